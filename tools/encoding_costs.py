@@ -35,14 +35,13 @@ from engine.training.train import begin
 MARGIN = 1.25
 ROWS = 32
 """The sequences of the pass without gradient."""
-FITTED = {
-    "batch_size": (2, 16), "seq_len": (8, 48), "d_model": (16, 48), "n_heads": (1, 4), "family": ("decoder", "encoder"),
-    "dtype": ("float32", "bfloat16_mixed"), "attention_impl": ("fused", "materialised"),
-}  # fmt: skip
-HELD_OUT = {
-    "batch_size": (4, 32), "seq_len": (20, 96), "d_model": (32, 64), "n_heads": (2, 8), "family": ("decoder", "encoder"),
-    "dtype": ("float32", "bfloat16_mixed"), "attention_impl": ("fused", "materialised"),
-}  # fmt: skip
+SHARED = {
+    "family": ("decoder", "encoder"),
+    "dtype": ("float32", "bfloat16_mixed"),
+    "attention_impl": ("fused", "materialised"),
+}
+FITTED = {"batch_size": (2, 16), "seq_len": (8, 48), "d_model": (16, 48), "n_heads": (1, 4), **SHARED}
+HELD_OUT = {"batch_size": (4, 32), "seq_len": (20, 96), "d_model": (32, 64), "n_heads": (2, 8), **SHARED}
 OWN: dict[str, list[dict[str, Any]]] = {
     "shaw": [{"shaw_max_distance": 48}, {"shaw_max_distance": 2}, {"attention_score": "additive"}],
     "cope": [{"cope_counts": 256}, {"cope_counts": 4}],

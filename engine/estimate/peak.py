@@ -6,7 +6,7 @@ lengths, an answer written token by token, sequences being drawn, weights being 
 trained model has a bound of its own (:func:`measuring_bytes`). Where the memory saved for backward has a formula
 (:mod:`engine.estimate.memory`) the step is that formula and the tensors that live for a moment beside it; else a bound from
 shapes takes its place. Compared with real processes, in float32, bfloat16 and mixed precision, by
-``python -m tests.benchmarks.peak``.
+``python -m tools.peak``.
 """
 
 from collections.abc import Callable

@@ -24,7 +24,7 @@ LARGEST_MORE = 250_000
 """The most attention weights of the probe samples after the first; samples are kept whole or not at all."""
 FIXED_COST = 0.6
 """The cost of a pass on very few sequences, with the numbers that are read from it, in training steps; measured with the default
-model, where it counts most (``python -m tests.benchmarks.recording``)."""
+model, where it counts most (``python -m tools.recording``)."""
 VALIDATION_POWER, SNAPSHOT_POWER = 1.5, 2.5
 """The k-th of n times is at the share (k / n) ** power of the run."""
 

@@ -15,9 +15,8 @@ import psutil
 from engine.runs.events import Progress
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from tests.load.page import Board
-from tests.load.session import Session, opened
 from tests.serving import running
+from tools.load.session import Board, Session, opened
 
 LONG = "steps=50000"
 ENDED = "The app ended while this run was going; what it had written is here."

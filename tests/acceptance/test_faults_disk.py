@@ -16,9 +16,8 @@ from engine.config.run_config import RunConfig
 from engine.runs.events import Ended
 from engine.runs.store import Runs
 from tests.acceptance.scene import LONG, on_disk, shown, site, until
-from tests.load.page import messages
-from tests.load.session import visitor
 from tests.tables import tables_beside
+from tools.load.session import messages, visitor
 
 pytestmark = pytest.mark.acceptance
 small_disk = pytest.mark.skipif(sys.platform != "linux", reason="mounts a small disk")

@@ -7,7 +7,7 @@ import pytest
 
 from engine.runs.events import Finished
 from tests.acceptance.scene import LONG, are_gone, on_disk, shown, site, until
-from tests.load.session import visitor
+from tools.load.session import visitor
 
 pytestmark = pytest.mark.acceptance
 

@@ -16,8 +16,8 @@ import pytest
 
 from engine.foundation.priority import JOBS, TRAINING
 from tests.acceptance.scene import LONG, Site, are_gone, on_disk, shown, site, until
-from tests.load.session import visitor
 from tests.serving import ROOT, free_port, running
+from tools.load.session import visitor
 
 pytestmark = pytest.mark.acceptance
 

@@ -1,11 +1,9 @@
 """A real server on a free port and a real Chromium; without one these tests skip, loudly."""
 
 import csv
-import os
-import shutil
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +11,8 @@ import numpy as np
 import pytest
 
 from tests.serving import running
+from tools import server
 
-FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * 127.0.0.1",
-)  # fmt: skip
-"""Every host is this machine: whatever a page asks for, nothing is asked of the internet."""
 STREAMLITS_OWN = ("/_stcore/health", "/_stcore/host-config")
 """A deep link makes Streamlit's own script ask for these beside the page first, and miss."""
 
@@ -82,18 +76,16 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 def launched() -> Iterator[object]:
     """A Chromium. While it is on, nothing else in the main thread of the process can run an event loop."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="NO BROWSER TESTS: playwright is not installed")
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     sync_api.expect.set_options(timeout=PATIENCE)
-    with sync_api.sync_playwright() as playwright:
+    with ExitStack() as stack:
         try:
-            browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+            browser = stack.enter_context(server.chromium())
         except sync_api.Error as error:
             why = str(error).splitlines()[0]
             pytest.skip(f"NO BROWSER TESTS: Chromium does not start ({why}); set CHROMIUM to its path")
         BROWSERS.append(browser)
         yield browser
         BROWSERS.clear()
-        browser.close()
 
 
 @pytest.fixture(scope="package")

@@ -17,8 +17,8 @@ import pytest
 
 from pages.parts.web.connections import BEGIN_WITHIN, GO_ON_WITHIN, MADE_WITHIN, Waiting
 from tests.engine.workers.test_pool import until
-from tests.load.session import visitor
 from tests.serving import running
+from tools.load.session import visitor
 
 MOST = 8
 

@@ -19,8 +19,8 @@ from engine.foundation.visitor import Visitor
 from engine.hosting.allowances import Allowances
 from engine.hosting.limits import PROFILES, Limits
 from pages.parts.web.gate import MESSAGES_AT_ONCE, WHOLE_RUN, Gate
-from tests.load.session import opened, visitor
 from tests.serving import running
+from tools.load.session import opened, visitor
 
 MIB = 2**20
 HOST, OTHER = "203.0.113.5", "198.51.100.7"

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from pages.parts.app.visitor import COOKIE
-from tests.load.page import messages
-from tests.load.session import opened, visitor
 from tests.serving import ROOT, handshake, running
+from tools.load.session import messages, opened, visitor
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 COUNTING = """

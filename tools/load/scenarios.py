@@ -8,16 +8,14 @@ mixed    five sessions run an issue each; the others move controls on the lab, A
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from itertools import cycle, repeat
 
 import psutil
 
-from tests.load.page import Board
-from tests.load.session import Session, opened, visitor
-from tests.load.table import Figures, percentile
-from tests.load.watch import watching
+from tools.load.figures import Figures, percentile, watching
+from tools.load.session import Board, Session, opened, visitor
 
 EVERY = 3.0
 """Seconds from one move of a control to the next; a late answer delays none of the following."""
@@ -41,12 +39,17 @@ MOVED = (
 """The pages of the mixed scenario without runs of their own, and the controls that are moved there."""
 
 
+def phases(sessions: int) -> Iterator[float]:
+    """The share of the time between two moves after which each begins, so that they do not move all at once."""
+    return (number / sessions for number in range(sessions))
+
+
 async def lab(server: psutil.Process, address: str, sessions: int, steps: int, seconds: float) -> Figures:
     """``seconds``: what has not ended then counts as without an end."""
     queries = [("lab", f"steps={steps}&seed={seed}") for seed in range(sessions)]
     async with open_tabs(address, queries) as tabs, watching(server) as watch:
         began = time.perf_counter()
-        runs = await asyncio.gather(*map(train_and_move, tabs, phases_of(tabs), repeat(began + seconds)))
+        runs = await asyncio.gather(*map(train_and_move, tabs, phases(sessions), repeat(began + seconds)))
         return moves_of(tabs) | settled_moves_of(tabs, began + SETTLED) | runs_of(runs) | watch.look()
 
 
@@ -54,7 +57,7 @@ async def issue(server: psutil.Process, address: str, sessions: int, seconds: fl
     """``seconds``: what has not ended then counts as never ended."""
     async with open_tabs(address, [("issues", f"issue={ISSUES[0]}")] * sessions) as tabs, watching(server) as watch:
         deadline = time.perf_counter() + seconds
-        took = await asyncio.gather(*map(run_and_move, tabs, phases_of(tabs), repeat(deadline)))
+        took = await asyncio.gather(*map(run_and_move, tabs, phases(sessions), repeat(deadline)))
         ended = {"Run to its end, median (s)": percentile(took, 0.5), "Run to its end, longest (s)": max(took)}
         return moves_of(tabs) | ended | watch.look()
 
@@ -67,13 +70,8 @@ async def mixed(server: psutil.Process, address: str, sessions: int, seconds: fl
         deadline = time.perf_counter() + seconds
         await asyncio.gather(*(tab.press("Run") for tab in tabs[: len(issues)]))
         labels = [*(MORE for _ in issues), *(labels for _, labels in others)]
-        await asyncio.gather(*map(move_until, tabs, labels, phases_of(tabs), repeat(deadline)))
+        await asyncio.gather(*map(move_until, tabs, labels, phases(sessions), repeat(deadline)))
         return moves_of(tabs) | watch.look()
-
-
-def phases_of(tabs: Sequence[Session]) -> list[float]:
-    """The share of the time between two moves after which each begins, so that they do not move all at once."""
-    return [place / len(tabs) for place in range(len(tabs))]
 
 
 @asynccontextmanager

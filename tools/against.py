@@ -2,14 +2,13 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from engine.foundation.provenance import SHORT, commit
-from tests.load.table import Figures
-from tests.serving import ROOT
+from tools.server import ROOT
 
 
 @contextmanager
@@ -32,13 +31,6 @@ def name_of(root: Path) -> str:
     """The first digits of the commit of a program's folder; with ``-dirty`` where a Python file has been changed since."""
     head, _, dirty = commit(root).partition("-")
     return "-".join(filter(None, (head[:SHORT], dirty))) or "unknown"
-
-
-def with_ratio(sides: Mapping[str, Figures]) -> dict[str, Figures]:
-    """The columns of two commits, and a third: the first's figures by the second's."""
-    (here, first), (there, second) = sides.items()
-    ratios = {name: first[name] / second[name] for name in first if second.get(name)}
-    return {here: first, there: second, f"{here} / {there}": ratios}
 
 
 def _git(*arguments: str) -> subprocess.CompletedProcess[str]:

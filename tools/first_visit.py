@@ -1,4 +1,4 @@
-"""A first visit over a slow line: ``python -m tests.benchmarks.first_visit``. Beside a plain Streamlit page with a title and one chart.
+"""A first visit over a slow line: ``python -m tools.first_visit``. Beside a plain Streamlit page with a title and one chart.
 
 The browser has no file yet and gets 3 Mbit/s with 40 ms to the server and back, as thirty phones have on one access point. Seconds until
 the words, the picture of the model and the first plot are there, and megabytes until nothing more comes; medians of several visits.
@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.browser.conftest import launched
-from tests.serving import running
+from tools.server import chromium, running
 
 VISITS, MEGABITS, LATENCY = 3, 3, 40
 PLAIN = """import streamlit as st
@@ -43,14 +42,14 @@ def visit(browser: Any, address: str, signs: Iterable[str]) -> dict[str, float]:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder, launched() as browser:
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         plain = Path(folder) / "plain.py"
         plain.write_text(PLAIN, "utf-8")
         with running("app.py", Path(folder)) as (_, ours), running(str(plain), Path(folder)) as (_, bare):
-            cases = {"Start": ("", ("words", "picture")), "Lab": ("lab", ("picture", "first plot"))}
-            for name, address, signs in [
-                *((name, ours + path, signs) for name, (path, signs) in cases.items()),
-                ("a plain page", bare, ("words", "first plot")),
+            for name, address, *signs in [
+                ("Start", ours, "words", "picture"),
+                ("Lab", f"{ours}lab", "picture", "first plot"),
+                ("a plain page", bare, "words", "first plot"),
             ]:
                 visits = [visit(browser, address, signs) for _ in range(VISITS)]
                 told = (f"{key} {statistics.median(one[key] for one in visits):.1f}" for key in visits[0])

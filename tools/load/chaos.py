@@ -1,19 +1,17 @@
 """Sudden ends, again and again, while visitors train: which runs are lost?
 
-A plan drawn from a seed kills and stops the server's processes and fills its disk. Visitors train, pause, stop and leave; one runs an issue
+A plan drawn from a seed kills and stops the server's processes. Visitors train, pause, stop and leave; one runs an issue
 over and over. At the end the server is asked to stop, and the folders of the runs say what became of each.
 """
 
 import asyncio
-import os
 import random
 import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import aiohttp
@@ -22,23 +20,18 @@ import psutil
 from engine.runs.events import Progress
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from tests.load.session import Session, opened, visitor
-from tests.serving import free_port, running
+from tools.load.session import Session, opened, visitor
+from tools.server import free_port, running
 
 PLAN = {
     "SIGTERM of the page process": 5, "kill -9 of the page process": 1, "kill -9 of a worker": 7, "SIGSTOP of a worker": 6,
     "kill -9 of the fork server": 5, "SIGSTOP of the fork server": 3, "kill -9 of all workers and the fork server": 3,
-    "full disk": 2,
 }  # fmt: skip
 """What happens in eight minutes, and how often."""
 PLAN_SECONDS = 480.0
 VISITORS = 4
 LENGTHS = (331, 3001, 20011)
 """The steps of the visitors' runs, by which they are told apart from trials."""
-DISK = 60 * 2**20
-"""The bytes of the disk, where one can be mounted."""
-FULL_FOR = 8.0
-"""Seconds for which the disk is full."""
 LIMITS = {
     "ATTENTION_LAB_PROFILE": "public", "ATTENTION_LAB_WORKERS": "2", "ATTENTION_LAB_RUNS_PER_VISITOR": "3",
     "ATTENTION_LAB_SILENT_SECONDS": "20",
@@ -46,31 +39,21 @@ LIMITS = {
 FORK_SERVER = "engine.foundation.fork_server"
 
 
-@dataclass
-class Seen:
-    """What the visitors and the script saw."""
-
-    runs: set[str] = field(default_factory=set)
-    stopped: set[str] = field(default_factory=set)
-    """The runs whose owner pressed Stop: of one that ended while the disk was full the ending is not written."""
-    done: Counter[str] = field(default_factory=Counter)
-    """What was done to the server, and how often."""
-    terminations: list[float] = field(default_factory=list)
-    """The seconds that each end by SIGTERM took."""
-    errors: int = 0
-    """Elements that show an exception."""
-
-
 class Life:
-    """The server, which is started anew on the same data and port after each of its ends."""
+    """The server, which is started anew on the same data and port after each of its ends, and what visitors and script saw of it."""
 
-    def __init__(self, folder: Path, data: Path, seen: Seen) -> None:
-        self.folder, self.data, self.seen = folder, data, seen
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.data, self.address = folder, folder / "data", ""
         self.up = asyncio.Event()
-        self.address = ""
-        self._port = str(free_port())
-        self._number = 0
-        self._server = ExitStack()
+        self.runs = set[str]()
+        """Those that pages showed."""
+        self.done = Counter[str]()
+        """What was done to the server, and how often."""
+        self.terminations = list[float]()
+        """The seconds that each end by SIGTERM took."""
+        self.errors = self._number = 0
+        """Elements that show an exception."""
+        self._port, self._server = str(free_port()), ExitStack()
         self._process: subprocess.Popen[bytes] | None = None
 
     async def start(self) -> None:
@@ -90,7 +73,7 @@ class Life:
         self._process.send_signal(how)
         await asyncio.to_thread(self._process.wait)
         if how == signal.SIGTERM:
-            self.seen.terminations.append(time.perf_counter() - began)
+            self.terminations.append(time.perf_counter() - began)
         self._server.close()
 
     def processes(self) -> list[psutil.Process]:
@@ -113,73 +96,38 @@ class Life:
 async def chaos(folder: Path, minutes: float, seed: int) -> list[str]:
     """Play it, and return the lines of the report."""
     asyncio.get_running_loop().set_exception_handler(lambda *_: None)  # pages break here, and their tasks with them
-    draw, seen = random.Random(seed), Seen()
-    with disk(folder / "disk") as (data, is_own):
-        life = Life(folder, data, seen)
-        await life.start()
-        going = [asyncio.create_task(visit(life, random.Random(f"{seed} {one}"))) for one in range(VISITORS)]
-        going.append(asyncio.create_task(run_issues(life)))
-        plan = [what for what, times in PLAN.items() for _ in range(round(times * minutes * 60 / PLAN_SECONDS))]
-        draw.shuffle(plan)
-        for what in plan:
-            await asyncio.sleep(minutes * 60 / (len(plan) + 1) * draw.uniform(0.5, 1.5))
-            if what != "full disk" or is_own:
-                print(f"{time.strftime('%H:%M:%S')} {what}", flush=True)
-                await do(what, life, draw)
-                seen.done[what] += 1
-        for task in going:
-            task.cancel()
-        await asyncio.gather(*going, return_exceptions=True)
-        await life.end(signal.SIGTERM)
-        return report(life, seen, Runs(data / "runs"))
+    draw, life = random.Random(seed), Life(folder)
+    await life.start()
+    going = [asyncio.create_task(visit(life, random.Random(f"{seed} {one}"))) for one in range(VISITORS)]
+    going.append(asyncio.create_task(run_issues(life)))
+    plan = [what for what, times in PLAN.items() for _ in range(round(times * minutes * 60 / PLAN_SECONDS))]
+    draw.shuffle(plan)
+    for what in plan:
+        await asyncio.sleep(minutes * 60 / (len(plan) + 1) * draw.uniform(0.5, 1.5))
+        print(f"{time.strftime('%H:%M:%S')} {what}", flush=True)
+        await do(what, life, draw)
+        life.done[what] += 1
+    for task in going:
+        task.cancel()
+    await asyncio.gather(*going, return_exceptions=True)
+    await life.end(signal.SIGTERM)
+    return report(life, Runs(life.data / "runs"))
 
 
 async def do(what: str, life: Life, draw: random.Random) -> None:
     """One of the plan's events."""
+    number = signal.SIGSTOP if what.startswith("SIGSTOP") else signal.SIGKILL
+    if what.endswith("the page process"):
+        await life.end(signal.SIGTERM if what.startswith("SIGTERM") else number)
+        await life.start()
+        return
     servers = life.fork_servers()
     workers = [process for process in life.processes() if process not in servers]
-    number = signal.SIGSTOP if what.startswith("SIGSTOP") else signal.SIGKILL
-    match what.partition(" of ")[2]:
-        case "the page process":
-            await life.end(signal.SIGTERM if what.startswith("SIGTERM") else signal.SIGKILL)
-            await life.start()
-        case "a worker":
-            send(draw.sample(workers, min(1, len(workers))), number)
-        case "the fork server":
-            send(servers, number)
-        case "all workers and the fork server":
-            send([*workers, *servers], number)
-        case _:
-            await fill(life.data)
-
-
-def send(processes: list[psutil.Process], number: int) -> None:
-    for process in processes:
+    if what.endswith("a worker"):
+        workers, servers = draw.sample(workers, min(1, len(workers))), []
+    for process in servers if what.endswith("of the fork server") else [*workers, *servers]:
         with suppress(psutil.NoSuchProcess):
             process.send_signal(number)
-
-
-async def fill(folder: Path) -> None:
-    filler = folder / "filler"
-    with suppress(OSError), filler.open("wb", buffering=0) as file:
-        while True:
-            file.write(bytes(2**16))
-    await asyncio.sleep(FULL_FOR)
-    filler.unlink()
-
-
-@contextmanager
-def disk(folder: Path) -> Iterator[tuple[Path, bool]]:
-    """A folder for the data, and whether it is a small disk of its own: that takes the right to mount one."""
-    folder.mkdir()
-    mounted = os.name == "posix" and not subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", folder], capture_output=True, check=False
-    ).returncode  # fmt: skip
-    try:
-        yield folder, mounted
-    finally:
-        if mounted:
-            subprocess.run(["umount", folder], check=False)
 
 
 async def visit(life: Life, draw: random.Random) -> None:
@@ -194,9 +142,7 @@ async def visit(life: Life, draw: random.Random) -> None:
                 case "watch":
                     with suppress(TimeoutError):
                         await asyncio.wait_for(tab.until_ended(), 20)
-                case "leave":
-                    pass
-                case button:
+                case "Stop" | "Pause" as button:
                     await press(life, tab, button)
 
     await again_and_again(life, train)
@@ -228,39 +174,32 @@ async def press(life: Life, tab: Session, label: str) -> None:
     if tab.has(label) and label not in tab.disabled:
         await tab.press(label)
     if tab.board is not None:
-        life.seen.runs.add(tab.board.run)
-        if label == "Stop":
-            life.seen.stopped.add(tab.board.run)
-    life.seen.errors += tab.errors
+        life.runs.add(tab.board.run)
+    life.errors += tab.errors
     tab.errors = 0
 
 
-def report(life: Life, seen: Seen, runs: Runs) -> list[str]:
+def report(life: Life, runs: Runs) -> list[str]:
     """What became of the runs, as the next server finds them."""
     found = [run for path in runs.folder.glob("*/config.json") if (run := runs.get(path.parent.name)) is not None]
     own = [run for run in found if run.config.steps in LENGTHS]
     trials = [run for run in found if run not in own]
-    lost = Counter(reason_of(run, seen) for run in own if run.state == "lost")
+    lost = Counter(getattr(run.ending, "reason", "") for run in own if run.state == "lost")
     going = {run.id for run in runs.going()}
-    gaps = [run.id for run in found if steps_of(run) != list(range(1, run.step + 1))]
+    gaps = [run for run in found if steps_of(run) != list(range(1, run.step + 1))]
     left = life.processes()
-    slowest = max(seen.terminations, default=0.0)
+    slowest = max(life.terminations, default=0.0)
     return [
-        f"Done: {', '.join(f'{times} x {what}' for what, times in seen.done.items())}.",
+        f"Done: {', '.join(f'{times} x {what}' for what, times in life.done.items())}.",
         f"Runs of visitors, {len(own)}: {outcomes(own, going)}.",
         *(f"  lost, {times}: {why}" for why, times in lost.items()),
         f"Trials, {len(trials)}: {outcomes(trials, going)}.",
-        f"Runs that a page showed and that no folder holds: {len(seen.runs - {run.id for run in found})}.",
+        f"Runs that a page showed and that no folder holds: {len(life.runs - {run.id for run in found})}.",
         f"Runs with a step that is missing or there twice: {len(gaps)}.",
         f"Half-written files: {len(list(life.data.rglob('*.part')))}. Processes left: {len(left)}.",
-        f"Elements with an exception: {seen.errors}. Tracebacks in the log: {life.tracebacks()}.",
-        f"Ends by SIGTERM: {len(seen.terminations)}, the slowest {slowest:.1f} s.",
+        f"Elements with an exception: {life.errors}. Tracebacks in the log: {life.tracebacks()}.",
+        f"Ends by SIGTERM: {len(life.terminations)}, the slowest {slowest:.1f} s.",
     ]
-
-
-def reason_of(run: Run, seen: Seen) -> str:
-    stopped = "Its owner had stopped it, which the disk did not take. " if run.id in seen.stopped else ""
-    return f"{stopped}{getattr(run.ending, 'reason', '')} (step {run.step} of {run.config.steps})"
 
 
 def outcomes(runs: list[Run], going: set[str]) -> str:

@@ -1,4 +1,4 @@
-"""The cost of recording: ``python -m tests.benchmarks.recording``. About three minutes; prints the table of ``docs/load.md``.
+"""The cost of recording: ``python -m tools.recording``. About three minutes; prints the table of ``docs/load.md``.
 
 Each run is trained in a worker with everything that the lab shows and, beside it, with nothing recorded but the last
 validation; the ratio is of their wall times from the first step to the end, the median of the pairs.
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from engine.config.run_config import RunConfig, parse
@@ -22,8 +23,8 @@ from engine.runs.record_options import DEFAULT_RECORD, RecordOptions
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
 from engine.workers.pool import Pool
-from tests.load.against import checkout, name_of
-from tests.serving import ROOT
+from tools.against import checkout, name_of
+from tools.server import ROOT
 
 PAIRS = 7
 NOTHING = RecordOptions(snapshots=False, evaluations=1, memory=False, remedy=False)
@@ -63,11 +64,16 @@ def measure() -> None:
                 print(f"| {name} | {shown:.2f} | {bare:.2f} | {ratio:.2f} |", flush=True)
 
 
-def main() -> None:
+def program_of(root: Path) -> str:
+    """The name of this program in the folder of a commit, which may be of before there were ``tools``."""
+    return "tools.recording" if (root / "tools" / "recording.py").exists() else "tests.benchmarks.recording"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--against", metavar="COMMIT")
     parser.add_argument("--rounds", type=int, default=2)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     if not given.against:
         measure()
         return
@@ -75,7 +81,7 @@ def main() -> None:
         for _ in range(given.rounds):
             for root in (ROOT, other):
                 print(f"Commit {name_of(root)}:", end="\n\n", flush=True)
-                subprocess.run([sys.executable, "-m", "tests.benchmarks.recording"], cwd=root, check=True)
+                subprocess.run([sys.executable, "-m", program_of(root)], cwd=root, check=True)
 
 
 if __name__ == "__main__":

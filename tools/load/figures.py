@@ -1,15 +1,18 @@
-"""Processor time and memory of the server and of the load itself while a scenario goes, from the operating system."""
+"""Figures of scenarios: percentiles, medians over rounds, Markdown tables for ``docs/load.md``; and processor time and memory of the server
+and of the load itself while a scenario goes, from the operating system."""
 
 import asyncio
+import math
+import statistics
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import psutil
 
-from tests.load.table import Figures
-
+Figures = dict[str, float]
+"""Values by name; the unit stands in the name. NaN where there is none."""
 MIB = 2**20
 EVERY = 0.5
 """Seconds between two looks."""
@@ -17,6 +20,41 @@ WITHOUT_FILES = "page process and workers, without pages of files (MiB)"
 """The memory that a container cannot drop: pages of libraries and other files are read again when they are needed."""
 QUIET, RESTS = 2.0, 0.1
 """Seconds in which the server's processes rest, and the share of a core that they may take meanwhile."""
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The smallest of the values that at least this share of them does not exceed (nearest rank); NaN where there are none."""
+    return sorted(values)[max(0, math.ceil(share * len(values)) - 1)] if values else math.nan
+
+
+def medians(rounds: Sequence[Figures]) -> Figures:
+    """The median of each figure over the rounds that have it."""
+    names = dict.fromkeys(name for figures in rounds for name in figures)
+    found = {name: [r[name] for r in rounds if name in r and not math.isnan(r[name])] for name in names}
+    return {name: statistics.median(values) if values else math.nan for name, values in found.items()}
+
+
+def table(columns: Mapping[str, Figures]) -> str:
+    """A Markdown table with a row for each figure and a column for each case."""
+    names = dict.fromkeys(name for figures in columns.values() for name in figures)
+    lines = [f"| | {' | '.join(columns)} |", f"|---|{'--:|' * len(columns)}"]
+    lines += [f"| {name} | {' | '.join(_written(f.get(name, math.nan)) for f in columns.values())} |" for name in names]
+    return "\n".join(lines)
+
+
+def with_ratio(sides: Mapping[str, Figures]) -> dict[str, Figures]:
+    """The columns of two commits, and a third: the first's figures by the second's."""
+    (here, first), (there, second) = sides.items()
+    ratios = {name: first[name] / second[name] for name in first if second.get(name)}
+    return {here: first, there: second, f"{here} / {there}": ratios}
+
+
+def _written(value: float) -> str:
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "no answer"
+    return f"{value:.0f}" if value == round(value) or abs(value) >= 100 else f"{value:.3g}"
 
 
 class Watch:
@@ -50,16 +88,8 @@ class Watch:
             WITHOUT_FILES: anonymous,
         }
         self._most = {name: max(size, self._most.get(name, 0.0)) for name, size in sizes.items()}
-        return {
-            "seconds": seconds,
-            "page process (cores)": page,
-            "page process (MiB)": self._most["page process (MiB)"],
-            "workers": self._most["workers"],
-            "workers (cores)": sum(cores.values()),
-            "workers (MiB)": self._most["workers (MiB)"],
-            WITHOUT_FILES: self._most[WITHOUT_FILES],
-            "the sessions' own process (cores)": own,
-        }
+        shares = {"page process (cores)": page, "workers (cores)": sum(cores.values())}
+        return {"seconds": seconds, **shares, **self._most, "the sessions' own process (cores)": own}
 
 
 async def at_rest(server: psutil.Process) -> None:

@@ -1,24 +1,21 @@
 """The worst that one visitor does, each beside a class that trains and moves controls in the lab.
 
-One visitor means one set of cookies, with as many tabs and connections as are wanted. What the host refuses is simply refused.
+One visitor means one set of cookies, with as many tabs and connections as are wanted; a crowd has many, at one network address. What the
+host refuses is simply refused. Half-sent requests, tabs without number and floods of messages have tests in ``tests/pages/web``.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from urllib.parse import urlsplit
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import aiohttp
-from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from tests.load.page import messages
-from tests.load.session import Session, opened, visitor
+from engine.workers.runs.presence import LEFT_FOR
+from tools.load.session import Session, messages, opened, visitor
 
 STREAMS = 200
 PAUSED = 16
 TABS = 30
-CONNECTIONS = 1200
-MANY_TABS = 300
 PROMPT = "my lord " * 240_000
 """1.9 megabytes, sent anew with each press; a connection that sends more than two at once is closed."""
 LONG_ANSWERS = "v=1&seq_len=256&d_model=64&n_layers=4&n_heads=4&steps=3&batch_size=4"
@@ -29,6 +26,11 @@ LARGE = (
     "dataset_size=1000000&seq_len=512",
 )
 """More memory than the training step alone needs."""
+
+COOKIES, PRESSES, CROWD_STEPS = 44, 3, 5000
+"""Those of a crowd, the presses on Train of each, and the steps of each run: the most that the profile for strangers allows."""
+CROWD = "203.0.113.9"
+"""Its network address (of those that RFC 5737 keeps for examples). The server believes the header with it, as if a proxy had sent it."""
 
 Attack = Callable[[aiohttp.ClientSession, str, AsyncExitStack], Awaitable[None]]
 
@@ -87,59 +89,23 @@ async def paused(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack
             await tab.press("Step")
 
 
-async def half_requests(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
-    """Connections that send half a request and wait, each opened anew when the server closes it."""
-    parts = urlsplit(address)
+async def crowd(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
+    few = asyncio.Semaphore(4)
 
-    async def wait() -> None:
-        while True:
-            with suppress(OSError):
-                reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
-                writer.write(b"GET / HTTP/1.1\r\nHost: 127")
-                await reader.read()
-                writer.close()
-            await asyncio.sleep(1)
+    async def come(number: int) -> None:
+        async with few:
+            one = await tabs.enter_async_context(visitor(CROWD))
+            page = await tabs.enter_async_context(opened(one, address, "lab", f"steps={CROWD_STEPS}&seed={number}"))
+            for _ in range(PRESSES):
+                await page.press("Train")
 
-    await asyncio.gather(*(wait() for _ in range(CONNECTIONS)))
+    await asyncio.gather(*map(come, range(COOKIES)))
 
 
-async def many_tabs(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
-    """Websockets of one cookie, each opened anew when the server closes or refuses it."""
-    async with http.get(address) as page:
-        await page.read()
-
-    async def keep() -> None:
-        while True:
-            with suppress(aiohttp.ClientError):
-                async with http.ws_connect(f"{address}_stcore/stream", protocols=("streamlit",)) as socket:
-                    await socket.receive()
-            await asyncio.sleep(1)
-
-    await asyncio.gather(*(keep() for _ in range(MANY_TABS)))
-
-
-async def short_messages(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
-    """A websocket that sends the shortest message that Streamlit answers, as fast as it can, opened anew when it is closed."""
-    message = BackMsg()
-    message.rerun_script.query_string = "a=1"
-    while True:
-        with suppress(aiohttp.ClientError, ConnectionError):
-            async with http.ws_connect(f"{address}_stcore/stream", protocols=("streamlit",)) as socket:
-                while True:
-                    await socket.send_bytes(message.SerializeToString())
-        await asyncio.sleep(0.1)
-
-
-async def many_addresses(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
-    """Messages that ask for addresses for uploads, as many as fit."""
-    message = BackMsg()
-    message.file_urls_request.file_names.extend([""] * 550_000)
-    while True:
-        with suppress(aiohttp.ClientError, ConnectionError):
-            async with http.ws_connect(f"{address}_stcore/stream", protocols=("streamlit",)) as socket:
-                await socket.send_bytes(message.SerializeToString())
-                await socket.receive()
-        await asyncio.sleep(1)
+async def crowd_that_left(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
+    async with AsyncExitStack() as pages:
+        await crowd(http, address, pages)
+    await asyncio.sleep(LEFT_FOR + 1)
 
 
 ATTACKS: dict[str, Attack] = {
@@ -148,22 +114,20 @@ ATTACKS: dict[str, Attack] = {
     "jobs and a long prompt": jobs,
     "200 streams": streams,
     "16 paused runs": paused,
-    "half requests": half_requests,
-    "300 tabs": many_tabs,
-    "short messages": short_messages,
-    "addresses for uploads": many_addresses,
+    "a crowd that has left": crowd_that_left,
+    "a crowd that stays": crowd,
 }
 
 
 @asynccontextmanager
 async def attacked(attack: Attack | None, address: str, ahead: float = 3.0) -> AsyncIterator[None]:
-    """One visitor does this from ``ahead`` seconds before the block to its end; None: nobody does."""
+    """One visitor does this from ``ahead`` seconds before the block to its end, a crowd until it has come; None: nobody does."""
     if attack is None:
         yield
         return
     async with visitor() as http, AsyncExitStack() as tabs:
         going = asyncio.ensure_future(attack(http, address, tabs))
-        await asyncio.sleep(ahead)
+        await asyncio.wait({going}, timeout=None if attack in (crowd, crowd_that_left) else ahead)
         try:
             yield
         finally:

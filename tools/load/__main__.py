@@ -1,12 +1,12 @@
 """Load on the real server, which this starts itself on an empty data folder and stops again.
 
-    python -m tests.load lab --sessions 30 --steps 2000 --rounds 3     everybody trains and moves controls in the lab
-    python -m tests.load issue --sessions 30                           everybody runs the same issue
-    python -m tests.load mixed --sessions 30 --minutes 2               issues, and controls on four pages
-    python -m tests.load attack --sessions 29 --steps 2000             the lab beside one visitor who does the worst
-    python -m tests.load crowd --sessions 44 --steps 300               one visitor beside so many cookies of another address
-    python -m tests.load chaos --minutes 8 --seed 7                    sudden ends of all processes, and a full disk: what is lost?
-    python -m tests.load lab --sessions 30 --rounds 3 --against 5644cba8    the same with that commit, in turns, and the ratio
+    python -m tools.load lab --sessions 30 --steps 2000 --rounds 3     everybody trains and moves controls in the lab
+    python -m tools.load issue --sessions 30                           everybody runs the same issue
+    python -m tools.load mixed --sessions 30 --minutes 2               issues, and controls on four pages
+    python -m tools.load attack --sessions 29 --steps 2000             the lab beside one visitor who does the worst
+    python -m tools.load attack --sessions 1 --attacks "a crowd that stays"    one session beside a crowd at another address
+    python -m tools.load chaos --minutes 8 --seed 7                    sudden ends of all processes: what is lost?
+    python -m tools.load lab --sessions 30 --rounds 3 --against 5644cba8    the same with that commit, in turns, and the ratio
 
 The sessions run in one process on the same machine; what it takes stands in the table, which is written
 for ``docs/load.md``.
@@ -28,14 +28,12 @@ import psutil
 
 from engine.foundation.code_hash import installed_version
 from engine.foundation.provenance import today
-from tests.load.against import checkout, name_of, with_ratio
-from tests.load.attacks import ATTACKS, attacked
-from tests.load.chaos import chaos
-from tests.load.crowd import LEAVE, STAY, crowd
-from tests.load.scenarios import issue, lab, mixed, until_ready, warm_up
-from tests.load.table import Figures, medians, table
-from tests.load.watch import at_rest
-from tests.serving import ROOT, running
+from tools.against import checkout, name_of
+from tools.load.attacks import ATTACKS, attacked
+from tools.load.chaos import chaos
+from tools.load.figures import Figures, at_rest, medians, table, with_ratio
+from tools.load.scenarios import issue, lab, mixed, until_ready, warm_up
+from tools.server import ROOT, running
 
 ALONE = "one session"
 Scenario = Callable[[psutil.Process, str], Awaitable[dict[str, Figures]]]
@@ -51,26 +49,19 @@ def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
         if given.scenario != "lab":  # who presses Train together does so at a server that has trained nothing yet
             await warm_up(address)
         await at_rest(server)
-        if given.scenario == "mixed":
-            return {together: await mixed(server, address, sessions, seconds)}
-        if given.scenario == "issue":
-            return {part: await issue(server, address, sessions if part == together else 1, seconds)}
-        if given.scenario == "crowd":
-            return await crowd(server, address, sessions, given.steps, seconds, stays=part == STAY)
-        if given.scenario == "lab":
-            return {part: await lab(server, address, sessions if part == together else 1, given.steps, seconds)}
+        match given.scenario:
+            case "mixed":
+                return {part: await mixed(server, address, sessions, seconds)}
+            case "issue":
+                return {part: await issue(server, address, sessions if part == together else 1, seconds)}
+            case "lab":
+                return {part: await lab(server, address, sessions if part == together else 1, given.steps, seconds)}
         async with attacked({"nobody": None, **ATTACKS}[part], address):
             return {part: await lab(server, address, sessions, given.steps, seconds)}
 
-    match given.scenario:
-        case "attack":
-            parts = ["nobody", *(given.attacks or ATTACKS)]
-        case "crowd":
-            parts = [LEAVE, STAY]
-        case "lab" | "issue":
-            parts = [ALONE, together]  # on one server the second would find what the first has left
-        case _:
-            parts = [""]
+    attacks = ["nobody", *(given.attacks or ATTACKS)]
+    # on one server the second part would find what the first has left
+    parts = {"attack": attacks, "mixed": [together]}.get(given.scenario, [ALONE, together])
     return [partial(play, part) for part in parts]
 
 
@@ -82,7 +73,7 @@ def served(scenario: Scenario, root: Path = ROOT) -> dict[str, Figures]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("scenario", choices=("lab", "issue", "mixed", "attack", "crowd", "chaos"))
+    parser.add_argument("scenario", choices=("lab", "issue", "mixed", "attack", "chaos"))
     parser.add_argument("--sessions", type=int, default=2)
     parser.add_argument("--steps", type=int, default=100, help="of each run in the lab")
     parser.add_argument("--rounds", type=int, default=1, help="the table has the medians of so many")

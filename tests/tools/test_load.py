@@ -1,0 +1,44 @@
+"""The load on a real server: each scenario comes back with its figures, and sudden ends lose no run."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tools.load.__main__ import main
+from tools.load.chaos import chaos
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "lab --sessions 1 --steps 50",
+        pytest.param("mixed --sessions 9 --minutes .3", marks=pytest.mark.thorough),
+        pytest.param("attack --sessions 1 --steps 50 --attacks 200:streams", marks=pytest.mark.thorough),
+    ],
+)
+def test_a_small_scenario_has_its_figures(
+    given: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tools.load.scenarios.EVERY", 0.5)
+    main([word.replace(":", " ") for word in given.split()])
+    table = capsys.readouterr().out.rpartition("Round ")[2].partition("\n\n| |")[2]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if line.startswith("| ")]
+    figures = {name: values for name, *values in rows}
+    for name in ("interactions without an answer", "controls that were not there", "elements with an exception"):
+        assert set(figures[name]) == {"0"}, figures
+    assert all(float(value) > 0 for value in (*figures["interactions"], *figures["workers (MiB)"]))
+    assert set(figures.get("runs without an end", ["0"])) == {"0"}
+
+
+@pytest.mark.acceptance
+def test_half_a_minute_of_sudden_ends_loses_no_run(tmp_path: Path) -> None:
+    said = asyncio.run(chaos(tmp_path, 0.5, 3))
+    [of_visitors] = (line for line in said if line.startswith("Runs of visitors"))
+    assert "lost" not in of_visitors
+    for line in (
+        "Runs that a page showed and that no folder holds: 0.",
+        "Runs with a step that is missing or there twice: 0.",
+    ):
+        assert line in said
+    assert any(line.endswith("Tracebacks in the log: 0.") for line in said)
