@@ -48,6 +48,7 @@ from engine.runs.store import Runs
 from engine.tasks import TASKS
 from engine.training.train import begin, train
 from engine.workers.pool import Pool
+from tools import settings
 from tools.power import between_marks
 
 MARKS = "<!-- gpu: written by python -m tools.gpu -->\n", "<!-- end of gpu -->\n"
@@ -331,8 +332,8 @@ def measure_seeds(notes: Notes, device: str) -> None:
 SMALL = {"task": "k_back", "seq_len": 16, "n_layers": 2, "n_heads": 2, "steps": 20}
 SETTINGS = (
     "mask_fault=missing",
-    "softmax_axis=query, attention_impl=materialised",
-    "attention_score=additive, attention_impl=materialised",
+    "softmax_axis=query attention_impl=materialised",
+    "attention_score=additive attention_impl=materialised",
     "attention_impl=materialised",
     "norm=post",
     "optimizer=muon",
@@ -344,7 +345,7 @@ SETTINGS = (
     "tie_embeddings=true",
     "randomized_positions=4",
     "label_noise=0.1",
-    "pos_encoding=designed, design_features=table",
+    "pos_encoding=designed design_features=table",
 )
 """Settings with code of their own."""
 Cases = dict[str, dict[str, object]]
@@ -361,11 +362,11 @@ def cases() -> Cases:
     for name, task in TASKS.items():
         family_of = "decoder" if "decoder" in task.architectures else task.architectures[0]
         found[name] = {"task": name, "family": family_of, "steps": 8}
-    return found | {one: {**SMALL, **dict(each.split("=") for each in one.split(", "))} for one in SETTINGS}
+    return found | {one: {**SMALL, **settings(one)} for one in SETTINGS}
 
 
-def losses(settings: Mapping[str, object], device: str, *, eager: bool = False) -> Losses:
-    config = parse({**settings, "tf32": False, "device": device})
+def losses(case: Mapping[str, object], device: str, *, eager: bool = False) -> Losses:
+    config = parse({**case, "tf32": False, "device": device})
     try:
         return [event.loss for event in events_of(config, eager=eager) if isinstance(event, Progress)]
     except Exception as error:  # the other cases are compared all the same
@@ -383,9 +384,9 @@ def difference(one: Losses, other: Losses) -> float:
 def compared(given: Cases, ones: dict[str, Losses], others: dict[str, Losses], *, same_device: bool) -> Found:
     """The cases, those to look at, the largest difference among the others, and what is to be looked at by name."""
     far, near = list[str](), 0.0
-    for name, settings in given.items():
-        close = CLOSE if settings.get("dtype", "float32") == "float32" else CLOSE_IN_HALF
-        if not same_device and not {"dropout", "position_dropout"}.isdisjoint(settings):
+    for name, case in given.items():
+        close = CLOSE if case.get("dtype", "float32") == "float32" else CLOSE_IN_HALF
+        if not same_device and not {"dropout", "position_dropout"}.isdisjoint(case):
             close = CLOSE_WHERE_DRAWN
         one, other = ones[name], others[name]
         if (apart := difference(one, other)) > close:
@@ -398,9 +399,9 @@ def compared(given: Cases, ones: dict[str, Losses], others: dict[str, Losses], *
 
 def measure_losses(notes: Notes, device: str) -> None:
     given, note = cases(), partial(notes.measure, "losses")
-    own = {name: losses(settings, device) for name, settings in given.items()}
-    eagerly = {name: losses(settings, device, eager=True) for name, settings in given.items()}
-    on_cpu = {name: losses(settings, "cpu") for name, settings in given.items()}
+    own = {name: losses(case, device) for name, case in given.items()}
+    eagerly = {name: losses(case, device, eager=True) for name, case in given.items()}
+    on_cpu = {name: losses(case, "cpu") for name, case in given.items()}
     across = partial(compared, given, on_cpu, own, same_device=device == "cpu")
     note("the device and the CPU", TO_LOOK_AT, across)
     note("captured and eager", TO_LOOK_AT, partial(compared, given, eagerly, own, same_device=True))

@@ -24,28 +24,29 @@ from engine.foundation.child import child_environment
 from engine.model.build import save_weights
 from engine.runs.record_options import RecordOptions
 from engine.training.train import prepare, train
+from tools import settings
 
 MEDIUM = {"task": "k_back", "seq_len": 128, "d_model": 64, "n_heads": 4, "n_layers": 2, "batch_size": 32, "steps": 3}
 CHANGES = (
-    "family=encoder_decoder, task=reverse",
-    "attention_impl=materialised, dropout=0.1",
-    "attention_impl=materialised, attention_score=additive, batch_size=4",
+    "family=encoder_decoder task=reverse",
+    "attention_impl=materialised dropout=0.1",
+    "attention_impl=materialised attention_score=additive batch_size=4",
     "dropout=0.1",
     "dtype=bfloat16",
-    "dtype=bfloat16_mixed, task=reverse",
-    "d_model=1024, n_heads=8, n_layers=4, batch_size=1",
-    "d_model=512, n_heads=8, n_layers=8, optimizer=muon",
-    "seq_len=1024, batch_size=8",
-    "seq_len=256, n_heads=64, batch_size=1, task=reverse",
-    "d_model=256, n_layers=4, batch_size=128",
-    "pos_encoding=alibi, seq_len=16, test_lengths=512",
+    "dtype=bfloat16_mixed task=reverse",
+    "d_model=1024 n_heads=8 n_layers=4 batch_size=1",
+    "d_model=512 n_heads=8 n_layers=8 optimizer=muon",
+    "seq_len=1024 batch_size=8",
+    "seq_len=256 n_heads=64 batch_size=1 task=reverse",
+    "d_model=256 n_layers=4 batch_size=128",
+    "pos_encoding=alibi seq_len=16 test_lengths=512",
     "dataset_size=200000",
     "task=shakespeare_chars",
-    "family=gru, task=reverse",
+    "family=gru task=reverse",
     *(f"pos_encoding={name}" for name in ENCODINGS),
-    *(f"pos_encoding={name}, family=encoder" for name in ("rope", "xpos", "cope", "shaw", "fire")),
-    *(f"family={name}, d_model=128, batch_size=64" for name in ("gru", "lstm", "cnn")),
-    *(f"family={name}, d_model=128, batch_size=512, seq_len=64" for name in ("gru", "lstm", "cnn")),
+    *(f"pos_encoding={name} family=encoder" for name in ("rope", "xpos", "cope", "shaw", "fire")),
+    *(f"family={name} d_model=128 batch_size=64" for name in ("gru", "lstm", "cnn")),
+    *(f"family={name} d_model=128 batch_size=512 seq_len=64" for name in ("gru", "lstm", "cnn")),
 )
 """Every encoding and family, and what else changes the memory, from small to about a gigabyte."""
 
@@ -93,7 +94,7 @@ def main() -> None:
     print("| changed | formula | predicted (MiB) | real (MiB) | predicted / real |")
     print("|---|---|--:|--:|--:|")
     for change in CHANGES:
-        flat = {**MEDIUM, **dict(each.split("=") for each in change.split(", "))}
+        flat = {**MEDIUM, **settings(change)}
         told, real = predicted(flat), real_peak(flat)
         row = f"{told.peak / 2**20:.0f} | {real / 2**20:.0f} | {told.peak / max(1, real):.2f}"
         print(f"| {change} | {'bound' if told.memory.saved is None else 'yes'} | {row} |", flush=True)

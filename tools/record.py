@@ -26,18 +26,17 @@ from engine.runs.events import ARRAYS, Event, Measuring, Progress, Snapshot
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import SNAPSHOT_NOW
 from engine.training.train import prepare, train
+from tools import settings
 
 FOLDER = Path(engine.__file__).parent / "runs" / "recorded" / "reverse"
-CONFIG = parse({
-    "task": "reverse", "seq_len": 6, "pos_encoding": "learned", "table_init_std": 0.02, "n_layers": 1, "n_heads": 2, "d_model": 16,
-    "learning_rate": 0.01, "steps": 300, "seed": 49,
-})  # fmt: skip
+SMALL = (
+    "task=reverse seq_len=6 pos_encoding=learned table_init_std=0.02 n_layers=1 n_heads=2 d_model=16 learning_rate=0.01"
+)
+CONFIG = parse(settings(f"{SMALL} steps=300 seed=49"))
 """A model so small that all its weights are shipped, whose positions are hardly there at first: the accuracy waits until they are. The
 seed is one with six different symbols to watch and with one head that does nearly all of the work; with others, two share it."""
-HOPS = parse({
-    "task": "hops", "vocab_size": 5, "seq_len": 16, "pos_encoding": "rope", "n_layers": 2, "n_heads": 1, "d_model": 32,
-    "learning_rate": 0.004, "steps": 300, "seed": 914,
-})  # fmt: skip
+TWO = "task=hops vocab_size=5 seq_len=16 pos_encoding=rope n_layers=2 n_heads=1 d_model=32 learning_rate=0.004"
+HOPS = parse(settings(f"{TWO} steps=300 seed=914"))
 """A small model of two layers with one head each. The seed is one with which all answers to the watched sequence come along the path of the
 two: layer 1 marks what each symbol follows, layer 2 reads by the marks."""
 SHOWN = {"reverse": CONFIG, "hops": HOPS}

@@ -7,7 +7,6 @@ recurrent layer runs a dozen of them at each position, one after the other.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +17,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.device import CPU
 from engine.estimate.encoding_costs import encoding_work
 from engine.foundation.files import data_folder, write_whole
+from engine.foundation.once import once_per_change
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 BASELINES = tuple(name for name, row in ARCHITECTURES.items() if not row.attends)
@@ -84,19 +84,15 @@ STORED = TypeAdapter[Speeds](Speeds)
 
 
 def known_speeds() -> Speeds:
-    """The speeds measured on this machine earlier; empty where there are none or their file does not hold speeds.
-
-    The file is read again only after it has changed.
-    """
+    """The speeds measured on this machine earlier; empty where there are none or their file does not hold speeds."""
     try:
-        file = speed_file()
-        return _read(file, file.stat().st_mtime_ns)
+        return _read(speed_file())
     except (OSError, ValueError):
         return {}
 
 
-@lru_cache(maxsize=1)
-def _read(file: Path, written_at: int) -> Speeds:
+@once_per_change(1)
+def _read(file: Path) -> Speeds:
     return STORED.validate_json(file.read_bytes())
 
 

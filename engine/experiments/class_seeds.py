@@ -11,7 +11,6 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 
 from engine.experiments.classroom import GONE_ON, folder_of, student_file, wall_of
@@ -19,6 +18,7 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.trial import Trial
 from engine.foundation.errors import NoRoom, Refused
 from engine.foundation.files import write_whole
+from engine.foundation.once import once_per_change
 from engine.foundation.visitor import Visitor
 
 OF_CLASS = "class."
@@ -111,8 +111,7 @@ def class_seeds(code: str, at: int, round: int) -> ClassSeeds:
         for entry in entries:
             if entry.name.endswith(".seed") and entry.name.split(".")[1] == str(at):
                 with suppress(OSError):
-                    stat = entry.stat()
-                    by_name[entry.name] = _trials(entry.path, stat.st_mtime_ns, stat.st_size)
+                    by_name[entry.name] = _trials(Path(entry.path))
     done = {name: trials for name, trials in sorted(by_name.items()) if trials}
     phones = {name.partition(".")[0] for name in done}
     trials = tuple(trial for own in done.values() for trial in own)
@@ -122,9 +121,9 @@ def class_seeds(code: str, at: int, round: int) -> ClassSeeds:
     return ClassSeeds(len(phones), this_round, seeds, trials, frozenset(of_round.values()) - this_round)
 
 
-@lru_cache(8192)
-def _trials(path: str, changed: int, size: int) -> tuple[Trial, ...]:
+@once_per_change(8192)
+def _trials(file: Path) -> tuple[Trial, ...]:
     """The trials in a file; none where it is empty or damaged."""
     with suppress(ValueError, TypeError):
-        return tuple(Trial(**row) for row in json.loads(Path(path).read_bytes()))
+        return tuple(Trial(**row) for row in json.loads(file.read_bytes()))
     return ()

@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -28,6 +27,7 @@ from pydantic import TypeAdapter, ValidationError
 from engine.experiments.question import ANSWERS, Direction
 from engine.foundation.errors import NoRoom, Refused
 from engine.foundation.files import data_folder, give, given_by, given_near, keep_newest, newest_beside, write_whole
+from engine.foundation.once import once_per_change
 from engine.foundation.visitor import Visitor
 from engine.hosting.allowances import has_share
 
@@ -178,9 +178,8 @@ def hands(code: str, at: int) -> Hands:
                 student = entry.name.partition(".")[0]
                 by_student[student] = None
                 with suppress(OSError):  # one that cannot be read just now is read the next time
-                    stat = entry.stat()
-                    by_student[student] = _guesses(entry.path, stat.st_mtime_ns, stat.st_size).get(at)
-                    if _seconds_since(stat) < HERE_FOR:
+                    by_student[student] = _guesses(Path(entry.path)).get(at)
+                    if _seconds_since(entry.stat()) < HERE_FOR:
                         here.add(student)
     guesses = Counter(answer for answer in by_student.values() if answer is not None)
     return Hands(len(by_student), guesses, frozenset(here), sum(by_student[student] is None for student in here))
@@ -237,11 +236,6 @@ def folder_of(code: str) -> Path:
     return _class(code).with_suffix("")
 
 
-@lru_cache(8192)
-def _guesses(path: str, changed: int, size: int) -> Mapping[int, Direction]:
-    return _guesses_in(Path(path))
-
-
 def _guesses_in(file: Path) -> Mapping[int, Direction]:
     """The answers of a student by step, without what is none. Raises OSError."""
     try:
@@ -253,16 +247,18 @@ def _guesses_in(file: Path) -> Mapping[int, Direction]:
     return {int(at): answer for at, answer in row.items() if at.isdigit() and type(answer) is int and answer in ANSWERS}
 
 
+_guesses = once_per_change(8192)(_guesses_in)
+
+
 def _read_class(code: str) -> _Class | None:
-    """A class; None where there is none, or its file is of a former version. It is read once after each change."""
+    """A class; None where there is none, or its file is of a former version."""
     with suppress(OSError, ValidationError):
-        stat = _class(code).stat()
-        return _class_in(_class(code), stat.st_mtime_ns, stat.st_size)
+        return _class_in(_class(code))
     return None
 
 
-@lru_cache(MOST)
-def _class_in(file: Path, changed: int, size: int) -> _Class:
+@once_per_change(MOST)
+def _class_in(file: Path) -> _Class:
     return CLASS.validate_json(file.read_bytes())
 
 

@@ -1,9 +1,10 @@
 """Results that are computed once in a process, whoever asks for them and however many at the same moment."""
 
 from collections.abc import Callable
-from functools import lru_cache, update_wrapper
+from functools import lru_cache, update_wrapper, wraps
+from pathlib import Path
 from threading import RLock
-from typing import Generic, ParamSpec, TypeVar
+from typing import Concatenate, Generic, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,3 +37,22 @@ def once(function: Callable[P, T]) -> Once[P, T]:
 def once_of_latest(most: int) -> Callable[[Callable[P, T]], Once[P, T]]:
     """As :func:`once`, with only so many of the latest results kept."""
     return lambda function: Once(function, most)
+
+
+def once_per_change(most: int) -> Callable[[Callable[Concatenate[Path, P], T]], Callable[Concatenate[Path, P], T]]:
+    """Read a file once after each change of it: the latest ``most`` results are kept, by file and further arguments, with the file's time
+    and size. Raises OSError where the file is not there."""
+
+    def kept(read: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[Path, P], T]:
+        @lru_cache(most)
+        def read_then(changed: int, size: int, file: Path, *given: P.args, **named: P.kwargs) -> T:
+            return read(file, *given, **named)
+
+        @wraps(read)
+        def read_now(file: Path, *given: P.args, **named: P.kwargs) -> T:
+            stat = file.stat()
+            return read_then(stat.st_mtime_ns, stat.st_size, file, *given, **named)  # type: ignore[arg-type]  # as above
+
+        return read_now
+
+    return kept

@@ -2,7 +2,6 @@
 the model that a parameter belongs to."""
 
 import json
-from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,6 +13,7 @@ from torch import nn
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
 from engine.foundation.files import replacing
+from engine.foundation.once import once_per_change
 from engine.foundation.provenance import provenance
 from engine.model.baselines import Baseline
 from engine.model.precision import weight_dtype
@@ -127,7 +127,7 @@ def trained_model(config: RunConfig, weights: Path) -> Transformer | Baseline:
     The last few models are remembered, so the caller must not change the model it is given.
     """
     try:
-        return _loaded(config, weights, weights.stat().st_mtime_ns)
+        return _loaded(weights, config)
     except OSError:
         raise ValueError("The run has left no weights; it leaves them when it pauses or ends.") from None
     except (SafetensorError, RuntimeError) as error:
@@ -138,8 +138,8 @@ def trained_model(config: RunConfig, weights: Path) -> Transformer | Baseline:
         ) from error
 
 
-@lru_cache(maxsize=4)
-def _loaded(config: RunConfig, weights: Path, written: int) -> Transformer | Baseline:
+@once_per_change(4)
+def _loaded(weights: Path, config: RunConfig) -> Transformer | Baseline:
     model = build_model(config, **shapes(config).of_model)
     load_model(model, str(weights))
     return model.eval()

@@ -34,7 +34,7 @@ class Run:
 
     def __init__(self, run_id: str, config: RunConfig, folder: RunFolder, owner: str, created: float) -> None:
         self.id, self.config, self.owner, self.created = run_id, config, owner, created
-        self.folder = folder.path
+        self.files, self.folder = folder, folder.path
         self.state: RunState = "queued"
         self.checkpointed = False
         """Whether the run is a checkpoint: on no worker, paused, with its request in its folder, and its training state if it had begun."""
@@ -53,7 +53,6 @@ class Run:
         self.setback = ""
         """The sentence where the run's worker or the app has ended: from where it goes on, or that it waits for its owner. Empty
         once there is a new event."""
-        self._disk = folder
         self.events = EventLog(folder=folder)
         self._written = 0  # the number of events on disk
         self._write_again_at = 0.0
@@ -65,12 +64,12 @@ class Run:
     @property
     def pinned(self) -> bool:
         """Whether its owner keeps it: it is not deleted when there are too many runs."""
-        return self._disk.pin.exists()
+        return self.files.pin.exists()
 
     @property
     def provenance(self) -> Provenance:
         """The origin of the run; empty where it was not noted."""
-        return self._disk.provenance()
+        return self.files.provenance()
 
     @property
     def live(self) -> bool:
@@ -84,13 +83,13 @@ class Run:
     @property
     def weights(self) -> Path | None:
         """The file of the trained weights, or None while the worker has not saved them."""
-        return self._disk.weights if self._disk.weights.exists() else None
+        return self.files.weights if self.files.weights.exists() else None
 
     def weights_at(self, step: int) -> Path | None:
         """The file with the weights after a step, or None where they were not kept."""
         if step == self.step:
             return self.weights
-        file = self._disk.weights_at_snapshots
+        file = self.files.weights_at_snapshots
         return file if file.exists() and any(event.step == step for event in self.events.of(Snapshot)) else None
 
     def wait_for(self, number: int, timeout: float | None = None) -> bool:
@@ -153,7 +152,7 @@ class Run:
             return events
         missing = self.events[self._written :]
         try:
-            stored = self._disk.write_events([*missing, *events])
+            stored = self.files.write_events([*missing, *events])
         except OSError as error:
             if not self.unsaved:
                 log_unsaved("Run %s cannot be saved", self.id, error)

@@ -11,7 +11,6 @@ from dataclasses import asdict, replace
 from engine.foundation.files import write_whole
 from engine.foundation.stored_json import read_json
 from engine.foundation.visitor import Visitor
-from engine.runs.folder import RunFolder
 from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
@@ -24,14 +23,14 @@ def write_request(run: Run, request: RunRequest, *, left: bool = False) -> None:
         "pace": request.pace, "record": asdict(request.record), "going": not request.paused, "left": left,
         "accelerator": request.accelerator,
     }  # fmt: skip
-    write_whole(RunFolder(run.folder).saved_request, json.dumps(row))
+    write_whole(run.files.saved_request, json.dumps(row))
 
 
 def read_request(run: Run, address: str = "") -> RunRequest:
     """The request of a checkpointed run; the run waits until it is resumed. Where that cannot be read, the defaults."""
     owner = Visitor(run.owner, address)
     try:
-        row = read_json(RunFolder(run.folder).saved_request)
+        row = read_json(run.files.saved_request)
         record = RecordOptions(**{**row["record"], "measurements": tuple(row["record"]["measurements"])})
         pace = None if row["pace"] is None else float(row["pace"])
         accelerator = row.get("accelerator")  # a file of an earlier version has none
@@ -43,18 +42,16 @@ def read_request(run: Run, address: str = "") -> RunRequest:
 
 def set_pace(run: Run, steps_per_second: float | None) -> None:
     """Set the pace with which a checkpointed run goes on."""
-    folder = RunFolder(run.folder)
     with suppress(OSError):
-        if row := folder.read_saved_request():
-            write_whole(folder.saved_request, json.dumps(row | {"pace": steps_per_second}))
+        if row := run.files.read_saved_request():
+            write_whole(run.files.saved_request, json.dumps(row | {"pace": steps_per_second}))
         else:
             write_request(run, replace(read_request(run), pace=steps_per_second))
 
 
 def delete_saved(run: Run) -> None:
     """Delete the request of a run and the saved state of its training: it has ended."""
-    folder = RunFolder(run.folder)
-    folder.delete_half_written()
-    for file in (folder.saved_request, folder.state):
+    run.files.delete_half_written()
+    for file in (run.files.saved_request, run.files.state):
         with suppress(OSError):
             file.unlink()

@@ -46,7 +46,7 @@ class Runs:
         """A new, queued run with its folder; with the ``request`` in it the run can go on without its server. Raises OSError where the
         disk does not take it, and then leaves nothing."""
         run_id, created = secrets.token_urlsafe(12), time.time()
-        folder = RunFolder(self.folder / run_id)
+        folder = self._files(run_id)
         folder.write_config(run_id, config, owner, created)
         run = Run(run_id, config, folder, owner, created)
         try:
@@ -94,7 +94,7 @@ class Runs:
     def going(self) -> list[Run]:
         """The runs that nobody had paused when their server ended, and that can go on here; the oldest first. Reads the disk."""
         folders = [file.parent for file in self.folder.glob("*/request.json")]
-        going = (self.get(path.name) for path in folders if RunFolder(path).read_saved_request().get("going"))
+        going = (self.get(path.name) for path in folders if self._files(path.name).read_saved_request().get("going"))
         found = [run for run in going if run is not None and run.checkpointed]
         return sorted(found, key=lambda run: run.created)
 
@@ -116,7 +116,7 @@ class Runs:
         run = self._own(run_id, by)
         if run is not None and (run.checkpointed or not run.live):
             with suppress(FileNotFoundError):  # somebody was quicker
-                self._delete(RunFolder(self.folder / run_id), run_id)
+                self._delete(run_id)
 
     def pin(self, run_id: str, by: Visitor = PROGRAM, allowed: Retention = EVERYTHING) -> None:
         """Keep a run when there are too many. Raises ValueError with one sentence where it is not the visitor's or too many are
@@ -125,15 +125,15 @@ class Runs:
         if run is None or run.pinned:
             return
         owners = {other: owner for other, (_, owner) in self._known().items()}
-        pinned = [self._kept(other, owner) for other, owner in owners.items() if self._pin(other).exists()]
+        pinned = [self._kept(other, owner) for other, owner in owners.items() if self._files(other).pin.exists()]
         if sentence := no_pin(pinned, self._kept(run_id, run.owner), allowed):
             raise ValueError(sentence)
-        write_whole(self._pin(run_id), "")
+        write_whole(self._files(run_id).pin, "")
 
     def unpin(self, run_id: str, by: Visitor = PROGRAM) -> None:
         """Keep a run no longer than others. Raises ValueError with one sentence where it is not the visitor's."""
         if self._own(run_id, by) is not None:
-            self._pin(run_id).unlink(missing_ok=True)
+            self._files(run_id).pin.unlink(missing_ok=True)
 
     def prune(self, allowed: Retention) -> None:
         """Delete the runs that are too many, and folders to which no run was ever written."""
@@ -143,7 +143,7 @@ class Runs:
         folders = [self._kept(run_id, known[run_id][1], live=run_id in live) for run_id in newest_first]
         for run_id in too_many(folders, allowed):
             with suppress(OSError):  # tried again the next time
-                self._delete(RunFolder(self.folder / run_id), run_id)
+                self._delete(run_id)
         for entry in self.folder.glob("*/"):
             if not (entry / "config.json").exists() and is_abandoned(entry):
                 shutil.rmtree(entry, ignore_errors=True)
@@ -164,23 +164,23 @@ class Runs:
             raise ValueError("This run was started by somebody else, who alone can keep or delete it.")
         return run
 
-    def _pin(self, run_id: str) -> Path:
-        return RunFolder(self.folder / run_id).pin
+    def _files(self, run_id: str) -> RunFolder:
+        return RunFolder(self.folder / run_id)
 
     def _kept(self, run_id: str, owner: str, *, live: bool = False) -> Kept:
-        folder = RunFolder(self.folder / run_id)
+        folder = self._files(run_id)
         try:
             size = folder.size()
         except OSError:
             size = 0
         return Kept(run_id, owner, size, pinned=folder.pin.exists(), live=live)
 
-    def _delete(self, folder: RunFolder, run_id: str) -> None:
+    def _delete(self, run_id: str) -> None:
         with self._lock:
             run = self._ended.pop(run_id, None)
         if run is not None and run.checkpointed:  # a page may still show it
             run.append([Ended(run.step, "stopped", "It was deleted.")])
-        shutil.rmtree(folder.path)
+        shutil.rmtree(self._files(run_id).path)
         with self._lock:
             if self._index is not None:
                 self._index.pop(run_id, None)
@@ -193,7 +193,7 @@ class Runs:
 
     def _from_disk(self, run_id: str) -> Run | None:
         try:
-            run = Run.from_disk(RunFolder(self.folder / run_id))
+            run = Run.from_disk(self._files(run_id))
         except (OSError, ValueError):
             return None
         return run if run.id == run_id else None  # some file systems ignore case
@@ -221,7 +221,7 @@ class Runs:
         found: dict[str, tuple[float, str]] = {}
         for entry in self.folder.glob("*/config.json"):
             with suppress(OSError, ValueError):
-                run_id, _, owner, created = RunFolder(entry.parent).read_config()
+                run_id, _, owner, created = self._files(entry.parent.name).read_config()
                 if entry.parent.name == run_id and RUN_ID.fullmatch(run_id):
                     found[run_id] = created, owner
         with self._lock:

@@ -16,7 +16,7 @@ from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import ModelSettings, PageState, one_of
 from pages.parts.boards.component import Plain
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.base import axis, color_bar, figure, level
+from pages.parts.charts.base import across_line, axis, color_bar, figure
 from pages.parts.charts.colors import diverging, sequential, shade
 
 PAGE, NOTEBOOK_PAGE = "notebooks.py", "notebook.py"
@@ -80,7 +80,9 @@ def _house(drawn: Plain) -> go.Figure:
     for name in ("xaxis", "yaxis"):
         own = dict(layout.get(name, {}))
         axes[name] = axis(str(_text(own.pop("title", ""))), **own)
-    shapes = [level(shape["y0"], shape.get("label", {}).get("text", "")) for shape in layout.get("shapes", [])]
+    shapes = [
+        across_line("y", shape["y0"], shape.get("label", {}).get("text", "")) for shape in layout.get("shapes", [])
+    ]
     kept = {"barmode": layout["barmode"]} if "barmode" in layout else {}
     return figure(traces, shapes=shapes, showlegend=len(colors) > 1, **axes, **kept)
 

@@ -11,7 +11,6 @@ import pytest
 
 from engine.hosting.limits import Limits
 from engine.runs.events import Ended, Finished
-from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
@@ -77,7 +76,7 @@ def test_killed_by_itself_again_and_again_the_run_waits_for_its_owner_with_what_
     pool: Pool, point: str
 ) -> None:
     run = pool.submit(RunRequest(config(60, 0.005, seed_of(point))))
-    until(lambda: run.checkpointed and not RunFolder(run.folder).read_saved_request()["going"])
+    until(lambda: run.checkpointed and not run.files.read_saved_request()["going"])
     assert run.setback == f"{KILLED} {WAITS}"
     assert run.step <= MOST[point]
     same_on_disk(pool, run)

@@ -10,12 +10,11 @@ import pytest
 
 from engine.experiments.choice.qualities import CHOICE
 from engine.experiments.evidence import FOLDER
-from engine.experiments.evidence.shipped import sets_of_seeds, shipped_report, write_set
+from engine.experiments.evidence.shipped import sets_of_seeds, write_set
 from engine.experiments.experiment import CONFIRMATORY_SEEDS
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import Report
 from engine.experiments.statistics import LOWEST_P
-from engine.foundation.provenance import in_words, provenance
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue, fake_report
 from tests.engine.workers.test_pool import FAKE, some
@@ -81,29 +80,6 @@ def test_the_finding_is_that_of_the_confirmatory_seeds_and_seen_sets_stand_besid
     first, second, *_ = rows(tmp_path)
     assert "| **Holds** |" in first, "seen seeds do not change what the confirmatory ones say"
     assert "| Holds: +0.405 | **contradicts** The opposite holds: -0.395 |" in first
-
-
-def test_each_issue_carries_its_origin_and_the_table_tells_each_once(tmp_path: Path) -> None:
-    write_evidence([fake_report()], tmp_path)
-    assert "provenance" not in (tmp_path / "seeds-0.json").read_text(), "that of earlier evidence is not invented"
-    origin = provenance()
-    write_evidence([replace(fake_report(), provenance=origin)], tmp_path)
-    (measured,) = sets_of_seeds(tmp_path)
-    assert measured["issues"]["fake"]["provenance"] == shipped_report(fake_issue(), measured).provenance == origin
-    assert (tmp_path / "README.md").read_text().count(in_words(origin)) == 1
-
-
-def test_claims_have_words_of_today_and_numbers_of_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_evidence([fake_report(CONFIRMATORY_SEEDS)], tmp_path)
-    file = tmp_path / f"seeds-{CONFIRMATORY_SEEDS[0]}.json"
-    measured = file.read_bytes()
-    short, *others = fake_issue().claims
-    better = replace(short, sentence="One step leaves a higher loss than nine.")
-    monkeypatch.setitem(ISSUES, "fake", fake_issue(claims=(better, *others)))
-    write_readme(tmp_path)
-    first, *_ = rows(tmp_path)
-    assert "One step leaves a higher loss than nine. | **Holds** | +0.4" in first
-    assert file.read_bytes() == measured
 
 
 def test_the_shipped_table_follows_from_its_numbers_and_claims_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,6 @@ from tools.load.figures import Figures, at_rest, medians, table, with_ratio
 from tools.load.scenarios import issue, lab, mixed, until_ready, warm_up
 from tools.server import ROOT, running
 
-ALONE = "one session"
 Scenario = Callable[[psutil.Process, str], Awaitable[dict[str, Figures]]]
 """From the server's process and address to figures by the name of their column."""
 
@@ -61,7 +60,7 @@ def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
 
     attacks = ["nobody", *(given.attacks or ATTACKS)]
     # on one server the second part would find what the first has left
-    parts = {"attack": attacks, "mixed": [together]}.get(given.scenario, [ALONE, together])
+    parts = {"attack": attacks, "mixed": [together]}.get(given.scenario, ["one session", together])
     return [partial(play, part) for part in parts]
 
 
@@ -108,10 +107,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(f"{column}:", table(with_ratio(sides)), sep="\n\n", end="\n\n")
     else:
         print(table({column: sides[names[0]] for column, sides in found.items()}), end="\n\n")
-    rounded = f"{given.rounds} round{'s' * (given.rounds > 1)}"
     of = " and ".join(names) + ", in turns" * bool(given.against)
     versions = f"Python {platform.python_version()}, torch {installed_version('torch')}"
-    print(f"Medians of {rounded}, commit {of}, {os.cpu_count()} cores, {versions}, {today()}.")
+    print(
+        f"Medians of {given.rounds} round{'s' * (given.rounds > 1)}, commit {of}, {os.cpu_count()} cores, {versions}, {today()}."
+    )
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import psutil
 from engine.runs.events import Progress
 from engine.runs.run import Run
 from engine.runs.store import Runs
+from tools import settings
 from tools.load.session import Session, opened, visitor
 from tools.server import free_port, running
 
@@ -32,10 +33,7 @@ PLAN_SECONDS = 480.0
 VISITORS = 4
 LENGTHS = (331, 3001, 20011)
 """The steps of the visitors' runs, by which they are told apart from trials."""
-LIMITS = {
-    "ATTENTION_LAB_PROFILE": "public", "ATTENTION_LAB_WORKERS": "2", "ATTENTION_LAB_RUNS_PER_VISITOR": "3",
-    "ATTENTION_LAB_SILENT_SECONDS": "20",
-}  # fmt: skip
+LIMITS = settings("PROFILE=public WORKERS=2 RUNS_PER_VISITOR=3 SILENT_SECONDS=20")
 FORK_SERVER = "engine.foundation.fork_server"
 
 
@@ -60,7 +58,8 @@ class Life:
         self._number += 1
         own = self.folder / f"life-{self._number}"
         own.mkdir()
-        given = {"STREAMLIT_SERVER_PORT": self._port, "ATTENTION_LAB_DATA": str(self.data), **LIMITS}
+        given = {"STREAMLIT_SERVER_PORT": self._port, "ATTENTION_LAB_DATA": str(self.data)}
+        given |= {f"ATTENTION_LAB_{name}": value for name, value in LIMITS.items()}
         self._process, self.address = await asyncio.to_thread(
             self._server.enter_context, running("app.py", own, **given)
         )
@@ -188,7 +187,6 @@ def report(life: Life, runs: Runs) -> list[str]:
     going = {run.id for run in runs.going()}
     gaps = [run for run in found if steps_of(run) != list(range(1, run.step + 1))]
     left = life.processes()
-    slowest = max(life.terminations, default=0.0)
     return [
         f"Done: {', '.join(f'{times} x {what}' for what, times in life.done.items())}.",
         f"Runs of visitors, {len(own)}: {outcomes(own, going)}.",
@@ -198,7 +196,7 @@ def report(life: Life, runs: Runs) -> list[str]:
         f"Runs with a step that is missing or there twice: {len(gaps)}.",
         f"Half-written files: {len(list(life.data.rglob('*.part')))}. Processes left: {len(left)}.",
         f"Elements with an exception: {life.errors}. Tracebacks in the log: {life.tracebacks()}.",
-        f"Ends by SIGTERM: {len(life.terminations)}, the slowest {slowest:.1f} s.",
+        f"Ends by SIGTERM: {len(life.terminations)}, the slowest {max(life.terminations, default=0.0):.1f} s.",
     ]
 
 

@@ -107,17 +107,6 @@ class Path:
         return self.arrival + self.links
 
     @property
-    def pair(self) -> tuple[Part, Part] | None:
-        """The head below, and the answering head that reads what it wrote: of an induction head the first that marks, else the one that had
-        read at the position that it reads. None where there is none, and where one of them is not of the stack that answers."""
-        links = links_in(self.readings)
-        if self.carrier == "several" or len(links) < 2:
-            return None
-        upper, below = self.readings[0], self.readings[len(links[0]) :]
-        lower = next((one for one in below if self.induction and one.read == one.position - 1), below[0])
-        return (lower.part, upper.part) if (upper.which, lower.which) == ("self", "self") else None
-
-    @property
     def sentence(self) -> str:
         return "".join(piece.text for piece in self.words)
 

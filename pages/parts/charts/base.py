@@ -1,9 +1,9 @@
-"""Common parts of all figures: fonts, margins, axes, lines with their column names, level lines."""
+"""Common parts of all figures: fonts, margins, axes, lines with their column names, lines across the plot, labels that do not touch."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -93,15 +93,36 @@ def uid_of(*words: object) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", " ".join(map(str, words)))
 
 
-def level(value: float, text: str, *, above: bool = True) -> dict[str, Any]:
-    """A dashed horizontal line over the whole width, with its label on the right."""
+def across_line(
+    along: str, at: float, text: str = "", /, *, dash: str = "dash", layer: str = "below", **label: Any
+) -> dict[str, Any]:  # fmt: skip
+    """A line across the whole plot at a place of the axis ``along``, x or y, with its name at its end. ``label``: further properties of the
+    name."""
+    other = "y" if along == "x" else "x"
+    side = {"xanchor": "center"} if along == "x" else {}
     return {
-        "type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y", "y0": value, "y1": value,
-        "line": {"color": MUTED["light"], "width": 1.2, "dash": "dash"}, "layer": "below", "name": text,
+        "type": "line", f"{along}ref": along, f"{along}0": at, f"{along}1": at, f"{other}ref": f"{other} domain", f"{other}0": 0,
+        f"{other}1": 1, "line": {"color": MUTED["light"], "width": 1.2, "dash": dash}, "layer": layer, "name": text,
         "label": {
-            "text": text, "textposition": "end", "yanchor": "bottom" if above else "top", "font": {"size": FONT, "color": MUTED["light"]},
+            "text": text, "textposition": "end", "textangle": 0, "yanchor": "bottom",
+            "font": {"size": FONT, "color": MUTED["light"]}, **side, **label,
         },
     }  # fmt: skip
+
+
+def apart(wanted: Sequence[float], heights: Sequence[float], room: float) -> list[float]:
+    """The middles of labels of those heights as near as possible to where they are wanted: in their order, none over another, and
+    from 0 to ``room`` if they fit."""
+    order = sorted(range(len(wanted)), key=lambda place: wanted[place])
+    tops, edge = dict[int, float](), 0.0
+    for place in order:
+        tops[place] = max(edge, wanted[place] - heights[place] / 2)
+        edge = tops[place] + heights[place]
+    edge = room
+    for place in reversed(order):
+        tops[place] = min(tops[place], edge - heights[place])
+        edge = tops[place]
+    return [tops[place] + heights[place] / 2 for place in range(len(wanted))]
 
 
 def plain_figure(chart: Callable[..., go.Figure], *arguments: Any, **named: Any) -> dict[str, Any]:

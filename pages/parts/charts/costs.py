@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import inf, log10
+from math import log10
 
 import plotly.graph_objects as go
 
 from engine.foundation.formatting import in_bytes, in_fine_time
 from engine.settings.costs import Memory
 from engine.sweeps.result import Summary
-from pages.parts.charts.base import FONT, LEGEND, Trace, axis, figure, painted, uid_of
+from pages.parts.charts.base import FONT, LEGEND, Trace, apart, axis, figure, painted, uid_of
 from pages.parts.charts.colors import INK, MUTED, Pair, muted, shade
 
 MIB, GIB = 2**20, 2**30
@@ -75,17 +75,18 @@ def cost_figure(lines: Sequence[CostLine], places: Sequence[int], what_grows: st
 
 
 def _names(lines: Sequence[CostLine], x: float, unit: Unit) -> list[Trace]:
-    """The names at ``x``, the right end, where no line is: each at the height of its line's end, measured or predicted; where these are
-    close together, those above move up."""
+    """The names at ``x``, the right end, where no line is: each at the height of its line's end, measured or predicted, and none over
+    another."""
     drawn = [(line, dict(line.predicted) | {at.place: at.value for at in line.levels}) for line in lines]
     values = [value for _, points in drawn for value in points.values()]
-    pixels = SPAN / max(0.5, log10(max(values, default=1) / min(values, default=1)))
-    spot, notes = -inf, list[Trace]()
-    ends = ((points[max(points)], line) for line, points in drawn if points)
-    for end, line in sorted(ends, key=lambda one: one[0]):
-        y, pair = log10(end / unit.size), shade(line.color)
-        spot = max(y * pixels, spot + ROW)
-        placed = {"x": x, "y": y, "xshift": 7, "yshift": spot - y * pixels, "xanchor": "left", "showarrow": False}
+    most = log10(max(values, default=1))
+    pixels = SPAN / max(0.5, most - log10(min(values, default=1)))
+    ends = [(line, log10(points[max(points)])) for line, points in drawn if points]
+    wanted = [(most - end) * pixels + ROW / 2 for _, end in ends]
+    notes = list[Trace]()
+    for (line, end), want, at in zip(ends, wanted, apart(wanted, [ROW] * len(ends), SPAN + ROW), strict=True):
+        pair, y = shade(line.color), end - log10(unit.size)
+        placed = {"x": x, "y": y, "xshift": 7, "yshift": want - at, "xanchor": "left", "showarrow": False}
         notes.append({"text": line.short, "name": f"{pair['light']} {pair['dark']}", "font": {"size": FONT}, **placed})
     return notes
 

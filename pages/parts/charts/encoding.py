@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.charts.base import FONT, Axis
+from pages.parts.charts.base import Axis, across_line
 from pages.parts.charts.colors import MUTED, ScalePair, diverging, mix, sequential
 from pages.parts.charts.heat import Places, gap, heat, heat_figure, largest, live_heat, tile_names
 
@@ -30,7 +30,8 @@ ACTING = {
 """The same by the part that an encoding acts on; ``vectors`` where a score adds the product of the query with learned vectors."""
 LIKENESS = {"table": "cosine", "angles": "mean cosine of the angles", "vectors": "cosine", "bias": "mean bias"}
 OTHER = "other position"
-DASHED: dict[str, Any] = {"type": "line", "line": {"color": MUTED["light"], "width": 1.2, "dash": "dash"}}
+OF_TRAINED: dict[str, Any] = {"layer": "above", "yanchor": "top", "xanchor": "left", "padding": 3}
+"""How the line at the end of the trained length differs from others: it is over the cells, and its name is beside it."""
 
 Portrait = Mapping[str, Any]
 
@@ -127,24 +128,12 @@ def similarity_figure(portrait: Portrait, likeness: str, shown: int, end: str = 
 def end_marks(trained: int, shown: int, *along: str, text: str = "trained to here") -> list[dict[str, Any]]:
     """Lines at the end of the trained length on these axes of positions, where more is shown; ``text`` stands at the one across x."""
     places = along if shown > trained else ()
-    return [across_line(axis_, trained + 0.5, text if axis_ == "x" else "") for axis_ in places]
+    return [across_line(axis_, trained + 0.5, text if axis_ == "x" else "", **OF_TRAINED) for axis_ in places]
 
 
 def _down_to(shown: int) -> Axis:
     """An axis with position 1 on top and room for every shown position, also for those without a row."""
     return {"range": [shown + 0.5, 0.5], "autorange": False}
-
-
-def across_line(along: str, at: float, text: str) -> dict[str, Any]:
-    """A dashed line across the whole plot at a place of the axis ``along``, with a label at its end."""
-    other = "y" if along == "x" else "x"
-    return DASHED | {
-        f"{along}ref": along, f"{along}0": at, f"{along}1": at, f"{other}ref": f"{other} domain", f"{other}0": 0, f"{other}1": 1,
-        "label": {
-            "text": text, "textposition": "end", "textangle": 0, "yanchor": "top", "xanchor": "left", "padding": 3,
-            "font": {"size": FONT, "color": MUTED["light"]},
-        },
-    }  # fmt: skip
 
 
 def _seen(portrait: Portrait, matrix: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from engine.foundation.formatting import in_digits
-from pages.parts.charts.base import LEGEND, Axis, Columns, Trace, axis, figure, level, line, uid_of
+from pages.parts.charts.base import LEGEND, Axis, Columns, Trace, across_line, axis, figure, line, uid_of
 from pages.parts.charts.colors import MUTED, mix, muted, shade
 
 TONES = (0.0, 0.5, 0.8, 0.25)
@@ -33,8 +33,12 @@ def loss_figure(steps: int, color: str, chance: float | None, floor: float | Non
     value_axis = axis("loss (nats)", rangemode="tozero")
     if text:
         value_axis = perplexity_axis([log(p) for p in PERPLEXITIES])
-    levels = [] if chance is None else [level(chance, f"chance {exp(chance):,.0f}" if text else f"chance {chance:.3g}")]
-    levels += [] if floor is None else [level(floor, f"floor {floor:.3g}", above=False)]
+    levels = (
+        []
+        if chance is None
+        else [across_line("y", chance, f"chance {exp(chance):,.0f}" if text else f"chance {chance:.3g}")]
+    )
+    levels += [] if floor is None else [across_line("y", floor, f"floor {floor:.3g}", yanchor="top")]
     traces = [
         line("loss", "training", shade(color), width=1.2, opacity=0.6, perplexity=text),
         line("validation.loss", "validation", shade(color, 0.25), width=2.8, perplexity=text),
@@ -57,12 +61,10 @@ def level_lines(levels: Mapping[str, tuple[str, float]]) -> list[dict[str, Any]]
 
     The label of each, its short name and its perplexity, stands right of the plot.
     """
-    lines = list[dict[str, Any]]()
-    for name, (short, value) in levels.items():
-        drawn = level(value, f"{name}, perplexity {in_digits(exp(value))}")
-        drawn["label"]["text"] = f"{short} {in_digits(exp(value))}"
-        lines.append(drawn)
-    return lines
+    return [
+        across_line("y", value, f"{name}, perplexity {in_digits(exp(value))}", text=f"{short} {in_digits(exp(value))}")
+        for name, (short, value) in levels.items()
+    ]
 
 
 def accuracy_figure(steps: int, color: str, chance: Mapping[str, float]) -> go.Figure:
@@ -78,7 +80,9 @@ def accuracy_figure(steps: int, color: str, chance: Mapping[str, float]) -> go.F
             line(f"metrics.{name}", f"{label}, training", shade(color, tone), **common, **thin),
             line(f"validation.{name}", label, shade(color, tone), width=2.8, **common),
         ]
-    levels = [level(value, f"chance {value:.3g}") for value in sorted({round(chance[name], 4) for name in metrics})]
+    levels = [
+        across_line("y", value, f"chance {value:.3g}") for value in sorted({round(chance[name], 4) for name in metrics})
+    ]
     return _over_steps(traces, steps, axis("share right", range=[-0.02, 1.04], tickformat=".1f"), shapes=levels)
 
 

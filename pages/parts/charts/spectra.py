@@ -9,9 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from engine.encodings import ENCODINGS
-from pages.parts.charts.base import Trace, axis, color_bar, figure, painted, rounded
+from pages.parts.charts.base import Trace, across_line, axis, color_bar, figure, painted, rounded
 from pages.parts.charts.colors import muted, sequential, shade
-from pages.parts.charts.encoding import LIKENESS, WHAT, Portrait, across_line, end_marks
+from pages.parts.charts.encoding import LIKENESS, OF_TRAINED, WHAT, Portrait, end_marks
 
 FLOOR = 1e-6
 """The lower end of logarithmic axes: smaller values are rounding."""
@@ -33,7 +33,7 @@ def offsets_figure(bias: np.ndarray, trained: int) -> go.Figure:
         )
         for head in range(heads)
     ]  # fmt: skip
-    shapes = [across_line("x", place, "") for place in (-trained + 0.5, trained - 0.5) if length > trained]
+    shapes = [across_line("x", place, layer="above") for place in (-trained + 0.5, trained - 0.5) if length > trained]
     return figure(lines, xaxis=axis("offset (key − query)"), yaxis=axis("added to the score"), shapes=shapes)
 
 
@@ -61,7 +61,7 @@ def profile_figure(portrait: Portrait, color: str) -> go.Figure:
         traces,
         xaxis=axis("offset: key − query (positions)"),
         yaxis=axis("bias (score)" if portrait["kind"] == "bias" else LIKENESS[portrait["kind"]]),
-        shapes=[across_line("x", end, "longest trained") for end in ends],
+        shapes=[across_line("x", end, "longest trained", **OF_TRAINED) for end in ends],
         margin={"l": 52, "r": 12, "t": 32 if several else 12, "b": 40},
     )
 
@@ -145,7 +145,7 @@ def trajectory_figure(portrait: Portrait, color: str) -> go.Figure:
 def along_figure(steps: Sequence[int], values: Sequence[float], name: str, at: int, unit: str, color: str) -> go.Figure:
     """A number over a run's snapshots, with a mark at the chosen one."""
     line = _curve(steps, values, name, color, 0, "step %{x}: %{y:.3g}") | {"mode": "lines+markers"}
-    shapes, across = [across_line("x", at, "")], axis("step", tickformat=",d")
+    shapes, across = [across_line("x", at, layer="above")], axis("step", tickformat=",d")
     return figure([line], xaxis=across, yaxis=axis(unit), shapes=shapes, margin=LEGEND_MARGIN, showlegend=False)
 
 

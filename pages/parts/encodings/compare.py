@@ -16,7 +16,6 @@ from engine.estimate.prediction import added_parameters
 from engine.foundation.errors import JobError
 from engine.foundation.job import Job
 from engine.runs.events import Snapshot, layers_kept
-from engine.runs.folder import RunFolder
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError
 from pages.parts.app import server
@@ -397,8 +396,8 @@ def through_training() -> None:
 
 def steps_stored(run: Run) -> tuple[int, ...]:
     """The steps at which a run's encoding was stored."""
-    folder, steps = RunFolder(run.folder), {event.step for event in run.events.of(Snapshot)}
-    return tuple(sorted(step for step in steps if folder.arrays_of(step, "encoding").kept))
+    steps = {event.step for event in run.events.of(Snapshot)}
+    return tuple(sorted(step for step in steps if run.files.arrays_of(step, "encoding").kept))
 
 
 def _chosen() -> Run:

@@ -1,8 +1,11 @@
 """Results that are computed once in a process."""
 
 import time
+from pathlib import Path
 
-from engine.foundation.once import once, once_of_latest
+import pytest
+
+from engine.foundation.once import once, once_of_latest, once_per_change
 from tests.engine.at_once import at_once
 
 
@@ -33,3 +36,20 @@ def test_the_oldest_of_too_many_results_is_computed_again() -> None:
     square.cache_clear()
     assert square(1) == 1
     assert len(computed) == 5
+
+
+def test_a_file_is_read_once_after_each_change(tmp_path: Path) -> None:
+    file, read = tmp_path / "file", list[str]()
+
+    @once_per_change(8)
+    def text(file: Path, ending: str) -> str:
+        read.append(ending)
+        return file.read_text() + ending
+
+    with pytest.raises(FileNotFoundError):
+        text(file, "!")
+    file.write_text("one")
+    assert [text(file, ending) for ending in ("!", "!", "?")] == ["one!", "one!", "one?"]
+    file.write_text("three")
+    assert [text(file, "!") for _ in range(2)] == ["three!", "three!"]
+    assert read == ["!", "?", "!"]

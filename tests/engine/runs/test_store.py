@@ -132,7 +132,7 @@ def test_snapshots_are_thinned_but_first_and_last_stay(runs: Runs, monkeypatch: 
     assert steps == list(range(8))
 
     monkeypatch.setattr(run_folder, "LARGEST_SNAPSHOTS", size)
-    run_folder.RunFolder(run.folder).write_events(looks[8:9])
+    run.files.write_events(looks[8:9])
     assert kept_in(run.folder)[0] == [0, 2, 4, 6, 8]
     for look in looks[9:]:
         run.append([look])
@@ -181,11 +181,11 @@ def test_what_is_written_after_a_line_that_cannot_be_read_replaces_it(runs: Runs
     for damage in ('{"event": "progress", "step": 9, "lo', '{"event": "telepathy"}\n{"event": "progress"}\n'):
         with (run.folder / "events.jsonl").open("a") as file:
             file.write(damage)
-        folder = run_folder.RunFolder(run.folder)
+        folder = run.files
         known = list(folder.read_events())
         folder.write_events(events[len(known) : len(known) + 2])
         folder.write_events(events[len(known) + 2 : len(known) + 3])
-    written = list(run_folder.RunFolder(run.folder).read_events())
+    written = list(run.files.read_events())
     assert [to_json(event) for event in written] == [to_json(event) for event in events[:16]]
 
 

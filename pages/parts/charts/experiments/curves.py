@@ -10,7 +10,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from pages.parts.charts.base import FONT, Trace, axis, figure, level, painted, rounded, uid_of
+from pages.parts.charts.base import FONT, Trace, across_line, axis, figure, painted, rounded, uid_of
 from pages.parts.charts.colors import Pair, shade
 from pages.parts.charts.experiments.arms import is_logarithmic, round_up, wrapped
 
@@ -133,10 +133,8 @@ def curves_figure(
 
 def _level(name: str, value: float, *, within: bool) -> dict[str, Any]:
     """A dashed line with its name at the right, or ``within`` the figure, where names of curves are at the right."""
-    drawn = level(value, name, above=not name.startswith("floor"))
-    if within:
-        drawn["label"] |= {"textposition": "middle", "xanchor": "right"}
-    return drawn
+    side = {"textposition": "middle", "xanchor": "right"} if within else {}
+    return across_line("y", value, name, yanchor="top" if name.startswith("floor") else "bottom", **side)
 
 
 def _lines(name: str, curves: Seeds, color: Pair, width: float, opacity: float, dash: str = "solid") -> go.Scatter:

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import plotly.graph_objects as go
 
 from engine.experiments.key_figure import BYTES, number
-from pages.parts.charts.base import axis, figure
+from pages.parts.charts.base import across_line, axis, figure
 from pages.parts.charts.colors import INK
 from pages.parts.charts.experiments.arms import wrapped
-from pages.parts.charts.experiments.strip import AIR, Ended, row_traces, rows_axis, upright
+from pages.parts.charts.experiments.strip import AIR, Ended, row_traces, rows_axis
 
 TICKS = 15
 """The size of the letters in pixels: to be read from the back of a room."""
@@ -38,7 +38,11 @@ def key_figure(
     The rows are there before any seed has ended; a row whose seeds ended without a number says so with a red cross.
     """
     known = [value for row in (*stored, *rows) for value in row.known]
-    levels = [] if chance is None else [upright(chance, f"chance {chance:.3g}", anchor="left", size=TICKS - 2)]
+    levels = (
+        []
+        if chance is None
+        else [across_line("x", chance, f"chance {chance:.3g}", xanchor="left", font={"size": TICKS - 2})]
+    )
     marks = [] if guess is None else [_guess_mark(guess, moved)]
     values = _values_axis(known, scale, share, written if unit == BYTES else None)
     if stored:

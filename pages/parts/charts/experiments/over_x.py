@@ -10,7 +10,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from pages.parts.charts.base import FONT, axis, figure, level, painted, rounded
+from pages.parts.charts.base import FONT, across_line, apart, axis, figure, painted, rounded
 from pages.parts.charts.colors import Pair
 from pages.parts.charts.experiments.arms import is_spread, wrapped
 from pages.parts.charts.experiments.strip import AIR, Ended, values_axis
@@ -67,7 +67,7 @@ def over_x_figure(lines: Sequence[OverX], x_label: str, label: str, chance: floa
         margin={"l": 56, "b": BOTTOM}
         | ({"r": round(LETTER * (longest + 3)), "t": TOP} if at_ends else {"r": 14, "t": 38}),
         showlegend=not at_ends,
-        shapes=[] if chance is None else [level(chance, f"chance {chance:.3g}")],
+        shapes=[] if chance is None else [across_line("y", chance, f"chance {chance:.3g}")],
         annotations=_names(lines, across, down, room) if at_ends else [],
     )
 
@@ -157,21 +157,6 @@ def _names(
             "name": f"{line.color['light']} {line.color['dark']}", "xanchor": "left", "align": "left",
         })  # fmt: skip
     return notes
-
-
-def apart(wanted: Sequence[float], heights: Sequence[float], room: float) -> list[float]:
-    """The middles of labels of those heights as near as possible to where they are wanted: in their order, none over another, and
-    from 0 to ``room`` if they fit."""
-    order = sorted(range(len(wanted)), key=lambda place: wanted[place])
-    tops, edge = dict[int, float](), 0.0
-    for place in order:
-        tops[place] = max(edge, wanted[place] - heights[place] / 2)
-        edge = tops[place] + heights[place]
-    edge = room
-    for place in reversed(order):
-        tops[place] = min(tops[place], edge - heights[place])
-        edge = tops[place]
-    return [tops[place] + heights[place] / 2 for place in range(len(wanted))]
 
 
 def _named(line: OverX) -> str:

@@ -10,7 +10,7 @@ from statistics import fmean
 import plotly.graph_objects as go
 
 from engine.experiments.bounds import is_share
-from pages.parts.charts.base import FONT, axis, figure, painted, rounded
+from pages.parts.charts.base import across_line, axis, figure, painted, rounded
 from pages.parts.charts.colors import Pair, muted, shade
 from pages.parts.charts.experiments.arms import is_logarithmic, wrapped
 
@@ -57,7 +57,11 @@ class Ended:
 def strip_figure(rows: Sequence[Ended], label: str, chance: float | None = None) -> go.Figure:
     """One row for each arm, the first on top."""
     known = [value for row in rows for value in row.known]
-    levels = [] if chance is None else [upright(chance, f"chance {chance:.3g}", anchor=_side(chance, known, label))]
+    levels = (
+        []
+        if chance is None
+        else [across_line("x", chance, f"chance {chance:.3g}", xanchor=_side(chance, known, label))]
+    )
     return figure(
         row_traces(rows),
         xaxis=values_axis(label, known, chance),
@@ -136,17 +140,6 @@ def _mean_bar(place: int, row: Ended, shift: float, high: float) -> go.Scatter:
     )  # fmt: skip
 
 
-def upright(
-    value: float, text: str, *, dash: str = "dash", anchor: str = "center", size: int = FONT
-) -> dict[str, object]:
-    """A vertical line over the whole height, its name at the top; ``anchor`` is the side of the name at the line."""
-    return {
-        "type": "line", "xref": "x", "x0": value, "x1": value, "yref": "paper", "y0": 0, "y1": 1,
-        "line": {"width": 1.2, "dash": dash}, "layer": "below", "name": text,
-        "label": {"text": text, "textposition": "end", "textangle": 0, "xanchor": anchor, "yanchor": "bottom", "font": {"size": size}},
-    }  # fmt: skip
-
-
 def effect_figure(
     effects: Sequence[float | None], mean: float | None, interval: tuple[float, float] | None, smallest: float, direction: str, unit: str
 ) -> go.Figure:  # fmt: skip
@@ -181,8 +174,8 @@ def effect_figure(
         showlegend=False,
         margin={"l": 12, "r": 12, "t": 24, "b": 44 + effect_height(unit) - HEIGHT},
         shapes=[
-            upright(0.0, "0" if abs(named) > CLOSE * (high - low) else "", dash="solid"),
-            upright(named, f"{named:+.3g}".replace("-", "−")),
+            across_line("x", 0.0, "0" if abs(named) > CLOSE * (high - low) else "", dash="solid"),
+            across_line("x", named, f"{named:+.3g}".replace("-", "−")),
             {"type": "rect", "xref": "x", "yref": "paper", "layer": "below", **claimed},
         ],
     )  # fmt: skip

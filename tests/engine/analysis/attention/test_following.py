@@ -91,19 +91,6 @@ def test_an_induction_head_is_told_with_the_layer_that_marked_what_it_reads() ->
     named = [piece for piece in path.words if piece.part]
     assert named == [Words("layer 2", "layer.1"), Words("Head 1", "head.1.0"), Words("head 2 of layer 1", "head.0.1")]
     assert followed(INDUCTION)[1] == Arrival(1, "head.1.0", "induction")
-    assert path.pair == (Part("head", "self", 0, 1), Part("head", "self", 1, 0))
-
-
-def test_the_two_heads_of_a_path_are_the_one_that_marks_or_else_the_nearest_below_and_the_answering_one() -> None:
-    between = path_in(snapshot([0.1, 0.1, 0.25, 0.9], {(2, 0): 4.0}, {(2, 0, 4): 2, (1, 1, 2): 1, (0, 1, 1): 0}))
-    assert between.induction
-    assert between.pair == (Part("head", "self", 1, 1), Part("head", "self", 2, 0))
-    nearest = path_in(snapshot([0.1, 0.1, 0.2, 0.9], {(2, 1): 3.0}, {(2, 1, 4): 3, (1, 0, 3): 2, (0, 0, 2): 1}))
-    assert not nearest.induction
-    assert nearest.pair == (Part("head", "self", 1, 0), Part("head", "self", 2, 1))
-    several = {(1, 0): 1.2, (1, 1): -1, (1, 2): 1.1, (1, 3): 1.0}
-    assert path_in(snapshot([0.1, 0.2, 0.9], several, {(1, 2, 4): 2}, n_heads=4)).pair is None
-    assert path_in(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0})).pair is None
 
 
 def test_hop_after_hop_is_told_from_the_layer_of_the_answer_downwards() -> None:
@@ -154,11 +141,9 @@ def test_heads_that_do_the_same_are_one_link_where_the_answer_needs_one_of_them(
         ". Heads 1 and 3 read the symbol after the earlier “9”, which heads 2 and 3 of layer 1 had marked."
     )
     assert {piece.part for piece in path.links if piece.part} == {"head.1.0", "head.1.2", "head.0.1", "head.0.2"}
-    assert path.pair == (Part("head", "self", 0, 1), Part("head", "self", 1, 0))
     alone = path_in(look, {"head.1.0+head.1.2", "head.0.2"})
     assert alone.sentence.endswith("which head 3 of layer 1 had marked.")
-    siblings = path_in(look, {"head.1.0+head.1.2"})
-    assert (siblings.pair, siblings.induction) == (None, False)
+    assert not path_in(look, {"head.1.0+head.1.2"}).induction
 
 
 def test_a_layer_that_only_guesses_does_not_bring_the_answer() -> None:
