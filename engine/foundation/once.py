@@ -45,11 +45,11 @@ def once_per_change(most: int) -> Callable[[Callable[Concatenate[Path, P], T]], 
 
     def kept(read: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[Path, P], T]:
         @lru_cache(most)
-        def read_then(changed: int, size: int, file: Path, *given: P.args, **named: P.kwargs) -> T:
+        def read_then(changed: int, size: int, file: Path, /, *given: P.args, **named: P.kwargs) -> T:
             return read(file, *given, **named)
 
         @wraps(read)
-        def read_now(file: Path, *given: P.args, **named: P.kwargs) -> T:
+        def read_now(file: Path, /, *given: P.args, **named: P.kwargs) -> T:
             stat = file.stat()
             return read_then(stat.st_mtime_ns, stat.st_size, file, *given, **named)  # type: ignore[arg-type]  # as above
 

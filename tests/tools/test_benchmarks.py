@@ -14,6 +14,7 @@ from tools import first_visit, gpu, peak, recording
 from tools.server import ROOT
 
 
+@pytest.mark.thorough
 def test_the_tables_of_a_gpu_are_measured_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document = tmp_path / "gpu.md"
     shutil.copy(ROOT / "docs" / "gpu.md", document)
@@ -50,6 +51,7 @@ def test_another_commit_is_asked_by_the_name_that_its_program_has(tmp_path: Path
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="the resident memory is read from /proc")
 def test_the_peak_of_a_real_process_stands_beside_its_forecast(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -9,13 +9,10 @@ from tools.load.__main__ import main
 from tools.load.chaos import chaos
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "given",
-    [
-        "lab --sessions 1 --steps 50",
-        pytest.param("mixed --sessions 9 --minutes .3", marks=pytest.mark.thorough),
-        pytest.param("attack --sessions 1 --steps 50 --attacks 200:streams", marks=pytest.mark.thorough),
-    ],
+    ["issue --sessions 1", "mixed --sessions 9 --minutes .3", "attack --sessions 1 --steps 50 --attacks 200:streams"],
 )
 def test_a_small_scenario_has_its_figures(
     given: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -19,10 +19,11 @@ import platform
 import signal
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -35,7 +36,7 @@ from tools.load.figures import Figures, at_rest, medians, table, with_ratio
 from tools.load.scenarios import issue, lab, mixed, until_ready, warm_up
 from tools.server import ROOT, running
 
-Scenario = Callable[[psutil.Process, str], Awaitable[dict[str, Figures]]]
+Scenario = Callable[[psutil.Process, str], Coroutine[Any, Any, dict[str, Figures]]]
 """From the server's process and address to figures by the name of their column."""
 
 

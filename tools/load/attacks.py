@@ -52,7 +52,7 @@ async def jobs(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) 
 
     async def ask(page: str, query: str) -> None:
         tab = await tabs.enter_async_context(opened(http, address, page, query))
-        label = "Base" if page == "encodings" else "Held-out sequence"
+        label = "Encoding B" if page == "encodings" else "Held-out sequence"
         while True:
             await (tab.move(label) if tab.has(label) else tab.rerun("open"))  # again, where the page did not come
 

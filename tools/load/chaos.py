@@ -58,11 +58,9 @@ class Life:
         self._number += 1
         own = self.folder / f"life-{self._number}"
         own.mkdir()
-        given = {"STREAMLIT_SERVER_PORT": self._port, "ATTENTION_LAB_DATA": str(self.data)}
-        given |= {f"ATTENTION_LAB_{name}": value for name, value in LIMITS.items()}
-        self._process, self.address = await asyncio.to_thread(
-            self._server.enter_context, running("app.py", own, **given)
-        )
+        given = {f"ATTENTION_LAB_{name}": value for name, value in {**LIMITS, "DATA": str(self.data)}.items()}
+        server = running("app.py", own, STREAMLIT_SERVER_PORT=self._port, **given)  # type: ignore[arg-type]
+        self._process, self.address = await asyncio.to_thread(self._server.enter_context, server)
         self.up.set()
 
     async def end(self, how: int) -> None:

@@ -33,7 +33,7 @@ MORE = ("More on this issue",)
 MOVED = (
     ("lab", LAB),
     ("attention", ("Held-out sequence", "Layer", "Query")),
-    ("encodings", ("Encoding A", "Trained length", "Base")),
+    ("encodings", ("Encoding A", "Encoding B")),
     ("text", ("Positional encoding", "Vocabulary", "Steps")),
 )
 """The pages of the mixed scenario without runs of their own, and the controls that are moved there."""

@@ -241,7 +241,8 @@ class Session:
         if pressed is not None:
             state.widget_states.widgets.append(pressed)
         state.cached_message_hashes.extend(self._cached)
-        return order.SerializeToString()
+        sent: bytes = order.SerializeToString()
+        return sent
 
     async def read(self) -> None:
         """Take in what the server sends, until the connection ends."""
@@ -426,7 +427,8 @@ def move(widget: Any, state: WidgetState) -> None:
 
 
 def _beside(value: float, widget: Any) -> float:
-    return value + widget.step if value + widget.step <= widget.max else value - widget.step
+    step: float = widget.step if value + widget.step <= widget.max else -widget.step
+    return value + step
 
 
 def _options(widget: Any) -> list[str]:
