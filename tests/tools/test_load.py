@@ -12,12 +12,13 @@ from tools.load.chaos import chaos
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "given",
-    ["issue --sessions 1", "mixed --sessions 9 --minutes .3", "attack --sessions 1 --steps 50 --attacks 200:streams"],
+    ["issue --sessions 1", "mixed --sessions 6 --minutes .2", "attack --sessions 1 --steps 50 --attacks 200:streams"],
 )
 def test_a_small_scenario_has_its_figures(
     given: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("tools.load.scenarios.EVERY", 0.5)
+    monkeypatch.setattr("tools.load.scenarios.EVERY", 1.0)
+    monkeypatch.setattr("tools.load.scenarios.ISSUES", ("missing-mask&seeds=1", "heads&seeds=1"))
     main([word.replace(":", " ") for word in given.split()])
     table = capsys.readouterr().out.rpartition("Round ")[2].partition("\n\n| |")[2]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if line.startswith("| ")]
