@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tools.load.__main__ import main
-from tools.load.chaos import chaos
+from tools.load.chaos import PLAN, chaos
 
 
 @pytest.mark.thorough
@@ -30,13 +30,15 @@ def test_a_small_scenario_has_its_figures(
 
 
 @pytest.mark.acceptance
-def test_half_a_minute_of_sudden_ends_loses_no_run(tmp_path: Path) -> None:
-    said = asyncio.run(chaos(tmp_path, 0.5, 3))
-    [of_visitors] = (line for line in said if line.startswith("Runs of visitors"))
+def test_a_minute_of_sudden_ends_loses_no_run(tmp_path: Path) -> None:
+    report = asyncio.run(chaos(tmp_path, 1.0, 3))
+    [of_visitors] = (line for line in report if line.startswith("Runs of visitors"))
+    assert report[0].count("1 x ") == len(PLAN)
+    assert " 0:" not in of_visitors
     assert "lost" not in of_visitors
     for line in (
         "Runs that a page showed and that no folder holds: 0.",
         "Runs with a step that is missing or there twice: 0.",
     ):
-        assert line in said
-    assert any(line.endswith("Tracebacks in the log: 0.") for line in said)
+        assert line in report
+    assert any(line.endswith("Tracebacks in the log: 0.") for line in report)

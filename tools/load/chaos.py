@@ -28,7 +28,7 @@ PLAN = {
     "SIGTERM of the page process": 5, "kill -9 of the page process": 1, "kill -9 of a worker": 7, "SIGSTOP of a worker": 6,
     "kill -9 of the fork server": 5, "SIGSTOP of the fork server": 3, "kill -9 of all workers and the fork server": 3,
 }  # fmt: skip
-"""What happens in eight minutes, and how often."""
+"""What happens in eight minutes, and how often; in a shorter time once at least."""
 PLAN_SECONDS = 480.0
 VISITORS = 4
 LENGTHS = (331, 3001, 20011)
@@ -97,7 +97,7 @@ async def chaos(folder: Path, minutes: float, seed: int) -> list[str]:
     await life.start()
     going = [asyncio.create_task(visit(life, random.Random(f"{seed} {one}"))) for one in range(VISITORS)]
     going.append(asyncio.create_task(run_issues(life)))
-    plan = [what for what, times in PLAN.items() for _ in range(round(times * minutes * 60 / PLAN_SECONDS))]
+    plan = [what for what, times in PLAN.items() for _ in range(max(1, round(times * minutes * 60 / PLAN_SECONDS)))]
     draw.shuffle(plan)
     for what in plan:
         await asyncio.sleep(minutes * 60 / (len(plan) + 1) * draw.uniform(0.5, 1.5))
