@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from pages.parts.charts.experiments.arms import role_color
 from pages.parts.charts.base import apart
+from pages.parts.charts.experiments.arms import role_color
 from pages.parts.charts.experiments.over_x import MOST_NAMES, OverX, over_x_figure, over_x_height
 from pages.parts.charts.experiments.strip import Ended
 
