@@ -99,12 +99,12 @@ def across_line(
     """A line across the whole plot at a place of the axis ``along``, x or y, with its name at its end. ``label``: further properties of the
     name."""
     other = "y" if along == "x" else "x"
-    side = {"xanchor": "center"} if along == "x" else {}
+    side = {"textangle": 0, "xanchor": "center"} if along == "x" else {}  # on a level line the defaults are right
     return {
         "type": "line", f"{along}ref": along, f"{along}0": at, f"{along}1": at, f"{other}ref": f"{other} domain", f"{other}0": 0,
         f"{other}1": 1, "line": {"color": MUTED["light"], "width": 1.2, "dash": dash}, "layer": layer, "name": text,
         "label": {
-            "text": text, "textposition": "end", "textangle": 0, "yanchor": "bottom",
+            "text": text, "textposition": "end", "yanchor": "bottom",
             "font": {"size": FONT, "color": MUTED["light"]}, **side, **label,
         },
     }  # fmt: skip
