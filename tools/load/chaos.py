@@ -84,7 +84,8 @@ class Life:
 
     def fork_servers(self) -> list[psutil.Process]:
         assert self._process is not None
-        return psutil.Process(self._process.pid).children()
+        found: list[psutil.Process] = psutil.Process(self._process.pid).children()
+        return found
 
     def tracebacks(self) -> int:
         return sum(log.read_text(errors="replace").count("Traceback") for log in self.folder.glob("life-*/log.txt"))
