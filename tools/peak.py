@@ -19,7 +19,7 @@ import torch
 from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import parse
 from engine.encodings import ENCODINGS
-from engine.estimate.prediction import Prediction, predict
+from engine.estimate.prediction import predict
 from engine.foundation.child import child_environment
 from engine.model.build import save_weights
 from engine.runs.record_options import RecordOptions
@@ -86,16 +86,12 @@ def real_peak(flat: dict[str, Any], *measurements: str) -> int:
     return int(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
 
 
-def predicted(flat: dict[str, Any]) -> Prediction:
-    return predict(parse({"device": "cpu", **flat}))
-
-
 def main() -> None:
     print("| changed | formula | predicted (MiB) | real (MiB) | predicted / real |")
     print("|---|---|--:|--:|--:|")
     for change in CHANGES:
         flat = {**MEDIUM, **settings(change)}
-        told, real = predicted(flat), real_peak(flat)
+        told, real = predict(parse({"device": "cpu", **flat})), real_peak(flat)
         row = f"{told.peak / 2**20:.0f} | {real / 2**20:.0f} | {told.peak / max(1, real):.2f}"
         print(f"| {change} | {'bound' if told.memory.saved is None else 'yes'} | {row} |", flush=True)
 

@@ -52,7 +52,7 @@ class Life:
         self.errors = self._number = 0
         """Elements that show an exception."""
         self._port, self._server = str(free_port()), ExitStack()
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
 
     async def start(self) -> None:
         self._number += 1
@@ -60,15 +60,15 @@ class Life:
         own.mkdir()
         given = {f"ATTENTION_LAB_{name}": value for name, value in {**LIMITS, "DATA": str(self.data)}.items()}
         server = running("app.py", own, STREAMLIT_SERVER_PORT=self._port, **given)  # type: ignore[arg-type]
-        self._process, self.address = await asyncio.to_thread(self._server.enter_context, server)
+        self.process, self.address = await asyncio.to_thread(self._server.enter_context, server)
         self.up.set()
 
     async def end(self, how: int) -> None:
-        assert self._process is not None
+        assert self.process is not None
         self.up.clear()
         began = time.perf_counter()
-        self._process.send_signal(how)
-        await asyncio.to_thread(self._process.wait)
+        self.process.send_signal(how)
+        await asyncio.to_thread(self.process.wait)
         if how == signal.SIGTERM:
             self.terminations.append(time.perf_counter() - began)
         self._server.close()
@@ -81,14 +81,6 @@ class Life:
                 if process.environ().get("ATTENTION_LAB_DATA") == str(self.data) and FORK_SERVER in process.cmdline():
                     found.append(process)
         return found
-
-    def fork_servers(self) -> list[psutil.Process]:
-        assert self._process is not None
-        found: list[psutil.Process] = psutil.Process(self._process.pid).children()
-        return found
-
-    def tracebacks(self) -> int:
-        return sum(log.read_text(errors="replace").count("Traceback") for log in self.folder.glob("life-*/log.txt"))
 
 
 async def chaos(folder: Path, minutes: float, seed: int) -> list[str]:
@@ -119,7 +111,8 @@ async def do(what: str, life: Life, draw: random.Random) -> None:
         await life.end(signal.SIGTERM if what.startswith("SIGTERM") else number)
         await life.start()
         return
-    servers = life.fork_servers()
+    assert life.process is not None
+    servers = psutil.Process(life.process.pid).children()
     workers = [process for process in life.processes() if process not in servers]
     if what.endswith("a worker"):
         workers, servers = draw.sample(workers, min(1, len(workers))), []
@@ -181,20 +174,19 @@ def report(life: Life, runs: Runs) -> list[str]:
     """What became of the runs, as the next server finds them."""
     found = [run for path in runs.folder.glob("*/config.json") if (run := runs.get(path.parent.name)) is not None]
     own = [run for run in found if run.config.steps in LENGTHS]
-    trials = [run for run in found if run not in own]
     lost = Counter(getattr(run.ending, "reason", "") for run in own if run.state == "lost")
     going = {run.id for run in runs.going()}
     gaps = [run for run in found if steps_of(run) != list(range(1, run.step + 1))]
-    left = life.processes()
+    tracebacks = sum(log.read_text(errors="replace").count("Traceback") for log in life.folder.glob("life-*/log.txt"))
     return [
         f"Done: {', '.join(f'{times} x {what}' for what, times in life.done.items())}.",
         f"Runs of visitors, {len(own)}: {outcomes(own, going)}.",
         *(f"  lost, {times}: {why}" for why, times in lost.items()),
-        f"Trials, {len(trials)}: {outcomes(trials, going)}.",
+        f"Trials: {outcomes([run for run in found if run not in own], going)}.",
         f"Runs that a page showed and that no folder holds: {len(life.runs - {run.id for run in found})}.",
         f"Runs with a step that is missing or there twice: {len(gaps)}.",
-        f"Half-written files: {len(list(life.data.rglob('*.part')))}. Processes left: {len(left)}.",
-        f"Elements with an exception: {life.errors}. Tracebacks in the log: {life.tracebacks()}.",
+        f"Half-written files: {len(list(life.data.rglob('*.part')))}. Processes left: {len(life.processes())}.",
+        f"Elements with an exception: {life.errors}. Tracebacks in the log: {tracebacks}.",
         f"Ends by SIGTERM: {len(life.terminations)}, the slowest {max(life.terminations, default=0.0):.1f} s.",
     ]
 

@@ -10,7 +10,7 @@ from engine.architectures import ARCHITECTURES
 from engine.config.run_config import parse
 from engine.estimate.peak import Work, measuring_bytes
 from engine.estimate.prediction import predict
-from tools.peak import MEDIUM, predicted, real_peak
+from tools.peak import MEDIUM, real_peak
 
 
 def peak(**flat: Any) -> int:
@@ -69,7 +69,7 @@ REAL: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", REAL)
 def test_a_real_process_stays_below_the_peak(name: str) -> None:
     flat = {**MEDIUM, **REAL[name]}
-    told, real = predicted(flat), real_peak(flat)
+    told, real = predict(parse({"device": "cpu", **flat})), real_peak(flat)
     assert told.peak >= real
     assert told.memory.saved is None or told.peak <= 2.5 * real
 
