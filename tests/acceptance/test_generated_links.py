@@ -16,10 +16,8 @@ from pages.parts.app.page_state import NAMES, PageSettings, read_hidden
 from tests.pages.test_hostile_links import HOSTILE, assert_harmless
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.usefixtures("own_data_folder")]
-NAMES_OF_PAGES = (
-    "attention", "design", "encodings", "issues", "lab", "memory_and_time", "notebooks", "text",
-)  # fmt: skip
-PAGES: dict[str, PageSettings] = {name: import_module(f"pages.parts.{name}.state").SETTINGS for name in NAMES_OF_PAGES}
+MODULES = ("attention.state", "design", "encodings.state", "issues.state", "lab.state", "memory_and_time", "notebooks", "text.state")
+PAGES: dict[str, PageSettings] = {name: import_module(f"pages.parts.{name}").SETTINGS for name in MODULES}
 LINKS = 10_000
 ODD = (
     "", "0", "-1", "1e309", "nan", "-inf", "9" * 60, "9" * 5000, "1,2,3", ",,", "true", "false", "auto", "None", "null", "٣", "４",

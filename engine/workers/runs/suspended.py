@@ -10,7 +10,6 @@ from engine.estimate.prediction import Prediction
 from engine.foundation.errors import Refused
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Ended, Finished
-from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.saved_request import delete_saved, read_request, write_request
@@ -149,7 +148,7 @@ class Checkpoints:
         """Queue the runs that were going when their server ended; of those whose owner had left, and of those for which there is no room,
         each as soon as he is here again."""
         for run in self._runs.going():
-            if not RunFolder(run.folder).read_saved_request().get("left"):
+            if not run.files.read_saved_request().get("left"):
                 with suppress(Refused):
                     self.bring_back(run, [protocol.Control(run.id, "resume")], PROGRAM, REPEATS if run.step else "")
                     continue

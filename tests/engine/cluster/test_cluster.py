@@ -14,7 +14,6 @@ from engine.cluster.cluster import DaskCluster, checked_address
 from engine.foundation.files import data_folder
 from engine.foundation.log import LOG
 from engine.hosting.limits import Limits
-from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
 from engine.workers.pool import Pool
@@ -88,7 +87,7 @@ def test_a_run_that_has_left_its_place_goes_on_wherever_there_is_one(
     pool.steer(run.id, "pause")
     until(lambda: run.checkpointed)
     stood = run.step
-    assert RunFolder(run.folder).state.read_text() == str(stood)
+    assert run.files.state.read_text() == str(stood)
     others = [long_run(pool, seed=seed) for seed in (1, 2)]
     pool.steer(run.id, "resume")
     pool.stop(others[0].id)

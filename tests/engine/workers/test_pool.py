@@ -29,7 +29,6 @@ from engine.foundation.visitor import Visitor
 from engine.hosting.host import has_system_limit
 from engine.hosting.limits import Limits
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot, Started
-from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
 from engine.runs.retention import Retention
 from engine.runs.run import Run
@@ -100,7 +99,7 @@ def wait_end(run: Run) -> Run:
 
 def written_once(run: Run) -> None:
     """Each event of a run is on the disk once, in order, as in memory."""
-    written = list(RunFolder(run.folder).read_events())
+    written = list(run.files.read_events())
     assert steps_of(run) == [event.step for event in written if isinstance(event, Progress)]
     assert steps_of(run) == list(range(1, run.step + 1))
     looks = [event.step for event in written if isinstance(event, Snapshot)]
