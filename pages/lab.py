@@ -15,7 +15,7 @@ from pages.parts.app.turn import let_others_go
 from pages.parts.boards.live.board import ALL, Layout, PanelName, Picture, band, live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.lab.form import act, controls, main_settings, model_of, opened_settings, other_settings
-from pages.parts.lab.presented import show_presented, show_question
+from pages.parts.lab.presented import run_of_step, show_guided, show_presented, show_question
 from pages.parts.lab.results import (
     overlays_behind,
     reference_behind,
@@ -113,6 +113,11 @@ except ConfigError as error:
 held = presenting()
 if config is not None and held is not None and held.on and not held.step.issue:
     SETTINGS.write_address(address(show_presented(config, held)))
+elif config is not None and held is not None and (guide := held.step.guide) and held.step.covers(config):
+    run = run_of_step(config, held)
+    with in_step_with(lambda: controlled_as(run)):
+        show_guided(config, held, guide, run)
+        SETTINGS.write_address(address(run))
 else:
     with in_step_with(lambda: controlled_as(run)):
         show_lab(run, config, unfit)

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from engine.experiments.lessons import LESSONS
-from pages.parts.app.frame import STORY
 from pages.parts.app.in_markdown import escaped, say_ignored
 from pages.parts.lessons import SETTINGS, show_own, show_ways
 from pages.parts.stage.handouts import base_address, offer_hand_in
@@ -22,7 +21,6 @@ for name, lesson in LESSONS.items():
         st.header(f"{lesson.title} · {lesson.minutes} minutes", anchor=False)
         st.caption(escaped(" · ".join(f"{step.title} ({step.minutes} min)" for step in lesson.steps)))
         show_ways(lesson, base, name)
-st.page_link(STORY.file, label=f"For one alone: {STORY.title}", icon=":material/route:")
 show_own(base)
 with st.expander("What you did yourself", icon=":material/assignment_turned_in:"):
     offer_hand_in()

@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from pages.parts.app.frame import STORY
+from engine.experiments.lessons import LESSONS, TUTORIAL
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.app.server import pool
 from pages.parts.boards.live.board import Layout, Picture, Recording, live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.boards.recorded import recorded_feed, recorded_run
+from pages.parts.stage.presenting import way_into
 from pages.parts.start import CONFIG, DOORS, WAY, present, press, said, shown_run, workers_in_words
 
 SECONDS = 5.0
@@ -24,7 +25,8 @@ with st.container(horizontal=True, vertical_alignment="center", key="start-way")
     st.button(now.label, type="primary", icon=now.icon, key="start.press", disabled=trains, on_click=press)
     st.markdown(said(now, run))
     if now is WAY[-1]:
-        st.page_link(STORY.file, label=STORY.title, icon=":material/arrow_forward:")
+        page, query = way_into(LESSONS[TUTORIAL])
+        st.page_link(page, label=LESSONS[TUTORIAL].title, icon=":material/arrow_forward:", query_params=query)
 with st.container(key="start-board"):
     shown = Recording(run, recorded_feed(), SECONDS) if run is recorded_run() else run or CONFIG
     live_board(shown, Layout(("stack",), "start"), picture=Picture(look=now.look), key="start-picture")

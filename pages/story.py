@@ -1,14 +1,25 @@
-"""The story "Reverse in six steps": one screen a step, with one control, one figure and one question about the run."""
+"""The earlier address of "Reverse in six steps": it leads to the lesson, at the step of the link, with its choice, seed and run."""
 
-from pages.parts.app.in_markdown import say_ignored
-from pages.parts.app.own_runs import in_step_with
-from pages.parts.boards.live.readable_run import controlled_as
-from pages.parts.story.screen import show_step
-from pages.parts.story.state import SETTINGS, present, run_of_step
+import streamlit as st
 
-say_ignored(SETTINGS.open_address()[1])
-number, step = present()
-run = run_of_step(number)
-with in_step_with(lambda: controlled_as(run)):
-    show_step(number, step, run)
-    SETTINGS.write_address(SETTINGS.query())
+from engine.config.link import to_query
+from engine.experiments.lessons import LESSONS, TUTORIAL
+from engine.settings.fields import to_text
+from pages.parts.app.server import find
+from pages.parts.stage.presenting import way_into
+
+link, steps = st.query_params.to_dict(), LESSONS[TUTORIAL].steps
+given = link.get("step", "1")
+at = next((at for at in range(len(steps)) if given == str(at + 1)), 0)
+page, query = way_into(LESSONS[TUTORIAL], at)
+query["at"] = given  # where it is none of the steps, the lesson says so
+step, run = steps[at], find(link.get("run", ""))
+if run is not None and step.covers(run.config):
+    query |= to_query(run.config)
+if step.guide and link.get("choice", "") in map(to_text, step.guide.values):
+    query[step.guide.vary] = link["choice"]
+if "seed" in link:
+    query["seed"] = link["seed"]
+if "run" in link and (run is None or step.covers(run.config)):  # of one that is gone the lab says so
+    query["run"] = link["run"]
+st.switch_page(page, query_params=query)

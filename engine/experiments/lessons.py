@@ -1,5 +1,5 @@
 """Lessons: stages of issues, settings of the lab and slides of text in an order, each with its minutes, as a value and as a short text for
-links.
+links. Steps of the lab that have words of their own lie in ``lessons.toml``.
 
 The text names only what differs from the defaults, and apart from a teacher's own words it holds only characters that an address leaves as
 they are, so that a QR code of the link stays small: ``title~Depth~~text~Today~Three questions.1~~missing-mask.7~~lab~n_layers~2.5`` is the
@@ -9,17 +9,18 @@ of a step: ``lab~n_layers~2~ask~Will it work?~No~Partly~Yes~learned.5``.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from pathlib import Path
+from typing import Literal, NamedTuple
 
 from engine.config.link import VERSION, from_query
 from engine.config.presets import PRESETS, Preset
-from engine.config.run_config import RunConfig, settings_for
+from engine.config.run_config import RunConfig, parse, settings_for
 from engine.experiments.issues import ISSUES, RENAMED
-from engine.experiments.question import ANSWERS, Direction, Question, Reading
+from engine.experiments.question import ANSWERS, Direction, Observed, Question, Reading
 from engine.experiments.run_readings import READINGS
-from engine.foundation.tables import one_line
+from engine.foundation.tables import Text, one_line, read_tables
 from engine.settings.errors import ConfigError, Problem, not_one_of
-from engine.settings.fields import to_text
+from engine.settings.fields import Value, to_text
 from engine.settings.names import meant
 from engine.tasks import TASKS
 
@@ -43,6 +44,40 @@ class Slide(NamedTuple):
     text: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Guide:
+    """What a prepared step of the lab says and shows, as its table in ``lessons.toml`` has it."""
+
+    slug: str
+    title: str
+    text: tuple[Text, ...]
+    """Two or three sentences before the question, in Markdown; none of them says how a run ends."""
+    settings: dict[str, Value]
+    vary: str
+    """The one setting that somebody alone may change."""
+    values: tuple[Value, ...]
+    """Its two to four values."""
+    figure: Literal["accuracy", "heads", "samples"]
+    """The panel of the board that is shown."""
+    asks: Text
+    answers: tuple[str, str, str]
+    reads: str
+    """The name of the reading that decides."""
+    teaches: tuple[str, str, str]
+    """What a run teaches, by its answer, in one sentence without its numbers."""
+    leads_to: str
+    """The sentence that leads on."""
+    minutes: int = 5
+
+    @property
+    def question(self) -> Question:
+        return Question(self.asks, self.answers, READINGS[self.reads])
+
+    def taught_by(self, observed: Observed) -> str:
+        """Return what a run teaches; empty where it decides nothing."""
+        return self.teaches[ANSWERS.index(observed.right[0])] if observed.right else ""
+
+
 @dataclass(frozen=True)
 class LessonStep:
     """An issue's stage, a slide of text, or the lab with its settings."""
@@ -54,7 +89,9 @@ class LessonStep:
     """The lab's settings that differ from the defaults, by name, as text."""
     slide: Slide | None = None
     own_question: Question | None = None
-    """A teacher's own, of the lab or a slide. In the lab a reading decides, on a slide the teacher."""
+    """A teacher's own, of the lab or a slide, or that of the guide. In the lab a reading decides, on a slide the teacher."""
+    guide: Guide | None = None
+    """Of a prepared step of the lab."""
 
     @property
     def title(self) -> str:
@@ -62,6 +99,8 @@ class LessonStep:
             return self.slide.title
         if self.issue:
             return ISSUES[self.issue].title
+        if self.guide:
+            return self.guide.title
         return f"Lab: {self.preset.title if self.preset else self.settings_in_words}"
 
     @property
@@ -88,6 +127,13 @@ class LessonStep:
         if self.slide:
             return {}
         return {"issue": self.issue} if self.issue else {"v": VERSION, **dict(self.settings)}
+
+    def covers(self, config: RunConfig) -> bool:
+        """Tell whether a run of these settings is one of the lab's step: at any seed, and at each value that its guide names."""
+        guide, own, flat = self.guide, self.config, config.flat()
+        if guide is None or flat.get(guide.vary) not in guide.values:
+            return config == own
+        return config == own.replace(**{guide.vary: flat[guide.vary], "seed": config.seed})
 
     @property
     def question(self) -> Question | None:
@@ -130,7 +176,22 @@ def _stages(title: str, goal: str, *slugs: str) -> Lesson:
     return Lesson(title, tuple(LessonStep(ISSUES[slug].minutes, slug) for slug in slugs), goal)
 
 
+def _prepared(guide: Guide) -> LessonStep:
+    return replace(lab_step(guide.minutes, parse(guide.settings)), own_question=guide.question, guide=guide)
+
+
+PREPARED: Mapping[str, LessonStep] = {
+    slug: _prepared(guide) for slug, guide in read_tables(Path(__file__).with_suffix(".toml"), Guide).items()
+}
+"""The steps of the lab that have words of their own, by the name that a link uses."""
+TUTORIAL = "reverse-in-six-steps"
+"""The lesson to which the start page leads."""
 LESSONS: Mapping[str, Lesson] = {
+    TUTORIAL: Lesson(
+        "Reverse in six steps",
+        tuple(PREPARED.values()),
+        "Say what a model must know about positions to write a sequence backwards, and what a second layer can add.",
+    ),
     "encodings": _stages(
         "Positional encodings",
         "Say what a model lacks that is not told where a symbol stands, and choose an encoding by the task and the length.",
@@ -194,6 +255,8 @@ def own_question(step: LessonStep, words: str, answers: Sequence[str], by: str) 
 
 
 def _step_to_code(step: LessonStep) -> str:
+    if step.guide:
+        return f"{step.guide.slug}.{step.minutes}"
     if step.slide:
         named = BETWEEN_PARTS.join(filter(None, (TEXT, *step.slide)))
     else:
@@ -220,9 +283,11 @@ def _step_from_code(code: str) -> LessonStep:
         if problems:
             raise ConfigError(problems)
         return lab_step(int(minutes), config)
-    slug = meant(first, ISSUES, RENAMED)
+    slug = meant(first, (*PREPARED, *ISSUES), RENAMED)
+    if slug in PREPARED and not rest:
+        return replace(PREPARED[slug], minutes=int(minutes))
     if slug not in ISSUES or rest:
-        raise _problem(first, f"lab, text with a title, or one of {', '.join(ISSUES)}")
+        raise _problem(first, f"lab, text with a title, or one of {', '.join((*PREPARED, *ISSUES))}")
     return LessonStep(int(minutes), slug)
 
 

@@ -1,11 +1,13 @@
 """A question with three answers, asked before anything is trained, and what decides which answer is right.
 
-It is the same value wherever it is asked: on an issue, in a step of a lesson, on a phone, in the story. It holds no result.
+It is the same value wherever it is asked: on an issue, in a step of a lesson, on a phone. It holds no result.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
+
+import numpy as np
 
 from engine.config.run_config import RunConfig
 from engine.runs.log import EventLog
@@ -36,6 +38,8 @@ class Reading:
     """Reads a run's events; None while there is nothing to read."""
     fits: Callable[[RunConfig], bool] = field(repr=False)
     """Tells whether a run of these settings can be read."""
+    pictures: tuple[np.ndarray, ...] = field(default=(), repr=False, compare=False)
+    """Where the answers are pictures: weights [query, key] of each, drawn up and not measured."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,10 @@ class Question:
     def taught(self) -> tuple[Direction, ...]:
         """The right answer that a teacher gives; empty where runs decide."""
         return (self.decided_by,) if isinstance(self.decided_by, int) else ()
+
+    @property
+    def pictures(self) -> tuple[np.ndarray, ...]:
+        return self.decided_by.pictures if isinstance(self.decided_by, Reading) else ()
 
     def in_words(self, answer: Direction) -> str:
         return self.answers[ANSWERS.index(answer)]

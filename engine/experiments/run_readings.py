@@ -24,6 +24,14 @@ AT_ONE_DISTANCE = 0.5
 """The share of positions whose strongest weights have to lie at one distance, so that the head reads at this distance: no other
 distance than 0 has a partner for every position."""
 
+POSITIONS = 8
+PICTURES = (
+    np.eye(POSITIONS)[::-1],  # mirrored
+    np.eye(POSITIONS, k=2),  # one distance
+    np.random.default_rng(1).dirichlet(np.ones(POSITIONS), POSITIONS),  # spread
+)
+"""Weights [query, key], one for each answer to :func:`picture_of_the_weights`."""
+
 
 @dataclass(frozen=True)
 class Score:
@@ -256,6 +264,7 @@ READINGS: Mapping[str, Reading] = {
             "Weights: at the mirror, at one distance, spread",
             _finished(picture_of_the_weights),
             _mirrors,
+            PICTURES,
         ),
         Reading(
             "layer-at-the-mirror",

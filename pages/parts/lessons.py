@@ -17,6 +17,7 @@ from engine.experiments.lessons import (
     LONGEST_TITLE,
     MOST_MINUTES,
     MOST_STEPS,
+    PREPARED,
     Lesson,
     LessonStep,
     Slide,
@@ -34,7 +35,7 @@ from engine.settings.fields import to_text
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import ModelSettings, PageState, offer_file
 from pages.parts.stage.handouts import hand_out, only_here, show_qr_code, teachers_sheet
-from pages.parts.stage.presenting import CODE, go_to, link_of, start_lesson
+from pages.parts.stage.presenting import link_of, start_lesson
 
 STEPS = "steps"
 QR_WIDTH = 220
@@ -77,9 +78,9 @@ def show_ways(lesson: Lesson, base: str, key: str) -> None:
     """The buttons of a lesson. ``base``: the address of the app, with a slash at its end. ``key``: the lesson's among those of the page."""
     with st.container(horizontal=True, gap="small"):
         if st.button("Present", icon=":material/co_present:", type="primary", key=f"lessons.present.{key}"):
-            go_to(start_lesson(lesson), 0, beat=CODE)
+            start_lesson(lesson)
         if st.button("Go through it", icon=":material/route:", key=f"lessons.walk.{key}"):
-            go_to(start_lesson(lesson, on=False), 0)
+            start_lesson(lesson, on=False)
         with st.popover("Link and sheets", icon=":material/print:"):
             _show_link(lesson, base, key)
 
@@ -121,7 +122,7 @@ def show_own(base: str) -> None:
 def _row(steps: tuple[LessonStep, ...], place: int, step: LessonStep) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"lessons-step-{place}"):
         icon = "help" if step.issue else "notes" if step.slide else "science"
-        asks = f" · {escaped(step.own_question.words)}" if step.own_question else ""
+        asks = f" · {escaped(step.own_question.words)}" if step.own_question and not step.guide else ""
         st.markdown(f"{place + 1}. :material/{icon}: {escaped(step.title)}{asks}", width="stretch")
         key = f"lessons.minutes.{place}.{to_code(Lesson('', steps))}"
         minutes = st.number_input(
@@ -155,7 +156,10 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
     empty again for each further step."""
     kinds: dict[str, dict[str, Callable[[], LessonStep]]] = {
         ":material/help: Issue": {one.title: partial(LessonStep, one.minutes, slug) for slug, one in ISSUES.items()},
-        ":material/science: Lab": {one.title: partial(lab_step, MINUTES, one.config) for one in PRESETS.values()},
+        ":material/science: Lab": {
+            **{one.title: partial(lab_step, MINUTES, one.config) for one in PRESETS.values()},
+            **{one.title: partial(replace, one) for one in PREPARED.values()},
+        },
     }
     names, first = [*kinds, TEXT], next(iter(kinds))
     kind = st.segmented_control("Add a step", names, default=first, required=True, key="lessons.kind")
@@ -178,7 +182,7 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
             )
             made = there[chosen]() if chosen is not None else None
     wanted = "" if made else "A slide needs a title." if kind == TEXT else "Choose one first."
-    if made is not None and not made.issue:
+    if made is not None and not (made.issue or made.guide):
         made, wanted = _ask(made, len(steps))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         missing = f"A lesson has at most {MOST_STEPS} steps." if len(steps) >= MOST_STEPS else wanted

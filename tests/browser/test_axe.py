@@ -11,7 +11,7 @@ from tests.browser.conftest import PHONE, Open, button, fits_the_width, go, sett
 
 PAGES = {
     "": "Attention Lab",
-    "story": "A bag of symbols",
+    "story": "A bag of symbols",  # leads to the lab
     "story?step=4": "Only how far apart",
     "attention": "Attention",
     "text": "Text",

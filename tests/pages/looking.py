@@ -67,7 +67,7 @@ def ended(config: RunConfig, visitor: Visitor = PROGRAM) -> Run:
 
 
 def run_of(app: AppTest) -> Run:
-    """The run that the page shows: the story's is in its address, the lab's in the session too."""
+    """The run that the page shows: it is in its address."""
     return server.find(app.query_params["run"])
 
 

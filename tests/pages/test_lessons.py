@@ -21,7 +21,7 @@ def form_of(app: AppTest) -> dict[str, object]:
     return {name: value for name, value in app.session_state["form"].items() if value != usual.get(name, value)}
 
 
-def test_the_page_has_the_three_lessons_and_one_can_be_begun_with(open_page: Open) -> None:
+def test_the_page_has_all_lessons_and_one_can_be_begun_with(open_page: Open) -> None:
     app = open_page("lessons.py")
     words = said(app)
     for lesson in LESSONS.values():

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from engine.experiments.lessons import LESSONS, TUTORIAL
 from engine.experiments.run_readings import score_of
 from engine.foundation.errors import Refused
 from engine.hosting.host import DeviceFacts
@@ -47,8 +48,8 @@ def test_one_button_trains_cuts_swaps_and_begins_again_beside_three_doors(
         assert not disabled(app, now.label)
         assert now.says in said(app)
         press(app, now.label)
-        links = {link.proto.page for link in app.get("page_link")}
-        assert ("story" in links) == (now is WAY[-2]), "it goes on there once all is done"
+        links = {link.proto.label: link.proto for link in app.get("page_link")}
+        assert (LESSONS[TUTORIAL].title in links) == (now is WAY[-2]), "it goes on there once all is done"
     assert WAY[0].says in said(app)
     assert RUN not in app.session_state
 

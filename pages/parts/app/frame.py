@@ -47,7 +47,7 @@ def _place(title: str, icon: str, **views: str) -> Place:
 
 
 PLACES = (
-    _place("Start", "home", start="Start", story="Reverse in six steps"),
+    _place("Start", "home", start="Start"),
     _place("Lab", "science", lab="Train", attention="Attention", text="Text"),
     _place(
         "What goes wrong",
@@ -60,11 +60,13 @@ PLACES = (
     _place("Encodings", "pin_drop", encodings="Compare", design="Design"),
     _place("Notebooks", "code_blocks", notebooks="All notebooks", notebook="One notebook"),
 )
-FIRST, STORY = PLACES[0].views
-"""The page that the bare address opens, whose links have an empty address; and the one to which it leads at its end."""
+FIRST = PLACES[0].views[0]
+"""The page that the bare address opens, whose links have an empty address."""
+STORY = View("Reverse in six steps", "story.py")
+"""The earlier address of a lesson, to which it leads."""
 GLOSSARY = View("Glossary", "glossary.py")
 """A drawer on every page, and so in no place; its address opens the drawer."""
-UNLISTED = (GLOSSARY, View("Class", "classroom.py"), View("Slide", "slide.py"))
+UNLISTED = (GLOSSARY, STORY, View("Class", "classroom.py"), View("Slide", "slide.py"))
 """The pages in no place: links and lessons lead to them."""
 
 
@@ -98,16 +100,13 @@ def _page(view: View, place: Place) -> Page:
 
 
 def show_frame(address: str) -> None:
-    """The row above a page: a tab for each view of its place, and the button of the glossary. Unseen: what waits for a lost server.
-
-    The first page has no tabs: it is to be one button, and leads to the other view of its place at its end.
-    """
+    """The row above a page: a tab for each view of its place, and the button of the glossary. Unseen: what waits for a lost server."""
     place, address = place_at(address), address or FIRST.address
-    views = place.views if place and len(place.views) > 1 and address != FIRST.address else ()
+    views = place.views if place and len(place.views) > 1 else ()
     with st.container(key="frame-away"):
         listening_script(HERE / "away.js")(key="frame.away", on_back_change=nothing)
     if views and address != views[0].address:
-        st.html(MARKED.format(address="" if views[0] is FIRST else views[0].address))
+        st.html(MARKED.format(address=views[0].address))
     key = "frame" if views else "frame-alone"
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=key):
         for view in views:

@@ -254,8 +254,8 @@ def _teach(place: int, step: LessonStep) -> Markup:
     if step.slide or question is None:
         own = html("<p class=own><b>Say.</b> {}</p>", step.slide.text) if step.slide and step.slide.text else Markup()
         return html("<section>{}{}{}</section>", title, own, _asked(question))
-    tells = html("{} ", ISSUES[step.issue].summary) if step.issue else ""
-    said = html("<p><b>Say.</b> {}One sample: {}</p>", tells, _sample(step, question))
+    tells = ISSUES[step.issue].summary if step.issue else " ".join(step.guide.text) if step.guide else ""
+    said = html("<p><b>Say.</b> {} One sample: {}</p>", tells, _sample(step, question))
     asked = _asked(question, found.outcome.right if found else ())
     outcome = _outcome(ISSUES[step.issue], found) if step.issue else _lab(step)
     return html("<section>{}{}{}{}</section>", title, said, asked, outcome)

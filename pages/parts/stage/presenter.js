@@ -26,7 +26,7 @@ const within = (/** @type {Event} */ event, /** @type {string} */ where) =>
  *   are here, and warnings; `open`: whether it is the first beat
  * @typedef {{on: true, received: number, left: number, place: string, over: boolean, code: Code}} Lesson `received`: the
  *   number of the last press that the page has received; `over`: whether the last beat is behind
- * @type {{data: Lesson | {on: false, received: number, place?: string}, trigger: Component["setTriggerValue"],
+ * @type {{data: Lesson | {on: false, received: number}, trigger: Component["setTriggerValue"],
  *   since: number, clicked: boolean, asked: boolean, ticking?: ReturnType<typeof setInterval>,
  *   again?: ReturnType<typeof setTimeout>}}
  */
@@ -159,13 +159,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
     document.addEventListener("pointerdown", click, true)
     shown.ticking = setInterval(draw, 5000)
   }
-  const { place } = shown.data
   const moves = presses.confirm(data.received)
   clearTimeout(shown.again)
   if (moves) shown.again = setTimeout(() => shown.trigger("pressed", presses.again()), AGAIN)
   Object.assign(shown, { data, trigger: setTriggerValue, since: performance.now() })
   draw()
-  if (data.on && data.place !== place) document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0)
   const open = data.on && data.code.open && !moves // a press on its way has left this beat
   if (open || (data.on && shown.asked)) showCode(data.code)
   else if (dialog.open && firstBeat()) hideCode()

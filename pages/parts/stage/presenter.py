@@ -2,7 +2,6 @@
 class's phone that has left the wall to explore."""
 
 import time
-from contextlib import suppress
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -22,7 +21,7 @@ from pages.parts.app.own_runs import shown_run
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.component import joined
 from pages.parts.stage import presenting as held
-from pages.parts.stage.handouts import TOO_LONG, base_address, only_here, qr_code
+from pages.parts.stage.handouts import TOO_LONG, base_address, offer_hand_in, only_here, qr_code
 from pages.parts.stage.wall import TICK, lead_phones, send_home
 
 HERE = Path(__file__).parent
@@ -30,10 +29,6 @@ SCRIPT = "presenter.script"
 """The key of the component that listens to the keys."""
 WAITING, RECEIVED = "presenter.waiting", "presenter.received"
 """Session keys: the presses that are still to be followed, and the number of the last one received."""
-GO_ON, EMPTY_IT = "Go on?", "Let go of"
-"""The end of the question before the presenter goes on, and the beginning of that before the class is emptied."""
-GUESSES = ("1", "2", "3")
-"""The keys of the three guesses, in the order of :data:`engine.experiments.question.ANSWERS`."""
 
 
 def show_presenter(file: str) -> None:
@@ -44,9 +39,9 @@ def show_presenter(file: str) -> None:
     """
     waiting: list[str] = st.session_state.setdefault(WAITING, [])
     while waiting:  # a step to another page leaves the rest to the script run of that page
-        pressed, now = waiting.pop(0), held.presenting()
-        if pressed == "present" or (now is not None and now.on):
-            _follow(pressed, now, file)
+        pressed = waiting.pop(0)
+        if pressed == "present" or held.presented():
+            _follow(pressed, file)
     held.keep_to_step(file)
     now, on = held.presenting(), held.presented()
     style = (HERE / "presenter.css").read_text("utf-8") if on else "/* not presented */"
@@ -85,7 +80,7 @@ def show_presenter(file: str) -> None:
     if (code := held.joined_class()) and not on and file != held.CLASS_FILE:
         _way_back(code)
     if now is not None and not on and (pressed := _row(now)):
-        _follow(pressed, now, file)
+        _follow(pressed, file)
         st.rerun()
 
 
@@ -124,86 +119,81 @@ def _way_back(code: str) -> None:
 
 def _row(now: held.Presenting) -> str:
     """The steps of a lesson that is gone through alone; returns what was pressed."""
-    last = len(now.lesson.steps) - 1
+    steps = len(now.lesson.steps)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson-row"):
         title = escaped(now.lesson.title or "Lesson")
-        st.markdown(f":gray[:material/route: {title} · step {now.at + 1} of {last + 1}]", width="stretch")
+        st.markdown(f":gray[:material/route: {title} · step {now.at + 1} of {steps}]", width="stretch")
         pressed = {
             "back": st.button("Step back", icon=":material/arrow_back:", type="tertiary", disabled=now.at == 0),
-            "next": st.button("Next step", icon=":material/arrow_forward:", type="tertiary", disabled=now.at == last),
+            "next": now.at + 1 < steps and st.button("Next step", icon=":material/arrow_forward:", type="tertiary"),
+            "end": now.at + 1 == steps and st.button("Finish", icon=":material/done_all:", type="tertiary"),
             "present": st.button("Present", icon=":material/co_present:", type="tertiary", help="The key P"),
             "leave": st.button("Leave", icon=":material/close:", type="tertiary", help="Leave the lesson; you stay on this page."),
         }  # fmt: skip
+    if pressed.pop("end"):
+        _show_end()
     return next((name for name, was in pressed.items() if was), "")
 
 
-def _follow(pressed: str, now: held.Presenting | None, file: str) -> None:
-    """Do what a key or a button says; nothing where it means nothing now."""
+def _follow(pressed: str, file: str) -> None:
+    """Do what a key or a button says. A page that is opened ends the script run here. ``file``: of the page that is shown."""
+    before = held.presenting()
+    now, effects = held.next_state(before, pressed, _facts(before, pressed, file))
+    for effect in effects:
+        match effect:
+            case "open class" if now is not None:
+                now = held.with_class(now)
+            case "empty class" if now is not None:
+                now = replace(now, note=_empty(now))
+            case "send home" if before is not None:
+                send_home(before)
+            case "open step" if now is not None:
+                held.open_step(now)
+    if now is not before:
+        held.put(now)
+
+
+def _facts(now: held.Presenting | None, pressed: str, file: str) -> held.Facts:
+    """What the press depends on; the class lies on the disk, and is read only where it counts."""
     if now is None:
         slug = meant(st.query_params.get("issue", ""), ISSUES, RENAMED)
-        if pressed == "present" and file == held.ISSUES_FILE and slug in ISSUES and not held.joined_class():
-            held.start_lesson(Lesson(ISSUES[slug].title, (LessonStep(ISSUES[slug].minutes, slug),)))
-        return
-    if pressed == "empty":
-        return _empty(now)
-    if pressed == "next" and (question := _unanswered(now)) and not now.note.endswith(GO_ON):
-        return held.put(replace(now, note=question))
-    was_over, now = now.over, replace(now, over=False, training=False, note="")
-    match pressed:
-        case "back" if was_over:
-            held.put(now)
-        case "present":
-            now = now if now.on or now.classroom else held.with_class(now)
-            held.put(replace(now, on=not now.on, beat=0))
-        case "leave":
-            if now.classroom:
-                send_home(now)
-            held.put(None)
-        case "next" if now.on and now.beat < len(now.beats) - 1:
-            held.put(replace(now, beat=now.beat + 1))
-        case "next" if now.at + 1 < len(now.lesson.steps):
-            held.go_to(now, now.at + 1)
-        case "next":
-            held.put(replace(now, over=True))
-        case "back" if now.on and now.beat > (0 if now.at else held.CODE):
-            held.put(replace(now, beat=now.beat - 1))
-        case "back" if now.at > 0:
-            earlier = replace(now, at=now.at - 1)
-            held.note_run(earlier)
-            held.go_to(earlier, earlier.at, beat=len(earlier.beats) - 1)
-        case "seeds" if now.on and now.classroom and now.step.issue and now.shows("guess"):
-            # What the wall has told stays there. Else the next key tells it: from stored seeds, too, whatever has come from phones.
-            told = now.shows("sentence") or (now.shows("run") and not now.round)
-            held.note_run(now)
-            beat = now.beats.index("sentence" if told else "figure")
-            held.put(replace(now, beat=beat, round=now.round + 1, training=True))
-        case key if key in GUESSES and now.step.question and not held.guesses_closed():
-            st.session_state[held.GUESS] = GUESSES.index(key)
-            held.put(replace(now, beat=now.beats.index("guess")))
+        here = file == held.ISSUES_FILE and slug in ISSUES and not held.joined_class()
+        step = LessonStep(ISSUES[slug].minutes, slug) if here else None
+        return held.Facts(issue=Lesson(step.title, (step,)) if step else None)
+    if pressed == "empty" and now.classroom:
+        return held.Facts(students=hands(now.classroom, now.at).students)
+    return held.Facts(_unanswered(now) if pressed == "next" else "")
 
 
 def _unanswered(now: held.Presenting) -> str:
     """The question whether to go on where phones are here and nobody has answered, or where a run has not; else an empty text."""
     if now.on and now.beats == held.LAB_BEATS and now.beat == len(now.beats) - 1 and (run := shown_run()) and run.live:
-        return f"The training has not ended. {GO_ON}"
+        return f"The training has not ended. {held.GO_ON}"
     if not now.on or not now.classroom or not now.step.question:
         return ""
     given = hands(now.classroom, now.at)
     if now.training:
         answered = bool(class_seeds(now.classroom, now.at, now.round).this_round)
     else:
-        answered = bool(given.guesses) or held.guesses_closed() or now.beats[now.beat] != "guess"
-    return "" if answered or not given.here else f"0 of {len(given.here)} have answered. {GO_ON}"
+        answered = bool(given.guesses) or now.guesses_closed or now.beats[now.beat] != "guess"
+    return "" if answered or not given.here else f"0 of {len(given.here)} have answered. {held.GO_ON}"
 
 
-def _empty(now: held.Presenting) -> None:
-    """Empty the class, once the presenter has pressed the key twice."""
-    if not now.on or not now.classroom:
-        return
-    note = f"{EMPTY_IT} {counted(hands(now.classroom, now.at).students, 'student')}, with all guesses? Press E again."
-    if now.note.startswith(EMPTY_IT):
-        note = "The disk does not take it."
-        with suppress(OSError):
-            empty_class(now.classroom, visitor())
-            note = "The class is empty. Phones that are here enter it again."
-    held.put(replace(now, note=note))
+def _empty(now: held.Presenting) -> str:
+    """Empty the class; returns what became of it."""
+    try:
+        empty_class(now.classroom, visitor())
+    except OSError:
+        return "The disk does not take it."
+    return "The class is empty. Phones that are here enter it again."
+
+
+@st.dialog("The end of the lesson")
+def _show_end() -> None:
+    """What a reader takes along, and the ways on."""
+    offer_hand_in()
+    st.page_link("issues.py", label="Experiments with eight seeds", icon=":material/bug_report:")
+    st.page_link("lessons.py", label="More lessons", icon=":material/school:")
+    if st.button("Leave the lesson", icon=":material/close:", help="You stay on this page, with all its settings."):
+        held.put(None)
+        st.rerun()

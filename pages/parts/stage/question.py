@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
 from typing import cast
 
 import streamlit as st
 
 from engine.experiments.question import ANSWERS, Direction, Question
 from pages.parts.app.in_markdown import escaped
+from pages.parts.charts.attention import weights_image
 
 GUESSES = "guesses"
 """Session key: the guesses by the name of their question."""
@@ -41,6 +43,17 @@ def ask(
         "Your guess", ANSWERS, format_func=lambda answer: escaped(question.in_words(answer)), key=key, disabled=disabled,
         required=True, width="stretch", on_change=lambda: take(st.session_state[key]),
     )  # fmt: skip
+    if question.pictures:
+        st.html(_pictures(question))
+
+
+def _pictures(question: Question) -> str:
+    """The answers as pictures side by side, each with the letter with which its words begin."""
+    drawn = "".join(
+        f'<figure><figcaption>{escape(words.split(":")[0])}</figcaption><img src="{weights_image(weights)}" alt=""></figure>'
+        for weights, words in zip(question.pictures, question.answers, strict=True)
+    )
+    return f'<div class="answer-pictures">{drawn}</div>'
 
 
 def verdict(

@@ -162,9 +162,9 @@ def _of_boards() -> dict[str, BoardKind]:
 
 
 def _of_pages() -> list[str]:
-    from pages.parts.app.frame import GLOSSARY, PLACES  # late, as above
+    from pages.parts.app.frame import GLOSSARY, PLACES, STORY  # late, as above
 
-    return [view.address for place in PLACES for view in place.views] + [GLOSSARY.address]
+    return [view.address for place in PLACES for view in place.views] + [GLOSSARY.address, STORY.address]
 
 
 async def once_asked_to_end(stop: Callable[[], object]) -> None:

@@ -15,6 +15,8 @@ from engine.experiments.lessons import (
     LONGEST_TEXT,
     LONGEST_TITLE,
     MOST_STEPS,
+    PREPARED,
+    TUTORIAL,
     Lesson,
     LessonStep,
     Slide,
@@ -24,19 +26,26 @@ from engine.experiments.lessons import (
     own_words,
     to_code,
 )
+from engine.experiments.question import ANSWERS, Observed
 from engine.experiments.run_readings import READINGS
 from engine.settings.errors import ConfigError
+
+MOST_WORDS = 60
 
 
 def test_shipped_lessons_are_named_and_found_by_their_steps_and_each_stage_takes_a_third_of_its_minutes() -> None:
     for name, lesson in LESSONS.items():
         assert to_code(lesson) == name
         assert from_code(name) is lesson
-        assert from_code("~~".join(f"{step.issue}.{step.minutes}" for step in lesson.steps)).steps == lesson.steps
-        for step in lesson.steps:
+        slugs = [step.guide.slug if step.guide else step.issue for step in lesson.steps]
+        assert (
+            from_code("~~".join(f"{slug}.{step.minutes}" for slug, step in zip(slugs, lesson.steps, strict=True))).steps
+            == lesson.steps
+        )
+        for step in filter(lambda step: step.issue, lesson.steps):
             for found in shipped_reports(ISSUES[step.issue]):
                 assert found.seconds * 8 / len(found.seeds) <= step.minutes * 60 / 3, "a class runs eight seeds"
-    assert sorted(lesson.minutes for lesson in LESSONS.values()) == [20, 44, 50]
+    assert sorted(lesson.minutes for lesson in LESSONS.values()) == [20, 30, 44, 50]
 
 
 def test_the_lab_is_told_by_what_differs_from_the_defaults_and_named_by_its_preset() -> None:
@@ -99,6 +108,52 @@ def test_a_teachers_own_question_comes_back_from_a_link_and_a_reading_of_the_run
     assert asked.question.sample == lab.question.sample if lab.question else False
     assert polled.question is not None
     assert polled.question.decided_by == 1
+
+
+def test_the_tutorial_has_six_steps_about_one_task_with_a_title_and_a_question_each_and_its_sample_is_right() -> None:
+    guides = [step.guide for step in LESSONS[TUTORIAL].steps if step.guide]
+    assert len({guide.title for guide in guides}) == len({guide.reads for guide in guides}) == len(guides) == 6
+    configs = [step.config for step in LESSONS[TUTORIAL].steps]
+    assert {config.task for config in configs} == {"reverse"}
+    digits = [word.strip(".,:") for word in guides[0].text[0].split() if word.strip(".,:").isdigit()]
+    length = configs[0].seq_len
+    assert digits[:length] == digits[length:][::-1]
+
+
+@pytest.mark.parametrize("slug", PREPARED)
+def test_every_value_of_a_prepared_step_makes_a_run_of_it_that_differs_in_this_setting_alone_and_its_words_are_few(
+    slug: str,
+) -> None:
+    step = PREPARED[slug]
+    guide = step.guide
+    assert guide is not None
+    assert slug not in {*ISSUES, *RENAMED}
+    assert len(set(guide.values)) == len(guide.values)
+    assert 2 <= len(guide.values) <= 4
+    assert step.config.value(guide.vary) in guide.values
+    for value in guide.values:
+        config = step.config.replace(**{guide.vary: value, "seed": 3})
+        assert (config.value(guide.vary), config.seed) == (value, 3)
+        assert step.covers(config)
+        assert not step.covers(config.replace(steps=7))
+        assert READINGS[guide.reads].fits(config)
+    assert step.question is not None
+    assert (step.question.words, step.question.sample) == (guide.asks, "3 1 4 → 4 1 3")
+    assert len(step.question.pictures) in (0, len(ANSWERS))
+    assert 2 <= len(guide.text) <= 3
+    assert len(" ".join(guide.text).split()) <= MOST_WORDS
+    assert guide.asks.endswith("?")
+    assert len(set(guide.answers)) == len(set(guide.teaches)) == len(ANSWERS)
+    assert [guide.taught_by(Observed((answer,), "")) for answer in ANSWERS] == list(guide.teaches)
+    assert guide.taught_by(Observed((), "")) == ""
+    assert not any(sign.isdigit() for lesson in guide.teaches for sign in lesson), "a lesson is no measurement"
+
+
+def test_a_prepared_step_stands_in_any_lesson_by_its_name_with_minutes_of_its_own() -> None:
+    code = "a-bag-of-symbols.9~~heads.5"
+    (step, _) = from_code(code).steps
+    assert step == replace(PREPARED["a-bag-of-symbols"], minutes=9)
+    assert to_code(from_code(code)) == code
 
 
 def test_a_lesson_with_an_earlier_slug_leads_on() -> None:

@@ -8,10 +8,9 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
+from engine.experiments.lessons import PREPARED
 from engine.experiments.question import ANSWERS, Direction
-from engine.experiments.run_readings import MOST, READINGS, equal_symbols, heads_of
-from engine.experiments.story import STEPS
-from engine.experiments.story.steps import PICTURES, StoryStep
+from engine.experiments.run_readings import MOST, PICTURES, READINGS, equal_symbols, heads_of
 from engine.foundation.formatting import percent
 from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Started
 from engine.runs.log import EventLog
@@ -19,7 +18,7 @@ from engine.settings.costs import Memory
 
 MEMORY = Memory(parameters=1, gradients=1, optimizer=2, saved=1, scores=1)
 CHANCE = 0.1
-ENCODER = STEPS[0].config(STEPS[0].first)
+ENCODER = PREPARED["a-bag-of-symbols"].config
 SPREAD = np.full((1, 1, 8, 8), 1 / 8, dtype=np.float32)
 
 
@@ -60,18 +59,20 @@ def events_of(
     return EventLog(events)
 
 
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.title)
-def test_whatever_a_run_did_exactly_one_answer_is_right_once_it_has_finished(step: StoryStep) -> None:
-    for config in map(step.config, step.values):
+@pytest.mark.parametrize("slug", PREPARED)
+def test_whatever_a_run_did_exactly_one_answer_is_right_once_it_has_finished(slug: str) -> None:
+    guide = PREPARED[slug].guide
+    assert guide is not None
+    for config in (PREPARED[slug].config.replace(**{guide.vary: value}) for value in guide.values):
         for accuracy in (0.0, CHANCE, 0.3, 0.985, 0.99, 1.0):
             for heads in ([False], [True, False], [True]):
                 events = events_of(accuracy, samples=SAMPLES, pattern=mirrored(heads))
-                observed = step.question.observe(config, events)
+                observed = guide.question.observe(config, events)
                 assert len(observed.right) == 1
                 assert observed.sentence.endswith(".")
-        assert step.question.observe(config, EventLog()) is None
+        assert guide.question.observe(config, EventLog()) is None
         unfinished = events_of(1.0, samples=SAMPLES, pattern=mirrored([True]), ended=False)
-        assert step.question.observe(config, unfinished) is None
+        assert guide.question.observe(config, unfinished) is None
 
 
 @pytest.mark.parametrize(
@@ -143,7 +144,9 @@ def test_a_head_reads_the_mirrored_position_by_its_largest_weights() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.104, 0.5, 0.984, 0.99, 0.9996, 1.0])
 def test_a_share_is_never_rounded_to_all(share: float) -> None:
-    assert percent(MOST) in next(step.asks for step in STEPS if step.reads == "when-most-are-right")
+    assert percent(MOST) in next(
+        step.guide.asks for step in PREPARED.values() if step.guide.reads == "when-most-are-right"
+    )
     said = float(percent(share).removesuffix(" %")) / 100
     assert math.isclose(said, share, abs_tol=0.005)
     assert (said == 1.0) == (share == 1.0)

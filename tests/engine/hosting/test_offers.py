@@ -1,4 +1,4 @@
-"""Everything that the app offers by itself runs under every profile: what pages open with, presets, the story, lessons, every arm
+"""Everything that the app offers by itself runs under every profile: what pages open with, presets, lessons, every arm
 of every issue, what a design is compared with, and the measurement of memory and time."""
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from engine.analysis.measurements import with_measurements
 from engine.architectures import ARCHITECTURES
 from engine.config.link import from_query
 from engine.config.presets import PRESETS
-from engine.config.run_config import RunConfig, parse, parse_leniently
+from engine.config.run_config import RunConfig, parse_leniently
 from engine.config.text_recipe import text_config
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import Prediction, predict
@@ -17,8 +17,7 @@ from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, remember_spee
 from engine.experiments.comparison import RIVALS, Comparison
 from engine.experiments.experiment import Experiment
 from engine.experiments.issues import ISSUES
-from engine.experiments.lessons import LESSONS
-from engine.experiments.story.steps import STEPS
+from engine.experiments.lessons import LESSONS, PREPARED
 from engine.hosting.limits import PROFILE, PROFILES, Limits, refusal
 from engine.sweeps import guard
 from engine.sweeps.plan import Plan
@@ -44,8 +43,9 @@ def on_text() -> Iterator[Offer]:
     yield from ((text_config(pos_encoding=name), ()) for name in ENCODINGS)
 
 
-def in_the_story() -> Iterator[Offer]:
-    yield from ((parse({**step.base, step.setting: value}), ()) for step in STEPS for value in step.values)
+def in_prepared_steps() -> Iterator[Offer]:
+    for step in PREPARED.values():
+        yield from ((step.config.replace(**{step.guide.vary: value}), ()) for value in step.guide.values)
 
 
 def of(experiment: Experiment) -> Iterator[Offer]:
@@ -60,7 +60,7 @@ def of_a_design() -> Iterator[Offer]:
 OFFERS = {
     "lab": in_the_lab,
     "text": on_text,
-    "story": in_the_story,
+    "prepared steps": in_prepared_steps,
     "design": of_a_design,
     **{slug: lambda issue=issue: of(issue) for slug, issue in ISSUES.items()},
 }

@@ -1,4 +1,4 @@
-"""Content over real training. Every step of the story with every value: what its sentences speak of comes out in eight of eight seeds.
+"""Content over real training. Every prepared step of a lesson with every value: what it speaks of comes out in eight of eight seeds.
 Every issue from its arms to its claims over the real pool, with a handful of steps: whatever comes out, each claim finds its numbers."""
 
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ import pytest
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
+from engine.experiments.lessons import PREPARED
 from engine.experiments.question import Direction
 from engine.experiments.running.experiment_run import ExperimentRun
-from engine.experiments.story import STEPS
 from engine.runs.events import Measuring
 from engine.runs.log import EventLog
 from engine.runs.store import Runs
@@ -21,6 +21,7 @@ from engine.workers.pool import Pool
 
 pytestmark = pytest.mark.acceptance
 
+STEPS = tuple(PREPARED.values())
 EXPECTED: dict[tuple[int, Value], set[Direction]] = {
     **{(1, depth): {1} for depth in (1, 2, 4)},
     (2, "nope"): {0}, (2, "learned"): {1}, (2, "sinusoidal"): {1},
@@ -33,16 +34,18 @@ EXPECTED: dict[tuple[int, Value], set[Direction]] = {
 
 
 def test_every_value_of_every_step_is_expected() -> None:
-    assert EXPECTED.keys() == {(number, value) for number, step in enumerate(STEPS, 1) for value in step.values}
+    guides = [step.guide for step in STEPS if step.guide]
+    assert EXPECTED.keys() == {(number, value) for number, guide in enumerate(guides, 1) for value in guide.values}
 
 
 @pytest.mark.parametrize(("number", "value"), EXPECTED)
 def test_a_step_shows_what_it_speaks_of_in_every_seed(number: int, value: Value) -> None:
-    step = STEPS[number - 1]
+    step, guide = STEPS[number - 1], STEPS[number - 1].guide
+    assert guide is not None
     for seed in range(8):
-        config = step.config(value, seed)
+        config = step.config.replace(**{guide.vary: value, "seed": seed})
         events = EventLog(event for event in train(config) if not isinstance(event, Measuring))
-        observed = step.question.observe(config, events)
+        observed = guide.question.observe(config, events)
         assert observed is not None
         assert set(observed.right) <= EXPECTED[number, value], (seed, observed)
 
