@@ -16,7 +16,16 @@ from pages.parts.app.page_state import NAMES, PageSettings, read_hidden
 from tests.pages.test_hostile_links import HOSTILE, assert_harmless
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.usefixtures("own_data_folder")]
-MODULES = ("attention.state", "design", "encodings.state", "issues.state", "lab.state", "memory_and_time", "notebooks", "text.state")
+MODULES = (
+    "attention.state",
+    "design",
+    "encodings.state",
+    "issues.state",
+    "lab.state",
+    "memory_and_time",
+    "notebooks",
+    "text.state",
+)
 PAGES: dict[str, PageSettings] = {name: import_module(f"pages.parts.{name}").SETTINGS for name in MODULES}
 LINKS = 10_000
 ODD = (
