@@ -206,7 +206,7 @@ def _band() -> Any:
         "attention_lab_band",
         html='<div class="board live"><div class="band"></div></div>',
         css=(SHELL / "shell.css").read_text(encoding="utf-8") + (HERE / "live.css").read_text(encoding="utf-8"),
-        js=joined(HERE / "script" / "band_place.js"),
+        js=joined(HERE / "script" / "band.js") + "export default holdBand\n",
     )
 
 

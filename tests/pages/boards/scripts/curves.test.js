@@ -1,11 +1,11 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { arcAt, hopLines, streamLines } from "../../../../pages/parts/boards/live/script/stack/curves.js"
-import { hopsOf } from "../../../../pages/parts/boards/live/script/stack/chosen.js"
 import { layoutOf } from "../../../../pages/parts/boards/live/script/stack/layout.js"
+import { hopsOf } from "../../../../pages/parts/boards/live/script/stack/weights.js"
 import { USUAL } from "./made.js"
 
-/** @import { Arc } from "../../../../pages/parts/boards/live/script/stack/flow.js" */
+/** @import { Arc } from "../../../../pages/parts/boards/live/script/stack/weights.js" */
 
 const DRAWN = { ...layoutOf(USUAL), layers: 1, height: 100, left: 0, pitch: 10, strip: 0, top: 20 }
 

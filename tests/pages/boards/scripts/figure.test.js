@@ -1,8 +1,9 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 
-globalThis.matchMedia = () => /** @type {MediaQueryList} */ ({ matches: false }) // of which Deno has none
 /** @import { Foreign } from "../../../../pages/parts/boards/shell/script/types.d.ts" */
+
+globalThis.matchMedia = () => /** @type {MediaQueryList} */ ({ matches: false }) // of which Deno has none
 const { apart } = await import("../../../../pages/parts/boards/shell/script/figure.js")
 
 const rows = (/** @type {string[]} */ ticktext) => ({

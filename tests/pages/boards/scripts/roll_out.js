@@ -2,8 +2,7 @@
 // weights that is given.
 
 import process from "node:process"
-import { flowTo } from "../../../../pages/parts/boards/live/script/stack/flow.js"
-import { weightsOf } from "../../../../pages/parts/boards/live/script/stack/weights.js"
+import { flowTo, weightsOf } from "../../../../pages/parts/boards/live/script/stack/weights.js"
 
 const grid = JSON.parse(process.argv[2])
 const [layers, , positions] = grid.shape

@@ -1,24 +1,17 @@
 // The source of a run's events: what the board knows of the run, and the panels that show it.
 
 import { bands, bandsChanged } from "./band.js"
-import { newTip } from "./card.js"
-import { append, upto } from "./columns.js"
-import { exactNumbers } from "./exact.js"
-import { memoryPanel, samplesPanel, writtenPanel } from "./facts.js"
+import { append, exactNumbers, followRun, untrainedModel, upto } from "./data.js"
 import { attentionPanels, encodingPanels } from "./heat.js"
-import { linePanel } from "./lines.js"
-import { momentsBar } from "./moments.js"
-import { replayBar } from "./replay.js"
-import { runInWords, STATES } from "./status.js"
-import { followRun } from "./stream.js"
+import { linePanel, memoryPanel, newTip, samplesPanel, writtenPanel } from "./panels.js"
 import { stackPanel } from "./stack/stack.js"
-import { untrainedModel } from "./untrained.js"
+import { momentsBar, replayBar, runInWords, STATES } from "./timeline.js"
 import { el, holdOnly } from "../../shell/script/dom.js"
 import { QUIET } from "../../shell/script/figure.js"
 import { drawingWith } from "../../shell/script/shell.js"
 
-/** @import { Before, Foreign, Source } from "../../shell/script/types.d.ts" */
 /** @import { LiveBoard, LiveData, LivePanel, News, Snapshot } from "./types.d.ts" */
+/** @import { Before, Foreign, Source } from "../../shell/script/types.d.ts" */
 
 const BEAT = 95 // milliseconds between rounds of drawing
 const MOST_SNAPSHOTS = 150

@@ -1,11 +1,10 @@
 // Attention patterns and the encoding's matrices of the chosen snapshot.
 
-import { choice, runPanel } from "./card.js"
-import { entryOf, matrixAlone, tracesOf } from "./exact.js"
-import { matrixOf, mosaicOf } from "./grids.js"
+import { entryOf, matrixAlone, matrixOf, mosaicOf, tracesOf } from "./data.js"
+import { choice, runPanel } from "./panels.js"
 import { el, number } from "../../shell/script/dom.js"
 import { downloads } from "../../shell/script/downloads.js"
-import { put } from "../../shell/script/panel.js"
+import { put } from "../../shell/script/figure.js"
 
 /** @import { Exact, Grid, Head, LiveBoard, LivePanel, Snapshot, Which } from "./types.d.ts" */
 

@@ -1,19 +1,20 @@
-// Applying the active theme to a figure made in Python.
+// A panel: a card with a heading, tools, and a plot that is one node from its first figure to its last; and its figure, which
+// Python made, in the colours of the active theme.
 
-import { fade } from "./dom.js"
+import { el, fade } from "./dom.js"
+
+/** @import { Board, Foreign, Panel, Plot, Theme } from "./types.d.ts" */
 
 export const QUIET = { displayModeBar: false, responsive: false, doubleClick: "reset+autosize", showTips: false }
 /** Of a figure with a mark that can be moved. */
-export const DRAGGED = { ...QUIET, edits: { shapePosition: true } }
+const DRAGGED = { ...QUIET, edits: { shapePosition: true } }
 /** The distance of two lines, as a share of the letters' size. */
 export const LINE = 1.3
 const COLOR_BAR = 70 // pixels for a key of colours with its numbers and title
 const TOUCH = globalThis.matchMedia("(pointer: coarse)").matches
 
-/** @import { Foreign, Theme } from "./types.d.ts" */
-
 /** A trace in the colours of the active theme: its scale, or its line and its marks. */
-export function coloured(/** @type {Foreign} */ trace, /** @type {Theme} */ theme) {
+function coloured(/** @type {Foreign} */ trace, /** @type {Theme} */ theme) {
   if (trace.textfont) trace = { ...trace, ...larger({ textfont: trace.textfont }, theme.larger) }
   const color = trace.meta?.color?.[theme.name]
   const scale = trace.meta?.scale?.[theme.name]
@@ -28,7 +29,7 @@ export function coloured(/** @type {Foreign} */ trace, /** @type {Theme} */ them
 }
 
 /** A heatmap whose columns have several names, such as head and key, with these as the text of every cell. */
-export function withText(/** @type {Foreign} */ trace) {
+function withText(/** @type {Foreign} */ trace) {
   /** @type {[string, number[]][]} */
   const names = Object.entries(trace.meta?.columns ?? {})
   if (names.length < 2) return trace
@@ -151,4 +152,75 @@ function outlined(/** @type {Foreign} */ shape, /** @type {Theme} */ theme) {
     line: { ...shape.line, color: accent ? theme.ink : muted },
     label: shape.label && { ...shape.label, font: { ...shape.label.font, color: muted } },
   }
+}
+
+/**
+ * A card of that id, with a heading of that level among those of the page. `waiting` stands in the place of the plot
+ * until there is one.
+ *
+ * Whoever makes it adds its tools and sets `draw`, which the painter calls when the panel is `dirty` and near the
+ * window.
+ *
+ * @param {{id: string, kind: string, title: string, tag: "h3" | "h4", level: number, waiting?: string,
+ *   plotted?: boolean}} told
+ * @returns {Panel}
+ */
+export function newPanel({ id, kind, title, tag, level, waiting = "", plotted = true }) {
+  const heading = el(tag, { "aria-level": level }, title)
+  const tools = el("div", { class: "tools" })
+  /** @type {Plot} */
+  const plot = el("div", { class: "plot", role: "img", "aria-label": waiting ? `${title}: ${waiting}` : title })
+  const wait = el("p", { class: "waiting", hidden: !waiting }, waiting)
+  const body = el("div", { class: "body" }, ...(plotted ? [plot] : []), wait)
+  const root = el(
+    "article",
+    { class: `panel ${kind}`, "data-id": id, "aria-label": title },
+    el("header", {}, heading, tools),
+    body,
+  )
+  return {
+    id,
+    title,
+    plotted,
+    detail: "",
+    root,
+    heading,
+    tools,
+    body,
+    plot,
+    wait,
+    dirty: true,
+    near: false,
+    drawnAt: 0,
+    drawn: null,
+    draw: () => {},
+  }
+}
+
+/**
+ * Put a figure into a panel or bring it up to date; zoom and legend choices stay as long as the board's subject is the
+ * same.
+ *
+ * @param {Board} board
+ * @param {Panel} panel
+ * @param {Foreign[]} traces
+ * @param {Foreign} layout
+ * @returns {void}
+ */
+export function put(board, panel, traces, layout) {
+  if (panel.plot._dragging) return void (panel.dirty = true)
+  const { theme } = board
+  panel.wait.hidden = true
+  panel.plot.hidden = false
+  const shown = traces.map((trace) => coloured(withText(trace), theme))
+  // Columns may grow in place; without this Plotly sees no change.
+  const revision = (panel.plot.layout?.datarevision ?? 0) + 1
+  board.plotly.react(
+    panel.plot,
+    shown,
+    { ...apart(dressed(layout, theme, board.subject), shown, panel.plot), datarevision: revision },
+    panel.drags ? DRAGGED : QUIET,
+  )
+  panel.drawn = { traces: shown, layout }
+  panel.plot.dataset.draws = `${Number(panel.plot.dataset.draws ?? 0) + 1}`
 }

@@ -81,7 +81,7 @@ export interface Panel {
   exact?(): Promise<Foreign[] | null>
 }
 
-export type Painter = ReturnType<typeof import("./painter.js").newPainter>
+export type Painter = ReturnType<typeof import("./shell.js").newPainter>
 
 /** What a status line shows; null as the share hides the bar. */
 export interface Told {
@@ -92,7 +92,7 @@ export interface Told {
   spoken?: string
 }
 
-export type StatusLine = ReturnType<typeof import("./status.js").newStatusLine>
+export type StatusLine = ReturnType<typeof import("./shell.js").newStatusLine>
 
 /** What every page sends to its board. */
 export interface Data {

@@ -1,23 +1,22 @@
 // The parts of the model at the sides of the picture, as buttons: those of each layer, its heads and its bars, and
 // those above and below.
 
-import { fillGradient, fillShare, gradientsDiffer, meter } from "./bars.js"
-import { lossCurve } from "./curve.js"
+import { valuesOf } from "../data.js"
+import { rovingFocus } from "./controls.js"
 import { heightOf } from "./layout.js"
-import { rovingFocus } from "./roving.js"
-import { drawTile, headTile } from "./tiles.js"
-import { el } from "../../../shell/script/dom.js"
+import { headName } from "./weights.js"
+import { exactPercent } from "./words.js"
+import { drawing, el, number, toRgb } from "../../../shell/script/dom.js"
+
+/** @import { Layout } from "./layout.js" */
+/** @import { Seen } from "./weights.js" */
+/** @import { Column, Grid, Head, LiveBoard, Model, Part, PartAt, Which } from "../types.d.ts" */
 
 const HEADINGS = {
   streams: "Each grey bar is the vector of one position, on its way through the layers.",
   answer: "How likely the right answer is if the model ends after this layer.",
   gradient: "How large this layer's gradient is, beside the largest, on a logarithmic scale.",
 }
-
-/** @import { Meter } from "./bars.js" */
-/** @import { Layout } from "./layout.js" */
-/** @import { Seen } from "./seen.js" */
-/** @import { Column, Head, LiveBoard, Model, Part, PartAt, Which } from "../types.d.ts" */
 
 /**
  * What is seen, how likely the right answer is after so many layers, and in which layer it arrives, if it is known.
@@ -201,4 +200,153 @@ function headAt(/** @type {HTMLElement} */ { dataset: { kind, layer, head } }) {
 /** The last value of a line. */
 function lastOf(/** @type {Column} */ [steps, values]) {
   return steps.length ? values[values.length - 1] : null
+}
+
+/** @type {WeakMap<HTMLElement, {grid: Grid | null, place: number, theme: string}>} what each tile shows */
+const drawnOn = new WeakMap()
+
+const HEAD_COLORS = { light: "#1F4E9E", dark: "#8AB4F8" }
+
+/**
+ * A head as a button; its picture is drawn later.
+ *
+ * @param {Which} kind
+ * @param {number} layer
+ * @param {number} head
+ * @returns {HTMLButtonElement}
+ */
+function headTile(kind, layer, head) {
+  const which = { self: "", encoder: "encoder, ", cross: "reading the encoder, " }[kind]
+  const name = `${which}layer ${layer + 1}, head ${head + 1}`
+  return el(
+    "button",
+    {
+      type: "button",
+      class: `tile ${kind}`,
+      tabindex: -1,
+      title: name,
+      "aria-label": `Attention of ${name}`,
+      "aria-pressed": false,
+      "data-name": headName({ which: kind, layer, head }),
+      "data-kind": kind,
+      "data-layer": layer,
+      "data-head": head,
+    },
+    el("canvas", { width: 1, height: 1, "aria-hidden": true }),
+  )
+}
+
+/**
+ * Draw a head's matrix: the stronger a weight, the less transparent its cell, by its root, so that weak ones are seen
+ * too.
+ *
+ * @param {HTMLElement} tile
+ * @param {Grid | null} grid [layer, head, query, key]
+ * @param {number} place the head's place among all heads
+ * @param {"light" | "dark"} theme
+ */
+function drawTile(tile, grid, place, theme) {
+  const drawn = drawnOn.get(tile)
+  if (drawn && drawn.grid === grid && drawn.place === place && drawn.theme === theme) return
+  drawnOn.set(tile, { grid, place, theme })
+  const [rows, columns] = grid ? grid.shape.slice(-2) : [1, 1]
+  const canvas = /** @type {HTMLCanvasElement} */ (tile.querySelector("canvas"))
+  if (canvas.width !== columns || canvas.height !== rows) Object.assign(canvas, { width: columns, height: rows })
+  const image = new ImageData(columns, rows)
+  const cells = new Uint32Array(image.data.buffer)
+  const [r, g, b] = toRgb(HEAD_COLORS[theme])
+  const color = (b << 16) | (g << 8) | r // bytes of a pixel from the lowest on
+  const values = grid ? valuesOf(grid).subarray(place * rows * columns, (place + 1) * rows * columns) : []
+  values.forEach((weight, at) => cells[at] = (((255 * Math.sqrt(Math.min(1, weight))) << 24) | color) >>> 0)
+  canvas.getContext("2d")?.putImageData(image, 0, 0)
+}
+
+const DECADES = 4 // of gradient norms that a bar spans
+const TELLING = 10 // how many times the smallest gradient the largest is where the bars of gradients are shown
+
+/**
+ * A bar of a share or a gradient.
+ *
+ * @typedef {{root: HTMLElement, full: HTMLElement, number: HTMLElement}} Meter
+ */
+
+/** A bar, and the room for its number. */
+function meter(/** @type {"right" | "gradient"} */ name) {
+  const [full, number] = [el("span", { class: "full" }), el("span", { class: "number" })]
+  return { root: el("div", { class: `meter ${name}`, role: "img" }, full, number), full, number }
+}
+
+/**
+ * How likely the right answer is at a height of the stack.
+ *
+ * @param {Meter} meter
+ * @param {number} share
+ * @param {string} where
+ */
+function fillShare({ root: bar, full, number }, share, where) {
+  const known = Number.isFinite(share)
+  full.style.width = `${known ? 100 * share : 0}%`
+  number.textContent = known ? exactPercent(share) : ""
+  bar.style.visibility = known ? "visible" : "hidden"
+  bar.title = known
+    ? `If the output read the stream ${where}, the right answer had ${exactPercent(share)}.`
+    : `The right answer ${where}: not known`
+  bar.setAttribute("aria-label", bar.title)
+}
+
+/**
+ * The norms of a layer's gradient, the longer bar the larger one, on a logarithmic scale.
+ *
+ * @param {Meter} meter
+ * @param {(number | null)[]} norms
+ * @param {number} largest
+ */
+function fillGradient({ root: bar, full }, norms, largest) {
+  const known = norms.filter((norm) => norm != null)
+  const most = Math.max(...known, 0)
+  const share = most ? Math.max(0.02, 1 + Math.log10(most / largest) / DECADES) : 0
+  full.style.width = `${100 * Math.min(1, Math.max(0, share))}%`
+  bar.title = known.length
+    ? `Gradient norm ${known.map((norm) => number(norm)).join(", encoder ")}`
+    : "Gradient norm: not known yet"
+  bar.setAttribute("aria-label", bar.title)
+}
+
+/**
+ * Whether the gradients of the layers differ so much that their bars tell something.
+ *
+ * @param {(number | null)[][]} norms of each layer, in each stack
+ */
+export function gradientsDiffer(norms) {
+  const known = norms.map((layer) => layer.filter((norm) => norm != null)).filter(({ length }) => length)
+  const each = known.map((layer) => Math.max(...layer))
+  return Math.max(...each) >= TELLING * Math.min(...each)
+}
+
+/** The loss on held-out sequences, from 0 to its highest value, with its last value. */
+function lossCurve() {
+  const path = drawing("path", {})
+  const value = el("span", {})
+  const root = el(
+    "div",
+    { class: "curve", role: "img" },
+    drawing("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none" }, path),
+    value,
+  )
+  const draw = (/** @type {number[]} */ steps, /** @type {number[]} */ losses, /** @type {number} */ all) => {
+    const points = losses.map((loss, at) => [steps[at], loss]).filter(([, loss]) => Number.isFinite(loss))
+    const highest = Math.max(...points.map(([, loss]) => loss), 1e-9)
+    const last = points[points.length - 1]
+    path.setAttribute(
+      "d",
+      points
+        .map(([step, loss], at) => `${at ? "L" : "M"}${(100 * step) / Math.max(1, all)} ${100 - (94 * loss) / highest}`)
+        .join(" "),
+    )
+    value.textContent = last ? number(last[1]) : ""
+    root.title = last ? `loss ${number(last[1])} at step ${last[0]}` : "loss: not known yet"
+    root.setAttribute("aria-label", root.title)
+  }
+  draw([], [], 1)
+  return { root, draw }
 }

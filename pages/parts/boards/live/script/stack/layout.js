@@ -2,19 +2,31 @@
 // below upward.
 
 export const MOST_POSITIONS = 96 // of a sequence that are drawn: the last, where the answers are
-/** The width from which on a layer's parts stand beside its band, else below it. */
-const SIDE_BY_SIDE = { controls: 700, bare: 300 }
-/** The pitch below which heads become smaller first, of up to sixty columns and of more. */
-const LEAST_PITCH = { few: 9, many: 6 }
-const BAR = 52 // a bar with the room beside it
 const LABELS_WIDE = 72 // the names of the rows of symbols, where they stand beside them
 const BETWEEN = 8 // kinds of attention
-const [THINNEST, LARGEST] = [2, 56] // a head
+const [THINNEST, LARGEST, LARGEST_BELOW] = [2, 56, 22] // a head, beside and below a band
+
 /**
- * Sizes on a presented lab, in units of the page's letters: the parts at the left, the names above the heads, a bar, the
- * rows above and below, the largest symbol.
+ * The sizes of the picture with its controls and of a bare one: where a layer's parts stand beside its band, where they
+ * stand below it, both in pixels, and in a room, in units of the page's letters.
+ *
+ * `from`: the width from which on they stand beside it; `beside`: the parts at the left; `names`: those above the heads;
+ * `bars`: the bars with the room beside them; `strip`: the parts below a band; `around`: what stands there beside the
+ * heads; `top`, `foot`: the rows above and below the layers; `letters`: of the largest symbol; `rows`: the height of a
+ * layer's band, the least and the most, and of all, up to four and more.
  */
-const ENLARGED = { beside: 12.5, names: 6.2, bar: 3.8, top: 1.8, foot: 1.7, letters: 1.2 }
+const WIDE = {
+  controls: { from: 700, beside: 190, names: 116, bars: 104, top: 26, foot: 24, letters: 15, rows: [10, 84, 132, 136] },
+  bare: { from: 300, beside: 76, names: 0, bars: 52, top: 6, foot: 8, letters: 15, rows: [6, 50, 66, 66] },
+}
+const NARROW = {
+  controls: { strip: 28, around: 220, top: 34, foot: 24, letters: 15, rows: [8, 56, 150, 150] },
+  bare: { strip: 24, around: 70, top: 6, foot: 8, letters: 15, rows: [8, 56, 150, 150] },
+}
+const ROOM = {
+  controls: { beside: 12.5, names: 6.2, bars: 7.6, top: 1.8, foot: 1.7, letters: 1.2 },
+  bare: { beside: 12.5, names: 0, bars: 3.8, top: 1.8, foot: 1.7, letters: 1.2 },
+}
 
 /**
  * @typedef {Object} Layout
@@ -75,30 +87,33 @@ export function layoutOf(
     firsts = { reads: 0, source: 0 },
   },
 ) {
+  const kind = controls ? "controls" : "bare"
   const columns = Math.max(1, positions + (sources ? sources + 1 : 0))
-  const bars = (controls ? 2 : 1) * (tall ? ENLARGED.bar * letter : BAR)
-  const beside = tall ? ENLARGED.beside * letter : controls ? 190 : 76
+  const sides = tall ? inPixels(ROOM[kind], letter) : WIDE[kind]
+  const names = heads ? sides.names : 0
   const gapOf = (/** @type {number} */ tile) => (tile < 10 ? 1 : 3)
   const tilesOf = (/** @type {number} */ tile) =>
     kinds * heads * (tile + gapOf(tile)) + Math.max(0, kinds - 1) * BETWEEN
-  const least = !controls || !heads ? 0 : tall ? ENLARGED.names * letter : 116 // of the names above the heads
-  const middleOf = (/** @type {number} */ tile) => width - beside - 20 - Math.max(least, tilesOf(tile)) - bars
-  const wide = width >= SIDE_BY_SIDE[controls ? "controls" : "bare"] && middleOf(THINNEST) >= 6 * columns
-  const strip = wide ? 0 : controls ? 28 : 24
-  const [top, foot] = tall ? [ENLARGED.top * letter, ENLARGED.foot * letter] : controls ? [wide ? 26 : 34, 24] : [6, 8]
-  const row = tall ? Math.max(10, (tall - top - foot) / layers - strip) : times * rowHeight(layers, controls, wide)
-  const room = width - (controls ? 140 : 30) - (controls ? 2 : 1) * 40 // of the heads below a band
-  const tight = (/** @type {number} */ tile) =>
-    wide ? middleOf(tile) < columns * LEAST_PITCH[columns > 60 ? "many" : "few"] : tilesOf(tile) > room
+  const middleOf = (/** @type {number} */ tile) =>
+    width - sides.beside - 20 - Math.max(names, tilesOf(tile)) - sides.bars
+  const wide = width >= WIDE[kind].from && middleOf(THINNEST) >= 6 * columns
+  const { top, foot, letters } = wide || tall ? sides : NARROW[kind]
+  const strip = wide ? 0 : NARROW[kind].strip
+  const row = tall
+    ? Math.max(10, (tall - top - foot) / layers - strip)
+    : times * rowHeight((wide ? WIDE : NARROW)[kind].rows, layers)
   const each = (/** @type {number} */ room) => room / Math.max(1, kinds * heads) - 3
-  const free = width - beside - bars - 1.5 * letter * columns // of the symbols
+  const free = width - sides.beside - sides.bars - 1.5 * letter * columns // of the symbols
   const most = tall
     ? each(Math.max(0.18 * width, Math.min(0.3 * width, free)))
-    : Math.min(LARGEST * times, Math.max(24, each(least)))
-  const largest = wide ? Math.min(row - 3, most) : 22
-  let tile = Math.max(THINNEST, Math.floor(largest))
+    : Math.min(LARGEST * times, Math.max(24, each(names)))
+  const tight = (/** @type {number} */ tile) =>
+    wide
+      ? middleOf(tile) < columns * (columns > 60 ? 6 : 9) // the pitch below which heads become smaller first
+      : tilesOf(tile) > width - NARROW[kind].around
+  let tile = Math.max(THINNEST, Math.floor(wide ? Math.min(row - 3, most) : LARGEST_BELOW))
   while (tile > THINNEST && tight(tile)) tile -= 1
-  const left = wide ? beside : (width - LABELS_WIDE) / columns >= 14 ? LABELS_WIDE : 0
+  const left = wide ? sides.beside : (width - LABELS_WIDE) / columns >= 14 ? LABELS_WIDE : 0
   const pitch = Math.max(1, (wide ? middleOf(tile) : width - left) / columns)
   return {
     wide,
@@ -116,23 +131,22 @@ export function layoutOf(
     gap: gapOf(tile),
     height: top + layers * (row + strip) + foot,
     middle: columns * pitch,
-    tiles: Math.max(wide ? least : 0, tilesOf(tile)),
-    letters: Math.max(6, Math.min(tall ? ENLARGED.letters * letter : 15, pitch / (0.64 * Math.max(1, longest)))),
+    tiles: Math.max(wide ? names : 0, tilesOf(tile)),
+    letters: Math.max(6, Math.min(letters, pitch / (0.64 * Math.max(1, longest)))),
   }
 }
 
-/**
- * Few layers get more room than many; all together hardly grow.
- *
- * @param {number} layers
- * @param {boolean} controls
- * @param {boolean} wide
- */
-function rowHeight(layers, controls, wide) {
-  if (!wide) return Math.max(8, Math.min(56, 150 / layers))
-  if (!controls) return Math.max(6, Math.min(50, 66 / layers))
-  return Math.max(10, Math.min(84, (layers > 4 ? 136 : 132) / layers))
-}
+/** The sizes of a room in pixels, of letters of that size. */
+const inPixels = (
+  /** @type {typeof ROOM["bare"]} */ sizes,
+  /** @type {number} */ letter,
+) => /** @type {typeof sizes} */ (Object.fromEntries(
+  Object.entries(sizes).map(([name, size]) => [name, size * letter]),
+))
+
+/** Few layers get more room than many; all together hardly grow. */
+const rowHeight = (/** @type {number[]} */ [least, most, few, many], /** @type {number} */ layers) =>
+  Math.max(least, Math.min(most, (layers > 4 ? many : few) / layers))
 
 /**
  * The middle of a position.

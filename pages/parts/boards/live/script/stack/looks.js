@@ -1,7 +1,7 @@
 // Looks at the model of the picture: parts taken away, symbols swapped, a sequence of the reader's own. The server
 // answers each with a snapshot of the same weights; nothing is trained.
 
-import { inApp } from "../../../shell/script/dom.js"
+import { el, inApp, setText } from "../../../shell/script/dom.js"
 
 /** @import { At, LiveBoard, Model, Sample, Snapshot } from "../types.d.ts" */
 
@@ -199,4 +199,30 @@ function swapped(/** @type {string[]} */ symbols, /** @type {[number, number][]}
     if (Math.max(one, other) < after.length) [after[one], after[other]] = [after[other], after[one]]
   }
   return after
+}
+
+/**
+ * The box, and the line that says why there is no answer, or not yet. It is answered by the untrained model, or by the run's once
+ * the run has ended.
+ */
+export function ownSequence(/** @type {{type: (text: string) => void}} */ looks) {
+  const input = el("input", {
+    type: "text",
+    "aria-label": "Your own sequence",
+    placeholder: "your own sequence",
+    size: 16,
+    maxlength: 2000,
+  })
+  const told = el("p", { class: "attends", hidden: true })
+  const onsubmit = (/** @type {Event} */ event) => {
+    event.preventDefault()
+    looks.type(input.value.trim())
+  }
+  const form = el("form", { class: "own-sequence", onsubmit }, input, el("button", { type: "submit" }, "Try"))
+  const say = (/** @type {string} */ problem, /** @type {boolean} */ waits) => {
+    told.classList.toggle("problem", Boolean(problem))
+    told.role = problem ? "alert" : "status"
+    setText(told, problem || (waits ? "Your own sequence is read once the run has ended." : ""))
+  }
+  return { form, told, clear: () => (input.value = ""), say }
 }

@@ -4,7 +4,7 @@ import { drawing } from "../../../shell/script/dom.js"
 
 /** @import { Picture, Theme } from "../../../shell/script/types.d.ts" */
 
-const ROOM = 12 // around the picture, in pixels
+const AROUND = 12 // around the picture, in pixels
 const LETTER = { size: 13, width: 6.4, line: 17 } // of the heading, in pixels
 
 /**
@@ -18,17 +18,17 @@ const LETTER = { size: 13, width: 6.4, line: 17 } // of the heading, in pixels
  */
 export function pictureAsSvg(root, drawn, theme, heading) {
   const boxes = drawn.map((node) => node.getBoundingClientRect())
-  const width = Math.ceil(root.clientWidth + 2 * ROOM)
+  const width = Math.ceil(root.clientWidth + 2 * AROUND)
   const lines = linesOfText(heading, root.clientWidth / LETTER.width)
-  const left = root.getBoundingClientRect().left - ROOM
-  const top = Math.min(...boxes.map((box) => box.top)) - 1.5 * ROOM - lines.length * LETTER.line
-  const height = Math.ceil(Math.max(...boxes.map((box) => box.bottom)) - top + ROOM)
+  const left = root.getBoundingClientRect().left - AROUND
+  const top = Math.min(...boxes.map((box) => box.top)) - 1.5 * AROUND - lines.length * LETTER.line
+  const height = Math.ceil(Math.max(...boxes.map((box) => box.bottom)) - top + AROUND)
   const size = { viewBox: `0 0 ${width} ${height}`, width, height }
   const svg = drawing("svg", { xmlns: "http://www.w3.org/2000/svg", ...size, "font-family": theme.font })
   const written = lines.map((line, at) =>
     drawing(
       "text",
-      { x: ROOM, y: ROOM + at * LETTER.line + LETTER.size, "font-size": LETTER.size, fill: theme.ink },
+      { x: AROUND, y: AROUND + at * LETTER.line + LETTER.size, "font-size": LETTER.size, fill: theme.ink },
       line,
     )
   )

@@ -1,29 +1,38 @@
 // The picture of the whole model and one sequence: from the symbols through all layers and heads to what is written.
 // It is a control: a click on a part says what it does and takes it away; symbols change places by dragging.
 
-import { newPresses } from "../../../shell/script/presses.js"
-import { chosenIn, hopsOf, leadingTo, numbersAt, readingIn, rightAfter } from "./chosen.js"
-import { helpButton, helpWords } from "./help.js"
-import { firstsOf, layoutOf } from "./layout.js"
+import { newTip, runPanel } from "../panels.js"
+import { partBox, symbolRows } from "./controls.js"
+import { pathsDrawing } from "./curves.js"
 import { modelParts } from "./layers.js"
-import { newLooks, questionOf } from "./looks.js"
-import { ownSequence } from "./own.js"
-import { pathsDrawing } from "./paths.js"
-import { partBox } from "./popover.js"
-import { changesOf, partNamed, partsByKey, partWords, resultOf, toldOf, whoseFigures } from "./said.js"
+import { firstsOf, layoutOf } from "./layout.js"
+import { newLooks, ownSequence, questionOf } from "./looks.js"
 import { pictureAsSvg } from "./save.js"
-import { headName, seenIn } from "./seen.js"
-import { lightNames, plain, sentenceLine } from "./sentence.js"
-import { symbolRows } from "./symbols.js"
-import { newTip, runPanel } from "../card.js"
+import { chosenIn, headName, hopsOf, leadingTo, rightAfter, seenIn } from "./weights.js"
+import {
+  changesOf,
+  helpButton,
+  helpWords,
+  lightNames,
+  numbersAt,
+  partNamed,
+  partsByKey,
+  partWords,
+  plain,
+  readingIn,
+  resultOf,
+  sentenceLine,
+  toldOf,
+  whoseFigures,
+} from "./words.js"
 import { el } from "../../../shell/script/dom.js"
 import { downloads } from "../../../shell/script/downloads.js"
+import { newPresses } from "../../../shell/script/presses.js"
 
-/** @import { Arc, Hop, Stream } from "./flow.js" */
 /** @import { Layout } from "./layout.js" */
 /** @import { Answered } from "./looks.js" */
-/** @import { Seen } from "./seen.js" */
-/** @import { Act, At, Head, LiveBoard, Model, PartAt, Path, Sample, Snapshot } from "../types.d.ts" */
+/** @import { Arc, Hop, Seen, Stream } from "./weights.js" */
+/** @import { Act, At, Head, LiveBoard, LivePanel, Look, Model, PartAt, Path, Sample, Snapshot } from "../types.d.ts" */
 
 /**
  * What is drawn: of which model, snapshot and sample; what was looked at; what leads to the symbol that is followed, and
@@ -44,111 +53,150 @@ const BELOW = { question: 6.4, guess: 10.6, run: 9.6, picture: 9.6, sentence: 11
  * The panel of the picture. The page describes the model as `board.data.model`, as pages/parts/boards/live/stack.py
  * makes it.
  */
-export function stackPanel(/** @type {LiveBoard} */ board) {
-  const panel = runPanel(board, "stack", { plotted: false })
-  const { title } = panel
-  const touch = () => board.painter.touch(panel)
-  const looks = newLooks(board, touch)
-  const own = ownSequence(looks)
+export const stackPanel = (/** @type {LiveBoard} */ board) => new ModelPicture(board).panel
+
+class ModelPicture {
+  /** @type {DrawnPicture | null} */
+  drawn = null // what was drawn last
+  /** @type {{chosen: At | null, pointed: At | null}} */
+  followed = { chosen: null, pointed: null } // the symbol that was chosen, and that under the pointer
+  /** @type {Head | null} */
+  only = null // the one head whose arcs are drawn
+  /** @type {Head | null} */
+  first = null // the one to begin with where no path of an answer is known
+  /** @type {PointerEvent | null} */
+  pointer = null // where it is over the picture
+  /** @type {string[]} */
+  byKey = [] // the parts that a presenter's key takes away
+  built = "" // the structure of the model whose parts stand there
+  subject = "" // the run and that structure
   /** @type {ReturnType<typeof newPresses<Act>>} */
-  const presses = newPresses()
-  const act = (/** @type {Act} */ asked) => {
-    presses.confirm(board.data.model?.received ?? 0)
-    board.trigger("act", presses.add(asked))
+  presses = newPresses()
+  paths = pathsDrawing()
+
+  constructor(/** @type {LiveBoard} */ board) {
+    this.board = board
+    /** @type {LivePanel} */
+    const panel = this.panel = runPanel(board, "stack", { plotted: false })
+    const { title } = panel
+    this.looks = newLooks(board, () => this.touch())
+    this.own = ownSequence(this.looks)
+    this.sentence = sentenceLine(
+      (name) => /** @type {HTMLElement | null} */ (this.parts.root.querySelector(`[data-name="${name}"]`))?.click(),
+      (name) => this.drawn ? partNamed(name, this.drawn.model).words : "",
+    )
+    this.parts = modelParts((at, node) => this.open(at, node), (head) => this.enlarge(head))
+    this.symbols = symbolRows({
+      onPoint: (at) => this.follow("pointed", at),
+      onChoose: (at) => this.follow("chosen", at),
+      onSwap: this.looks.swap,
+    })
+    const clear = () => {
+      this.own.clear()
+      this.looks.reset()
+    }
+    this.reset = el("button", { type: "button", class: "reset", hidden: true, onclick: clear }, "Put all back")
+    this.picture = el("div", { class: "picture" }, this.paths.root, this.parts.root)
+    const [picture, symbols] = [this.picture, this.symbols.root]
+    panel.tools.append(this.reset, this.own.form, downloads(board, panel))
+    panel.tools.before(this.sentence.root, this.own.told)
+    panel.body.prepend(picture, symbols)
+    this.tip = newTip(panel.body)
+    this.box = partBox(panel.body)
+    lightNames(panel.root)
+    const help = () => helpWords("How to read the picture", board.data.help ?? "")
+    const button = helpButton(`What this means: ${title}`, (node) => this.box.show(node, help))
+    panel.heading.replaceChildren(`${title} `, button)
+
+    panel.picture = () => pictureAsSvg(panel.body, [picture, symbols], board.theme, `${title}: ${this.sentence.text()}`)
+    panel.concerns = (news) => Boolean(news.snapshots?.length || Object.keys(news.columns ?? {}).length)
+    panel.chooseHead = (head) => this.alone(head)
+    panel.look = (look) => this.begin(look)
+    panel.draw = () => this.draw()
+    picture.onpointermove = (event) => this.point(/** @type {Element} */ (event.target).closest(".line") ? null : event)
+    picture.onpointerleave = () => this.point(null)
+    const takeNext = () =>
+      panel.root.isConnected ? this.takeNext() : document.removeEventListener("lesson-part", takeNext)
+    document.addEventListener("lesson-part", takeNext)
+    let seenWidth = 0
+    new ResizeObserver(([entry]) => {
+      if (entry.contentRect.width !== seenWidth) this.touch()
+      seenWidth = entry.contentRect.width
+    }).observe(panel.body)
   }
-  const sentence = sentenceLine(
-    (name) => partOf(name)?.click(),
-    (name) => drawn ? partNamed(name, drawn.model).words : "",
-  )
-  const paths = pathsDrawing()
-  const alone = (/** @type {Head | null} */ head) => {
-    view.only = head
-    touch()
+
+  touch() {
+    this.board.painter.touch(this.panel)
   }
+
+  /** Tell the page what is asked of it. */
+  act(/** @type {Act} */ asked) {
+    this.presses.confirm(this.board.data.model?.received ?? 0)
+    this.board.trigger("act", this.presses.add(asked))
+  }
+
+  /** Draw the arcs of one head alone, or of all. */
+  alone(/** @type {Head | null} */ head) {
+    this.only = head
+    this.touch()
+  }
+
   /** Show a head large in the panels of attention, where the board has them; here its arcs alone are drawn. */
-  const enlarge = (/** @type {Head} */ head) => {
-    board.enlarge?.(head)
-    alone(head)
+  enlarge(/** @type {Head} */ head) {
+    this.board.enlarge?.(head)
+    this.alone(head)
   }
-  const open = (/** @type {PartAt} */ at, /** @type {HTMLElement} */ node) => {
+
+  /** Open the box at a part. */
+  open(/** @type {PartAt} */ at, /** @type {HTMLElement} */ node) {
+    const { board, looks } = this
     const { head } = at
     const words = () => {
-      const { seen, model } = /** @type {DrawnPicture} */ (drawn)
-      const shown = {
+      const { seen, model } = /** @type {DrawnPicture} */ (this.drawn)
+      return partWords(at, {
+        model,
+        looks,
         grid: head && seen.grid(head.which),
         place: head && seen.places(head.which)[head.layer],
-        large: head && board.enlarge ? () => enlarge(head) : undefined,
+        large: head && board.enlarge ? () => this.enlarge(head) : undefined,
         only: seen.only,
-      }
-      return partWords(at, { model, looks, ...shown, alone, act })
+        alone: (one) => this.alone(one),
+        act: (asked) => this.act(asked),
+      })
     }
-    if (drawn) box.show(node, words)
-  }
-  const parts = modelParts(open, enlarge)
-  const symbols = symbolRows({
-    onPoint: (at) => follow("pointed", at),
-    onChoose: (at) => follow("chosen", at),
-    onSwap: looks.swap,
-  })
-  const clear = () => {
-    own.clear()
-    looks.reset()
-  }
-  const reset = el("button", { type: "button", class: "reset", hidden: true, onclick: clear }, "Put all back")
-  const picture = el("div", { class: "picture" }, paths.root, parts.root)
-  panel.picture = () => pictureAsSvg(panel.body, [picture, symbols.root], board.theme, `${title}: ${sentence.text()}`)
-  panel.tools.append(reset, own.form, downloads(board, panel))
-  panel.tools.before(sentence.root, own.told)
-  panel.body.prepend(picture, symbols.root)
-  const tip = newTip(panel.body)
-  const box = partBox(panel.body)
-  lightNames(panel.root)
-  const help = () => helpWords("How to read the picture", board.data.help ?? "")
-  panel.heading.replaceChildren(`${title} `, helpButton(`What this means: ${title}`, (node) => box.show(node, help)))
-
-  /**
-   * The symbol that is followed, that under the pointer, the one head whose arcs are drawn, and the one to begin with
-   * where no path of an answer is known.
-   *
-   * @type {{chosen: At | null, pointed: At | null, only: Head | null, first: Head | null}}
-   */
-  const view = { chosen: null, pointed: null, only: null, first: null }
-  const partOf = (
-    /** @type {string} */ name,
-  ) => /** @type {HTMLElement | null} */ (parts.root.querySelector(`[data-name="${name}"]`))
-  /** @type {DrawnPicture | null} */
-  let drawn = null // what was drawn last
-  let [built, subject] = ["", ""]
-
-  const follow = (/** @type {"chosen" | "pointed"} */ how, /** @type {At | null} */ at) => {
-    if (at?.kind === view[how]?.kind && at?.place === view[how]?.place) return
-    view[how] = at
-    if (drawn) attend(drawn)
+    if (this.drawn) this.box.show(node, words)
   }
 
-  panel.concerns = (news) => Boolean(news.snapshots?.length || Object.keys(news.columns ?? {}).length)
-  panel.chooseHead = alone
-  panel.look = ({ panel: shown = "attention", which = "self", layer, head = 0, without, swaps, marks = "" }) => {
-    looks.reset(without, swaps)
-    panel.root.dataset.marks = marks
-    view.only = null
-    view.first = layer != null && shown === "attention" ? { which, layer, head } : null
+  follow(/** @type {"chosen" | "pointed"} */ how, /** @type {At | null} */ at) {
+    const before = this.followed[how]
+    if (at?.kind === before?.kind && at?.place === before?.place) return
+    this.followed[how] = at
+    if (this.drawn) this.attend(this.drawn)
   }
 
-  panel.draw = () => {
+  /** Begin with what the page wants to be looked at. */
+  begin(/** @type {Look} */ { panel = "attention", which = "self", layer, head = 0, without, swaps, marks = "" }) {
+    this.looks.reset(without, swaps)
+    this.panel.root.dataset.marks = marks
+    this.only = null
+    this.first = layer != null && panel === "attention" ? { which, layer, head } : null
+  }
+
+  draw() {
+    const { board, panel, looks, symbols } = this
     const { model } = board.data
     const width = panel.body.clientWidth
     if (!model || !width) return
-    beginAnew(model)
+    this.beginAnew(model)
     const look = looks.seen()
     looks.followLinks()
     const snapshot = look?.snapshot ?? board.snapshot()
     const sample = snapshot?.samples[0]
-    const only = view.only ?? (snapshot?.paths?.some(Boolean) ? null : view.first)
+    const only = this.only ?? (snapshot?.paths?.some(Boolean) ? null : this.first)
     const seen = seenIn(model, snapshot, { without: look?.wish.without ?? [], only })
-    const tall = tallNow()
+    const tall = this.tallNow()
     const layout = layoutFor(model, sample, width, tall)
-    drawn = { model, snapshot, sample, seen, look, layout, arcs: [], streams: [], hops: [] }
+    this.drawn = { model, snapshot, sample, seen, look, layout, arcs: [], streams: [], hops: [] }
     panel.root.classList.toggle("slim", width < SLIM)
     board.canvas.classList.toggle("deep", model.layers > 2) // the figures below leave it room
     panel.root.style.setProperty("--lines", `${Math.min(3, model.layers)}`) // of the sentence, which tells a hop for each layer
@@ -162,51 +210,58 @@ export function stackPanel(/** @type {LiveBoard} */ board) {
       })
     }
     for (const other of board.panels) other.sayWhose(whoseFigures(look?.wish))
-    box.refresh()
+    this.box.refresh()
     const { without = [], swaps = [] } = board.data.look ?? {}
-    reset.hidden = !looks.any() || without.length + swaps.length > 0 // the page puts back what it took away itself
-    own.say(looks.problem(), looks.waits())
-    sentence.root.hidden = Boolean(looks.problem())
-    place(layout)
-    attend(drawn)
-    if (pointer) say()
-    if (tall) setTimeout(() => Math.abs(tallNow() - tall) > 2 && touch(), 300) // what stands above it has moved it
+    this.reset.hidden = !looks.any() || without.length + swaps.length > 0 // the page puts back what it took away itself
+    this.own.say(looks.problem(), looks.waits())
+    this.sentence.root.hidden = Boolean(looks.problem())
+    this.place(layout)
+    this.attend(this.drawn)
+    if (this.pointer) this.say()
+    if (tall) setTimeout(() => Math.abs(this.tallNow() - tall) > 2 && this.touch(), 300) // what stands above has moved it
   }
+
   /** The height that the drawing may fill in a room; 0 where the picture stands on a page among others. */
-  const tallNow = () => {
-    const { room } = board.data
+  tallNow() {
+    const { room } = this.board.data
     if (!room || innerWidth < SLIM) return 0
-    const left = innerHeight - panel.body.getBoundingClientRect().top - BELOW[room] * pageLetter()
+    const left = innerHeight - this.panel.body.getBoundingClientRect().top - BELOW[room] * pageLetter()
     return Math.max(120, Math.floor(left))
   }
+
   /** Build the parts where the model is another one; what was taken away was a part of the model before. */
-  const beginAnew = (/** @type {Model} */ model) => {
+  beginAnew(/** @type {Model} */ model) {
     const labels = Object.values(model.parts).map(({ label }) => label)
     const structure = JSON.stringify([model.family, model.layers, model.heads, model.controls, labels])
-    if (subject !== `${board.data.run}/${structure}`) {
-      if (subject) looks.forget()
-      Object.assign(view, { chosen: null, pointed: null })
-      subject = `${board.data.run}/${structure}`
+    const subject = `${this.board.data.run}/${structure}`
+    if (this.subject !== subject) {
+      if (this.subject) this.looks.forget()
+      this.followed = { chosen: null, pointed: null }
+      this.subject = subject
     }
-    if (built === structure) return
-    box.hide()
-    parts.build(model)
-    built = structure
+    if (this.built === structure) return
+    this.box.hide()
+    this.parts.build(model)
+    this.built = structure
   }
-  const place = (/** @type {Layout} */ layout) => {
+
+  place(/** @type {Layout} */ layout) {
+    const { style, classList } = this.picture
     const { left, middle, tiles, tile, gap, row } = layout
     for (const [name, value] of Object.entries({ left, middle, tiles, tile, gap, row })) {
-      picture.style.setProperty(`--${name}`, `${value}px`)
+      style.setProperty(`--${name}`, `${value}px`)
     }
-    picture.style.height = `${layout.height}px`
-    picture.classList.toggle("narrow", !layout.wide)
-    picture.classList.toggle("thin", (layout.wide ? layout.row : layout.strip) < 17)
+    style.height = `${layout.height}px`
+    classList.toggle("narrow", !layout.wide)
+    classList.toggle("thin", (layout.wide ? layout.row : layout.strip) < 17)
   }
 
   /** Draw what depends on the symbol that is followed: the arcs, the bars, the sentence. */
-  const attend = (/** @type {DrawnPicture} */ now) => {
+  attend(/** @type {DrawnPicture} */ now) {
+    const { board, sentence } = this
     const { model, sample, seen, layout } = now
-    const wanted = view.pointed ?? view.chosen
+    const { pointed } = this.followed
+    const wanted = pointed ?? this.followed.chosen
     const chosen = chosenIn(sample, wanted, now.snapshot?.paths)
     const path = seen.path(chosen)
     const flow = { ...leadingTo(model, seen, chosen), hops: hopsOf(model.layers, path, seen.firsts) }
@@ -219,63 +274,52 @@ export function stackPanel(/** @type {LiveBoard} */ board) {
       cut: (/** @type {number} */ layer) => !seen.skips(kind, layer),
     }))
     const recurrent = ["gru", "lstm"].includes(model.family)
-    paths.draw(layout, { ...flow, stacks, chosen, recurrent, gone, positions: sample?.tokens.length ?? 0 })
+    this.paths.draw(layout, { ...flow, stacks, chosen, recurrent, gone, positions: sample?.tokens.length ?? 0 })
     const right = rightAfter(seen, sample, path ? chosen : wanted)
-    parts.draw(layout, model, { ...seen, right, arrives: path?.arrives ? path.layer : null }, board)
+    this.parts.draw(layout, model, { ...seen, right, arrives: path?.arrives ? path.layer : null }, board)
     if (!sample || !chosen) return sentence.say("", { words: [], issue: null })
     const { sentence: reads, read } = readingIn({ model, seen, sample }, chosen)
     const named = path?.readings.filter((one) => path.words.some(({ part }) => part === headName(one))) ?? []
-    if (named.length && !view.pointed) board.suggest?.(named[named.length - 1])
-    symbols.mark(chosen, path ? flow.hops.map(readBy) : read ? [read] : [])
+    if (named.length && !pointed) board.suggest?.(named[named.length - 1])
+    this.symbols.mark(chosen, path ? flow.hops.map(readBy) : read ? [read] : [])
     const said = toldOf(model, now.look, sample, path?.words ?? [plain(reads)])
-    sentence.say(resultOf(now.snapshot, now.look, sample), { ...said, act: actOf(now.look, path) })
+    sentence.say(resultOf(now.snapshot, now.look, sample), { ...said, act: this.actOf(now.look, path) })
   }
+
   /** What takes the heads away that bring the answer, where nothing is away yet. */
-  const actOf = (/** @type {Answered | null} */ look, /** @type {Path | null} */ path) => {
+  actOf(/** @type {Answered | null} */ look, /** @type {Path | null} */ path) {
+    const { looks } = this
     const names = path?.readings.filter(({ layer }) => layer === path.readings[0].layer).map(headName) ?? []
     if (!names.length || look?.wish.without.length || names.some(looks.away) || looks.whyNot()) return null
     const label = names.length > 1 ? "Take these heads away" : "Take this head away"
     return { label, does: () => looks.turn(names) }
   }
 
-  /** @type {string[]} */
-  let byKey = [] // the parts that a presenter's key takes away
-  /** Take the next part away, alone; after the last one all are back. */
-  const takeNext = () => {
-    if (!panel.root.isConnected) return document.removeEventListener("lesson-part", takeNext)
-    const { room, model } = board.data
+  /** Take the next part away, alone, as a presenter's key asks; after the last one all are back. */
+  takeNext() {
+    const { drawn, looks } = this
+    const { room, model } = this.board.data
     if (!room || !model || !drawn || looks.whyNot()) return
     const [which, layer] = [model.kinds[model.kinds.length - 1] ?? "self", model.layers - 1]
-    const [first] = drawn.seen.path(chosenIn(drawn.sample, view.chosen, drawn.snapshot?.paths))?.readings ?? []
-    if (!looks.any()) byKey = partsByKey(model, first ?? { which, layer, head: 0 })
-    const next = byKey[byKey.findIndex(looks.away) + 1]
+    const chosen = chosenIn(drawn.sample, this.followed.chosen, drawn.snapshot?.paths)
+    const [first] = drawn.seen.path(chosen)?.readings ?? []
+    if (!looks.any()) this.byKey = partsByKey(model, first ?? { which, layer, head: 0 })
+    const next = this.byKey[this.byKey.findIndex(looks.away) + 1]
     looks.reset(next ? [next] : [])
   }
-  document.addEventListener("lesson-part", takeNext)
 
-  /** @type {PointerEvent | null} */
-  let pointer = null // where it is over the picture
+  point(/** @type {PointerEvent | null} */ event) {
+    this.pointer = event
+    this.say()
+  }
+
   /** Say the numbers under the pointer; they change while it rests. */
-  const say = () => {
+  say() {
+    const { pointer, drawn, tip } = this
     if (!pointer || !drawn) return tip("")
-    const { left, top } = picture.getBoundingClientRect()
+    const { left, top } = this.picture.getBoundingClientRect()
     tip(numbersAt(drawn, drawn.layout, pointer.clientX - left, pointer.clientY - top), pointer)
   }
-  picture.onpointermove = (event) => {
-    pointer = /** @type {Element} */ (event.target).closest(".line") ? null : event
-    say()
-  }
-  picture.onpointerleave = () => {
-    pointer = null
-    say()
-  }
-
-  let seenWidth = 0
-  new ResizeObserver(([entry]) => {
-    if (entry.contentRect.width !== seenWidth) touch()
-    seenWidth = entry.contentRect.width
-  }).observe(panel.body)
-  return panel
 }
 
 const pageLetter = () => parseFloat(getComputedStyle(document.documentElement).fontSize)

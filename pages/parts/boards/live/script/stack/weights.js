@@ -1,9 +1,10 @@
-// The attention weights of a snapshot, one matrix for each layer: the mean of its heads, or a single head.
+// What the picture draws of a snapshot: the attention weights of the parts that are there, which position is followed, and
+// along which arcs something comes to it.
 
-import { valuesOf } from "../grids.js"
+import { valuesOf } from "../data.js"
 import { firstsOf, MOST_POSITIONS } from "./layout.js"
 
-/** @import { Snapshot, Which } from "../types.d.ts" */
+/** @import { At, Head, Model, Path, Sample, Snapshot, Which } from "../types.d.ts" */
 
 /**
  * @typedef {Object} Weights
@@ -84,4 +85,349 @@ export function placesOf(/** @type {number} */ layers, /** @type {(layer: number
 export function statesOf(rows, places) {
   let state = 0
   return [rows?.[0], ...places.map((place) => rows?.[place == null ? state : (state = place + 1)])]
+}
+
+/** What stands before a layer's number in the names of parts. */
+const LETTERS = { self: "", encoder: "e", cross: "c" }
+
+/** The name of a head among the parts of the model. */
+export const headName = (/** @type {Head} */ { which, layer, head }) => `head.${LETTERS[which]}${layer}.${head}`
+
+/** @typedef {ReturnType<typeof seenIn>} Seen */
+
+/**
+ * A snapshot as the picture needs it; `known` is whether it is one of this model.
+ *
+ * @param {Model} model
+ * @param {Pick<Snapshot, "patterns" | "means" | "residual" | "paths" | "flowing"> & Partial<Pick<Snapshot, "samples">>
+ *   | undefined} snapshot
+ * @param {{without: string[], only: Head | null}} look the names of the parts
+ *   that were taken away from the snapshot's model; the one head whose arcs are drawn
+ */
+export function seenIn(model, snapshot, { without, only }) {
+  const away = new Set(without)
+  const passes = ["gru", "lstm"].includes(model.family) // nothing is carried past their layers
+  const stackOf = (/** @type {Which} */ which) => (which === "encoder" ? "e" : "")
+  const gone = (/** @type {Which} */ which) => (/** @type {number} */ layer) =>
+    away.has(`layer.${stackOf(which)}${layer}`)
+  const places = (/** @type {Which} */ which) => placesOf(model.layers, gone(which))
+  const there = (/** @type {Which} */ which) => places(which).filter((place) => place != null).length
+  const fits = (/** @type {Which} */ which) => {
+    const grid = snapshot?.patterns[which]
+    return grid ? grid.shape[0] === there(which) && grid.shape[1] === model.heads : there(which) === 0
+  }
+  const states = snapshot?.residual?.norm?.length
+  const known = model.kinds.every(fits) && (states == null || states === there("self") + 1) ? snapshot : undefined
+  const grid = (/** @type {Which} */ which) => known?.patterns[which] ?? null
+
+  /** Whether a part is taken away, by the name under which it can be; of a layer's parts in any stack. */
+  const cut = (/** @type {string} */ name, /** @type {number | null} */ layer = null) =>
+    layer == null ? away.has(name) : model.stacks.some(({ prefix }) => away.has(`${name}.${prefix}${layer}`))
+  const headCut = (/** @type {Head} */ head) => away.has(headName(head))
+  /** Whether the stream is carried past a layer. */
+  const skips = (/** @type {StackKind} */ which, /** @type {number} */ layer) =>
+    passes || gone(which)(layer) || (model.skips && !away.has(`skip.${stackOf(which)}${layer}`))
+
+  const weights = (/** @type {Which} */ which) => {
+    if (!known || !grid(which)) return null
+    const alone = only?.which === which ? only : null
+    const off = (/** @type {number} */ layer, /** @type {number} */ head) => headCut({ which, layer, head })
+    const kept = (known.flowing ??= new Map())
+    const name = JSON.stringify([which, alone, without.filter((part) => /^(head|layer)/.test(part))])
+    const found = kept.get(name) ?? weightsOf(known, which, places(which), { only: alone, off })
+    if (found) kept.set(name, found)
+    return found
+  }
+  const residual = (
+    /** @type {string} */ name,
+    /** @type {Which} */ which,
+  ) => (known ? statesOf(known.residual?.[name], places(which)) : [])
+  /** The path of the answer at a position; null where it is not known, and where one head alone is drawn. */
+  const path = (/** @type {At | null} */ at) => {
+    const found = only || at?.kind !== "reads" ? null : known?.paths?.[at.place]
+    if (!found) return null
+    const layerOf = (/** @type {Which} */ which, /** @type {number} */ layer) => places(which).indexOf(layer)
+    const readings = found.readings.map((one) => ({ ...one, layer: layerOf(one.which, one.layer) }))
+    return { ...found, layer: layerOf("self", found.layer), readings }
+  }
+  return {
+    known: Boolean(known),
+    only,
+    firsts: firstsOf(snapshot?.samples?.[0]),
+    cut,
+    headCut,
+    skips,
+    places,
+    grid,
+    weights,
+    /** Of the streams after each layer. */
+    norms: (
+      /** @type {StackKind} */ which,
+    ) => (which === "encoder" ? residual("encoder", "encoder") : residual("norm", "self")),
+    /** How likely each right answer is after each layer. */
+    rights: residual("right", "self"),
+    path,
+  }
+}
+
+const FAINTEST = 0.02 // of the strongest arc
+const MOST_ARCS = 240
+
+/** @typedef {"self" | "encoder"} StackKind */
+
+/**
+ * @typedef {Object} Arc
+ * @property {"self" | "encoder" | "cross"} kind
+ * @property {number} layer from 0
+ * @property {number} query the position that reads
+ * @property {number} key the position that is read
+ * @property {number} share of what the chosen position has, how much comes along this arc
+ * @property {number} weight the attention weight; NaN where there is none
+ */
+
+/**
+ * @typedef {Arc & {head: number, upto: number, first: boolean}} Hop an arc of the path of an answer, along one head; the
+ *   stream carries on what it brought up to below the layer `upto`; the lowest one is the first
+ */
+
+/**
+ * @typedef {Object} Stream a stretch of the stream of a position, past a layer
+ * @property {StackKind} kind
+ * @property {number} layer from 0
+ * @property {number} place
+ * @property {number} share of what the chosen position has, how much comes along it
+ */
+
+/**
+ * The arcs and the stretches of the streams along which something comes to a position. A layer's attention counts half
+ * and the stream that is carried past it half; where the skip connection is cut, attention counts alone.
+ *
+ * @param {Object} model
+ * @param {number} model.layers
+ * @param {Weights | null} model.self
+ * @param {Weights | null} [model.cross]
+ * @param {Weights | null} [model.encoder]
+ * @param {(kind: StackKind, layer: number) => boolean} model.skips whether the stream is carried past a layer
+ * @param {{kind: StackKind, place: number}} from
+ * @returns {{arcs: Arc[], streams: Stream[]}} the strongest first
+ */
+export function flowTo({ layers, self, cross = null, encoder = null, skips }, { kind, place }) {
+  /** @type {Arc[]} */
+  const arcs = []
+  /** @type {Stream[]} */
+  const streams = []
+  const memory = new Float64Array(cross?.keys ?? 0)
+
+  /**
+   * Follows a layer's attention from the queries to the keys, whether or not the stream is carried past the layer: what
+   * each query keeps stays in `mass`, what comes to each key is added to `reach`.
+   */
+  const follow = (
+    /** @type {Arc["kind"]} */ which,
+    /** @type {Weights} */ weights,
+    /** @type {number} */ layer,
+    /** @type {Float64Array} */ mass,
+    /** @type {boolean} */ carried,
+    /** @type {Float64Array} */ reach,
+  ) => {
+    const matrix = weights.layers[layer]
+    if (!matrix) return
+    const read = carried ? 0.5 : 1
+    for (let query = 0; query < mass.length; query++) {
+      if (!(mass[query] > 1e-4)) continue
+      for (let key = 0; key < weights.keys; key++) {
+        const weight = matrix[query * weights.keys + key]
+        const share = mass[query] * read * weight
+        reach[key] += share
+        if (share > 1e-3) arcs.push({ kind: which, layer, query, key, share, weight })
+      }
+      mass[query] *= 1 - read
+    }
+  }
+  const descend = (
+    /** @type {StackKind} */ stack,
+    /** @type {Weights | null} */ weights,
+    /** @type {Float64Array} */ mass,
+  ) => {
+    for (let layer = layers - 1; layer >= 0; layer--) {
+      const next = new Float64Array(mass.length)
+      if (weights?.layers[layer]) {
+        if (stack === "self" && cross) follow("cross", cross, layer, mass, skips(stack, layer), memory)
+        follow(stack, weights, layer, mass, skips(stack, layer), next)
+      }
+      mass.forEach((share, place) => {
+        if (share > 1e-3) streams.push({ kind: stack, layer, place, share })
+        next[place] += share
+      })
+      mass = next
+    }
+  }
+  const own = kind === "encoder" ? encoder : self
+  const mass = new Float64Array(own?.queries ?? place + 1)
+  mass[place] = 1
+  descend(kind, own, mass)
+  if (kind === "self" && encoder) descend("encoder", encoder, memory)
+  return { arcs: strongest(arcs), streams }
+}
+
+/**
+ * The positions that reach one through causal convolutions, whose reach doubles in each layer. All arcs are alike:
+ * there are no weights.
+ *
+ * @param {number} layers
+ * @param {number} kernel the number of positions that one convolution reads
+ * @param {number} place
+ * @param {(layer: number) => boolean} gone
+ */
+export function reachOf(layers, kernel, place, gone) {
+  let reached = new Set([place])
+  /** @type {Arc[]} */
+  const arcs = []
+  for (let layer = layers - 1; layer >= 0; layer--) {
+    if (gone(layer)) continue
+    /** @type {Set<number>} */
+    const next = new Set()
+    for (const query of reached) {
+      for (let tap = 0; tap < kernel; tap++) {
+        const key = query - tap * 2 ** layer
+        if (key < 0) continue
+        next.add(key)
+        arcs.push({ kind: "self", layer, query, key, share: 0.5, weight: NaN })
+      }
+    }
+    reached = next
+  }
+  return { arcs: arcs.slice(0, 2 * MOST_ARCS), streams: [] }
+}
+
+/** The arcs that are strong enough to be drawn. */
+function strongest(/** @type {Arc[]} */ arcs) {
+  arcs.sort((a, b) => b.share - a.share)
+  const least = FAINTEST * (arcs[0]?.share ?? 0)
+  return arcs.filter(({ share }, at) => at < MOST_ARCS && share >= least)
+}
+
+/**
+ * The symbols of a sample that stand in that row.
+ *
+ * @param {Sample} sample
+ * @param {At["kind"]} kind
+ */
+export const symbolsOf = (sample, kind) => (kind === "source" ? sample.source : sample.tokens)
+
+/**
+ * The position whose arcs are drawn: the wanted one, else a typical one among the drawn: right if most answers are.
+ *
+ * @param {Sample | undefined} sample
+ * @param {At | null} wanted
+ * @param {Snapshot["paths"]} [paths]
+ * @returns {At | null}
+ */
+export function chosenIn(sample, wanted, paths = []) {
+  if (!sample) return null
+  const firsts = firstsOf(sample)
+  if (wanted && wanted.place >= firsts[wanted.kind] && wanted.place < symbolsOf(sample, wanted.kind).length) {
+    return wanted
+  }
+  const places = sample.marks.flatMap((mark, place) => mark == null ? [] : [place])
+  const mostly = 2 * places.filter((place) => sample.marks[place]).length > places.length
+  const drawn = places.filter((place) => place >= firsts.reads)
+  const alike = drawn.filter((place) => sample.marks[place] === mostly)
+  return { kind: "reads", place: typicalOf(alike.length ? alike : drawn, paths) ?? firsts.reads }
+}
+
+/**
+ * The last of the places whose answer arrives by most links, and by the same links as most of these do.
+ *
+ * @param {number[]} places
+ * @param {(Path | null)[]} paths
+ */
+function typicalOf(places, paths) {
+  const links = (/** @type {number} */ place) => (paths[place]?.readings ?? []).map(headName)
+  const known = places.map((place) => Number(paths[place]?.arrives ?? 0) + links(place).length)
+  const most = places.filter((_, at) => known[at] === Math.max(...known))
+  const names = most.map((place) => links(place).join())
+  const times = names.map((name) => names.filter((one) => one === name).length)
+  return most[times.lastIndexOf(Math.max(...times))]
+}
+
+/**
+ * How likely the right answer is after so many layers: at the wanted position if it is asked, else the mean over all
+ * that are.
+ *
+ * @param {Pick<Seen, "rights">} seen
+ * @param {Sample | undefined} sample
+ * @param {At | null} wanted
+ * @returns {(state: number) => number}
+ */
+export function rightAfter(seen, sample, wanted) {
+  return (state) => {
+    const row = seen.rights[state]
+    if (!row || !sample) return NaN
+    const asked = row.map((right, place) => sample.marks[place] == null ? null : right)
+    const alone = wanted?.kind === "reads" ? asked[wanted.place] : null
+    if (alone != null) return alone
+    const known = asked.filter((right) => right != null)
+    return known.reduce((sum, right) => sum + right, 0) / known.length
+  }
+}
+
+/**
+ * The arcs and the stretches of the streams that lead to a position.
+ *
+ * @param {Model} model
+ * @param {Seen} seen
+ * @param {At | null} chosen
+ * @returns {{arcs: Arc[], streams: Stream[]}}
+ */
+export function leadingTo(model, seen, chosen) {
+  if (!chosen || !seen.known) return { arcs: [], streams: [] }
+  const { kind, place } = chosen
+  const { firsts } = seen
+  if (model.family === "cnn") {
+    const reach = reachOf(model.layers, model.kernel, place, (layer) => seen.cut("layer", layer))
+    return { ...reach, arcs: reach.arcs.filter(({ key }) => key >= firsts.reads) }
+  }
+  if (!model.heads) return { arcs: [], streams: [] }
+  const of = (/** @type {Which} */ which) => model.kinds.includes(which) ? seen.weights(which) : null
+  const weights = { self: of("self"), cross: of("cross"), encoder: of("encoder") }
+  const { arcs, streams } = flowTo({ layers: model.layers, ...weights, skips: seen.skips }, {
+    kind: kind === "source" ? "encoder" : "self",
+    place: place - firsts[kind],
+  })
+  const first = (/** @type {boolean} */ source) => firsts[source ? "source" : "reads"]
+  return { // from the drawn positions to those of the sequence
+    arcs: arcs.map((arc) => ({
+      ...arc,
+      query: arc.query + first(arc.kind === "encoder"),
+      key: arc.key + first(arc.kind !== "self"),
+    })),
+    streams: streams.map((stream) => ({ ...stream, place: stream.place + first(stream.kind === "encoder") })),
+  }
+}
+
+/** The hops of the path of an answer, from the last down, between drawn positions. */
+export function hopsOf(
+  /** @type {number} */ layers,
+  /** @type {Path | null} */ path,
+  firsts = { reads: 0, source: 0 },
+) {
+  const hops = (path?.readings ?? []).map(({ which, layer, head, position, read, weight }, _, all) => {
+    const above = all.find((one) => one.which === which && one.read === position && one.layer > layer)
+    const first = !all.some((one) => one.position === read && one.layer < layer)
+    return {
+      kind: which,
+      layer,
+      head,
+      query: position,
+      key: read,
+      share: 1,
+      weight,
+      upto: above?.layer ?? layers,
+      first,
+    }
+  })
+  return hops.filter(({ kind, query, key }) =>
+    query >= firsts[kind === "encoder" ? "source" : "reads"] && key >= firsts[kind === "self" ? "reads" : "source"]
+  )
 }

@@ -1,9 +1,256 @@
-// What the picture says: what a position reads, what was taken away or swapped, and what that changed.
+// What the picture says: the line above it, the boxes at its parts, the numbers under the pointer.
 
-import { matrixOf } from "../grids.js"
+import { matrixOf } from "../data.js"
+import { rovingFocus } from "./controls.js"
+import { arcAt } from "./curves.js"
+import { columnAt, heightOf, MOST_POSITIONS } from "./layout.js"
+import { questionOf } from "./looks.js"
+import { headName, symbolsOf } from "./weights.js"
+import { drawing, el, inApp, number } from "../../../shell/script/dom.js"
 
-/** @import { Weights } from "./weights.js" */
-/** @import { Exact, Grid, Sample } from "../types.d.ts" */
+/** @import { BoxWords, Choice } from "./controls.js" */
+/** @import { Layout } from "./layout.js" */
+/** @import { Answered, Looks, Wish } from "./looks.js" */
+/** @import { Arc, Hop, Seen, Weights } from "./weights.js" */
+/** @import { Act, At, Exact, Grid, Head, Model, Part, PartAt, Sample, Sentence, Snapshot, Words } from "../types.d.ts" */
+
+/**
+ * How many answers are right, of which model.
+ *
+ * @param {Snapshot | undefined} snapshot
+ * @param {Answered | null} look
+ * @param {Sample} sample
+ */
+export function resultOf(snapshot, look, sample) {
+  const when = snapshot?.step ? `step ${snapshot.step.toLocaleString("en")}` : "untrained"
+  return `${look?.wish.typed ? "yours: " : ""}${scoreOf(sample)}, ${when}.`
+}
+
+/**
+ * The sentence and the issue that it links: of what was changed, or else of the position that is followed.
+ *
+ * @param {Model} model
+ * @param {Answered | null} look
+ * @param {Sample} sample
+ * @param {Words[]} reads what is said of the position
+ * @returns {{words: Words[], details?: string, issue: Sentence["issue"]}}
+ */
+export function toldOf(model, look, sample, reads) {
+  const taken = look?.wish.moved ? null : look?.snapshot.taken
+  const shorter = newLength(model, sample)
+  if (taken) {
+    return { words: [plain(`${shorter} `), ...taken.words], details: taken.details, issue: issueOf(model.parts.head) }
+  }
+  const change = look && changeWords(model, look, sample)
+  if (change) return { words: [plain(change.sentence)], issue: change.issue }
+  const made = madeWithout(model)
+  const count = sample.tokens.length
+  const before = inOne([shorter, made?.sentence])
+  const after = inOne([
+    model.changed && "The settings have changed since: Train shows their model.",
+    count > MOST_POSITIONS && `The last ${MOST_POSITIONS} of ${count} positions are drawn.`,
+  ])
+  return { words: [plain(`${before} `), ...reads, plain(` ${after}`)], issue: made?.issue ?? null }
+}
+
+const SIDES = { "": "in the decoder", e: "in the encoder" }
+
+/**
+ * What the box at a part says and offers.
+ *
+ * @param {PartAt} at
+ * @param {Object} told
+ * @param {Model} told.model
+ * @param {Pick<Looks, "away" | "turn" | "whyNot">} told.looks
+ * @param {Head | null} told.only the one head whose arcs are drawn
+ * @param {Grid | null} told.grid the attention of the part's kind
+ * @param {number | null | undefined} told.place the layer's place in it
+ * @param {(() => void) | undefined} told.large shows the head large
+ * @param {(head: Head | null) => void} told.alone draws the arcs of one head alone, or of all
+ * @param {(does: Act) => void} told.act asks the page to change settings
+ * @returns {BoxWords}
+ */
+export function partWords(at, { model, looks, only, grid, place, large, alone, act }) {
+  const part = model.parts[at.kind]
+  /** @type {Choice[]} */
+  const buttons = cutsOf(at, model).map(({ names, side }) => {
+    const away = names.every(looks.away)
+    return {
+      label: `${away ? "Put it back" : "Take it away"}${side && ` ${side}`}`,
+      act: () => looks.turn(names),
+      why: looks.whyNot(),
+    }
+  })
+  /** @type {string[]} */
+  const notes = []
+  const { head } = at
+  if (head) {
+    const mine = only && only.which === head.which && only.layer === head.layer && only.head === head.head
+    if (model.heads > 1 || mine) {
+      buttons.push(
+        mine ? { label: "All heads", act: () => alone(null) } : { label: "Its arcs alone", act: () => alone(head) },
+      )
+    }
+    if (large) buttons.push({ label: "Show large", act: large })
+    if (grid && place != null && grid.block.every((cells) => cells === 1)) {
+      notes.push(headInWords(grid, place * model.heads + head.head))
+    }
+  }
+  if (part.expects && cutsOf(at, model).some(({ names }) => names.every(looks.away))) notes.push(part.expects)
+  if (part.off) notes.push("This model was made without it.")
+  if (part.fault) notes.push("In this model it is broken.")
+  const { trains } = part
+  if (trains) buttons.push({ label: trains.label, act: () => act({ set: trains.set }) })
+  if (part.opens) buttons.push({ label: "Settings", act: () => act({ open: part.opens }) })
+  return { title: titleOf(part, at.layer, head?.head), says: part.says, notes, buttons }
+}
+
+/** The names of what can be taken away at a part, for each stack that has it. */
+function cutsOf(/** @type {PartAt} */ { kind, layer, head }, /** @type {Model} */ model) {
+  const { takes } = model.parts[kind]
+  if (!takes) return []
+  if (head) return [{ names: [headName(head)], side: "" }]
+  if (layer == null) return [{ names: [takes], side: "" }]
+  const several = model.stacks.length > 1
+  return model.stacks.map(({ prefix }) => ({
+    names: [`${takes}.${prefix}${layer}`],
+    side: several ? SIDES[prefix] : "",
+  }))
+}
+
+const BY_KEY = ["skip", "head", "mlp", "encoding", "norm", "mask", "cell"]
+
+/**
+ * What a presenter's key takes away, one after another: the skip connection of the layer that brings the answer, the
+ * head that does, and what else there is.
+ */
+export function partsByKey(/** @type {Model} */ model, /** @type {Head} */ head) {
+  return BY_KEY.flatMap((kind) => {
+    const part = model.parts[kind]
+    if (!part || part.off || part.fault || (kind === "head" && !model.heads)) return []
+    const layer = ["layer", "row"].includes(part.place) ? head.layer : null
+    return cutsOf({ kind, layer, head: kind === "head" ? head : null }, model)[0]?.names ?? []
+  })
+}
+
+/**
+ * The title of a part at its place.
+ *
+ * @param {Part} part
+ * @param {number | null} layer
+ * @param {number} [head]
+ */
+function titleOf({ title }, layer, head = 0) {
+  return title.replace("{layer}", `${(layer ?? 0) + 1}`).replace("{head}", `${head + 1}`)
+}
+
+/** The part that a name stands for. */
+export function partNamed(/** @type {string} */ name, /** @type {Model} */ model) {
+  const [takes, place = "", head] = name.split(".")
+  const part = /** @type {Part} */ (Object.values(model.parts).find((one) => one.takes === takes))
+  const layer = place ? Number(place.replace(/\D/g, "")) : null
+  const words = titleOf(part, layer, Number(head ?? 0))
+  const side = place.startsWith("e") ? " of the encoder" : place.startsWith("c") ? " (cross-attention)" : ""
+  return { part, words: words.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()) + side }
+}
+
+/**
+ * The answers that differ from those before the last change; of two symbols that carry their answers with them, those
+ * at the other places. Null where nothing was changed.
+ *
+ * @param {Model} model
+ * @param {Pick<Answered, "wish" | "before">} look
+ * @param {Sample} sample
+ * @returns {{places: number[], of: number, others: boolean} | null}
+ */
+export function changesOf(model, { wish, before }, sample) {
+  const earlier = before?.samples[0]
+  if (!earlier) return null
+  const others = wish.moved && model.question === "all" && earlier.predictions.length === sample.predictions.length
+  return { ...changedAnswers(earlier, sample, others ? movedPlaces(model, wish, sample) : []), others }
+}
+
+/**
+ * The positions of the two symbols that changed places last.
+ *
+ * @param {Model} model
+ * @param {Wish} wish
+ * @param {Sample} sample
+ */
+function movedPlaces(model, { swaps }, sample) {
+  const { first } = questionOf(model, sample)
+  return swaps[swaps.length - 1].map((place) => first + place).sort((one, other) => one - other)
+}
+
+/**
+ * The sentence on what was changed and what became of the answers, and the issue that asks it; null where nothing was
+ * changed.
+ *
+ * @param {Model} model
+ * @param {Pick<Answered, "wish" | "before">} look
+ * @param {Sample} sample
+ * @returns {Sentence | null}
+ */
+export function changeWords(model, look, sample) {
+  const { wish, before } = look
+  const away = wish.without.map((name) => partNamed(name, model))
+  const gone = away.length ? `Taken away: ${away.map(({ words }) => words).join(", ")}.` : ""
+  const found = changesOf(model, look, sample)
+  const some = found?.places.length
+  const where = found?.others ? " at the other places" : " here"
+  const verdict = found &&
+    (some ? `${some} of ${found.of} answers changed${where} (outlined)` : `no answer changed${where}`)
+  if (wish.moved) {
+    const [one, other] = movedPlaces(model, wish, sample)
+    const blind = model.parts.encoding && (model.parts.encoding.off || wish.without.includes("encoding"))
+    const parts = [
+      newLength(model, sample),
+      `Symbols ${one + 1} and ${other + 1} have changed places${verdict ? `: ${verdict}` : ""}.`,
+      blind && !some && "Without positions the order of the symbols does not count.",
+      gone,
+    ]
+    return { sentence: inOne(parts), issue: blind ? issueOf(model.parts.encoding) : null }
+  }
+  const latest = away[away.length - 1]
+  if (!latest) return null
+  const { part } = latest
+  const score = before && some ? `; ${scoreOf(before.samples[0])} with ${away.length > 1 ? "them" : "it"}` : ""
+  const shorter = newLength(model, sample)
+  const parts = [shorter, gone, verdict && `${capital(verdict)}${score}.`, !some && !shorter && part.spare]
+  return { sentence: inOne(parts), issue: issueOf(part) }
+}
+
+const inOne = (/** @type {(string | false | null | undefined)[]} */ sentences) => sentences.filter(Boolean).join(" ")
+
+/** The sentence on the lengths in training where a sequence is shorter than all of them. */
+export const newLength = (/** @type {Model} */ model, /** @type {Sample} */ sample) =>
+  questionOf(model, sample).symbols.length < model.shortest ? model.lengths : ""
+
+/** Whose the other figures are, where the picture shows something else. */
+export function whoseFigures(/** @type {Wish | undefined} */ wish) {
+  if (!wish) return ""
+  const [own, whole] = [wish.typed || wish.swaps.length, wish.without.length]
+  if (own) return `Of the run’s own sequence${whole ? ", nothing taken away" : ""}.`
+  return whole ? "Of the whole model, nothing taken away." : ""
+}
+
+/** The sentence on what the model was made without, and the issue that asks it; null where it has everything. */
+export function madeWithout(/** @type {Model} */ model) {
+  const parts = Object.values(model.parts)
+  const part = parts.find(({ fault }) => fault) ?? parts.find(({ off }) => off)
+  if (!part) return null
+  return {
+    sentence: part.fault ? `In this model ${part.noun} is broken.` : `This model has no ${part.noun}.`,
+    issue: issueOf(part),
+  }
+}
+
+/** The link to the issue that asks a part. */
+function issueOf(/** @type {Part} */ { issue }) {
+  return (
+    issue && { href: inApp(`issues?issue=${encodeURIComponent(issue.slug)}`), title: issue.title }
+  )
+}
 
 const FEW = 0.005 // a share below it is written as 0
 
@@ -28,7 +275,7 @@ export function placeInWords(place, count, noun) {
 }
 
 /** A text with a capital letter first. */
-export const capital = (/** @type {string} */ text) => text.charAt(0).toUpperCase() + text.slice(1)
+const capital = (/** @type {string} */ text) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /**
  * The sentence on what a position reads most, and the place that it reads.
@@ -56,6 +303,71 @@ export function readingOf({ place }, weights, layer, names, { own, same, from })
 
 /** A symbol in words: a “3”, an “8”. */
 const withArticle = (/** @type {string} */ name) => `${/^([8aeio]|1[18]$)/i.test(name) ? "an" : "a"} “${name}”`
+
+/**
+ * The sentence on what the chosen position reads in the last layer, or in the one head that is drawn, and the symbol
+ * that it reads most.
+ *
+ * @param {{model: Model, seen: Seen, sample: Sample}} drawn
+ * @param {At} chosen
+ * @returns {{sentence: string, read: At | null}}
+ */
+export function readingIn({ model, seen, sample }, chosen) {
+  if (!model.heads) {
+    return { sentence: Object.values(model.parts).find(({ place }) => place === "row")?.says ?? "", read: null }
+  }
+  if (!seen.known) return { sentence: "", read: null }
+  const { only } = seen
+  const answers = model.kinds.includes("cross") ? "cross" : "self"
+  const which = chosen.kind === "source" ? "encoder" : only && only.which !== "encoder" ? only.which : answers
+  const alone = only?.which === which ? only : null
+  const layer = alone?.layer ?? seen.places(which).findLastIndex((place) => place != null)
+  const heads = alone ? `head ${alone.head + 1}` : model.heads > 1 ? "all heads" : ""
+  const whose = [heads, model.layers > 1 ? `layer ${layer + 1}` : ""].filter(Boolean).join(" of ")
+  const from = whose && ` (${whose})`
+  const kind = which === "self" ? "reads" : "source"
+  const own = symbolsOf(sample, chosen.kind).length
+  const { sentence, key } = readingOf(chosen, seen.weights(which), layer, symbolsOf(sample, kind), {
+    own,
+    same: which !== "cross",
+    from,
+  })
+  return { sentence, read: key == null ? null : { kind, place: key } }
+}
+
+/**
+ * The numbers at a point of the picture: of the arc that passes there, else of the stream.
+ *
+ * @param {{model: Model, seen: Seen, sample?: Sample, arcs: Arc[], hops: Hop[]}} drawn
+ * @param {Layout} layout
+ * @param {number} x
+ * @param {number} y
+ * @returns {string} empty where there is nothing
+ */
+export function numbersAt({ model, seen, sample, arcs, hops }, layout, x, y) {
+  if (!sample) return ""
+  const named = (/** @type {At["kind"]} */ kind, /** @type {number} */ place) => {
+    const all = symbolsOf(sample, kind)
+    return `${placeInWords(place, all.length, "position")} “${all[place]}”`
+  }
+  const hop = arcAt(hops, layout, x, y)
+  const arc = hop ?? arcAt(arcs, layout, x, y)
+  if (arc) {
+    const query = named(arc.kind === "encoder" ? "source" : "reads", arc.query)
+    const key = named(arc.kind === "self" ? "reads" : "source", arc.key)
+    const head = hop && model.heads > 1 ? `, head ${hop.head + 1}` : ""
+    const reads = `Layer ${arc.layer + 1}${head}: ${query} reads ${key}`
+    return Number.isFinite(arc.weight) ? `${reads}, ${percent(arc.weight)}` : reads
+  }
+  const { kind, place } = columnAt(layout, x)
+  const state = Math.round((heightOf(layout, 0) - y) / (layout.row + layout.strip))
+  const norm = seen.norms(kind === "source" ? "encoder" : "self")[state]?.[place]
+  if (norm == null || state > model.layers) return ""
+  const right = kind === "reads" && sample.marks[place] != null ? seen.rights[state]?.[place] : null
+  const where = state ? `After layer ${state}` : "Before the first layer"
+  const likely = right == null ? "" : `; the right answer has ${exactPercent(right)}`
+  return `${where}, ${named(kind, place)}: a vector of length ${number(norm)}, as thick as the bar${likely}`
+}
 
 /**
  * What one head reads, in words, over all positions: where most of them look, as a distance or as one position.
@@ -120,4 +432,108 @@ export function changedAnswers(before, after, but = []) {
     .filter((place) => place != null)
   const places = asked.filter((place) => before.predictions[place] !== after.predictions[place])
   return { places, of: asked.length }
+}
+
+/**
+ * What the line says, the numbers behind it, the issue that it links, and what can be done about it.
+ *
+ * @typedef {{words: Words[], details?: string, issue: Sentence["issue"], act?: {label: string, does: () => void} | null}} Said
+ */
+
+/** Words that name no part. */
+export const plain = (/** @type {string} */ text) => ({ text, part: "" })
+
+/**
+ * The line. `onPart` is called with the name of a part that was pressed, `inWords` says which it is. A piece keeps its
+ * element, and so the focus, as long as it is of the same kind.
+ *
+ * @param {(name: string) => void} onPart
+ * @param {(name: string) => string} inWords
+ */
+export function sentenceLine(onPart, inWords) {
+  const [score, words] = [el("span", { class: "score" }), el("span", { class: "words" })]
+  const link = el("a", { target: "_blank", rel: "noopener", hidden: true })
+  const button = el("button", { type: "button", class: "take", hidden: true })
+  const root = el("p", { class: "attends" }, score, " ", words, " ", link, " ", button)
+  const focus = rovingFocus(words, ".named")
+  const piece = (/** @type {Words} */ { part }, /** @type {Element | undefined} */ there) => {
+    const tag = part ? "BUTTON" : "SPAN"
+    if (there?.tagName === tag) return /** @type {HTMLElement} */ (there)
+    const made = part
+      ? el("button", { type: "button", class: "named", tabindex: -1, onclick: () => onPart(made.dataset.name ?? "") })
+      : el("span")
+    return made
+  }
+  const say = (/** @type {string} */ result, /** @type {Said} */ { words: said, details = "", issue, act }) => {
+    if (score.textContent !== result) score.textContent = result
+    words.title = details
+    while (words.children.length > said.length) words.lastElementChild?.remove()
+    said.forEach((one, at) => {
+      const there = words.children[at]
+      const node = piece(one, there)
+      if (node.textContent !== one.text) node.textContent = one.text
+      if (one.part && node.dataset.name !== one.part) {
+        node.dataset.name = one.part
+        node.ariaLabel = inWords(one.part)
+      }
+      if (!there) words.append(node)
+      else if (node !== there) there.replaceWith(node)
+    })
+    focus.refresh()
+    link.hidden = !issue
+    if (issue) Object.assign(link, { href: issue.href, textContent: issue.title })
+    button.hidden = !act
+    if (act) Object.assign(button, { textContent: act.label, onclick: act.does })
+  }
+  return { root, say, text: () => root.textContent }
+}
+
+/** Lights all that has the name of what is under the pointer, has the focus or was touched: parts, words and arcs. */
+export function lightNames(/** @type {HTMLElement} */ root) {
+  const light = (/** @type {EventTarget | null} */ target) => {
+    const named = target instanceof Element ? /** @type {HTMLElement | null} */ (target.closest("[data-name]")) : null
+    for (const node of root.querySelectorAll("[data-name]")) {
+      const { name } = /** @type {HTMLElement} */ (node).dataset
+      node.classList.toggle("lit", Boolean(name) && name === named?.dataset.name)
+    }
+  }
+  root.addEventListener("pointerover", ({ target }) => light(target))
+  root.addEventListener("focusin", ({ target }) => light(target))
+  root.addEventListener("focusout", () => light(null))
+  root.addEventListener("pointerleave", ({ pointerType }) => pointerType === "mouse" && light(null))
+}
+
+const NAMED = "Two grey bars; an arc from the first to the second; beside them a head and the bar of the answer"
+
+/** The words of the box, a line for each thing that the picture shows. */
+export function helpWords(/** @type {string} */ title, /** @type {string} */ help) {
+  return { title, says: help.split(/(?<=\.) (?=\S)/), picture: miniature, buttons: [] }
+}
+
+/** The button that opens it. */
+export const helpButton = (/** @type {string} */ words, /** @type {(node: HTMLElement) => void} */ open) => {
+  const named = { title: words, "aria-label": words, "aria-expanded": false }
+  const onclick = (/** @type {Event} */ { currentTarget }) => open(/** @type {HTMLElement} */ (currentTarget))
+  return el("button", { type: "button", class: "term", ...named, onclick }, "?")
+}
+
+/** A small picture of one layer and two positions, drawn as in the large one. */
+function miniature() {
+  const path = (/** @type {string} */ d, /** @type {number} */ width) => drawing("path", { d, "stroke-width": width })
+  const name = (/** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y) =>
+    drawing("text", { x, y, "text-anchor": "middle" }, text)
+  const box = (/** @type {string} */ kind, /** @type {number} */ x, /** @type {number[]} */ [y, width, height]) =>
+    drawing("rect", { class: kind, x, y, width, height, rx: 2 })
+  const cells = [0, 1, 2].map((at) => box("cell", 170 + 8 * at, [36 + 8 * at, 8, 8]))
+  return drawing(
+    "svg",
+    { class: "mini", viewBox: "0 0 300 92", role: "img", "aria-label": NAMED },
+    drawing("g", { class: "streams" }, path("M40 74V6", 3), path("M110 74V40", 3), path("M110 40V6", 6)),
+    drawing("g", { class: "arcs" }, path("M40 68C40 40 110 68 110 40", 3)),
+    box("tile", 170, [36, 24, 24]),
+    ...cells,
+    box("room", 226, [40, 48, 14]),
+    box("full", 226, [40, 36, 14]),
+    ...[name("grey bar", 40, 88), name("arc", 74, 48), name("head", 182, 74), name("answer", 250, 70)],
+  )
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 
 globalThis.matchMedia = () => /** @type {MediaQueryList} */ ({ matches: false }) // of which Deno has none
-const { labelsBeside } = await import("../../../../pages/parts/boards/live/script/lines.js")
+const { labelsBeside } = await import("../../../../pages/parts/boards/live/script/panels.js")
 
 test("the labels of lines that lie close stand one below the other, and of a line out of sight there is none", () => {
   const levels = [1, 5, 4.9, 11].map((y0) => ({ y0, label: { text: `${y0}`, font: { size: 10 } } }))

@@ -1,7 +1,90 @@
 import assert from "node:assert/strict"
 import { afterEach, beforeEach, mock, test } from "node:test"
-import { append } from "../../../../pages/parts/boards/live/script/columns.js"
-import { followRun } from "../../../../pages/parts/boards/live/script/stream.js"
+import {
+  append,
+  entryOf,
+  exactLines,
+  followRun,
+  matrixAlone,
+  mosaicOf,
+  tracesOf,
+  upto,
+} from "../../../../pages/parts/boards/live/script/data.js"
+import { gridOf } from "./made.js"
+
+/** @import { Column, LiveBoard } from "../../../../pages/parts/boards/live/script/types.d.ts" */
+
+test("a column is known up to a step, that step included", () => {
+  /** @type {Column} */
+  const column = [[0, 10, 20], [3, 2, 1]]
+  assert.deepEqual(upto(column, -1), [[], []])
+  assert.deepEqual(upto(column, 10), [[0, 10], [3, 2]])
+  assert.deepEqual(upto(column, 19), [[0, 10], [3, 2]])
+  assert.deepEqual(upto(column, 20), column)
+  assert.deepEqual(upto(column, Infinity), column)
+  assert.deepEqual(upto([[], []], 5), [[], []])
+})
+
+test("events that are there already are not appended again", () => {
+  /** @type {Record<string, Column>} */
+  const columns = {}
+  append(columns, { loss: [[0, 1], [5, 4]] })
+  append(columns, { loss: [[1, 2], [9, 3]], accuracy: [[2], [0.5]] })
+  assert.deepEqual(columns, { loss: [[0, 1, 2], [5, 4, 3]], accuracy: [[2], [0.5]] })
+})
+
+test("a long line keeps its ends, its lowest and its highest value", () => {
+  /** @type {Record<string, Column>} */
+  const columns = {}
+  const steps = Array.from({ length: 2000 }, (_, step) => step)
+  append(columns, { loss: [steps, steps.map((step) => step === 777 ? -9 : step === 1234 ? 9 : 0)] })
+  const [x, y] = columns.loss
+  assert.ok(x.length <= 400 && x.length === y.length)
+  assert.deepEqual([x[0], x.at(-1)], [0, 1999])
+  assert.deepEqual([x[y.indexOf(-9)], x[y.indexOf(9)]], [777, 1234])
+})
+
+const ARRAY = { shape: [1, 2, 2, 2], decoded: new Float32Array([1, 2, 3, 4, 5, 6, 7, 8]) }
+
+test("heads stand side by side with empty cells between", () => {
+  const picture = mosaicOf(ARRAY, [3, 3])
+  assert.deepEqual(picture, [new Float32Array([1, 2, NaN, 5, 6]), new Float32Array([3, 4, NaN, 7, 8])])
+})
+
+test("one matrix of an array is found by its place", () => {
+  assert.deepEqual(matrixAlone(ARRAY, 1), { shape: [2, 2], decoded: new Float32Array([5, 6, 7, 8]) })
+})
+
+test("saved data number layers, heads, queries and keys from one", () => {
+  const [{ z, meta }] = tracesOf(ARRAY, { x: "key", y: "query", label: "self" })
+  assert.deepEqual(z, [new Float32Array([1, 2, 5, 6]), new Float32Array([3, 4, 7, 8])])
+  assert.deepEqual(meta.rows, { layer: [1, 1], query: [1, 2] })
+  assert.deepEqual(meta.columns, { head: [1, 1, 2, 2], key: [1, 2, 1, 2] })
+})
+
+test("a cell is told exactly once its array is there", () => {
+  const grid = { ...gridOf([[[[0.2, 1]]]]), block: [1, 2], whole: [1, 1, 1, 3] }
+  assert.deepEqual(entryOf(grid, null, 0, 0, 0), { row: "1", column: "1–2", value: "about 0.2" })
+  assert.deepEqual(entryOf(grid, null, 0, 0, 1), { row: "1", column: "3", value: "about 1" })
+  const array = { shape: [1, 1, 1, 3], decoded: new Float32Array([0.125, -0.25, 1]) }
+  assert.deepEqual(entryOf(grid, array, 0, 0, 0), { row: "1", column: "2", value: "-0.25" })
+  assert.equal(entryOf(grid, array, 0, 5, 0), null)
+})
+
+test("lines are asked of the runs that have any; those of stored runs are as they are drawn", async () => {
+  /** @type {string[]} */
+  const asked = []
+  globalThis.fetch = (address) => {
+    asked.push(`${address}`)
+    return Promise.resolve(new Response(JSON.stringify({ loss: [[0, 1, 2], [3.5, 2.25, 1.125]] })))
+  }
+  const board = /** @type {LiveBoard} */ (/** @type {unknown} */ ({ data: { run: "own" } }))
+  const own = { x: [0, 1], y: [3, 2], meta: { column: "loss" } }
+  const stored = { x: [0, 1], y: [5, 4], meta: { column: "loss", run: "" } }
+  assert.deepEqual(await exactLines(board, [own, stored]), [{ ...own, y: [3.5, 2.25] }, stored])
+  assert.equal(asked.length, 1)
+  assert.match(asked[0], /live\/own\/lines\?name=loss$/)
+})
 
 /**
  * The streams that were opened, the latest last.

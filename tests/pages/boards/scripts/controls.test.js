@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { besidePart } from "../../../../pages/parts/boards/live/script/stack/popover.js"
+import { besidePart, towardsArrow } from "../../../../pages/parts/boards/live/script/stack/controls.js"
 
 const BOX = { width: 200, height: 100 }
 const OUTER = { width: 640, height: 200 }
@@ -17,3 +17,10 @@ for (
     assert.deepEqual(besidePart({ left, top, width: 20, height: 20 }, BOX, OUTER), place)
   })
 }
+
+test("an arrow leads to the nearest in its direction", () => {
+  const middles = [0, 20].flatMap((y) => [0, 10, 30].map((x) => ({ x, y })))
+  /** @type {[number, number][]} */
+  const ways = [[1, 0], [0, 1], [-1, 0], [0, -1]]
+  assert.deepEqual(ways.map((way) => towardsArrow(middles, 1, way)), [2, 4, 0, 1])
+})

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { momentLines } from "../../../../pages/parts/boards/live/script/moments.js"
+import { momentLines } from "../../../../pages/parts/boards/live/script/timeline.js"
 
 /** @import { LiveBoard } from "../../../../pages/parts/boards/live/script/types.d.ts" */
 
