@@ -17,7 +17,7 @@ from pages.parts.app.page_state import ModelSettings, PageState, one_of
 from pages.parts.boards.component import Plain
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.base import across_line, axis, color_bar, figure
-from pages.parts.charts.colors import diverging, sequential, shade
+from pages.parts.charts.colors import BLUE, MAGENTA, MUTED, ORANGE, TEAL, VIOLET, diverging, sequential, shade
 
 PAGE, NOTEBOOK_PAGE = "notebooks.py", "notebook.py"
 
@@ -41,7 +41,7 @@ OVERVIEW = ModelSettings("notebooks", PageState)
 # A notebook's figure in the house style: its own data, titles and levels; the app's colours and axes
 
 
-LINES = ("#2B6CB0", "#C2570C", "#0B7A6C", "#7A5AE0", "#B83280", "#5A6578")
+LINES = (BLUE, ORANGE, TEAL, VIOLET, MAGENTA, MUTED["light"])
 """One colour for each trace, in their order; the traces of a legend group share one."""
 
 

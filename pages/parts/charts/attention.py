@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts.charts.base import Axis, Trace, axis, figure, painted, rounded
-from pages.parts.charts.colors import ATTENTION, diverging, muted, sequential, shade
+from pages.parts.charts.colors import ATTENTION, VIOLET, diverging, muted, sequential, shade
 from pages.parts.charts.heat import gap, heat, heat_figure, labels, live_heat, tile_names, upright_words
 
 MOST_TOKENS = 12
@@ -110,7 +110,7 @@ def _across(names: Sequence[str]) -> Axis:
 
 def influence_picture(moved: np.ndarray, tokens: Sequence[str], high: float) -> go.Figure:
     """The change of each output (logits) when one token is changed, [changed token, output]."""
-    x, scale = "changed token", sequential("#7A5AE0")
+    x, scale = "changed token", sequential(VIOLET)
     trace = heat(moved.T, "logits", scale=scale, low=0.0, high=max(high, 1e-6), x=x, y="output")
     down = labels(tokens, last=True)
     return heat_figure(trace, x=x, y="output that moves", square=True, across=_across(tokens), down=down)

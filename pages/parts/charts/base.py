@@ -10,7 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from engine.foundation.once import once_of_latest
-from pages.parts.charts.colors import INK, MUTED, Pair, mix
+from pages.parts.charts.colors import INK, MUTED, SURFACE, Pair, mix
 
 Columns = Mapping[str, tuple[list[int], list[float]]]
 Trace = dict[str, Any]
@@ -25,7 +25,7 @@ LEGEND = {
     "maxheight": 0.35,
 }  # fmt: skip
 """Above the plot, and never larger than it: at most that share of the figure, beyond which it scrolls."""
-GRID_LINE = mix(INK["light"], "#FFFFFF", 0.88)
+GRID_LINE = mix(INK["light"], SURFACE["light"], 0.88)
 
 
 def figure(traces: list[Any], **layout: Any) -> go.Figure:

@@ -1,29 +1,60 @@
-"""Colours for both themes. A figure names each colour as a pair; the browser takes the one of the active theme."""
+"""Colours for both themes: the one home of all that are neither Streamlit's (``.streamlit/config.toml``) nor those of an encoding.
 
+A figure names each colour as a pair; the browser takes the one of the active theme. Styles and scripts take theirs from the properties of
+:func:`custom_properties`.
+"""
+
+import tomllib
+from pathlib import Path
 from typing import TypedDict
 
 from plotly.colors import hex_to_rgb
 
 from engine.config.run_config import RunConfig
 
-SURFACE = {"light": "#FFFFFF", "dark": "#171C26"}
-"""The background of figures: ``secondaryBackgroundColor`` of each theme in .streamlit/config.toml."""
-INK = {"light": "#1B2330", "dark": "#E6EAF2"}
-"""``textColor`` of each theme."""
-MUTED = {"light": "#5A6578", "dark": "#9AA5B8"}
-ATTENTION = "#2A5BD7"
-"""The hue of attention weights in every figure."""
-NEGATIVE, POSITIVE = "#2B6CB0", "#C2570C"
-"""The two ends of the diverging scale."""
-LINE_CONTRAST = {"light": 3.0, "dark": 4.5}
-"""The least contrast of lines: WCAG 1.4.11 asks for 3 for graphical objects; fine lines on a dark projector need more."""
-
-Scale = list[tuple[float, str]]
-
 
 class Pair(TypedDict):
     light: str
     dark: str
+
+
+_THEMES = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
+
+
+def _of_theme(name: str) -> dict[str, str]:
+    return {theme: _THEMES[theme][name] for theme in ("light", "dark")}
+
+
+SURFACE, INK = _of_theme("secondaryBackgroundColor"), _of_theme("textColor")
+"""The background of figures and cards, and their letters."""
+GREEN, RED = _of_theme("greenColor"), _of_theme("redColor")
+MUTED = {"light": "#5A6578", "dark": "#9AA5B8"}
+GREYS = (
+    Pair(light=INK["light"], dark="#C9D2E0"),
+    Pair(light=MUTED["light"], dark="#8B97AB"),
+    Pair(light="#98A3B5", dark="#5B677B"),
+)
+"""Shares of something that every model has, from dark to light."""
+ATTENTION = "#2A5BD7"
+"""The hue of attention weights in every figure."""
+HEADS = {"light": "#1F4E9E", "dark": "#8AB4F8"}
+"""The same in the small tiles of the model's picture, whose cells are more or less transparent."""
+BLUE, ORANGE, TEAL, VIOLET, MAGENTA, OCHRE = "#2B6CB0", "#C2570C", "#0B7A6C", "#7A5AE0", "#A8357D", "#8A6A00"
+"""Lines and roles; the first four are distinguishable also with red-green colour blindness."""
+CODE = {
+    "remark": "#808495", "name": "#00A4D4", "number": "#29B09D", "text": "#09AB3B",
+    "operator": "#ED6F13", "keyword": "#1C83E1", "important": "#FF2B2B",
+}  # fmt: skip
+"""Streamlit's own colours of code, which the page mixes with the ink."""
+PAPER = {
+    "paper": SURFACE["light"], "print": INK["light"], "print-muted": MUTED["light"], "print-line": MUTED["dark"],
+    "notice": "#FFE9A8", "notice-line": "#B45309", "blank": "#000000",
+}  # fmt: skip
+"""Of what looks alike in both themes: paper and print, a notice that lies over a page, and the screen that a presenter blanks."""
+LINE_CONTRAST = {"light": 3.0, "dark": 4.5}
+"""The least contrast of lines: WCAG 1.4.11 asks for 3 for graphical objects; fine lines on a dark projector need more."""
+
+Scale = list[tuple[float, str]]
 
 
 class ScalePair(TypedDict):
@@ -59,7 +90,7 @@ def diverging() -> ScalePair:
         def arm(color: str) -> list[str]:
             return [mix(zero, color, 0.45), color, mix(color, INK[theme], 0.5)]
 
-        colors = [*reversed(arm(NEGATIVE)), zero, *arm(POSITIVE)]
+        colors = [*reversed(arm(BLUE)), zero, *arm(ORANGE)]
         return list(zip((0.0, 0.15, 0.32, 0.5, 0.68, 0.85, 1.0), colors, strict=True))
 
     return ScalePair(light=scale("light"), dark=scale("dark"))
@@ -94,3 +125,13 @@ def _luminance(color: str) -> float:
 def color_of(config: RunConfig) -> str:
     """The colour of a run: that of its encoding (``SPEC`` in ``engine/encodings/<name>/__init__.py``)."""
     return config.encoding.color
+
+
+def custom_properties() -> str:
+    """The colours of pages as properties of CSS, which styles take by name: ``var(--color-surface)``."""
+    pairs = {"surface": SURFACE, "link": _of_theme("linkColor"), "right": GREEN}
+    colors = {name: f"light-dark({pair['light']}, {pair['dark']})" for name, pair in pairs.items()}
+    colors |= {f"heads-{theme}": color for theme, color in HEADS.items()}
+    colors |= {f"code-{name}": color for name, color in CODE.items()}
+    colors |= PAPER
+    return ":root{" + "".join(f"--color-{name}:{color};" for name, color in colors.items()) + "}"

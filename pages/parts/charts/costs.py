@@ -13,19 +13,13 @@ from engine.foundation.formatting import in_bytes, in_fine_time
 from engine.settings.costs import Memory
 from engine.sweeps.result import Summary
 from pages.parts.charts.base import FONT, LEGEND, Trace, apart, axis, figure, painted, uid_of
-from pages.parts.charts.colors import INK, MUTED, Pair, muted, shade
+from pages.parts.charts.colors import GREYS, MUTED, Pair, muted, shade
 
 MIB, GIB = 2**20, 2**30
 UNITS = (("bytes", 1), ("KiB", 2**10), ("MiB", MIB), ("GiB", GIB))
 MOST_TICKS = 7
 PLOT, SPAN, ROW = 220, 150, 16
 """Pixels: the height of a plot of lines, the least that its values span (on a phone its ticks stand upright), the height of a name."""
-GREYS = (
-    Pair(light=INK["light"], dark="#C9D2E0"),
-    Pair(light=MUTED["light"], dark="#8B97AB"),
-    Pair(light="#98A3B5", dark="#5B677B"),
-)
-"""Of what every model has: its weights, their gradients, and the optimizer."""
 STACKED = {"barmode": "stack", "legend": {**LEGEND, "traceorder": "normal"}}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts.charts.base import Axis, across_line
-from pages.parts.charts.colors import MUTED, ScalePair, diverging, mix, sequential
+from pages.parts.charts.colors import ATTENTION, MUTED, ScalePair, diverging, mix, sequential
 from pages.parts.charts.heat import Places, gap, heat, heat_figure, largest, live_heat, tile_names
 
 WHAT = {
@@ -78,7 +78,7 @@ def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:
         return _tiles(portrait)
     most = largest(matrix)
     grow = portrait["kind"] == "angles" and matrix.min() >= 0  # those of a design may be negative
-    scale, low = (sequential("#5A6578"), 0.0) if grow else (diverging(), -most)
+    scale, low = (sequential(MUTED["light"]), 0.0) if grow else (diverging(), -most)
     vectors = portrait["kind"] == "vectors"  # their rows are distances
     trace = heat(matrix, unit, scale=scale, low=low, high=most, x=columns, y={rows: at if vectors else at + 1})
     if vectors:
@@ -146,4 +146,4 @@ def _signed(matrix: np.ndarray) -> tuple[ScalePair, float, float]:
     most = largest(matrix)
     if float(matrix.min()) < 0:
         return diverging(), -most, most
-    return sequential(mix(MUTED["light"], "#2A5BD7", 0.5)), 0.0, most
+    return sequential(mix(MUTED["light"], ATTENTION, 0.5)), 0.0, most

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from engine.foundation.formatting import in_digits
 from pages.parts.charts.base import LEGEND, Axis, Columns, Trace, across_line, axis, figure, line, uid_of
-from pages.parts.charts.colors import MUTED, mix, muted, shade
+from pages.parts.charts.colors import MUTED, SURFACE, mix, muted, shade
 
 TONES = (0.0, 0.5, 0.8, 0.25)
 DASHES = ("solid", "dot", "dashdot", "dash")
@@ -142,7 +142,7 @@ COUNTING_DASHES = {"unigram": "dot", "bigram": "dash", "trigram": "solid"}
 def by_read_figure(by_read: Mapping[str, np.ndarray], names: Mapping[str, str], color: str) -> go.Figure:
     """Mean nats over the number of tokens read; the counting models, in grey, on the very same tokens."""
     shown = {which: nats for which, nats in by_read.items() if which != "unigram"}  # far above all others
-    grey = shade(mix(MUTED["light"], "#FFFFFF", 0.15))
+    grey = shade(mix(MUTED["light"], SURFACE["light"], 0.15))
     traces = [
         go.Scatter(
             x=list(range(1, len(nats) + 1)), y=[round(float(value), 4) for value in nats], name=names[which], uid=uid_of(which),

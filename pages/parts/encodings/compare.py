@@ -27,6 +27,7 @@ from pages.parts.app.turn import in_turn, out_of_turn
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.boards.recorded import RECORDED, recorded_run, run_in_words, run_named, runs_of_visitor
 from pages.parts.charts import spectra
+from pages.parts.charts.colors import MUTED
 from pages.parts.charts.encoding import WHAT, Portrait, matrix_figure, similarity_figure, similarity_shown
 from pages.parts.charts.spectra import along_figure
 from pages.parts.encodings.state import FURTHEST, LAYER, RUN, SETTINGS, SIDES, STEP, config_of, control, value
@@ -487,4 +488,4 @@ def _panels_through(
         drawn = along_figure(steps, line, name, step, unit, color)
         lines.append(Panel(f"{name}.through", title, drawn, alt, height=240, below=alt))
     # The start in grey, to distinguish two curves of one encoding.
-    return picture_panels(both, value("likeness"), first["rows"]) + curve_panels(both, *lines, first="#8C8C8C")
+    return picture_panels(both, value("likeness"), first["rows"]) + curve_panels(both, *lines, first=MUTED["light"])

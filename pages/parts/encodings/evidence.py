@@ -28,6 +28,7 @@ from engine.text.tokens import unknown_beside
 from pages.parts.app.frame import as_fragment
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import offer_file
+from pages.parts.charts.colors import GREEN, RED
 from pages.parts.charts.table import whole_lines
 from pages.parts.encodings.state import NEEDED, SETTINGS, TESTED, control, value
 
@@ -42,8 +43,8 @@ LEGEND = (
 )
 CITE = Path(__file__).with_name("cite.md")
 """How to cite the table: version, command and BibTeX entry, with gaps to fill."""
-GOOD = "background: color-mix(in srgb, #1A7F4B 22%, transparent)"
-BAD = "background: color-mix(in srgb, #C6313B 20%, transparent)"
+GOOD = f"background: color-mix(in srgb, {GREEN['light']} 22%, transparent)"
+BAD = f"background: color-mix(in srgb, {RED['light']} 20%, transparent)"
 OPEN = "background: color-mix(in srgb, currentColor 12%, transparent)"
 LOOKS: dict[CellState, str] = {
     "best": GOOD, "as good": GOOD, "worse": BAD, "no row": BAD, "undecided": OPEN, "cannot tell": OPEN, "not learned": OPEN,

@@ -32,6 +32,7 @@ from engine.foundation.provenance import in_words, provenance
 from engine.tasks import TASKS
 from pages.parts.app.page_state import offer_file
 from pages.parts.app.visitor import here, visitor
+from pages.parts.charts.colors import INK, SURFACE, custom_properties
 from pages.parts.charts.experiments.key_figure import lengths
 from pages.parts.charts.experiments.strip import Ended
 from pages.parts.stage.shown import key_numbers
@@ -66,7 +67,12 @@ def bars(rows: Sequence[Ended], figure: KeyFigure) -> Markup:
 
 def document(title: str, body: Markup) -> str:
     """The whole file. At its foot stands what wrote it."""
-    return PAGE.substitute(title=escape(title), body=body, origin=escape(f"Written by {in_words(provenance())}."))
+    return PAGE.substitute(
+        colors=custom_properties(),
+        title=escape(title),
+        body=body,
+        origin=escape(f"Written by {in_words(provenance())}."),
+    )
 
 
 # A student's hand-in: what this browser's reader guessed, ran and found, in that order. It holds nothing else. The server keeps it in
@@ -367,7 +373,7 @@ def qr_code(link: str) -> str:
         code = segno.make(link, micro=False)
     except segno.DataOverflowError:
         return ""
-    return code.svg_inline(scale=4, dark="#1B2330", light="#FFFFFF", border=2, omitsize=True)
+    return code.svg_inline(scale=4, dark=INK["light"], light=SURFACE["light"], border=2, omitsize=True)
 
 
 def show_qr_code(link: str, width: int | Literal["content"] = "content") -> None:

@@ -13,6 +13,7 @@ from streamlit.file_util import get_static_dir
 
 from engine.foundation.once import once
 from engine.settings.names import meant
+from pages.parts.charts.colors import custom_properties
 
 FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 """The header of files that browsers may keep for ever, since a new one has a new address."""
@@ -42,7 +43,7 @@ class StyledPage:
         files = sorted(PARTS.rglob("*.css"))
         styles = [file for file in files if "boards" not in file.parts and file.stem != "presenter"]
         self.plain = (FOLDER.parent / "index.html").read_bytes()
-        style = f"<style>{''.join(file.read_text('utf-8') for file in styles)}</style>"
+        style = f"<style>{custom_properties()}{''.join(file.read_text('utf-8') for file in styles)}</style>"
         self.styled = self.plain.replace(b"</body>", f"{NO_CONNECTION}{style}<script>{SCRIPT}</script></body>".encode())
         self.packed = gzip.compress(self.styled)
 

@@ -165,10 +165,8 @@ def test_lines_stand_out_from_the_surface_and_scales_order_values_by_contrast_wi
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_theme_is_the_one_figures_are_made_for_and_its_text_is_readable(theme: str) -> None:
+def test_the_text_of_a_theme_is_readable(theme: str) -> None:
     colors = tomllib.loads(CONFIG.read_text())["theme"][theme]
-    assert colors["secondaryBackgroundColor"] == SURFACE[theme]
-    assert colors["textColor"] == INK[theme]
     for ground in ("backgroundColor", "secondaryBackgroundColor"):
         for ink in ("textColor", "linkColor", "greenTextColor", "redTextColor"):
             assert contrast(colors[ink], colors[ground]) >= 4.5, (ink, ground)

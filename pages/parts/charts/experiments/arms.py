@@ -7,12 +7,11 @@ from textwrap import wrap
 
 from engine.experiments.experiment import Role
 from engine.settings.fields import Setting
-from pages.parts.charts.colors import Pair, shade
+from pages.parts.charts.colors import BLUE, MAGENTA, MUTED, OCHRE, ORANGE, TEAL, VIOLET, Pair, shade
 
-ROLE_COLORS: dict[Role, str] = {"fault": "#C2570C", "control": "#2B6CB0", "remedy": "#0B7A6C", "comparison": "#7A5AE0"}
-"""Orange, blue, teal, violet: distinguishable also with red-green colour blindness."""
-MORE_COLORS = ("#A8357D", "#5A6578", "#8A6A00")
-"""Magenta, grey, ochre: for comparisons beside the first, which are often many in one figure."""
+ROLE_COLORS: dict[Role, str] = {"fault": ORANGE, "control": BLUE, "remedy": TEAL, "comparison": VIOLET}
+MORE_COLORS = (MAGENTA, MUTED["light"], OCHRE)
+"""For comparisons beside the first, which are often many in one figure."""
 IN_WORDS = {
     "best_loss": "lowest validation loss",
     "finite": "every step finite (1) or not (0)",

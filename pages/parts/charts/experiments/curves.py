@@ -11,14 +11,14 @@ from typing import Any
 import plotly.graph_objects as go
 
 from pages.parts.charts.base import FONT, Trace, across_line, axis, figure, painted, rounded, uid_of
-from pages.parts.charts.colors import Pair, shade
+from pages.parts.charts.colors import RED, Pair, shade
 from pages.parts.charts.experiments.arms import is_logarithmic, round_up, wrapped
 
 Curve = Sequence[tuple[int, float]]
 """(step, value)."""
 Seeds = Mapping[int, Curve]
 """The curves by seed."""
-RED = shade("#C6313B")
+STOPPED = shade(RED["light"])
 LEAVES = 10.0
 """A loss so many times higher than is usual for the others leaves the figure: shown whole, it would press all others flat."""
 WORDS = 24
@@ -112,7 +112,7 @@ def curves_figure(
         last = {seed: curve[-1][1] for seed, curve in done.items() if curve}
         ends = {seed: min(last.get(seed, frame.high), frame.high) for seed in stopped.steps}
         words = [f"seed {seed}, step {step:,}: {stopped.why}" for seed, step in stopped.steps.items()]
-        traces.append(_marks("stopped", list(stopped.steps.values()), list(ends.values()), "x", RED, words))
+        traces.append(_marks("stopped", list(stopped.steps.values()), list(ends.values()), "x", STOPPED, words))
         first = min(stopped.steps, key=lambda seed: stopped.steps[seed])
         notes.append(_note([stopped.where, stopped.why], stopped.steps[first], ends[first], frame, steps))
     elif beyond:

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from engine.experiments.key_figure import BYTES, number
 from pages.parts.charts.base import across_line, axis, figure
-from pages.parts.charts.colors import INK
+from pages.parts.charts.colors import INK, RED
 from pages.parts.charts.experiments.arms import wrapped
 from pages.parts.charts.experiments.strip import AIR, Ended, row_traces, rows_axis
 
@@ -150,7 +150,7 @@ def _crosses(rows: Sequence[Ended], shift: float) -> list[go.Scatter]:
     places = [place + shift for place, row in enumerate(rows) if row.without and not row.known]
     crosses = go.Scatter(
         x=[0.02] * len(places), y=places, xaxis="x", mode="markers+text", text=["  no number: the run ended early"] * len(places),
-        textposition="middle right", marker={"symbol": "x", "size": 14, "color": "#C6313B"}, hoverinfo="skip", uid="crosses",
+        textposition="middle right", marker={"symbol": "x", "size": 14, "color": RED["light"]}, hoverinfo="skip", uid="crosses",
     )  # fmt: skip
     return [crosses] if places else []
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from engine.experiments.bounds import is_share
 from pages.parts.charts.base import across_line, axis, figure, painted, rounded
-from pages.parts.charts.colors import Pair, muted, shade
+from pages.parts.charts.colors import ATTENTION, Pair, muted, shade
 from pages.parts.charts.experiments.arms import is_logarithmic, wrapped
 
 ROW = 48
@@ -22,7 +22,6 @@ TITLE = 34
 """The most letters of an axis title that fit on a phone, beside the row names."""
 AIR = 0.06
 """The share of an axis that stays empty at either end."""
-COLOR = "#2A5BD7"
 CLOSE = 0.07
 """The share of the axis below which there is room for only one of the labels of zero and the smallest effect."""
 HEIGHT, UNIT_LINE, UNIT_WIDTH = 128, 18, 44
@@ -144,7 +143,7 @@ def effect_figure(
     effects: Sequence[float | None], mean: float | None, interval: tuple[float, float] | None, smallest: float, direction: str, unit: str
 ) -> go.Figure:  # fmt: skip
     """A claim's effect. ``effects`` by seed are small dots above the mean; the shaded side is the claimed one."""
-    color, named = shade(COLOR), smallest if direction == "more" else -smallest
+    color, named = shade(ATTENTION), smallest if direction == "more" else -smallest
     known = [value for value in effects if value is not None]
     shown = [0.0, named, *known, *(interval or ())]
     margin = 0.1 * (max(shown) - min(shown))

@@ -86,14 +86,16 @@ export function loadPlotly(address) {
 export function readTheme(host) {
   const style = getComputedStyle(host)
   const value = (/** @type {string} */ name) => style.getPropertyValue(`--st-${name}`).trim()
-  const [r, g, b] = toRgb(value("background-color") || "#ffffff")
+  const [r, g, b] = toRgb(value("background-color"))
+  const name = 0.299 * r + 0.587 * g + 0.114 * b > 128 ? "light" : "dark"
   const letters = parseFloat(getComputedStyle(document.documentElement).fontSize)
   const room = Boolean(style.getPropertyValue("--room"))
   return {
-    name: 0.299 * r + 0.587 * g + 0.114 * b > 128 ? "light" : "dark",
-    ink: value("text-color") || "#222222",
-    surface: value("secondary-background-color") || "#ffffff",
-    border: value("border-color") || "#88888855",
+    name,
+    ink: value("text-color"),
+    surface: value("secondary-background-color"),
+    border: value("border-color"),
+    heads: style.getPropertyValue(`--color-heads-${name}`),
     font: value("font") || "sans-serif",
     room,
     larger: room ? 1.2 * letters - 15 : letters - 16,

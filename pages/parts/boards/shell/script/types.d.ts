@@ -9,6 +9,8 @@ export interface Theme {
   ink: string
   surface: string
   border: string
+  /** Of attention in the small tiles of heads. */
+  heads: string
   font: string
   /** Whether the page is shown to a room full of people. */
   room: boolean

@@ -10,6 +10,7 @@ import { drawing, el, number, toRgb } from "../../../shell/script/dom.js"
 
 /** @import { Layout } from "./layout.js" */
 /** @import { Seen } from "./weights.js" */
+/** @import { Theme } from "../../../shell/script/types.d.ts" */
 /** @import { Column, Grid, Head, LiveBoard, Model, Part, PartAt, Which } from "../types.d.ts" */
 
 const HEADINGS = {
@@ -143,7 +144,7 @@ export function modelParts(onPart, onLarge) {
       const top = heightOf(layout, layer + 1)
       put(line, layout.wide ? top : top + layout.row, layout.wide ? layout.row : layout.strip)
     })
-    const theme = board.theme.name
+    const { theme } = board
     for (const { tiles } of layers) {
       for (const tile of tiles) {
         const { which, layer, head } = headAt(tile)
@@ -205,8 +206,6 @@ function lastOf(/** @type {Column} */ [steps, values]) {
 /** @type {WeakMap<HTMLElement, {grid: Grid | null, place: number, theme: string}>} what each tile shows */
 const drawnOn = new WeakMap()
 
-const HEAD_COLORS = { light: "#1F4E9E", dark: "#8AB4F8" }
-
 /**
  * A head as a button; its picture is drawn later.
  *
@@ -243,18 +242,18 @@ function headTile(kind, layer, head) {
  * @param {HTMLElement} tile
  * @param {Grid | null} grid [layer, head, query, key]
  * @param {number} place the head's place among all heads
- * @param {"light" | "dark"} theme
+ * @param {Theme} theme
  */
 function drawTile(tile, grid, place, theme) {
   const drawn = drawnOn.get(tile)
-  if (drawn && drawn.grid === grid && drawn.place === place && drawn.theme === theme) return
-  drawnOn.set(tile, { grid, place, theme })
+  if (drawn && drawn.grid === grid && drawn.place === place && drawn.theme === theme.name) return
+  drawnOn.set(tile, { grid, place, theme: theme.name })
   const [rows, columns] = grid ? grid.shape.slice(-2) : [1, 1]
   const canvas = /** @type {HTMLCanvasElement} */ (tile.querySelector("canvas"))
   if (canvas.width !== columns || canvas.height !== rows) Object.assign(canvas, { width: columns, height: rows })
   const image = new ImageData(columns, rows)
   const cells = new Uint32Array(image.data.buffer)
-  const [r, g, b] = toRgb(HEAD_COLORS[theme])
+  const [r, g, b] = toRgb(theme.heads)
   const color = (b << 16) | (g << 8) | r // bytes of a pixel from the lowest on
   const values = grid ? valuesOf(grid).subarray(place * rows * columns, (place + 1) * rows * columns) : []
   values.forEach((weight, at) => cells[at] = (((255 * Math.sqrt(Math.min(1, weight))) << 24) | color) >>> 0)
