@@ -37,6 +37,7 @@ with st.container(key="slide"):
         st.page_link("lessons.py", label="All lessons", icon=":material/co_present:")
     else:
         st.title(escaped(slide.title), anchor=False)
-        st.text(slide.text)
+        with st.container(key="slide-words"):
+            st.text(slide.text)
         if now.step.question is not None:
             show_question(now, now.step.question)

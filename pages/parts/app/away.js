@@ -1,12 +1,14 @@
 // What a page shows while its server does not answer: a line of the app's own, and not Streamlit's dialog, which speaks
 // of a terminal.
 
+import { STREAMLIT } from "./streamlit.js"
+
 const WAITING = ["PINGING_SERVER", "CONNECTING"]
 const WORDS = "This page cannot reach the server. It waits, and continues by itself as soon as the server answers."
 
 /** @param {import("../boards/shell/script/types.d.ts").Component} component */
 export default function ({ setTriggerValue }) {
-  const app = /** @type {HTMLElement} */ (document.querySelector(".stApp"))
+  const app = /** @type {HTMLElement} */ (document.querySelector(STREAMLIT.app))
   const line = Object.assign(document.createElement("p"), {
     className: "frame-away",
     role: "alert",
@@ -14,20 +16,20 @@ export default function ({ setTriggerValue }) {
   })
   let asked = false
   const look = () => {
-    if (WAITING.includes(app.dataset.testConnectionState ?? "")) {
+    if (WAITING.includes(app.getAttribute(STREAMLIT.connection) ?? "")) {
       asked = false
       if (!line.isConnected) app.append(line)
       /** @type {HTMLElement | null} */
-      const close = document.querySelector(".stDialog:not(:has([data-testid=stVerticalBlock])) [aria-label=Close]")
+      const close = document.querySelector(STREAMLIT.lost)
       close?.click()
     } else if (line.isConnected && !asked) {
       asked = true
       // A server that was started anew knows no button of this page until the script has run once.
       setTriggerValue("back", true)
-    } else if (app.dataset.testScriptState === "notRunning") line.remove()
+    } else if (app.getAttribute(STREAMLIT.script) === "notRunning") line.remove()
   }
   const watched = new MutationObserver(look)
-  watched.observe(app, { attributeFilter: ["data-test-connection-state", "data-test-script-state"] })
+  watched.observe(app, { attributeFilter: [STREAMLIT.connection, STREAMLIT.script] })
   watched.observe(document.body, { childList: true }) // dialogs are put there
   return () => {
     watched.disconnect()

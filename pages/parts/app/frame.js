@@ -1,6 +1,8 @@
 // What Streamlit's links lack: the current tab says so to a screen reader, a link to a term opens the drawer in place,
 // and the next screen of a page begins at its title.
 
+import { STREAMLIT } from "./streamlit.js"
+
 const GLOSSARY = /\/glossary$/
 /** The screen that is shown, by the name that the page gives it. */
 let screen = ""
@@ -17,7 +19,7 @@ function termOf(/** @type {MouseEvent} */ event) {
 
 /** Streamlit's tables that scroll sideways can be reached by keyboard. */
 function reachTables() {
-  for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".stTable > div"))) {
+  for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(STREAMLIT.tables))) {
     if (box.scrollWidth > box.clientWidth) box.tabIndex = 0
     else box.removeAttribute("tabindex")
   }
@@ -25,7 +27,7 @@ function reachTables() {
 
 /** @param {import("../boards/shell/script/types.d.ts").Component} component */
 export default function ({ data, setTriggerValue }) {
-  if (screen !== data.screen) document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0)
+  if (screen !== data.screen) document.querySelector(STREAMLIT.main)?.scrollTo(0, 0)
   screen = data.screen
   const row = document.querySelector(".st-key-frame") // none where a place has one page
   const mark = () => {
@@ -47,7 +49,7 @@ export default function ({ data, setTriggerValue }) {
     soon = setTimeout(reachTables, 300)
   }
   const tables = new MutationObserver(later)
-  const main = document.querySelector(".stMain")
+  const main = document.querySelector(STREAMLIT.main)
   if (main) tables.observe(main, { childList: true, subtree: true })
   addEventListener("resize", later)
   const follow = (/** @type {MouseEvent} */ event) => {

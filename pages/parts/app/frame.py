@@ -11,12 +11,7 @@ from streamlit.navigation.page import Page
 from engine.foundation.glossary import TERMS
 from engine.settings.names import meant
 from pages.parts.app.in_markdown import show_terms
-
-MARKED = """<style>
-:is([data-testid="stTopNavLink"], [data-testid="stSidebarNavLink"])[href$="/{address}"] {{
-  background: color-mix(in srgb, currentColor 12%, transparent); & span {{ font-weight: 600; }} }}
-</style>"""
-"""Streamlit marks an entry of the bar on its own page alone, and not on the other views of the place."""
+from pages.parts.app.scripts import joined
 
 
 @dataclass(frozen=True)
@@ -103,10 +98,9 @@ def show_frame(address: str) -> None:
     """The row above a page: a tab for each view of its place, and the button of the glossary. Unseen: what waits for a lost server."""
     place, address = place_at(address), address or FIRST.address
     views = place.views if place and len(place.views) > 1 else ()
-    with st.container(key="frame-away"):
+    within = views[0].address if views and address != views[0].address else "none"
+    with st.container(key="frame-away"), st.container(key=f"frame-in-{within}"):
         listening_script(HERE / "away.js")(key="frame.away", on_back_change=nothing)
-    if views and address != views[0].address:
-        st.html(MARKED.format(address=views[0].address))
     key = "frame" if views else "frame-alone"
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=key):
         for view in views:
@@ -142,7 +136,7 @@ def _drawer(term: str | None) -> None:
 @st.cache_resource
 def listening_script(file: Path) -> Any:
     """A component that draws nothing: its script listens on the page, and tells what it hears."""
-    return st.components.v2.component(f"attention_lab_{file.stem}", js=file.read_text("utf-8"))
+    return st.components.v2.component(f"attention_lab_{file.stem}", js=joined(file))
 
 
 def nothing() -> None:

@@ -1,4 +1,6 @@
 // Ways between pages. This runs once, before Streamlit's own script, and not with a page's elements: those come and go.
+import { STREAMLIT } from "./streamlit.js"
+
 {
   // An entry of the browser's history is a page, or an issue. Streamlit adds one for each address that a page writes, and
   // Back from it would change nothing, since the page keeps what is set.
@@ -13,11 +15,11 @@
 
   // On a narrow screen the bar is a drawer over the page, which Streamlit closes only where the browser names a phone.
   document.addEventListener("click", ({ target }) => {
-    if (!(target instanceof Element && target.closest("[data-testid=stSidebarNavLink]"))) return
+    if (!(target instanceof Element && target.closest(STREAMLIT.link))) return
     // Later: where Streamlit has closed it, there is no such button.
     setTimeout(() => {
       /** @type {HTMLElement | null} */
-      const close = document.querySelector("[data-testid=stSidebarCollapseButton] button")
+      const close = document.querySelector(STREAMLIT.close)
       close?.click()
     })
   })

@@ -6,11 +6,9 @@ Plotly's, which comes from the installed package, so that no other host is conta
 
 import gzip
 import hashlib
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
-from graphlib import TopologicalSorter
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ import streamlit as st
 from plotly import __version__
 
 from engine.foundation.provenance import stamp
+from pages.parts.app.scripts import joined
 
 FOLDER = "boards"
 """The scripts' folder in addresses, relative to the app."""
@@ -28,10 +27,6 @@ SHELL = Path(__file__).parent / "shell"
 """The scripts and the style that all boards share."""
 ENTRY = SHELL / "script" / "entry.js"
 """The script that is the component; it loads the others."""
-IMPORT = re.compile(r'^import \{[^}]*\} from "([^"]+)"\n', re.MULTILINE)
-EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
-REMARK = re.compile(r"^ *(?:/\*\*(?:(?!\*/).)*\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
-"""A comment that has lines of its own; a browser has no use for it."""
 
 Plain = dict[str, Any]
 
@@ -60,29 +55,6 @@ class BoardKind:
     @cached_property
     def packed(self) -> bytes:
         return gzip.compress(self.plain)
-
-
-def joined(main: Path) -> str:
-    """A script and all that it imports as one module, each after those that it imports: a browser asks for one file instead of thirty.
-
-    The names at the top of all of them differ. An export by default stays one; comments stay behind.
-    """
-    texts = (file.read_text(encoding="utf-8") for file in in_order(main))
-    return "".join(REMARK.sub("", EXPORT.sub("", IMPORT.sub("", text))) for text in texts)
-
-
-def in_order(main: Path) -> list[Path]:
-    """A script and all that it imports, each once and after those that it imports. Raises graphlib.CycleError for a circle."""
-    imports: dict[Path, list[Path]] = {}
-    found = [main.resolve()]
-    while found:
-        file = found.pop()
-        if file not in imports:
-            imports[file] = [
-                (file.parent / name).resolve() for name in IMPORT.findall(file.read_text(encoding="utf-8"))
-            ]
-            found += imports[file]
-    return list(TopologicalSorter(imports).static_order())
 
 
 @st.cache_resource

@@ -18,8 +18,8 @@ from engine.settings.names import meant
 from pages.parts.app.frame import as_fragment, last_received, received
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.own_runs import shown_run
+from pages.parts.app.scripts import joined
 from pages.parts.app.visitor import visitor
-from pages.parts.boards.component import joined
 from pages.parts.stage import presenting as held
 from pages.parts.stage.handouts import TOO_LONG, base_address, offer_hand_in, only_here, qr_code
 from pages.parts.stage.wall import TICK, lead_phones, send_home
@@ -45,7 +45,8 @@ def show_presenter(file: str) -> None:
     held.keep_to_step(file)
     now, on = held.presenting(), held.presented()
     style = (HERE / "presenter.css").read_text("utf-8") if on else "/* not presented */"
-    st.html(f"<style>{style}</style>")  # always there: what is only taken away goes last, and boards would still see it
+    # Always there: what is only taken away goes last, and boards would still see it.
+    st.html(f'<style class="{"presented" if on else ""}">{style}</style>')
     data: dict[str, object] = {"on": on, "received": last_received(RECEIVED)}
     if now is not None and on:  # only who presents shows the code
         base = base_address(file.removesuffix(".py").replace("_", "-"))

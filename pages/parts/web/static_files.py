@@ -13,6 +13,7 @@ from streamlit.file_util import get_static_dir
 
 from engine.foundation.once import once
 from engine.settings.names import meant
+from pages.parts.app.scripts import joined
 from pages.parts.charts.colors import custom_properties
 
 FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
@@ -21,7 +22,7 @@ PACKED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
 MEDIA = {".js": "text/javascript", ".css": "text/css"}
 """The media type of each kind of file that is compressed."""
 PARTS = Path(__file__).parents[1]
-SCRIPT = (PARTS / "app" / "ways.js").read_text("utf-8")
+SCRIPT = joined(PARTS / "app" / "ways.js")
 """Its hash stands in the security headers."""
 FOLDER = (Path(get_static_dir()) / "static").resolve()
 

@@ -13,7 +13,7 @@ import pytest
 from engine.encodings import ENCODINGS
 from engine.settings.costs import Memory
 from pages.parts.charts.attention import in_blocks, mosaic_figure, pattern_figure
-from pages.parts.charts.colors import INK, LINE_CONTRAST, SURFACE, contrast, diverging, mix, sequential, shade
+from pages.parts.charts.colors import LINE_CONTRAST, SURFACE, contrast, diverging, mix, sequential, shade
 from pages.parts.charts.costs import memory_figure, parts_of
 from pages.parts.charts.encoding import live_matrix_figure, live_similarity_figure
 from pages.parts.charts.heat import gap

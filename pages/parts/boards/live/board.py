@@ -16,7 +16,8 @@ from engine.config.link import to_query
 from engine.config.run_config import RunConfig
 from engine.foundation.glossary import TERMS
 from pages.parts.app.frame import as_fragment, nothing
-from pages.parts.boards.component import SHELL, BoardKind, Plain, joined, show_board
+from pages.parts.app.scripts import joined
+from pages.parts.boards.component import SHELL, BoardKind, Plain, show_board
 from pages.parts.boards.live.columns import Columns, columns_of
 from pages.parts.boards.live.feed import Payload, feed
 from pages.parts.boards.live.readable_run import ReadableRun, controlled_as
