@@ -6,6 +6,7 @@ A run may train 50,000 steps. As objects they would take a kilobyte each, and ev
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields
 from itertools import islice
 from math import nan
 from typing import NamedTuple, TypeVar, cast, overload
@@ -17,7 +18,7 @@ from engine.runs.folder import RunFolder
 
 PLAIN = ("step", "loss", "grad_norm", "learning_rate", "tokens_per_second")
 """The numbers that every step has, in the order of a row."""
-MEASURED = ("metrics", "validation", "grad_norms")
+MEASURED = tuple(one.name for one in fields(Progress) if one.name not in PLAIN)
 """The measurements that a step may have, each some numbers by name, in the order of a row after the plain ones."""
 OBJECT_BYTES = 2048
 """The bytes counted for an event that is kept as an object."""

@@ -21,7 +21,17 @@ from engine.training.device import RandomStates
 from engine.training.optimizers import learning_rate_at
 from engine.training.recorder import Recorder, Repeated
 from engine.training.state import TrainingState
-from engine.training.steps import Read, Recording, SingleSteps, Step, gradients, random_state, total_norm, trainable
+from engine.training.steps import (
+    Numbers,
+    Read,
+    Recording,
+    SingleSteps,
+    Step,
+    gradients,
+    random_state,
+    total_norm,
+    trainable,
+)
 
 AHEAD_SECONDS = 0.01
 """The most seconds of steps that are handed to a device before their numbers are read."""
@@ -45,7 +55,7 @@ class Program:
     """The same on the CPU, from where they are copied without waiting. The copy is over before the next batches are handed over."""
     step: Repeated[tuple[Read, list[Tensor | None]]]
     """Takes the step on the next batch of the queue; gives that batch with its logits, and the gradients."""
-    beside: Repeated[Tensor]
+    beside: Repeated[Numbers]
     """:attr:`Recording.compute` of a step that was repeated."""
 
 
@@ -86,13 +96,13 @@ class CapturedSteps:
             waits_from = perf_counter()
             with self._recorder.active():
                 losses, norms = self._results.tolist()
-        numbers = [None if values is None else values.tolist() for values in recorded]
+        measured = [None if numbers is None else numbers.read() for numbers in recorded]
         good = next((place for place in range(len(batches)) if not math.isfinite(norms[place])), len(batches))
         ended = perf_counter()
         self._seconds = (handed_over - began + ended - waits_from) / len(batches)  # without the turns of other runs
         state.count(good, ended - began)
         taken = [
-            Step(first + i, rates[i], losses[i], norms[i], state.seen / state.busy, numbers[i]) for i in range(good)
+            Step(first + i, rates[i], losses[i], norms[i], state.seen / state.busy, measured[i]) for i in range(good)
         ]
         if good < len(batches):
             taken.append(self._again(random_states[good]))
@@ -158,7 +168,7 @@ class CapturedSteps:
         staging = {name: self._recorder.staging(rows) for name, rows in queue.items()}
         return Program(queue, staging, step, Repeated(recorder, lambda: self._recording.compute(step.given[0])))
 
-    def _take(self, program: Program, number: int, random_states: list[RandomStates | None]) -> Tensor | None:
+    def _take(self, program: Program, number: int, random_states: list[RandomStates | None]) -> Numbers | None:
         """Hand one step to the device, with the computation beside it; the numbers of that."""
         dropout, recording = self._state.dropout, self._recording
         random_states.append(None if dropout is None else dropout.states)
@@ -172,7 +182,7 @@ class CapturedSteps:
                 parameter.grad = grad
         if number not in recording.at:
             return None
-        return program.beside().clone() if program.step.repeats(result) else recording.compute(read)
+        return program.beside().kept() if program.step.repeats(result) else recording.compute(read)
 
     def _step(self, batch: Batch) -> Tensor:
         """The work of one step on the device, without waiting for it; returns the logits."""

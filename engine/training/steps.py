@@ -1,10 +1,12 @@
 """Taking optimizer steps one by one; :mod:`engine.training.captured` has the other way to take them."""
 
 import math
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import islice
 from time import perf_counter
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -28,8 +30,8 @@ class Step:
     grad_norm: float
     """The global L2 norm of the gradient before clipping."""
     tokens_per_second: float
-    recorded: list[float] | None = None
-    """The numbers of :attr:`Recording.compute`, at its steps."""
+    measured: dict[str, list[float]] | None = None
+    """The numbers of :attr:`Recording.compute` by name, at its steps."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,33 @@ class Read:
     logits: Tensor
 
 
+class Numbers(NamedTuple):
+    """The numbers of several measurements in one tensor, which one transfer reads."""
+
+    sizes: dict[str, int]
+    """How many each has, by its name, in their order."""
+    values: Tensor
+    """[number]"""
+
+    @staticmethod
+    def of(found: Mapping[str, Tensor]) -> "Numbers":
+        return Numbers({name: len(numbers) for name, numbers in found.items()}, torch.cat(list(found.values())))
+
+    def kept(self) -> "Numbers":
+        """The same where the next ones do not replace them."""
+        return self._replace(values=self.values.clone())
+
+    def read(self) -> dict[str, list[float]]:
+        values = iter(self.values.tolist())
+        return {name: list(islice(values, size)) for name, size in self.sizes.items()}
+
+
 @dataclass(frozen=True)
 class Recording:
     """A computation beside some steps, on the device. It changes neither weights nor gradients, and does not wait for the device."""
 
-    compute: Callable[[Read], Tensor]
-    """From the step's batch and logits, the parameters' gradients, and the model after the step; [number]."""
+    compute: Callable[[Read], Numbers]
+    """From the step's batch and logits, the parameters' gradients, and the model after the step."""
     at: Collection[int]
 
 
@@ -85,8 +108,8 @@ class SingleSteps:
             optimizer.step()
         state.count(1, perf_counter() - began)
         recording = self._recording
-        recorded = recording.compute(Read(batch, logits)).tolist() if number in recording.at else None
-        return Step(number, rate, loss.item(), norm, state.seen / state.busy, recorded)
+        measured = recording.compute(Read(batch, logits)).read() if number in recording.at else None
+        return Step(number, rate, loss.item(), norm, state.seen / state.busy, measured)
 
 
 def trainable(model: nn.Module) -> list[nn.Parameter]:

@@ -7,9 +7,7 @@ from collections.abc import Generator
 from contextlib import nullcontext
 from functools import partial
 
-import torch
-from torch import Tensor, nn
-from torch.nn.utils import get_total_norm
+from torch import nn
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import loss_floor, shapes
@@ -17,20 +15,21 @@ from engine.estimate.pieces import rows_at_once
 from engine.estimate.prediction import Prediction, predict
 from engine.estimate.recording import PROBE_SIZE, interim_size, snapshot_steps, validation_steps
 from engine.foundation.log import LOG
-from engine.model.build import build_model, parameter_part
+from engine.model.build import build_model
 from engine.model.precision import tf32_note
 from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot, Started
 from engine.runs.record_options import AHEAD, DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
+from engine.training.beside import Measured, fields_of, numbers_beside
 from engine.training.captured import CapturedSteps
 from engine.training.data import Batch
 from engine.training.device import choose_device
-from engine.training.evaluation import as_metrics, chance_of, counts_of, evaluate_in_pieces, pass_numbers, shares
+from engine.training.evaluation import chance_of, evaluate_in_pieces
 from engine.training.failure import Found, Remedy, find_remedy, first_non_finite, non_finite_at_end
 from engine.training.recorder import Repeated, recorder_for, why_not_recorded
 from engine.training.result import MeasureByName, measured_result, nothing_to_measure_with
 from engine.training.snapshot import probe_tensors, snapshot_from
 from engine.training.state import TrainingState
-from engine.training.steps import Read, Recording, SingleSteps, Step
+from engine.training.steps import Recording, SingleSteps, trainable
 
 
 def prepare(config: RunConfig, prediction: Prediction | None = None) -> nn.Module:
@@ -82,14 +81,14 @@ def train(
     def at_once(batch: Batch) -> int:
         return rows_at_once(config, config.seq_len, len(batch.inputs), on_gpu=device.type != "cpu")
 
-    named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
     validated_at = _evenly(config.steps, record.evaluations) if record.evaluations else validation_steps(config)
     snapshots_at = snapshot_steps(config) | {0} if record.snapshots else frozenset[int]()
     in_one_piece = len(interim.inputs) <= at_once(interim)
     between = frozenset() if in_one_piece else validated_at  # validated while no step is taken
     if len(interim.inputs) < len(validation.inputs):
         between |= {config.steps}
-    recording = Recording(partial(_beside, named, model, interim if in_one_piece else None), validated_at)
+    measured = Measured(config, model, interim if in_one_piece else None)
+    recording = Recording(partial(numbers_beside, measured), validated_at)
     stops = sorted(snapshots_at | between | {1, config.steps})
 
     pass_over_probe = Repeated(state.recorder, partial(probe_tensors, config, model, probe))
@@ -104,7 +103,7 @@ def train(
     if not state.started:
         state.started = True
         yield Started(
-            parameters=sum(p.numel() for _, p in named),
+            parameters=sum(p.numel() for p in trainable(model)),
             memory=prediction.memory,
             steps_per_second=prediction.steps_per_second,
             chance=chance_of(config, data),
@@ -130,12 +129,12 @@ def train(
                 steps.close()
                 yield from _failed(state, found, step, record)
                 return
-            measured = _of_step(named, config, steps.last, taken, interim)
+            fields = fields_of(measured, taken, steps.last)
             if step in between:
                 whole = validation if step == config.steps else interim
-                measured["validation"] = yield from evaluate_in_pieces(model, whole, at_once(whole), step)
-            held_out = measured.get("validation")
-            request = yield Progress(step, taken.loss, taken.grad_norm, taken.rate, taken.tokens_per_second, **measured)
+                fields["validation"] = yield from evaluate_in_pieces(model, whole, at_once(whole), step)
+            held_out = fields.get("validation")
+            request = yield Progress(step, taken.loss, taken.grad_norm, taken.rate, taken.tokens_per_second, **fields)
             while request == SNAPSHOT_NOW:
                 request = yield snapshot(state.step)
             if step in snapshots_at:
@@ -176,42 +175,3 @@ def _failed(state: TrainingState, found: Found, step: int, record: RecordOptions
 def _evenly(steps: int, count: int) -> frozenset[int]:
     """About ``count`` evenly spaced steps, with the first and the last."""
     return frozenset({1, *range(0, steps, max(1, math.ceil(steps / count))), steps} - {0})
-
-
-def _parts(named: list[tuple[str, nn.Parameter]]) -> dict[str, list[Tensor]]:
-    """The gradients by part of the model ("0.q", "embedding", ...)."""
-    parts: dict[str, list[Tensor]] = {}
-    for name, parameter in named:
-        if parameter.grad is not None:
-            parts.setdefault(parameter_part(name), []).append(parameter.grad)
-    return parts
-
-
-def _beside(named: list[tuple[str, nn.Parameter]], model: nn.Module, validated: Batch | None, read: Read) -> Tensor:
-    """The counts of right answers on a training batch, the gradient L2 norms after clipping by part, and the numbers of a pass over the
-    ``validated`` batch, if any; [number]."""
-    norms = torch.stack([get_total_norm([grad.float() for grad in grads]) for grads in _parts(named).values()])
-    numbers = [counts_of(read.logits.argmax(-1), read.batch).float(), norms]
-    return torch.cat(numbers if validated is None else [*numbers, pass_numbers(model, validated)])
-
-
-def _of_step(
-    named: list[tuple[str, nn.Parameter]], config: RunConfig, batch: Batch, step: Step, validated: Batch
-) -> dict[str, dict[str, float]]:
-    """The fields of Progress on a step with :func:`_beside`: the metrics on its batch, the gradient L2 norms before clipping by part, and
-    the metrics on the ``validated`` batch if it was."""
-    if step.recorded is None:
-        return {}
-    parts = _parts(named)
-    n_counts = 2 * len(batch.regions)
-    counts, in_parts = step.recorded[:n_counts], step.recorded[n_counts : n_counts + len(parts)]
-    of_pass = step.recorded[n_counts + len(parts) :]
-    clipped = 1.0 if config.grad_clip is None else max(1.0, step.grad_norm / config.grad_clip)
-    norms = torch.tensor(in_parts).float() * clipped
-    if not norms.isfinite().all():  # the squares overflow float32
-        norms = torch.stack([get_total_norm([g.cpu().double() for g in grads]) for grads in parts.values()]) * clipped
-    return {
-        "metrics": shares(counts, batch),
-        "grad_norms": dict(zip(parts, norms.tolist(), strict=True)),
-        **({"validation": as_metrics([of_pass], validated)} if of_pass else {}),
-    }

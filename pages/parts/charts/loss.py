@@ -28,11 +28,12 @@ REST = {"embedding": "dash", "encoding": "dot", "head": "dashdot"}
 def loss_figure(steps: int, color: str, chance: float | None, floor: float | None, *, text: bool = False) -> go.Figure:
     """Cross-entropy in nats: training thin, validation bold, dashed lines for blind guessing and the lowest possible loss.
 
-    For a ``text`` task the axis shows the perplexity, and does not begin at zero, far below any text's loss.
+    For a ``text`` task the axis shows the perplexity, after which the panel is then called, and does not begin at zero, far below any
+    text's loss.
     """
-    value_axis = axis("loss (nats)", rangemode="tozero")
+    value_axis, called = axis("loss (nats)", rangemode="tozero"), "loss"
     if text:
-        value_axis = perplexity_axis([log(p) for p in PERPLEXITIES])
+        value_axis, called = perplexity_axis([log(p) for p in PERPLEXITIES]), "perplexity"
     levels = (
         []
         if chance is None
@@ -43,7 +44,7 @@ def loss_figure(steps: int, color: str, chance: float | None, floor: float | Non
         line("loss", "training", shade(color), width=1.2, opacity=0.6, perplexity=text),
         line("validation.loss", "validation", shade(color, 0.25), width=2.8, perplexity=text),
     ]
-    return _over_steps(traces, steps, value_axis, shapes=levels)
+    return _over_steps(traces, steps, value_axis, shapes=levels, meta={"called": called})
 
 
 def _over_steps(traces: list[Any], steps: int, values: Axis, **layout: Any) -> go.Figure:

@@ -54,6 +54,12 @@ TITLED = {
     "written": ("What it writes", "temperature"),
 }
 """The title of each panel, and the glossary term that it links to."""
+LINES: dict[PanelName, Plain] = {
+    "loss": {"scales": "Loss axis"},
+    "gradients": {"views": ["Gradients", {"layer": "By layer", "qkv": "q, k, v"}], "plain": True},
+}
+"""Of panels of lines over the steps: ``scales``, the name of a choice between a linear and a logarithmic axis; ``views``, the name of a
+choice between groups of lines, and the label of each group, which a line has as its ``view``; ``plain``: no moments are marked."""
 POLL = 0.3
 """Seconds between two polls where the browser gets no event stream: a proxy swallows it, or the visitor has enough of them."""
 IDLE_POLL = 1.0
@@ -173,7 +179,7 @@ def _facts(run_id: str, panels: Sequence[PanelName], earlier: Sequence[Overlay],
                 named = {"showlegend": other.in_legend and plain.get("showlegend", True)}
                 overlays[panel].append(plain | named | {"meta": plain["meta"] | {"run": other.run}})
     return {
-        "run": run_id, "name": name, "panels": list(panels), "titled": TITLED, "overlays": overlays,
+        "run": run_id, "name": name, "panels": list(panels), "titled": TITLED, "lines": LINES, "overlays": overlays,
         "help": TERMS[TITLED["stack"][1]].text,
     }  # fmt: skip
 

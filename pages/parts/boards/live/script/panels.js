@@ -96,20 +96,23 @@ export function newTip(within) {
  */
 export function linePanel(board, name) {
   const panel = runPanel(board, name, { waiting: "waiting for the first step" })
-  const shown = { scale: "linear", view: "layer" }
+  const { scales: scaled, views: grouped, plain: unmarked } = board.data.lines[name] ?? {}
+  const [views, groups] = grouped ?? ["", {}]
+  const [first] = Object.keys(groups)
+  const shown = { scale: "linear", view: first }
   const choose = (/** @type {"scale" | "view"} */ what) => (/** @type {string} */ value) => {
     shown[what] = value
     board.painter.touch(panel)
   }
-  const scales = choice("Loss axis", { linear: "Linear", log: "Log" }, "linear", choose("scale"))
-  if (name === "loss") panel.tools.append(scales)
-  if (name === "gradients") {
-    const views = () => choice("Gradients", { layer: "By layer", qkv: "q, k, v" }, shown.view, choose("view"))
-    let buttons = views()
+  const scales = choice(scaled ?? "", { linear: "Linear", log: "Log" }, "linear", choose("scale"))
+  if (scaled) panel.tools.append(scales)
+  if (views) {
+    const buttonsOf = () => choice(views, groups, shown.view, choose("view"))
+    let buttons = buttonsOf()
     panel.tools.append(buttons)
-    panel.look = ({ by = "layer" }) => {
+    panel.look = ({ by = first }) => {
       choose("view")(by)
-      buttons.replaceWith(buttons = views())
+      buttons.replaceWith(buttons = buttonsOf())
     }
   }
   panel.tools.append(downloads(board, panel))
@@ -131,9 +134,8 @@ export function linePanel(board, name) {
     const { xaxis, yaxis } = figure.layout
     const others = board.data.levels?.[name] ?? []
     const levels = () => [...(figure.layout.shapes ?? []), ...others]
-    // Named ticks say perplexities: the axis of the loss of a text is one of logarithms already.
-    scales.hidden = Boolean(yaxis.ticktext)
-    panel.call(scales.hidden ? "perplexity" : name)
+    scales.hidden = Boolean(yaxis.ticktext) // named ticks: the axis is one of logarithms already
+    panel.call(figure.layout.meta?.called ?? name)
     const log = shown.scale === "log" && !scales.hidden
     const axis = panel.plot._fullLayout?.yaxis
     const range = `${axis?.range}`
@@ -142,7 +144,7 @@ export function linePanel(board, name) {
     put(board, panel, traces, {
       ...figure.layout,
       // The title names a single curve.
-      ...(board.theme.room && name === "accuracy" && traces.filter(({ showlegend }) => showlegend).length < 2 ? { showlegend: false } : {}),
+      ...(board.theme.room && traces.filter(({ showlegend }) => showlegend).length < 2 ? { showlegend: false } : {}),
       legend: { ...figure.layout.legend, traceorder: "normal" }, // one row, though earlier runs are groups of their own
       // The first tick names the axis: a title would take a line from a low plot.
       xaxis: {
@@ -164,7 +166,7 @@ export function linePanel(board, name) {
         ...levels().filter((shape) => !log || shape.y0 > 0).map((shape) =>
           others.length ? { ...shape, label: undefined } : shape
         ),
-        ...(name === "gradients" ? [] : momentLines(board)),
+        ...(unmarked ? [] : momentLines(board)),
         ...marker(board),
       ],
     })

@@ -202,6 +202,8 @@ export interface LiveData extends Data {
   panels: string[]
   /** The title of each panel, and its term. */
   titled: Record<string, [string, string]>
+  /** What panels of lines offer, as board.py says. */
+  lines: Record<string, { scales?: string; views?: [string, Record<string, string>]; plain?: boolean }>
   /** What the picture of the model shows, a sentence for each thing. */
   help?: string
   overlays: Record<string, Foreign[]>
