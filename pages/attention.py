@@ -7,7 +7,7 @@ from engine.analysis.attention.jobs import ReadSequence
 from engine.analysis.attention.parts import Part
 from engine.foundation.errors import JobError
 from engine.settings.errors import Problem
-from engine.text.tokens import unknown_in_words
+from engine.tasks.text.tokens import unknown_in_words
 from pages.parts.app.in_markdown import in_markdown, say_ignored
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.interventions import show_change, show_faults

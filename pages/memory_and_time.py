@@ -4,11 +4,11 @@ import json
 
 import streamlit as st
 
+from engine.experiments.sweeps.plan import Plan
+from engine.experiments.sweeps.result import Result
+from engine.experiments.sweeps.store import shipped, to_csv, to_json
+from engine.experiments.sweeps.sweep import Sweep
 from engine.settings.errors import ConfigError
-from engine.sweeps.plan import Plan
-from engine.sweeps.result import Result
-from engine.sweeps.store import shipped, to_csv, to_json
-from engine.sweeps.sweep import Sweep
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown, refused_in_words, say_ignored, say_unsaved, show_refusal
 from pages.parts.app.page_state import offer_file

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from engine.notebooks import NOTEBOOKS
 from pages.parts.app.in_markdown import say_ignored
 from pages.parts.notebooks import SETTINGS, show_neighbours, show_notebook_step, show_overview, show_side
+from pages.parts.notebooks.notebook import NOTEBOOKS
 
 link, ignored = SETTINGS.open_address()
 if not link and SETTINGS.notebook() is None:  # the tab, before any notebook was opened

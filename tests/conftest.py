@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-LONGEST = ("test_checks", "browser", "engine/workers", "engine/cluster", "tools")
+LONGEST = ("test_checks", "browser", "engine/serving", "tools")
 """The files with which a run of all tests begins, so that none of them is left for the end, when the other processes are idle."""
 
 

@@ -31,23 +31,23 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.estimate.layout import shapes
 from engine.foundation.files import DATA_VARIABLE
 from engine.foundation.log import LOG
 from engine.foundation.provenance import cpu_name, short_commit, today
-from engine.hosting.host import cores
-from engine.hosting.limits import Limits
 from engine.model.precision import set_tf32
 from engine.runs.events import Event, Failed, Progress
 from engine.runs.record_options import DEFAULT_RECORD, LEAST_RECORD, RecordOptions
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
+from engine.serving.host import cores
+from engine.serving.limits import Limits
+from engine.serving.pool import Pool
+from engine.settings.architectures import ARCHITECTURES
 from engine.tasks import TASKS
 from engine.training.train import begin, train
-from engine.workers.pool import Pool
 from tools import settings
 from tools.power import between_marks
 

@@ -27,9 +27,9 @@ from nbformat.v4 import new_code_cell
 
 from engine.foundation.files import write_whole
 from engine.foundation.provenance import provenance
-from engine.notebooks import FOLDER, NOTEBOOKS, Notebook
-from engine.notebooks.cells import FIGURE, SETUP, TEST, TESTS
-from engine.text.plays import ARCHIVE
+from engine.tasks.text.plays import ARCHIVE
+from pages.parts.notebooks.cells import FIGURE, SETUP, TEST, TESTS
+from pages.parts.notebooks.notebook import FOLDER, NOTEBOOKS, Notebook
 
 NEEDS = """# What this notebook needs. Where something is missing, take the sign before the percent away and run this cell.
 # %pip install torch plotly nbformat"""

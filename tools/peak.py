@@ -20,9 +20,9 @@ from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import parse
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import predict
-from engine.foundation.child import child_environment
 from engine.model.build import save_weights
 from engine.runs.record_options import RecordOptions
+from engine.serving.processes.child import child_environment
 from engine.training.train import prepare, train
 from tools import settings
 

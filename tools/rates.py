@@ -21,7 +21,7 @@ from engine.experiments.evidence import FOLDER
 from engine.experiments.experiment import PILOT_SEEDS, PILOTS, Experiment
 from engine.experiments.issues import ISSUES
 from engine.experiments.rates import RateGrid, best_in_words, measured_grids, write_grids
-from engine.workers.pool import Pool
+from engine.serving.pool import Pool
 
 
 def measure_rates(experiment: Experiment, pool: Pool, folder: Path, *, extended: bool = False) -> None:

@@ -22,7 +22,7 @@ from engine.runs.events import Progress
 from engine.runs.record_options import DEFAULT_RECORD, RecordOptions
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
-from engine.workers.pool import Pool
+from engine.serving.pool import Pool
 from tools.against import checkout, name_of
 from tools.server import ROOT
 

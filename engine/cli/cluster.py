@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING
 from pydantic import ByteSize
 
 from engine.cli.terminal import POLL_SECONDS
-from engine.cluster import SCHEDULER_VARIABLE, cluster_at
 from engine.config.run_config import RunConfig
 from engine.foundation.errors import NoWorkers
-from engine.hosting.limits import Limits
 from engine.runs.events import Event
 from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from engine.workers.pool import Pool
+from engine.serving.cluster import SCHEDULER_VARIABLE, cluster_at
+from engine.serving.limits import Limits
+from engine.serving.pool import Pool
 
 if TYPE_CHECKING:  # needs what requirements-cluster.txt names
-    from engine.cluster.cluster import DaskCluster
+    from engine.serving.cluster.cluster import DaskCluster
 
 JOIN_SECONDS = 30.0
 """Seconds in which a worker of the cluster must be there."""

@@ -8,7 +8,7 @@ from engine.cli.terminal import POLL_SECONDS, follow, print_json
 from engine.experiments.experiment import Experiment
 from engine.experiments.running import trial_cache
 from engine.experiments.running.experiment_run import ExperimentRun
-from engine.workers.pool import Pool
+from engine.serving.pool import Pool
 
 
 def run_to_end(experiment: Experiment, pool: Pool, *, as_json: bool, extended: bool = False) -> ExperimentRun:

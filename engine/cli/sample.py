@@ -8,7 +8,7 @@ from pathlib import Path
 from engine.analysis.text.jobs import WriteText
 from engine.cli.terminal import print_json
 from engine.runs.folder import RunFolder
-from engine.text.tokens import unknown_in_words
+from engine.tasks.text.tokens import unknown_in_words
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

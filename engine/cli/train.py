@@ -26,7 +26,7 @@ from engine.runs.record_options import RecordOptions
 from engine.runs.run import Run
 from engine.runs.summary import run_summary
 from engine.tasks import TASKS
-from engine.text import own
+from engine.tasks.text import own
 
 INTERRUPTED = 130
 FAILED = 1

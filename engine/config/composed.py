@@ -2,9 +2,9 @@
 
 from pydantic import SerializeAsAny
 
-from engine.architectures import ARCHITECTURES, Architecture
 from engine.encodings import ENCODINGS
 from engine.encodings.base import EncodingSettings, EncodingSpec
+from engine.settings.architectures import ARCHITECTURES, Architecture
 from engine.settings.base import BaseConfig
 from engine.settings.fields import Value
 from engine.tasks.base import TaskSettings

@@ -9,10 +9,10 @@ from functools import lru_cache
 from pydantic import BaseModel, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from engine.architectures import ARCHITECTURES
 from engine.config.composed import ComposedConfig
 from engine.config.validators import broken_rules
 from engine.encodings import ENCODINGS
+from engine.settings.architectures import ARCHITECTURES
 from engine.settings.errors import ConfigError, Problem, leniently, problems_in
 from engine.settings.fields import Parameters, Setting, Value, from_text, settings_in, to_text
 from engine.settings.names import meant

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import chain
 
-from engine.architectures import ARCHITECTURES
 from engine.config.composed import ComposedConfig
+from engine.settings.architectures import ARCHITECTURES
 from engine.settings.errors import Problem
 from engine.settings.fields import to_text
 from engine.tasks import TASKS

@@ -1,4 +1,4 @@
-"""The choice of the device of a run: by the measured speeds, where the config leaves it open.
+"""The choice of the device of a run: by the measured speeds, where the config leaves it open; the facts that a worker finds about it.
 
 The choice is made once, when a run is submitted, and stays with it: a run that is checkpointed and goes on later has the same device,
 whatever was measured in between.
@@ -6,6 +6,7 @@ whatever was measured in between.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypedDict
 
 from engine.foundation.formatting import in_fine_time
 
@@ -44,3 +45,21 @@ def choose(asked: str, flops: float, seconds: Mapping[str, float]) -> DeviceChoi
     faster, slower = (kind, CPU) if seconds[kind] < seconds[CPU] else (CPU, kind)
     told = (in_fine_time(seconds[faster]), faster, in_fine_time(seconds[slower]), slower)
     return DeviceChoice(faster == kind, faster, BY_SPEED.format(*told))
+
+
+class DeviceFacts(TypedDict, total=False):
+    """Facts that a worker found about torch and its device; none with a stand-in for the training."""
+
+    torch: str
+    """The version."""
+    accelerator: str | None
+    """The kind, such as ``cuda``; None where there is none."""
+    accelerators: int
+    accelerator_name: str
+    accelerator_memory: int
+    """Bytes that are free on the GPU that this worker owns, beside its own context; 0 where it owns none, or one that shares the host's
+    memory (Apple's)."""
+
+
+KEPT_ON_DEVICE = 512 * 2**20
+"""The memory of a GPU that a process may keep for its next run, in bytes."""

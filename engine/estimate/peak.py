@@ -26,7 +26,7 @@ MIB = 2**20
 BASE = 8 * MIB
 """Bytes of libraries' tables and buffers that are made at first use, whatever the run."""
 KERNELS = 44 * MIB
-"""Bytes of the kernels for products in 16 bits that a worker keeps on a CPU (:data:`engine.foundation.child.KEPT_KERNELS`)."""
+"""Bytes of the kernels for products in 16 bits that a worker keeps on a CPU (:data:`engine.serving.processes.child.KEPT_KERNELS`)."""
 OBJECTS = 2 * MIB
 """Bytes of a run's modules, its held-out sequences and its events that are not sent yet."""
 TEXT = 56 * MIB

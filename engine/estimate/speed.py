@@ -12,12 +12,12 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
-from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig
 from engine.estimate.device import CPU
 from engine.estimate.encoding_costs import encoding_work
 from engine.foundation.files import data_folder, write_whole
 from engine.foundation.once import once_per_change
+from engine.settings.architectures import ARCHITECTURES
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 BASELINES = tuple(name for name, row in ARCHITECTURES.items() if not row.attends)

@@ -29,7 +29,7 @@ from engine.foundation.errors import NoRoom, Refused
 from engine.foundation.files import data_folder, give, given_by, given_near, keep_newest, newest_beside, write_whole
 from engine.foundation.once import once_per_change
 from engine.foundation.visitor import Visitor
-from engine.hosting.allowances import has_share
+from engine.serving.allowances import has_share
 
 FORM = re.compile(r"[0-9a-f]{8}")
 """The form of a class's code."""

@@ -30,7 +30,7 @@ class Visitor:
 
     @property
     def claim(self) -> tuple[str, str, str]:
-        """Whose share of what is scarce counts (:mod:`engine.foundation.shares`): of networks, of the addresses in each, of visitors."""
+        """Whose share of what is scarce counts (:mod:`engine.serving.shares`): of networks, of the addresses in each, of visitors."""
         return self.network, self.address, self.id
 
     def may_steer(self, owner: str) -> bool:

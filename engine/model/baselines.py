@@ -13,13 +13,13 @@ from typing import TypeAlias
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from engine.architectures import KERNEL
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import Positions
 from engine.model.activations import ActivationCache, record
 from engine.model.block import ACTIVATIONS, Residual
 from engine.model.layers import Dropout, token_embedding
 from engine.model.precision import in_own_precision
+from engine.settings.architectures import KERNEL
 
 RecurrentState: TypeAlias = Tensor | tuple[Tensor, Tensor] | None
 """The state that a layer passes from one position to the next: [1, batch, d_model]; for an LSTM, two of them."""

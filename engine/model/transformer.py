@@ -69,7 +69,7 @@ class Stack(nn.Module):
 class Transformer(nn.Module):
     """A transformer of any of the three families: tokens in, one row of logits for each position out.
 
-    Source: Vaswani et al. 2017, Attention Is All You Need, section 3; the families are those of :mod:`engine.architectures`.
+    Source: Vaswani et al. 2017, Attention Is All You Need, section 3; the families are those of :mod:`engine.settings.architectures`.
     """
 
     def __init__(self, config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int) -> None:

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from engine.config.run_config import RunConfig
+from engine.estimate.device import DeviceFacts
 from engine.estimate.prediction import Prediction
-from engine.hosting.host import DeviceFacts
 
 NOT_EXACT = "On {} the same settings and seed give nearly the same numbers: sums run in a changing order there."
 """The note on a device whose kernels are not deterministic: only on a CPU is a run repeated to the last bit."""

@@ -13,7 +13,7 @@ from engine.estimate.pieces import pieces
 from engine.model.activations import ActivationCache, in_mode
 from engine.runs.events import Measuring
 from engine.tasks.base.data import IGNORE
-from engine.text.tokens import UNKNOWN
+from engine.tasks.text.tokens import UNKNOWN
 from engine.training.data import Batch, Data
 
 LARGEST_EXPONENT = 700.0

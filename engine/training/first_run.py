@@ -3,9 +3,9 @@ tasks and architectures, and the origin that is noted beside weights. Else the o
 
 from pkgutil import resolve_name
 
-from engine.architectures import ARCHITECTURES
 from engine.encodings import ENCODINGS
 from engine.foundation.provenance import provenance
+from engine.settings.architectures import ARCHITECTURES
 from engine.tasks import TASKS
 from engine.tasks.base.data import task_data
 

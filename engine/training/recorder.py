@@ -14,8 +14,8 @@ from torch import Tensor
 
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import keeping_alive
+from engine.estimate.device import KEPT_ON_DEVICE
 from engine.foundation.log import LOG
-from engine.hosting.host import KEPT_ON_DEVICE
 
 T = TypeVar("T")
 Work = Callable[[], None]

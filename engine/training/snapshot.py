@@ -14,7 +14,7 @@ from engine.estimate.recording import LARGEST_MORE, samples_with_patterns
 from engine.model.activations import ActivationCache, in_mode
 from engine.runs.events import Sample, Snapshot, of_layer
 from engine.tasks.base.data import IGNORE, task_data
-from engine.text.tokens import joined
+from engine.tasks.text.tokens import joined
 from engine.training.contributions import contributions_in
 from engine.training.data import Batch, text_settings_of
 from engine.training.evaluation import forward

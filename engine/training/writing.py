@@ -20,7 +20,7 @@ from engine.model.cached import KeyValueCache, cached_logits
 from engine.model.transformer import Transformer
 from engine.runs.events import Measuring
 from engine.tasks.base.data import IGNORE
-from engine.text.tokens import UNKNOWN, is_word, joined
+from engine.tasks.text.tokens import UNKNOWN, is_word, joined
 from engine.training.data import Batch, spread, text_settings_of
 from engine.training.evaluation import forward
 

@@ -12,14 +12,14 @@ from pydantic import field_validator
 from engine.estimate.by_length import cache_bytes_at, longest, longest_in_time, longest_that_fits, memory_at, seconds_at
 from engine.estimate.prediction import predict
 from engine.estimate.speed import known_speed
+from engine.experiments.sweeps import KINDS, store
+from engine.experiments.sweeps.plan import SHORTEST, Plan, read_plan
+from engine.experiments.sweeps.result import Result, Summary, onward
+from engine.experiments.sweeps.store import shipped
+from engine.experiments.sweeps.sweep import Sweep
 from engine.foundation.formatting import in_bytes, in_time
 from engine.settings.errors import Problem
 from engine.settings.fields import Parameters, setting
-from engine.sweeps import KINDS, store
-from engine.sweeps.plan import SHORTEST, Plan, read_plan
-from engine.sweeps.result import Result, Summary, onward
-from engine.sweeps.store import shipped
-from engine.sweeps.sweep import Sweep
 from pages.parts.app.frame import as_fragment
 from pages.parts.app.page_state import ModelSettings, PageState, not_allowed
 from pages.parts.app.task_registry import TaskRegistry

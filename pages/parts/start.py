@@ -9,8 +9,8 @@ from engine.config.presets import PRESETS
 from engine.experiments.run_readings import score_of
 from engine.foundation.formatting import counted, percent
 from engine.runs.run import Run
-from engine.workers.health import Health
-from engine.workers.processes.machines import HERE
+from engine.serving.health import Health
+from engine.serving.processes.machines import HERE
 from pages.parts.app.own_runs import start_run
 from pages.parts.app.server import find
 from pages.parts.boards.component import Plain

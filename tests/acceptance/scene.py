@@ -63,7 +63,7 @@ class Site:
         return [worker for server in psutil.Process(self.server.pid).children() for worker in server.children()]
 
     def processes(self, niceness: int) -> list[psutil.Process]:
-        """Those of the workers that train or answer questions (:mod:`engine.foundation.priority`); one that starts does neither yet."""
+        """Those of the workers that train or answer questions (``serving/processes/priority.py``); one that starts does neither yet."""
         return [worker for worker in self.workers() if worker.nice() == niceness]
 
     def kill(self) -> None:

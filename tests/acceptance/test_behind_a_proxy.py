@@ -19,7 +19,7 @@ import pytest
 from pages.parts.app.visitor import COOKIE
 from tests.acceptance.scene import healthz
 from tests.browser.conftest import WIDE, steer
-from tests.engine.workers.test_pool import until
+from tests.engine.serving.test_pool import until
 from tests.pages.web.test_server import deploy_line
 from tests.serving import ROOT, free_port, running
 

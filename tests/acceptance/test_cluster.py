@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from engine.cluster.cluster import DaskCluster
-from engine.cluster.place import SILENT
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.experiments.issues import ISSUES
 from engine.experiments.running.experiment_run import ExperimentRun
-from engine.hosting.limits import Limits
 from engine.runs.events import to_json
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from engine.workers.pool import Pool
-from engine.workers.runs import room
+from engine.serving.cluster.cluster import DaskCluster
+from engine.serving.cluster.place import SILENT
+from engine.serving.limits import Limits
+from engine.serving.pool import Pool
+from engine.serving.runs import room
 from tests.clustering import LoopbackCluster, loopback_cluster
-from tests.engine.workers.test_pool import until
+from tests.engine.serving.test_pool import until
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.usefixtures("own_data_folder")]
 

@@ -15,9 +15,9 @@ from engine.experiments.running.experiment_run import ExperimentRun
 from engine.runs.events import Measuring
 from engine.runs.log import EventLog
 from engine.runs.store import Runs
+from engine.serving.pool import Pool
 from engine.settings.fields import Value
 from engine.training.train import train
-from engine.workers.pool import Pool
 
 pytestmark = pytest.mark.acceptance
 

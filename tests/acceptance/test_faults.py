@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from engine.hosting.limits import Limits
 from engine.runs.events import Ended, Finished
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from engine.workers.pool import Pool
-from engine.workers.runs import room
-from engine.workers.runs.suspended import WAITS
+from engine.serving.limits import Limits
+from engine.serving.pool import Pool
+from engine.serving.runs import room
+from engine.serving.runs.suspended import WAITS
 from tests.acceptance.dying_training import MIDDLE, seed_of
 from tests.engine.fake_training import config
-from tests.engine.workers.test_pool import LONG, PATIENCE, long_run, pid_of, some, steps_of, until, wait_end
+from tests.engine.serving.test_pool import LONG, PATIENCE, long_run, pid_of, some, steps_of, until, wait_end
 
 pytestmark = pytest.mark.acceptance
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.foundation.priority import JOBS, TRAINING
+from engine.serving.processes.priority import JOBS, TRAINING
 from tests.acceptance.scene import LONG, Site, are_gone, on_disk, shown, site, until
 from tests.serving import ROOT, free_port, running
 from tools.load.session import visitor

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from engine.foundation.glossary import TERMS
-from engine.notebooks import NOTEBOOKS
+from pages.parts.notebooks.notebook import NOTEBOOKS
 from tests.browser.conftest import PHONE, Open, button, fits_the_width, go, settled
 
 PAGES = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.notebooks import NOTEBOOKS
+from pages.parts.notebooks.notebook import NOTEBOOKS
 from tests.browser.conftest import PHONE, Open, button, drawn, fits_the_width
 
 NOTEBOOK = NOTEBOOKS["fixed-length"]

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from engine.foundation import forked
-from engine.foundation.forked import ForkServer
+from engine.serving.processes import forked
+from engine.serving.processes.forked import ForkServer
 
 torch.set_num_threads(1)
 

@@ -1,6 +1,6 @@
 """The stand-in training in workers that save their runs many times a second."""
 
-from engine.workers import live_run
+from engine.serving import live_run
 from tests.engine.fake_training import begin, train
 
 __all__ = ["begin", "train"]

@@ -1,7 +1,7 @@
 """The real training in workers that save their runs many times a second."""
 
+from engine.serving import live_run
 from engine.training.train import begin, train
-from engine.workers import live_run
 
 __all__ = ["begin", "train"]
 live_run.SAVE_EVERY, live_run.SAVE_SHARE = 0.1, 0.0

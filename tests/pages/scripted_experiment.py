@@ -12,12 +12,12 @@ from engine.experiments.experiment import Arm, Claim, Role, difference
 from engine.experiments.issues.issue import Issue, Publication, Published
 from engine.experiments.key_figure import KeyFigure, Row
 from engine.experiments.trial import Trial, read_trial
-from engine.hosting.allowances import Allowances
-from engine.hosting.limits import Limits
 from engine.runs.events import Ended, Event, Finished, Progress, Started
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
+from engine.serving.allowances import Allowances
+from engine.serving.limits import Limits
 from engine.settings.costs import Memory
 
 MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)

@@ -28,7 +28,7 @@ from pages.parts.stage.presenting import CODE
 from pages.parts.stage.presenting import KEY as PRESENTING
 from pages.parts.stage.wall import bars
 from tests.engine.full_disk import full
-from tests.engine.workers.test_pool import until
+from tests.engine.serving.test_pool import until
 from tests.pages.looking import Open, guess, labels, noted, press, question, said, sent
 from tests.pages.scripted_experiment import Scripted, ScriptedPool
 

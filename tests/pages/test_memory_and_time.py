@@ -4,15 +4,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.estimate.speed import Speed
+from engine.experiments.sweeps import KINDS
+from engine.experiments.sweeps.plan import Plan
+from engine.experiments.sweeps.result import Result, Visit
+from engine.experiments.sweeps.sweep import Sweep
 from engine.settings.costs import Machine, Memory
-from engine.sweeps import KINDS
-from engine.sweeps.plan import Plan
-from engine.sweeps.result import Result, Visit
-from engine.sweeps.sweep import Sweep
 from pages.parts import memory_and_time
 from pages.parts.app import server
 from pages.parts.memory_and_time import SETTINGS, SWEEPS, CostView, begin_sweep, recurrent_kernels
-from tests.engine.workers.test_pool import until
+from tests.engine.serving.test_pool import until
 from tests.pages.looking import Open, disabled, press, sent
 from tests.pages.looking import said as words_of
 

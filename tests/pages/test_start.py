@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from engine.estimate.device import DeviceFacts
 from engine.experiments.lessons import LESSONS, TUTORIAL
 from engine.experiments.run_readings import score_of
 from engine.foundation.errors import Refused
-from engine.hosting.host import DeviceFacts
 from engine.runs.events import Snapshot
 from engine.runs.run import Run
-from engine.workers.health import Health
+from engine.serving.health import Health
 from pages.parts.app import server
 from pages.parts.boards.recorded import recorded_run
 from pages.parts.start import CONFIG, PRESSES, RUN, WAY, workers_in_words

@@ -8,11 +8,11 @@ from streamlit.testing.v1 import AppTest
 
 from engine.config.run_config import parse
 from engine.config.text_recipe import text_config
-from engine.text import own
+from engine.tasks.text import own
 from pages.parts.app import server
 from pages.parts.charts.loss import by_read_figure, level_lines, loss_figure, next_figure
 from pages.parts.text.trained import lead_over_trigram
-from tests.engine.workers.test_pool import until
+from tests.engine.serving.test_pool import until
 from tests.pages.looking import Open, disabled, ended, press, run_of, said, trained
 
 TEXT = "".join(f"the {who} {what} the {whom}, and then\nthe day was done.\n" for who in ("cat", "dog", "king") for what in (

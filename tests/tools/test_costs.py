@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from engine.experiments.choice.costs import shipped_times
+from engine.experiments.sweeps.plan import Plan
+from engine.experiments.sweeps.store import from_json, shipped
 from engine.foundation.provenance import today
-from engine.sweeps.plan import Plan
-from engine.sweeps.store import from_json, shipped
-from tests.engine.sweeps.scripted_pool import ScriptedPool
+from tests.engine.experiments.sweeps.scripted_pool import ScriptedPool
 from tools import costs
 
 

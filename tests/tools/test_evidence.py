@@ -15,9 +15,9 @@ from engine.experiments.experiment import CONFIRMATORY_SEEDS
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import Report
 from engine.experiments.statistics import LOWEST_P
-from engine.workers.pool import Pool
+from engine.serving.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue, fake_report
-from tests.engine.workers.test_pool import FAKE, some
+from tests.engine.serving.test_pool import FAKE, some
 from tools import evidence, rates
 from tools.evidence import markdown, write_readme
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from engine.notebooks import NOTEBOOKS, Notebook
-from engine.notebooks.cells import read_cells
+from pages.parts.notebooks.cells import read_cells
+from pages.parts.notebooks.notebook import NOTEBOOKS, Notebook
 from tools.notebooks import main, written
 
 SMALLER = {

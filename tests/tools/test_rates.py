@@ -7,9 +7,9 @@ import pytest
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.rates import read_grids
-from engine.workers.pool import Pool
+from engine.serving.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue
-from tests.engine.workers.test_pool import FAKE, some
+from tests.engine.serving.test_pool import FAKE, some
 from tools import rates
 
 

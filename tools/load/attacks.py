@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import aiohttp
 
-from engine.workers.runs.presence import LEFT_FOR
+from engine.serving.runs.presence import LEFT_FOR
 from tools.load.session import Session, messages, opened, visitor
 
 STREAMS = 200

@@ -34,7 +34,7 @@ VISITORS = 4
 LENGTHS = (331, 3001, 20011)
 """The steps of the visitors' runs, by which they are told apart from trials."""
 LIMITS = settings("PROFILE=public WORKERS=2 RUNS_PER_VISITOR=3 SILENT_SECONDS=20")
-FORK_SERVER = "engine.foundation.fork_server"
+FORK_SERVER = "engine.serving.processes.fork_server"
 
 
 class Life:

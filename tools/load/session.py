@@ -25,7 +25,7 @@ LIVE = ("queued", "running", "paused")
 PATIENCE = 60.0
 """Seconds to wait for a complete page; one that takes longer counts as never answered."""
 SILENCE = 8.0
-"""Seconds of a stream without a first message after which the board gives it up and asks to be polled (``stream.js``)."""
+"""Seconds of a stream without a first message after which the board gives it up and asks to be polled (``data.js``)."""
 RECONNECT = 1.0
 """Seconds before a broken stream is opened again."""
 COMPLETE = (
@@ -340,7 +340,7 @@ class Session:
             self._news(self.board, data["polled"])
 
     async def _look(self, settings: str) -> None:
-        """Ask for the untrained model of these settings, as ``untrained.js`` does."""
+        """Ask for the untrained model of these settings, as ``data.js`` does."""
         began = time.perf_counter()
         async with self._http.get(f"{self._address}untrained?{settings}") as answer:
             problem = "problem" in await answer.json()

@@ -40,7 +40,7 @@ from engine.runs.record_options import LEAST_RECORD
 from engine.settings.errors import quoted
 from engine.tasks import TASKS
 from engine.tasks.text import TextSettings
-from engine.text.encoded import read_text
+from engine.tasks.text.encoded import read_text
 from engine.training.data import Batch, Data
 from engine.training.evaluation import accuracies, forward, loss_of
 from engine.training.snapshot import take_snapshot, token_names

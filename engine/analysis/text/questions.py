@@ -24,9 +24,9 @@ from engine.model.activations import ActivationCache
 from engine.model.build import trained_model
 from engine.tasks.text import TextSettings
 from engine.tasks.text.data import text_corpus
-from engine.text.encoded import read_text
-from engine.text.kneser_ney import ORDERS, kneser_ney
-from engine.text.tokens import UNKNOWN
+from engine.tasks.text.encoded import read_text
+from engine.tasks.text.kneser_ney import ORDERS, kneser_ney
+from engine.tasks.text.tokens import UNKNOWN
 from engine.training.data import Batch, Data, text_settings_of
 from engine.training.evaluation import forward
 from engine.training.snapshot import patterns_in

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Literal
 
-from engine.architectures import architecture_of
 from engine.encodings.base import EncodingSettings, EncodingSpec
+from engine.settings.architectures import architecture_of
 from engine.settings.base import BaseConfig
 from engine.settings.fields import setting
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from math import ceil, log
 
-from engine.architectures import architecture_of
 from engine.encodings.base import EncodingSpec, RotationSettings
+from engine.settings.architectures import architecture_of
 from engine.settings.base import BaseConfig
 from engine.settings.costs import MIXED
 from engine.settings.fields import setting

@@ -20,7 +20,7 @@ from engine.foundation.provenance import provenance
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Event
 from engine.runs.run import Run
-from engine.workers.pool import Pool
+from engine.serving.pool import Pool
 
 RETRY_SECONDS = 0.5
 """Seconds after which a waiting trial is tried again: there may be room for it now, or one more machine."""

@@ -16,7 +16,7 @@ from engine.foundation.log import LOG
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
-from engine.workers.pool import Pool
+from engine.serving.pool import Pool
 
 AGAIN = ("lost", "stopped")
 """The ends after which a trial is trained again: its worker ended, or somebody stopped it who follows it no more."""

@@ -5,7 +5,7 @@ from typing import ClassVar
 from engine.settings.fields import setting
 from engine.tasks.base import READER, TaskSpec
 from engine.tasks.text import TextSettings
-from engine.text.tokens import Unit
+from engine.tasks.text.tokens import Unit
 
 
 class CharacterSettings(TextSettings):

@@ -11,9 +11,9 @@ from engine.settings.base import BaseConfig
 from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import setting, settings_in
 from engine.tasks.base import Breach, TaskSettings
-from engine.text import own
-from engine.text.encoded import Encoded, encoded, unknown_shares
-from engine.text.tokens import Unit
+from engine.tasks.text import own
+from engine.tasks.text.encoded import Encoded, encoded, unknown_shares
+from engine.tasks.text.tokens import Unit
 
 MOST_UNKNOWN = 0.01
 """The largest share of unknown held-out tokens in an experiment."""

@@ -10,7 +10,7 @@ from torch import Tensor
 from engine.settings.base import BaseConfig
 from engine.tasks.base.data import IGNORE, TaskData
 from engine.tasks.text import TextSettings
-from engine.text.encoded import no_window
+from engine.tasks.text.encoded import no_window
 
 SPLIT_SHARE = 5
 """Where the split is by windows, one of this many windows is held out."""

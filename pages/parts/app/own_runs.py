@@ -14,7 +14,7 @@ from engine.estimate.warnings import warnings_of
 from engine.foundation.formatting import in_bytes, in_time
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
-from engine.workers.protocol import Steering
+from engine.serving.protocol import Steering
 from pages.parts.app import server
 from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.visitor import mine, visitor

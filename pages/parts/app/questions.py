@@ -22,7 +22,7 @@ MAX_KEPT = 256
 
 
 def ask(job: Job[AnswerT], *, alone: bool = False, timeout: float = 30.0) -> AnswerT:
-    """The answer to a job; see :meth:`engine.workers.pool.Pool.ask`. Raises JobError with one sentence."""
+    """The answer to a job; see :meth:`engine.serving.pool.Pool.ask`. Raises JobError with one sentence."""
     with out_of_turn():
         server.wake()  # a link to any page may be the first request to the server
         return server.pool().ask(job, visitor(), alone=alone, timeout=timeout)

@@ -12,10 +12,10 @@ if TYPE_CHECKING:  # the engine is imported on first use: the server is up half 
     from filelock import FileLock
 
     from engine.foundation.visitor import Visitor
-    from engine.hosting.allowances import WorkKind
-    from engine.hosting.limits import Limits
     from engine.runs.run import Run
-    from engine.workers.pool import Pool
+    from engine.serving.allowances import WorkKind
+    from engine.serving.limits import Limits
+    from engine.serving.pool import Pool
 
 _making = Lock()
 _pool: Pool | None = None
@@ -26,11 +26,11 @@ _locks: set[FileLock] = set()
 def pool() -> Pool:
     """The worker pool. It outlives sessions, until :func:`close`. Work submitted before the workers are ready waits for them.
     Raises ValueError with one sentence where the environment has a limit or a scheduler that does not fit."""
-    from engine.cluster import cluster_at
     from engine.foundation.files import data_folder, keep_private
-    from engine.hosting.limits import Limits
     from engine.runs.store import Runs
-    from engine.workers.pool import Pool
+    from engine.serving.cluster import cluster_at
+    from engine.serving.limits import Limits
+    from engine.serving.pool import Pool
     from pages.parts.app.visitor import here
 
     global _pool
@@ -63,7 +63,7 @@ def take_data() -> None:
 
 def scheduler() -> str:
     """The address of the scheduler of the cluster on which runs are trained; empty without one."""
-    from engine.cluster import SCHEDULER_VARIABLE
+    from engine.serving.cluster import SCHEDULER_VARIABLE
 
     return os.environ.get(SCHEDULER_VARIABLE, "")
 
@@ -144,8 +144,8 @@ def close() -> None:
 def start_lines(limits: Limits, environ: Mapping[str, str], address: str | None, scheduler: str = "") -> Iterator[str]:
     """The lines of the log. ``address``: where the server listens; None for everywhere. ``scheduler``: the address of the cluster's; empty
     without one."""
-    from engine.hosting.host import is_loopback
-    from engine.hosting.limits import PROFILE
+    from engine.serving.host import is_loopback
+    from engine.serving.limits import PROFILE
 
     given = " ".join(f"{name}={value}" for name, value in limits.model_dump().items())
     yield f"Profile {environ.get(PROFILE, 'own')}; limits: {given}"

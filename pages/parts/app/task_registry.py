@@ -10,7 +10,7 @@ from engine.foundation.background import BackgroundTask
 from engine.foundation.errors import Refused
 from engine.foundation.log import LOG
 from engine.foundation.visitor import Visitor
-from engine.hosting.allowances import Allowances, Release, WorkKind
+from engine.serving.allowances import Allowances, Release, WorkKind
 from pages.parts.app import server
 
 MAX_KEPT = 60

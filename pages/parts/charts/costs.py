@@ -9,9 +9,9 @@ from math import log10
 
 import plotly.graph_objects as go
 
+from engine.experiments.sweeps.result import Summary
 from engine.foundation.formatting import in_bytes, in_fine_time
 from engine.settings.costs import Memory
-from engine.sweeps.result import Summary
 from pages.parts.charts.base import FONT, LEGEND, Trace, apart, axis, figure, painted, uid_of
 from pages.parts.charts.colors import GREYS, MUTED, Pair, muted, shade
 

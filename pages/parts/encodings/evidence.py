@@ -24,7 +24,7 @@ from engine.experiments.choice.table import Cell, CellState, Column, beside_pape
 from engine.experiments.frames import evidence_frame
 from engine.foundation.formatting import counted
 from engine.foundation.provenance import short_commit
-from engine.text.tokens import unknown_beside
+from engine.tasks.text.tokens import unknown_beside
 from pages.parts.app.frame import as_fragment
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import offer_file

@@ -21,7 +21,7 @@ from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.formatting import counted
 from engine.foundation.provenance import in_words
 from engine.settings.fields import Setting
-from engine.text.tokens import unknown_beside
+from engine.tasks.text.tokens import unknown_beside
 from pages.parts.app.frame import as_fragment, nothing
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import offer_file

@@ -11,7 +11,7 @@ from engine.experiments.finding import Finding
 from engine.experiments.report import ClaimReport
 from engine.experiments.trial import Curve, Trial
 from engine.foundation.formatting import counted, in_time
-from engine.workers.processes.machines import host_of
+from engine.serving.processes.machines import host_of
 from pages.parts.boards.component import Plain
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.experiments.arms import metric_label, role_color

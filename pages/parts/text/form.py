@@ -9,9 +9,9 @@ from engine.config.link import to_query
 from engine.config.run_config import RunConfig
 from engine.config.text_recipe import text_config
 from engine.runs.run import Run
-from engine.text import own
-from engine.text.encoded import without_window
-from engine.text.tokens import Unit
+from engine.tasks.text import own
+from engine.tasks.text.encoded import without_window
+from engine.tasks.text.tokens import Unit
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown, refused_in_words, show_refusal
 from pages.parts.app.own_runs import pause_button, say_watching, steering_button

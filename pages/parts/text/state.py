@@ -12,7 +12,7 @@ from engine.config.text_recipe import CHOSEN, RECIPE, TASK, text_config
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError, Problem, no_setting
 from engine.settings.fields import Setting, to_text
-from engine.text import own
+from engine.tasks.text import own
 from pages.parts.app.frame import as_fragment
 from pages.parts.app.own_runs import start_run
 from pages.parts.app.page_state import PageSettings

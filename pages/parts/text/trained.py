@@ -26,8 +26,8 @@ from engine.foundation.errors import JobError
 from engine.runs.events import Progress, Snapshot
 from engine.runs.run import Run
 from engine.runs.summary import passed, unknown_tokens
-from engine.text import plays
-from engine.text.tokens import UNKNOWN_NAME, unknown_in_words
+from engine.tasks.text import plays
+from engine.tasks.text.tokens import UNKNOWN_NAME, unknown_in_words
 from pages.parts.app import server
 from pages.parts.app.in_markdown import explained, in_markdown, refused_in_words, show_refusal
 from pages.parts.app.questions import ask, ask_once, if_known

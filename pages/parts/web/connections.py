@@ -20,7 +20,7 @@ from uvicorn import Server
 
 from engine.foundation.log import LOG
 from engine.foundation.visitor import Visitor
-from engine.hosting import descriptors
+from engine.serving import descriptors
 from pages.parts.app.visitor import shared_address
 
 if TYPE_CHECKING:  # what is read here of them, httptools' have, too

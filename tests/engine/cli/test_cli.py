@@ -20,10 +20,10 @@ from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, remember_spee
 from engine.experiments.choice.qualities import COMPARED, QUALITIES
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.foundation.provenance import provenance
+from engine.serving.pool import Pool
 from engine.training import speed
-from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue, fake_report
-from tests.engine.workers.test_pool import FAKE, some
+from tests.engine.serving.test_pool import FAKE, some
 from tests.tables import tables_beside
 
 CASES = tables_beside(__file__)

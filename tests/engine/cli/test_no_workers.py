@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from engine.cli import cluster, main
-from engine.workers.pool import Pool
+from engine.serving.pool import Pool
 
 
 @pytest.mark.usefixtures("own_data_folder")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.cli import cluster, main
-from engine.cluster import SCHEDULER_VARIABLE
+from engine.serving.cluster import SCHEDULER_VARIABLE
 from tests.clustering import loopback_cluster
 from tests.engine.cli.test_cli import Patch, Printed, lines
 from tests.engine.cli.test_terminal import interrupted

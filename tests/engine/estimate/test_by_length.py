@@ -5,7 +5,7 @@ import pytest
 from engine.estimate.by_length import cache_bytes_at, flops_at, longest, longest_in_time, longest_that_fits, memory_at
 from engine.estimate.prediction import predict
 from engine.estimate.speed import Speed
-from engine.sweeps.plan import read_plan
+from engine.experiments.sweeps.plan import read_plan
 
 
 @pytest.mark.parametrize("power", [1.0, 1.7, 2.0])

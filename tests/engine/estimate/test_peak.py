@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from engine.analysis.measurements import MEASUREMENTS, with_measurements
-from engine.architectures import ARCHITECTURES
 from engine.config.run_config import parse
 from engine.estimate.peak import Work, measuring_bytes
 from engine.estimate.prediction import predict
+from engine.settings.architectures import ARCHITECTURES
 from tools.peak import MEDIUM, real_peak
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.workers.pool import Pool
-from tests.engine.workers.test_pool import pool_of
+from engine.serving.pool import Pool
+from tests.engine.serving.test_pool import pool_of
 
 
 @pytest.fixture(scope="session")

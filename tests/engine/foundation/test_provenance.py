@@ -13,9 +13,9 @@ import pytest
 
 from engine import VERSION
 from engine.foundation import provenance as module
-from engine.foundation.child import child_environment
 from engine.foundation.code_hash import code_hash
 from engine.foundation.provenance import commit, cpu_name, in_words, provenance, stamped, today
+from engine.serving.processes.child import child_environment
 from tests.engine.at_once import at_once
 from tests.serving import ROOT
 

@@ -10,11 +10,11 @@ import pytest
 from engine.config.run_config import RunConfig
 from engine.experiments.evidence import store as evidence
 from engine.experiments.issues import ISSUES
+from engine.experiments.sweeps import store as sweeps
 from engine.foundation.stored_json import hash_of, read_json
 from engine.runs.request import RunRequest
 from engine.runs.saved_request import read_request
 from engine.runs.store import Runs
-from engine.sweeps import store as sweeps
 from tests.engine.fake_training import config, train
 
 DEEP = {

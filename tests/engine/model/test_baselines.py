@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from engine.architectures import ARCHITECTURES, receptive_field
 from engine.config.run_config import parse
 from engine.estimate.layout import continues
 from engine.estimate.matching import matched_width, n_parameters
 from engine.estimate.warnings import warnings_of
 from engine.model.build import build_model
 from engine.runs.events import Finished, Snapshot
+from engine.settings.architectures import ARCHITECTURES, receptive_field
 from engine.training.train import train
 from tests.engine.tiny import N_TOKENS, tiny_config, tiny_model, tokens
 

@@ -12,7 +12,6 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_model
 
-from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.estimate.layout import Shapes, shapes
@@ -20,6 +19,7 @@ from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.prediction import predict
 from engine.foundation.provenance import provenance
 from engine.model.build import ORIGIN, build_model, parameter_part, save_weights, trained_model
+from engine.settings.architectures import ARCHITECTURES
 from engine.training.optimizers import build_optimizers
 from engine.training.train import prepare
 from tests.engine.estimate.test_memory import assert_predicted

@@ -12,7 +12,7 @@ from engine.estimate.layout import TESTED, continues
 from engine.estimate.pieces import rows_at_once
 from engine.runs.events import Event, Failed, Finished, Measuring, Progress, Snapshot, Started
 from engine.runs.record_options import DEFAULT_RECORD, RecordOptions
-from engine.text.tokens import UNKNOWN
+from engine.tasks.text.tokens import UNKNOWN
 from engine.training.data import Data
 from engine.training.evaluation import evaluate, evaluate_in_pieces, forward
 from engine.training.train import prepare, train

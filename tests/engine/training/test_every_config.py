@@ -6,10 +6,10 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
 from engine.runs.events import Failed, Finished
+from engine.settings.architectures import ARCHITECTURES
 from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import Setting
 from engine.tasks import TASKS

@@ -9,11 +9,11 @@ CODE = """
 import sys
 from contextlib import suppress
 from importlib import import_module
-from engine.foundation.forked import WARM
+from engine.serving.processes.forked import WARM
 for module in WARM:
     import_module(module)
 warm = set(sys.modules)
-from engine.architectures import ARCHITECTURES
+from engine.settings.architectures import ARCHITECTURES
 from engine.config.run_config import parse
 from engine.encodings import ENCODINGS
 from engine.runs.events import Progress

@@ -24,11 +24,11 @@ from engine.runs.events import ARRAYS, Ended, Event, Failed, Finished, Measuring
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import AHEAD, SNAPSHOT_NOW
 from engine.runs.request import RunRequest
+from engine.serving.live_run import SAVE_EVERY, LiveRun, Training
+from engine.serving.protocol import Start
 from engine.training.recorder import Recorder, Repeated, recorder_for, why_not_recorded
 from engine.training.state import TrainingState
 from engine.training.train import begin, train
-from engine.workers.live_run import SAVE_EVERY, LiveRun, Training
-from engine.workers.protocol import Start
 from tests.engine.foundation.test_visitor import Clock
 from tests.engine.training.test_state import CONFIGS, SMALL
 

@@ -19,7 +19,7 @@ from engine.tasks.hops.data import landings
 from engine.training import snapshot as snapshots
 from engine.training.steps import gradient_norm
 from engine.training.train import prepare, train
-from tests.engine.workers.test_worker import numbers
+from tests.engine.serving.test_worker import numbers
 
 SHORT = RunConfig(steps=12, dropout=0.1, position_dropout=0.5, d_model=16)
 

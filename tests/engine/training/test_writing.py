@@ -8,13 +8,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.estimate.layout import continues, keeps_past, shapes
 from engine.runs.events import Finished, Measuring, Progress
-from engine.text import own
-from engine.text.tokens import UNKNOWN
+from engine.settings.architectures import ARCHITECTURES
+from engine.tasks.text import own
+from engine.tasks.text.tokens import UNKNOWN
 from engine.training.data import Batch
 from engine.training.evaluation import evaluate, forward
 from engine.training.train import prepare, train

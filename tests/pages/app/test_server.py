@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.hosting.limits import PROFILE, Limits
+from engine.serving.limits import PROFILE, Limits
 from pages.parts.app.server import start_lines
 from tests.serving import ROOT, free_port, running
 

@@ -6,8 +6,8 @@ import pytest
 
 from engine.foundation.errors import Refused
 from engine.foundation.visitor import Visitor
-from engine.hosting.allowances import Allowances
-from engine.hosting.limits import Limits
+from engine.serving.allowances import Allowances
+from engine.serving.limits import Limits
 from pages.parts.app.task_registry import MAX_KEPT, TaskRegistry
 from tests.engine.foundation.test_background import Scripted
 from tests.engine.full_disk import full

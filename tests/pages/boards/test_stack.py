@@ -5,9 +5,9 @@ from typing import Any, get_args
 import pytest
 
 from engine.analysis.attention.parts import PartKind
-from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.experiments.issues import ISSUES
+from engine.settings.architectures import ARCHITECTURES
 from pages.parts.boards.live.stack import part_kinds, stack_of
 
 ATTENDS = {"skip", "norm", "mlp", "layer", "head", "encoding", "embedding", "heads", "loss"}

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from engine.experiments.sweeps.result import Summary
 from engine.settings.costs import Memory
-from engine.sweeps.result import Summary
 from pages.parts.charts import costs
 from pages.parts.charts.costs import MEBIBYTES, MILLISECONDS, CostLine, cost_figure
 

@@ -23,8 +23,8 @@ from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.running.shared_trials import SharedTrials
 from engine.foundation.provenance import provenance
 from engine.foundation.visitor import Visitor
-from engine.hosting.allowances import Allowances
-from engine.hosting.limits import Limits
+from engine.serving.allowances import Allowances
+from engine.serving.limits import Limits
 from pages.parts.app import server
 from pages.parts.app.visitor import COOKIE
 from pages.parts.issues import tabs
@@ -35,7 +35,7 @@ from pages.parts.stage.board import as_csv, as_json
 from pages.parts.stage.experiments import EXPERIMENTS, RAN
 from pages.parts.stage.presenting import KEY as PRESENTING
 from pages.parts.stage.shown import Shown, of_run
-from tests.engine.workers.test_pool import until
+from tests.engine.serving.test_pool import until
 from tests.pages.looking import Open, labels, noted, press, said, sent
 from tests.pages.scripted_experiment import Scripted, ScriptedPool
 

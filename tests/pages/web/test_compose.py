@@ -21,9 +21,9 @@ from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from engine.cluster import SCHEDULER_VARIABLE
 from engine.foundation.log import LOG
-from engine.workers.health import Health
+from engine.serving.cluster import SCHEDULER_VARIABLE
+from engine.serving.health import Health
 from pages.parts.app import server
 from pages.parts.boards.component import PLOTLY_ADDRESS, packed_plotly, plotly_script
 from pages.parts.boards.live.board import LIVE
@@ -39,7 +39,7 @@ assert "pages.main" not in sys.modules
 import pages.parts
 for module in pkgutil.walk_packages(pages.parts.__path__, "pages.parts."):
     __import__(module.name)
-from engine.notebooks import NOTEBOOKS
+from pages.parts.notebooks.notebook import NOTEBOOKS
 from tests.pages.boards.test_live_board import ScriptedRun, opened
 assert not opened(ScriptedRun().advance(20), recorded=True).exception
 assert all(notebook.steps for notebook in NOTEBOOKS.values())
@@ -142,7 +142,7 @@ def test_without_workers_the_answer_is_no_and_those_of_a_cluster_count_apart(mon
         SimpleNamespace(role="runs", ready=True, machine=machine, address=machine) for machine in machines
     ]
     made = Mock(health=lambda: Health(workers, 4, 2, 0, 1))
-    monkeypatch.setattr("engine.workers.pool.Pool", lambda *_, **__: made)
+    monkeypatch.setattr("engine.serving.pool.Pool", lambda *_, **__: made)
     server.pool()
     assert client.get("/healthz").json() == {
         "ready": 3, "workers": 4, "running": 2, "queued": 1, "ready_here": 1, "ready_on_cluster": 2, "machines": 2,
@@ -200,7 +200,7 @@ def test_the_script_of_a_board_is_cached_for_ever_and_named_by_its_content(accep
     assert answer.headers["content-type"].startswith("text/javascript")
     assert "immutable" in answer.headers["cache-control"]
     assert answer.content == LIVE.plain
-    assert replace(LIVE, main="columns").address != LIVE.address
+    assert replace(LIVE, main="data").address != LIVE.address
 
     answer = client.get("/deep/boards/live-0000000000000000.js")
     assert (answer.status_code, answer.text) == (404, "There is no script of this name; reload the page.")

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from pages.parts.web.connections import BEGIN_WITHIN, GO_ON_WITHIN, MADE_WITHIN, Waiting
-from tests.engine.workers.test_pool import until
+from tests.engine.serving.test_pool import until
 from tests.serving import running
 from tools.load.session import visitor
 

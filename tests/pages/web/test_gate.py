@@ -16,8 +16,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from engine.foundation.visitor import Visitor
-from engine.hosting.allowances import Allowances
-from engine.hosting.limits import PROFILES, Limits
+from engine.serving.allowances import Allowances
+from engine.serving.limits import PROFILES, Limits
 from pages.parts.web.gate import MESSAGES_AT_ONCE, WHOLE_RUN, Gate
 from tests.serving import running
 from tools.load.session import opened, visitor

@@ -84,7 +84,7 @@ async def test_named_origins_are_let_in_and_none_asks_outside(tmp_path: Path, mo
     noted: list[dict[str, Any]] = [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()]
     began = [" ".join(note["began"]) for note in noted if "began" in note]
     assert any("streamlit run app.py" in command for command in began)
-    assert any("engine.workers.worker" in command for command in began), "the workers are watched too"
+    assert any("engine.serving.worker" in command for command in began), "the workers are watched too"
     assert [note for note in noted if "host" in note] == []
 
 

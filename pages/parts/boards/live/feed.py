@@ -15,8 +15,8 @@ from engine.estimate.recording import interim_size
 from engine.estimate.warnings import leak_of
 from engine.runs.events import Ended, Failed, Finished, Snapshot, Started, layers_kept
 from engine.runs.summary import LEARNED, above_chance
+from engine.serving.processes.machines import host_of
 from engine.tasks import TASKS
-from engine.workers.processes.machines import host_of
 from pages.parts.boards.live.columns import columns_of
 from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.charts.attention import mosaic_figure, pattern_figure

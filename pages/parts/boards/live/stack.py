@@ -7,13 +7,13 @@ from typing import Literal
 
 from engine.analysis.attention.asked import lengths_in_words, shortest_known
 from engine.analysis.attention.parts import parts_of
-from engine.architectures import KERNEL
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.layout import continues
 from engine.experiments.issues import ISSUES
 from engine.foundation.once import once
 from engine.foundation.tables import Text, read_tables
+from engine.settings.architectures import KERNEL
 from engine.tasks import TASKS
 from pages.parts.boards.component import Plain
 from pages.parts.charts.experiments.stack import OPTIMIZERS, short_label

@@ -2,10 +2,10 @@
 
 from html import escape
 
-from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.experiments.experiment import Arm, Experiment
+from engine.settings.architectures import ARCHITECTURES
 from engine.settings.fields import Setting
 from engine.tasks import TASKS
 from pages.parts.charts.experiments.arms import ROLE_COLORS, goes_without_saying

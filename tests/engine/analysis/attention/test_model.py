@@ -21,8 +21,8 @@ from engine.config.run_config import parse
 from engine.model.build import save_weights
 from engine.model.transformer import Transformer
 from engine.runs.events import Progress, Snapshot, Started
-from engine.text import plays
-from engine.text.tokens import joined, pieces, vocabulary_of
+from engine.tasks.text import plays
+from engine.tasks.text.tokens import joined, pieces, vocabulary_of
 from engine.training.train import prepare, train
 from tests.engine.tiny import tiny_config
 

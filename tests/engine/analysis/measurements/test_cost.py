@@ -18,12 +18,12 @@ from engine.config.run_config import parse
 from engine.estimate.by_length import cache_bytes_at, memory_at
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters
+from engine.experiments.sweeps import KINDS
+from engine.experiments.sweeps.plan import read_plan
 from engine.model import masks
 from engine.model.build import build_model
 from engine.model.masks import causal_mask
 from engine.runs.events import Progress
-from engine.sweeps import KINDS
-from engine.sweeps.plan import read_plan
 from engine.training.data import Data
 from engine.training.result import Trained
 from engine.training.train import train

@@ -17,7 +17,7 @@ from engine.config.run_config import RunConfig, parse
 from engine.encodings.base.layer import cosines
 from engine.runs.record_options import RecordOptions
 from engine.tasks.key_token.data import shortcut_answers
-from engine.text import own
+from engine.tasks.text import own
 from engine.training.data import Data
 from engine.training.train import train
 from tests.engine.tiny import as_trained

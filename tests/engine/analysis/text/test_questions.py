@@ -13,9 +13,9 @@ from engine.analysis.text.questions import baseline_nats
 from engine.config.run_config import RunConfig, parse
 from engine.model.build import save_weights
 from engine.runs.events import Finished, Snapshot
-from engine.text import own
-from engine.text.kneser_ney import kneser_ney
-from engine.text.tokens import pieces, vocabulary_of
+from engine.tasks.text import own
+from engine.tasks.text.kneser_ney import kneser_ney
+from engine.tasks.text.tokens import pieces, vocabulary_of
 from engine.training.data import Data
 from engine.training.train import prepare, train
 

@@ -12,7 +12,7 @@ from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.foundation.provenance import provenance
 from engine.foundation.visitor import Visitor
-from engine.workers.pool import Pool
+from engine.serving.pool import Pool
 from tests.engine.at_once import at_once
 from tests.engine.experiments.fake_issue import fake_issue
 

@@ -12,7 +12,6 @@ import pytest
 
 from engine.analysis.measurements import MEASUREMENTS
 from engine.analysis.measurements.held_out import band, exposures
-from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig, changes_between
 from engine.estimate.layout import shapes
 from engine.estimate.matching import n_parameters
@@ -28,6 +27,7 @@ from engine.experiments.key_figure import KeyFigure, Row
 from engine.experiments.question import ANSWERS
 from engine.foundation.glossary import TERMS
 from engine.runs.events import Finished
+from engine.settings.architectures import ARCHITECTURES
 from engine.training.train import train
 
 EVERY = pytest.mark.parametrize("issue", ISSUES.values(), ids=list(ISSUES))

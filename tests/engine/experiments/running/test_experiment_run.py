@@ -27,14 +27,14 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Started
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
+from engine.serving.pool import Pool
+from engine.serving.protocol import Steering
+from engine.serving.runs import room
 from engine.settings.errors import ConfigError
-from engine.workers.pool import Pool
-from engine.workers.protocol import Steering
-from engine.workers.runs import room
 from tests.engine.at_once import at_once
 from tests.engine.experiments.fake_issue import fake_issue
 from tests.engine.fake_training import RAISES
-from tests.engine.workers.test_pool import pool_of, until
+from tests.engine.serving.test_pool import pool_of, until
 from tests.pages.scripted_experiment import MEMORY, ScriptedPool
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")

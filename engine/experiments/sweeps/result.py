@@ -1,0 +1,90 @@
+"""The result of a sweep so far as plain data: its plan, the machine, the visits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import log
+from statistics import median
+
+from engine.experiments.sweeps.plan import Plan
+from engine.foundation.provenance import Provenance
+from engine.settings.costs import Cost, Machine
+
+STEEPEST = 2.5
+"""The highest power with which any cost here grows."""
+
+
+@dataclass(frozen=True)
+class Visit(Cost):
+    """One measurement of one point. The memory is measured in the first round only, since it is the same in every one."""
+
+    kind: str
+    place: int
+    """The length in tokens or the number of layers, depending on the plan's axis."""
+    round: int
+    took: float = 0.0
+    """Seconds of the whole visit."""
+
+    @property
+    def saved(self) -> int | None:
+        """The bytes that a training step saves for backward, where the memory was measured."""
+        return None if self.memory is None else self.memory.saved
+
+
+@dataclass(frozen=True)
+class Skip:
+    """A point that was not started; further points of its kind are not started either."""
+
+    kind: str
+    place: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A quantity at one length or depth: the median of its visits and their range."""
+
+    place: int
+    value: float
+    low: float
+    high: float
+    visits: int
+
+
+@dataclass(frozen=True)
+class Result:
+    plan: Plan
+    machine: Machine | None
+    visits: tuple[Visit, ...]
+    skips: tuple[Skip, ...]
+    state: str
+    """``running``, ``finished``, ``stopped`` or ``failed``."""
+    seconds: float
+    created: float
+    """The time of creation in seconds since 1970."""
+    provenance: Provenance = field(default_factory=Provenance)
+    """Empty where it was not noted."""
+
+    def summaries(self, kind: str, quantity: str) -> list[Summary]:
+        """A quantity (``train``, ``inference``, ``cached``, ``saved``) along the axis; empty where it was not measured for that kind."""
+        found: dict[int, list[float]] = {}
+        for visit in self.visits:
+            value: float | None = getattr(visit, quantity)
+            if visit.kind == kind and value is not None:
+                found.setdefault(visit.place, []).append(value)
+        return [
+            Summary(place, median(values), min(values), max(values), len(values))
+            for place, values in sorted(found.items())
+        ]
+
+    def counted(self, kind: str) -> list[Visit]:
+        """The visits of a kind whose memory was counted, along the axis."""
+        return sorted((v for v in self.visits if v.kind == kind and v.memory), key=lambda visit: visit.place)
+
+
+def onward(points: Sequence[tuple[int, float]], place: int) -> float:
+    """The value at a further x, by the power law through the last two points; with only one point, by the square."""
+    (last, value), slope = points[-1], 2.0
+    if len(points) > 1 and points[-2][1] > 0 < value:
+        earlier, small = points[-2]
+        slope = log(value / small) / log(last / earlier)
+    return value * float((place / last) ** min(STEEPEST, max(0.0, slope)))

@@ -1,0 +1,144 @@
+"""Running a sweep on the worker pool: point after point, each a job on a process that does nothing else meanwhile.
+
+The first round measures every kind along the axis, the short points first, each only after the guard has checked the earlier
+ones. Further rounds repeat all points in shuffled order, so that other load on the machine affects all kinds alike.
+"""
+
+import random
+import time
+from collections import Counter
+from dataclasses import replace
+from threading import Lock
+
+import psutil
+
+from engine.experiments.sweeps.guard import FIRST, FURTHER, GUESS, needed_seconds, reason_not_to, refusal
+from engine.experiments.sweeps.jobs import DescribeMachine, MeasureCost
+from engine.experiments.sweeps.plan import Plan
+from engine.experiments.sweeps.result import Result, Skip, Visit
+from engine.foundation.background import BackgroundTask
+from engine.foundation.errors import JobError, Refused
+from engine.foundation.provenance import provenance
+from engine.foundation.visitor import PROGRAM, Visitor
+from engine.serving.pool import Pool
+from engine.serving.processes.machines import HERE
+
+CLOCK = Lock()
+"""Held for one point: two sweeps alternate, so that neither slows the other's point."""
+GAP = 0.005
+"""Seconds between two points, in which another sweep or a short job gets its turn."""
+
+
+class Sweep(BackgroundTask):
+    """Every kind at every length or depth, as far as the guard allows; a stop waits for the end of the current point."""
+
+    def __init__(self, plan: Plan, pool: Pool, *, visitor: Visitor = PROGRAM) -> None:
+        """Raises Refused where the plan could take longer than the pool's host allows."""
+        if sentence := refusal(plan, pool.limits):
+            raise Refused(sentence)
+        super().__init__("measurement", visitor)
+        self.plan = plan
+        self.now: tuple[str, int] | None = None
+        """The kind and the length or depth that is measured now."""
+        self._pool = pool
+        self._on = HERE
+        # Only the task's own thread replaces it.
+        self._found = Result(plan, None, (), (), self.state, 0.0, self.created, provenance())
+        self._order = random.Random(0)
+
+    @property
+    def result(self) -> Result:
+        """The result so far."""
+        return replace(self._found, state=self.state, seconds=self.seconds)
+
+    @property
+    def seconds_left(self) -> float:
+        """The predicted seconds left, from the visits so far. A point counts until the guard has rejected it."""
+        taken = Counter((visit.kind, visit.place) for visit in self._found.visits)
+        return sum(
+            self._expected(kind, place) * (self.plan.rounds - taken[kind, place])
+            for kind in self.plan.kinds
+            for place in self.plan.places
+            if (kind, place) in taken or not self._skipped(kind)
+        )
+
+    @property
+    def done(self) -> float:
+        """The share of the time that is done, from 0 to 1, without the time spent waiting for a worker."""
+        if self.state != "running":
+            return 1.0
+        spent = sum(visit.took for visit in self._found.visits)
+        return spent / (spent + self.seconds_left) if spent else 0.0
+
+    def _work(self) -> None:
+        try:
+            self._on = self._pool.machines.measuring
+            machine = self._pool.ask(DescribeMachine(self.plan.device), timeout=120.0)
+            self._found = replace(self._found, machine=machine)
+            self._measure_along_the_axis()
+            for further in range(1, self.plan.rounds):
+                self._repeat(further)
+        finally:
+            self.now = None
+
+    def _measure_along_the_axis(self) -> None:
+        """The first round: outwards along the axis, as far as the guard allows each kind."""
+        for place in self.plan.places:
+            kinds = [kind for kind in self.plan.kinds if not self._skipped(kind)]
+            for kind in self._order.sample(kinds, len(kinds)):
+                if self._stop.is_set():
+                    return
+                why = reason_not_to(self.plan, kind, place, self._found.counted(kind), self._free_bytes())
+                if why is None:
+                    self._measure(kind, place, 0)
+                else:
+                    self._skip(kind, place, f"{why[0].upper()}{why[1:]}.")
+
+    def _repeat(self, round: int) -> None:
+        points = [(visit.kind, visit.place) for visit in self._found.visits if visit.round == 0]
+        for kind, place in self._order.sample(points, len(points)):
+            if self._stop.is_set():
+                return
+            self._measure(kind, place, round)
+
+    def _measure(self, kind: str, place: int, round: int) -> None:
+        config, length = self.plan.config(kind, place), self.plan.length_at(place)
+        try:
+            with CLOCK:
+                if self._pool.machines.measuring != self._on:
+                    raise Refused("The machine on which this was measured has left the cluster; please measure again.")
+                self.now = (kind, place)
+                began = time.monotonic()
+                job = MeasureCost(config, length, self.plan.device, memory=round == 0)
+                cost = self._pool.ask(job, alone=True, timeout=60.0 + 40 * self.plan.patience)
+        except JobError as error:  # the guard was too optimistic: the worker is replaced, the other kinds continue
+            self._skip(kind, place, str(error))
+            return
+        visit = Visit(**vars(cost), kind=kind, place=place, round=round, took=time.monotonic() - began)
+        self._found = replace(self._found, visits=(*self._found.visits, visit))
+        time.sleep(GAP)
+
+    def _free_bytes(self) -> int:
+        """Bytes available to a point: free, and at most the host's limit for a step or a worker."""
+        limits = self._pool.limits
+        machine = self._found.machine
+        if machine is not None and machine.kind == "cuda":
+            return min(machine.free, int(limits.memory))
+        elsewhere = machine if self._on != HERE else None
+        free = elsewhere.free if elsewhere else int(psutil.virtual_memory().available)
+        return min(free, int(limits.memory), int(limits.worker_memory))
+
+    def _skip(self, kind: str, place: int, why: str) -> None:
+        self._found = replace(self._found, skips=(*self._found.skips, Skip(kind, place, why)))
+
+    def _skipped(self, kind: str) -> bool:
+        return any(skip.kind == kind for skip in self._found.skips)
+
+    def _expected(self, kind: str, place: int) -> float:
+        """The predicted seconds of a visit; 0 where the guard will reject it."""
+        before = self._found.counted(kind)
+        if not before:
+            return GUESS
+        known = next((visit.train for visit in before if visit.place == place), None)
+        step = needed_seconds(self.plan, kind, place, before) if known is None else known
+        return 0.0 if step > self.plan.patience and known is None else max(GUESS, (FURTHER if known else FIRST) * step)

@@ -1,0 +1,333 @@
+"""A run inside its worker: it trains slice by slice at its own pace, pauses, steps, and hands over its events.
+
+:class:`Pacer` says when the next step is due, :class:`Seldom` when it is time to save and to show, :class:`Steps` trains and knows
+how far its state is ahead of its events; :class:`LiveRun` puts them together.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from engine.analysis.measurements.take import take_measurement
+from engine.config.run_config import RunConfig
+from engine.estimate.prediction import Prediction
+from engine.foundation.errors import error_in_words
+from engine.foundation.log import log_error, log_failure
+from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
+from engine.runs.folder import RunFolder
+from engine.runs.record_options import AHEAD, SNAPSHOT_NOW, RecordOptions
+from engine.serving.protocol import Start
+
+if TYPE_CHECKING:
+    from engine.training.state import TrainingState
+
+SLICE = 0.05
+"""The most seconds that one run trains before the next run's turn."""
+SHORT_SLICE = 0.01
+"""The same while a command or a short job waits: it is answered soon, and a flood of them does not stop the training."""
+BATCH = 0.1
+"""Seconds between two deliveries of a run's events."""
+SAVE_EVERY, SAVE_SHARE = 60.0, 50.0
+"""Seconds between two times at which a run's state is saved, at least; and as a multiple of what saving took the last time."""
+SNAPSHOT_EVERY = 0.5
+"""Seconds between snapshots of a run with a limited pace, beside those that its config determines."""
+SNAPSHOT_SHARE = 20
+"""A snapshot that took t seconds is not repeated for 20 t, so that snapshots cost at most 5 %."""
+
+
+class Training(Protocol):
+    """The training module: ``engine.training.train``, or a stand-in for tests."""
+
+    warm_up: Callable[[str], None]
+    begin: Callable[[RunConfig, Prediction | None], TrainingState]
+    train: Callable[
+        [RunConfig, None, RecordOptions, Prediction | None, object, TrainingState], Generator[Event, str | None, None]
+    ]
+
+
+class Pacer:
+    """When a run takes its next step: at its pace, and while it is paused once for each single step that was asked for."""
+
+    def __init__(self, pace: float | None, now: float, *, paused: bool) -> None:
+        self.paused, self.allowed = paused, 0
+        self.due = now
+        """The time at which the next step may be taken."""
+        self.set_pace(pace, now)
+
+    @property
+    def stands_still(self) -> bool:
+        return self.paused and self.allowed == 0
+
+    def set_pace(self, steps_per_second: float | None, now: float) -> None:
+        self.interval = 1 / steps_per_second if steps_per_second else 0.0
+        self.due = min(self.due, now + self.interval)
+
+    def allow_step(self, now: float) -> None:
+        self.paused, self.allowed, self.due = True, self.allowed + 1, now
+
+    def resume(self, now: float) -> None:
+        self.paused, self.allowed, self.due = False, 0, now
+
+    def count(self, now: float, to_repeat: int) -> None:
+        """Count a step as taken. ``to_repeat``: the steps that are repeated after it; negative where it is a new one."""
+        # A run that is behind its pace may catch up by one slice, not by its whole backlog.
+        self.due = max(self.due + self.interval, now - SLICE) if self.interval and to_repeat <= 0 else now
+        if self.paused and to_repeat < 0:
+            self.allowed -= 1
+
+
+class Seldom:
+    """When it is time again for something that takes time itself: after ``every`` seconds, or ``share`` times what it took."""
+
+    def __init__(self, every: float, share: float, now: float) -> None:
+        self._every, self._share = every, share
+        self.at, self.cost = now, 0.0
+
+    def is_due(self, now: float) -> bool:
+        return now - self.at >= max(self._every, self._share * self.cost)
+
+    def count(self, began: float, ended: float) -> None:
+        self.at, self.cost = began, ended - began
+
+
+class Steps:
+    """The events of a training, and its state. A device takes several steps before the first of their events is given: the state is
+    then ahead of the events, and nobody saves or shows it."""
+
+    def __init__(self, start: Start, training: Training, checkpoint: Path) -> None:
+        """``checkpoint``: the file from which a run goes on that has begun before."""
+        self._start, self._training, self._checkpoint = start, training, checkpoint
+        self.state: TrainingState | None = None
+        self.last: Event | None = None
+        self.step = start.seen or 0
+        """The step of the last event."""
+        self._generator = self._events()
+        self.close = self._generator.close
+
+    def _events(self) -> Generator[Event, str | None, None]:
+        request, seen, given = self._start.request, self._start.seen, self._start.prediction
+        self.state = state = self._training.begin(request.config, given)
+        if seen is not None and self._checkpoint.exists():
+            state.load(self._checkpoint)
+            if state.step > seen:  # the events in between were on their way when the app ended
+                self.state = state = self._training.begin(request.config, given)
+        self.step = state.step
+        yield from self._training.train(request.config, None, request.record, given, take_measurement, state)
+
+    def next(self, request: str | None = None) -> Event | None:
+        """The next event; None after the last one. An error is one, too."""
+        event: Event | None
+        try:
+            event = self._generator.send(request if self.last is not None else None)
+        except StopIteration:
+            ended = isinstance(self.last, Finished | Failed)
+            event = None if ended else Failed(self.step, "The run ended without a result.")
+        except Exception as error:
+            log_failure(f"Run {self._start.run_id}", error)
+            event = Failed(self.step, error_in_words(error))
+        if event is not None:
+            self.last = event
+            if not isinstance(event, Measuring | Started):
+                self.step = event.step
+        return event
+
+    @property
+    def on_device(self) -> bool:
+        """Whether a device was handed steps, and their events are still to come."""
+        return isinstance(self.last, Measuring) and self.last.on_device
+
+    @property
+    def ahead(self) -> bool:
+        """Whether steps are taken whose events are still to come."""
+        taken = isinstance(self.last, Progress) and self.state is not None and self.state.step > self.last.step
+        return self.on_device or taken
+
+    @property
+    def whole(self) -> bool:
+        """Whether the state is that after the last event: it is not in the validation after a step."""
+        return self.state is not None and self.state.step == self.step and not self.ahead
+
+
+class LiveRun:
+    """A run inside its worker, and its events that are not sent yet."""
+
+    def __init__(
+        self, start: Start, training: Training, folder: RunFolder, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.run_id, self.request, self.folder = start.run_id, start.request, folder
+        self.unsent: list[Event] = []
+        self.over = False
+        self.announced_pause = False
+        """Whether the pool has been told that this run waits."""
+        self.urgent = True
+        """Whether the next delivery is sent at once instead of in the next batch."""
+        self.saved_step: int | None = None
+        """The step that this worker has saved last."""
+        self._clock, now = clock, clock()
+        self.pacer = Pacer(start.request.pace, now, paused=start.request.paused)
+        self.steps = Steps(start, training, folder.state)
+        self._saves = Seldom(SAVE_EVERY, SAVE_SHARE, now)
+        self._snapshots = Seldom(SNAPSHOT_EVERY, SNAPSHOT_SHARE, now)
+        self._shown = start.seen is not None or not start.request.record.snapshots
+        self._repeats_to = start.seen or 0
+        self._sent_at = now
+
+    # What its worker asks
+
+    @property
+    def step(self) -> int:
+        return self.steps.step
+
+    @property
+    def failed(self) -> bool:
+        return isinstance(self.steps.last, Failed)
+
+    @property
+    def repeating(self) -> bool:
+        """Whether it takes steps that the pool knows already."""
+        return self.step < self._repeats_to
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the run is paused with no single step asked for; a run that starts paused first shows its first weights."""
+        return self.pacer.stands_still and self._shown
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the run has no point yet and is about to have one: its data are drawn, in pieces where they are large."""
+        return self.step == 0 and (self.steps.on_device or not isinstance(self.steps.last, Measuring))
+
+    @property
+    def delivery_due(self) -> float:
+        """The time at which the run's events should be sent."""
+        return 0.0 if self.urgent else self._sent_at + BATCH
+
+    @property
+    def deliverable(self) -> bool:
+        return bool(self.unsent) and self._clock() >= self.delivery_due
+
+    @property
+    def save_due(self) -> bool:
+        """Whether it is time to save a run that goes on: if its worker or the app ends, little of it is lost. Steps whose events are
+        still to come are settled first."""
+        able = not self.over and self.request.is_saved and (self.steps.whole or self.steps.ahead)
+        return able and self.step != self.saved_step and self._saves.is_due(self._clock())
+
+    # What it is told
+
+    def set_pace(self, steps_per_second: float | None) -> None:
+        self.pacer.set_pace(steps_per_second, self._clock())
+
+    def pause(self) -> None:
+        if not self.pacer.paused:
+            self.pacer.paused = True
+            self.settle()
+            self._take_snapshot()
+        self.urgent = True
+
+    def allow_step(self) -> None:
+        self.pacer.paused = True
+        self.settle()
+        self.pacer.allow_step(self._clock())
+
+    def resume(self) -> None:
+        self.pacer.resume(self._clock())
+
+    def stop(self) -> None:
+        self.settle()
+        if self.over:
+            return
+        self.close()
+        self._note(Ended(max(self.step, self._repeats_to), "stopped"))
+
+    def close(self) -> None:
+        """End the training where it is."""
+        try:
+            self.steps.close()
+        except Exception as error:
+            log_error(f"Run {self.run_id} was closed", error)
+
+    def save(self) -> bool:
+        """Save the state, where the run has begun; False where it is not the moment. Raises OSError where the disk does not take it."""
+        if self.steps.state is None:  # that from which it goes on is still there
+            return True
+        if not self.steps.whole:
+            return False
+        began = self._saves.at = self._clock()
+        self.steps.state.save(self.folder.state)
+        self._saves.count(began, self._clock())
+        self.saved_step = self.step
+        return True
+
+    # Training
+
+    def advance(self, seconds: float = SLICE, hurry: Callable[[], bool] = lambda: False) -> None:
+        """Train until the slice is used up, the pace or a pause requires waiting, or the run is over; shorter in a ``hurry``. While a
+        device computes by itself, other runs have their turn; the device is handed the next steps at once."""
+        began = self._clock()
+        if self.steps.on_device:
+            seconds = math.inf
+        while not self.over:
+            if self.steps.state is not None:
+                single = self.pacer.paused or self.pacer.interval or self.urgent
+                self.steps.state.ahead = 1 if single else AHEAD
+            event, now = self._next(), self._clock()
+            if self.steps.on_device:
+                return
+            if isinstance(event, Progress):
+                self._count(event.step, now)
+            if self.steps.ahead:
+                continue
+            if self.urgent or self.waiting or now < self.pacer.due:
+                return
+            if now - began >= (min(seconds, SHORT_SLICE) if hurry() else seconds):
+                return
+
+    def _count(self, step: int, now: float) -> None:
+        """Count a step, and show the model after the last one that was asked for, and now and then where steps are slow."""
+        self.pacer.count(now, self._repeats_to - step)
+        if self.pacer.paused and step > self._repeats_to:
+            if self.pacer.stands_still:
+                self._take_snapshot()
+                self.urgent = True
+        elif self.pacer.interval and not self.steps.ahead and self._snapshots.is_due(now):
+            self._take_snapshot()
+
+    def deliver(self) -> list[Event]:
+        """The events since the last delivery, which are then counted as sent."""
+        events, self.unsent = self.unsent, []
+        # The facts and the first point of the curve are each sent at once.
+        self.urgent = self.urgent and not any(isinstance(event, Progress) for event in events)
+        self._sent_at = self._clock()
+        return events
+
+    def settle(self) -> None:
+        """Give the events of the steps that a device has taken or takes, so that nothing is ahead of them."""
+        while self.steps.ahead and not self.over:
+            self._next()
+
+    def _take_snapshot(self) -> None:
+        """Take a snapshot of the current model; only after a step, since nothing else changes the model."""
+        if isinstance(self.steps.last, Progress) and self.request.record.snapshots:
+            began = self._clock()
+            self._next(SNAPSHOT_NOW)
+            self._snapshots.cost = self._clock() - began
+
+    def _next(self, request: str | None = None) -> Event | None:
+        event = self.steps.next(request)
+        self.over = event is None
+        if event is not None:
+            self._note(event)
+        return event
+
+    def _note(self, event: Event) -> None:
+        if isinstance(event, Measuring):
+            return
+        self.unsent.append(event)
+        if isinstance(event, Snapshot):
+            self._snapshots.at, self._shown = self._clock(), True
+        self.over = isinstance(event, Finished | Failed | Ended)

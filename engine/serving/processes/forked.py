@@ -1,0 +1,167 @@
+"""Processes that a fork server forks, and this program's end of that server (:mod:`engine.serving.processes.fork_server`)."""
+
+import atexit
+import errno
+import math
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from threading import Lock, RLock
+
+import psutil
+
+from engine.foundation.log import LOG
+from engine.serving.processes.fork_server import NUMBER, ROOT, Request
+
+WARM = (
+    "engine.serving.worker", "engine.training.train", "engine.training.speed", "engine.analysis.measurements.cost",
+    "engine.analysis.attention.changes", "engine.analysis.attention.checks", "engine.analysis.attention.heads",
+    "engine.analysis.attention.steps", "engine.analysis.encodings.portraits", "engine.analysis.text.questions",
+    "engine.training.first_run", "torch._dynamo", "torch.profiler",
+)  # fmt: skip
+"""The modules that the fork server imports: those of the children, of their questions, and what the first training step imports."""
+HANGS_AFTER = 60.0
+"""Seconds without coming to a request after which a fork server hangs: it is killed with the child that was asked for."""
+LOOK_EVERY = 0.5
+"""Seconds between two looks whether a fork server that says nothing stands still; found so twice, it is killed."""
+TELLS_WITHIN = 5.0
+"""Seconds after the end of a child in which its fork server must tell how it ended."""
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether the system has stopped a process (SIGSTOP): it does nothing until somebody lets it go on."""
+    try:
+        return bool(pid) and psutil.Process(pid).status() in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP)
+    except psutil.Error:
+        return False
+
+
+class Forked:
+    """A process that the fork server has been asked for. The constructor does not wait; :meth:`begin` does."""
+
+    def __init__(self, module: str, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+        self.pid = 0
+        """Its number; 0 until it is known."""
+        self.returncode: int | None = None
+        """As that of Popen; None before :meth:`wait` has returned, and where it cannot be known."""
+        self._server, self._asked_at = FORK_SERVER, time.monotonic()
+        self._awaited, self._killed, self._lock = True, False, Lock()
+        self._handle: int | None = None  # a pidfd: it never means another process
+        self._end, end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with end, ExitStack() as theirs:
+            input_, stdin = os.pipe()
+            theirs.callback(os.close, input_)
+            self.stdin = os.fdopen(stdin, "wb")
+            stdout, output = os.pipe()
+            theirs.callback(os.close, output)
+            self.stdout = os.fdopen(stdout, "rb")
+            self._server.send(Request(module, list(arguments), dict(environment)), [input_, output, 2, end.fileno()])
+
+    def begin(self) -> None:
+        """Wait until the process is there, or the fork server refuses, ends or stands still. Raises OSError where this program has no
+        descriptor left for it: the process ends with its input."""
+        self._hears()
+        body, given, _, _ = socket.recv_fds(self._end, NUMBER.size, 1, socket.MSG_CMSG_CLOEXEC)
+        self._awaited = False
+        if not body:
+            return  # the fork server did not start it; the pipes are closed
+        if not given:
+            raise OSError(errno.EMFILE, "no descriptor is left for a process")
+        with self._lock:
+            (self.pid,), (self._handle,) = NUMBER.unpack(body), given
+        if self._killed:
+            self.kill()
+
+    def _hears(self, seconds: float = math.inf) -> bool:
+        """Wait so long for the fork server to say something, or to end: one that stands still is killed. Returns whether it did."""
+        waits, stopped = select.poll(), 0
+        waits.register(self._end, select.POLLIN)
+        while not waits.poll(LOOK_EVERY * 1000):
+            seconds -= LOOK_EVERY
+            if seconds <= 0:
+                return False
+            stopped = stopped + 1 if is_stopped(self._server.pid) else 0
+            if stopped == 2:  # once may be the moment in which all processes of a terminal go on
+                LOG.warning("The fork server (process %d) stands still and is replaced.", self._server.pid)
+                self._server.kill()
+        return True
+
+    def kill(self) -> None:
+        with self._lock, suppress(ProcessLookupError):
+            self._killed = True
+            if self._handle is not None:
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+            elif self._awaited and time.monotonic() - self._asked_at > HANGS_AFTER:
+                self._server.kill()
+
+    def wait(self) -> None:
+        """Wait for the end; to be called once. The status is unknown where the fork server ended before the process, or says nothing."""
+        if self._handle is not None:
+            gone = select.poll()
+            gone.register(self._handle, select.POLLIN)
+            gone.poll()
+            with self._lock:
+                os.close(self._handle)
+                self._handle = None
+        with self._end, suppress(OSError):
+            if self._hears(TELLS_WITHIN) and (body := self._end.recv(NUMBER.size)):
+                (self.returncode,) = NUMBER.unpack(body)
+
+
+class ForkServer:
+    """This program's fork server: started with the first child, and anew where it was killed; its children go on without it."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        atexit.register(self.close)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
+
+    @property
+    def pid(self) -> int:
+        """Its process's number; 0 where none was started."""
+        return self._process.pid if self._process else 0
+
+    def send(self, request: Request, descriptors: Sequence[int]) -> None:
+        """Pass a request on. Raises OSError where no fork server can be started."""
+        with self._lock:
+            if self._socket is not None and self._process is not None and self._process.poll() is None:
+                with suppress(ConnectionError):
+                    return request.send(self._socket, descriptors)
+            request.send(self._start(request.environment), descriptors)
+
+    def _start(self, environment: Mapping[str, str]) -> socket.socket:
+        self.close()
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            command = [sys.executable, "-m", Request.__module__, str(theirs.fileno()), *WARM]
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=ROOT, env=environment,
+                pass_fds=[theirs.fileno()],
+            )  # fmt: skip
+        return self._socket
+
+    def kill(self) -> None:
+        """End its process, which hangs; the next child has a new one."""
+        if process := self._process:
+            process.kill()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(LOOK_EVERY)
+
+    def close(self) -> None:
+        """End the fork server; one that is importing would else do that to the end."""
+        with self._lock:
+            if self._socket is not None and self._process is not None:
+                self._socket.close()
+                self._process.kill()
+                self._process.wait()
+                self._socket = self._process = None
+
+
+FORK_SERVER = ForkServer()

@@ -1,0 +1,113 @@
+"""The messages between the pool and a worker: small frozen dataclasses, which travel as :mod:`engine.serving.processes.messages` says."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from engine.estimate.device import DeviceFacts
+from engine.estimate.prediction import Prediction
+from engine.foundation.job import Job
+from engine.runs.events import Event
+from engine.runs.request import RunRequest
+
+Role = Literal["runs", "jobs", "own"]
+"""``runs``: trains runs that take turns. ``jobs``: answers jobs and never trains a run. ``own``: trains one run and ends with it."""
+
+
+@dataclass(frozen=True)
+class Start:
+    run_id: str
+    request: RunRequest
+    prediction: Prediction
+    folder: str
+    """The path, absolute or in the data folder, in which the worker saves the weights."""
+    seen: int | None = None
+    """The last step that the pool knows of a run that goes on, from the state in its folder, or from its beginning where there is none: the
+    steps up to that one are repeated. None: it begins anew."""
+
+
+Steering = Literal["pause", "step", "resume", "set pace"]
+"""What the owner of a run asks for while it goes on. ``pause``: after the step in progress, with a snapshot. ``step``: take exactly one
+optimizer step and a snapshot, and pause. ``resume``: go on after a pause."""
+Action = Literal[Steering, "stop", "checkpoint"]
+"""``checkpoint``: save the run's state in its folder and let the run go."""
+
+
+@dataclass(frozen=True)
+class Control:
+    """A command for a run that was started."""
+
+    run_id: str
+    action: Action
+    pace: float | None = None
+    """The optimizer steps per second of ``set pace``; None is full speed."""
+
+
+@dataclass(frozen=True)
+class Followers:
+    """The visitors for whom a run is trained."""
+
+    here: bool
+    """Whether any of them has a page open. A run that nobody waits for gets time that no other run wants."""
+    claims: tuple[tuple[str, str, str], ...]
+    """The claim (:attr:`engine.foundation.visitor.Visitor.claim`) of each who is here, of all where nobody is."""
+
+
+@dataclass(frozen=True)
+class Audience:
+    """The followers of all runs of the worker, by the run's id. It comes before :class:`Start`, and again with each change."""
+
+    runs: Mapping[str, Followers]
+
+
+@dataclass(frozen=True)
+class Ask:
+    job_id: str
+    job: Job[Any]
+
+
+@dataclass(frozen=True)
+class Ping:
+    """A question to an idle worker, whose main loop answers with :class:`Busy`."""
+
+
+Command = Start | Audience | Control | Ask | Ping
+"""A message from the pool to a worker."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The worker takes runs or jobs. It has imported everything."""
+
+    facts: DeviceFacts
+
+
+@dataclass(frozen=True)
+class Busy:
+    """The run or job that the worker computes from now on, so that one which never returns can be named."""
+
+    task_id: str | None
+
+
+@dataclass(frozen=True)
+class RunUpdate:
+    """The next events of a run, and what has become of it."""
+
+    run_id: str
+    events: list[Event] = field(default_factory=list)
+    state: Literal["running", "paused", "saved", "unsaved", "checkpointed", "over"] | None = None
+    """``saved``: its state is in its folder; ``unsaved``: it could not be saved. The run goes on. ``checkpointed``: it has left the worker,
+    and its state is in its folder if it had begun. ``over``: it has left the worker, and these are the last events."""
+
+
+@dataclass(frozen=True)
+class JobAnswer:
+    job_id: str
+    value: bytes = b""
+    """The answer, pickled by :func:`engine.serving.processes.messages.write_value`."""
+    error: str = ""
+    """One sentence where the job failed, else empty."""
+
+
+Report = Ready | Busy | RunUpdate | JobAnswer
+"""A message from a worker to the pool."""

@@ -1,0 +1,196 @@
+"""The questions: jobs that are asked of the job processes, from the call of ``ask`` to the answer.
+
+Job processes never train a run, so that neither waits for the other, and a job that takes too long costs nobody a run. The time of a
+job counts from the moment at which a process computes it: one that waits too long for a process is refused, and costs no process.
+"""
+
+import secrets
+import time
+from contextlib import suppress
+from itertools import count
+from typing import Any, cast
+
+from engine.foundation.errors import JobError
+from engine.foundation.formatting import in_time
+from engine.foundation.job import AnswerT, Job
+from engine.foundation.visitor import Pace, Visitor
+from engine.serving import protocol
+from engine.serving.allowances import has_share
+from engine.serving.processes.machines import HERE
+from engine.serving.processes.messages import read_value, write_value
+from engine.serving.processes.process import KillReason, Slot, WorkerProcess
+from engine.serving.processes.supervisor import Supervisor
+from engine.serving.runs.queued import QueuedJob
+from engine.serving.shares import Shares
+
+FIRST_START = 120.0
+"""Seconds by which a question may last longer while no process of this program was ready yet: the first one waits for imports."""
+SHARE, AT_ONCE = 0.25, 5.0
+"""Seconds of jobs that a visitor has in each second, and at once, while others train: jobs go before training."""
+ADDRESS_SHARE, ADDRESS_AT_ONCE = 1.0, 60.0
+"""The same for a network address while somebody elsewhere trains: a school is one address, and so is who throws cookies away."""
+AGAIN = 0.1
+"""Seconds after which it is looked again whether a process has begun a job that was given to it."""
+LARGEST = 2**20
+"""The most bytes of a pickled question."""
+
+
+class Questions:
+    """The jobs that wait for a process, in the order of their turns, and those on a process."""
+
+    def __init__(self, supervisor: Supervisor) -> None:
+        self._supervisor, self._lock = supervisor, supervisor.lock
+        self._waiting: list[QueuedJob] = []
+        self._shares = Shares()
+        self._by_visitor = Pace(SHARE, AT_ONCE)
+        self._by_address = Pace(ADDRESS_SHARE, ADDRESS_AT_ONCE)
+        self._closed = ""
+
+    def ask(self, job: Job[AnswerT], visitor: Visitor, *, alone: bool, timeout: float) -> AnswerT:
+        """The answer to a job; blocks. It may wait for a process for ``timeout`` seconds, and be computed for as long. What this
+        program's first process needs for its imports takes nothing of that. Raises JobError with one sentence."""
+        if len(write_value(job)) > LARGEST:
+            raise JobError(f"The question is longer than {LARGEST // 2**20} MiB.")
+        with self._lock:
+            if self._closed:
+                raise JobError(self._closed)
+            queued = self._join(job, visitor, alone)
+            warm = any(worker.ready for worker in self._supervisor.workers)
+            self.dispatch()
+        answer = self._answer_of(queued, timeout, timeout if warm else timeout + FIRST_START)
+        try:
+            return cast(AnswerT, read_value(answer))
+        except TypeError as error:
+            raise JobError(f"{job.noun} failed: {error}") from error
+
+    def _answer_of(self, queued: QueuedJob, computes: float, waits: float) -> bytes:
+        """The answer to a job that waits for a process for at most ``waits`` seconds and is computed for at most ``computes``."""
+        asked = time.monotonic()
+        while True:
+            begun_at = queued.begun_at
+            until = asked + waits if begun_at is None else max(asked, begun_at) + computes
+            with suppress(TimeoutError):
+                return queued.answer.result(max(AGAIN, until - time.monotonic()))
+            with self._lock:
+                if queued.begun_at != begun_at or queued.answer.done():
+                    continue
+                if begun_at is not None:
+                    self._leave(queued)
+                    raise JobError(f"{queued.ask.job.noun} took longer than {in_time(computes)}.")
+                if queued in self._waiting:  # else a process is about to begin it
+                    self._leave(queued)
+                    raise JobError(
+                        f"{queued.ask.job.noun} has waited for {in_time(waits)}, since many ask at once. Ask again."
+                    )
+
+    def dispatch(self) -> None:
+        """Give waiting jobs to free processes, those of each network address and of each visitor there in turn (:class:`Shares`). Who
+        has had a large share of the time lately waits while others train."""
+        with self._lock:
+            asking = [queued for queued in self._waiting if not self._is_held_back(queued.visitor)]
+            for queued in self._shares.in_turn(asking, lambda queued: queued.visitor.claim):
+                if (worker := self._process_for(queued)) is not None:
+                    worker.job = queued
+                    worker.send(queued.ask)
+                    self._waiting.remove(queued)
+                    self._shares.spend(queued.visitor.claim, 1)
+
+    def take_answer(self, worker: WorkerProcess, answer: protocol.JobAnswer) -> None:
+        with self._lock:
+            queued, worker.job, worker.idle_since = worker.job, None, time.monotonic()
+            self._spend(queued)
+            self.dispatch()
+        if queued is not None and answer.error:
+            queued.answer.set_exception(JobError(answer.error))
+        elif queued is not None:
+            queued.answer.set_result(answer.value)
+
+    def end_job_of(self, worker: WorkerProcess) -> None:
+        """The process is gone. A job that it had not begun waits again, once where the process was ready; the job that it computed has
+        failed."""
+        with self._lock:
+            queued, worker.job = worker.job, None
+            self._spend(queued)
+            if queued is None:
+                return
+            if queued.begun_at is None and not (worker.ready and queued.asked_again):
+                queued.asked_again = queued.asked_again or worker.ready
+                self._waiting.insert(0, queued)
+                return
+        queued.answer.set_exception(JobError(worker.why_it_ended(queued.ask.job_id)))
+
+    def close(self, sentence: str) -> None:
+        """Fail every job; those asked from now on fail, too."""
+        with self._lock:
+            self._closed = sentence
+            going, self._waiting = self._going(), []
+            for worker in self._supervisor.workers:
+                worker.job = None
+        for queued in going:
+            queued.answer.set_exception(JobError(sentence))
+
+    def _spend(self, queued: QueuedJob | None) -> None:
+        """Count the time that a process was at a job against its visitor and its network address, however it ended."""
+        if queued is not None and queued.begun_at is not None:
+            self._by_visitor.spend(queued.visitor.id, time.monotonic() - queued.begun_at)
+            self._by_address.spend(queued.visitor.network, time.monotonic() - queued.begun_at)
+
+    def _is_held_back(self, visitor: Visitor) -> bool:
+        """Whether a visitor, or all those at its network address together, have had a large share of the time lately, and somebody
+        else, or somebody elsewhere, trains."""
+        alone = bool(visitor.id) and self._by_visitor.wait(visitor.id) > 0
+        together = bool(visitor.network) and self._by_address.wait(visitor.network) > 0
+        if not (alone or together):
+            return False
+        going = [queued.request.visitor for worker in self._supervisor.workers for queued in worker.runs.values()]
+        return any(
+            (alone and other.id != visitor.id) or (together and other.network != visitor.network) for other in going
+        )
+
+    def _process_for(self, job: QueuedJob) -> WorkerProcess | None:
+        """A free process for a job, or a new one; None while the job has to wait.
+
+        A process has one job at a time. Of two jobs that measure time, the second waits for the first; so does a visitor's second
+        job, so that one visitor never holds all processes; an address has a share of them (:func:`has_share`).
+        """
+        processes = [worker for worker in self._supervisor.workers if worker.role == "jobs"]
+        computing = [worker.job for worker in processes if worker.job is not None]
+        if any((job.alone and other.alone) or job.visitor.id == other.visitor.id != "" for other in computing):
+            return None
+        network, most = job.visitor.network, self._supervisor.limits.job_processes
+        here = sum(other.visitor.network == network for other in computing)
+        if network and here and not has_share(here, len(computing), most):
+            return None
+        name = self._supervisor.machines.measuring if job.ask.job.anywhere else HERE
+        own = [worker for worker in processes if worker.machine == name and not (worker.retired or worker.kill_reason)]
+        free = [worker for worker in own if worker.available and worker.job is None]
+        if free or len(own) >= (most if name == HERE else 1):
+            return min(free, key=lambda worker: worker.slot.number, default=None)
+        taken = {worker.slot for worker in processes}
+        slots = (Slot("jobs", number, machine=name) for number in count())
+        return self._supervisor.launch(next(slot for slot in slots if slot not in taken))
+
+    def _going(self) -> list[QueuedJob]:
+        """The jobs that wait and those on a process."""
+        return self._waiting + [worker.job for worker in self._supervisor.workers if worker.job is not None]
+
+    def _join(self, job: Job[Any], visitor: Visitor, alone: bool) -> QueuedJob:
+        """The same job where one is under way, with one more caller, else a new one."""
+        for queued in self._going():
+            if queued.alone == alone and queued.ask.job == job:
+                queued.callers += 1
+                return queued
+        queued = QueuedJob(protocol.Ask(secrets.token_hex(8), job), visitor, alone)
+        self._waiting.append(queued)
+        return queued
+
+    def _leave(self, queued: QueuedJob) -> None:
+        """A caller gives up. The last one takes the job along, and ends the process that has computed it for too long."""
+        queued.callers -= 1
+        if queued.callers == 0:
+            for worker in self._supervisor.workers:
+                if worker.job is queued:
+                    worker.job = None
+                    self._spend(queued)
+                    worker.kill_for(KillReason("took too long", queued.ask.job_id))
+            self._waiting = [other for other in self._waiting if other is not queued]

@@ -1,0 +1,249 @@
+"""The queue of runs: which are let in, in whose turn they start, and on which worker."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from engine.foundation.errors import NoRoom, Refused
+from engine.foundation.log import LOG
+from engine.runs.request import RunRequest
+from engine.serving import protocol
+from engine.serving.allowances import Allowances, Release, has_share
+from engine.serving.host import WORKER_BYTES
+from engine.serving.limits import Limits
+from engine.serving.processes.machines import Machine, memory_for
+from engine.serving.processes.process import Slot, WorkerProcess
+from engine.serving.processes.supervisor import Supervisor
+from engine.serving.runs.memory import has_room_for, needs_accelerator, together
+from engine.serving.runs.presence import Presence
+from engine.serving.runs.queued import QueuedRun
+from engine.serving.shares import Shares
+
+CLOSING = "The app is closing."
+LOGGED_FROM = 4
+"""The number of waiting runs from which the log tells the length of the queue, each time that it has doubled."""
+LARGE_SHARE = 0.5
+"""The share of a worker's room for runs above which a run is large."""
+SMALL_SHARE, SMALL_BOUND = 0.125, 64 * 2**20
+"""The bound of a run without a formula up to which it may share a worker: a share of the room, and at least so many bytes."""
+
+
+def in_turn(queue: Sequence[QueuedRun], going: Iterable[QueuedRun]) -> list[QueuedRun]:
+    """The queue in the order in which it starts: network addresses take turns, and at each its visitors (:class:`Shares`), so that
+    cookies that are thrown away bring no further turn. Runs that somebody looks at start before trials of experiments.
+
+    ``going``: the runs on workers, which count as turns had.
+    """
+    order, had = list[QueuedRun](), list(going)
+    for trial in (False, True):
+        shares = Shares()
+        for run in had:
+            if run.request.trial == trial:
+                shares.spend(run.request.visitor.claim, 1, ahead=math.inf)
+        waiting = [run for run in queue if run.request.trial == trial]
+        for run in shares.in_turn(waiting, lambda run: run.request.visitor.claim):
+            shares.spend(run.request.visitor.claim, 1)
+            order.append(run)
+    return order
+
+
+def seconds_to_start(going: Sequence[Sequence[float]], waiting: Sequence[float], most: int) -> list[float]:
+    """The seconds until each waiting run starts.
+
+    ``going``: for each worker the seconds of training that its runs have left; the runs of a worker share its core
+    equally. ``waiting``: the same for the runs in the queue, in order. ``most``: the runs that a worker takes at once.
+    """
+    workers = [sorted(left) for left in going]
+    now, starts = 0.0, list[float]()
+    if not workers:
+        return starts
+    for needed in waiting:
+        while min(map(len, workers)) >= most:  # pass the time until the next run of any worker ends
+            passed = min(left[0] * len(left) for left in workers)
+            now += passed
+            for left in workers:
+                share = passed / max(1, len(left))
+                left[:] = [seconds - share for seconds in left if seconds - share > 1e-9]
+        starts.append(now)
+        chosen = min(workers, key=len)
+        chosen.append(needed)
+        chosen.sort()
+    return starts
+
+
+def worker_for_run(workers: Sequence[WorkerProcess], queued: QueuedRun, most: int) -> WorkerProcess | None:
+    """The worker with the fewest running runs; None while every worker has as many runs as its machine allows, else ``most``, too little
+    room in its memory, or a run that must be alone.
+
+    A run that needs an accelerator goes to a worker that owns one. Where there is none, any worker takes it, and the run
+    itself says that the device is missing.
+    """
+    able = [worker for worker in workers if worker.available and worker.role == "runs" and not worker.held_alone]
+    if needs_accelerator(queued, workers):
+        able = [worker for worker in able if worker.owns_accelerator]
+    room = [worker for worker in able if len(worker.runs) < (worker.most_runs or most) and has_room_for(worker, queued)]
+    return min(room, key=lambda worker: (worker.load, worker.slot.number), default=None)
+
+
+def goes_on_its_own(queued: QueuedRun, workers: Sequence[WorkerProcess], limits: Limits) -> bool:
+    """Whether a run gets a process of its own, with the operating system's limit: where it is large for a worker, or where its peak is
+    only a bound and not small. Then it alone fails if it takes more than it should. On an accelerator it gets none: the system's limit
+    does not count that memory."""
+    smallest = min((worker.allowed for worker in workers if worker.role == "runs"), default=int(limits.worker_memory))
+    peak, room = queued.prediction.peak, smallest - WORKER_BYTES
+    only_bound = queued.prediction.memory.saved is None
+    large = peak > LARGE_SHARE * room or (only_bound and peak > max(SMALL_SHARE * room, SMALL_BOUND))
+    return large and not needs_accelerator(queued, workers)
+
+
+def machine_for_own(workers: Sequence[WorkerProcess], machines: Sequence[Machine], limits: Limits) -> Machine | None:
+    """The machine with the fewest processes of that kind on which there is room for one more process with a run of its own; None while
+    there is none.
+
+    There are at most as many as a machine has workers, and together with what the runs on these are predicted to take they fit into the
+    workers' memory. One may always go, so that no run waits for ever.
+    """
+    if not any(worker.available and worker.role == "runs" for worker in workers):
+        return None  # whether there is an accelerator is not known yet
+    own = Counter(worker.machine for worker in workers if worker.role == "own")
+    room = [machine for machine in machines if _has_room_for_own(machine, own[machine.name], workers, limits)]
+    return min(room, key=lambda machine: own[machine.name], default=None)
+
+
+def _has_room_for_own(machine: Machine, own: int, workers: Iterable[WorkerProcess], limits: Limits) -> bool:
+    """Whether one more process with a run of its own fits on the machine beside ``own`` others."""
+    shared = [worker for worker in workers if worker.role == "runs" and worker.machine == machine.name]
+    taken = sum(WORKER_BYTES + together(run.prediction for run in worker.runs.values()) for worker in shared)
+    needed = taken + (own + 1) * memory_for("own", machine, limits)
+    return own == 0 or (own < machine.slots and needed <= machine.slots * machine.memory)
+
+
+class RunQueue:
+    """The runs that wait for a worker. Who does several things at once here holds the supervisor's lock meanwhile."""
+
+    def __init__(self, supervisor: Supervisor, allowances: Allowances, presence: Presence) -> None:
+        self._supervisor, self._allowances, self._presence = supervisor, allowances, presence
+        self._lock, self._limits = supervisor.lock, supervisor.limits
+        self.waiting: list[QueuedRun] = []
+        self._logged_from = LOGGED_FROM
+        self._not_started = False
+
+    def admit(self, request: RunRequest) -> Release:
+        """Count a run among its owner's, but no trial, before anything is written for it; :meth:`add` follows, or it is released. Raises
+        Refused where no further run may wait, or none from this network address."""
+        with self._lock:
+            if self._supervisor.closing.is_set():
+                raise Refused(CLOSING)
+            network = request.visitor.network
+            here = sum(bool(network) and queued.request.visitor.network == network for queued in self.waiting)
+            waiting, most = len(self.waiting), self._limits.queue_length
+            # While none waits, a run that is being saved may still find room on a worker.
+            if waiting and not has_share(here, waiting, most):
+                of = f"{waiting} runs" if waiting >= most else f"{here} runs from your network address"
+                raise NoRoom(f"{of} are waiting already; try again when some have ended.")
+            return (lambda: None) if request.trial else self._allowances.take("run", request.visitor)
+
+    def add(self, queued: QueuedRun) -> bool:
+        """Queue a run that was admitted. False, and it counts no more, where the pool is closing."""
+        with self._lock:
+            if self._supervisor.closing.is_set():
+                queued.release()
+                return False
+            self.waiting.append(queued)
+            self.dispatch()
+        return True
+
+    def find(self, run_id: str) -> tuple[WorkerProcess | None, QueuedRun | None]:
+        """The run of that id, and the worker that has it; no worker where it waits."""
+        for worker in self._supervisor.workers:
+            if run_id in worker.runs:
+                return worker, worker.runs[run_id]
+        return None, next((queued for queued in self.waiting if queued.run.id == run_id), None)
+
+    def shares_worker(self, queued: QueuedRun) -> bool:
+        """Whether a run has no process of its own."""
+        return not goes_on_its_own(queued, self._supervisor.workers, self._limits)
+
+    def all_runs(self) -> list[QueuedRun]:
+        """The runs that wait and those on workers."""
+        return self.waiting + self.on_workers()
+
+    def on_workers(self) -> list[QueuedRun]:
+        return [queued for worker in self._supervisor.workers for queued in worker.runs.values()]
+
+    def take_out(self, leaves: Callable[[QueuedRun], bool] = lambda _: True) -> list[QueuedRun]:
+        """Remove the runs of which this holds."""
+        with self._lock:
+            taken = [queued for queued in self.waiting if leaves(queued)]
+            for queued in taken:
+                self._remove(queued)
+            if taken:
+                self._number()
+            return taken
+
+    def free_slot(self, worker: WorkerProcess, queued: QueuedRun, *, again: bool = False) -> None:
+        """A run has left its worker, and the next one has its slot. It queues ``again``, or counts no more among its owner's."""
+        with self._lock:
+            del worker.runs[queued.run.id]
+            if again:
+                queued.leaving = False
+                queued.run.queue_again()
+                self.waiting.append(queued)
+            else:
+                queued.release()
+            self.dispatch()
+
+    def dispatch(self) -> None:
+        """Give the runs to the workers that have room for them, each visitor in turn."""
+        with self._lock:
+            self.waiting = in_turn(self.waiting, self.on_workers())
+            self._not_started = False
+            for queued in list(self.waiting):
+                if (worker := self._worker_for(queued)) is not None:
+                    self._remove(queued)
+                    run_id, folder = queued.run.id, str(queued.run.folder)
+                    worker.runs[run_id], queued.run.machine = queued, worker.address
+                    self._presence.tell(worker)
+                    worker.send(protocol.Start(run_id, queued.request, queued.prediction, folder, queued.seen))
+                    for _ in range(queued.early_steps):
+                        worker.send(protocol.Control(run_id, "step"))
+            self._number()
+
+    def retry(self) -> None:
+        """Dispatch again where a process of its own could not be started for a run."""
+        if self._not_started:
+            self.dispatch()
+
+    def _worker_for(self, queued: QueuedRun) -> WorkerProcess | None:
+        """A worker with room for the run; for one that needs a process of its own, a new one."""
+        workers = self._supervisor.workers
+        if not goes_on_its_own(queued, workers, self._limits):
+            return worker_for_run(workers, queued, self._limits.runs_per_worker)
+        machine = machine_for_own(workers, self._supervisor.machines.training, self._limits)
+        if machine is None:
+            return None
+        worker = self._supervisor.launch(Slot("own", run_id=queued.run.id, machine=machine.name))
+        self._not_started = self._not_started or worker is None
+        return worker
+
+    def _remove(self, queued: QueuedRun) -> None:
+        self.waiting.remove(queued)
+        queued.run.wait_in_queue(None)
+
+    def _number(self) -> None:
+        """Tell each run its place and how long it will wait."""
+        going = [
+            [queued.seconds_left for queued in worker.runs.values()]
+            for worker in self._supervisor.workers
+            if worker.role == "runs"
+        ]
+        left = [queued.seconds_left for queued in self.waiting]
+        most = max([1, *map(len, going)]) if left else 1  # as some wait, the workers are full
+        waits = seconds_to_start(going, left, most)
+        if len(self.waiting) >= self._logged_from:
+            LOG.info("%d runs wait in the queue.", len(self.waiting))
+            self._logged_from = 2 * len(self.waiting)
+        elif not self.waiting:
+            self._logged_from = LOGGED_FROM
+        for rank, queued in enumerate(self.waiting):
+            queued.run.wait_in_queue(rank + 1, waits[rank] if waits else None)

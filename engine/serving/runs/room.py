@@ -1,0 +1,66 @@
+"""Which runs leave the queue and the workers, and what becomes of a run whose worker has ended: pure functions of the runs and the time."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+from engine.serving.runs.presence import LEFT_FOR
+from engine.serving.runs.queue import in_turn
+from engine.serving.runs.queued import QueuedRun
+
+PAUSED_FOR, PAUSED_WHILE_OTHERS_WAIT = 30.0, 2.0
+"""Seconds after which a paused run leaves its worker; the second while others wait for a place."""
+WAITS_FOR = 60.0
+"""Seconds after which a run leaves the queue whose owner has no page open."""
+MOST_RETURNS = 3
+"""How often a run comes back to the queue that may have ended its worker, without having been saved meanwhile."""
+
+
+class Leaving(NamedTuple):
+    """The runs that become checkpoints."""
+
+    queue: list[QueuedRun]
+    workers: list[QueuedRun]
+
+
+def plan(
+    waiting: Sequence[QueuedRun],
+    on_workers: Sequence[QueuedRun],
+    seconds_away: Callable[[QueuedRun], float],
+    shares_worker: Callable[[QueuedRun], bool],
+    now: float,
+) -> Leaving:
+    """The runs that stand still leave, and those that wait for who has left. If all runs, those on workers first, took places in turn
+    (:func:`in_turn`) and those of who has left last of all, some would find none: these leave, too. So a crowd at one address gives a
+    place to who comes from elsewhere and has at least two fewer.
+
+    ``seconds_away``: for how long nobody who follows a run has had a page open. ``shares_worker``: whether a run has no process of its own.
+    """
+
+    def is_here(run: QueuedRun) -> bool:
+        return seconds_away(run) <= LEFT_FOR
+
+    given_up = [run for run in waiting if not run.request.trial and seconds_away(run) > WAITS_FOR]
+    stay = [run for run in on_workers if not run.leaving]
+    able = [run for run in stay if run.request.is_saved and run.stopped_at is None and now >= run.stays_until]
+    longest = PAUSED_WHILE_OTHERS_WAIT if any(map(is_here, waiting)) else PAUSED_FOR
+    still = [run for run in able if run.run.state == "paused" and not run.wants_to_go and now - run.active_at > longest]
+    # One that has a single step to take stays until it has taken it.
+    moving = [run for run in able if run.run.state == "running" and not run.early_steps and shares_worker(run)]
+    fixed = [run for run in stay if run not in still and run not in moving]
+    short = [run for run in waiting if is_here(run) and shares_worker(run)]
+    if not short:
+        return Leaving(given_up, still)
+    order = in_turn([*filter(is_here, moving), *short], fixed)
+    order += sorted((run for run in moving if not is_here(run)), key=seconds_away)
+    without = order[len(on_workers) - len(fixed) :]
+    return Leaving(given_up, [*still, *(run for run in without if run in moving)])
+
+
+def fate(queued: QueuedRun, *, blamed: bool, suspect: bool, closing: bool) -> Literal["over", "queue", "checkpoint"]:
+    """What becomes of a run whose worker has ended. ``blamed``: the worker was ended for it; ``suspect``: it may be what ended it.
+    ``closing``: no other worker comes."""
+    if queued.stopped_at is not None or blamed:
+        return "over"
+    if not closing and (queued.returned < MOST_RETURNS or not suspect):
+        return "queue"
+    return "checkpoint" if queued.request.is_saved else "over"

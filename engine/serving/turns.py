@@ -1,0 +1,85 @@
+"""Whose turn it is among the runs of one worker, and for how long."""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from engine.serving import protocol
+from engine.serving.live_run import SLICE, LiveRun
+from engine.serving.shares import HEAD_START, Claim, Shares
+
+ROUND = 0.25
+"""Seconds within which every run of one visitor has its turn; with many runs the slices get shorter."""
+HANDED_OVER = 0.002
+"""The seconds that count for a turn at whose end a device was handed steps. They are the same for all such turns, whatever a turn waits
+for: so these runs come in rotation, and the device has steps of all of them at once."""
+
+
+class FairShare:
+    """The runs of one worker. Its time is shared by people: network addresses take turns, at each its visitors, and of each the runs
+    (:class:`Shares`). A run that several visitors follow, such as a trial of an experiment, has the turns of each of them, and counts
+    for the one whose turn it was. A run that nobody waits for any more gets only time that no other run wants.
+
+    A run goes first until its first point: somebody has just pressed Train. A run whose time is measured has the worker to itself
+    from its first step on; until then it waits for its turn.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.runs: list[LiveRun] = []
+        """In the order in which they came."""
+        self._left = set[str]()
+        """The ids of the runs that nobody waits for."""
+        self._claims = dict[str, list[Claim]]()
+        """By the run's id, a claim for each of its followers."""
+        self._clock = clock
+        self._shares = Shares()
+
+    def follow(self, audience: Mapping[str, protocol.Followers]) -> None:
+        """Note for whom the runs are trained, by the run's id."""
+        self._left = {run_id for run_id, followers in audience.items() if not followers.here}
+        self._claims = {
+            run_id: [(*claim, run_id) for claim in followers.claims] for run_id, followers in audience.items()
+        }
+
+    def find(self, run_id: str) -> LiveRun | None:
+        return next((run for run in self.runs if run.run_id == run_id), None)
+
+    @contextmanager
+    def turn(self) -> Iterator[LiveRun | None]:
+        """The run whose turn it is, or None while every run waits for its pace or is paused. The seconds that the block takes count as its
+        time; of a run that hands steps to a device :data:`HANDED_OVER`."""
+        began = self._clock()
+        due = self._awaited([run for run in self._moving() if run.pacer.due <= began])
+        if not due:
+            yield None
+            return
+        asking = {claim: run for run in due for claim in self._claims.get(run.run_id, [("", "", "", run.run_id)])}
+        turn = self._shares.next(asking, [claim for claim, run in asking.items() if run.is_new])
+        run = asking[turn]
+        ahead = math.inf if self._has_worker_to_itself(run) else HEAD_START if run.is_new else 0.0
+        try:
+            yield run
+        finally:
+            self._shares.spend(turn, HANDED_OVER if run.steps.on_device else self._clock() - began, ahead=ahead)
+
+    def slice(self) -> float:
+        """The seconds of one turn with the present number of runs."""
+        return min(SLICE, ROUND / max(1, len(self._awaited(self._moving()))))
+
+    def seconds_to_next(self) -> float | None:
+        """Seconds until there is something to do; None when only a command can change that."""
+        moments = [run.pacer.due for run in self._moving()]
+        moments += [run.delivery_due for run in self.runs if run.unsent]
+        return max(0.0, min(moments) - self._clock()) if moments else None
+
+    def _moving(self) -> list[LiveRun]:
+        moving = [run for run in self.runs if not run.waiting]
+        return [run for run in moving if self._has_worker_to_itself(run)][:1] or moving
+
+    def _has_worker_to_itself(self, run: LiveRun) -> bool:
+        return run.request.alone and not run.is_new and run.run_id not in self._left
+
+    def _awaited(self, runs: list[LiveRun]) -> list[LiveRun]:
+        """The runs that somebody waits for; all of them where there is none."""
+        return [run for run in runs if run.run_id not in self._left] or runs

@@ -1,0 +1,56 @@
+"""Who of the runs' followers is here, and what a worker is told of it."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from engine.foundation.visitor import Visitor
+from engine.runs.store import Runs
+from engine.serving.protocol import Audience, Followers
+from engine.serving.runs.presence import LEFT_FOR, Presence
+from tests.engine.serving.test_queue import queued
+
+
+def worker_with(runs: Any) -> tuple[Any, list[Audience]]:
+    told = list[Audience]()
+    return SimpleNamespace(runs={run.run.id: run for run in runs}, audience={}, send=told.append), told
+
+
+def test_a_worker_is_told_with_each_change_who_waits_for_its_runs(tmp_path: Path) -> None:
+    here, runs = {"anna"}, Runs(tmp_path)
+    anna, ben, trial = (queued(runs, told) for told in ("anna@10.0.0.1", "ben@10.0.0.1", "ben@10.0.0.1?"))
+    trial.followers = (Visitor("ben", "10.0.0.1"), Visitor("anna", "10.0.0.1"))
+    presence, (worker, told) = Presence(here.__contains__), worker_with([anna, ben, trial])
+
+    def look(now: float) -> list[Followers]:
+        presence.look([anna, ben, trial], now)
+        presence.tell(worker)
+        return [told[-1].runs[run.run.id] for run in (anna, ben, trial)]
+
+    first = look(100.0)
+    assert [followers.here for followers in first] == [True] * 3
+    assert look(100.0 + LEFT_FOR) == first, "a page that is loaded anew is closed for a moment"
+    assert len(told) == 1
+    later = look(101.0 + LEFT_FOR)
+    assert [followers.here for followers in later] == [True, False, True]
+    assert later[2].claims == later[0].claims == first[0].claims, "who has left counts no more"
+    here.add("ben")
+    assert look(102.0 + LEFT_FOR) == first
+
+
+def test_nothing_is_kept_of_visitors_without_a_run(tmp_path: Path) -> None:
+    runs, presence = Runs(tmp_path), Presence(lambda _: False)
+    run = queued(runs, "anna@1")
+    presence.look([run], 100.0)
+    presence.look([run], 107.0)
+    assert presence.seconds_away(run) == 7.0
+    presence.look([], 108.0)
+    presence.look([run], 109.0)
+    assert presence.seconds_away(run) == 0.0, "counted anew"
+
+
+def test_the_program_itself_never_leaves(tmp_path: Path) -> None:
+    presence, run = Presence(lambda _: False), queued(Runs(tmp_path), "")
+    presence.look([run], 100.0)
+    presence.look([run], 900.0)
+    assert not presence.has_left(run)

@@ -1,0 +1,64 @@
+"""What people share: network addresses, visitors and their runs take turns, whatever the number of each."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.serving import shares as module
+from engine.serving.shares import HEAD_START, Claim, Shares
+
+names = st.sampled_from("abc")
+
+
+def given_to(shares: Shares, asking: list[Claim], turns: int, cost: float = 1.0) -> Counter[Claim]:
+    got = Counter[Claim]()
+    for _ in range(turns):
+        turn = shares.next(asking)
+        shares.spend(turn, cost)
+        got[turn] += 1
+    return got
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.tuples(names, names, names), min_size=1, unique=True))
+def test_at_each_level_all_get_the_same(asking: list[Claim]) -> None:
+    got = given_to(Shares(), asking, 27 * 8)
+    for depth in range(3):
+        inside = {claim[:depth] for claim in asking}
+        for whole in inside:
+            parts = Counter[Claim]()
+            for claim, number in got.items():
+                if claim[:depth] == whole:
+                    parts[claim[: depth + 1]] += number
+            assert max(parts.values()) - min(parts.values()) <= 1
+
+
+def test_who_comes_later_or_again_has_nothing_to_make_up_for() -> None:
+    shares, first, second = Shares(), ("a", "x"), ("b", "y")
+    given_to(shares, [first], 100)
+    assert given_to(shares, [first, second], 20) == pytest.approx({first: 10, second: 10}, abs=1)
+    given_to(shares, [second], 100)
+    assert given_to(shares, [first, second], 20) == pytest.approx({first: 10, second: 10}, abs=1)
+
+
+def test_who_has_just_come_goes_first_until_it_is_ahead() -> None:
+    shares, old, new = Shares(), ("a", "x"), ("b", "y")
+    order = list[Claim]()
+    for _ in range(40):
+        order.append(shares.next([old, new], [new]))
+        shares.spend(order[-1], HEAD_START / 10, ahead=HEAD_START if order[-1] == new else 0.0)
+    assert order[:10] == [new] * 10
+    assert order.count(old) == pytest.approx(15, abs=1)
+
+
+def test_accounts_that_are_not_ahead_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is ahead gets no more by the coming and going of others."""
+    monkeypatch.setattr(module, "MOST", 20)
+    shares, ahead, other = Shares(), ("a", "x"), ("b", "y")
+    shares.next([ahead, other])
+    shares.spend(ahead, 50.0)
+    for number in range(50):
+        given_to(shares, [("c", f"cookie {number}")], 1, cost=0.1)
+    assert given_to(shares, [ahead, other], 10)[other] == 10
