@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import streamlit as st
 
-from engine.config.presets import PRESETS, View
+from engine.config.presets import PRESETS, PresetView
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError
@@ -31,7 +31,7 @@ from pages.parts.lab.results import (
 from pages.parts.lab.state import LOOK_AT, PRESET, RUN, SETTINGS, address, form_config
 from pages.parts.stage.presenting import presenting
 
-VIEW = View("accuracy")
+VIEW = PresetView("accuracy")
 """The panel beside the attention where no preset names one."""
 
 

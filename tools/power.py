@@ -12,7 +12,7 @@ import numpy as np
 from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.shipped import sets_of_seeds, shipped_reports
 from engine.experiments.experiment import Change
-from engine.experiments.finding import AGAIN, READERS_SEEDS, Finding
+from engine.experiments.finding import MIN_AGAIN, READERS_SEEDS, Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import Report
 from engine.experiments.statistics import share_again, weigh
@@ -87,7 +87,7 @@ def share_found(rows: Sequence[Spread], times: float, seeds: int, draws: int, *,
             drawn = true + random.choice(around, seeds)
             weighing = row.smallest, row.direction
             holds = weigh(drawn, *weighing).finding is Finding.HOLDS
-            found += holds and (not again or share_again(tuple(drawn), *weighing, Finding.HOLDS) >= AGAIN)
+            found += holds and (not again or share_again(tuple(drawn), *weighing, Finding.HOLDS) >= MIN_AGAIN)
     return found / (len(rows) * draws)
 
 
@@ -120,7 +120,7 @@ def measured(draws: int = DRAWS, draws_alike: int = DRAWS_ALIKE) -> str:
 {lines}
 Measured on the effects of {len(effects)} claims over seeds {named}. Of each claim, effects are drawn again {draws:,} times for
 each cell, with their spread kept and their mean moved to the true effect. *Found* is “holds”. The last column
-is the verdict on {2 * READERS_SEEDS} seeds or more: at least {100 * AGAIN:g} % of draws of {READERS_SEEDS} of them must hold, too.
+is the verdict on {2 * READERS_SEEDS} seeds or more: at least {100 * MIN_AGAIN:g} % of draws of {READERS_SEEDS} of them must hold, too.
 
 False positives: {wrong:.2f} % are decided where there is nothing to find, {HALF} seeds of an arm against {HALF} other seeds of
 the same arm (A/A): {len(numbers) * draws_alike:,} draws over {len(numbers)} numbers of arms, each weighed with the smallest size that

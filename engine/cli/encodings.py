@@ -9,7 +9,7 @@ from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_parameters
 from engine.experiments.choice.advice import label
 from engine.experiments.choice.qualities import COMPARED, QUALITIES
-from engine.experiments.choice.table import Cell, CellState, column
+from engine.experiments.choice.table import CellState, TableCell, column
 from engine.foundation.provenance import provenance
 
 
@@ -57,7 +57,7 @@ def _show_evidence(*, as_json: bool) -> int:
 MARKS: dict[CellState, str] = {"best": " =", "as good": " =", "cannot tell": " ~", "undecided": " ?"}
 
 
-def cell_in_words(cell: Cell) -> str:
+def cell_in_words(cell: TableCell) -> str:
     """A cell in a few characters."""
     if cell["state"] in ("not measured", "no row", "not learned") or cell["number"] is None:
         return cell["state"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engine.training.state import TrainingState
 
 
-class Training(NamedTuple):
+class PreparedRun(NamedTuple):
     """A run that is about to train."""
 
     events: Iterable[Event]
@@ -54,7 +54,7 @@ def interrupted_run(path: Path) -> tuple[RunFolder, RunConfig]:
     return folder, config
 
 
-def keeping(training: Training, folder: RunFolder) -> Iterator[Event]:
+def keeping(training: PreparedRun, folder: RunFolder) -> Iterator[Event]:
     """Pass the events on and keep them in the folder, and at the end the weights.
 
     Ctrl-C or SIGTERM ends the run after the step that goes on: weights and state are then kept, too, and KeyboardInterrupt is raised. A

@@ -14,7 +14,7 @@ from rich.table import Column, Table
 
 from engine.cli.arguments import add_settings, config_from, refuse, settings_in
 from engine.cli.cluster import add_scheduler, events_of, run_on
-from engine.cli.saved import Training, interrupted_run, keeping, new_folder
+from engine.cli.saved import PreparedRun, interrupted_run, keeping, new_folder
 from engine.cli.terminal import console, memory_table, print_json, table
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
@@ -77,12 +77,12 @@ def _resumed(given: argparse.Namespace) -> tuple[RunFolder, RunConfig]:
 @contextmanager
 def training(
     scheduler: str, config: RunConfig, record: RecordOptions, interrupted: RunFolder | None = None
-) -> Iterator[Training]:
+) -> Iterator[PreparedRun]:
     """A run: on the cluster of that scheduler, or on this machine where it is empty; from the state of an ``interrupted`` one, or from its
     beginning. A run on the cluster is stopped there where it is interrupted here."""
     if scheduler:
         with run_on(scheduler, config, record) as there:
-            yield Training(events_of(there), partial(_copy_weights, there), None)
+            yield PreparedRun(events_of(there), partial(_copy_weights, there), None)
         return
     import torch  # only once the settings are valid
 
@@ -93,7 +93,7 @@ def training(
     state = begin(config)
     if interrupted is not None:
         state.load(interrupted.state)
-    yield Training(train(config, record=record, state=state), partial(save_weights, state.model), state)
+    yield PreparedRun(train(config, record=record, state=state), partial(save_weights, state.model), state)
 
 
 def _copy_weights(run: Run, file: Path) -> None:

@@ -10,7 +10,7 @@ from engine.settings.fields import AUTO, Value
 
 
 @dataclass(frozen=True)
-class View:
+class PresetView:
     """What of the figures a preset's sentence speaks of. Layers and heads count from 0."""
 
     panel: str
@@ -31,7 +31,7 @@ class Preset:
     """The expected outcome, under which the preset is listed; the run may end otherwise."""
     look_at: Text
     settings: dict[str, Value] = field(default_factory=dict)
-    view: View = View("accuracy")
+    view: PresetView = PresetView("accuracy")
 
     @property
     def config(self) -> RunConfig:

@@ -33,7 +33,7 @@ from engine.serving.allowances import has_share
 
 FORM = re.compile(r"[0-9a-f]{8}")
 """The form of a class's code."""
-MOST, MOST_OF_VISITOR = 200, 10
+MAX_CLASSES, MAX_CLASSES_OF_VISITOR = 200, 10
 """The number of classes that are kept, the newest: of everybody, and of one visitor who presents."""
 HELD_FOR = 300.0
 """Seconds for which a class is held after its wall or a phone showed it last."""
@@ -97,11 +97,11 @@ def open_class(presenter: Visitor) -> str:
     code, held = secrets.token_hex(4), {file for file in _classes().glob("*.class") if _is_held(file)}
     own = len(held.intersection(given_by(presenter.id, _classes()))) if presenter.id else 0
     near = len(held.intersection(given_near(presenter, _classes())))
-    if own >= MOST_OF_VISITOR or not has_share(near, len(held), MOST):
-        number, whose = (own, " of yours") if own >= MOST_OF_VISITOR else (len(held), "")
+    if own >= MAX_CLASSES_OF_VISITOR or not has_share(near, len(held), MAX_CLASSES):
+        number, whose = (own, " of yours") if own >= MAX_CLASSES_OF_VISITOR else (len(held), "")
         raise NoRoom(f"{number} classes{whose} are held just now. Open this one in a few minutes.")
     content = json.dumps(asdict(_Class(presenter.id, Wall())))
-    give(_class(code), content, presenter, MOST_OF_VISITOR, MOST, in_use=held)
+    give(_class(code), content, presenter, MAX_CLASSES_OF_VISITOR, MAX_CLASSES, in_use=held)
     folder_of(code).mkdir(exist_ok=True)
     keep_newest(_classes(), "*.jsonl", 0)  # of a former version
     for folder in _classes().iterdir():
@@ -257,7 +257,7 @@ def _read_class(code: str) -> _Class | None:
     return None
 
 
-@once_per_change(MOST)
+@once_per_change(MAX_CLASSES)
 def _class_in(file: Path) -> _Class:
     return CLASS.validate_json(file.read_bytes())
 

@@ -23,7 +23,7 @@ DESIGN = "designed"
 BASE: dict[str, Any] = {**encoding_fits_task.ISSUE.base, "learning_rate": 0.01, "steps": 200}
 """That issue's model at one learning rate and 200 steps: on the three tasks a Fourier design, table, sinusoids and RoPE end within .11 of
 the accuracy after 300 steps, in the same order wherever they differ by more than .01 (seed 0)."""
-SMALLEST = 0.05
+SMALLEST_EFFECT = 0.05
 """The smallest effect that counts, in accuracy."""
 RIVALS = tuple(name for name in ENCODINGS if name != DESIGN)
 USUAL = ("learned", "rope")
@@ -94,7 +94,7 @@ class Comparison:
         overall = Claim(
             "overall",
             over_the_best(tasks, rivals),
-            SMALLEST,
+            SMALLEST_EFFECT,
             unit="accuracy",
             condition="the best is the one with the highest mean over all tasks and seeds",
             sentence="Over the tasks together, your design does better than the best of the others.",
@@ -103,7 +103,7 @@ class Comparison:
             Claim(
                 f"{task}.{name}",
                 difference(arm_name(task, DESIGN), arm_name(task, name), "accuracy"),
-                SMALLEST,
+                SMALLEST_EFFECT,
                 unit="accuracy",
                 about="condition",
                 sentence=f"{TASKS[task].label}: your design does better than {ENCODINGS[name].label}.",

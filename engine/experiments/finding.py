@@ -6,7 +6,7 @@ FEWEST_SEEDS = 6
 """The fewest seeds that can decide: with five the lowest p is .0625."""
 READERS_SEEDS = 8
 """The seeds that a reader runs. A finding of twice as many, or more, stands only where so few give it again."""
-AGAIN = 0.9
+MIN_AGAIN = 0.9
 """The least share of draws of so many seeds that must give a finding again."""
 
 
@@ -46,7 +46,7 @@ is nearer to zero than that size, on both sides. The runs *{Finding.CANNOT_TELL.
 that the claim rests on, where its best learning rate is the last one that was tried, and where an effect seems small, or stays undecided,
 because the numbers are at the best or the worst value that there is, or at blind guessing. All other claims are
 *{Finding.UNDECIDED.words.lower()}*: more seeds may decide them. So are all claims with fewer than {FEWEST_SEEDS} seeds, and those with
-{2 * READERS_SEEDS} seeds or more whose finding fewer than {100 * AGAIN:g} % of draws of {READERS_SEEDS} of these seeds give again, with
+{2 * READERS_SEEDS} seeds or more whose finding fewer than {100 * MIN_AGAIN:g} % of draws of {READERS_SEEDS} of these seeds give again, with
 models that have learned the task: who runs {READERS_SEEDS} seeds is to find what is shown. A claim that is a formula, a count or a
 theorem is marked *computed*: no seed can change it."""
 """How the finding is reached, in Markdown, for the pages and the table of evidence."""

@@ -14,9 +14,9 @@ from engine.experiments.question import Direction, Observed, Reading
 from engine.foundation.formatting import counted, percent
 from engine.runs.events import Ended, Failed, Finished, Progress, Sample, Snapshot, Started
 from engine.runs.log import EventLog
-from engine.runs.summary import LEARNED, clearly_above, run_summary
+from engine.runs.summary import LEARNED_ACCURACY, clearly_above, run_summary
 
-MOST = 0.9
+REACHED_ACCURACY = 0.9
 """The share of right answers whose first step is asked for."""
 AT_MIRROR = 0.8
 """The share of positions at which a head's strongest weight has to lie on the mirrored position, so that the head reads it."""
@@ -145,7 +145,7 @@ class FinishedRun(NamedTuple):
 
 def how_many_right(run: FinishedRun) -> Observed:
     above = clearly_above(run.score.value, run.score.chance, run.score.sequences)
-    return Observed((1 if run.score.value >= LEARNED else 0 if above else -1,), run.in_words)
+    return Observed((1 if run.score.value >= LEARNED_ACCURACY else 0 if above else -1,), run.in_words)
 
 
 def picture_of_the_weights(run: FinishedRun) -> Observed | None:
@@ -161,11 +161,12 @@ def picture_of_the_weights(run: FinishedRun) -> Observed | None:
 
 
 def when_most_are_right(run: FinishedRun) -> Observed:
-    step, steps = step_reaching(run.config, run.events, MOST), run.config.steps
+    step, steps = step_reaching(run.config, run.events, REACHED_ACCURACY), run.config.steps
     if step is None:
-        return Observed((-1,), f"At no step were {percent(MOST)} right. {run.in_words}")
+        return Observed((-1,), f"At no step were {percent(REACHED_ACCURACY)} right. {run.in_words}")
     return Observed(
-        (1 if 2 * step <= steps else 0,), f"{percent(MOST)} were right at step {step:,} of {steps:,}. {run.in_words}"
+        (1 if 2 * step <= steps else 0,),
+        f"{percent(REACHED_ACCURACY)} were right at step {step:,} of {steps:,}. {run.in_words}",
     )
 
 

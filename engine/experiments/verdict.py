@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.experiments.bounds import bound_at, is_loss
 from engine.experiments.experiment import Claim, Experiment, Values
-from engine.experiments.finding import AGAIN, FEWEST_SEEDS, READERS_SEEDS, Finding
+from engine.experiments.finding import FEWEST_SEEDS, MIN_AGAIN, READERS_SEEDS, Finding
 from engine.experiments.statistics import Weighed, share_again, weigh
 from engine.foundation.formatting import percent
 
@@ -94,7 +94,7 @@ def _not_again(claim: Claim, values: Values, effects: np.ndarray, weighed: Weigh
         if _mean(values, arm, metric) is not None
     )
     again = share_again(tuple(effects[known]), claim.smallest_effect, claim.direction, weighed.finding, beyond)
-    if again >= AGAIN:
+    if again >= MIN_AGAIN:
         return ""
     words = f"{weighed.finding.words} with these {weighed.seeds} seeds"
     return f"{words}, but only {percent(again)} of draws of {READERS_SEEDS} of them say so."

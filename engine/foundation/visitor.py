@@ -11,7 +11,7 @@ from threading import Lock
 
 SITE_BITS = 48
 """The bits of an IPv6 address that a whole site has in common: a home has 256 networks of 64 bits, a company more."""
-MOST = 10_000
+MAX_VISITORS = 10_000
 """The number of visitors above which those whose budget is full are forgotten."""
 
 
@@ -65,7 +65,7 @@ class Pace:
         """Take from the visitor's budget; returns the seconds to wait until it is no longer overdrawn."""
         with self._lock:
             now = self._clock()
-            if len(self._full_at) > MOST:
+            if len(self._full_at) > MAX_VISITORS:
                 self._full_at = {other: full for other, full in self._full_at.items() if full > now}
             self._full_at[visitor] = max(self._full_at.get(visitor, now), now) + amount / self._rate
         return self.wait(visitor)

@@ -114,7 +114,7 @@ class Convolutions(nn.Module):
 
     def __init__(self, config: RunConfig) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(Convolution(config, 2**number) for number in range(config.n_layers))
+        self.layers = nn.ModuleList(ConvolutionLayer(config, 2**number) for number in range(config.n_layers))
         self.norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
 
     def forward(self, x: Tensor, cache: ActivationCache | None = None) -> Tensor:
@@ -124,7 +124,7 @@ class Convolutions(nn.Module):
         return self.norm(x)  # type: ignore[no-any-return]
 
 
-class Convolution(nn.Module):
+class ConvolutionLayer(nn.Module):
     """One residual branch, [batch, length, d_model] -> the same."""
 
     def __init__(self, config: RunConfig, dilation: int) -> None:

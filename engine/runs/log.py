@@ -37,7 +37,7 @@ class Layout(NamedTuple):
     """How many numbers there are."""
 
 
-class Table(NamedTuple):
+class StepTable(NamedTuple):
     """Steps of one layout, in order."""
 
     layout: Layout
@@ -84,7 +84,7 @@ class EventLog(Sequence[Event]):
         others = sum(len(other) if isinstance(other, bytes) else OBJECT_BYTES for other in self._others)
         return sum(len(one) * one.itemsize for one in (self._values, self._starts, self._kinds)) + others
 
-    def tables(self, after: int = 0, upto: int | None = None) -> list[Table]:
+    def tables(self, after: int = 0, upto: int | None = None) -> list[StepTable]:
         """The steps among the events from number ``after`` to before ``upto``, a table for each layout."""
         upto = len(self) if upto is None else upto
         first, last = (number - bisect_left(self._numbers, number) for number in (after, upto))
@@ -97,7 +97,7 @@ class EventLog(Sequence[Event]):
         starts, found = starts - begin, []
         for kind in np.unique(kinds).tolist():
             layout = self._layouts[kind]
-            found.append(Table(layout, values[starts[kinds == kind][:, None] + np.arange(layout.width)]))
+            found.append(StepTable(layout, values[starts[kinds == kind][:, None] + np.arange(layout.width)]))
         return found
 
     def of(self, kind: type[OtherEvent], after: int = 0, upto: int | None = None) -> Sequence[OtherEvent]:

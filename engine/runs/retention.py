@@ -23,7 +23,7 @@ class Retention:
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredRun:
     """A run's folder as the rule sees it."""
 
     id: str
@@ -35,7 +35,7 @@ class Kept:
     """Whether the run goes on, here or on another server."""
 
 
-def too_many(newest_first: Iterable[Kept], allowed: Retention) -> Iterator[str]:
+def too_many(newest_first: Iterable[StoredRun], allowed: Retention) -> Iterator[str]:
     """The ids of the runs to delete. Pinned and live runs are never among them, but take their space.
 
     A visitor's own surplus goes first, so that one who starts many runs loses those and nobody else's; runs of the program
@@ -56,7 +56,7 @@ def too_many(newest_first: Iterable[Kept], allowed: Retention) -> Iterator[str]:
             yield run.id
 
 
-def no_pin(pinned: Iterable[Kept], run: Kept, allowed: Retention) -> str | None:
+def no_pin(pinned: Iterable[StoredRun], run: StoredRun, allowed: Retention) -> str | None:
     """The reason why a run cannot be pinned besides those that are, in one sentence; else None."""
     others = list(pinned)
     own = sum(other.owner == run.owner for other in others)

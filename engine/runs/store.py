@@ -18,7 +18,7 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Ended
 from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
-from engine.runs.retention import Kept, Retention, no_pin, too_many
+from engine.runs.retention import Retention, StoredRun, no_pin, too_many
 from engine.runs.run import Run
 from engine.runs.saved_request import write_request
 
@@ -167,13 +167,13 @@ class Runs:
     def _files(self, run_id: str) -> RunFolder:
         return RunFolder(self.folder / run_id)
 
-    def _kept(self, run_id: str, owner: str, *, live: bool = False) -> Kept:
+    def _kept(self, run_id: str, owner: str, *, live: bool = False) -> StoredRun:
         folder = self._files(run_id)
         try:
             size = folder.size()
         except OSError:
             size = 0
-        return Kept(run_id, owner, size, pinned=folder.pin.exists(), live=live)
+        return StoredRun(run_id, owner, size, pinned=folder.pin.exists(), live=live)
 
     def _delete(self, run_id: str) -> None:
         with self._lock:

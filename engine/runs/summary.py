@@ -14,7 +14,7 @@ from engine.foundation.formatting import counted, fine_percent, in_digits, in_ti
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
 from engine.tasks.text import TextSettings
 
-LEARNED = 0.99
+LEARNED_ACCURACY = 0.99
 """The accuracy from which a task counts as learned."""
 WORSE = 0.05
 """The accuracy lost when the model reads its own output, from which a success is called false."""
@@ -164,15 +164,15 @@ def _learning(config: RunConfig, started: Started, measured: list[Progress], fin
     name, label = _main_metric(config)
     values = [(event.step, (event.validation or {}).get(name, 0.0)) for event in measured]
     step, value = values[-1]
-    reached = next((at for at, accuracy in values if accuracy >= LEARNED), None)
+    reached = next((at for at, accuracy in values if accuracy >= LEARNED_ACCURACY), None)
     written = finished.metrics.get("written_accuracy")
     misled = written is not None and written < value - WORSE
-    if reached is not None and value >= LEARNED:
+    if reached is not None and value >= LEARNED_ACCURACY:
         if misled:
             why = "one mistake may lead to the next, or the model sees what it must predict"
             return [_false_success(config, measured[-1].validation or {}, finished.metrics, why)]
         sentence = (
-            f"Learned: at step {reached:,}, {100 * LEARNED:.0f} of 100 answers on new sequences were right ({label}); "
+            f"Learned: at step {reached:,}, {100 * LEARNED_ACCURACY:.0f} of 100 answers on new sequences were right ({label}); "
             f"at the end {percent(value)}."
         )
         return [Remark("success", sentence, learned=1)]

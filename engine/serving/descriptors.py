@@ -2,7 +2,7 @@
 
 import sys
 
-MOST = 10_240
+MAX_DESCRIPTORS = 10_240
 """The most descriptors that a server makes use of; macOS allows a process no more, whatever its limit says."""
 OWN = 128
 """Those of the program itself: its files, and the pipes of its workers and questions."""
@@ -14,11 +14,11 @@ others are for its requests."""
 def allowed() -> int:
     """The number of descriptors that this process may have once :func:`raise_limit` was called."""
     if sys.platform == "win32":
-        return MOST
+        return MAX_DESCRIPTORS
     import resource
 
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    return MOST if hard == resource.RLIM_INFINITY else min(hard, MOST)
+    return MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_DESCRIPTORS)
 
 
 def raise_limit() -> None:

@@ -39,7 +39,7 @@ SNAPSHOT_SHARE = 20
 """A snapshot that took t seconds is not repeated for 20 t, so that snapshots cost at most 5 %."""
 
 
-class Training(Protocol):
+class TrainingModule(Protocol):
     """The training module: ``engine.training.train``, or a stand-in for tests."""
 
     warm_up: Callable[[str], None]
@@ -98,7 +98,7 @@ class Steps:
     """The events of a training, and its state. A device takes several steps before the first of their events is given: the state is
     then ahead of the events, and nobody saves or shows it."""
 
-    def __init__(self, start: Start, training: Training, checkpoint: Path) -> None:
+    def __init__(self, start: Start, training: TrainingModule, checkpoint: Path) -> None:
         """``checkpoint``: the file from which a run goes on that has begun before."""
         self._start, self._training, self._checkpoint = start, training, checkpoint
         self.state: TrainingState | None = None
@@ -156,7 +156,7 @@ class LiveRun:
     """A run inside its worker, and its events that are not sent yet."""
 
     def __init__(
-        self, start: Start, training: Training, folder: RunFolder, clock: Callable[[], float] = time.monotonic
+        self, start: Start, training: TrainingModule, folder: RunFolder, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.run_id, self.request, self.folder = start.run_id, start.request, folder
         self.unsent: list[Event] = []

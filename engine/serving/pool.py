@@ -30,7 +30,7 @@ from engine.serving.health import Health, health_of
 from engine.serving.limits import Limits, refusal
 from engine.serving.processes.machines import Cluster, Machines
 from engine.serving.processes.process import WorkerProcess
-from engine.serving.processes.supervisor import TICK, Supervisor
+from engine.serving.processes.supervisor import CHECK_SECONDS, Supervisor
 from engine.serving.questions import Questions
 from engine.serving.runs.memory import accelerator_for
 from engine.serving.runs.presence import Presence
@@ -108,7 +108,7 @@ class Pool:
             finish()
             deadline = time.monotonic() + SECONDS_TO_SAVE
             while self._checkpoints.leave_all() and time.monotonic() < deadline:
-                time.sleep(TICK / 2)
+                time.sleep(CHECK_SECONDS / 2)
             self._supervisor.close()
             atexit.unregister(self.close)
 

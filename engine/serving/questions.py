@@ -29,9 +29,9 @@ SHARE, AT_ONCE = 0.25, 5.0
 """Seconds of jobs that a visitor has in each second, and at once, while others train: jobs go before training."""
 ADDRESS_SHARE, ADDRESS_AT_ONCE = 1.0, 60.0
 """The same for a network address while somebody elsewhere trains: a school is one address, and so is who throws cookies away."""
-AGAIN = 0.1
+BEGUN_CHECK_SECONDS = 0.1
 """Seconds after which it is looked again whether a process has begun a job that was given to it."""
-LARGEST = 2**20
+MAX_QUESTION_BYTES = 2**20
 """The most bytes of a pickled question."""
 
 
@@ -49,8 +49,8 @@ class Questions:
     def ask(self, job: Job[AnswerT], visitor: Visitor, *, alone: bool, timeout: float) -> AnswerT:
         """The answer to a job; blocks. It may wait for a process for ``timeout`` seconds, and be computed for as long. What this
         program's first process needs for its imports takes nothing of that. Raises JobError with one sentence."""
-        if len(write_value(job)) > LARGEST:
-            raise JobError(f"The question is longer than {LARGEST // 2**20} MiB.")
+        if len(write_value(job)) > MAX_QUESTION_BYTES:
+            raise JobError(f"The question is longer than {MAX_QUESTION_BYTES // 2**20} MiB.")
         with self._lock:
             if self._closed:
                 raise JobError(self._closed)
@@ -70,7 +70,7 @@ class Questions:
             begun_at = queued.begun_at
             until = asked + waits if begun_at is None else max(asked, begun_at) + computes
             with suppress(TimeoutError):
-                return queued.answer.result(max(AGAIN, until - time.monotonic()))
+                return queued.answer.result(max(BEGUN_CHECK_SECONDS, until - time.monotonic()))
             with self._lock:
                 if queued.begun_at != begun_at or queued.answer.done():
                     continue

@@ -9,7 +9,7 @@ Claim = tuple[str, ...]
 """The name under which a share counts, from the outside in: network, network address, visitor and, among one visitor's runs, the run."""
 HEAD_START = 1.0
 """How far those with something new may be ahead of the others and still go first: in seconds, where time is shared."""
-MOST = 1000
+MAX_ACCOUNTS = 1000
 """The number of accounts above which those that are not ahead of the others are forgotten."""
 
 
@@ -64,7 +64,7 @@ class Shares:
             if had >= least + ahead:
                 self._least[whole] = had
             self._had[part] = had + amount
-        if len(self._had) > MOST:
+        if len(self._had) > MAX_ACCOUNTS:
             self._forget()
 
     def _before(self, part: Claim) -> float:

@@ -24,7 +24,7 @@ from engine.foundation.log import LOG, log_error, log_failure, log_to_stderr, lo
 from engine.runs.folder import RunFolder
 from engine.serving import protocol
 from engine.serving.host import free_memory, has_system_limit, limit_memory
-from engine.serving.live_run import LiveRun, Training
+from engine.serving.live_run import LiveRun, TrainingModule
 from engine.serving.processes.messages import listen, receive, send, take_over_pipes, write_value
 from engine.serving.processes.priority import JOBS, OWN_PROCESS, TRAINING, give_way
 from engine.serving.turns import FairShare
@@ -34,7 +34,10 @@ class Worker:
     """The worker's loop: take commands, answer waiting jobs, then train one slice of the run whose turn it is."""
 
     def __init__(
-        self, training: Training, commands: SimpleQueue[protocol.Command], report: Callable[[protocol.Report], None]
+        self,
+        training: TrainingModule,
+        commands: SimpleQueue[protocol.Command],
+        report: Callable[[protocol.Report], None],
     ) -> None:
         self._training, self._commands, self._report = training, commands, report
         self._turns = FairShare()
@@ -179,10 +182,10 @@ def _is_saved(what: str, run: LiveRun, save: Callable[[], object]) -> bool:
     return False
 
 
-def prepare(training: str, slot: int, *, owns: bool) -> tuple[Training, DeviceFacts]:
+def prepare(training: str, slot: int, *, owns: bool) -> tuple[TrainingModule, DeviceFacts]:
     """The training module of that name, and what this process finds of a device, which it makes ready. ``owns``: whether worker i owns
     GPU i."""
-    module, facts = cast(Training, import_module(training)), DeviceFacts()
+    module, facts = cast(TrainingModule, import_module(training)), DeviceFacts()
     if "torch" in sys.modules:  # with a stand-in for the training, torch may not be loaded
         from engine.training.device import describe_device
 

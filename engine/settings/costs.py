@@ -72,7 +72,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Machine:
+class MachineFacts:
     """The machine of a measurement."""
 
     device: str

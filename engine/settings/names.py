@@ -3,9 +3,9 @@
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 
-CLOSE = 0.7
+MIN_LIKENESS = 0.7
 """The least likeness of a known name that is asked about, from 0 to 1 (``difflib.SequenceMatcher.ratio``)."""
-LONGEST = 60
+MAX_COMPARED_CHARACTERS = 60
 """The most characters of a name that are compared."""
 
 
@@ -23,7 +23,7 @@ def meant(given: str, known: Collection[str], renamed: Mapping[str, str] | None 
 def did_you_mean(given: str, known: Collection[str]) -> str:
     """A question that names the known name nearest to a text; empty where none is near."""
     by_plain = {_plain(name): name for name in known}
-    near = get_close_matches(_plain(given[:LONGEST]), by_plain, n=1, cutoff=CLOSE)
+    near = get_close_matches(_plain(given[:MAX_COMPARED_CHARACTERS]), by_plain, n=1, cutoff=MIN_LIKENESS)
     return f"Did you mean {by_plain[near[0]]}?" if near else ""
 
 

@@ -13,7 +13,7 @@ from engine.config.run_config import RunConfig
 from engine.model.build import parameter_part
 from engine.training.data import Batch
 from engine.training.evaluation import as_metrics, counts_of, pass_numbers, shares
-from engine.training.steps import Numbers, Read, Step
+from engine.training.steps import Numbers, Step, StepOutput
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,13 @@ class Measured:
 class Measurement:
     """One measurement beside a step."""
 
-    compute: Callable[[Measured, Read], Tensor | None]
+    compute: Callable[[Measured, StepOutput], Tensor | None]
     """The numbers, [number], after the step; it changes nothing, and does not wait for the device. None: there are none."""
     named: Callable[[Measured, list[float], Step, Batch], dict[str, float]]
     """The numbers by name, once they are read; of that step, on that batch."""
 
 
-def _norms(run: Measured, _: Read) -> Tensor:
+def _norms(run: Measured, _: StepOutput) -> Tensor:
     return torch.stack([get_total_norm([grad.float() for grad in grads]) for grads in run.gradients().values()])
 
 
@@ -61,7 +61,7 @@ def _norms_before_clipping(run: Measured, found: list[float], step: Step, _: Bat
     return dict(zip(parts, norms.tolist(), strict=True))
 
 
-def _validation(run: Measured, _: Read) -> Tensor | None:
+def _validation(run: Measured, _: StepOutput) -> Tensor | None:
     return None if run.validated is None else pass_numbers(run.model, run.validated)
 
 
@@ -82,7 +82,7 @@ MEASUREMENTS = {
 the model, and the metrics on held-out sequences."""
 
 
-def numbers_beside(run: Measured, read: Read) -> Numbers:
+def numbers_beside(run: Measured, read: StepOutput) -> Numbers:
     found = {name: one.compute(run, read) for name, one in MEASUREMENTS.items()}
     return Numbers.of({name: numbers for name, numbers in found.items() if numbers is not None})
 

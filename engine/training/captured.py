@@ -23,10 +23,10 @@ from engine.training.recorder import Recorder, Repeated
 from engine.training.state import TrainingState
 from engine.training.steps import (
     Numbers,
-    Read,
     Recording,
     SingleSteps,
     Step,
+    StepOutput,
     gradients,
     random_state,
     total_norm,
@@ -53,7 +53,7 @@ class Program:
     """The tensors of the batches that were handed over, each [AHEAD, ...]."""
     staging: dict[str, Tensor]
     """The same on the CPU, from where they are copied without waiting. The copy is over before the next batches are handed over."""
-    step: Repeated[tuple[Read, list[Tensor | None]]]
+    step: Repeated[tuple[StepOutput, list[Tensor | None]]]
     """Takes the step on the next batch of the queue; gives that batch with its logits, and the gradients."""
     beside: Repeated[Numbers]
     """:attr:`Recording.compute` of a step that was repeated."""
@@ -160,9 +160,9 @@ class CapturedSteps:
             for name, value in batch.tensors.items()
         }
 
-        def take() -> tuple[Read, list[Tensor | None]]:
+        def take() -> tuple[StepOutput, list[Tensor | None]]:
             own = batch.having({name: rows.index_select(0, self._place).squeeze(0) for name, rows in queue.items()})
-            return Read(own, self._step(own)), [parameter.grad for parameter in parameters]
+            return StepOutput(own, self._step(own)), [parameter.grad for parameter in parameters]
 
         step = Repeated(recorder, take)
         staging = {name: self._recorder.staging(rows) for name, rows in queue.items()}

@@ -37,7 +37,7 @@ BASELINE_TIMED = 10
 """The number of timed steps of each run on the CPU."""
 WARM, ON_ACCELERATOR = 20, 200
 """The first steps on an accelerator, in which kernels are loaded and a graph is captured, and the timed ones after them."""
-LONGEST = 1.0
+TIMING_SECONDS = 1.0
 """Seconds of timed steps on an accelerator after which fewer of them do."""
 OFFERED = ("cuda", "mps")
 """The kinds of accelerator that a config can name."""
@@ -124,7 +124,9 @@ def _seconds_there(config: RunConfig, kind: str) -> float:
             ends.append(last)
             began = perf_counter() if len(ends) == 1 else began
         last = event
-        if len(ends) > 1 and (ends[-1].step - ends[0].step >= ON_ACCELERATOR or perf_counter() - began > LONGEST):
+        if len(ends) > 1 and (
+            ends[-1].step - ends[0].step >= ON_ACCELERATOR or perf_counter() - began > TIMING_SECONDS
+        ):
             break
     first, last = ends[0], ends[-1]
     busy = last.step / last.tokens_per_second - first.step / first.tokens_per_second

@@ -35,7 +35,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Read:
+class StepOutput:
     """A step's batch and its logits, both on the device."""
 
     batch: Batch
@@ -67,7 +67,7 @@ class Numbers(NamedTuple):
 class Recording:
     """A computation beside some steps, on the device. It changes neither weights nor gradients, and does not wait for the device."""
 
-    compute: Callable[[Read], Numbers]
+    compute: Callable[[StepOutput], Numbers]
     """From the step's batch and logits, the parameters' gradients, and the model after the step."""
     at: Collection[int]
 
@@ -108,7 +108,7 @@ class SingleSteps:
             optimizer.step()
         state.count(1, perf_counter() - began)
         recording = self._recording
-        measured = recording.compute(Read(batch, logits)).read() if number in recording.at else None
+        measured = recording.compute(StepOutput(batch, logits)).read() if number in recording.at else None
         return Step(number, rate, loss.item(), norm, state.seen / state.busy, measured)
 
 

@@ -19,13 +19,13 @@ from engine.settings.errors import ConfigError
 from pages.parts.app.frame import as_fragment
 from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words, show_refusal
 from pages.parts.app.visitor import number_here, visitor
-from pages.parts.stage.board import CHECKS
+from pages.parts.stage.board import CHECKS_PER_SECOND
 from pages.parts.stage.experiments import EXPERIMENTS, run_of
 from pages.parts.stage.handouts import Note, offer_hand_in, write_down
 from pages.parts.stage.presenting import file_of
 from pages.parts.stage.question import ask, verdict
 
-TICK = 1.0
+WALL_CHECK_SECONDS = 1.0
 """Seconds between two looks at the wall, at least."""
 UNKNOWN_STEP = "The wall shows a step that this version does not know. Look at the wall."
 REFUSED = "classroom"
@@ -65,7 +65,7 @@ def show_phone(code: str) -> None:
             if phone is not None and phone.seed is not None and phone.seed.pressed and not phone.seed.done:
                 _train(code, phone, phone.seed)
 
-        as_fragment(look, every=max(TICK, number_here() / CHECKS))
+        as_fragment(look, every=max(WALL_CHECK_SECONDS, number_here() / CHECKS_PER_SECOND))
         if phone is not None and phone.wall.phase != "wait":
             _offer_exploring(phone.step)
 

@@ -347,7 +347,7 @@ def test_a_link_of_a_class_that_another_browser_has_opened_and_a_class_that_is_r
     key(wall, "present", "present")
     assert "Another browser" not in drawn(wall)
     assert wall_of(code_of(wall)).phase == "guess"
-    monkeypatch.setattr(classroom, "MOST", 1)
+    monkeypatch.setattr(classroom, "MAX_CLASSES", 1)
     wall = presented(open_page)
     assert (code_of(wall), wall.session_state[PRESENTING].on) == ("", True)
     assert "classes are held just now. Open this one in a few minutes." in sent(wall)

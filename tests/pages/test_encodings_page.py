@@ -8,9 +8,9 @@ import pytest
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.experiments.choice.advice import advice
-from engine.experiments.choice.costs import Cost, cheapest_in_words, shipped_times
+from engine.experiments.choice.costs import CostRow, cheapest_in_words, shipped_times
 from engine.experiments.choice.qualities import COMPARED, QUALITIES, arm_of, scope_of
-from engine.experiments.choice.table import Cell, Column, column
+from engine.experiments.choice.table import Column, TableCell, column
 from engine.experiments.trial import Trial
 from engine.foundation.visitor import Visitor
 from pages.parts.app import questions
@@ -142,7 +142,7 @@ EMPTY = FACTS.cells["rope"]
 TIMED = {"ratio": 1.5, "low": 1.25, "high": 1.75, "seconds": 0.004}
 
 
-def cell(**changes: Any) -> Cell:
+def cell(**changes: Any) -> TableCell:
     return {**EMPTY, "seeds": 8, **changes}  # type: ignore[typeddict-item]
 
 
@@ -162,7 +162,7 @@ def test_a_cell_whose_encoding_has_settings_of_its_own_tells_them_and_the_scale(
         Trial(arm_of(text, name).name, seed, {text.number(1): 2.0}) for name in ("rope", "shaw") for seed in range(16)
     ]
     frame = evidence_styled(
-        ["rope", "shaw"], [column(text, 1, here)], dict.fromkeys(("rope", "shaw"), Cost(0, None))
+        ["rope", "shaw"], [column(text, 1, here)], dict.fromkeys(("rope", "shaw"), CostRow(0, None))
     ).data  # type: ignore[attr-defined]
     rope, shaw = frame.iloc[:, 0]
     turns = "2 of the 4 pairs of dimensions of a head turn once or more within the trained length (base 100)."
@@ -176,7 +176,7 @@ def test_the_table_links_every_cell_and_tells_all_facts_on_hover() -> None:
     best = cell(state="best", number=0.9, ci=(0.8, 1.0), behind=0.0)
     cells = {"rope": best, "nope": cell(state="worse", number=0.5, behind=0.4), "learned": cell(state="no row")}
     one = Column(SELDOM, 1, cells, FACTS.arms, {})
-    costs = {name: Cost(7, None) for name in cells}
+    costs = {name: CostRow(7, None) for name in cells}
     styled = evidence_styled(list(cells), [one], costs)
     frame = styled.data  # type: ignore[attr-defined]
     assert list(frame) == ["Mostly short sequences (3 back)", "Extra parameters", "Forward time"]
@@ -193,12 +193,12 @@ def test_the_table_links_every_cell_and_tells_all_facts_on_hover() -> None:
     assert hover(one, "learned").startswith("The model cannot be run there (8 seeds")
     assert hover(FACTS, "rope").startswith("Not measured yet.")
 
-    told = evidence_styled(["rope"], [one], {"rope": Cost(0, TIMED)}).data["Forward time"].iloc[0]  # type: ignore
+    told = evidence_styled(["rope"], [one], {"rope": CostRow(0, TIMED)}).data["Forward time"].iloc[0]  # type: ignore
     assert told.split("  \n") == ["1.50 ×", ":small[1.25 to 1.75, 4 ms]"]
 
 
 def test_costs_order_what_meets_the_needs() -> None:
-    costs = {"rope": Cost(0, None), "shaw": Cost(50, TIMED), "alibi": Cost(0, None)}  # type: ignore[arg-type]
+    costs = {"rope": CostRow(0, None), "shaw": CostRow(50, TIMED), "alibi": CostRow(0, None)}  # type: ignore[arg-type]
     names = list(costs)
     for among, need, words in (
         (names, "parameters", "The fewest extra parameters of these (0): RoPE and ALiBi."),

@@ -8,7 +8,7 @@ from engine.experiments.sweeps import KINDS
 from engine.experiments.sweeps.plan import Plan
 from engine.experiments.sweeps.result import Result, Visit
 from engine.experiments.sweeps.sweep import Sweep
-from engine.settings.costs import Machine, Memory
+from engine.settings.costs import MachineFacts, Memory
 from pages.parts import memory_and_time
 from pages.parts.app import server
 from pages.parts.memory_and_time import SETTINGS, SWEEPS, CostView, begin_sweep, recurrent_kernels
@@ -93,7 +93,7 @@ def test_the_reason_why_a_gru_is_slow_is_told_where_it_is_so_measured_on_a_cpu(
 ) -> None:
     seconds = {"gru": gru, "lstm": 0.005}
     visits = tuple(Visit(at, at, None, None, None, None, kind, 64, 0) for kind, at in seconds.items())
-    found = Machine("A processor", device, "2.13", 1, 0)
+    found = MachineFacts("A processor", device, "2.13", 1, 0)
     sentence = recurrent_kernels(Result(Plan(), found, visits, (), "finished", 1.0, 0.0), "train")
     assert bool(sentence) == bool(times)
     assert times in sentence

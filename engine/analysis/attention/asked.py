@@ -18,7 +18,7 @@ Which = Literal["self", "encoder", "cross"]
 """The kind of attention: self-attention of the stack that answers; of an encoder-decoder also the encoder's self-attention and
 cross-attention."""
 
-LARGEST = 50_000_000
+MAX_ATTENTION_WEIGHTS = 50_000_000
 """The most attention weights of one sequence, over all layers and heads, that a worker computes for a page."""
 FOLDER = "trained_again"
 WIDTHS = (4, 16, 64, 256)

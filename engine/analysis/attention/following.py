@@ -21,7 +21,7 @@ import numpy as np
 
 from engine.analysis.attention.asked import Which
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.path import GAIN, Arrival, Carrier, Path, Reading, in_pieces
+from engine.analysis.attention.path import GAIN, Arrival, Carrier, HeadReading, Path, in_pieces
 from engine.analysis.attention.path_words import Symbols, arrival_of, links_of, marks
 from engine.runs.events import Sample, Snapshot
 
@@ -147,7 +147,7 @@ def _path(seen: Seen, position: int, needs: Needs) -> Path:
     return replace(path, arrival=in_pieces(arrival), links=in_pieces(links))
 
 
-def _brought(seen: Seen, position: int, layer: int, is_link: IsLink) -> tuple[Carrier, tuple[Reading, ...]]:
+def _brought(seen: Seen, position: int, layer: int, is_link: IsLink) -> tuple[Carrier, tuple[HeadReading, ...]]:
     """The part that brings the answer in its layer, and its readings."""
     heads, mlp = seen.heads[layer][:, position], float(seen.mlp[layer][position])
     added, strongest = heads.clip(min=0), int(heads.argmax())
@@ -162,7 +162,7 @@ def _brought(seen: Seen, position: int, layer: int, is_link: IsLink) -> tuple[Ca
     return ("mlp", ()) if by_mlp and not links else ("several", links)
 
 
-def _together(readings: Sequence[Reading], is_link: IsLink) -> tuple[Reading, ...]:
+def _together(readings: Sequence[HeadReading], is_link: IsLink) -> tuple[HeadReading, ...]:
     """Those of one layer that are a link together: those that read the same as the strongest, else all, else none."""
     for group in (_alike(readings), tuple(readings)):
         if len(group) > 1 and is_link(*(reading.part for reading in group)):
@@ -170,19 +170,19 @@ def _together(readings: Sequence[Reading], is_link: IsLink) -> tuple[Reading, ..
     return ()
 
 
-def _alike(readings: Sequence[Reading]) -> tuple[Reading, ...]:
+def _alike(readings: Sequence[HeadReading]) -> tuple[HeadReading, ...]:
     """Those that read the same position as the one with the largest weight does."""
     strongest = max(readings, key=lambda reading: reading.weight, default=None)
     return tuple(one for one in readings if strongest and (one.which, one.read) == (strongest.which, strongest.read))
 
 
-def _reading(seen: Seen, position: int, layer: int, place: int) -> Reading:
+def _reading(seen: Seen, position: int, layer: int, place: int) -> HeadReading:
     which, head = seen.whose[place]
     of = seen.attending[which]
-    return Reading(which, layer, head, position, of.read[layer][head][position], of.weight[layer][head][position])
+    return HeadReading(which, layer, head, position, of.read[layer][head][position], of.weight[layer][head][position])
 
 
-def _below(seen: Seen, reading: Reading, is_link: IsLink) -> Iterator[Reading]:
+def _below(seen: Seen, reading: HeadReading, is_link: IsLink) -> Iterator[HeadReading]:
     """The earlier readings at the position that a head reads, layer by layer downwards."""
     encodes = reading.which in ("cross", "encoder") and "encoder" in seen.attending
     kinds: Sequence[Which] = ("encoder",) if encodes else [kind for kind in ("self", "cross") if kind in seen.attending]
@@ -190,7 +190,7 @@ def _below(seen: Seen, reading: Reading, is_link: IsLink) -> Iterator[Reading]:
     position = reading.read
     for layer in reversed(range(top)):
         options = [
-            Reading(kind, layer, head, position, int(of.other[layer, head, position]), float(weight))
+            HeadReading(kind, layer, head, position, int(of.other[layer, head, position]), float(weight))
             for kind, of in ((kind, seen.attending[kind]) for kind in kinds)
             for head, weight in enumerate(of.elsewhere[layer, :, position])
             if weight >= STANDS_OUT
@@ -203,7 +203,7 @@ def _below(seen: Seen, reading: Reading, is_link: IsLink) -> Iterator[Reading]:
             return
 
 
-def is_induction(readings: Sequence[Reading], symbols: Symbols) -> bool:
+def is_induction(readings: Sequence[HeadReading], symbols: Symbols) -> bool:
     """Whether the first of the readings is that of an induction head: of the symbol after an earlier place of its own symbol, which the
     last of them had marked by reading the position before."""
     if not readings or readings[0].which != "self" or readings[-1].layer == readings[0].layer:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.analysis.attention.asked import (
-    LARGEST,
+    MAX_ATTENTION_WEIGHTS,
     ModelAsked,
     SampleAsked,
     Which,
@@ -52,7 +52,7 @@ def heads(asked: ModelAsked, sample: SampleAsked) -> Heads:
     config = asked.config
     model, one = model_of(asked), sample_of(config, sample)
     cache = run_with_cache(model, one)[1]
-    room = LARGEST // weights_of_one_sequence(config)
+    room = MAX_ATTENTION_WEIGHTS // weights_of_one_sequence(config)
     batch = held_out(config).rows(slice(max(1, min(SEQUENCES, room))))
     batch_look = run_with_cache(model, batch)[1]
     rows = [head_numbers(asked, batch, batch_look, place) for place in heads_in(config, config.n_layers)]

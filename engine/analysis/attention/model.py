@@ -46,13 +46,13 @@ from engine.training.evaluation import accuracies, forward, loss_of
 from engine.training.snapshot import take_snapshot, token_names
 from engine.training.train import prepare, train
 
-MAX_KEPT = 6
+MAX_MODELS_IN_MEMORY = 6
 """The number of models that a worker keeps in memory."""
 KEPT_FILES = 64
 """The number of weight files of models trained again that stay on disk."""
 
 
-@lru_cache(maxsize=MAX_KEPT)
+@lru_cache(maxsize=MAX_MODELS_IN_MEMORY)
 def model_of(asked: ModelAsked) -> Transformer:
     """The model in evaluation mode, on the CPU in single precision. Raises ValueError with one sentence."""
     if asked.changes:
@@ -73,7 +73,7 @@ def rebuilt(model: Transformer, config: RunConfig) -> Transformer:
 
 
 @dataclass
-class Training:
+class Retraining:
     """A model that is being trained again to a step, between two calls."""
 
     model: Transformer
@@ -81,7 +81,7 @@ class Training:
     step: int = 0
 
 
-_trainings: OrderedDict[ModelAsked, Training] = OrderedDict()
+_trainings: OrderedDict[ModelAsked, Retraining] = OrderedDict()
 
 
 def train_again(asked: ModelAsked, seconds: float = math.inf) -> int:
@@ -95,8 +95,8 @@ def train_again(asked: ModelAsked, seconds: float = math.inf) -> int:
         return asked.at_step
     if asked not in _trainings:
         model = prepare(asked.config)
-        _trainings[asked] = Training(model, train(asked.config, model, LEAST_RECORD))  # type: ignore[arg-type]
-        while len(_trainings) > MAX_KEPT:
+        _trainings[asked] = Retraining(model, train(asked.config, model, LEAST_RECORD))  # type: ignore[arg-type]
+        while len(_trainings) > MAX_MODELS_IN_MEMORY:
             _trainings.popitem(last=False)
     training = _trainings[asked]
     while training.step < asked.at_step and perf_counter() < until:
@@ -274,7 +274,7 @@ def own_sequence_read(asked: ModelAsked, text: str, without: tuple[Part, ...] = 
     return take_snapshot(config, without_parts(model, without) if without else model, batch, asked.at_step)
 
 
-@lru_cache(maxsize=MAX_KEPT)
+@lru_cache(maxsize=MAX_MODELS_IN_MEMORY)
 def baseline_of(asked: ModelAsked) -> Transformer | Baseline:
     """The model without attention in evaluation mode, on the CPU in single precision: untrained, or with stored weights."""
     model = build_model(asked.config, **shapes(asked.config).of_model)

@@ -21,7 +21,7 @@ GAIN = 0.1
 
 
 @dataclass(frozen=True)
-class Reading:
+class HeadReading:
     """One head at one position, and the position that it reads most. All count from 0."""
 
     which: Which
@@ -40,7 +40,7 @@ class Reading:
         return Part("head", self.which, self.layer, self.head)
 
 
-def links_in(readings: Sequence[Reading]) -> list[list[Reading]]:
+def links_in(readings: Sequence[HeadReading]) -> list[list[HeadReading]]:
     """The readings of a chain in its links: heads of one layer that do the same are one."""
     return [list(link) for _, link in groupby(readings, lambda one: (one.which, one.layer, one.position))]
 
@@ -91,7 +91,7 @@ class Path:
     after: float
     """The same after that layer."""
     carrier: Carrier
-    readings: tuple[Reading, ...]
+    readings: tuple[HeadReading, ...]
     """The reading of the head that adds most in that layer; then the reading in a layer below at the position that it reads, and so on,
     as far down as a head stands out. Heads of one layer that do the same together stand one after another. Of several heads that bring
     the answer together, what each of them reads. Empty where no head of that layer brings it."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.path import GAIN, Path, Reading, links_in, named, naming
+from engine.analysis.attention.path import GAIN, HeadReading, Path, links_in, named, naming
 from engine.foundation.formatting import listed, percent, quoted_with_article
 from engine.runs.events import Sample
 
@@ -23,17 +23,17 @@ class Symbols:
     tokens: Sequence[str]
     source: Sequence[str]
 
-    def of(self, reading: Reading) -> Sequence[str]:
+    def of(self, reading: HeadReading) -> Sequence[str]:
         """The symbols among which the read one is."""
         return self.tokens if reading.which == "self" else self.source
 
-    def follows_its_own(self, reading: Reading) -> bool:
+    def follows_its_own(self, reading: HeadReading) -> bool:
         """Whether the read symbol is the one after an earlier place of the reading position's own symbol."""
         names, read = self.of(reading), reading.read
         return reading.which != "cross" and 0 < read <= reading.position and names[read - 1] == names[reading.position]
 
 
-def marks(reading: Reading) -> bool:
+def marks(reading: HeadReading) -> bool:
     """Whether a position reads the one before it: it then knows what it follows."""
     return reading.which != "cross" and reading.read == reading.position - 1
 
@@ -79,7 +79,7 @@ def links_of(path: Path, symbols: Symbols) -> str:
     return f" {reads}{mostly} {_place_words(first, symbols, told=marks(readings[-1]))}{_below(links, symbols)}."
 
 
-def _below(links: Sequence[Sequence[Reading]], symbols: Symbols) -> str:
+def _below(links: Sequence[Sequence[HeadReading]], symbols: Symbols) -> str:
     said, last = "", links[-1]
     for (above, *_), link in pairwise(links[:MOST_TOLD]):
         heads = named(*(reading.part for reading in link))
@@ -91,7 +91,7 @@ def _below(links: Sequence[Sequence[Reading]], symbols: Symbols) -> str:
     return said + (f", and so on down to layer {last[0].layer + 1}" if len(links) > MOST_TOLD else "")
 
 
-def _place_words(reading: Reading, symbols: Symbols, *, told: bool) -> str:
+def _place_words(reading: HeadReading, symbols: Symbols, *, told: bool) -> str:
     """The read symbol; ``told``: by the symbol that it follows, where this is how the head finds it."""
     names, source = symbols.of(reading), "" if reading.which == "self" else " of the source"
     symbol = quoted_with_article(names[reading.read])

@@ -26,7 +26,7 @@ PROBED = 16
 BEYOND = 2
 """The length of a preview as a multiple of the trained length, where the encoding has rows there."""
 Array = np.ndarray
-CELLS = 16_000
+MAX_CELLS = 16_000
 """The most cells of one matrix; redrawing more is noticeably slow."""
 POINTS = 250
 """The most points of a line; a figure is some 300 pixels wide."""
@@ -198,7 +198,7 @@ def _thinned(array: Array, axes: int) -> tuple[Array, Array]:
     """Every k-th entry of the last axis (of the first, for one axis) so that few enough cells are left; and their indices."""
     length = array.shape[0] if axes == 1 else array.shape[-1]
     every = 1
-    while array.size / every**axes > CELLS:
+    while array.size / every**axes > MAX_CELLS:
         every += 1
     at = np.arange(0, length, every)
     thin = array[at] if axes == 1 else array[..., ::every, ::every]

@@ -26,7 +26,7 @@ from engine.model.cached import KeyValueCache, cached_logits
 from engine.model.masks import forget_masks
 from engine.model.precision import product_dtype
 from engine.model.transformer import Transformer
-from engine.settings.costs import Cost, Machine
+from engine.settings.costs import Cost, MachineFacts
 from engine.training.data import Batch
 from engine.training.device import found_accelerator
 from engine.training.evaluation import forward, loss_of
@@ -34,9 +34,9 @@ from engine.training.measured_memory import measure_memory, peak_bytes
 from engine.training.optimizers import build_optimizers
 from engine.training.result import Trained
 
-ENOUGH = 0.05
+TIMING_SECONDS = 0.05
 """Seconds after which no further repetition is timed, beyond the fewest."""
-FEWEST, MOST = 5, 40
+MIN_REPETITIONS, MAX_REPETITIONS = 5, 40
 OWN = ("mlp", "norm", "weights")
 """Parts of a layer outside attention."""
 PATIENCE = 0.2
@@ -87,7 +87,10 @@ def shortest(work: Callable[[], object], device: torch.device, patience: float =
     ``patience`` (s) one repetition is enough."""
     work()
     times: list[float] = []
-    while not times or (sum(times) < patience and (len(times) < FEWEST or (sum(times) < ENOUGH and len(times) < MOST))):
+    while not times or (
+        sum(times) < patience
+        and (len(times) < MIN_REPETITIONS or (sum(times) < TIMING_SECONDS and len(times) < MAX_REPETITIONS))
+    ):
         _wait_for(device)
         began = perf_counter()
         work()
@@ -165,15 +168,17 @@ def _torch_device(name: str) -> torch.device:
     return found
 
 
-def machine(device: str) -> Machine:
+def machine(device: str) -> MachineFacts:
     """The machine of a measurement on ``cpu`` or ``accelerator``, and its free memory now."""
     on = _torch_device(device)
     if on.type == "cuda":
-        return Machine(
+        return MachineFacts(
             torch.cuda.get_device_name(on), on.type, str(torch.__version__), 1, torch.cuda.mem_get_info(on)[0]
         )
     name = cpu_name() if on.type == "cpu" else on.type
-    return Machine(name, on.type, str(torch.__version__), torch.get_num_threads(), psutil.virtual_memory().available)
+    return MachineFacts(
+        name, on.type, str(torch.__version__), torch.get_num_threads(), psutil.virtual_memory().available
+    )
 
 
 def forward_times(configs: Sequence[RunConfig]) -> list[Timing]:

@@ -27,7 +27,7 @@ from engine.training.snapshot import residual_in
 
 BlockCall: TypeAlias = tuple[nn.Module, tuple[Any, ...]]
 """A block and the arguments it is called with; the first are the tokens, [batch, length, d_model]."""
-SAMPLES, PATHS, AT_ONCE = 256, 128, 64
+SAMPLES, PATHS, SEQUENCES_IN_A_PASS = 256, 128, 64
 """The number of sequences on which explanations are scored; of those whose path is followed, one by one; and of those in a pass."""
 PERMUTATIONS = 16
 
@@ -78,8 +78,8 @@ def pointing(trained: Trained) -> dict[str, float]:
 def in_parts(batch: Batch, take: Callable[[Batch], Tensor], dim: int = 0) -> Tensor:
     """The values of ``take`` for all sequences of a batch, which gets as many of them at a time as a pass may hold; ``dim`` is that of the
     sequences in its values."""
-    firsts = range(0, len(batch.inputs), AT_ONCE)
-    return torch.cat([take(batch.rows(slice(first, first + AT_ONCE))) for first in firsts], dim)
+    firsts = range(0, len(batch.inputs), SEQUENCES_IN_A_PASS)
+    return torch.cat([take(batch.rows(slice(first, first + SEQUENCES_IN_A_PASS))) for first in firsts], dim)
 
 
 def asking(config: RunConfig, batch: Batch) -> tuple[Batch, Tensor]:

@@ -7,7 +7,7 @@ import numpy as np
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 
-LONGEST = 400
+MAX_WRITTEN_TOKENS = 400
 """The most tokens written by one call."""
 LONGEST_PROMPT = 10_000
 """The most characters of a prompt; a model reads the last tokens that fit into its length."""

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from engine.analysis.text.jobs import LONGEST, Beside, Counted, SentenceAttention, TextFacts, Written
+from engine.analysis.text.jobs import MAX_WRITTEN_TOKENS, Beside, Counted, SentenceAttention, TextFacts, Written
 from engine.config.run_config import RunConfig
 from engine.estimate.pieces import pieces, rows_at_once
 from engine.foundation.code_hash import code_hash
@@ -34,7 +34,7 @@ from engine.training.writing import continuation, distribution, next_logits, wri
 
 LIKELIEST = 12
 """The number of next tokens that are named."""
-MAX_KEPT = 40
+MAX_SCORED_TEXTS = 40
 """The number of scored texts kept on disk, the newest."""
 Nats = dict[str, np.ndarray]
 """-ln P of every held-out token by counting model, the held-out documents one after the other: [token]."""
@@ -133,8 +133,8 @@ def attention(config: RunConfig, weights: str, sentence: str) -> SentenceAttenti
 
 
 def _check_numbers(length: int, temperature: float, top_k: int | None) -> None:
-    if not 1 <= length <= LONGEST:
-        raise ValueError(f"length is {length}; allowed is a whole number from 1 to {LONGEST}.")
+    if not 1 <= length <= MAX_WRITTEN_TOKENS:
+        raise ValueError(f"length is {length}; allowed is a whole number from 1 to {MAX_WRITTEN_TOKENS}.")
     if not 0 <= temperature <= 10:
         raise ValueError(f"temperature is {temperature:g}; allowed is a number from 0 to 10.")
     if top_k is not None and top_k < 1:
@@ -158,7 +158,7 @@ def baseline_nats(config: RunConfig) -> Nats:
     except (OSError, ValueError, KeyError, BadZipFile):
         nats = _scored(config)
     try:
-        with adding(file, MAX_KEPT) as half_written, half_written.open("wb") as stream:
+        with adding(file, MAX_SCORED_TEXTS) as half_written, half_written.open("wb") as stream:
             np.savez_compressed(stream, allow_pickle=False, **nats)
     except OSError as error:
         LOG.warning("The scores of counting models could not be kept: %s", error.strerror or type(error).__name__)

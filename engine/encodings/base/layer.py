@@ -32,7 +32,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Remembered(Generic[P, T]):
+class PositionCache(Generic[P, T]):
     """A function of positions, lengths and other hashable values that remembers its last ``maxsize`` results until ``cache_clear``.
 
     The function runs outside inference mode, since a tensor first needed for a plot may next be needed in training.
@@ -54,9 +54,9 @@ class Remembered(Generic[P, T]):
         return result
 
 
-def cached_by_positions(*, maxsize: int) -> Callable[[Callable[P, T]], Remembered[P, T]]:
+def cached_by_positions(*, maxsize: int) -> Callable[[Callable[P, T]], PositionCache[P, T]]:
     """Decorator: the function as a remembered one."""
-    return lambda compute: Remembered(compute, maxsize)
+    return lambda compute: PositionCache(compute, maxsize)
 
 
 def wait_for_own_stream() -> None:

@@ -28,7 +28,7 @@ PROBE = 64
 """Random tokens over which the first scale of a convolution is measured."""
 
 
-class Table(Scalable):
+class PositionTable(Scalable):
     """A row for each position trained; or a row for each offset, where the first and the last row also stand for all offsets beyond
     them."""
 
@@ -109,8 +109,8 @@ def convolution(design: Design) -> DepthwiseConvolution:
     return DepthwiseConvolution(design.outputs, design.before, design.after, learned=design.parts.learns_features)
 
 
-FEATURES: dict[str, Callable[[Design], Table | Waves | Network | DepthwiseConvolution]] = {
-    "table": Table,
+FEATURES: dict[str, Callable[[Design], PositionTable | Waves | Network | DepthwiseConvolution]] = {
+    "table": PositionTable,
     "sinusoids": Waves,
     "fourier": Waves,
     "network": Network,

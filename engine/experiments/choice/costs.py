@@ -25,7 +25,7 @@ MODEL = RunConfig(
 
 
 @dataclass(frozen=True)
-class Cost:
+class CostRow:
     """The cost of an encoding."""
 
     parameters: int | None
@@ -54,13 +54,13 @@ def shipped_times(file: Path = FILE) -> Times:
     return Times(stored["machine"], stored["times"])
 
 
-def costs_of_encodings() -> dict[str, Cost]:
+def costs_of_encodings() -> dict[str, CostRow]:
     times = shipped_times().by_encoding
-    return {name: Cost(added_parameters(MODEL, name), times.get(name)) for name in COMPARED}
+    return {name: CostRow(added_parameters(MODEL, name), times.get(name)) for name in COMPARED}
 
 
 def cheapest_in_words(
-    good: Sequence[str], others: Sequence[str], costs: Mapping[str, Cost], needs: Sequence[str]
+    good: Sequence[str], others: Sequence[str], costs: Mapping[str, CostRow], needs: Sequence[str]
 ) -> str:
     """Which of the good encodings cost least, or of all where none is good; where that is needed."""
     names, which = (good, "these") if good else (others, "all")

@@ -24,7 +24,7 @@ TIMES = (1, 2, 4, 8)
 """The tested lengths, in trained lengths."""
 SOLVED = 0.5
 """The share of the way from guessing to perfect that the best encoding must reach: below it there is no answer."""
-LEARNED = 0.9
+LEARNED_ACCURACY = 0.9
 """The same at the trained length, for an encoding that is asked about longer sequences. It has not learned the task where the whole 95 %
 interval lies below that, so that no number hangs on a thousandth."""
 Metric = Literal["accuracy", "decorrelated_accuracy", "loss"]

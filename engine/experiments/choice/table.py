@@ -14,7 +14,7 @@ import numpy as np
 from engine.experiments.choice.qualities import (
     CHOICE,
     COMPARED,
-    LEARNED,
+    LEARNED_ACCURACY,
     SOLVED,
     Paper,
     Quality,
@@ -39,7 +39,7 @@ STATES: dict[Finding, CellState] = {
 """The state of an encoding by the finding that the best one of the first half of the seeds is better on the second."""
 
 
-class Cell(TypedDict):
+class TableCell(TypedDict):
     """The evidence on one encoding for one quality at one length."""
 
     quality: str
@@ -66,7 +66,7 @@ class Column:
 
     quality: Quality
     times: int
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, TableCell]
     arms: Mapping[str, Arm]
     """By encoding, the arm behind its cell."""
     numbers: Mapping[str, Numbers]
@@ -137,7 +137,7 @@ def _numbers(trials: Sequence[Trial], name: str) -> Numbers:
     return {trial.seed: trial.numbers[name] for trial in trials if name in trial.numbers and not trial.outcome}
 
 
-def _cell(quality: Quality, times: int, numbers: Numbers, trials: Sequence[Trial]) -> Cell:
+def _cell(quality: Quality, times: int, numbers: Numbers, trials: Sequence[Trial]) -> TableCell:
     """The cell before it is compared with the best one: it is undecided where there is a number to compare."""
     trained = _numbers(trials, quality.number(1))
     known = np.array(list(numbers.values()))
@@ -146,7 +146,7 @@ def _cell(quality: Quality, times: int, numbers: Numbers, trials: Sequence[Trial
         state = "not learned"
     elif trained and not len(known):
         state = "no row"
-    return Cell(
+    return TableCell(
         quality=quality.slug, times=times, state=state, number=float(known.mean()) if len(known) else None,
         ci=t_interval(known) if len(known) > 1 else None, behind=None, why="", seeds=len(known) or len(trained),
         failed=len(trials) - len(trained),
@@ -158,7 +158,7 @@ def _learned(quality: Quality, trained: np.ndarray) -> bool:
     if quality.lower_is_better:
         return True
     highest = t_interval(trained)[1] if len(trained) > 1 else float(trained[0])
-    return share(quality, highest) >= LEARNED
+    return share(quality, highest) >= LEARNED_ACCURACY
 
 
 # Published numbers

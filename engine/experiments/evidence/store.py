@@ -24,9 +24,9 @@ from engine.foundation.provenance import provenance
 from engine.foundation.stored_json import read_table
 
 FORMAT = 1
-MAX_KEPT = 200
+MAX_EXPERIMENTS = 200
 """The number of experiments on an issue, and of comparisons of designs, that are kept, the newest."""
-MAX_KEPT_OF_VISITOR = 20
+MAX_EXPERIMENTS_OF_VISITOR = 20
 """The same of one visitor: who asks for many loses those and nobody else's."""
 DESIGNS = "designs"
 """The folder of the comparisons of designs."""
@@ -47,7 +47,7 @@ def save(run: ExperimentRun, comparison: Comparison | None = None) -> Path:
         file, row = folder_of(run.experiment.slug) / f"{time.time_ns()}-{secrets.token_hex(2)}.json", row_of(run)
     else:
         file, row = _comparison_file(comparison.name), {**row_of(run), "asked": asdict(comparison)}
-    give(file, json.dumps(row, allow_nan=False), run.visitor, MAX_KEPT_OF_VISITOR, MAX_KEPT)
+    give(file, json.dumps(row, allow_nan=False), run.visitor, MAX_EXPERIMENTS_OF_VISITOR, MAX_EXPERIMENTS)
     return file
 
 

@@ -12,7 +12,7 @@ from threading import RLock
 
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.report import Report, report
-from engine.experiments.running.shared_trials import AGAIN, SharedRun, SharedTrials
+from engine.experiments.running.shared_trials import RETRIED_STATES, SharedRun, SharedTrials
 from engine.experiments.trial import Trial, read_trial
 from engine.foundation.background import BackgroundTask
 from engine.foundation.errors import NoRoom, Refused
@@ -200,7 +200,7 @@ class ExperimentRun(BackgroundTask):
         ended, read = [trial for trial in self.running_trials if not trial.run.live], []
         for trial in ended:
             place = (trial.arm.name, trial.seed)
-            if trial.run.state in AGAIN and place not in self._lost_once:
+            if trial.run.state in RETRIED_STATES and place not in self._lost_once:
                 self._lost_once.add(place)
                 waiting.appendleft((trial.arm, trial.seed))
             else:

@@ -18,9 +18,9 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.serving.pool import Pool
 
-AGAIN = ("lost", "stopped")
+RETRIED_STATES = ("lost", "stopped")
 """The ends after which a trial is trained again: its worker ended, or somebody stopped it who follows it no more."""
-TIMEOUT = 30.0
+STOP_SECONDS = 30.0
 """Seconds to wait for the ends of runs that were told to stop; the pool ends them by force sooner."""
 
 
@@ -71,7 +71,7 @@ class SharedTrials:
         # Locked also while it is looked for and submitted: whoever asks for the same one meanwhile waits to follow it.
         with self._lock:
             shared = self._under_way.get(key)
-            if shared is not None and shared.run.state not in AGAIN:
+            if shared is not None and shared.run.state not in RETRIED_STATES:
                 shared.followers.append(visitor)
                 pool.follow(shared.run.id, shared.followers)
                 return shared
@@ -87,7 +87,7 @@ class SharedTrials:
         for shared in left:
             if shared.run.live:
                 pool.stop(shared.run.id)
-        deadline = time.monotonic() + TIMEOUT
+        deadline = time.monotonic() + STOP_SECONDS
         for shared in left:
             shared.run.wait_for(sys.maxsize, max(0.0, deadline - time.monotonic()))
             try:

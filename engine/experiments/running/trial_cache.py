@@ -15,7 +15,7 @@ from engine.foundation.files import keep_newest, write_whole
 from engine.foundation.log import LOG
 from engine.foundation.stored_json import hash_of
 
-MAX_KEPT = 20_000
+MAX_TRIALS = 20_000
 """The number of trials that are kept, the newest; one takes about 4 KB."""
 
 
@@ -63,5 +63,5 @@ def stored_trials_of(experiment: Experiment, arm: Arm) -> Iterator[Trial]:
 
 
 def delete_oldest() -> None:
-    """Delete the oldest trials above ``MAX_KEPT``."""
-    keep_newest(folder_of("trials"), "*.json", MAX_KEPT)
+    """Delete the oldest trials above ``MAX_TRIALS``."""
+    keep_newest(folder_of("trials"), "*.json", MAX_TRIALS)

@@ -2,13 +2,13 @@
 
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
-from engine.settings.costs import Cost, Machine
+from engine.settings.costs import Cost, MachineFacts
 
 MEASURING = "engine.analysis.measurements.cost"
 
 
 class DescribeMachine(
-    Job[Machine], function=f"{MEASURING}:machine", noun="Reading the facts about the machine", anywhere=True
+    Job[MachineFacts], function=f"{MEASURING}:machine", noun="Reading the facts about the machine", anywhere=True
 ):
     device: str
 

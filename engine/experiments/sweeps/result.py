@@ -7,7 +7,7 @@ from statistics import median
 
 from engine.experiments.sweeps.plan import Plan
 from engine.foundation.provenance import Provenance
-from engine.settings.costs import Cost, Machine
+from engine.settings.costs import Cost, MachineFacts
 
 STEEPEST = 2.5
 """The highest power with which any cost here grows."""
@@ -53,7 +53,7 @@ class Summary:
 @dataclass(frozen=True)
 class Result:
     plan: Plan
-    machine: Machine | None
+    machine: MachineFacts | None
     visits: tuple[Visit, ...]
     skips: tuple[Skip, ...]
     state: str

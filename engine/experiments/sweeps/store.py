@@ -20,11 +20,11 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from engine.settings.costs import Memory
 
 FORMAT = 1
-MAX_KEPT, MAX_KEPT_OF_VISITOR = 200, 20
+MAX_SWEEPS, MAX_SWEEPS_OF_VISITOR = 200, 20
 """The number of sweeps that are kept, the newest: of everybody, and of one visitor."""
 RESULT = TypeAdapter(Result)
-TIMES = {"train": "train_s", "inference": "inference_s", "cached": "cached_s"}
-BYTES = ("cache_bytes", *(field.name for field in fields(Memory)), "inference_peak")
+TIME_COLUMNS = {"train": "train_s", "inference": "inference_s", "cached": "cached_s"}
+BYTE_COLUMNS = ("cache_bytes", *(field.name for field in fields(Memory)), "inference_peak")
 """The measured columns of the table of visits."""
 NAME = re.compile(r"[A-Za-z0-9_-]{8,40}")
 
@@ -36,7 +36,7 @@ def folder() -> Path:
 def keep(name: str, result: Result, visitor: Visitor = PROGRAM) -> Path:
     """Write a sweep that a visitor measured. Raises OSError where the disk does not take it."""
     file = folder() / f"{name}.json"
-    give(file, json.dumps(to_json(result), allow_nan=False), visitor, MAX_KEPT_OF_VISITOR, MAX_KEPT)
+    give(file, json.dumps(to_json(result), allow_nan=False), visitor, MAX_SWEEPS_OF_VISITOR, MAX_SWEEPS)
     return file
 
 
@@ -72,13 +72,23 @@ def to_csv(result: Result) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(
-        ("kind", "length", "depth", "batch_size", "width", "round", *TIMES.values(), *BYTES, "predicted_saved")
+        (
+            "kind",
+            "length",
+            "depth",
+            "batch_size",
+            "width",
+            "round",
+            *TIME_COLUMNS.values(),
+            *BYTE_COLUMNS,
+            "predicted_saved",
+        )
     )
     for visit in result.visits:
         config, length = result.plan.config(visit.kind, visit.place), result.plan.length_at(visit.place)
         measured = vars(visit) | (vars(visit.memory) if visit.memory else {})
         writer.writerow((
             visit.kind, length, config.n_layers, config.batch_size, config.d_model, visit.round,
-            *(measured.get(name) for name in (*TIMES, *BYTES)), memory_at(config, length).saved,
+            *(measured.get(name) for name in (*TIME_COLUMNS, *BYTE_COLUMNS)), memory_at(config, length).saved,
         ))  # fmt: skip
     return text.getvalue()

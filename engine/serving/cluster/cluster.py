@@ -18,7 +18,7 @@ from engine.serving.processes.machines import Cluster, Machine
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at which workers are there."""
-AGAIN_AFTER = 5.0
+RECONNECT_SECONDS = 5.0
 """Seconds until a scheduler that could not be reached is tried again."""
 FREE_SHARE = 0.75
 """The share of a worker's memory that its runs may take together."""
@@ -124,7 +124,7 @@ class DaskCluster(Cluster):
                         raise OSError("the connection was lost")
             except Exception as error:
                 self._note_lost(error)
-                self._closing.wait(AGAIN_AFTER)
+                self._closing.wait(RECONNECT_SECONDS)
             finally:
                 self._client = None
 

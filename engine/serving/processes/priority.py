@@ -12,14 +12,14 @@ OWN_PROCESS = 19
 JOBS = 10
 """Niceness of the processes that answer a page's questions: somebody waits for each, so training gives way to them."""
 
-MOST = "ATTENTION_LAB_NICENESS"
+NICENESS_VARIABLE = "ATTENTION_LAB_NICENESS"
 """The environment variable with the largest niceness, by default that of the system. On a machine that other programs keep busy,
 training would otherwise get almost no time."""
 
 
 def give_way(niceness: int) -> None:
     """Lower the priority of this process to ``niceness`` or the largest allowed, permanently; Windows has one fitting class instead."""
-    niceness = min(niceness, int(os.environ.get(MOST, OWN_PROCESS)))
+    niceness = min(niceness, int(os.environ.get(NICENESS_VARIABLE, OWN_PROCESS)))
     if sys.platform == "win32":
         psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS)
     else:

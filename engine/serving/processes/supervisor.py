@@ -15,7 +15,7 @@ from engine.serving.limits import Limits
 from engine.serving.processes.machines import HERE, Machine, Machines, memory_for
 from engine.serving.processes.process import KillReason, Slot, WorkerProcess
 
-TICK = 0.1
+CHECK_SECONDS = 0.1
 """Seconds between two rounds of checks."""
 MEMORY_EVERY = 1.0
 ASLEEP = 5.0
@@ -132,7 +132,7 @@ class Supervisor:
 
     def _supervise(self) -> None:
         last_round = last_measured = time.monotonic()
-        while not self.closing.wait(TICK):
+        while not self.closing.wait(CHECK_SECONDS):
             now = time.monotonic()
             try:
                 with self.lock:

@@ -18,7 +18,7 @@ from engine.serving import protocol
 from engine.serving.allowances import Release
 
 NOT_STARTED = "It was stopped before it started."
-AGAIN_AFTER = 30.0
+SAVE_RETRY_SECONDS = 30.0
 """Seconds until a worker is asked again for a checkpoint that the disk did not take."""
 REPEATS = "It repeats the steps that were not saved, at most about a minute; then the curve goes on."
 
@@ -106,7 +106,7 @@ class QueuedRun:
         if state in ("saved", "checkpointed"):
             self.returned = 0
         elif state == "unsaved":
-            self.leaving, self.stays_until = False, self.active_at + AGAIN_AFTER
+            self.leaving, self.stays_until = False, self.active_at + SAVE_RETRY_SECONDS
 
     def come_back(self, why: str, *, counts: bool) -> None:
         """Its worker has ended: it waits for another one. ``why``: the sentence for a run that repeats some steps there. ``counts``:

@@ -95,7 +95,7 @@ def unknown_shares(text: str, count: int, unit: Unit, side: Literal["trained", "
 
 
 @dataclass(frozen=True)
-class Read:
+class TokenizedText:
     """A text as the model reads it."""
 
     text: str
@@ -106,7 +106,7 @@ class Read:
     """Pieces that the vocabulary has not, each once."""
 
 
-def read_text(trained: Encoded, given: str) -> Read:
+def read_text(trained: Encoded, given: str) -> TokenizedText:
     """A given text in the vocabulary of the text that a model is trained on. Spaces and line ends around it are left out.
 
     Raises ValueError with one sentence where nothing is left.
@@ -119,7 +119,7 @@ def read_text(trained: Encoded, given: str) -> Read:
         raise ValueError("The prompt is empty; give it at least one word.")
     names = [name_of(part) if part in vocabulary.numbers else f"({name_of(part)})" for part in parts]
     unknown = dict.fromkeys(part for part in parts if part not in vocabulary.numbers)
-    return Read(joined(parts, trained.unit), vocabulary.encode(parts).tolist(), names, list(unknown))
+    return TokenizedText(joined(parts, trained.unit), vocabulary.encode(parts).tolist(), names, list(unknown))
 
 
 def _going_on(parts: list[str], vocabulary: Vocabulary) -> list[str]:

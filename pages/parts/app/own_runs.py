@@ -22,7 +22,7 @@ from pages.parts.app.visitor import mine, visitor
 Action = Literal[Steering, "stop"]
 SHOWN = "run"
 SHELF = "shelf"
-MAX_KEPT = 6
+MAX_RECENT_RUNS = 6
 """The number of runs on the shelf; beyond it the oldest that is not pinned goes."""
 
 
@@ -97,7 +97,7 @@ class Shelf:
         """Add a run. Where there are too many, the oldest that is neither pinned nor this one goes."""
         if run_id not in self.runs:
             self.runs.append(run_id)
-        while len(self.runs) > MAX_KEPT:
+        while len(self.runs) > MAX_RECENT_RUNS:
             oldest = next((one for one in self.runs[:-1] if one not in self.pinned), self.runs[0])
             self.remove(oldest)
 

@@ -16,9 +16,9 @@ from pages.parts.app.turn import out_of_turn
 from pages.parts.app.visitor import visitor
 
 R = TypeVar("R")
-TIMEOUT = 90.0
+ANSWER_SECONDS = 90.0
 """Seconds to wait for an answer that is kept, which includes the start of a worker."""
-MAX_KEPT = 256
+MAX_ANSWERS = 256
 
 
 def ask(job: Job[AnswerT], *, alone: bool = False, timeout: float = 30.0) -> AnswerT:
@@ -28,7 +28,7 @@ def ask(job: Job[AnswerT], *, alone: bool = False, timeout: float = 30.0) -> Ans
         return server.pool().ask(job, visitor(), alone=alone, timeout=timeout)
 
 
-def ask_once(job: Job[AnswerT], as_of: Hashable = None, *, timeout: float = TIMEOUT) -> AnswerT:
+def ask_once(job: Job[AnswerT], as_of: Hashable = None, *, timeout: float = ANSWER_SECONDS) -> AnswerT:
     """The same, kept for all sessions. ``as_of``: what the answer depends on beside the job, such as the time of a file."""
     return _ANSWERS.get((job, as_of), lambda: ask(job, timeout=timeout))
 
@@ -43,7 +43,7 @@ def asking_threads(most: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(most, initializer=add_script_run_ctx, initargs=(None, get_script_run_ctx()))
 
 
-class Remembered:
+class SharedCache:
     """The ``most`` values used last, for all sessions; each session gets a copy of its own. A session that asks for a value while
     another finds it waits with that one. Errors are not kept.
 
@@ -94,4 +94,4 @@ class Remembered:
         return pickle.loads(value.result()) if value and known else None
 
 
-_ANSWERS = Remembered(MAX_KEPT)
+_ANSWERS = SharedCache(MAX_ANSWERS)

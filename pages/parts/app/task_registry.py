@@ -13,7 +13,7 @@ from engine.foundation.visitor import Visitor
 from engine.serving.allowances import Allowances, Release, WorkKind
 from pages.parts.app import server
 
-MAX_KEPT = 60
+MAX_TASKS = 60
 """The most tasks held in memory before ended ones are dropped, the oldest first; their results are on disk."""
 NOT_YOURS = "This was started by somebody else. You can watch it; Run starts one of your own."
 
@@ -56,7 +56,7 @@ class TaskRegistry(Generic[T]):
                 raise Refused(f"It cannot be started now: {error}.") from error
             self._by_name.move_to_end(name)
             ended = [name for name, other in self._by_name.items() if other.state != "running"]
-            for old in ended[: max(0, len(self._by_name) - MAX_KEPT)]:
+            for old in ended[: max(0, len(self._by_name) - MAX_TASKS)]:
                 del self._by_name[old]
         return name
 

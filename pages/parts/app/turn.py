@@ -15,11 +15,11 @@ PACE = Pace(rate=1.0, most=10.0)
 budget is more than hands can ask for. A script run that draws large pictures so counts for more than one that moves a number."""
 TOGETHER = 0.6
 """The part of a second in which the script runs of all visitors together may compute, shared out equally."""
-LEAST, MOST = 0.05, 0.3
+MIN_SHARE, MAX_SHARE = 0.05, 0.3
 """The least and the most share of one visitor, with all tabs together."""
-LONGEST = 60.0
+MAX_WAIT_SECONDS = 60.0
 """The most seconds that a script run waits for the visitor's other script runs, and again for the visitor's budget."""
-AT_ONCE = 1
+SCRIPTS_AT_ONCE = 1
 """Script runs that compute at the same time. A Python process runs one thread at a time: of thirty at once all would be late, and beside
 two the thread that sends their messages would get a third of the time."""
 TABS = 2
@@ -50,7 +50,7 @@ class _ScriptRun(local):
     """The processor time of its thread at the beginning of the turn, and what one second of it takes from the visitor's budget."""
 
 
-_turns = Turns(AT_ONCE)
+_turns = Turns(SCRIPTS_AT_ONCE)
 _under_way: dict[str, _UnderWay] = {}
 """By visitor's id, guarded by ``_lock``."""
 _lock = Lock()
@@ -66,7 +66,7 @@ def let_others_go() -> None:
 def price(visitors: int, under_way: int) -> float:
     """Seconds of budget for one second of computing. The price rises with the number of ``visitors`` who are here, who share each second,
     and with the number of script runs that this one has ``under_way``, above :data:`TABS`."""
-    return max(1.0, under_way / TABS) / min(MOST, max(LEAST, TOGETHER / max(1, visitors)))
+    return max(1.0, under_way / TABS) / min(MAX_SHARE, max(MIN_SHARE, TOGETHER / max(1, visitors)))
 
 
 @contextmanager
@@ -110,9 +110,9 @@ def _begin(*, behind: bool = False) -> None:
     who has many tabs at work."""
     beside = _script_run.beside
     assert beside is not None, "This is called inside of in_turn."
-    own = beside.turns.take(LONGEST)
+    own = beside.turns.take(MAX_WAIT_SECONDS)
     overdrawn = PACE.wait(beside.visitor) if number_here() > 1 else 0.0
-    time.sleep(min(LONGEST, overdrawn))
+    time.sleep(min(MAX_WAIT_SECONDS, overdrawn))
     everybody = _turns.take(PATIENCE, behind=behind or overdrawn > 0 or beside.number > TABS)
     _script_run.taken = [turns for turns, called in ((_turns, everybody), (beside.turns, own)) if called]
     _script_run.began, _script_run.price = time.thread_time(), price(number_here(), beside.number)

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, field_validator
 
 from engine.analysis.attention.asked import (
     FAULTS,
-    LARGEST,
+    MAX_ATTENTION_WEIGHTS,
     ModelAsked,
     SampleAsked,
     Which,
@@ -32,7 +32,7 @@ from engine.settings.errors import Problem
 from engine.settings.fields import setting, whole_number
 from engine.tasks import TASKS
 from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed
-from pages.parts.app.questions import TIMEOUT, ask
+from pages.parts.app.questions import ANSWER_SECONDS, ask
 from pages.parts.app.server import find
 from pages.parts.boards.panels import Panel, Picked, panels
 from pages.parts.boards.recorded import FOLDERS, RECORDED, recorded_runs, run_in_words, run_named, runs_of_visitor
@@ -207,7 +207,7 @@ def held_out_label(name: str) -> str:
 # The runs to choose from
 
 
-LONGEST = 5.0
+MAX_RETRAINING_SECONDS = 5.0
 """The most seconds of training again that a reader may ask for."""
 SLICE = 0.25
 """Seconds of that training between two updates of the progress."""
@@ -229,8 +229,11 @@ def why_not(run: Run) -> str:
     """The reason why a run's attention cannot be shown, in one sentence; empty where it can."""
     if not run.config.architecture.attends:
         return f"This run is of family {run.config.family}, which has no attention."
-    if weights_of_one_sequence(run.config) > LARGEST:
-        return f"This run has more than {LARGEST // 1_000_000} million attention weights per sequence: too many to look at one by one."
+    if weights_of_one_sequence(run.config) > MAX_ATTENTION_WEIGHTS:
+        return (
+            f"This run has more than {MAX_ATTENTION_WEIGHTS // 1_000_000} million attention weights per sequence: "
+            "too many to look at one by one."
+        )
     if run.live:
         return "This run is still going; its attention can be taken apart when it has ended."
     if run.state in ("failed", "lost") and not run.weights:
@@ -268,7 +271,7 @@ def ready(run: Run, asked: ModelAsked) -> bool:
     if at_hand(asked):
         return True
     step, seconds = asked.at_step, seconds_to(run, asked.at_step)
-    if seconds > LONGEST:
+    if seconds > MAX_RETRAINING_SECONDS:
         words = f"The weights of step {step} are not kept, and training up to it again takes about {in_time(seconds)}"
         st.info(f"{words}: the patterns that were kept are under “Training”.", icon=":material/inventory_2:")
         return False
@@ -277,7 +280,7 @@ def ready(run: Run, asked: ModelAsked) -> bool:
         st.caption(f"The weights of this step were not kept. {again}")
         return False
     with st.empty():
-        while (at := ask(TrainAgain(asked, SLICE), timeout=TIMEOUT)) < step:
+        while (at := ask(TrainAgain(asked, SLICE), timeout=ANSWER_SECONDS)) < step:
             st.progress(at / step, f"Training it again: step {at} of {step}")
         st.empty()
     return True

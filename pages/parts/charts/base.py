@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from engine.foundation.once import once_of_latest
 from pages.parts.charts.colors import INK, MUTED, SURFACE, Pair, mix
 
-Columns = Mapping[str, tuple[list[int], list[float]]]
+SeriesByName = Mapping[str, tuple[list[int], list[float]]]
 Trace = dict[str, Any]
 """A plain dictionary, validated once as a part of its figure: a page redraws a dozen figures at a click."""
 Axis = dict[str, Any]
@@ -58,7 +58,7 @@ def color_bar(unit: str, **more: Any) -> dict[str, Any]:
 
 
 def line(
-    column: str, name: str, color: Pair, *, columns: Columns | None = None, width: float = 2.0, dash: str = "solid",
+    column: str, name: str, color: Pair, *, columns: SeriesByName | None = None, width: float = 2.0, dash: str = "solid",
     opacity: float = 1.0, hover: str = ".4g", group: str | None = None, **meta: Any,
 ) -> go.Scatter:  # fmt: skip
     """One column over the steps. The lines of a ``group`` are shown and hidden together in the legend."""

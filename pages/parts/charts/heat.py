@@ -12,11 +12,11 @@ import plotly.graph_objects as go
 from pages.parts.charts.base import Axis, Trace, axis, color_bar, figure
 from pages.parts.charts.colors import ScalePair
 
-CELLS = 160_000
+MAX_DRAWN_CELLS = 160_000
 """The most cells of one matrix; redrawing more is noticeably slow."""
 LEVELS = 255
 """The number of steps between the values of a byte."""
-WHOLE = 600_000
+MAX_SENT_CELLS = 600_000
 """The most cells that are sent: 3.5 MB, and a message of several figures may have 20 MB."""
 MOST_LABELS = 24
 """The most names written along an axis."""
@@ -41,7 +41,7 @@ class Grid(TypedDict):
     """Base64 of the bytes, row by row."""
 
 
-def grid(array: np.ndarray, low: float | None = None, high: float | None = None, cells: int = CELLS) -> Grid:
+def grid(array: np.ndarray, low: float | None = None, high: float | None = None, cells: int = MAX_DRAWN_CELLS) -> Grid:
     """An array ``[..., row, column]`` as bytes between ``low`` and ``high`` (its own extremes if not given)."""
     coarse, block = coarsen(np.nan_to_num(np.asarray(array, dtype=np.float32)), cells)
     low = float(coarse.min()) if low is None else low
@@ -105,20 +105,20 @@ def heat(
     ``x`` and ``y`` name columns and rows in the hover and in the saved data, and give their numbers; a name alone counts from
     1. Only columns may have several names. ``low`` and ``high`` are the ends of the scale.
 
-    All numbers are sent in float32. An array of more than :data:`CELLS` cells is drawn in blocks, each by its entry of
-    largest magnitude, and the array itself is sent as ``customdata``, for saving. Beyond :data:`WHOLE` cells the saved data
+    All numbers are sent in float32. An array of more than :data:`MAX_DRAWN_CELLS` cells is drawn in blocks, each by its entry of
+    largest magnitude, and the array itself is sent as ``customdata``, for saving. Beyond :data:`MAX_SENT_CELLS` cells the saved data
     hold the entry of each block, too, and their names say so.
     """
     array = np.asarray(array, dtype=np.float32)
     array = np.where(np.isfinite(array), array, np.float32(np.nan)) + np.float32(0)  # turns -0 into 0
     rows, columns = _counted(y, array.shape[0]), _counted(x, array.shape[1])
-    drawn, block = coarsen(array, CELLS)
+    drawn, block = coarsen(array, MAX_DRAWN_CELLS)
     y0, dy, row = _along(rows, block[0], "y")
     x0, dx, column = _along(columns, block[1], "x")
     whole, label, largest = {}, unit, ""
     if block != (1, 1):
         largest = f", the largest of {block[0]} × {block[1]}"
-        if array.size <= WHOLE:
+        if array.size <= MAX_SENT_CELLS:
             whole = {"customdata": array}
         else:
             rows, columns, label = _firsts(rows, block[0]), _firsts(columns, block[1]), f"{unit}{largest}"

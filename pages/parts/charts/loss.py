@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from engine.foundation.formatting import in_digits
-from pages.parts.charts.base import LEGEND, Axis, Columns, Trace, across_line, axis, figure, line, uid_of
+from pages.parts.charts.base import LEGEND, Axis, SeriesByName, Trace, across_line, axis, figure, line, uid_of
 from pages.parts.charts.colors import MUTED, SURFACE, mix, muted, shade
 
 TONES = (0.0, 0.5, 0.8, 0.25)
@@ -87,7 +87,7 @@ def accuracy_figure(steps: int, color: str, chance: Mapping[str, float]) -> go.F
     return _over_steps(traces, steps, axis("share right", range=[-0.02, 1.04], tickformat=".1f"), shapes=levels)
 
 
-def overlay_traces(name: str, color: str, columns: Columns, place: int) -> dict[str, list[go.Scatter]]:
+def overlay_traces(name: str, color: str, columns: SeriesByName, place: int) -> dict[str, list[go.Scatter]]:
     """An earlier run's validation lines, dashed, for the ``loss`` and ``accuracy`` figures; one legend entry in each."""
     dash = OVERLAY_DASHES[place % len(OVERLAY_DASHES)]
     shown: dict[str, list[go.Scatter]] = {"loss": [], "accuracy": []}

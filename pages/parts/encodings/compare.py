@@ -30,7 +30,7 @@ from pages.parts.charts import spectra
 from pages.parts.charts.colors import MUTED
 from pages.parts.charts.encoding import WHAT, Portrait, matrix_figure, similarity_figure, similarity_shown
 from pages.parts.charts.spectra import along_figure
-from pages.parts.encodings.state import FURTHEST, LAYER, RUN, SETTINGS, SIDES, STEP, config_of, control, value
+from pages.parts.encodings.state import LAYER, MAX_POSITIONS, RUN, SETTINGS, SIDES, STEP, config_of, control, value
 
 # The panels
 
@@ -233,7 +233,7 @@ SEE = {
     "bias": "each square is one head, and says what it adds to the score of each pair of positions",
 }
 """What the picture of an encoding is, by the kind of its portrait."""
-AT_ONCE = 0.15
+ANSWER_WAIT_SECONDS = 0.15
 """Seconds to wait for the answer to a changed control before the rest of the page is written."""
 FOLDED, DEEPER = "encodings.more", "encodings.deeper"
 """Session keys: whether the rarely used controls are open, and whether all figures are."""
@@ -245,7 +245,7 @@ def compare() -> None:
 
 
 def _compare() -> None:
-    shown = min(value("seq_len") * value("reach"), FURTHEST)
+    shown = min(value("seq_len") * value("reach"), MAX_POSITIONS)
     configs, problems = dict[str, RunConfig](), dict[str, str]()
     for side in SIDES:
         try:
@@ -257,7 +257,7 @@ def _compare() -> None:
         pictures = _ask(together, jobs.ComputeMatrices, configs, shown)  # quick, and so shown first
         # While workers are starting, the answers do not arrive at once: the page is written meanwhile.
         with out_of_turn():
-            at_once = server.pool().health().ready > 0 and not wait(pictures.values(), AT_ONCE).not_done
+            at_once = server.pool().health().ready > 0 and not wait(pictures.values(), ANSWER_WAIT_SECONDS).not_done
         if not at_once:
             _controls(top)
             waiting.caption(":material/hourglass_top: The workers are at it; the pictures come with the first of them.")

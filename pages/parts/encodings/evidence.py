@@ -18,9 +18,9 @@ from engine.config.link import to_query
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.experiments.choice.advice import advice
-from engine.experiments.choice.costs import MODEL, Cost, cheapest_in_words, costs_of_encodings, shipped_times
+from engine.experiments.choice.costs import MODEL, CostRow, cheapest_in_words, costs_of_encodings, shipped_times
 from engine.experiments.choice.qualities import CHOICE, NEEDS, QUALITIES, TIMES, asked_by, scope_of, turns_in_words
-from engine.experiments.choice.table import Cell, CellState, Column, beside_papers, column
+from engine.experiments.choice.table import CellState, Column, TableCell, beside_papers, column
 from engine.experiments.frames import evidence_frame
 from engine.foundation.formatting import counted
 from engine.foundation.provenance import short_commit
@@ -130,7 +130,7 @@ def _every_number() -> str:
 # The table
 
 
-def evidence_styled(order: Sequence[str], columns: Sequence[Column], costs: Mapping[str, Cost]) -> Styler:
+def evidence_styled(order: Sequence[str], columns: Sequence[Column], costs: Mapping[str, CostRow]) -> Styler:
     """A row for each encoding and a column for each quality and cost, as Markdown on the colours of the states."""
     frame = pd.DataFrame(
         [[*(_cell(one, name) for one in columns), *_costs(costs[name])] for name in order],
@@ -164,7 +164,7 @@ def _dots(order: Sequence[str]) -> list[CSSDict]:
     ]  # fmt: skip
 
 
-def _costs(cost: Cost) -> list[str]:
+def _costs(cost: CostRow) -> list[str]:
     return [
         "–" if cost.parameters is None else f"{cost.parameters:,}",
         _time(cost.timing),
@@ -191,7 +191,7 @@ def _short_query(config: RunConfig) -> dict[str, str]:
     return kind | {name: text for name, text in to_query(config).items() if usual.get(name) != text}
 
 
-def _short(cell: Cell) -> str:
+def _short(cell: TableCell) -> str:
     said = {"not measured": "Try it", "no row": "cannot be run", "not learned": "not learned"}
     return said.get(cell["state"]) or f"{cell['number']:.2f}"
 

@@ -19,7 +19,7 @@ from pages.parts.boards.recorded import RECORDED
 
 SIDES = ("a", "b")
 VIEWS = {"compare": "Side by side", "training": "Through training", "choose": "Which one should I use?"}
-LONGEST, FURTHEST = 512, 1024
+MAX_TRAINED_LENGTH, MAX_POSITIONS = 512, 1024
 """The longest trained length and the most positions shown."""
 BASE, BASES = "base", ("sinusoid_base", "rope_base")
 """The settings of the longest wavelength: two different encodings share one."""
@@ -44,10 +44,10 @@ class EncodingsState(PageState):
     b: Annotated[str, one_of(ENCODINGS)] = setting("rope", "Encoding B", "What stands in this column.")
     d_model: int = _of_run("d_model", default=64, le=512)
     n_heads: int = _of_run("n_heads", default=4, le=16)
-    seq_len: int = _of_run("seq_len", default=64, le=LONGEST, label="Trained length", help="Positions that training reaches.")
+    seq_len: int = _of_run("seq_len", default=64, le=MAX_TRAINED_LENGTH, label="Trained length", help="Positions that training reaches.")
     reach: int = setting(
         2, "Shown to (× trained)",
-        f"Positions beyond the trained length are shown too: up to so many times it, and {FURTHEST:,} at most.", ge=1, le=4,
+        f"Positions beyond the trained length are shown too: up to so many times it, and {MAX_POSITIONS:,} at most.", ge=1, le=4,
     )
     sight: Literal["back", "both"] = setting(
         "back", "Attention looks", "A causal encoding need not tell apart what is never seen.",

@@ -27,7 +27,7 @@ from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.experiments.arms import role_colors, with_unit
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
 from pages.parts.charts.experiments.stack import stack_svg
-from pages.parts.charts.experiments.strip import Ended
+from pages.parts.charts.experiments.strip import EndNumbers
 from pages.parts.issues.stage import outcome_so_far
 from pages.parts.issues.state import asked, extended
 from pages.parts.stage.board import show_arms, show_evidence, take_away
@@ -193,7 +193,11 @@ def show_rates(issue: Issue, extended: bool) -> None:
 def _panel(issue: Issue, metric: str, grids: Sequence[RateGrid]) -> Panel:
     label, colors = with_unit(metric), role_colors([issue.arm(grid.arm).role for grid in grids])
     lines = [
-        OverX(grid.arm, color, {at: Ended(grid.arm, color, scores, PILOT_SEEDS) for at, scores in grid.scores.items()})
+        OverX(
+            grid.arm,
+            color,
+            {at: EndNumbers(grid.arm, color, scores, PILOT_SEEDS) for at, scores in grid.scores.items()},
+        )
         for grid, color in zip(grids, colors, strict=True)
     ]
     chosen = "; ".join(f"{grid.arm} {best_in_words(grid)}" for grid in grids)

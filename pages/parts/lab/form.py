@@ -20,7 +20,7 @@ from pages.parts.app.frame import as_fragment, last_received, received
 from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.own_runs import SHOWN
 from pages.parts.boards.component import Plain
-from pages.parts.boards.live.stack import PartKind, part_kinds, stack_of
+from pages.parts.boards.live.stack import StackPart, part_kinds, stack_of
 from pages.parts.lab.state import LOOK_AT, PRESET, SETTINGS, fill_form, form_config
 
 MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len", "steps"))
@@ -296,7 +296,7 @@ def act() -> None:
             submit(form_config())
 
 
-def _trains(config: RunConfig, kind: PartKind) -> Plain | None:
+def _trains(config: RunConfig, kind: StackPart) -> Plain | None:
     """The settings with which a model without the part is trained, or again one with it; None where there are none to change."""
     if kind.without:
         lacks = kind.is_off(config) or kind.is_broken(config)

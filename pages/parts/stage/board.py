@@ -34,7 +34,7 @@ from pages.parts.stage.shown import Shown, of_run, row_of
 
 POLL = 0.5
 """Seconds between two checks of an experiment, at least."""
-CHECKS = 20
+CHECKS_PER_SECOND = 20
 """The checks in a second of all pages together: where a class watches, each page looks less often, and controls answer at once."""
 CURVE = "stage.curve"
 
@@ -70,7 +70,7 @@ def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown 
         if running and shown.state != "running":
             st.rerun()
 
-    as_fragment(draw, every=max(POLL, number_here() / CHECKS) if running or callable(source) else None)
+    as_fragment(draw, every=max(POLL, number_here() / CHECKS_PER_SECOND) if running or callable(source) else None)
 
 
 def _mount(drawing: Drawing, name: str, shown: Shown) -> None:

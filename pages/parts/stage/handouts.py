@@ -34,7 +34,7 @@ from pages.parts.app.page_state import offer_file
 from pages.parts.app.visitor import here, visitor
 from pages.parts.charts.colors import INK, SURFACE, custom_properties
 from pages.parts.charts.experiments.key_figure import lengths
-from pages.parts.charts.experiments.strip import Ended
+from pages.parts.charts.experiments.strip import EndNumbers
 from pages.parts.stage.shown import key_numbers
 
 PAGE = Template((Path(__file__).with_suffix(".html")).read_text("utf-8"))
@@ -52,7 +52,7 @@ def listed(items: Iterable[str]) -> Markup:
     return html("<ul>{}</ul>", rows) if rows else rows
 
 
-def bars(rows: Sequence[Ended], figure: KeyFigure) -> Markup:
+def bars(rows: Sequence[EndNumbers], figure: KeyFigure) -> Markup:
     """The rows of a key figure with their means as bars; those that no seed has are left out."""
     known = [(row, row.mean) for row in rows if row.mean is not None]
     means = [mean for _, mean in known]
@@ -103,7 +103,7 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Kept:
+class StudentReport:
     """The hand-in of a visitor so far."""
 
     network: str = ""
@@ -115,13 +115,13 @@ class Kept:
     """The notes of an earlier reader of the same browser, which pages that still show them would write again."""
 
 
-_kept = OrderedDict[str, Kept]()
+_kept = OrderedDict[str, StudentReport]()
 """The hand-ins by their visitors, the one at the end whose page wrote last. Guarded by ``_lock``."""
 _lock = Lock()
 
 
-def kept_of(visitor_id: str) -> Kept:
-    return _kept.get(visitor_id, Kept())
+def kept_of(visitor_id: str) -> StudentReport:
+    return _kept.get(visitor_id, StudentReport())
 
 
 def write_down(key: str, note: Note) -> None:
@@ -131,7 +131,7 @@ def write_down(key: str, note: Note) -> None:
     with _lock:
         if whose.id not in _kept:
             _make_room(whose.network)
-        kept = _kept.setdefault(whose.id, Kept(whose.network))
+        kept = _kept.setdefault(whose.id, StudentReport(whose.network))
         _kept.move_to_end(whose.id)
     earlier = kept.notes.get(key)
     if earlier is not None and earlier.found:
@@ -183,7 +183,7 @@ def offer_hand_in() -> None:
     st.caption("What you guessed, ran and found in this browser. Save it: when the app is started anew, it is gone.")
 
 
-def _forget(kept: Kept) -> None:
+def _forget(kept: StudentReport) -> None:
     """Another reader begins in this browser."""
     kept.forgotten.update(kept.notes)
     kept.notes.clear()

@@ -22,7 +22,7 @@ from pages.parts.app.scripts import joined
 from pages.parts.app.visitor import visitor
 from pages.parts.stage import presenting as held
 from pages.parts.stage.handouts import TOO_LONG, base_address, offer_hand_in, only_here, qr_code
-from pages.parts.stage.wall import TICK, lead_phones, send_home
+from pages.parts.stage.wall import COUNT_SECONDS, lead_phones, send_home
 
 HERE = Path(__file__).parent
 SCRIPT = "presenter.script"
@@ -77,7 +77,7 @@ def show_presenter(file: str) -> None:
                 if _here(now) != here:
                     st.rerun()
 
-            as_fragment(look, every=TICK if here else HERE_EVERY)
+            as_fragment(look, every=COUNT_SECONDS if here else HERE_EVERY)
     if (code := held.joined_class()) and not on and file != held.CLASS_FILE:
         _way_back(code)
     if now is not None and not on and (pressed := _row(now)):

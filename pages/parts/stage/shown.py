@@ -19,7 +19,7 @@ from pages.parts.boards.component import Plain
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.experiments.arms import role_color, role_colors, stem, with_unit
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
-from pages.parts.charts.experiments.strip import Ended, strip_figure, strip_height
+from pages.parts.charts.experiments.strip import EndNumbers, strip_figure, strip_height
 
 
 def levels_of(trials: Sequence[Trial], curve: str) -> dict[str, float]:
@@ -131,7 +131,7 @@ def ended_section(shown: Shown) -> Plain:
     }  # fmt: skip
 
 
-def _panels(shown: Shown, metric: str, rows: dict[str, Ended]) -> Iterator[Plain]:
+def _panels(shown: Shown, metric: str, rows: dict[str, EndNumbers]) -> Iterator[Plain]:
     """The panels of the arms that are reported by one number."""
     arms = [arm for arm in shown.arms if arm.metric == metric]
     label = with_unit(metric)
@@ -179,7 +179,7 @@ def in_a_sentence(label: str) -> str:
     return label[:1].lower() + label[1:] if label[1:2].islower() else label
 
 
-def _panel(name: str, title: str, height: int, label: str, rows: Sequence[Ended], drawn: Plain) -> Plain:
+def _panel(name: str, title: str, height: int, label: str, rows: Sequence[EndNumbers], drawn: Plain) -> Plain:
     in_words = (
         f"{row.name} {fmean(row.known):.3g} on average over {len(row.known)} seeds" if row.known else f"{row.name} no value yet"
         for row in rows
@@ -188,13 +188,13 @@ def _panel(name: str, title: str, height: int, label: str, rows: Sequence[Ended]
     return {"id": name, "title": titled, "height": height, "alt": alt, "figure": drawn}
 
 
-def row_of(shown: Report, arm: Arm, metric: str = "", name: str = "") -> Ended:
+def row_of(shown: Report, arm: Arm, metric: str = "", name: str = "") -> EndNumbers:
     """An arm's numbers by seed; by default its own metric, under its own name."""
     metric = metric or arm.metric
     by_seed = {trial.seed: trial for trial in shown.trials if trial.arm == arm.name}
     values = [by_seed[seed].numbers.get(metric) if seed in by_seed else None for seed in shown.seeds]
     without = sum(metric not in trial.numbers for trial in by_seed.values())
-    return Ended(name or arm.name, role_color(arm.role), values, shown.seeds, without)
+    return EndNumbers(name or arm.name, role_color(arm.role), values, shown.seeds, without)
 
 
 def key_numbers(issue: Issue, shown: Report, *, whole: bool = True) -> Plain:
@@ -224,7 +224,7 @@ def beside(found: Report, arms: Sequence[Arm], metric: str) -> list[Arm]:
     return list(together.values())
 
 
-def _lines_of(arms: Sequence[Arm], rows: dict[str, Ended]) -> list[OverX]:
+def _lines_of(arms: Sequence[Arm], rows: dict[str, EndNumbers]) -> list[OverX]:
     of_line: dict[str, list[Arm]] = {}
     for arm in arms:
         of_line.setdefault(arm.line, []).append(arm)

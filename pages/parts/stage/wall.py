@@ -12,7 +12,7 @@ from pages.parts.app.frame import as_fragment
 from pages.parts.app.visitor import visitor
 from pages.parts.stage.presenting import CODE, Presenting, guesses_closed, presenting
 
-TICK = 1.0
+COUNT_SECONDS = 1.0
 """Seconds between two counts while the class answers."""
 TOLD = "wall.told"
 """Session key: the right answers, the sentence and the reason, by lesson and step."""
@@ -73,7 +73,7 @@ def show_hands(right: tuple[Direction, ...]) -> None:
         elif raised.guesses:
             st.html(bars(question.answers, raised, right))
 
-    as_fragment(show, every=TICK if guessing else None)
+    as_fragment(show, every=COUNT_SECONDS if guessing else None)
 
 
 def so_far(raised: Hands) -> str:

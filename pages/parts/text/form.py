@@ -77,7 +77,9 @@ def _ask_for_text() -> None:
             )
     with st.expander("Give a text" if name == PLAYS else "Give another text", expanded=name == PLAYS):
         st.file_uploader("A file: plain text in UTF-8, at most 1 MB", key=FILE)
-        st.text_area("Or paste it here", key=PASTED, height=120, placeholder=f"At least {own.SMALLEST:,} characters")
+        st.text_area(
+            "Or paste it here", key=PASTED, height=120, placeholder=f"At least {own.MIN_TEXT_CHARACTERS:,} characters"
+        )
         st.button("Use this text", icon=":material/check:", on_click=_keep)
         show_refusal("text", icon=":material/error:")
 

@@ -24,11 +24,11 @@ RUN_NAME = "run"
 PLAYS = "shakespeare"
 POLL_SECONDS = 1.0
 """Seconds between two looks at a live run's validation."""
-TIMEOUT = 180.0
+ANSWER_SECONDS = 180.0
 """Seconds to wait for an answer: enough for a text of a million tokens on a busy machine."""
 
 
-class TextSettings(PageSettings):
+class TextPageSettings(PageSettings):
     """Four settings of a config; the recipe decides the others."""
 
     def defaults(self) -> dict[str, Any]:
@@ -58,7 +58,7 @@ class TextSettings(PageSettings):
         return values, ignored
 
 
-SETTINGS = TextSettings("text.form", widgets="text.set.")
+SETTINGS = TextPageSettings("text.form", widgets="text.set.")
 
 
 def chosen_of(config: RunConfig) -> dict[str, Any]:

@@ -13,8 +13,8 @@ import pandas as pd
 import streamlit as st
 
 from engine.analysis.text.jobs import (
-    LONGEST,
     LONGEST_PROMPT,
+    MAX_WRITTEN_TOKENS,
     AttendToSentence,
     CompareWithCounting,
     Counted,
@@ -37,11 +37,11 @@ from pages.parts.charts.attention import pattern_picture
 from pages.parts.charts.colors import color_of
 from pages.parts.charts.loss import by_read_figure, next_figure
 from pages.parts.charts.table import numbers_right
-from pages.parts.text.state import PLAYS, TIMEOUT, weights_of, while_it_trains
+from pages.parts.text.state import ANSWER_SECONDS, PLAYS, weights_of, while_it_trains
 
 WRITTEN = "text.written"
 """The session key of the written texts, the latest first."""
-MAX_KEPT = 6
+MAX_SAMPLES = 6
 DEFAULTS: dict[str, Any] = {
     "text.prompt": "ROMEO\nMy lord, ", "text.temperature": 0.8, "text.top_k": 40, "text.length": 60, "text.sample_seed": 0,
 }  # fmt: skip
@@ -74,7 +74,7 @@ def ask_for_words(run: Run) -> None:
         with st.popover("More", icon=":material/tune:"):
             words = "Draw among so many likeliest tokens only."
             st.number_input("Top-k", 1, 30_000, key="text.top_k", help=explained(words, "top-k"), **kept)
-            st.number_input("Tokens", 1, LONGEST, key="text.length", **kept)
+            st.number_input("Tokens", 1, MAX_WRITTEN_TOKENS, key="text.length", **kept)
             words = "The same seed writes the same."
             st.number_input("Seed", 0, 2**31 - 1, key="text.sample_seed", help=words, **kept)
 
@@ -122,14 +122,14 @@ def _example(run: Run, of_plays: str, of_run: Callable[[Snapshot], str]) -> str:
 def _write(run: Run) -> None:
     with refused_in_words("words"):
         one = _written(run, {name: st.session_state[name] for name in DEFAULTS})
-        st.session_state[WRITTEN] = [one, *st.session_state.get(WRITTEN, [])][:MAX_KEPT]
+        st.session_state[WRITTEN] = [one, *st.session_state.get(WRITTEN, [])][:MAX_SAMPLES]
 
 
 def _written(run: Run, asked: Mapping[str, Any]) -> dict[str, Any]:
     """What the run writes, with its settings in words. Raises JobError."""
     prompt, temperature, top_k, length, seed = (asked[name] for name in DEFAULTS)
     job = WriteText(run.config, weights_of(run), prompt, length=length, temperature=temperature, top_k=top_k, seed=seed)
-    answer = ask_once(job, run.step, timeout=TIMEOUT)
+    answer = ask_once(job, run.step, timeout=ANSWER_SECONDS)
     who = "The recorded model" if run is recorded_words()[0] else "This run"
     settings = f"{who}, step {run.step:,}, temperature {temperature:g}, top-k {top_k}, seed {seed}, read {answer['read']} tokens"
     return {**answer, "run": run.id, "settings": settings}
@@ -169,7 +169,7 @@ def show_attending(run: Run) -> None:
         named: dict[str, Any] = {"key": LAYER, "format_func": lambda n: str(n + 1)}
         layer = st.segmented_control("Layer", layers, default=layers[-1], required=True, **named)
     try:
-        found = ask(AttendToSentence(run.config, weights_of(run), sentence), timeout=TIMEOUT)
+        found = ask(AttendToSentence(run.config, weights_of(run), sentence), timeout=ANSWER_SECONDS)
     except JobError as error:
         st.info(in_markdown(error), icon=":material/info:")
         return
@@ -221,7 +221,7 @@ def find_levels(run: Run) -> bool:
         return False
     try:
         with st.spinner("Counting words for the Kneser-Ney lines"):
-            ask_once(CountWords(run.config), timeout=TIMEOUT)
+            ask_once(CountWords(run.config), timeout=ANSWER_SECONDS)
     except JobError as error:
         st.caption(f":material/info: No counting models beside this run: {in_markdown(error)}")
         return False
@@ -275,7 +275,7 @@ def show_counting(run: Run) -> None:
     try:
         with st.spinner("Reading all held-out text"):
             # The weights of a paused run are replaced by later ones, so that the step counts, too.
-            found = ask_once(CompareWithCounting(run.config, weights_of(run)), run.step, timeout=TIMEOUT)
+            found = ask_once(CompareWithCounting(run.config, weights_of(run)), run.step, timeout=ANSWER_SECONDS)
     except JobError as error:
         st.info(in_markdown(error), icon=":material/info:")
         return

@@ -36,7 +36,7 @@ HEAD_START = 3.0
 """Seconds for which the first page has the cores to itself, unless somebody opens a page sooner."""
 POLITE = 0.0002
 """Seconds after which the importing thread gives way to the thread that serves the first page."""
-BEAT = 0.1
+STOP_CHECK_SECONDS = 0.1
 """Seconds between two looks whether the server was asked to stop."""
 FULL_COLLECTION = 50
 """Collections of the middle generation before a full one, five times Python's number: no page answers during a full one (docs/load.md)."""
@@ -170,7 +170,7 @@ def _of_pages() -> list[str]:
 async def once_asked_to_end(stop: Callable[[], object]) -> None:
     """Call ``stop`` as soon as the server is asked to end: it first waits for its answers, and these for the workers."""
     while not asked_to_end():
-        await asyncio.sleep(BEAT)
+        await asyncio.sleep(STOP_CHECK_SECONDS)
     await to_thread.run_sync(stop, limiter=CapacityLimiter(1))  # all other threads may wait for the workers
 
 

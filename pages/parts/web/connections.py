@@ -33,7 +33,7 @@ GO_ON_WITHIN = 60.0
 """Seconds within which it must have sent all of that request, or read something of the answer."""
 MADE_WITHIN = 90.0
 """Seconds after which a connection is not expected any more that was accepted and not made: TLS has a minute to begin."""
-BEAT = 1.0
+CONNECTION_CHECK_SECONDS = 1.0
 """Seconds between two looks at all connections."""
 
 
@@ -98,7 +98,7 @@ class Waiting:
     async def look_on(self) -> None:
         """Look once per beat, until this is cancelled."""
         while True:
-            await asyncio.sleep(BEAT)
+            await asyncio.sleep(CONNECTION_CHECK_SECONDS)
             self.look()
 
     def _make_room(self) -> None:

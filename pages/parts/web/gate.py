@@ -76,7 +76,7 @@ NEEDED = {
 """The kinds of message that the app's pages send. Others are dropped: ``clear_cache`` empties the caches of all visitors."""
 
 
-class Refused(Exception):
+class InvalidMessage(Exception):
     """A message that no page sends, with the reason for the log."""
 
 
@@ -100,9 +100,9 @@ def parts(data: bytes, begin: int, end: int) -> Iterator[Part]:
             case 5:
                 start, at = at, at + 4
             case _:
-                raise Refused("it is malformed")
+                raise InvalidMessage("it is malformed")
         if at > end:
-            raise Refused("it is malformed")
+            raise InvalidMessage("it is malformed")
         yield tag >> 3, start, at
 
 
@@ -113,14 +113,14 @@ def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
         value, at, shift = value | (byte & 127) << shift, at + 1, shift + 7
         if byte < 128:
             return value, at
-    raise Refused("it is malformed")
+    raise InvalidMessage("it is malformed")
 
 
 def few(found: Iterator[Part]) -> Iterator[Part]:
     """The parts. Raises Refused after too many."""
     for number, part in enumerate(found):
         if number == MOST_PARTS:
-            raise Refused(f"it has more than {MOST_PARTS} parts of a kind")
+            raise InvalidMessage(f"it has more than {MOST_PARTS} parts of a kind")
         yield part
 
 
@@ -128,12 +128,12 @@ def kind_of(data: bytes) -> Part:
     """The one field of a message from a page. Raises Refused where it has several, of which the last would count, or too many parts."""
     found = list(few(parts(data, 0, len(data))))
     if len(found) != 1:
-        raise Refused("it has no kind, or several")
+        raise InvalidMessage("it has no kind, or several")
     number, begin, end = found[0]
     if number == KINDS["file_urls_request"] and sum(field == NAMES for field, _, _ in few(parts(data, begin, end))) > 1:
-        raise Refused("it asks to upload several files at once")
+        raise InvalidMessage("it asks to upload several files at once")
     if number != KINDS["rerun_script"] and end - begin > LARGEST_VALUES:
-        raise Refused("it is too long")
+        raise InvalidMessage("it is too long")
     return found[0]
 
 
@@ -141,7 +141,7 @@ def _check_json(value: bytes) -> None:
     try:
         json.loads(value)
     except (ValueError, RecursionError):  # it would fail in each run of the script, with a traceback
-        raise Refused("a component's value is malformed") from None
+        raise InvalidMessage("a component's value is malformed") from None
 
 
 def sizes_of(data: bytes, begin: int, end: int) -> dict[bytes, int]:
@@ -163,7 +163,7 @@ def sizes_of(data: bytes, begin: int, end: int) -> dict[bytes, int]:
             sizes[name] = max(LEAST_BYTES, COPIES * (last - first))
             owned += last - first
     if len(data) - texts > LARGEST_VALUES:
-        raise Refused("it is too long")
+        raise InvalidMessage("it is too long")
     return {**sizes, b"": sizes.get(b"", 0) + COPIES * (len(data) - owned)}
 
 
@@ -231,9 +231,9 @@ class Gate:
         def is_needed(message: Message) -> bool:
             """Whether a message goes on to Streamlit. Raises Refused or NoRoom where it ends the websocket."""
             if pace.spend("", 1):
-                raise Refused("messages come too fast")
+                raise InvalidMessage("messages come too fast")
             if (data := message.get("bytes")) is None:
-                raise Refused("it is text")
+                raise InvalidMessage("it is text")
             kind, begin, end = kind_of(data)
             if kind == KINDS["rerun_script"]:
                 held.add(sizes_of(data, begin, end))
@@ -246,8 +246,8 @@ class Gate:
                 try:
                     if message["type"] != "websocket.receive" or is_needed(message):
                         return message
-                except (Refused, NoRoom) as error:
-                    if isinstance(error, Refused):
+                except (InvalidMessage, NoRoom) as error:
+                    if isinstance(error, InvalidMessage):
                         self.floods.spend(visitor.network, 1)
                     _log.warning("A websocket was ended for a message: %s.", str(error).rstrip("."))
                     ended = True

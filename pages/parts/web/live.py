@@ -37,9 +37,9 @@ SERVER = secrets.token_hex(4)
 """The name of this server process: a page that hears another one than before loads itself anew."""
 RECONNECT = 1000
 """Milliseconds after which a browser whose connection broke asks again."""
-KEPT = 32
+MAX_MESSAGES = 32
 """The most messages of a run that are kept for the next who ask."""
-KEPT_BYTES = 4 * 2**20
+MAX_MESSAGES_BYTES = 4 * 2**20
 """The most bytes of these messages, beside the latest."""
 RECENT = 8
 """The number of runs whose messages are kept although nobody listens, for those who reload or open a shared link."""
@@ -99,7 +99,7 @@ class Messages:
             message = self._next[heard] = Message(body, upto, payload["end"])
             self._next.pop(upto, None)  # a state may come back without an event; then another message follows
             size = sum(len(kept.body) for kept in self._next.values())
-            while len(self._next) > 1 and (size > KEPT_BYTES or len(self._next) > KEPT):
+            while len(self._next) > 1 and (size > MAX_MESSAGES_BYTES or len(self._next) > MAX_MESSAGES):
                 size -= len(self._next.popitem(last=False)[1].body)
             return message
 

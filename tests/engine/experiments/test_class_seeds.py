@@ -17,7 +17,7 @@ from engine.experiments.class_seeds import (
     keep_seed,
     press_seed,
 )
-from engine.experiments.classroom import HELD_FOR, MOST_OF_VISITOR, Wall, enter, hands, open_class, show_wall
+from engine.experiments.classroom import HELD_FOR, MAX_CLASSES_OF_VISITOR, Wall, enter, hands, open_class, show_wall
 from engine.experiments.evidence.shipped import sets_of_seeds
 from engine.experiments.experiment import LARGEST_SEED, MOST_SEEDS, PILOT_SEEDS
 from engine.experiments.issues import ISSUES
@@ -150,7 +150,7 @@ def test_only_the_numbers_that_the_figure_needs_are_kept_and_they_go_with_the_cl
     own = class_seed(code, ANN, 0, 1)
     assert own.file.stat().st_size < 2000
     long_ago = time.time() - HELD_FOR - 1
-    for _ in range(MOST_OF_VISITOR):
+    for _ in range(MAX_CLASSES_OF_VISITOR):
         os.utime(own.file.parent, (long_ago, long_ago))
         open_class(TEACHER)
     assert not own.file.exists()

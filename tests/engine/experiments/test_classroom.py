@@ -207,7 +207,7 @@ def test_thirty_open_a_class_at_once_and_each_has_its_own(own_data_folder: Path)
 
 def test_who_opens_many_classes_loses_those_and_no_other_one_goes(code: str, own_data_folder: Path) -> None:
     keep_guess(code, ANN, 0, 1)
-    own = [asking(Visitor("a cookie", "10.0.0.9")) for _ in range(classroom.MOST_OF_VISITOR)]
+    own = [asking(Visitor("a cookie", "10.0.0.9")) for _ in range(classroom.MAX_CLASSES_OF_VISITOR)]
     for one in own:
         keep_guess(one, BEN, 0, 1)
         leave_class(one)
@@ -216,10 +216,10 @@ def test_who_opens_many_classes_loses_those_and_no_other_one_goes(code: str, own
     assert not (own_data_folder / "classrooms" / own[0]).exists(), "the guesses of a class go with it"
     assert enter(last, BEN) == {}
 
-    for number in range(classroom.MOST + 10):
+    for number in range(classroom.MAX_CLASSES + 10):
         leave_class(open_class(Visitor(f"cookie {number}", "10.0.0.9")))
     assert hands(code, 0) == Hands(1, {1: 1})
-    assert len(list((own_data_folder / "classrooms").glob("*.class"))) == classroom.MOST // 2 + 1
+    assert len(list((own_data_folder / "classrooms").glob("*.class"))) == classroom.MAX_CLASSES // 2 + 1
 
 
 @pytest.mark.parametrize("networks", [("10.0.0.8", "10.0.0.9"), ("2001:db8:0:1::/64", "2001:db8:1:1::/64")])
@@ -229,18 +229,18 @@ def test_no_number_of_new_classes_takes_the_place_of_one_that_is_held(code: str,
     opened = 0
     for number in range(80):
         with suppress(NoRoom):
-            for _ in range(classroom.MOST_OF_VISITOR):
+            for _ in range(classroom.MAX_CLASSES_OF_VISITOR):
                 open_class(Visitor(f"cookie {number}", networks[number % 2]))
                 opened += 1
     assert hands(code, 0) == Hands(30, {1: 30})
-    assert opened < classroom.MOST
+    assert opened < classroom.MAX_CLASSES
     with pytest.raises(NoRoom, match=r"^\d+ classes are held just now\. Open this one in a few minutes\.$"):
         open_class(Visitor("one more cookie", networks[0]))
     open_class(Visitor("another teacher", "10.0.0.1"))
 
 
 def test_a_phone_alone_or_a_wall_alone_holds_a_class(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(classroom, "MOST", 6)
+    monkeypatch.setattr(classroom, "MAX_CLASSES", 6)
     teacher = Visitor("another teacher")
     by_phone, by_wall, by_nobody = (asking(teacher) for _ in range(3))
     enter(by_phone, ANN)
@@ -262,14 +262,14 @@ def test_a_phone_alone_or_a_wall_alone_holds_a_class(code: str, monkeypatch: pyt
 def test_a_class_stays_while_its_wall_goes_on_after_the_clock_was_set_back(
     own_data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(classroom, "MOST", 12)
+    monkeypatch.setattr(classroom, "MAX_CLASSES", 12)
     now, two_hours = time.time, 7200
     monkeypatch.setattr(time, "time", lambda: now() + two_hours)
     monkeypatch.setattr(time, "time_ns", lambda: int((now() + two_hours) * 1e9))
     for number in range(10):
         leave_class(open_class(Visitor(f"cookie {number}")))
     monkeypatch.undo()
-    monkeypatch.setattr(classroom, "MOST", 12)
+    monkeypatch.setattr(classroom, "MAX_CLASSES", 12)
     code = asking()
     leave_class(code)  # the clock may be set while nobody is there
     show_wall(code, TEACHER, replace(ASKS, phase="look"))

@@ -10,7 +10,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
 from engine.experiments.lessons import PREPARED
 from engine.experiments.question import ANSWERS, Direction
-from engine.experiments.run_readings import MOST, PICTURES, READINGS, equal_symbols, heads_of
+from engine.experiments.run_readings import PICTURES, REACHED_ACCURACY, READINGS, equal_symbols, heads_of
 from engine.foundation.formatting import percent
 from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Started
 from engine.runs.log import EventLog
@@ -144,7 +144,7 @@ def test_a_head_reads_the_mirrored_position_by_its_largest_weights() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.104, 0.5, 0.984, 0.99, 0.9996, 1.0])
 def test_a_share_is_never_rounded_to_all(share: float) -> None:
-    assert percent(MOST) in next(
+    assert percent(REACHED_ACCURACY) in next(
         step.guide.asks for step in PREPARED.values() if step.guide.reads == "when-most-are-right"
     )
     said = float(percent(share).removesuffix(" %")) / 100

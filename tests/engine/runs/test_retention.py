@@ -6,7 +6,7 @@ import pytest
 
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Ended
-from engine.runs.retention import Kept, Retention, no_pin, too_many
+from engine.runs.retention import Retention, StoredRun, no_pin, too_many
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from tests.engine.fake_training import config
@@ -66,18 +66,18 @@ def test_pins_are_limited_by_number_and_by_space(tmp_path: Path) -> None:
         runs.pin(run.id, TEACHER, allowed)
     with pytest.raises(ValueError, match="You keep 2 runs, and this host allows 2"):
         runs.pin(made[2].id, TEACHER, allowed)
-    pinned = [Kept("a", "x", 40, pinned=True)]
-    assert no_pin(pinned, Kept("b", "y", 10), Retention(bytes=100)) is None
-    assert "space for kept runs is full" in str(no_pin(pinned, Kept("b", "y", 11), Retention(bytes=100)))
+    pinned = [StoredRun("a", "x", 40, pinned=True)]
+    assert no_pin(pinned, StoredRun("b", "y", 10), Retention(bytes=100)) is None
+    assert "space for kept runs is full" in str(no_pin(pinned, StoredRun("b", "y", 11), Retention(bytes=100)))
 
 
 def test_pinned_and_live_runs_take_their_space_and_those_of_the_program_have_no_quota() -> None:
-    apart = [Kept("kept", "b", 50, pinned=True), Kept("live", "b", 20, live=True)]
-    folders = [Kept("new", "a", 30), Kept("old", "a", 30), *apart]
+    apart = [StoredRun("kept", "b", 50, pinned=True), StoredRun("live", "b", 20, live=True)]
+    folders = [StoredRun("new", "a", 30), StoredRun("old", "a", 30), *apart]
     assert list(too_many(folders, Retention(bytes=130))) == []
     assert list(too_many(folders, Retention(bytes=129))) == ["old"]
     assert list(too_many(folders, Retention(bytes=50))) == ["new", "old"]
 
-    folders = [Kept(str(i), "", 1) for i in range(5)]
+    folders = [StoredRun(str(i), "", 1) for i in range(5)]
     assert list(too_many(folders, Retention(runs_per_visitor=1))) == []
     assert list(too_many(folders, Retention(runs=4, runs_per_visitor=1))) == ["4"]

@@ -39,7 +39,7 @@ def test_the_soft_limit_is_raised_to_the_hard_one_as_far_as_a_server_makes_use_o
 
 def test_tabs_and_requests_together_stay_within_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     stored = 3 * 128  # Streamlit keeps so many sessions whose tab is closed, with three descriptors each
-    for allowed in (1024, 4096, descriptors.MOST):
+    for allowed in (1024, 4096, descriptors.MAX_DESCRIPTORS):
         monkeypatch.setattr(descriptors, "allowed", lambda allowed=allowed: allowed)
         most = 4 * descriptors.for_tabs() + stored + descriptors.for_requests() + descriptors.OWN
         assert most <= allowed

@@ -55,7 +55,7 @@ def test_who_has_just_come_goes_first_until_it_is_ahead() -> None:
 
 def test_accounts_that_are_not_ahead_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever is ahead gets no more by the coming and going of others."""
-    monkeypatch.setattr(module, "MOST", 20)
+    monkeypatch.setattr(module, "MAX_ACCOUNTS", 20)
     shares, ahead, other = Shares(), ("a", "x"), ("b", "y")
     shares.next([ahead, other])
     shares.spend(ahead, 50.0)

@@ -9,7 +9,7 @@ from torch import Tensor
 from engine.config.run_config import RunConfig
 from engine.runs.events import Progress
 from engine.training.beside import MEASUREMENTS, Measured, Measurement, fields_of, numbers_beside
-from engine.training.steps import Numbers, Read, Recording, SingleSteps
+from engine.training.steps import Numbers, Recording, SingleSteps, StepOutput
 from engine.training.train import begin
 
 
@@ -31,7 +31,7 @@ def test_a_new_measurement_is_one_entry_and_changes_no_other(first: bool, monkey
     run = Measured(state.config, state.model, validated)
     steps = SingleSteps(state, Recording(lambda read: numbers_beside(run, read), {1}))
 
-    def weights(run: Measured, _: Read) -> Tensor:
+    def weights(run: Measured, _: StepOutput) -> Tensor:
         return torch.stack([parameter.detach().norm() for parameter in run.model.parameters()])
 
     names = [name for name, _ in state.model.named_parameters()]

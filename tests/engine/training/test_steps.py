@@ -24,7 +24,7 @@ from engine.runs.events import ARRAYS, Ended, Event, Failed, Finished, Measuring
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import AHEAD, SNAPSHOT_NOW
 from engine.runs.request import RunRequest
-from engine.serving.live_run import SAVE_EVERY, LiveRun, Training
+from engine.serving.live_run import SAVE_EVERY, LiveRun, TrainingModule
 from engine.serving.protocol import Start
 from engine.training.recorder import Recorder, Repeated, recorder_for, why_not_recorded
 from engine.training.state import TrainingState
@@ -240,7 +240,7 @@ def live_run(
     def begin_captured(config: RunConfig, prediction: object) -> TrainingState:
         return captured_state(config, recorder, ahead=1)
 
-    training = cast(Training, SimpleNamespace(begin=begin_captured, train=train))
+    training = cast(TrainingModule, SimpleNamespace(begin=begin_captured, train=train))
     begins = Start("run", RunRequest(config), predict(config), str(folder), seen)
     return LiveRun(begins, training, RunFolder(folder), clock)
 

@@ -7,7 +7,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
 from engine.estimate.speed import Speed
 from pages.parts.app import own_runs
-from pages.parts.app.own_runs import MAX_KEPT, Shelf
+from pages.parts.app.own_runs import MAX_RECENT_RUNS, Shelf
 from tests.pages.looking import Open, said
 
 
@@ -22,8 +22,12 @@ def shelf_of(count: int, *, pinned: int = 0) -> Shelf:
 
 
 def test_the_oldest_that_is_not_pinned_goes_but_never_the_newest() -> None:
-    assert shelf_of(MAX_KEPT + 1, pinned=1).runs == [f"run {number}" for number in (0, *range(2, MAX_KEPT + 1))]
-    assert shelf_of(MAX_KEPT + 1, pinned=MAX_KEPT + 1).runs == [f"run {number}" for number in range(1, MAX_KEPT + 1)]
+    assert shelf_of(MAX_RECENT_RUNS + 1, pinned=1).runs == [
+        f"run {number}" for number in (0, *range(2, MAX_RECENT_RUNS + 1))
+    ]
+    assert shelf_of(MAX_RECENT_RUNS + 1, pinned=MAX_RECENT_RUNS + 1).runs == [
+        f"run {number}" for number in range(1, MAX_RECENT_RUNS + 1)
+    ]
 
 
 def test_a_choice_is_taken_back_and_goes_with_its_run() -> None:

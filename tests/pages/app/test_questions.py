@@ -12,11 +12,11 @@ import pytest
 from engine.config.run_config import RunConfig
 from engine.foundation.errors import JobError, NoRoom
 from pages.parts.app import questions
-from pages.parts.app.questions import Remembered
+from pages.parts.app.questions import SharedCache
 
 
 def test_changing_what_one_session_got_does_not_change_what_another_gets() -> None:
-    answers, asked = Remembered(4), []
+    answers, asked = SharedCache(4), []
 
     def answer(size: int) -> dict[str, object]:
         asked.append(size)
@@ -40,7 +40,7 @@ def test_an_equal_question_under_way_is_not_asked_twice() -> None:
         go.wait(240)
         return number + 1
 
-    answers = Remembered(4)
+    answers = SharedCache(4)
     with ThreadPoolExecutor(4) as sessions:
         waiting = [sessions.submit(answers.get, number, partial(slow, number)) for number in (1, 1, 2, 1)]
         while len(asked) < 2:
@@ -61,14 +61,14 @@ def test_an_error_is_not_remembered_and_the_answers_asked_for_last_are_kept() ->
             raise ValueError("The worker was stopped.")
         return number
 
-    answers = Remembered(4)
+    answers = SharedCache(4)
     with pytest.raises(ValueError, match="was stopped"):
         answers.get(1, lambda: failing_once(1))
     assert answers.if_known(1) is None
     assert answers.get(1, lambda: failing_once(1)) == 1
     assert asked == [1, 1]
 
-    answers = Remembered(2)
+    answers = SharedCache(2)
     for number in (1, 2, 1, 3):
         answers.get(number, partial(int, number))
     assert [answers.if_known(number) for number in (1, 2, 3)] == [1, None, 3]
@@ -80,7 +80,7 @@ def test_an_error_is_not_remembered_and_the_answers_asked_for_last_are_kept() ->
 def test_what_concerns_one_asker_alone_is_not_told_to_those_who_wait(
     reason: BaseException, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asks, waits, answers = Event(), Event(), Remembered(4)
+    asks, waits, answers = Event(), Event(), SharedCache(4)
     reason.__cause__ = NoRoom("You have 4 questions going.")
 
     @contextmanager

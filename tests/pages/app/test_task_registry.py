@@ -8,7 +8,7 @@ from engine.foundation.errors import Refused
 from engine.foundation.visitor import Visitor
 from engine.serving.allowances import Allowances
 from engine.serving.limits import Limits
-from pages.parts.app.task_registry import MAX_KEPT, TaskRegistry
+from pages.parts.app.task_registry import MAX_TASKS, TaskRegistry
 from tests.engine.foundation.test_background import Scripted
 from tests.engine.full_disk import full
 
@@ -99,7 +99,7 @@ def test_old_ones_are_forgotten_but_none_that_goes(tasks: TaskRegistry[Scripted]
     running = Scripted(Scripted.until_stopped, ME)
     first = tasks.begin(running)
     names = []
-    for _ in range(MAX_KEPT + 10):
+    for _ in range(MAX_TASKS + 10):
         work = Scripted()
         names.append(tasks.begin(work))
         assert work.wait(240)

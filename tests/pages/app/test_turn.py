@@ -42,14 +42,14 @@ def test_who_has_computed_for_long_waits_for_others(monkeypatch: Any, visitors: 
         with turn.in_turn(), turn.in_turn():  # the fragment of a page takes no turn of its own
             pass
     assert (max(slept, default=0.0) > 5.0) == waits
-    assert max(slept, default=0.0) <= turn.LONGEST
+    assert max(slept, default=0.0) <= turn.MAX_WAIT_SECONDS
     assert not any(slept[:at_once])
 
 
 def test_script_runs_cost_more_where_more_visitors_are_here_and_where_one_visitor_has_many() -> None:
     prices = [turn.price(visitors, 1) for visitors in (1, 2, 3, 6, 12, 30, 300)]
     assert prices == sorted(prices)
-    assert (prices[0], prices[-1]) == (1 / turn.MOST, 1 / turn.LEAST)
+    assert (prices[0], prices[-1]) == (1 / turn.MAX_SHARE, 1 / turn.MIN_SHARE)
     assert prices[3] == pytest.approx(6 / turn.TOGETHER)
 
     prices = [turn.price(30, under_way) for under_way in range(1, 31)]
@@ -152,9 +152,9 @@ def test_who_waited_in_vain_goes_on_and_ends_no_turn_of_others(visitors: int, mo
     with monkeypatch.context() as impatient:
         impatient.setattr(turn, "PATIENCE", 0.05)
         if visitors == 1:
-            impatient.setattr(turn, "LONGEST", 0.05)
-        assert most_together([0.5, 0.5, 0.5, 0.01, 0.01]) > turn.AT_ONCE
-    assert most_together([0.01] * 16) == turn.AT_ONCE
+            impatient.setattr(turn, "MAX_WAIT_SECONDS", 0.05)
+        assert most_together([0.5, 0.5, 0.5, 0.01, 0.01]) > turn.SCRIPTS_AT_ONCE
+    assert most_together([0.01] * 16) == turn.SCRIPTS_AT_ONCE
 
 
 def test_who_lets_others_go_goes_on_after_them() -> None:

@@ -14,7 +14,7 @@ from engine.runs.events import Ended, Progress, Snapshot, of_layer
 from engine.runs.log import EventLog
 from pages.parts.boards.live.columns import Column, columns_of, kept_points
 from pages.parts.boards.live.feed import (
-    BYTES,
+    MAX_SNAPSHOT_BYTES,
     PATH,
     cells_of,
     feed,
@@ -24,7 +24,7 @@ from pages.parts.boards.live.feed import (
     plain_snapshot,
     status_of,
 )
-from pages.parts.charts.heat import CELLS, coarsen, grid
+from pages.parts.charts.heat import MAX_DRAWN_CELLS, coarsen, grid
 from tests.scripted import ScriptedRun
 
 
@@ -154,7 +154,9 @@ def test_layers_with_encodings_of_their_own_come_each_and_take_no_more_room() ->
     assert "matrix.1" not in payload["figures"]
     square = np.ones((300, 300))
     many = Snapshot(0, {}, {of_layer("matrix", n): square for n in range(10)}, [])
-    assert sum(np.prod(grid["shape"]) for grid in grids_of(many)["encoding"].values()) <= cells_of(many) <= CELLS
+    assert (
+        sum(np.prod(grid["shape"]) for grid in grids_of(many)["encoding"].values()) <= cells_of(many) <= MAX_DRAWN_CELLS
+    )
 
 
 def test_the_mean_bias_of_positions_is_not_cut_at_the_ends_of_a_cosine_and_a_constant_matrix_survives() -> None:
@@ -180,7 +182,7 @@ def test_few_snapshots_are_first_latest_and_even_between() -> None:
     assert set(np.diff(kept)) <= {16, 17}
     large = [Snapshot(step, {"self": np.zeros((10, 10, 100, 100))}, {}, []) for step in range(20)]
     kept = [snapshot.step for snapshot in few_of(large)]
-    assert len(kept) * CELLS <= BYTES
+    assert len(kept) * MAX_DRAWN_CELLS <= MAX_SNAPSHOT_BYTES
     assert (kept[0], kept[-1], few_of([])) == (0, 19, [])
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from pages.parts.boards.panels import Panel, Picked, as_plain, pick_told
 from pages.parts.charts.colors import diverging
-from pages.parts.charts.heat import CELLS, heat, heat_figure, labels
+from pages.parts.charts.heat import MAX_DRAWN_CELLS, heat, heat_figure, labels
 
 SCALE: Any = {"scale": diverging(), "low": -1.0, "high": 1.0}
 
@@ -29,7 +29,7 @@ def test_a_still_picture_holds_every_number_of_its_matrix_exactly(side: int) -> 
     np.testing.assert_array_equal(numbers(trace.get("customdata", trace["z"])), array)
     assert trace["meta"]["rows"] == {"query": list(range(1, side + 1))}
     cells = numbers(trace["z"])
-    assert cells.size <= CELLS
+    assert cells.size <= MAX_DRAWN_CELLS
     assert set(cells.ravel()) <= set(array.ravel()), "numbers of the matrix, not rounded ones"
     assert trace["dy"] * len(cells) >= side
     assert trace["y0"] == (trace["dy"] + 1) / 2, "the middle of the first block"

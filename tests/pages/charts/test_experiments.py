@@ -12,7 +12,7 @@ from pages.parts.charts.colors import LINE_CONTRAST, SURFACE, contrast
 from pages.parts.charts.experiments import arms
 from pages.parts.charts.experiments.arms import ROLE_COLORS, goes_without_saying, is_spread, role_color
 from pages.parts.charts.experiments.stack import stack_svg, touched
-from pages.parts.charts.experiments.strip import Ended, effect_figure, effect_height, strip_figure
+from pages.parts.charts.experiments.strip import EndNumbers, effect_figure, effect_height, strip_figure
 from pages.parts.stage.board import escaped
 from tests.pages.scripted_experiment import issue_of
 
@@ -53,14 +53,14 @@ def test_labels_wrap_and_are_no_markup_and_an_axis_is_logarithmic_by_what_it_sho
     assert not is_spread([1, 10])
     for label, scale in (("gradient norm", "log"), ("loss (nats)", None)):
         for values in ([1e-22], [1e-22, 1.0]):
-            figure = strip_figure([Ended("a", BLUE, values, range(len(values)))], label)
+            figure = strip_figure([EndNumbers("a", BLUE, values, range(len(values)))], label)
             assert figure.layout.xaxis.type == scale, "the number decides, and not the values that come in"
-    narrow = strip_figure([Ended("a", BLUE, [0.42, 3.4], range(2))], "gradient norm")
+    narrow = strip_figure([EndNumbers("a", BLUE, [0.42, 3.4], range(2))], "gradient norm")
     assert narrow.layout.xaxis.dtick is None, "one power of ten alone is no axis"
 
 
 def test_a_strip_has_every_seed_its_mean_and_says_who_is_missing() -> None:
-    rows = [Ended("a", BLUE, [0.2, None, 0.4], [0, 1, 2], without=1), Ended("b", BLUE, [None] * 3, [0, 1, 2])]
+    rows = [EndNumbers("a", BLUE, [0.2, None, 0.4], [0, 1, 2], without=1), EndNumbers("b", BLUE, [None] * 3, [0, 1, 2])]
     figure = strip_figure(rows, "accuracy", 0.1)
     points, mean, none, no_mean = figure.data
     assert list(points.x) == [0.2, 0.4]

@@ -13,7 +13,7 @@ from engine.experiments.trial import Trial
 from pages.parts.charts.colors import muted
 from pages.parts.charts.experiments.arms import role_color
 from pages.parts.charts.experiments.key_figure import key_figure, thumbnail
-from pages.parts.charts.experiments.strip import Ended
+from pages.parts.charts.experiments.strip import EndNumbers
 from pages.parts.stage.shown import key_numbers
 
 
@@ -21,7 +21,7 @@ from pages.parts.stage.shown import key_numbers
 def test_names_take_two_lines(issue: Issue) -> None:
     """A third line would meet the row beside it in the large letters of a room."""
     known = issue.key_figure
-    rows = [Ended(row.label, role_color(issue.arm(row.arm).role), [0.2, 0.3], range(2)) for row in known.rows]
+    rows = [EndNumbers(row.label, role_color(issue.arm(row.arm).role), [0.2, 0.3], range(2)) for row in known.rows]
     names = key_figure(rows, known.scale, share=True).layout.yaxis.ticktext
     assert [name.replace("<br>", " ") for name in names] == [row.label for row in known.rows]
     assert max(name.count("<br>") for name in names) <= 1
@@ -42,8 +42,11 @@ def bars(drawn: go.Figure, stored: str = "") -> dict[float, float]:
 
 def test_each_number_stands_at_its_own_bar_also_where_stored_seeds_stand_beside_ones_own() -> None:
     color = role_color("control")
-    stored = [Ended(f"{name}, stored", muted(), [0.7, 0.78], range(1000, 1002)) for name in ("a", "b")]
-    live = [Ended("a", color, [0.62, 0.62], [10_000, 10_001]), Ended("b", color, [None, None], [10_000, 10_001])]
+    stored = [EndNumbers(f"{name}, stored", muted(), [0.7, 0.78], range(1000, 1002)) for name in ("a", "b")]
+    live = [
+        EndNumbers("a", color, [0.62, 0.62], [10_000, 10_001]),
+        EndNumbers("b", color, [None, None], [10_000, 10_001]),
+    ]
     drawn = key_figure(live, "linear", share=True, stored=stored)
     own, before = numbers(drawn, "means"), numbers(drawn, "stored-means")
     assert [text for text, _ in own.values()] == ["0.62"], "no number where there is no bar"
@@ -76,14 +79,17 @@ def test_the_numbers_of_the_compared_rows_are_those_of_the_sentence_also_while_a
 
 
 def test_an_axis_over_many_powers_of_ten_has_few_of_them_from_the_largest_number_down() -> None:
-    rows = [Ended("a", role_color("control"), [0.97], [0]), Ended("b", role_color("fault"), [2.3e-7], [0])]
+    rows = [EndNumbers("a", role_color("control"), [0.97], [0]), EndNumbers("b", role_color("fault"), [2.3e-7], [0])]
     across = key_figure(rows, "log", share=False).layout.xaxis
     assert list(across.ticktext) == ["1", "10<sup>−2</sup>", "10<sup>−4</sup>", "10<sup>−6</sup>"]
     assert list(across.tickvals) == pytest.approx([1, 1e-2, 1e-4, 1e-6])
 
 
 def test_words_are_no_markup() -> None:
-    rows = [Ended("a <b> & c", role_color("fault"), [0.2], [0]), Ended("d", role_color("control"), [0.3], [0])]
+    rows = [
+        EndNumbers("a <b> & c", role_color("fault"), [0.2], [0]),
+        EndNumbers("d", role_color("control"), [0.3], [0]),
+    ]
     drawn = key_figure(rows, "linear", share=True)
     assert drawn.layout.yaxis.ticktext[0] == "a &lt;b> &amp; c"
 
@@ -91,9 +97,9 @@ def test_words_are_no_markup() -> None:
 def test_a_thumbnail_has_a_bar_for_each_row_with_a_number_and_the_figure_in_words() -> None:
     color = role_color("control")
     rows = [
-        Ended("first", color, [0.5, 1.5], (0, 1)),
-        Ended("none", color, [None], (0,)),
-        Ended("low", color, [-0.1], (0,)),
+        EndNumbers("first", color, [0.5, 1.5], (0, 1)),
+        EndNumbers("none", color, [None], (0,)),
+        EndNumbers("low", color, [-0.1], (0,)),
     ]
     drawn = thumbnail(rows, "linear", "It falls, from 1 to <0.")
     assert re.findall(r"width: (\d+)%", drawn) == ["100", "0"]
@@ -103,13 +109,13 @@ def test_a_thumbnail_has_a_bar_for_each_row_with_a_number_and_the_figure_in_word
 
 def test_an_axis_of_sizes_is_marked_in_the_unit_of_the_numbers_beside_the_bars() -> None:
     known = ISSUES["cost"].key_figure
-    rows = [Ended(row.label, role_color("fault"), [2.0**17, 2.0**24], range(2)) for row in known.rows]
+    rows = [EndNumbers(row.label, role_color("fault"), [2.0**17, 2.0**24], range(2)) for row in known.rows]
     drawn = key_figure(rows, known.scale, share=False, written=known.written, unit=known.unit)
     assert list(drawn.layout.xaxis.ticktext) == ["256 KiB", "1 MiB", "4 MiB", "16 MiB", "64 MiB"]
 
 
 @pytest.mark.parametrize(("moved", "dash"), [(False, "dot"), (True, "solid")])
 def test_the_mark_of_a_guess_is_dotted_until_the_reader_moves_it(moved: bool, dash: str) -> None:
-    rows = [Ended(name, role_color("fault"), [], ()) for name in ("before", "after")]
+    rows = [EndNumbers(name, role_color("fault"), [], ()) for name in ("before", "after")]
     (mark,) = key_figure(rows, "linear", share=True, guess=0.5, moved=moved).layout.shapes
     assert (mark.line.dash, mark.label.text == "your guess") == (dash, moved)

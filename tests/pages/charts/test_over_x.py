@@ -7,21 +7,21 @@ import pytest
 from pages.parts.charts.base import apart
 from pages.parts.charts.experiments.arms import role_color
 from pages.parts.charts.experiments.over_x import MOST_NAMES, OverX, over_x_figure, over_x_height
-from pages.parts.charts.experiments.strip import Ended
+from pages.parts.charts.experiments.strip import EndNumbers
 
 BLUE = role_color("control")
 
 
 def lines_of(count: int, ends: float = 4.0) -> list[OverX]:
     return [
-        OverX(f"encoding {n}", color, {x: Ended("a", color, [0.1 * n], [0]) for x in (1.0, ends if n else 4.0)})
+        OverX(f"encoding {n}", color, {x: EndNumbers("a", color, [0.1 * n], [0]) for x in (1.0, ends if n else 4.0)})
         for n in range(count)
         for color in [role_color("comparison", n, count)]
     ]
 
 
 def test_lines_over_x_show_means_and_single_seeds() -> None:
-    points = {8.0: Ended("r8", BLUE, [0.9, 0.7], [0, 1]), 64.0: Ended("r64", BLUE, [0.1, None], [0, 1])}
+    points = {8.0: EndNumbers("r8", BLUE, [0.9, 0.7], [0, 1]), 64.0: EndNumbers("r64", BLUE, [0.1, None], [0, 1])}
     figure = over_x_figure([OverX("rope", BLUE, points)], "test length", "accuracy")
     seeds, mean = figure.data
     assert list(seeds.x) == [8, 8, 64]
@@ -35,7 +35,7 @@ def test_lines_over_x_show_means_and_single_seeds() -> None:
     [([1, 2, 4, 8], "log", 0, 0.9031), ([0.25, 0.9, 1], "linear", 0.25, 1), ([0, 0.02, 1], "category", 0, 2)],
 )
 def test_places_along_a_line_stand_still_from_the_start(xs: list[float], kind: str, low: float, high: float) -> None:
-    line = OverX("table", BLUE, {x: Ended("a", BLUE, [None], [0]) for x in xs})
+    line = OverX("table", BLUE, {x: EndNumbers("a", BLUE, [None], [0]) for x in xs})
     figure = over_x_figure([line], "scale", "structure")
     assert figure.layout.xaxis.type == kind
     start, end = figure.layout.xaxis.range

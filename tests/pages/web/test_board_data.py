@@ -19,7 +19,7 @@ from engine.foundation.job import Job
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Progress, Snapshot
 from engine.runs.folder import RunFolder
-from engine.runs.log import EventLog, Table
+from engine.runs.log import EventLog, StepTable
 from engine.runs.run import Run
 from pages.parts.boards.component import PLOTLY_ADDRESS
 from pages.parts.web.board_data import exact_route, lines_route, own_route, untrained_route
@@ -82,7 +82,7 @@ class Watched(EventLog):
 
     times = inside = most = 0
 
-    def tables(self, after: int = 0, upto: int | None = None) -> list[Table]:
+    def tables(self, after: int = 0, upto: int | None = None) -> list[StepTable]:
         self.times, self.inside = self.times + 1, self.inside + 1
         self.most = max(self.most, self.inside)
         time.sleep(0.02)  # so that another thread could come in

@@ -20,7 +20,17 @@ from engine.foundation.visitor import Visitor
 from engine.runs.events import Snapshot
 from pages.parts.app.visitor import COOKIE, id_in
 from pages.parts.boards.live import feed as live_feed
-from pages.parts.web.live import GRACE, KEPT, RECENT, Message, Messages, MessagesOfRuns, Moment, live_route, stream
+from pages.parts.web.live import (
+    GRACE,
+    MAX_MESSAGES,
+    RECENT,
+    Message,
+    Messages,
+    MessagesOfRuns,
+    Moment,
+    live_route,
+    stream,
+)
 from tests.scripted import ScriptedRun
 
 
@@ -338,14 +348,14 @@ def test_what_is_kept_does_not_grow_and_who_was_away_for_long_misses_nothing(sho
     messages = Messages(short_run)
     away = list(told(messages))
     heard, made = away[-1].upto, list[ref[Message]]()
-    for _ in range(3 * KEPT):
+    for _ in range(3 * MAX_MESSAGES):
         short_run.advance(1)
         message = messages.make(heard)
         heard = message.upto
         made.append(ref(message))
     del message
-    assert sum(one() is not None for one in made) <= KEPT
-    assert steps_in([*away, *told(messages, away[-1].upto)]) == list(range(1, 6 + 3 * KEPT))
+    assert sum(one() is not None for one in made) <= MAX_MESSAGES
+    assert steps_in([*away, *told(messages, away[-1].upto)]) == list(range(1, 6 + 3 * MAX_MESSAGES))
 
 
 def test_a_runs_messages_are_those_of_all_who_listen_and_go_with_the_last() -> None:

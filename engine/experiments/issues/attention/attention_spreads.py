@@ -14,7 +14,7 @@ QK_NORM, LONGER, MORE_STEPS = (
     "one layer, trained on 8 to 32 pairs",
     "one layer, three times as many steps",
 )
-LEARNED = 0.9
+LEARNED_ACCURACY = 0.9
 """The accuracy at the trained length from which on a model is asked about longer sequences."""
 
 
@@ -25,7 +25,7 @@ def _arm(name: str, *, extended: bool = False, **settings: object) -> Arm:
 
 def _claim(name: str, effect: Change, smallest: float = 0.05, direction: Literal["more", "less"] = "more") -> Claim:
     """A claim that asks of each of its models that it has learned the look-up among eight pairs."""
-    return once_learned(f"accuracy@{NEAR}", LEARNED, Claim(name, effect, smallest, direction))
+    return once_learned(f"accuracy@{NEAR}", LEARNED_ACCURACY, Claim(name, effect, smallest, direction))
 
 
 BASE = {

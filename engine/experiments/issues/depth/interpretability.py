@@ -17,17 +17,17 @@ def _arm(layers: int, role: Role, name: str = "", *, extended: bool = False, **s
     return Arm(name or counted(layers, "layer"), role, given, "pointing.last", MEASURED, extended, points=points)
 
 
-LEARNED = 0.9
+LEARNED_ACCURACY = 0.9
 """An explanation can only be right about answers that are right, so each model must answer nearly all of them: there is no comparison of
 their accuracies."""
-_learned = partial(once_learned, "accuracy", LEARNED)
+_learned = partial(once_learned, "accuracy", LEARNED_ACCURACY)
 
 
 def _deeper(claim: str, method: str, smallest: float, direction: Literal["more", "less"] = "less") -> Claim:
     """A claim on the difference of a method between six layers and two."""
     effect = difference(DEEP, SHALLOW, f"pointing.{method}")
     # In this order: where neither has learned, readers are told of the shallow one.
-    learned = ((SHALLOW, "accuracy", LEARNED), (DEEP, "accuracy", LEARNED))
+    learned = ((SHALLOW, "accuracy", LEARNED_ACCURACY), (DEEP, "accuracy", LEARNED_ACCURACY))
     return Claim(claim, effect, smallest, direction, learned=learned)
 
 

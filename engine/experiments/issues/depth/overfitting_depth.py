@@ -12,7 +12,7 @@ DEEP_MANY, SHALLOW_MANY = f"6 layers, {MANY} sequences", f"1 layer, {MANY} seque
 DROPOUT, DECAY, NOISE = "dropout 0.2", "weight decay 1", "a fifth of the answers wrong"
 WIDE_DEEP, WIDE_SHALLOW = "6 layers, width 32, 32 sequences", "1 layer, width 32, 32 sequences"
 EQUAL = f"1 wider layer, {FEW} sequences"
-LEARNED = 1.25
+LEARNED_LOSS = 1.25
 """The highest training loss of a model that has learned, in nats: half way from the best that one symbol back can give, 1.51, to the
 floor, .97. A model that has not learned has a small gap, too."""
 DEEP_SLOW, SHALLOW_SLOW = f"{DEEP}, rate .01", f"{SHALLOW}, rate .01"
@@ -35,7 +35,7 @@ def _wide(name: str, depth: int) -> Arm:
 
 def _deeper(claim: str, deep: str, shallow: str, metric: str, smallest: float) -> Claim:
     """A claim that the deep arm has the larger number, once both arms have learned their training sequences."""
-    return once_learned("train_loss", LEARNED, Claim(claim, difference(deep, shallow, metric), smallest))
+    return once_learned("train_loss", LEARNED_LOSS, Claim(claim, difference(deep, shallow, metric), smallest))
 
 
 # With 128 sequences, 100 steps and a warm-up of 20, six layers learned nothing at their best rate, so that their gap was small for no good

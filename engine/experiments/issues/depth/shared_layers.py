@@ -24,7 +24,7 @@ HOP = {
 BACK = {"task": "k_back", "k": 3, "vocab_size": 10, "learning_rate": 0.03, "steps": 32}
 DIFFERENCE = ("dense_difference",)
 
-LEARNED = ((FEW_OWN, "train_loss", 1.25), (FEW_SHARED, "train_loss", 1.25))
+MUST_REACH = ((FEW_OWN, "train_loss", 1.25), (FEW_SHARED, "train_loss", 1.25))
 """The highest training losses, half way from the best that one symbol back can give, 1.51 nats, to the floor, .97."""
 
 
@@ -68,7 +68,7 @@ ISSUE = read_issue(
         # Two random MLPs differ by about 1, so trained ones are compared with the same blocks before training.
         Claim("more-alike", rise(OWN, "dense_difference", "init_dense_difference"), 0.05, "less"),
         Claim("fewer-parameters", _parameters_saved, 0.5, computed=True),
-        Claim("smaller-gap", difference(FEW_SHARED, FEW_OWN, "gap"), 0.1, "less", learned=LEARNED),
+        Claim("smaller-gap", difference(FEW_SHARED, FEW_OWN, "gap"), 0.1, "less", learned=MUST_REACH),
         Claim("more-steps", difference(LONG_SHARED, LONG_OWN, "loss"), 0.05),
     ),
 )

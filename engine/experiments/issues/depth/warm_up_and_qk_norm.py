@@ -7,7 +7,7 @@ COUNTS = 0.05
 """The smallest effect that counts, in accuracy."""
 THREE_TIMES = 2.0
 """The smallest change of a score or a gradient that counts: three times as large."""
-LEARNED = 0.75
+LEARNED_ACCURACY = 0.75
 """The accuracy that a deep model must reach with warm-up, so that there is something to compare."""
 A_TENTH = 0.1
 """The smallest effect that counts, in entropy as a share of that of equal weights."""
@@ -93,9 +93,9 @@ ISSUE = read_issue(
         _warm_up_helps("warm-up-post-norm", 8),
         Claim("last-gradient", relative(POST_AT_START, "first_grad.last", PRE_AT_START), THREE_TIMES),
         _post_is_worse("no-warm-up-deep", 16),
-        _warm_up_helps("warm-up-post-norm-deep", 16, LEARNED),
+        _warm_up_helps("warm-up-post-norm-deep", 16, LEARNED_ACCURACY),
         _post_is_worse("no-warm-up-deepest", 24),
-        _warm_up_helps("warm-up-post-norm-deepest", 24, LEARNED),
+        _warm_up_helps("warm-up-post-norm-deepest", 24, LEARNED_ACCURACY),
     ),
     x_label="Learning rate",
     evaluations=5,

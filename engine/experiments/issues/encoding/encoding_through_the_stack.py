@@ -8,7 +8,7 @@ AT = {1.0: "accuracy@24", 2.0: "accuracy@48", 4.0: "accuracy@96"}
 """The metric by length, relative to the trained one."""
 POINTS = tuple(AT.items())
 TWICE, FAR = AT[2.0], AT[4.0]
-LEARNED = 0.9
+LEARNED_ACCURACY = 0.9
 """The accuracy at the trained length from which on a model is asked about longer sequences."""
 COUNTS = 0.05
 """The smallest difference of accuracies that counts: one for all claims here."""
@@ -50,7 +50,7 @@ def _two_hops(encoding: str) -> Arm:
 
 def _farther(claim: str, one: str, other: str, metric: str = FAR) -> Claim:
     """The claim that one model is more accurate than another on longer sequences than those that both have learned."""
-    return once_learned(AT[1.0], LEARNED, Claim(claim, difference(one, other, metric), COUNTS))
+    return once_learned(AT[1.0], LEARNED_ACCURACY, Claim(claim, difference(one, other, metric), COUNTS))
 
 
 def _over(claim: str, one: str, other: str) -> Claim:
@@ -104,7 +104,7 @@ ISSUE = read_issue(
         _two("fire", "FIRE", "RoPE"),
         once_learned(
             "accuracy@32",
-            LEARNED,
+            LEARNED_ACCURACY,
             Claim("two-hops-longer", difference("2 hops, RoPE", "2 hops, sinusoidal", "accuracy@64"), COUNTS),
         ),
     ),

@@ -13,7 +13,7 @@ AT = {1.0: "accuracy@12", 1.5: "accuracy@18", 2.0: "accuracy@24", 4.0: "accuracy
 """The metric by length, relative to the trained one."""
 POINTS = tuple(AT.items())
 FAR = AT[4.0]
-LEARNED = 0.9
+LEARNED_ACCURACY = 0.9
 """The accuracy at the trained length from which on a model is asked about longer sequences."""
 COUNTS = 0.05
 """The smallest difference of accuracies that counts: one for all claims here. It was .2 or .3 in most and .05 or .1 in others."""
@@ -24,7 +24,7 @@ def _arm(name: str, role: Role, encoding: str, **settings: object) -> Arm:
     return Arm(name, role, given, FAR, points=POINTS)
 
 
-_learned = partial(once_learned, AT[1.0], LEARNED)
+_learned = partial(once_learned, AT[1.0], LEARNED_ACCURACY)
 
 
 def _farther(name: str, one: str, other: str, direction: Literal["more", "less"] = "more") -> Claim:
@@ -66,7 +66,7 @@ ISSUE = read_issue(
             difference("sinusoidal", "sinusoidal, trained to 48", FAR),
             COUNTS,
             "less",
-            learned=(("sinusoidal", AT[1.0], LEARNED), ("sinusoidal, trained to 48", FAR, LEARNED)),
+            learned=(("sinusoidal", AT[1.0], LEARNED_ACCURACY), ("sinusoidal, trained to 48", FAR, LEARNED_ACCURACY)),
         ),
         _farther("two-layers", "sinusoidal, 2 layers", "sinusoidal"),
         _farther("rope", "RoPE", "sinusoidal"),

@@ -122,8 +122,8 @@ class Picture:
     model: Plain | None = None
     """The description of the model (:mod:`pages.parts.boards.live.stack`); None for that of what is shown."""
     look: Plain = field(default_factory=dict)
-    """The attention and the gradient norms to begin with, by the names of :class:`engine.config.presets.View`; also ``without``, the parts
-    that are taken away, ``swaps``, the places of symbols that change places, and ``marks``, the kind of part that is to be seen."""
+    """The attention and the gradient norms to begin with, by the names of :class:`engine.config.presets.PresetView`; also ``without``, the
+    parts that are taken away, ``swaps``, the places of symbols that change places, and ``marks``, the kind of part that is to be seen."""
     on_act: Callable[[], None] = nothing
     """Called after a click on a part; finds what is asked under ``act`` in the session's key of the board."""
 

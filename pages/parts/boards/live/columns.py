@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from engine.runs.log import PLAIN, EventLog, Table
+from engine.runs.log import PLAIN, EventLog, StepTable
 
 POINTS = 500
 """The most points of a line."""
@@ -53,7 +53,7 @@ def _lines(
     return lines
 
 
-def _lines_of(table: Table) -> Iterator[tuple[str, np.ndarray]]:
+def _lines_of(table: StepTable) -> Iterator[tuple[str, np.ndarray]]:
     numbers = iter(table.values.T)
     for name, values in zip(PLAIN, numbers, strict=False):
         if name != "step":

@@ -14,7 +14,7 @@ from engine.estimate.layout import metric_names
 from engine.estimate.recording import interim_size
 from engine.estimate.warnings import leak_of
 from engine.runs.events import Ended, Failed, Finished, Snapshot, Started, layers_kept
-from engine.runs.summary import LEARNED, above_chance
+from engine.runs.summary import LEARNED_ACCURACY, above_chance
 from engine.serving.processes.machines import host_of
 from engine.tasks import TASKS
 from pages.parts.boards.live.columns import columns_of
@@ -24,16 +24,16 @@ from pages.parts.charts.base import plain_figure
 from pages.parts.charts.colors import color_of
 from pages.parts.charts.costs import memory_figure
 from pages.parts.charts.encoding import live_matrix_figure, live_similarity_figure
-from pages.parts.charts.heat import CELLS, Grid, coarsen, grid
+from pages.parts.charts.heat import MAX_DRAWN_CELLS, Grid, coarsen, grid
 from pages.parts.charts.loss import accuracy_figure, gradients_figure, loss_figure
 
 SNAPSHOTS = 60
 """The most snapshots in one message."""
-BYTES = 3_000_000
+MAX_SNAPSHOT_BYTES = 3_000_000
 """The most bytes of the snapshots in one message."""
 SENT = ("patterns", "encoding", "residual", "contributions")
 """The fields of a snapshot from whose arrays its message is made."""
-DIGITS = 8
+BYTES_OF_A_NUMBER = 8
 """The bytes of a number of the residual stream."""
 PATH = 700
 """The bytes of the path of one answer."""
@@ -90,7 +90,7 @@ def few_of(snapshots: Sequence[Snapshot]) -> list[Snapshot]:
     if not snapshots:
         return []
     latest = snapshots[-1]
-    room = max(2, min(SNAPSHOTS, BYTES // (cells_of(latest) + 1)))
+    room = max(2, min(SNAPSHOTS, MAX_SNAPSHOT_BYTES // (cells_of(latest) + 1)))
     if len(snapshots) <= room:
         return list(snapshots)
     return [snapshots[round(place * (len(snapshots) - 1) / (room - 1))] for place in range(room)]
@@ -103,7 +103,7 @@ def milestones(run: ReadableRun) -> dict[str, Any]:
     chance = started.chance.get(name, 0.0)
     levels = {"above chance": above_chance(chance, interim_size(run.config)), "half right": 0.5}
     if not leak_of(run.config):  # else a good score shows the leak
-        levels["learned"] = LEARNED
+        levels["learned"] = LEARNED_ACCURACY
     return {"column": f"validation.{name}", "levels": {name: value for name, value in levels.items() if value > chance}}
 
 
@@ -203,8 +203,8 @@ def _ends(similarity: np.ndarray) -> tuple[float, float]:
 def cells_of(snapshot: Snapshot) -> int:
     """The most bytes of its arrays: those of a grid have one for each cell."""
     pictures = dict(snapshot.encoding.items())
-    patterns = sum(min(array.size, CELLS) for array in snapshot.patterns.values())
-    patterns += sum(DIGITS * array.size for array in snapshot.residual.values())
+    patterns = sum(min(array.size, MAX_DRAWN_CELLS) for array in snapshot.patterns.values())
+    patterns += sum(BYTES_OF_A_NUMBER * array.size for array in snapshot.residual.values())
     if snapshot.contributions and snapshot.samples:
         patterns += PATH * min(MEANS, len(snapshot.samples[0].tokens))
     return patterns + sum(min(array.size, _room(pictures)) for array in pictures.values())
@@ -212,14 +212,14 @@ def cells_of(snapshot: Snapshot) -> int:
 
 def _room(names: Collection[str]) -> int:
     """The most cells of one matrix of the encoding: those of all layers together have no more than one alone would."""
-    return CELLS // max(1, layers_kept(names))
+    return MAX_DRAWN_CELLS // max(1, layers_kept(names))
 
 
 def snapshot_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, dict[str, Any]]:
     """The figures, as plain data, for all later snapshots of the run, made from the first: the probe stays the same."""
     figures: dict[str, dict[str, Any]] = {}
     for which, pattern in snapshot.patterns.items():
-        coarse, block = coarsen(pattern, CELLS)
+        coarse, block = coarsen(pattern, MAX_DRAWN_CELLS)
         layers, heads, queries, keys = coarse.shape
         query_tokens, key_tokens = tokens_of(snapshot, which, pattern.shape[-2:])
         figures[f"mosaic.{which}"] = plain_figure(mosaic_figure, layers, heads, queries, keys, which)

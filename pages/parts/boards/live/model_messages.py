@@ -22,13 +22,13 @@ from engine.foundation.formatting import in_bytes
 from engine.foundation.job import Job
 from engine.foundation.once import once_of_latest
 from engine.runs.log import EventLog
-from pages.parts.app.questions import Remembered
+from pages.parts.app.questions import SharedCache
 from pages.parts.boards.live.feed import Payload, feed, plain_snapshot
 from pages.parts.boards.live.untrained import Untrained
 
 MOST_LETTERS = 2000
 """The most characters of a typed sequence."""
-_MESSAGES = Remembered(64)
+_MESSAGES = SharedCache(64)
 Ask = Callable[[Job[Any]], Any]
 """Asks a job for a visitor and returns its answer. Raises JobError with one sentence."""
 

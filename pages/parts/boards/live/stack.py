@@ -20,7 +20,7 @@ from pages.parts.charts.experiments.stack import OPTIMIZERS, short_label
 
 
 @dataclass(frozen=True)
-class PartKind:
+class StackPart:
     """A kind of part, as ``stack.toml`` says what each field means."""
 
     slug: str
@@ -57,8 +57,8 @@ def _holds(config: RunConfig, values: Mapping[str, bool | str]) -> bool:
 
 
 @once
-def part_kinds() -> dict[str, PartKind]:
-    return read_tables(Path(__file__).with_suffix(".toml"), PartKind)
+def part_kinds() -> dict[str, StackPart]:
+    return read_tables(Path(__file__).with_suffix(".toml"), StackPart)
 
 
 def stack_of(config: RunConfig) -> Plain:
@@ -94,7 +94,7 @@ def _question(config: RunConfig) -> str:
     return "half" if continues(config) else "all"
 
 
-def _drawn(config: RunConfig) -> dict[str, PartKind]:
+def _drawn(config: RunConfig) -> dict[str, StackPart]:
     """The kinds of parts that the picture has, with the words that depend on the config."""
     found = {name: kind for name, kind in part_kinds().items() if config.family in kind.families}
     found["embedding"] = replace(
@@ -109,7 +109,7 @@ def _drawn(config: RunConfig) -> dict[str, PartKind]:
     return found
 
 
-def _plain(config: RunConfig, kind: PartKind, *, takes: bool) -> Plain:
+def _plain(config: RunConfig, kind: StackPart, *, takes: bool) -> Plain:
     """A part. ``takes``: whether it can be taken away. ``trains`` and ``opens`` are for the page to fill in, if it has settings."""
     issue = {"slug": kind.issue, "title": ISSUES[kind.issue].title} if kind.issue in ISSUES else None
     words = {name: getattr(kind, name) for name in ("place", "label", "title", "says", "expects", "spare", "noun")}

@@ -13,7 +13,7 @@ from engine.experiments.key_figure import BYTES, number
 from pages.parts.charts.base import across_line, axis, figure
 from pages.parts.charts.colors import INK, RED
 from pages.parts.charts.experiments.arms import wrapped
-from pages.parts.charts.experiments.strip import AIR, Ended, row_traces, rows_axis
+from pages.parts.charts.experiments.strip import AIR, EndNumbers, row_traces, rows_axis
 
 TICKS = 15
 """The size of the letters in pixels: to be read from the back of a room."""
@@ -28,8 +28,8 @@ LETTER_ON_AXIS = 0.025
 
 
 def key_figure(
-    rows: Sequence[Ended], scale: Literal["linear", "log"], *, share: bool, written: Callable[[float], str] = number,
-    unit: str = "", chance: float | None = None, guess: float | None = None, moved: bool = True, stored: Sequence[Ended] = (),
+    rows: Sequence[EndNumbers], scale: Literal["linear", "log"], *, share: bool, written: Callable[[float], str] = number,
+    unit: str = "", chance: float | None = None, guess: float | None = None, moved: bool = True, stored: Sequence[EndNumbers] = (),
 ) -> go.Figure:  # fmt: skip
     """``share``: whether the numbers lie between 0 and 1. ``written``: a mean in words. ``guess``: where the reader's mark stands in
     the second row; ``moved``: whether the reader put it there. ``stored``: the same rows of stored seeds, which stand above the others
@@ -68,7 +68,7 @@ def lengths(means: Sequence[float], scale: Literal["linear", "log"]) -> list[flo
     return [max(0.0, (size - low) / longest) if longest > 0 else 0.0 for size in sizes]
 
 
-def thumbnail(rows: Sequence[Ended], scale: Literal["linear", "log"], words: str) -> str:
+def thumbnail(rows: Sequence[EndNumbers], scale: Literal["linear", "log"], words: str) -> str:
     """The means of the rows as bars without letters, in HTML. ``words``: the figure for readers who cannot see it."""
     there = [(row, row.mean) for row in rows if row.mean is not None]
     bars = "".join(
@@ -108,13 +108,15 @@ def _values_axis(
 
 
 def _drawn(
-    rows: Sequence[Ended], shift: float, high: float, written: Callable[[float], str], values: dict[str, Any]
+    rows: Sequence[EndNumbers], shift: float, high: float, written: Callable[[float], str], values: dict[str, Any]
 ) -> list[go.Scatter]:
     """The seeds and means of the rows with their numbers, and the crosses; see :func:`row_traces`. ``values``: the axis."""
     return [*row_traces(rows, shift, high), _means(rows, shift, written, values), *_crosses(rows, shift)]
 
 
-def _means(rows: Sequence[Ended], shift: float, written: Callable[[float], str], values: dict[str, Any]) -> go.Scatter:
+def _means(
+    rows: Sequence[EndNumbers], shift: float, written: Callable[[float], str], values: dict[str, Any]
+) -> go.Scatter:
     """The number of each mean, at its bar, on no dot of its row. ``values``: the axis."""
     there = [(place + shift, row.mean, row.known) for place, row in enumerate(rows) if row.mean is not None]
     texts = [written(mean) for _, mean, _ in there]
@@ -145,7 +147,7 @@ def _beside(mean: float, dots: Sequence[float], wide: float, values: dict[str, A
     return (10**x if log else x), side
 
 
-def _crosses(rows: Sequence[Ended], shift: float) -> list[go.Scatter]:
+def _crosses(rows: Sequence[EndNumbers], shift: float) -> list[go.Scatter]:
     """A cross at the left end of each row whose seeds all ended without a number."""
     places = [place + shift for place, row in enumerate(rows) if row.without and not row.known]
     crosses = go.Scatter(

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from pages.parts.charts.base import FONT, across_line, apart, axis, figure, painted, rounded
 from pages.parts.charts.colors import Pair
 from pages.parts.charts.experiments.arms import is_spread, wrapped
-from pages.parts.charts.experiments.strip import AIR, Ended, values_axis
+from pages.parts.charts.experiments.strip import AIR, EndNumbers, values_axis
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon", "triangle-down", "pentagon")
 GLYPHS = "●■◆▲✚✖★⬢▼⬟"
@@ -37,7 +37,7 @@ class OverX:
 
     name: str
     color: Pair
-    points: Mapping[float, Ended]
+    points: Mapping[float, EndNumbers]
 
     @property
     def means(self) -> dict[float, float]:

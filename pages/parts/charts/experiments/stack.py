@@ -21,7 +21,7 @@ BY_GROUP = {
 }  # fmt: skip
 OPTIMIZERS = {"adamw": "AdamW", "sgd": "SGD", "muon": "Muon"}
 WIDTH, LEFT, BOX, HIGH, TOP = 408, 38, 190, 30, 14
-MOST = 19
+MAX_LABEL_LETTERS = 19
 """The most letters of a label."""
 
 
@@ -127,7 +127,7 @@ def _box(y: int, text: str, mark: tuple[str, list[str]] | None, *, named: bool) 
 def _names(y: float, color: str, labels: list[str]) -> str:
     """The labels of the changed settings beside the box, on at most two lines."""
     shown = labels[:2] if len(labels) <= 2 else [labels[0], f"and {len(labels) - 1} more"]
-    shown = [label if len(label) <= MOST else label[: MOST - 1] + "…" for label in shown]
+    shown = [label if len(label) <= MAX_LABEL_LETTERS else label[: MAX_LABEL_LETTERS - 1] + "…" for label in shown]
     start = y - 9 * (len(shown) - 1)
     x = LEFT + BOX + 22
     line = f'<path d="M{LEFT + BOX + 4} {y - 4}H{x - 5}" stroke="{color}" stroke-width="2"/>'

@@ -29,7 +29,7 @@ HEIGHT, UNIT_LINE, UNIT_WIDTH = 128, 18, 44
 
 
 @dataclass(frozen=True)
-class Ended:
+class EndNumbers:
     """An arm's number at the end of each seed; None where a seed has none (yet)."""
 
     name: str
@@ -53,7 +53,7 @@ class Ended:
         return fmean(known) if known else None
 
 
-def strip_figure(rows: Sequence[Ended], label: str, chance: float | None = None) -> go.Figure:
+def strip_figure(rows: Sequence[EndNumbers], label: str, chance: float | None = None) -> go.Figure:
     """One row for each arm, the first on top."""
     known = [value for row in rows for value in row.known]
     levels = (
@@ -71,13 +71,13 @@ def strip_figure(rows: Sequence[Ended], label: str, chance: float | None = None)
     )
 
 
-def strip_height(rows: Sequence[Ended]) -> int:
+def strip_height(rows: Sequence[EndNumbers]) -> int:
     """The height of the figure in pixels."""
     lines = max((_named(row).count("<br>") + 1 for row in rows), default=1)
     return 76 + max(ROW, LINE * lines + 4) * len(rows)
 
 
-def _named(row: Ended) -> str:
+def _named(row: EndNumbers) -> str:
     """The name of a row on at most three lines, for which there is room."""
     name = f"{row.name} ({row.without} without)" if row.without else row.name
     return wrapped(name, max(20, len(name) // 2))
@@ -109,14 +109,14 @@ def values_axis(label: str, known: Sequence[float], chance: float | None) -> dic
     return axis(title)
 
 
-def row_traces(rows: Sequence[Ended], shift: float = 0.0, high: float = 1.0) -> list[go.Scatter]:
+def row_traces(rows: Sequence[EndNumbers], shift: float = 0.0, high: float = 1.0) -> list[go.Scatter]:
     """The seeds of all rows, and the mean of each; ``shift`` and ``high``: where in its row each stands, and how high, in rows."""
     return [
         trace for n, row in enumerate(rows) for trace in (_points(n, row, shift, high), _mean_bar(n, row, shift, high))
     ]
 
 
-def _points(place: int, row: Ended, shift: float, high: float) -> go.Scatter:
+def _points(place: int, row: EndNumbers, shift: float, high: float) -> go.Scatter:
     """The seeds of a row side by side, so that equal values do not overlap."""
     count = len(row.values)
     found = [
@@ -129,7 +129,7 @@ def _points(place: int, row: Ended, shift: float, high: float) -> go.Scatter:
     )  # fmt: skip
 
 
-def _mean_bar(place: int, row: Ended, shift: float, high: float) -> go.Scatter:
+def _mean_bar(place: int, row: EndNumbers, shift: float, high: float) -> go.Scatter:
     """An upright bar at the mean of a row; empty before there is one."""
     name, mean = f"{row.name}, mean", [] if row.mean is None else rounded([row.mean])
     ends = [place + shift - 0.38 * high, place + shift + 0.38 * high]

@@ -12,7 +12,7 @@ from engine.analysis.attention.asked import ModelAsked
 from engine.analysis.attention.following import followed
 from engine.analysis.attention.model import own_sequence_read
 from engine.analysis.attention.parts import Part, parts_named
-from engine.analysis.attention.path import Arrival, Path, Reading, Words
+from engine.analysis.attention.path import Arrival, HeadReading, Path, Words
 from engine.config.run_config import parse
 from engine.runs.events import Sample, Snapshot
 
@@ -80,8 +80,8 @@ def test_an_induction_head_is_told_with_the_layer_that_marked_what_it_reads() ->
     assert (path.arrives, path.layer, path.before, path.after) == (True, 1, 0.25, 0.76)
     assert (path.carrier, path.induction) == ("head", True)
     assert [replace(one, weight=0) for one in path.readings] == [
-        Reading("self", 1, 0, 4, 2, 0),
-        Reading("self", 0, 1, 2, 1, 0),
+        HeadReading("self", 1, 0, 4, 2, 0),
+        HeadReading("self", 0, 1, 2, 1, 0),
     ]
     assert path.readings[0].weight == pytest.approx(0.9 + 0.1 / 5)
     assert path.sentence == (

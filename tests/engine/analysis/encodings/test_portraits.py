@@ -89,7 +89,7 @@ def test_where_tokens_matter_what_a_picture_leaves_out_is_said() -> None:
 
 def test_long_pictures_are_thinned_and_their_numbers_are_not() -> None:
     long = portrait(config("sinusoidal", seq_len=512), 1024)
-    assert max(long["matrix"].size, long["similarity"].size) <= portraits.CELLS
+    assert max(long["matrix"].size, long["similarity"].size) <= portraits.MAX_CELLS
     assert long["similarity_at"][-1] >= 1024 - (long["similarity_at"][1] - long["similarity_at"][0])
     assert len(long["singular"]) == 16
     short = portrait(config("sinusoidal", seq_len=512), 512)

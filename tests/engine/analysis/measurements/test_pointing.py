@@ -110,7 +110,7 @@ def test_the_head_that_brings_the_answer_is_the_only_one_that_adds_anything() ->
 
 def test_in_parts_each_sequence_is_scored_as_in_the_whole_batch() -> None:
     given = as_trained(task="hops", vocab_size=6, seq_len=8, n_layers=2, n_heads=2, pos_encoding="rope")
-    batch = given.data.validation_batch(size=points.AT_ONCE + 9)
+    batch = given.data.validation_batch(size=points.SEQUENCES_IN_A_PASS + 9)
     ways: dict[Callable[..., torch.Tensor], int] = {
         points.patterns_of: 1, gradients: 1, points.leave_one_out: 0, answering_head: 0, same_answer_permuted: 0,
     }  # fmt: skip
@@ -118,7 +118,7 @@ def test_in_parts_each_sequence_is_scored_as_in_the_whole_batch() -> None:
         for way, dim in ways.items():
             whole = way(given.model, batch)
             assert points.in_parts(batch, partial(way, given.model), dim=dim).allclose(whole, atol=1e-5), way
-            assert whole.size(dim) == points.AT_ONCE + 9
+            assert whole.size(dim) == points.SEQUENCES_IN_A_PASS + 9
 
 
 def test_the_best_layer_points_at_the_source_most_often() -> None:

@@ -29,8 +29,8 @@ SIZES = {2.0: "two", 4.0: "four", 8.0: "eight"}
 @pytest.fixture(scope="module", autouse=True)
 def _measurements_are_short() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cost, "FEWEST", 1)
-        patch.setattr(cost, "ENOUGH", 0.0)
+        patch.setattr(cost, "MIN_REPETITIONS", 1)
+        patch.setattr(cost, "TIMING_SECONDS", 0.0)
         patch.setattr(depth, "DRAWS", 2)
         patch.setattr(head_pruning, "SAMPLES", 32)
         patch.setattr(pointing, "SAMPLES", 32)

@@ -278,7 +278,7 @@ def test_who_leaves_runs_that_do_not_end_waits_for_all_of_them_together(monkeypa
     runs: list[Any] = [SimpleNamespace(id=name, live=True, wait_for=wait_for) for name in "abc"]
     pool: Any = SimpleNamespace(stop=lambda name: None, runs=SimpleNamespace(delete=deleted.append))
     SharedTrials().leave(pool, [SharedRun(run, [PROGRAM]) for run in runs], PROGRAM)
-    assert (waited, deleted) == ([shared_trials.TIMEOUT, 0.0, 0.0], ["a", "b", "c"])
+    assert (waited, deleted) == ([shared_trials.STOP_SECONDS, 0.0, 0.0], ["a", "b", "c"])
 
 
 def test_a_trial_that_measures_time_is_trained_for_each_who_asks(pool: Pool, submitted: list[RunRequest]) -> None:
@@ -340,7 +340,7 @@ def test_what_measured_time_or_did_not_finish_or_is_of_other_code_is_not_found(m
 
 
 def test_only_the_newest_trials_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial_cache, "MAX_KEPT", 3)
+    monkeypatch.setattr(trial_cache, "MAX_TRIALS", 3)
     experiment = Comparison({}, ("rope",), ("permutation",)).experiment
     for seed in range(5):
         trial_cache.save(experiment, trial_of(experiment.arms[0].name, seed))

@@ -8,7 +8,7 @@ from engine.experiments.sweeps.jobs import DescribeMachine, MeasureCost
 from engine.foundation.errors import JobError
 from engine.foundation.job import Job
 from engine.serving.limits import Limits
-from engine.settings.costs import Cost, Machine, Memory
+from engine.settings.costs import Cost, MachineFacts, Memory
 
 LAWS = {
     "materialised": lambda n: 1e-7 * n**2,
@@ -34,7 +34,7 @@ class ScriptedPool:
     def ask(self, job: Job[Any], *, alone: bool = False, timeout: float = 30.0) -> Any:
         match job:
             case DescribeMachine():
-                return Machine("a processor", "cpu", "2", 1, 2**34)
+                return MachineFacts("a processor", "cpu", "2", 1, 2**34)
             case MeasureCost(config, length):
                 kind = config.attention_impl if config.family == "decoder" else config.family
                 self.alone.append(alone)

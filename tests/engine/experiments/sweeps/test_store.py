@@ -31,7 +31,7 @@ def test_it_comes_back_as_it_was_and_the_oldest_are_removed(result: Result, monk
     assert store.to_json(result)["provenance"] == provenance()
     assert store.shipped().provenance == {}, "it was measured before the origin was noted"
 
-    monkeypatch.setattr(store, "MAX_KEPT", 2)
+    monkeypatch.setattr(store, "MAX_SWEEPS", 2)
     for number in range(4):
         store.keep(f"sweep-number-{number}", result)
     assert len(list(store.folder().glob("*.json"))) == 2
@@ -39,10 +39,10 @@ def test_it_comes_back_as_it_was_and_the_oldest_are_removed(result: Result, monk
 
 def test_a_visitor_s_many_sweeps_push_out_its_own_only(result: Result) -> None:
     store.keep(NAME, result, Visitor("anna", "10.0.0.1"))
-    for number in range(store.MAX_KEPT_OF_VISITOR + 5):
+    for number in range(store.MAX_SWEEPS_OF_VISITOR + 5):
         store.keep(f"sweep-number-{number}", result, Visitor("ben", "10.0.0.1"))
     assert store.find(NAME) == result
-    assert len(list(store.folder().glob("*.json"))) == store.MAX_KEPT_OF_VISITOR + 1
+    assert len(list(store.folder().glob("*.json"))) == store.MAX_SWEEPS_OF_VISITOR + 1
 
 
 def test_thirty_sweeps_that_end_at_once_are_all_kept(result: Result) -> None:

@@ -5,7 +5,7 @@ import sys
 import psutil
 import pytest
 
-from engine.serving.processes.priority import MOST
+from engine.serving.processes.priority import NICENESS_VARIABLE
 from tests.engine.serving.processes.test_child import Child
 from tests.engine.serving.test_pool import PATIENCE
 
@@ -23,9 +23,9 @@ for niceness in (JOBS, TRAINING, JOBS):
 def test_a_process_gives_way_as_far_as_the_host_allows(
     monkeypatch: pytest.MonkeyPatch, most: str | None, found: list[int]
 ) -> None:
-    monkeypatch.delenv(MOST, raising=False)
+    monkeypatch.delenv(NICENESS_VARIABLE, raising=False)
     if most is not None:
-        monkeypatch.setenv(MOST, most)
+        monkeypatch.setenv(NICENESS_VARIABLE, most)
     child = Child(["-c", CODE])
     assert child.process.wait(PATIENCE)
     own = int(psutil.Process().nice())

@@ -263,7 +263,7 @@ def test_a_visitor_keeps_so_many_texts_and_all_so_many(own_data_folder: Path, mo
     with pytest.raises(ValueError, match="no text of that name"):
         own.read(annas[0])
 
-    monkeypatch.setattr(own, "MOST", 2)
+    monkeypatch.setattr(own, "MAX_TEXTS", 2)
     last = own.keep(f"last {OWN}".encode())
     assert len(list((own_data_folder / "texts").glob("*.txt"))) == 2
     assert own.read(last).startswith("last ")
