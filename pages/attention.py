@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from engine.analysis.attention.asked import SampleAsked
 from engine.analysis.attention.jobs import ReadSequence
 from engine.analysis.attention.parts import Part
+from engine.analysis.attention.requests import SampleRequest
 from engine.foundation.errors import JobError
 from engine.settings.errors import Problem
 from engine.tasks.text.tokens import unknown_in_words
@@ -49,7 +49,7 @@ def looked_at(now: AttentionState) -> LookedAt | None:
     model = asked_model(run, now.step)
     if now.view != "training" and not ready(run, model):
         return None
-    sample = SampleAsked(now.sample, now.text)
+    sample = SampleRequest(now.sample, now.text)
     place = Part("head", now.which, (now.layer or 1) - 1, (now.head or 1) - 1)
     seen = ask_once(ReadSequence(run.config, sample))
     if seen["unknown"]:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from engine.experiments.classroom import FORM
 from pages.parts.classroom import show_phone
-from pages.parts.stage.presenting import joined_class
+from pages.parts.experiments.presenting import joined_class
 
 given = st.query_params.get("class", "")
 code = given if FORM.fullmatch(given) else joined_class()

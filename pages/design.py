@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.parts.app.in_markdown import say_ignored
-from pages.parts.app.own_runs import in_step_with
+from pages.parts.app.recent_runs import in_step_with
 from pages.parts.design import SETTINGS, parts_form, run_form, show_guide, show_result, show_ways_on, shown_experiment
 
 say_ignored(SETTINGS.open_address()[1])

@@ -4,13 +4,13 @@ import streamlit as st
 
 from engine.experiments.issues import ISSUES
 from pages.parts.app.in_markdown import say_ignored
-from pages.parts.app.own_runs import in_step_with
+from pages.parts.app.recent_runs import in_step_with
+from pages.parts.experiments.presenting import presented
+from pages.parts.experiments.running import shown_run
 from pages.parts.issues.map import show_map
-from pages.parts.issues.stage import show_stage
 from pages.parts.issues.state import ISSUE, SETTINGS
 from pages.parts.issues.tabs import note_issue, show_tabs
-from pages.parts.stage.experiments import shown_run
-from pages.parts.stage.presenting import presented
+from pages.parts.issues.view import show_experiment
 
 say_ignored(SETTINGS.open_address()[1])
 slug = SETTINGS.values()[ISSUE]
@@ -24,7 +24,7 @@ else:
     issue = ISSUES[slug]
     name, run = shown_run(issue)
     with in_step_with(lambda: run.state if run is not None else ""):
-        shown = show_stage(issue, name, run)
+        shown = show_experiment(issue, name, run)
         note_issue(issue, run, shown)
         if not presented():
             show_tabs(issue, name, run)

@@ -9,11 +9,12 @@ from engine.config.run_config import RunConfig
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored, say_unsaved, show_refusal
-from pages.parts.app.own_runs import in_step_with, show_facts, show_run, shown_run
+from pages.parts.app.recent_runs import in_step_with, show_facts, show_run, shown_run
 from pages.parts.app.server import find
 from pages.parts.app.turn import let_others_go
 from pages.parts.boards.live.board import ALL, Layout, PanelName, Picture, band, live_board
 from pages.parts.boards.live.readable_run import controlled_as
+from pages.parts.experiments.presenting import presenting
 from pages.parts.lab.form import act, controls, main_settings, model_of, opened_settings, other_settings
 from pages.parts.lab.presented import run_of_step, show_guided, show_presented, show_question
 from pages.parts.lab.results import (
@@ -29,7 +30,6 @@ from pages.parts.lab.results import (
     take_run_away,
 )
 from pages.parts.lab.state import LOOK_AT, PRESET, RUN, SETTINGS, address, form_config
-from pages.parts.stage.presenting import presenting
 
 VIEW = PresetView("accuracy")
 """The panel beside the attention where no preset names one."""

@@ -4,8 +4,8 @@ import streamlit as st
 
 from engine.experiments.lessons import LESSONS
 from pages.parts.app.in_markdown import escaped, say_ignored
+from pages.parts.experiments.handouts import base_address, offer_hand_in
 from pages.parts.lessons import SETTINGS, show_own, show_ways
-from pages.parts.stage.handouts import base_address, offer_hand_in
 
 say_ignored(SETTINGS.open_address()[1])
 

@@ -9,8 +9,8 @@ from pages.parts.app.frame import navigation, show_frame
 from pages.parts.app.in_markdown import say_ignored
 from pages.parts.app.turn import in_turn
 from pages.parts.app.visitor import note_visitor
-from pages.parts.stage.presenter import show_presenter
-from pages.parts.stage.presenting import open_lesson
+from pages.parts.experiments.presenter import show_presenter
+from pages.parts.experiments.presenting import open_lesson
 
 # A drawing of the app travels in the message: a named icon would be loaded from another host, and a picture file may be gone again.
 st.set_page_config(page_title="Attention Lab", page_icon=Path(__file__).parent / "parts" / "icon.svg", layout="wide")

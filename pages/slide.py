@@ -4,9 +4,9 @@ import streamlit as st
 
 from engine.experiments.question import ANSWERS, Question
 from pages.parts.app.in_markdown import escaped
-from pages.parts.stage.presenting import Presenting, guesses_closed, presenting, shows, take_guess
-from pages.parts.stage.question import Guess, ask, guess_of, keep_guess, verdict
-from pages.parts.stage.wall import show_hands, tell_phones
+from pages.parts.experiments.presenting import Presenting, guesses_closed, presenting, shows, take_guess
+from pages.parts.experiments.projector import show_responses, tell_phones
+from pages.parts.experiments.question import Guess, ask, guess_of, keep_guess, verdict
 
 
 def show_question(now: Presenting, question: Question) -> None:
@@ -25,7 +25,7 @@ def show_question(now: Presenting, question: Question) -> None:
         if told:
             tell_phones(right, "")
             st.subheader(verdict(question, guess, right), anchor=False)
-        show_hands(right)
+        show_responses(right)
 
 
 now = presenting()

@@ -8,7 +8,7 @@ from pages.parts.app.server import pool
 from pages.parts.boards.live.board import Layout, Picture, Recording, live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.boards.recorded import recorded_feed, recorded_run
-from pages.parts.stage.presenting import way_into
+from pages.parts.experiments.presenting import way_into
 from pages.parts.start import CONFIG, DOORS, WAY, present, press, said, shown_run, workers_in_words
 
 SECONDS = 5.0

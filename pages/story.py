@@ -6,7 +6,7 @@ from engine.config.link import to_query
 from engine.experiments.lessons import LESSONS, TUTORIAL
 from engine.settings.fields import to_text
 from pages.parts.app.server import find
-from pages.parts.stage.presenting import way_into
+from pages.parts.experiments.presenting import way_into
 
 link, steps = st.query_params.to_dict(), LESSONS[TUTORIAL].steps
 given = link.get("step", "1")

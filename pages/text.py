@@ -5,7 +5,7 @@ import streamlit as st
 from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import in_markdown, say_ignored, say_unsaved
-from pages.parts.app.own_runs import show_facts
+from pages.parts.app.recent_runs import show_facts
 from pages.parts.boards.live.board import Layout, Recording, live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.boards.recorded import recorded_words

@@ -1,7 +1,7 @@
 """Measure the costs that pages show on arrival; the machine should do nothing else meanwhile.
 
 python -m tools.costs sweep       memory and time over the length, of Memory and time: engine/experiments/sweeps/shipped.json, some minutes
-python -m tools.costs encodings   the forward time of each encoding: engine/experiments/choice/times.json, half a minute
+python -m tools.costs encodings   the forward time of each encoding: engine/experiments/benchmark/times.json, half a minute
 """
 
 import argparse
@@ -15,8 +15,8 @@ from engine.analysis.measurements.cost import forward_times
 from engine.cli.cluster import warm_pool
 from engine.cli.terminal import follow
 from engine.experiments import sweeps
-from engine.experiments.choice.costs import FILE, MODEL, machine
-from engine.experiments.choice.qualities import COMPARED
+from engine.experiments.benchmark.costs import FILE, MODEL, machine
+from engine.experiments.benchmark.criteria import COMPARED
 from engine.experiments.sweeps.plan import Plan
 from engine.experiments.sweeps.store import to_json
 from engine.experiments.sweeps.sweep import Sweep

@@ -17,7 +17,7 @@ from typing import Any
 
 from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.experiments import run_to_end
-from engine.experiments.choice.qualities import CHOICE, SETS
+from engine.experiments.benchmark.criteria import CHOICE, SETS
 from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.shipped import is_confirmatory, sets_of_seeds, shipped_report, shown_report, write_set
 from engine.experiments.experiment import CONFIRMATORY_SEEDS, PILOT_SEEDS, Experiment

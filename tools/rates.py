@@ -16,7 +16,7 @@ from rich.table import Table
 from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.experiments import run_to_end
 from engine.cli.terminal import console, table
-from engine.experiments.choice.qualities import CHOICE
+from engine.experiments.benchmark.criteria import CHOICE
 from engine.experiments.evidence import FOLDER
 from engine.experiments.experiment import PILOT_SEEDS, PILOTS, Experiment
 from engine.experiments.issues import ISSUES

@@ -7,9 +7,9 @@ from engine.cli.terminal import console, print_json, table
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_parameters
-from engine.experiments.choice.advice import label
-from engine.experiments.choice.qualities import COMPARED, QUALITIES
-from engine.experiments.choice.table import CellState, TableCell, column
+from engine.experiments.benchmark.advice import label
+from engine.experiments.benchmark.criteria import COMPARED, CRITERIA
+from engine.experiments.benchmark.table import CellState, TableCell, column
 from engine.foundation.provenance import provenance
 
 
@@ -39,12 +39,12 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _show_evidence(*, as_json: bool) -> int:
-    columns = [column(quality, times) for quality in QUALITIES.values() for times in quality.times]
+    columns = [column(criterion, times) for criterion in CRITERIA.values() for times in criterion.times]
     if as_json:
         origin = {"provenance": provenance()}
         print_json(*({"encoding": name, **cell, **origin} for one in columns for name, cell in one.cells.items()))
         return 0
-    heads = [f"{one.quality.label}{f', {one.times}×' if one.quality.lengths else ''}" for one in columns]
+    heads = [f"{one.criterion.label}{f', {one.times}×' if one.criterion.lengths else ''}" for one in columns]
     lines = [(label(name), *(cell_in_words(one.cells[name]) for one in columns)) for name in COMPARED]
     console().print(table("Which one should I use?", ("encoding", *heads), lines))
     print(

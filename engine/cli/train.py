@@ -26,7 +26,7 @@ from engine.runs.record_options import RecordOptions
 from engine.runs.run import Run
 from engine.runs.summary import run_summary
 from engine.tasks import TASKS
-from engine.tasks.text import own
+from engine.tasks.text import user_texts
 
 INTERRUPTED = 130
 FAILED = 1
@@ -64,7 +64,7 @@ def _config(given: argparse.Namespace) -> RunConfig:
         on_text = [name for name, task in TASKS.items() if task.corpus]
         if (given.task or RunConfig().task) not in on_text:
             raise ValueError(f"--text-file is for --task {' and --task '.join(on_text)} only.")
-        given.text = own.keep_file(given.text_file)
+        given.text = user_texts.keep_file(given.text_file)
     return config_from(given)
 
 

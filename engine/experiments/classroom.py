@@ -75,7 +75,7 @@ class _Class:
 
 
 @dataclass(frozen=True)
-class Hands:
+class Responses:
     """The guesses of a class in one step."""
 
     students: int
@@ -169,7 +169,7 @@ def keep_guess(code: str, student: Visitor, at: int, answer: Direction | None) -
     write_whole(file, json.dumps(given if answer is None else {**given, at: answer}))
 
 
-def hands(code: str, at: int) -> Hands:
+def responses(code: str, at: int) -> Responses:
     """The guesses of the class in a step so far. Of the students' files only those are read that have changed since the last call."""
     by_student, here = dict[str, Direction | None](), set[str]()
     with suppress(OSError), os.scandir(folder_of(code)) as entries:
@@ -182,7 +182,7 @@ def hands(code: str, at: int) -> Hands:
                     if _seconds_since(entry.stat()) < HERE_FOR:
                         here.add(student)
     guesses = Counter(answer for answer in by_student.values() if answer is not None)
-    return Hands(len(by_student), guesses, frozenset(here), sum(by_student[student] is None for student in here))
+    return Responses(len(by_student), guesses, frozenset(here), sum(by_student[student] is None for student in here))
 
 
 def student_file(code: str, student: Visitor) -> Path:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from engine.experiments.choice.table import Column
+from engine.experiments.benchmark.table import Column
 from engine.experiments.issues.issue import Published
 from engine.experiments.report import Report, sides_of
 from engine.experiments.statistics import FEWEST_FOR_HOLM
@@ -56,7 +56,7 @@ def evidence_frame(columns: Sequence[Column]) -> pd.DataFrame:
     best is ahead; empty cells where the evidence has no such number."""
     rows = [
         (
-            encoding, one.quality.slug, one.quality.task, one.times, cell["state"], cell["number"], *(cell["ci"] or (None, None)),
+            encoding, one.criterion.slug, one.criterion.task, one.times, cell["state"], cell["number"], *(cell["ci"] or (None, None)),
             cell["behind"], cell["seeds"],
         )
         for one in columns

@@ -1,4 +1,4 @@
-"""Lessons: stages of issues, settings of the lab and slides of text in an order, each with its minutes, as a value and as a short text for
+"""Lessons: issues, settings of the lab and slides of text in an order, each with its minutes, as a value and as a short text for
 links. Steps of the lab that have words of their own lie in ``lessons.toml``.
 
 The text names only what differs from the defaults, and apart from a teacher's own words it holds only characters that an address leaves as
@@ -80,7 +80,7 @@ class Guide:
 
 @dataclass(frozen=True)
 class LessonStep:
-    """An issue's stage, a slide of text, or the lab with its settings."""
+    """An issue, a slide of text, or the lab with its settings."""
 
     minutes: int
     issue: str = ""
@@ -172,7 +172,7 @@ def lab_step(minutes: int, config: RunConfig) -> LessonStep:
     return LessonStep(minutes, settings=tuple(named.items()))
 
 
-def _stages(title: str, goal: str, *slugs: str) -> Lesson:
+def _of_issues(title: str, goal: str, *slugs: str) -> Lesson:
     return Lesson(title, tuple(LessonStep(ISSUES[slug].minutes, slug) for slug in slugs), goal)
 
 
@@ -192,17 +192,17 @@ LESSONS: Mapping[str, Lesson] = {
         tuple(PREPARED.values()),
         "Say what a model must know about positions to write a sequence backwards, and what a second layer can add.",
     ),
-    "encodings": _stages(
+    "encodings": _of_issues(
         "Positional encodings",
         "Say what a model lacks that is not told where a symbol stands, and choose an encoding by the task and the length.",
         "no-encoding", "encoding-fits-task", "learned-table", "longer-sequences", "encoding-through-the-stack",
     ),
-    "depth": _stages(
+    "depth": _of_issues(
         "What depth brings and breaks",
         "Say which tasks need more layers, which parts a deep stack needs, and how to find out whether a layer is worth its price.",
         "what-depth-brings", "missing-skips", "tokens-alike", "no-normalization", "interpretability", "warm-up-and-qk-norm",
     ),
-    "what-can-go-wrong": _stages(
+    "what-can-go-wrong": _of_issues(
         "What can go wrong",
         "Look for mistakes that give no error message: in the mask, in the number of heads and in the data.",
         "missing-mask", "heads", "shortcuts",

@@ -29,8 +29,8 @@ class Visitor:
         return _network_of(self.address)
 
     @property
-    def claim(self) -> tuple[str, str, str]:
-        """Whose share of what is scarce counts (:mod:`engine.serving.shares`): of networks, of the addresses in each, of visitors."""
+    def flow(self) -> tuple[str, str, str]:
+        """Whose share of what is scarce counts (:mod:`engine.serving.fair_queue`): of networks, of the addresses in each, of visitors."""
         return self.network, self.address, self.id
 
     def may_steer(self, owner: str) -> bool:

@@ -32,11 +32,11 @@ from engine.serving.processes.machines import Cluster, Machines
 from engine.serving.processes.process import WorkerProcess
 from engine.serving.processes.supervisor import CHECK_SECONDS, Supervisor
 from engine.serving.questions import Questions
+from engine.serving.runs.checkpoints import Checkpoints, closed, end, keep_request
 from engine.serving.runs.memory import accelerator_for
 from engine.serving.runs.presence import Presence
 from engine.serving.runs.queue import CLOSING, RunQueue
 from engine.serving.runs.queued import QueuedRun, predicted
-from engine.serving.runs.suspended import Checkpoints, closed, end, keep_request
 
 TRAINING = "engine.training.train"
 """The module whose ``begin`` and ``train`` the workers use."""

@@ -49,8 +49,8 @@ class Followers:
 
     here: bool
     """Whether any of them has a page open. A run that nobody waits for gets time that no other run wants."""
-    claims: tuple[tuple[str, str, str], ...]
-    """The claim (:attr:`engine.foundation.visitor.Visitor.claim`) of each who is here, of all where nobody is."""
+    flows: tuple[tuple[str, str, str], ...]
+    """The flow (:attr:`engine.foundation.visitor.Visitor.flow`) of each who is here, of all where nobody is."""
 
 
 @dataclass(frozen=True)

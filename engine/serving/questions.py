@@ -16,12 +16,12 @@ from engine.foundation.job import AnswerT, Job
 from engine.foundation.visitor import Pace, Visitor
 from engine.serving import protocol
 from engine.serving.allowances import has_share
+from engine.serving.fair_queue import FairQueue
 from engine.serving.processes.machines import HERE
 from engine.serving.processes.messages import read_value, write_value
 from engine.serving.processes.process import KillReason, Slot, WorkerProcess
 from engine.serving.processes.supervisor import Supervisor
 from engine.serving.runs.queued import QueuedJob
-from engine.serving.shares import Shares
 
 FIRST_START = 120.0
 """Seconds by which a question may last longer while no process of this program was ready yet: the first one waits for imports."""
@@ -41,7 +41,7 @@ class Questions:
     def __init__(self, supervisor: Supervisor) -> None:
         self._supervisor, self._lock = supervisor, supervisor.lock
         self._waiting: list[QueuedJob] = []
-        self._shares = Shares()
+        self._fair_queue = FairQueue()
         self._by_visitor = Pace(SHARE, AT_ONCE)
         self._by_address = Pace(ADDRESS_SHARE, ADDRESS_AT_ONCE)
         self._closed = ""
@@ -84,16 +84,16 @@ class Questions:
                     )
 
     def dispatch(self) -> None:
-        """Give waiting jobs to free processes, those of each network address and of each visitor there in turn (:class:`Shares`). Who
+        """Give waiting jobs to free processes, those of each network address and of each visitor there in turn (:class:`FairQueue`). Who
         has had a large share of the time lately waits while others train."""
         with self._lock:
             asking = [queued for queued in self._waiting if not self._is_held_back(queued.visitor)]
-            for queued in self._shares.in_turn(asking, lambda queued: queued.visitor.claim):
+            for queued in self._fair_queue.in_turn(asking, lambda queued: queued.visitor.flow):
                 if (worker := self._process_for(queued)) is not None:
                     worker.job = queued
                     worker.send(queued.ask)
                     self._waiting.remove(queued)
-                    self._shares.spend(queued.visitor.claim, 1)
+                    self._fair_queue.spend(queued.visitor.flow, 1)
 
     def take_answer(self, worker: WorkerProcess, answer: protocol.JobAnswer) -> None:
         with self._lock:

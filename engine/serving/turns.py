@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from engine.serving import protocol
+from engine.serving.fair_queue import HEAD_START, FairQueue, Flow
 from engine.serving.live_run import SLICE, LiveRun
-from engine.serving.shares import HEAD_START, Claim, Shares
 
 ROUND = 0.25
 """Seconds within which every run of one visitor has its turn; with many runs the slices get shorter."""
@@ -18,7 +18,7 @@ for: so these runs come in rotation, and the device has steps of all of them at 
 
 class FairShare:
     """The runs of one worker. Its time is shared by people: network addresses take turns, at each its visitors, and of each the runs
-    (:class:`Shares`). A run that several visitors follow, such as a trial of an experiment, has the turns of each of them, and counts
+    (:class:`FairQueue`). A run that several visitors follow, such as a trial of an experiment, has the turns of each of them, and counts
     for the one whose turn it was. A run that nobody waits for any more gets only time that no other run wants.
 
     A run goes first until its first point: somebody has just pressed Train. A run whose time is measured has the worker to itself
@@ -30,17 +30,15 @@ class FairShare:
         """In the order in which they came."""
         self._left = set[str]()
         """The ids of the runs that nobody waits for."""
-        self._claims = dict[str, list[Claim]]()
-        """By the run's id, a claim for each of its followers."""
+        self._flows = dict[str, list[Flow]]()
+        """By the run's id, a flow for each of its followers."""
         self._clock = clock
-        self._shares = Shares()
+        self._fair_queue = FairQueue()
 
     def follow(self, audience: Mapping[str, protocol.Followers]) -> None:
         """Note for whom the runs are trained, by the run's id."""
         self._left = {run_id for run_id, followers in audience.items() if not followers.here}
-        self._claims = {
-            run_id: [(*claim, run_id) for claim in followers.claims] for run_id, followers in audience.items()
-        }
+        self._flows = {run_id: [(*flow, run_id) for flow in followers.flows] for run_id, followers in audience.items()}
 
     def find(self, run_id: str) -> LiveRun | None:
         return next((run for run in self.runs if run.run_id == run_id), None)
@@ -54,14 +52,14 @@ class FairShare:
         if not due:
             yield None
             return
-        asking = {claim: run for run in due for claim in self._claims.get(run.run_id, [("", "", "", run.run_id)])}
-        turn = self._shares.next(asking, [claim for claim, run in asking.items() if run.is_new])
+        asking = {flow: run for run in due for flow in self._flows.get(run.run_id, [("", "", "", run.run_id)])}
+        turn = self._fair_queue.next(asking, [flow for flow, run in asking.items() if run.is_new])
         run = asking[turn]
         ahead = math.inf if self._has_worker_to_itself(run) else HEAD_START if run.is_new else 0.0
         try:
             yield run
         finally:
-            self._shares.spend(turn, HANDED_OVER if run.steps.on_device else self._clock() - began, ahead=ahead)
+            self._fair_queue.spend(turn, HANDED_OVER if run.steps.on_device else self._clock() - began, ahead=ahead)
 
     def slice(self) -> float:
         """The seconds of one turn with the present number of runs."""

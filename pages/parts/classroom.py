@@ -19,11 +19,11 @@ from engine.settings.errors import ConfigError
 from pages.parts.app.frame import as_fragment
 from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words, show_refusal
 from pages.parts.app.visitor import number_here, visitor
-from pages.parts.stage.board import CHECKS_PER_SECOND
-from pages.parts.stage.experiments import EXPERIMENTS, run_of
-from pages.parts.stage.handouts import Note, offer_hand_in, write_down
-from pages.parts.stage.presenting import file_of
-from pages.parts.stage.question import ask, verdict
+from pages.parts.experiments.board import CHECKS_PER_SECOND
+from pages.parts.experiments.handouts import Note, offer_hand_in, write_down
+from pages.parts.experiments.presenting import file_of
+from pages.parts.experiments.question import ask, verdict
+from pages.parts.experiments.running import EXPERIMENTS, run_of
 
 WALL_CHECK_SECONDS = 1.0
 """Seconds between two looks at the wall, at least."""

@@ -41,10 +41,10 @@ from pages.parts.app.questions import ask_once
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.encoding import matrix_figure, similarity_figure, similarity_shown
 from pages.parts.charts.spectra import offsets_figure
-from pages.parts.stage.board import show_arms, show_evidence, take_away
-from pages.parts.stage.experiments import EXPERIMENTS, Asked
-from pages.parts.stage.run_buttons import forecast, run_or_stop, seeds_setting
-from pages.parts.stage.shown import Shown
+from pages.parts.experiments.board import show_arms, show_evidence, take_away
+from pages.parts.experiments.run_buttons import forecast, run_or_stop, seeds_setting
+from pages.parts.experiments.running import EXPERIMENTS, Asked
+from pages.parts.experiments.shown import Shown
 
 EXPERIMENT = "experiment"
 PARTS: dict[str, Setting] = {row.name: row for row in settings_in(DesignedSettings)}

@@ -34,8 +34,8 @@ from engine.settings.errors import ConfigError
 from engine.settings.fields import to_text
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import ModelSettings, PageState, offer_file
-from pages.parts.stage.handouts import hand_out, only_here, show_qr_code, teachers_sheet
-from pages.parts.stage.presenting import link_of, start_lesson
+from pages.parts.experiments.handouts import hand_out, only_here, show_qr_code, teachers_sheet
+from pages.parts.experiments.presenting import link_of, start_lesson
 
 STEPS = "steps"
 QR_WIDTH = 220

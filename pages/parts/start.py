@@ -11,9 +11,9 @@ from engine.foundation.formatting import counted, percent
 from engine.runs.run import Run
 from engine.serving.health import Health
 from engine.serving.processes.machines import HERE
-from pages.parts.app.own_runs import start_run
+from pages.parts.app.recent_runs import start_run
 from pages.parts.app.server import find
-from pages.parts.boards.component import Plain
+from pages.parts.boards.component import Json
 from pages.parts.boards.recorded import recorded_run
 
 CONFIG = PRESETS["reverse"].config.replace(steps=100)
@@ -31,7 +31,7 @@ class Press:
     icon: str
     says: str
     """What is said above it, in Markdown."""
-    look: Plain = field(default_factory=dict)
+    look: Json = field(default_factory=dict)
     """What the picture shows meanwhile (``look`` of the board)."""
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.analysis.attention.asked import ModelAsked
-from engine.analysis.attention.following import followed
+from engine.analysis.attention.attribution import followed
 from engine.analysis.attention.jobs import SwitchEachHeadOff
 from engine.analysis.attention.path import Arrival
+from engine.analysis.attention.requests import ModelRequest
 from engine.config.run_config import RunConfig, parse
 from engine.model.build import save_weights
 from engine.runs.events import Snapshot
@@ -54,7 +54,7 @@ def trained(file: Path, **settings: object) -> tuple[RunConfig, list[Snapshot]]:
 
 def costs(config: RunConfig, file: Path) -> dict[str, float]:
     """The held-out accuracy that is lost without each head, by its name."""
-    off = SwitchEachHeadOff(ModelAsked(config, str(file))).do()
+    off = SwitchEachHeadOff(ModelRequest(config, str(file))).do()
     return {row["place"].name: off["whole"]["accuracy"] - row["accuracy"] for row in off["rows"]}
 
 

@@ -20,7 +20,7 @@ from engine.serving.cluster.cluster import DaskCluster
 from engine.serving.cluster.place import SILENT
 from engine.serving.limits import Limits
 from engine.serving.pool import Pool
-from engine.serving.runs import room
+from engine.serving.runs import preemption
 from tests.clustering import LoopbackCluster, loopback_cluster
 from tests.engine.serving.test_pool import until
 
@@ -96,7 +96,7 @@ def test_an_issue_with_a_worker_killed_one_stopped_and_one_added_gives_the_same_
 
 
 def test_a_run_goes_on_at_another_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "PAUSED_FOR", 0.5)
+    monkeypatch.setattr(preemption, "PAUSED_FOR", 0.5)
     config = RunConfig().replace(steps=400, dropout=0.1)
     with Pool(Runs(tmp_path / "here"), Limits(), 1) as pool:
         straight = trained(pool, {"straight": config})["straight"]

@@ -15,8 +15,8 @@ from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.serving.limits import Limits
 from engine.serving.pool import Pool
-from engine.serving.runs import room
-from engine.serving.runs.suspended import WAITS
+from engine.serving.runs import preemption
+from engine.serving.runs.checkpoints import WAITS
 from tests.acceptance.dying_training import MIDDLE, seed_of
 from tests.engine.fake_training import config
 from tests.engine.serving.test_pool import LONG, PATIENCE, long_run, pid_of, some, steps_of, until, wait_end
@@ -42,7 +42,7 @@ def pool(tmp_path: Path) -> Iterator[Pool]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "PAUSED_FOR", 0.05)
+    monkeypatch.setattr(preemption, "PAUSED_FOR", 0.05)
 
 
 def same_on_disk(pool: Pool, run: Run) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS
-from pages.parts.stage.presenting import BEATS, LAB_BEATS
+from pages.parts.experiments.presenting import BEATS, LAB_BEATS
 from tests.browser.conftest import PROJECTOR, console_watched
 from tests.serving import running
 

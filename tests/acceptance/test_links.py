@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 import torch
 
-from engine.analysis.attention.asked import ModelAsked
 from engine.analysis.attention.jobs import FollowAnswers
 from engine.analysis.attention.model import attention_at, held_out, model_of
 from engine.analysis.attention.parts import Part, parts_of
 from engine.analysis.attention.path import Path as AnswerPath
 from engine.analysis.attention.path import links_in
+from engine.analysis.attention.requests import ModelRequest
 from engine.analysis.measurements.head_pruning import attentions, gated
 from engine.config.run_config import RunConfig, parse
 from engine.model.build import save_weights
@@ -58,22 +58,22 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[ModelAsked, list[AnswerPath]]]:
+def models(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[ModelRequest, list[AnswerPath]]]:
     """Each trained model with the paths of its answers."""
     folder = tmp_path_factory.mktemp("models")
     return [trained(parse(settings), folder / f"{place}.safetensors") for place, settings in enumerate(MODELS)]
 
 
-def trained(config: RunConfig, file: Path) -> tuple[ModelAsked, list[AnswerPath]]:
+def trained(config: RunConfig, file: Path) -> tuple[ModelRequest, list[AnswerPath]]:
     model = prepare(config)
     for _ in train(config, model):
         pass
     save_weights(model, file)
-    asked = ModelAsked(config, str(file))
+    asked = ModelRequest(config, str(file))
     return asked, [path for path in FollowAnswers(asked, "").do()[0] if path]
 
 
-def links_named(asked: ModelAsked, path: AnswerPath) -> Iterator[list[Part]]:
+def links_named(asked: ModelRequest, path: AnswerPath) -> Iterator[list[Part]]:
     """The parts of each link that the sentence names: heads that do the same are one link."""
     mlps = [part for name, part in parts_of(asked.config).items() if part.kind == "mlp" and name in names_in(path)]
     yield from ([part] for part in mlps)
@@ -90,7 +90,7 @@ def names_in(path: AnswerPath) -> set[str]:
 
 
 @torch.no_grad()
-def cost(asked: ModelAsked, *parts: Part) -> float:
+def cost(asked: ModelRequest, *parts: Part) -> float:
     """The share of the right answers, of the first sequence and a hundred others, that are lost where hooks set what the parts write to
     zero."""
     model, batch = model_of(asked), held_out(asked.config.replace(device="cpu")).rows(slice(101))
@@ -109,7 +109,9 @@ def cost(asked: ModelAsked, *parts: Part) -> float:
     return float((whole & ~still).sum() / whole.sum())
 
 
-def test_each_named_link_costs_a_tenth_of_the_right_answers(models: list[tuple[ModelAsked, list[AnswerPath]]]) -> None:
+def test_each_named_link_costs_a_tenth_of_the_right_answers(
+    models: list[tuple[ModelRequest, list[AnswerPath]]],
+) -> None:
     assert len(models) == 50
     naming = 0
     for asked, paths in models:
@@ -120,7 +122,7 @@ def test_each_named_link_costs_a_tenth_of_the_right_answers(models: list[tuple[M
     assert naming >= 40, "else it would be enough to name none"
 
 
-def test_of_a_learned_hop_both_heads_are_named(models: list[tuple[ModelAsked, list[AnswerPath]]]) -> None:
+def test_of_a_learned_hop_both_heads_are_named(models: list[tuple[ModelRequest, list[AnswerPath]]]) -> None:
     """The one that reads the symbol after an earlier place of its own symbol, and the one that had marked it."""
     hops = [paths for asked, paths in models if asked.config.task == "hops"]
     both = [any(path.induction and " had marked" in path.sentence for path in paths) for paths in hops]

@@ -249,7 +249,7 @@ def test_little_stands_on_the_first_screen_and_more_is_one_hover_or_one_click_aw
     page.get_by_test_id("stPopoverBody").get_by_role("combobox", name="Pace").wait_for()
 
 
-@pytest.mark.parametrize("layers", [1, 4, 8])
+@pytest.mark.parametrize("layers", [1, 8])
 def test_attention_and_accuracy_are_in_sight_whatever_the_depth(open_page: Open, layers: int) -> None:
     page = arrived(open_page, "projector", f"lab?n_layers={layers}&n_heads=2&seq_len=12")
     in_view(page.locator("article.pattern .plot"), page.locator("article.accuracy .plot"))

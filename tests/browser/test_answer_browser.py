@@ -1,4 +1,4 @@
-"""The answer in a real browser: its marks open their stages in place, and nothing is wider than a phone."""
+"""The answer in a real browser: its marks open their issues in place, and nothing is wider than a phone."""
 
 from typing import Any
 

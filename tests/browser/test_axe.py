@@ -110,7 +110,7 @@ def test_the_lab_has_none_with_the_list_of_all_tasks_or_after_a_run(open_page: O
 
 
 @pytest.mark.thorough
-def test_a_stage_has_none_before_the_guess_and_with_the_evidence_in_its_tabs(open_page: Open) -> None:
+def test_an_issue_has_none_before_the_guess_and_with_the_evidence_in_its_tabs(open_page: Open) -> None:
     page = open_page("issues?issue=missing-mask&seeds=1", "The mask is missing")
     page.get_by_role("radio", name="It falls").click()
     found = violations(page)

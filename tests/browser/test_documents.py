@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.experiments.lessons import LESSONS, Lesson
-from pages.parts.stage.handouts import hand_out, teachers_sheet
+from pages.parts.experiments.handouts import hand_out, teachers_sheet
 
 LINK = "https://attention-lab.university.example/issues?issue=missing-skips&lesson=what-can-go-wrong&at=1"
 PAPER = {"width": 688, "height": 1032}

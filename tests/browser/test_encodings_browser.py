@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.experiments.choice.qualities import NEEDS
+from engine.experiments.benchmark.criteria import NEEDS
 from pages.parts.encodings.state import VIEWS
 from tests.browser.conftest import PHONE, Open, button, columns, drawn, figure, fits_the_width, saved
 

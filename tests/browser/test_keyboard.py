@@ -20,7 +20,7 @@ from tests.browser.conftest import (
 
 ZOOM = ({"width": 853, "height": 480}, {"width": 640, "height": 360})
 """A window of 1280 by 720 as the page sees it when the browser enlarges everything to 150 and to 200 %."""
-STAGE = "issues?issue=missing-mask&seeds=2&first_seed=10040"
+ISSUE = "issues?issue=missing-mask&seeds=2&first_seed=10040"
 MOST_KEYS = 60
 FOCUSED = """() => {
   let node = document.activeElement
@@ -98,8 +98,8 @@ def test_in_the_lab_keys_alone_change_a_setting_train_and_pause(open_page: Open)
 
 
 @pytest.mark.thorough
-def test_on_a_stage_keys_alone_guess_and_run_and_the_result_is_spoken(open_page: Open) -> None:
-    page = open_page(STAGE, "The mask is missing")
+def test_on_an_issue_keys_alone_guess_and_run_and_the_result_is_spoken(open_page: Open) -> None:
+    page = open_page(ISSUE, "The mask is missing")
     button(page, "Run").wait_for()
     tab_to(page, "It falls", "radio")
     focus_is_visible(page)
@@ -119,7 +119,7 @@ def test_on_a_stage_keys_alone_guess_and_run_and_the_result_is_spoken(open_page:
     assert page.evaluate("window.spoken") == spoken, "no step, each change of the state once"
 
 
-def test_a_stage_is_presented_from_the_keyboard(open_page: Open) -> None:
+def test_an_issue_is_presented_from_the_keyboard(open_page: Open) -> None:
     listening = {"before": lambda page: page.add_init_script(LISTENS)}
     page = open_page("issues?issue=missing-mask&seeds=2", "The mask is missing", **listening)
     bar, sentence = page.get_by_test_id("stHeader"), page.locator('article[data-id="key.figure"] .words')
@@ -253,7 +253,7 @@ def test_nothing_moves_by_itself_where_motion_is_not_wanted(open_page: Open) -> 
 
 
 @pytest.mark.thorough
-def test_enlarged_the_lab_trains_a_stage_asks_on_its_first_screen_and_nothing_is_cut_off(open_page: Open) -> None:
+def test_enlarged_the_lab_trains_an_issue_asks_on_its_first_screen_and_nothing_is_cut_off(open_page: Open) -> None:
     def nothing_is_cut_off_enlarged(*seen: Any) -> None:
         for window in ZOOM:
             page.set_viewport_size(window)

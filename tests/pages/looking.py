@@ -12,7 +12,7 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from pages.parts.app import server
-from pages.parts.stage.handouts import Note, kept_of
+from pages.parts.experiments.handouts import Note, kept_of
 
 Open = Callable[..., AppTest]
 """The fixture ``open_page``: a page by its file name, with the query of a link."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.analysis.attention.asked import ModelAsked, file_of
+from engine.analysis.attention.requests import ModelRequest, file_of
 from engine.config.run_config import parse
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Snapshot
@@ -38,7 +38,7 @@ def test_the_page_is_alive_before_anything_trained_and_every_view_works(open_pag
     numbers = app.dataframe[0].value
     assert numbers["masked"].tolist()[-3:] == [-np.inf] * 3, "what comes after query 8 of 11"
     assert numbers["weight"].sum() == pytest.approx(1, abs=1e-5)
-    assert not file_of(ModelAsked(recorded_run().config)).exists(), "its weights are there: nothing is trained"
+    assert not file_of(ModelRequest(recorded_run().config)).exists(), "its weights are there: nothing is trained"
     for view in VIEWS:
         show(app, view)
     assert app.query_params["view"] == "faults"
@@ -127,9 +127,9 @@ def test_the_recorded_run_is_there_at_every_snapshot_and_others_wait_for_readers
         assert "Query 8" in said(app)
         assert not any(label.startswith(again) for label in labels(app))
     app = open_page("attention.py", run=trained.id, step="4")
-    assert not file_of(ModelAsked(trained.config, step=4)).exists(), "a link never starts training"
+    assert not file_of(ModelRequest(trained.config, step=4)).exists(), "a link never starts training"
     press(app, f"{again} 4")
-    assert file_of(ModelAsked(trained.config, step=4)).exists()
+    assert file_of(ModelRequest(trained.config, step=4)).exists()
     assert "Query 4" in said(app)
 
 

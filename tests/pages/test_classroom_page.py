@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.experiments import classroom
 from engine.experiments.class_seeds import class_experiment, class_seed, keep_seed, press_seed
-from engine.experiments.classroom import Hands, Wall, enter, hands, keep_guess, open_class, show_wall, wall_of
+from engine.experiments.classroom import Responses, Wall, enter, keep_guess, open_class, responses, show_wall, wall_of
 from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
@@ -22,11 +22,11 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from pages.parts.app import server
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.visitor import COOKIE
-from pages.parts.stage.experiments import EXPERIMENTS, RAN
-from pages.parts.stage.presenter import WAITING
-from pages.parts.stage.presenting import CODE
-from pages.parts.stage.presenting import KEY as PRESENTING
-from pages.parts.stage.wall import bars
+from pages.parts.experiments.presenter import WAITING
+from pages.parts.experiments.presenting import CODE
+from pages.parts.experiments.presenting import KEY as PRESENTING
+from pages.parts.experiments.projector import bars
+from pages.parts.experiments.running import EXPERIMENTS, RAN
 from tests.engine.full_disk import full
 from tests.engine.serving.test_pool import until
 from tests.pages.looking import Open, guess, labels, noted, press, question, said, sent
@@ -131,7 +131,7 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     assert wall_of(code_of(wall)).sentence == "", "the wall has not said it yet"
     at(wall, "sentence")
     assert "1 of 2 right" in drawn(wall)
-    assert "of 0 right" not in bars(("No", "In part", "Yes"), Hands(1, {}), (1,)), "nobody guessed"
+    assert "of 0 right" not in bars(("No", "In part", "Yes"), Responses(1, {}), (1,)), "nobody guessed"
     verdicts = ("You said: *It rises*. **Right.**", "You said: *It falls*. Measured: **It rises**.", "**It rises.**")
     for phone, verdict in zip(phones, verdicts, strict=True):
         assert verdict in said(phone.run())
@@ -330,12 +330,12 @@ def test_the_presenter_empties_the_class_with_a_key_pressed_twice(open_page: Ope
     phone = phone_in(open_page, code)
     assert "Let go of 4 students, with all guesses? Press E again." in drawn(key(wall, "empty"))
     key(wall, "2")
-    assert hands(code, 0) == Hands(4, {-1: 3}), "another key is no yes"
+    assert responses(code, 0) == Responses(4, {-1: 3}), "another key is no yes"
     key(wall, "empty", "empty")
     assert "The class is empty." in drawn(wall)
-    assert hands(code, 0) == Hands(0, {})
+    assert responses(code, 0) == Responses(0, {})
     guess(phone.run(), "It rises")
-    assert hands(code, 0) == Hands(1, {1: 1})
+    assert responses(code, 0) == Responses(1, {1: 1})
 
 
 def test_a_link_of_a_class_that_another_browser_has_opened_and_a_class_that_is_refused_are_said_on_the_wall(
@@ -416,9 +416,9 @@ def test_a_phone_that_reloads_keeps_its_guess_and_may_still_change_it(
     for _ in range(2):
         again = phone_in(open_page, code)
         assert "It is counted." in said(again)
-        assert hands(code, 0) == Hands(1, {1: 1})
+        assert responses(code, 0) == Responses(1, {1: 1})
     guess(again, "It falls")
-    assert hands(code, 0) == Hands(1, {-1: 1})
+    assert responses(code, 0) == Responses(1, {-1: 1})
 
 
 def test_a_late_guess_and_a_full_disk_are_said_and_nothing_is_counted(
@@ -433,17 +433,17 @@ def test_a_late_guess_and_a_full_disk_are_said_and_nothing_is_counted(
         late = phone_in(open_page, code)
         assert "The disk does not take it (No space left on device). It is tried again." in said(late)
     assert late.run().title[0].value == escaped(QUESTION)
-    assert hands(code, 0) == Hands(2, {})
+    assert responses(code, 0) == Responses(2, {})
     show_wall(code, TEACHER, replace(ASKS, phase="look"))
     guess(phone, "It rises")  # its page does not know yet
     assert "The wall has gone on." in said(phone)
-    assert hands(code, 0) == Hands(2, {})
+    assert responses(code, 0) == Responses(2, {})
 
 
 def test_a_made_up_class_is_said_to_have_ended_and_makes_nothing(open_page: Open, scripted: Scripted) -> None:
     for given in ("0123abcd", "89abcdef"):
         assert "This class has ended, or its link is not complete." in said(phone_in(open_page, given))
-        assert hands(given, 0) == Hands(0, {})
+        assert responses(given, 0) == Responses(0, {})
     assert "the presenter's key **Q**" in said(open_page("classroom.py"))
     wrong = phone_in(open_page, "../x")
     assert "`class` is `../x`; allowed is the code in a link that Present makes." in said(wrong)
@@ -483,7 +483,7 @@ def test_present_opens_a_class_and_a_full_disk_leaves_the_lesson_without_one(
 ) -> None:
     warning, wall = "Guesses are not counted: no class is open, or the disk is full.", presented(open_page)
     enter(code_of(wall), PROGRAM)
-    assert hands(code_of(wall), 0).students == 1
+    assert responses(code_of(wall), 0).students == 1
     assert warning not in sent(wall)
     assert f"classroom?class={code_of(wall)}" in sent(wall)
     monkeypatch.setattr(classroom, "give", full)

@@ -16,7 +16,7 @@ from engine.experiments.comparison import BASE, Comparison, design_config
 from engine.settings.fields import to_text
 from pages.parts.charts.spectra import offsets_figure
 from pages.parts.design import SETTINGS, fitting, numbers_of
-from pages.parts.stage.experiments import EXPERIMENTS
+from pages.parts.experiments.running import EXPERIMENTS
 from tests.acceptance.project import Project
 from tests.pages.looking import Open, disabled, press, said
 from tests.tables import tables_beside

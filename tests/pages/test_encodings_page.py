@@ -7,10 +7,10 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
-from engine.experiments.choice.advice import advice
-from engine.experiments.choice.costs import CostRow, cheapest_in_words, shipped_times
-from engine.experiments.choice.qualities import COMPARED, QUALITIES, arm_of, scope_of
-from engine.experiments.choice.table import Column, TableCell, column
+from engine.experiments.benchmark.advice import advice
+from engine.experiments.benchmark.costs import CostRow, cheapest_in_words, shipped_times
+from engine.experiments.benchmark.criteria import COMPARED, CRITERIA, arm_of, scope_of
+from engine.experiments.benchmark.table import Column, TableCell, column
 from engine.experiments.trial import Trial
 from engine.foundation.visitor import Visitor
 from pages.parts.app import questions
@@ -95,14 +95,14 @@ def test_own_runs_are_listed_with_final_scales_and_layers_with_own_encodings_are
 
 
 def test_before_any_need_is_chosen_one_encoding_is_recommended_for_a_text(open_page: Open) -> None:
-    words = advice([column(QUALITIES["text"], 1)]).words
+    words = advice([column(CRITERIA["text"], 1)]).words
     assert words
     assert words in said(open_page(PAGE, view="choose"))
 
 
 def test_needs_are_answered_in_a_sentence_and_the_table_begins_with_what_meets_them(open_page: Open) -> None:
     app = open_page(PAGE, view="choose", needs="offsets,parameters", tested="4")
-    found = advice([column(QUALITIES["offsets"], 4)])
+    found = advice([column(CRITERIA["offsets"], 4)])
     assert found.words in said(app)
     assert "The fewest extra parameters of these (" in said(app)
     (table,) = app.table
@@ -112,7 +112,7 @@ def test_needs_are_answered_in_a_sentence_and_the_table_begins_with_what_meets_t
     assert any(head.startswith("Language (text, 4×, nats") for head in table.value)
     assert "Mostly short sequences (3 back)" in table.value, "asked about at the trained length alone"
     app = open_page(PAGE, view="choose", needs="few")
-    assert advice([column(QUALITIES[name]) for name in ("few", "few_place")]).words in said(app), "two tasks, one need"
+    assert advice([column(CRITERIA[name]) for name in ("few", "few_place")]).words in said(app), "two tasks, one need"
     (table,) = app.table
     assert "A fixed distance (3 back, 2×)" in table.value, "at the trained length it is no column"
     assert "Every number (CSV)" in [button.proto.label for button in app.get("download_button")]
@@ -136,7 +136,7 @@ def test_the_table_waits_for_no_worker_and_says_where_its_times_were_measured(
     assert not [label for label in labels(app) if label.startswith("Measure")], "nothing is measured here"
 
 
-SELDOM = QUALITIES["seldom"]
+SELDOM = CRITERIA["seldom"]
 FACTS = column(SELDOM, trials=[])
 EMPTY = FACTS.cells["rope"]
 TIMED = {"ratio": 1.5, "low": 1.25, "high": 1.75, "seconds": 0.004}
@@ -147,17 +147,17 @@ def cell(**changes: Any) -> TableCell:
 
 
 def test_the_share_of_unknown_characters_stands_beside_each_number_of_a_text() -> None:
-    text = QUALITIES["text"]
+    text = CRITERIA["text"]
     for size, told in ((55, True), (80, False)):
-        quality = replace(text, settings={**text.settings, "vocab_size": size})
-        arm = arm_of(quality, "rope")
-        trials = [Trial(arm.name, seed, {quality.number(1): 2.0}) for seed in range(16)]
-        one = column(quality, 1, trials)
+        criterion = replace(text, settings={**text.settings, "vocab_size": size})
+        arm = arm_of(criterion, "rope")
+        trials = [Trial(arm.name, seed, {criterion.number(1): 2.0}) for seed in range(16)]
+        one = column(criterion, 1, trials)
         assert ("% unknown)" in head(one), "% unknown, 16 seeds" in hover(one, "rope")) == (told, told)
 
 
 def test_a_cell_whose_encoding_has_settings_of_its_own_tells_them_and_the_scale() -> None:
-    text = QUALITIES["text"]
+    text = CRITERIA["text"]
     here = [
         Trial(arm_of(text, name).name, seed, {text.number(1): 2.0}) for name in ("rope", "shaw") for seed in range(16)
     ]

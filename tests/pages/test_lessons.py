@@ -9,9 +9,9 @@ from engine.config.run_config import RunConfig
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS, Lesson, LessonStep, from_code, lab_step, to_code
 from pages.parts.app.in_markdown import escaped
+from pages.parts.experiments.handouts import TOO_LONG, qr_code
+from pages.parts.experiments.presenting import BEATS, Presenting, link_of
 from pages.parts.lessons import TEXT
-from pages.parts.stage.handouts import TOO_LONG, qr_code
-from pages.parts.stage.presenting import BEATS, Presenting, link_of
 from tests.pages.looking import Open, guess, labels, press, question, said, trained
 
 
@@ -166,7 +166,7 @@ def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) 
     assert press(app, "Step back").title[0].value == ISSUES["heads"].title
 
 
-def test_a_presented_stage_shows_its_question_alone_starts_nothing_and_each_beat_adds_to_it(open_page: Open) -> None:
+def test_a_presented_issue_shows_its_question_alone_starts_nothing_and_each_beat_adds_to_it(open_page: Open) -> None:
     app = open_page("issues.py", issue="missing-mask", lesson="what-can-go-wrong", at="1", present="true")
     assert ISSUES["missing-mask"].key_figure.question in said(app)
     assert "Run" not in labels(app)

@@ -23,7 +23,7 @@ def test_colours_stand_in_one_file() -> None:
     assert files_with(COLOR) == {Path("parts/charts/colors.py")}
 
 
-@pytest.mark.parametrize("file", ["parts/app/streamlit.css", "parts/stage/handouts.html", "parts/start.css"])
+@pytest.mark.parametrize("file", ["parts/app/streamlit.css", "parts/experiments/handouts.html", "parts/start.css"])
 def test_a_colour_that_a_style_names_is_there(file: str) -> None:
     there = set(re.findall(r"--color-[\w-]+(?=:)", custom_properties()))
     assert (named := set(re.findall(r"var\((--color-[\w-]+)\)", (PAGES / file).read_text("utf-8"))))

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.config.run_config import parse
 from engine.config.text_recipe import text_config
-from engine.tasks.text import own
+from engine.tasks.text import user_texts
 from pages.parts.app import server
 from pages.parts.charts.loss import by_read_figure, level_lines, loss_figure, next_figure
 from pages.parts.text.trained import lead_over_trigram
@@ -34,7 +34,7 @@ def given_text(app: AppTest, pasted: str = TEXT) -> AppTest:
 def test_a_text_of_ones_own_is_trained_on_and_written_on_from(open_page: Open) -> None:
     app = given_text(open_page("text.py"))
     name = app.session_state["text.form"]["text"]
-    assert own.read(name) == TEXT
+    assert user_texts.read(name) == TEXT
     assert f"links name it by {name[:8]}…" in said(app)
     app.number_input(key="text.set.steps").set_value(30).run()
     app.number_input(key="text.set.vocab_size").set_value(40).run()

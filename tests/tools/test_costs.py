@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.experiments.choice.costs import shipped_times
+from engine.experiments.benchmark.costs import shipped_times
 from engine.experiments.sweeps.plan import Plan
 from engine.experiments.sweeps.store import from_json, shipped
 from engine.foundation.provenance import today

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.experiments.choice.qualities import CHOICE
+from engine.experiments.benchmark.criteria import CHOICE
 from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.shipped import sets_of_seeds, write_set
 from engine.experiments.experiment import CONFIRMATORY_SEEDS

@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from engine.analysis.attention.asked import ModelAsked, SampleAsked
+from engine.analysis.attention.attribution import followed
 from engine.analysis.attention.changes import each_head_off
-from engine.analysis.attention.following import followed
 from engine.analysis.attention.heads import patterns
+from engine.analysis.attention.requests import ModelRequest, SampleRequest
 from engine.config.run_config import parse
 from engine.config.text_recipe import text_config
 from engine.runs.events import Snapshot
@@ -29,8 +29,8 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     return Run.from_disk(RunFolder(folder))
 
 
-def asked(run: Run, step: int) -> ModelAsked:
-    return ModelAsked(run.config, str(run.weights_at(step)), step)
+def asked(run: Run, step: int) -> ModelRequest:
+    return ModelRequest(run.config, str(run.weights_at(step)), step)
 
 
 def test_snapshots_are_evenly_spaced_and_the_weights_of_each_give_its_patterns(run: Run) -> None:
@@ -39,7 +39,7 @@ def test_snapshots_are_evenly_spaced_and_the_weights_of_each_give_its_patterns(r
     assert len({after - before for before, after in pairwise(steps)}) == 1
 
     for event in run.events.of(Snapshot):
-        there = patterns(asked(run, event.step), SampleAsked())["self"]
+        there = patterns(asked(run, event.step), SampleRequest())["self"]
         np.testing.assert_allclose(there, event.patterns["self"], atol=1e-4)
 
     assert run.weights_at(run.config.steps) == run.weights

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from engine.analysis.attention.asked import ModelAsked, SampleAsked, tap_name
+from engine.analysis.attention.ablation import ablated
 from engine.analysis.attention.heads import head_seen
 from engine.analysis.attention.jobs import Changed, EachHeadOff, HeadSeen
 from engine.analysis.attention.model import (
@@ -24,7 +24,7 @@ from engine.analysis.attention.model import (
     sample_of,
 )
 from engine.analysis.attention.parts import Part, heads_in
-from engine.analysis.attention.without import without_parts
+from engine.analysis.attention.requests import ModelRequest, SampleRequest, tap_name
 from engine.config.run_config import RunConfig
 from engine.model.attention import PREPARE, Pattern
 from engine.model.transformer import Transformer
@@ -35,7 +35,7 @@ SCORES = ("scaled_dot", "dot", "cosine", "additive")
 
 
 def without_heads(
-    asked: ModelAsked, sample: SampleAsked, place: Part, off: Iterable[Part], temperature: float
+    asked: ModelRequest, sample: SampleRequest, place: Part, off: Iterable[Part], temperature: float
 ) -> Changed:
     """The model unchanged, and without some heads, with every softmax at a temperature."""
     model, batch = model_of(asked), sample_of(asked.config, sample)
@@ -43,18 +43,18 @@ def without_heads(
     def seen(model: Transformer) -> HeadSeen:
         return head_seen(pattern_at(model, batch, place), held_out_metrics(asked.config, model, written_out=True))
 
-    changed = without_parts(model, in_all_layers(asked.config, off))
+    changed = ablated(model, in_all_layers(asked.config, off))
     with tempered(changed, temperature):
         return {"before": seen(model), "after": seen(changed)}
 
 
-def each_head_off(asked: ModelAsked) -> EachHeadOff:
+def each_head_off(asked: ModelRequest) -> EachHeadOff:
     """Held-out metrics with one head switched off at a time."""
     config, model = asked.config, model_of(asked)
     places = heads_in(config, len(model.stack.blocks))
     rows = []
     for place in places[:MOST_HEADS]:
-        without = without_parts(model, in_all_layers(config, [place]))
+        without = ablated(model, in_all_layers(config, [place]))
         rows.append({"place": place, **held_out_metrics(config, without)})
     return {"whole": held_out_metrics(config, model), "rows": rows, "left_out": len(places) - len(rows)}
 
@@ -84,7 +84,7 @@ def tempered(model: nn.Module, temperature: float) -> Iterator[None]:
         yield
 
 
-def other_scores(asked: ModelAsked, sample: SampleAsked, place: Part) -> dict[str, HeadSeen]:
+def other_scores(asked: ModelRequest, sample: SampleRequest, place: Part) -> dict[str, HeadSeen]:
     """Four scores of the same q and k of one head. By name of the score: the ``pattern`` [query, key], its mean ``entropy``
     (nats), and the held-out ``metrics`` of the whole model with that score in every layer (without training for it).
 
@@ -111,7 +111,7 @@ def other_scores(asked: ModelAsked, sample: SampleAsked, place: Part) -> dict[st
     return found
 
 
-def compared_by(asked: ModelAsked, score: str) -> Transformer:
+def compared_by(asked: ModelRequest, score: str) -> Transformer:
     """The model with one score in every layer."""
     if score == asked.config.attention_score:
         return model_of(asked)

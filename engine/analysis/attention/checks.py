@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from engine.analysis.attention.asked import WIDTHS, ModelAsked, SampleAsked, with_faults
 from engine.analysis.attention.heads import entropy, head_seen
 from engine.analysis.attention.jobs import CheckResult, Faulty, FaultySeen
 from engine.analysis.attention.model import held_out_metrics, model_of, pattern_at, run_with_cache, sample_of
 from engine.analysis.attention.parts import Part
+from engine.analysis.attention.requests import WIDTHS, ModelRequest, SampleRequest, with_faults
 from engine.config.run_config import RunConfig
 from engine.model.attention import PREPARE
 from engine.model.block import Residual
@@ -138,10 +138,10 @@ def code_of(check: Check) -> str:
     return "\n\n".join(inspect.getsource(function).rstrip() for function in (*uses, check.measure))
 
 
-def faults_seen(asked: ModelAsked, sample: SampleAsked, place: Part, faults: tuple[str, ...]) -> Faulty:
+def faults_seen(asked: ModelRequest, sample: SampleRequest, place: Part, faults: tuple[str, ...]) -> Faulty:
     """The model as trained and with the faults switched on."""
 
-    def seen(which: ModelAsked) -> FaultySeen:
+    def seen(which: ModelRequest) -> FaultySeen:
         model, batch = model_of(which), sample_of(asked.config, sample)
         with torch.no_grad():
             moved = influence(model, batch)

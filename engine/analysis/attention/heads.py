@@ -12,15 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.analysis.attention.asked import (
-    MAX_ATTENTION_WEIGHTS,
-    ModelAsked,
-    SampleAsked,
-    Which,
-    places_in,
-    tap_name,
-    weights_of_one_sequence,
-)
 from engine.analysis.attention.jobs import HeadNumbers, Heads, HeadSeen, Rollout
 from engine.analysis.attention.model import (
     blocked_in,
@@ -32,6 +23,15 @@ from engine.analysis.attention.model import (
     tokens_at,
 )
 from engine.analysis.attention.parts import Part, heads_in
+from engine.analysis.attention.requests import (
+    MAX_ATTENTION_WEIGHTS,
+    ModelRequest,
+    SampleRequest,
+    Which,
+    places_in,
+    tap_name,
+    weights_of_one_sequence,
+)
 from engine.analysis.measurements.pointing import flow_through
 from engine.model.activations import ActivationCache
 from engine.training.data import Batch
@@ -47,7 +47,7 @@ FURTHEST_BACK = 64
 NONE = "none of these"
 
 
-def heads(asked: ModelAsked, sample: SampleAsked) -> Heads:
+def heads(asked: ModelRequest, sample: SampleRequest) -> Heads:
     """The heads of a model: their patterns for one sequence, and their numbers over held-out sequences."""
     config = asked.config
     model, one = model_of(asked), sample_of(config, sample)
@@ -66,7 +66,7 @@ def heads(asked: ModelAsked, sample: SampleAsked) -> Heads:
     }
 
 
-def patterns(asked: ModelAsked, sample: SampleAsked) -> dict[str, np.ndarray]:
+def patterns(asked: ModelRequest, sample: SampleRequest) -> dict[str, np.ndarray]:
     """The patterns of one sequence by kind of attention, [layer, head, query, key]."""
     return patterns_in(run_with_cache(model_of(asked), sample_of(asked.config, sample))[1])
 
@@ -76,7 +76,7 @@ def head_seen(pattern: Tensor, metrics: dict[str, float]) -> HeadSeen:
     return {"metrics": metrics, "pattern": array(pattern), "entropy": entropy(pattern.float()).mean().item()}
 
 
-def head_numbers(asked: ModelAsked, batch: Batch, cache: ActivationCache, place: Part) -> HeadNumbers:
+def head_numbers(asked: ModelRequest, batch: Batch, cache: ActivationCache, place: Part) -> HeadNumbers:
     name = tap_name(asked.config, place.which, place.layer)
     pattern = cache[f"{name}.pattern"][:, place.head].float()  # [batch, query, key]
     visible = ~blocked_in(cache[f"{name}.scores"][:, place.head])
@@ -94,7 +94,7 @@ def head_numbers(asked: ModelAsked, batch: Batch, cache: ActivationCache, place:
     }
 
 
-def rolled_out(asked: ModelAsked, cache: ActivationCache) -> dict[Which, Rollout]:
+def rolled_out(asked: ModelRequest, cache: ActivationCache) -> dict[Which, Rollout]:
     """For each stack's self-attention the flow after every layer, [layer, query, token], and the plain mean over heads.
 
     Source: Abnar and Zuidema 2020, Quantifying Attention Flow in Transformers, section 3, equation 1.

@@ -5,9 +5,9 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from engine.analysis.attention.asked import ModelAsked, SampleAsked, Which
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import Arrival, Path, Words
+from engine.analysis.attention.requests import ModelRequest, SampleRequest, Which
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 from engine.runs.events import Event, Snapshot
@@ -29,13 +29,13 @@ class SequenceRead(TypedDict):
 
 class ReadSequence(Job[SequenceRead], function=".model:sequence", noun="Reading the sequence"):
     config: RunConfig
-    asked: SampleAsked
+    asked: SampleRequest
 
 
 class TrainAgain(Job[int], function=".model:train_again", noun="Training the model again"):
     """The step that the training has come to."""
 
-    asked: ModelAsked
+    asked: ModelRequest
     seconds: float
 
 
@@ -76,13 +76,13 @@ class Heads(TypedDict):
 
 
 class DescribeHeads(Job[Heads], function=".heads:heads", noun="Describing the heads"):
-    asked: ModelAsked
-    sample: SampleAsked
+    asked: ModelRequest
+    sample: SampleRequest
 
 
 class ComputePatterns(Job[dict[str, np.ndarray]], function=".heads:patterns", noun="Computing the attention patterns"):
-    asked: ModelAsked
-    sample: SampleAsked
+    asked: ModelRequest
+    sample: SampleRequest
 
 
 class HeadSeen(TypedDict):
@@ -100,8 +100,8 @@ class Changed(TypedDict):
 
 
 class SwitchHeadsOff(Job[Changed], function=".changes:without_heads", noun="Switching heads off"):
-    asked: ModelAsked
-    sample: SampleAsked
+    asked: ModelRequest
+    sample: SampleRequest
     place: Part
     off: tuple[Part, ...]
     temperature: float
@@ -117,12 +117,12 @@ class EachHeadOff(TypedDict):
 
 
 class SwitchEachHeadOff(Job[EachHeadOff], function=".changes:each_head_off", noun="Switching each head off in turn"):
-    asked: ModelAsked
+    asked: ModelRequest
 
 
 class CompareScores(Job[dict[str, HeadSeen]], function=".changes:other_scores", noun="Comparing attention scores"):
-    asked: ModelAsked
-    sample: SampleAsked
+    asked: ModelRequest
+    sample: SampleRequest
     place: Part
 
 
@@ -153,8 +153,8 @@ class Faulty(TypedDict):
 
 
 class SwitchFaultsOn(Job[Faulty], function=".checks:faults_seen", noun="Switching faults on"):
-    asked: ModelAsked
-    sample: SampleAsked
+    asked: ModelRequest
+    sample: SampleRequest
     place: Part
     faults: tuple[str, ...]
 
@@ -197,8 +197,8 @@ class Steps(TypedDict):
 
 
 class TraceSteps(Job[Steps], function=".steps:steps", noun="Computing the steps of one query"):
-    asked: ModelAsked
-    sample: SampleAsked
+    asked: ModelRequest
+    sample: SampleRequest
     place: Part
     query: int
 
@@ -213,7 +213,7 @@ class ReadOwnSequence(Job[Snapshot], function=".model:own_sequence_read", noun="
     """The snapshot of a model that reads the ``text``, token names separated by spaces; of an empty text, the first held-out sequence,
     which a run is watched on. Step 0 is the untrained model. ``without``: parts that are taken away from the model."""
 
-    asked: ModelAsked
+    asked: ModelRequest
     text: str
     without: tuple[Part, ...] = ()
 
@@ -224,21 +224,21 @@ class FollowAnswers(
     """The paths of the answers to the ``text``, with those links alone that an answer needs, and the place where the answers arise; of an
     empty text, of the first held-out sequence. Takes a forward pass over a hundred sequences for each part that may be a link."""
 
-    asked: ModelAsked
+    asked: ModelRequest
     text: str
 
 
-class HeadTaken(TypedDict):
+class HeadAblation(TypedDict):
     words: tuple[Words, ...]
     """The verdict, in pieces that name parts."""
     details: str
     """The numbers behind it, in words."""
 
 
-class TakeHeadAway(Job[HeadTaken], function=".taken:head_taken", noun="Taking the head away"):
+class AblateHead(Job[HeadAblation], function=".taken:head_ablation", noun="Taking the head away"):
     """The answers that a model loses without a head, and whether another head takes over. ``text``: token names separated by
     spaces, or empty for the first held-out sequence."""
 
-    asked: ModelAsked
+    asked: ModelRequest
     text: str
     head: Part

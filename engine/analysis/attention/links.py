@@ -8,13 +8,13 @@ from functools import cache, partial
 import torch
 from torch import Tensor
 
-from engine.analysis.attention.asked import ModelAsked, SampleAsked
-from engine.analysis.attention.following import followed
+from engine.analysis.attention.ablation import ablated
+from engine.analysis.attention.attribution import followed
+from engine.analysis.attention.head_ablation import OTHERS
 from engine.analysis.attention.model import held_out, model_of, sample_of
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import Arrival, Path
-from engine.analysis.attention.taken import OTHERS
-from engine.analysis.attention.without import without_parts
+from engine.analysis.attention.requests import ModelRequest, SampleRequest
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
 from engine.training.evaluation import forward
@@ -46,7 +46,7 @@ class Losses:
         return lost / max(1, whole)
 
     def _measured(self, parts: tuple[Part, ...], which: int) -> Tensor:
-        return self._whole(which) & ~right_answers(without_parts(self._model, parts), self._batches[which])
+        return self._whole(which) & ~right_answers(ablated(self._model, parts), self._batches[which])
 
 
 @torch.no_grad()
@@ -60,9 +60,9 @@ def counted(answers: Tensor, batch: Batch) -> int:
     return int(answers[:, next(iter(batch.regions.values()))].sum())
 
 
-def answers_followed(asked: ModelAsked, text: str) -> tuple[list[Path | None], Arrival | None]:
+def answers_followed(asked: ModelRequest, text: str) -> tuple[list[Path | None], Arrival | None]:
     """The answer to :class:`engine.analysis.attention.jobs.FollowAnswers`. Raises ValueError with one sentence where the text is no
     question of the task."""
     config, model = asked.config.replace(device="cpu"), model_of(asked)
-    here, others = sample_of(config, SampleAsked(text=text)), held_out(config).rows(slice(1, 1 + OTHERS))
+    here, others = sample_of(config, SampleRequest(text=text)), held_out(config).rows(slice(1, 1 + OTHERS))
     return followed(take_snapshot(config, model, here, asked.at_step), Losses(model, here, others).needs)

@@ -12,18 +12,18 @@ import torch
 from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
 
-from engine.analysis.attention.asked import (
-    ModelAsked,
-    SampleAsked,
+from engine.analysis.attention.ablation import ablated, stack_of
+from engine.analysis.attention.jobs import SequenceRead
+from engine.analysis.attention.parts import Part
+from engine.analysis.attention.requests import (
+    ModelRequest,
+    SampleRequest,
     file_of,
     lengths_in_words,
     places_in,
     shortest_known,
     tap_name,
 )
-from engine.analysis.attention.jobs import SequenceRead
-from engine.analysis.attention.parts import Part
-from engine.analysis.attention.without import stack_of, without_parts
 from engine.analysis.measurements.depth import untrained
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, Positions
@@ -53,7 +53,7 @@ KEPT_FILES = 64
 
 
 @lru_cache(maxsize=MAX_MODELS_IN_MEMORY)
-def model_of(asked: ModelAsked) -> Transformer:
+def model_of(asked: ModelRequest) -> Transformer:
     """The model in evaluation mode, on the CPU in single precision. Raises ValueError with one sentence."""
     if asked.changes:
         return rebuilt(model_of(replace(asked, changes=())), asked.config.replace(**dict(asked.changes)))
@@ -81,10 +81,10 @@ class Retraining:
     step: int = 0
 
 
-_trainings: OrderedDict[ModelAsked, Retraining] = OrderedDict()
+_trainings: OrderedDict[ModelRequest, Retraining] = OrderedDict()
 
 
-def train_again(asked: ModelAsked, seconds: float = math.inf) -> int:
+def train_again(asked: ModelRequest, seconds: float = math.inf) -> int:
     """Train a config towards a step for at most ``seconds`` and store the weights once there; returns the step that it has come to.
 
     A further call continues, so that other runs have their turn in between. The same config gives the same numbers on
@@ -112,7 +112,7 @@ def train_again(asked: ModelAsked, seconds: float = math.inf) -> int:
     return training.step
 
 
-def _load_trained_again(model: Transformer, asked: ModelAsked) -> None:
+def _load_trained_again(model: Transformer, asked: ModelRequest) -> None:
     """Load the weights of a model that was trained again, or train it first: also where another process has just deleted its file as one
     of the oldest."""
     file = file_of(asked)
@@ -147,7 +147,7 @@ def held_out_metrics(config: RunConfig, model: Transformer, *, written_out: bool
     return {"loss": loss_of(logits, batch.targets).item(), **accuracies(logits.argmax(-1), batch)}
 
 
-def sample_of(config: RunConfig, asked: SampleAsked) -> Batch:
+def sample_of(config: RunConfig, asked: SampleRequest) -> Batch:
     """One sequence in the architecture's layout. Raises ValueError with one sentence."""
     if asked.text.strip():
         return own_sequence(config, asked.text)
@@ -157,7 +157,7 @@ def sample_of(config: RunConfig, asked: SampleAsked) -> Batch:
     return batch.rows(slice(asked.number, asked.number + 1))
 
 
-def sequence(config: RunConfig, asked: SampleAsked) -> SequenceRead:
+def sequence(config: RunConfig, asked: SampleRequest) -> SequenceRead:
     """The tokens that the model reads, by name."""
     own, given = config.task_settings, asked.text.strip()
     batch = sample_of(config, asked)
@@ -265,17 +265,17 @@ def before_training(config: RunConfig) -> list[Event]:
     return events
 
 
-def own_sequence_read(asked: ModelAsked, text: str, without: tuple[Part, ...] = ()) -> Snapshot:
+def own_sequence_read(asked: ModelRequest, text: str, without: tuple[Part, ...] = ()) -> Snapshot:
     """A snapshot of one sequence, read by the model without these parts: the reader's text, or the first held-out sequence where it is
     empty. Raises ValueError with one sentence where the text is no question of the task."""
     config = asked.config.replace(device="cpu")
     model = model_of(asked) if config.architecture.attends else baseline_of(asked)
-    batch = sample_of(config, SampleAsked(text=text))
-    return take_snapshot(config, without_parts(model, without) if without else model, batch, asked.at_step)
+    batch = sample_of(config, SampleRequest(text=text))
+    return take_snapshot(config, ablated(model, without) if without else model, batch, asked.at_step)
 
 
 @lru_cache(maxsize=MAX_MODELS_IN_MEMORY)
-def baseline_of(asked: ModelAsked) -> Transformer | Baseline:
+def baseline_of(asked: ModelRequest) -> Transformer | Baseline:
     """The model without attention in evaluation mode, on the CPU in single precision: untrained, or with stored weights."""
     model = build_model(asked.config, **shapes(asked.config).of_model)
     if asked.weights:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.analysis.attention.asked import Which, places_in
+from engine.analysis.attention.requests import Which, places_in
 from engine.config.run_config import RunConfig
 from engine.settings.errors import Problem
 

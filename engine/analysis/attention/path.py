@@ -1,7 +1,7 @@
 """The path of an answer through the stack, as data: the layer that brings the right symbol, the head or the MLP that brings it,
 the position that this head reads, and what had been read at that position in the layers below.
 
-:mod:`engine.analysis.attention.following` finds it in a snapshot, :mod:`engine.analysis.attention.links` tells which parts it needs.
+:mod:`engine.analysis.attention.attribution` finds it in a snapshot, :mod:`engine.analysis.attention.links` tells which parts it needs.
 """
 
 import re
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from engine.analysis.attention.asked import Which
 from engine.analysis.attention.parts import Part
+from engine.analysis.attention.requests import Which
 
 Carrier = Literal["head", "mlp", "several", ""]
 """The part that brings the answer in its layer: one head or heads that read the same position, the MLP, several heads that read different

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.analysis.attention.asked import ModelAsked, SampleAsked, tap_name
+from engine.analysis.attention.ablation import ablated
 from engine.analysis.attention.jobs import Steps
 from engine.analysis.attention.model import (
     attention_at,
@@ -21,14 +21,14 @@ from engine.analysis.attention.model import (
     tokens_at,
 )
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.without import without_parts
+from engine.analysis.attention.requests import ModelRequest, SampleRequest, tap_name
 from engine.config.run_config import RunConfig
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
 from engine.training.snapshot import answer_namer, array
 
 
-def steps(asked: ModelAsked, sample: SampleAsked, place: Part, query: int) -> Steps:
+def steps(asked: ModelRequest, sample: SampleRequest, place: Part, query: int) -> Steps:
     """All intermediate values between one query and its output. Raises ValueError with one sentence.
 
     By name, [key] each: ``product`` q . k before any rotation, ``turned`` after it, ``scaled`` with the scale, ``bias``
@@ -93,7 +93,7 @@ def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig
     An encoding that acts on scores, or rotates q and k, is left out of this layer alone; one that is added to the embedding is
     left out there, and every layer up to this one then reads other numbers.
     """
-    reads = without_parts(model, [Part("encoding")]) if config.encoding.acts_on == "embedding" else model
+    reads = ablated(model, [Part("encoding")]) if config.encoding.acts_on == "embedding" else model
     cache = run_with_cache(reads, batch)[1]
     name, attention = tap_name(config, place.which, place.layer), attention_at(model, place)
     return attention.pattern.scores(*attention.prepare(cache[f"{name}.q"], cache[f"{name}.k"]))

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 import torch
 from torch import Tensor, nn
 
-from engine.analysis.attention.following import answering_layer
+from engine.analysis.attention.attribution import answering_layer
 from engine.analysis.attention.model import run_with_cache
 from engine.analysis.measurements.head_pruning import hooked
 from engine.config.run_config import RunConfig
@@ -160,7 +160,7 @@ def self_patterns(cache: ActivationCache) -> list[Tensor]:
 @torch.no_grad()
 def answering_head(model: nn.Module, batch: Batch) -> Tensor:
     """The attention at the position that asks, [batch, key], of the head that brings the predicted answer: of the layer that brings it
-    (:func:`engine.analysis.attention.following.answering_layer`), the head that adds most to its logit."""
+    (:func:`engine.analysis.attention.attribution.answering_layer`), the head that adds most to its logit."""
     logits, cache = run_with_cache(model, batch)
     targets = torch.full_like(batch.targets, IGNORE)
     targets[:, -1] = logits[:, -1].argmax(dim=-1)

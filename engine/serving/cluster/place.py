@@ -18,7 +18,7 @@ from engine.runs.folder import RunFolder
 from engine.serving import protocol
 from engine.serving.cluster import task
 from engine.serving.processes.messages import read_value, write_value
-from engine.tasks.text import own
+from engine.tasks.text import user_texts
 
 if TYPE_CHECKING:
     from engine.serving.cluster.cluster import DaskCluster
@@ -174,6 +174,6 @@ def files_of(start: protocol.Start) -> dict[str, bytes]:
     """The files that a run reads: its saved state, and a text of the reader's own. What is missing the run itself says."""
     state = RunFolder(Path(start.folder)).state
     wanted = {f"{task.folder_of(start.run_id)}/{state.name}": state} if start.seen is not None else {}
-    if own.NAME.fullmatch(name := str(start.request.config.flat().get("text", ""))):
+    if user_texts.NAME.fullmatch(name := str(start.request.config.flat().get("text", ""))):
         wanted[f"texts/{name}.txt"] = data_folder() / "texts" / f"{name}.txt"
     return {name: file.read_bytes() for name, file in wanted.items() if file.exists()}

@@ -9,6 +9,7 @@ from engine.foundation.log import LOG
 from engine.runs.request import RunRequest
 from engine.serving import protocol
 from engine.serving.allowances import Allowances, Release, has_share
+from engine.serving.fair_queue import FairQueue
 from engine.serving.host import WORKER_BYTES
 from engine.serving.limits import Limits
 from engine.serving.processes.machines import Machine, memory_for
@@ -17,7 +18,6 @@ from engine.serving.processes.supervisor import Supervisor
 from engine.serving.runs.memory import has_room_for, needs_accelerator, together
 from engine.serving.runs.presence import Presence
 from engine.serving.runs.queued import QueuedRun
-from engine.serving.shares import Shares
 
 CLOSING = "The app is closing."
 LOGGED_FROM = 4
@@ -29,20 +29,20 @@ SMALL_SHARE, SMALL_BOUND = 0.125, 64 * 2**20
 
 
 def in_turn(queue: Sequence[QueuedRun], going: Iterable[QueuedRun]) -> list[QueuedRun]:
-    """The queue in the order in which it starts: network addresses take turns, and at each its visitors (:class:`Shares`), so that
+    """The queue in the order in which it starts: network addresses take turns, and at each its visitors (:class:`FairQueue`), so that
     cookies that are thrown away bring no further turn. Runs that somebody looks at start before trials of experiments.
 
     ``going``: the runs on workers, which count as turns had.
     """
     order, had = list[QueuedRun](), list(going)
     for trial in (False, True):
-        shares = Shares()
+        shares = FairQueue()
         for run in had:
             if run.request.trial == trial:
-                shares.spend(run.request.visitor.claim, 1, ahead=math.inf)
+                shares.spend(run.request.visitor.flow, 1, ahead=math.inf)
         waiting = [run for run in queue if run.request.trial == trial]
-        for run in shares.in_turn(waiting, lambda run: run.request.visitor.claim):
-            shares.spend(run.request.visitor.claim, 1)
+        for run in shares.in_turn(waiting, lambda run: run.request.visitor.flow):
+            shares.spend(run.request.visitor.flow, 1)
             order.append(run)
     return order
 

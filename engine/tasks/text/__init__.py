@@ -11,7 +11,7 @@ from engine.settings.base import BaseConfig
 from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import setting, settings_in
 from engine.tasks.base import Breach, TaskSettings
-from engine.tasks.text import own
+from engine.tasks.text import user_texts
 from engine.tasks.text.encoded import Encoded, encoded, unknown_shares
 from engine.tasks.text.tokens import Unit
 
@@ -89,7 +89,7 @@ class TextSettings(TaskSettings):
 
     def broken_rules(self, config: BaseConfig) -> Iterator[Breach]:
         shortest = config.min_seq_len or config.seq_len
-        if self.text != "shakespeare" and not own.NAME.fullmatch(self.text):
+        if self.text != "shakespeare" and not user_texts.NAME.fullmatch(self.text):
             yield (
                 "text",
                 "shakespeare, or the name under which a text of your own is kept (32 digits and letters a to f)",

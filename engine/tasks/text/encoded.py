@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from engine.foundation.once import once_of_latest
-from engine.tasks.text import own, plays
+from engine.tasks.text import plays, user_texts
 from engine.tasks.text.tokens import (
     Unit,
     Vocabulary,
@@ -30,7 +30,7 @@ def documents(text: str, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The texts to train on and those held out. Raises ValueError with one sentence."""
     if text == "shakespeare":
         return tuple(map(plays.read, plays.trained_plays(count))), tuple(map(plays.read, plays.HELD_OUT))
-    whole = own.read(text)
+    whole = user_texts.read(text)
     end = len(whole) - len(whole) // OWN_SHARE
     return (whole[:end],), (whole[end:],)
 

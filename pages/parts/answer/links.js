@@ -29,7 +29,7 @@ function nameAddress(/** @type {Event} */ event) {
   link.setAttribute("href", link.dataset.issue ? `issues?issue=${link.dataset.issue}` : "issues")
 }
 
-/** @param {import("../boards/shell/script/types.d.ts").Component} component */
+/** @param {import("../boards/base/script/types.d.ts").Component} component */
 export default function ({ setTriggerValue }) {
   const follow = (/** @type {MouseEvent} */ event) => {
     if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return // a link stays a link

@@ -17,8 +17,8 @@ from pages.parts.app.frame import listening_script, nothing
 from pages.parts.app.in_markdown import escaped, with_terms
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.experiments.key_figure import key_figure
-from pages.parts.stage.panels import badge, signed
-from pages.parts.stage.shown import key_numbers
+from pages.parts.experiments.panels import badge, signed
+from pages.parts.experiments.shown import key_numbers
 
 LINK = "#issue="
 """What a link to an issue begins with. Streamlit opens a link that leaves the page in a tab of its own; this one stays on the page, whose

@@ -6,7 +6,7 @@ import { STREAMLIT } from "./streamlit.js"
 const WAITING = ["PINGING_SERVER", "CONNECTING"]
 const WORDS = "This page cannot reach the server. It waits, and continues by itself as soon as the server answers."
 
-/** @param {import("../boards/shell/script/types.d.ts").Component} component */
+/** @param {import("../boards/base/script/types.d.ts").Component} component */
 export default function ({ setTriggerValue }) {
   const app = /** @type {HTMLElement} */ (document.querySelector(STREAMLIT.app))
   const line = Object.assign(document.createElement("p"), {

@@ -25,7 +25,7 @@ function reachTables() {
   }
 }
 
-/** @param {import("../boards/shell/script/types.d.ts").Component} component */
+/** @param {import("../boards/base/script/types.d.ts").Component} component */
 export default function ({ data, setTriggerValue }) {
   if (screen !== data.screen) document.querySelector(STREAMLIT.main)?.scrollTo(0, 0)
   screen = data.screen

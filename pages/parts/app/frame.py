@@ -164,7 +164,7 @@ def as_fragment(draw: Callable[[*Arguments], None], *arguments: *Arguments, ever
 # Presses of keys and of parts of a picture, as a component's script tells them: none is lost, and none counts twice.
 #
 # While a page draws, the browser keeps only the latest message of a component. So each message repeats all presses that the page has not
-# confirmed, each with its number (``pages/parts/boards/shell/script/presses.js``).
+# confirmed, each with its number (``pages/parts/boards/base/script/presses.js``).
 
 
 def received(told: object, name: str) -> list[Mapping[str, Any]]:

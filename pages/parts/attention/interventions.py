@@ -7,8 +7,8 @@ import numpy as np
 import streamlit as st
 
 from engine.analysis.attention import jobs
-from engine.analysis.attention.asked import FAULTS, WIDTHS, why_not
 from engine.analysis.attention.parts import Part, heads_in
+from engine.analysis.attention.requests import FAULTS, WIDTHS, why_not
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.state import CELLS, SETTINGS, TEMPERATURES, LookedAt, held_out_label, name_of_head
 from pages.parts.boards.panels import Panel

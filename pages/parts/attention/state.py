@@ -10,18 +10,18 @@ import numpy as np
 import streamlit as st
 from pydantic import AfterValidator, field_validator
 
-from engine.analysis.attention.asked import (
+from engine.analysis.attention.jobs import TrainAgain
+from engine.analysis.attention.parts import Part
+from engine.analysis.attention.requests import (
     FAULTS,
     MAX_ATTENTION_WEIGHTS,
-    ModelAsked,
-    SampleAsked,
+    ModelRequest,
+    SampleRequest,
     Which,
     file_of,
     places_in,
     weights_of_one_sequence,
 )
-from engine.analysis.attention.jobs import TrainAgain
-from engine.analysis.attention.parts import Part
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
@@ -167,10 +167,10 @@ class LookedAt:
     """The model, the sequence and the head that a view shows."""
 
     run: Run
-    model: ModelAsked
+    model: ModelRequest
     now: AttentionState
     place: Part
-    sample: SampleAsked
+    sample: SampleRequest
     queries: list[str]
     keys: list[str]
     query: int
@@ -246,11 +246,11 @@ def steps_to_show(run: Run) -> list[int]:
     return sorted({event.step for event in run.events.of(Snapshot)} | {run.step})
 
 
-def asked_model(run: Run, step: int | None) -> ModelAsked:
+def asked_model(run: Run, step: int | None) -> ModelRequest:
     """The model of a run at a step; None is the last step."""
     kept = run.weights_at(run.step if step is None else step)
     last = step is None or step == (run.step if kept else run.config.steps)
-    return ModelAsked(run.config, str(kept or ""), None if last else step)
+    return ModelRequest(run.config, str(kept or ""), None if last else step)
 
 
 def seconds_to(run: Run, step: int) -> float:
@@ -261,12 +261,12 @@ def seconds_to(run: Run, step: int) -> float:
     return step * predicted.tokens_per_step / last.tokens_per_second if last else float("inf")
 
 
-def at_hand(asked: ModelAsked) -> bool:
+def at_hand(asked: ModelRequest) -> bool:
     """Whether the model's weights are available: untrained, stored by the run, or stored by training again."""
     return asked.step == 0 or bool(asked.weights) or file_of(asked).exists()
 
 
-def ready(run: Run, asked: ModelAsked) -> bool:
+def ready(run: Run, asked: ModelRequest) -> bool:
     """Whether the model can be analysed; where its weights are not stored, offers to train it again."""
     if at_hand(asked):
         return True

@@ -23,12 +23,12 @@ FOLDER = "boards"
 """The scripts' folder in addresses, relative to the app."""
 PLOTLY_ADDRESS = f"plotly-{__version__}.min.js"
 """The address of Plotly's script relative to the app; a new version has a new address."""
-SHELL = Path(__file__).parent / "shell"
+BASE = Path(__file__).parent / "base"
 """The scripts and the style that all boards share."""
-ENTRY = SHELL / "script" / "entry.js"
+ENTRY = BASE / "script" / "entry.js"
 """The script that is the component; it loads the others."""
 
-Plain = dict[str, Any]
+Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class BoardKind:
 
 @st.cache_resource
 def _component(source: BoardKind) -> Any:
-    styles = (SHELL / "shell.css", source.folder / f"{source.name}.css")
+    styles = (BASE / "base.css", source.folder / f"{source.name}.css")
     return st.components.v2.component(
         f"attention_lab_{source.name}",
         html=f'<div class="board {source.name}"></div>',
@@ -68,7 +68,7 @@ def _component(source: BoardKind) -> Any:
     )
 
 
-def show_board(source: BoardKind, key: str, data: Plain, **listeners: Callable[[], None]) -> Any:
+def show_board(source: BoardKind, key: str, data: Json, **listeners: Callable[[], None]) -> Any:
     """Send plain data to the board of that key; the same nodes show them on each rerun.
 
     ``on_<name>_change`` is called before the rerun that the browser's message of that name causes. Without such a listener the

@@ -12,10 +12,10 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.parts.app.frame import nothing
-from pages.parts.boards.component import BoardKind, Plain, show_board
+from pages.parts.boards.component import BoardKind, Json, show_board
 
 FIGURES = BoardKind("figures", Path(__file__).parent / "figures", "figures")
-NOTHING_TO_FOLLOW: Plain = {"state": "none", "share": 1.0, "words": "", "problem": ""}
+NOTHING_TO_FOLLOW: Json = {"state": "none", "share": 1.0, "words": "", "problem": ""}
 
 
 @dataclass(frozen=True)
@@ -84,11 +84,11 @@ def mount(
     key: str,
     subject: str,
     version: str,
-    sections: list[Plain],
+    sections: list[Json],
     *,
     name: str = "",
     level: int = 3,
-    status: Plain | None = None,
+    status: Json | None = None,
     on_picked: Callable[[], None] = nothing,
 ) -> Any:
     """Send the sections to the board of that key: id, title, note, width, and panels as plain data.
@@ -101,7 +101,7 @@ def mount(
     return show_board(FIGURES, key, data | {"status": status or NOTHING_TO_FOLLOW}, on_picked_change=on_picked)
 
 
-def as_plain(item: Panel) -> Plain:
+def as_plain(item: Panel) -> Json:
     both = [f"{item.link} column", f"{item.link} row"] if item.link else ["", ""]
     figure = json.loads(item.figure.to_json(remove_uids=False))
     figure["layout"].pop("template", None)

@@ -21,8 +21,8 @@ from engine.settings.errors import ConfigError
 from pages.parts.app import server
 from pages.parts.app.frame import as_fragment
 from pages.parts.app.in_markdown import as_code, in_markdown
-from pages.parts.app.own_runs import shown_run
 from pages.parts.app.questions import ask, ask_once, asking_threads
+from pages.parts.app.recent_runs import shown_run
 from pages.parts.app.turn import in_turn, out_of_turn
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.boards.recorded import RECORDED, recorded_run, run_in_words, run_named, runs_of_visitor

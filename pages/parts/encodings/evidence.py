@@ -17,10 +17,10 @@ from engine.analysis.encodings.jobs import Timing
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
-from engine.experiments.choice.advice import advice
-from engine.experiments.choice.costs import MODEL, CostRow, cheapest_in_words, costs_of_encodings, shipped_times
-from engine.experiments.choice.qualities import CHOICE, NEEDS, QUALITIES, TIMES, asked_by, scope_of, turns_in_words
-from engine.experiments.choice.table import CellState, Column, TableCell, beside_papers, column
+from engine.experiments.benchmark.advice import advice
+from engine.experiments.benchmark.costs import MODEL, CostRow, cheapest_in_words, costs_of_encodings, shipped_times
+from engine.experiments.benchmark.criteria import CHOICE, CRITERIA, NEEDS, TIMES, asked_by, scope_of, turns_in_words
+from engine.experiments.benchmark.table import CellState, Column, TableCell, beside_papers, column
 from engine.experiments.frames import evidence_frame
 from engine.foundation.formatting import counted
 from engine.foundation.provenance import short_commit
@@ -80,7 +80,7 @@ def _choose() -> None:
     with tested:
         control(TESTED)
     columns, costs = columns_at(int(value(TESTED))), costs_of_encodings()
-    said = advice([columns[one.slug] for name in needs if name in QUALITIES for one in asked_by(name)])
+    said = advice([columns[one.slug] for name in needs if name in CRITERIA for one in asked_by(name)])
     if said.words:
         st.markdown(f":material/lightbulb: {said.words}")
     order = said.order or tuple(next(iter(columns.values())).cells)
@@ -95,11 +95,9 @@ def _choose() -> None:
     offer_file("Every number (CSV)", _every_number, "encodings-evidence.csv")
     with st.expander("How each column is measured", icon=":material/help:"):
         for one in columns.values():
-            number = (
-                f"Number: `{one.quality.number(one.times)}`; smallest difference that counts: {one.quality.smallest:g}."
-            )
-            st.markdown(f"**{one.quality.label}**: {one.quality.task}; {scope_of(one.quality)}. {number}")
-            for paper in one.quality.papers:
+            number = f"Number: `{one.criterion.number(one.times)}`; smallest difference that counts: {one.criterion.smallest:g}."
+            st.markdown(f"**{one.criterion.label}**: {one.criterion.task}; {scope_of(one.criterion)}. {number}")
+            for paper in one.criterion.papers:
                 st.caption(f"Beside it: [{paper.source}]({paper.url}), {paper.what}.")
         st.caption(CHOICE.matched)
     with st.expander("Cite this table", icon=":material/format_quote:"):
@@ -115,10 +113,10 @@ def citation() -> str:
 
 @cache
 def columns_at(times: int) -> dict[str, Column]:
-    """The column of each quality at so many times the trained length, or at the first length at which it is asked about."""
+    """The column of each criterion at so many times the trained length, or at the first length at which it is asked about."""
     return {
-        name: column(quality, times if times in quality.times else quality.times[0])
-        for name, quality in QUALITIES.items()
+        name: column(criterion, times if times in criterion.times else criterion.times[0])
+        for name, criterion in CRITERIA.items()
     }
 
 
@@ -131,7 +129,7 @@ def _every_number() -> str:
 
 
 def evidence_styled(order: Sequence[str], columns: Sequence[Column], costs: Mapping[str, CostRow]) -> Styler:
-    """A row for each encoding and a column for each quality and cost, as Markdown on the colours of the states."""
+    """A row for each encoding and a column for each criterion and cost, as Markdown on the colours of the states."""
     frame = pd.DataFrame(
         [[*(_cell(one, name) for one in columns), *_costs(costs[name])] for name in order],
         index=pd.Index([escaped(ENCODINGS[name].label) for name in order], name="Encoding"),
@@ -143,11 +141,11 @@ def evidence_styled(order: Sequence[str], columns: Sequence[Column], costs: Mapp
 
 
 def head(one: Column) -> str:
-    """The head of a column: the quality, its task, the tested length, and the unit of what is no share."""
-    task = one.quality.task.partition(":")[0]
+    """The head of a column: the criterion, its task, the tested length, and the unit of what is no share."""
+    task = one.criterion.task.partition(":")[0]
     length = f", {one.times}×" if one.times > 1 else ""
-    unit = ", nats" if one.quality.metric == "loss" else ""
-    return f"{one.quality.label} ({task}{length}{unit}{_unknown(one)})"
+    unit = ", nats" if one.criterion.metric == "loss" else ""
+    return f"{one.criterion.label} ({task}{length}{unit}{_unknown(one)})"
 
 
 def _unknown(one: Column) -> str:
@@ -176,8 +174,8 @@ def _cell(one: Column, name: str) -> str:
     cell = one.cells[name]
     words = escaped(hover(one, name)).replace('"', '\\"')
     told = f'[{_short(cell)}](lab?{urlencode(_short_query(CHOICE.config(one.arms[name])))} "{words}")'
-    if name in one.quality.own:  # not as by default, so the cell itself tells the scale for which it was chosen
-        told += f"  \n:small[{turns_in_words(CHOICE.config(one.arms[name]))} {scope_of(one.quality).capitalize()}.]"
+    if name in one.criterion.own:  # not as by default, so the cell itself tells the scale for which it was chosen
+        told += f"  \n:small[{turns_in_words(CHOICE.config(one.arms[name]))} {scope_of(one.criterion).capitalize()}.]"
     for row in beside_papers(one, name):
         at = f" at {row.times}×" if row.times != one.times else ""
         told += f"  \n:small[{row.paper.source.partition(',')[0]}: {row.number:g}{at}, {row.sign}]"
@@ -206,13 +204,13 @@ def hover(one: Column, name: str) -> str:
     if cell["state"] == "no row":
         return f"The model cannot be run there ({seeds})."
     interval = f" ({cell['ci'][0]:.3f} to {cell['ci'][1]:.3f})" if cell["ci"] else ""
-    number = f"{one.quality.number(one.times)} {cell['number']:.3f}{interval}{_unknown(one)}, {seeds}"
+    number = f"{one.criterion.number(one.times)} {cell['number']:.3f}{interval}{_unknown(one)}, {seeds}"
     if cell["state"] == "not learned":
         return f"This says nothing: the task was not learned at the trained length. {number}."
     ahead = "" if cell["behind"] is None else f"The best is ahead by {cell['behind']:.3f}: "
     beside = "The best." if cell["state"] == "best" else f"{ahead}{cell['state']}. {cell['why']}".strip()
     config = CHOICE.config(one.arms[name])
-    scale = f"{scope_of(one.quality).capitalize()}. {turns_in_words(config)}".strip()
+    scale = f"{scope_of(one.criterion).capitalize()}. {turns_in_words(config)}".strip()
     papers = " ".join(
         f"{row.paper.source}, at {row.times}×: {row.number:g}, {ENCODINGS[row.paper.baseline].label} {row.baseline:g}, {row.sign}."
         for row in beside_papers(one, name)

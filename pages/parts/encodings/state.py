@@ -9,7 +9,7 @@ from pydantic import AfterValidator, field_validator
 
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
-from engine.experiments.choice.qualities import NEEDS
+from engine.experiments.benchmark.criteria import NEEDS
 from engine.runs.store import RUN_ID
 from engine.settings.errors import Problem, checked, leniently, no_setting
 from engine.settings.fields import Setting, setting, settings_in, to_text

@@ -9,9 +9,9 @@ from engine.experiments.issues.issue import GROUPS, Issue
 from engine.foundation.once import once
 from pages.parts.charts.experiments.key_figure import thumbnail
 from pages.parts.charts.experiments.stack import stack_thumbnail
-from pages.parts.stage.experiments import answer_mark, found_mark, issue_link, own_running
-from pages.parts.stage.question import guess_of
-from pages.parts.stage.shown import key_numbers
+from pages.parts.experiments.question import guess_of
+from pages.parts.experiments.running import answer_mark, found_mark, issue_link, own_running
+from pages.parts.experiments.shown import key_numbers
 
 START = ("missing-mask", "missing-skips", "no-encoding")
 """The issues to begin with: each is short, and its result can be seen at once."""

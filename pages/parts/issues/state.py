@@ -19,9 +19,9 @@ from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import setting, to_text
 from engine.settings.names import meant
 from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, one_of
-from pages.parts.stage.experiments import EXPERIMENTS, Asked, begin, shown_run, shown_runs
-from pages.parts.stage.question import Guess, guess_of, keep_guess
-from pages.parts.stage.run_buttons import forecast, seeds_setting
+from pages.parts.experiments.question import Guess, guess_of, keep_guess
+from pages.parts.experiments.run_buttons import forecast, seeds_setting
+from pages.parts.experiments.running import EXPERIMENTS, Asked, begin, shown_run, shown_runs
 
 ISSUE, EXPERIMENT, GUESS, SIZE = "issue", "experiment", "guess", "size"
 

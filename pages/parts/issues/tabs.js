@@ -3,7 +3,7 @@
 /** How many openings have been scrolled to. */
 let seen = 0
 
-/** @param {import("../boards/shell/script/types.d.ts").Component} component */
+/** @param {import("../boards/base/script/types.d.ts").Component} component */
 export default function ({ data: openings }) {
   if (openings > seen) document.querySelector(".st-key-issues-tabs")?.scrollIntoView()
   seen = openings

@@ -28,13 +28,13 @@ from pages.parts.charts.experiments.arms import role_colors, with_unit
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
 from pages.parts.charts.experiments.stack import stack_svg
 from pages.parts.charts.experiments.strip import EndNumbers
-from pages.parts.issues.stage import outcome_so_far
+from pages.parts.experiments.board import show_arms, show_evidence, take_away
+from pages.parts.experiments.handouts import NO_FIGURE, Note, bars, base_address, offer_hand_in, show_link, write_down
+from pages.parts.experiments.question import Guess, guess_of
+from pages.parts.experiments.running import shown_runs
+from pages.parts.experiments.shown import Shown, key_numbers
 from pages.parts.issues.state import asked, extended
-from pages.parts.stage.board import show_arms, show_evidence, take_away
-from pages.parts.stage.experiments import shown_runs
-from pages.parts.stage.handouts import NO_FIGURE, Note, bars, base_address, offer_hand_in, show_link, write_down
-from pages.parts.stage.question import Guess, guess_of
-from pages.parts.stage.shown import Shown, key_numbers
+from pages.parts.issues.view import outcome_so_far
 
 TAB = "issues.tab"
 OPENINGS = "issues.openings"

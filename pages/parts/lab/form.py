@@ -15,11 +15,11 @@ from engine.settings.errors import ConfigError
 from engine.settings.fields import Setting
 from engine.tasks import BY_GROUP, TASKS
 from engine.tasks.base import GROUPS, TaskSpec
-from pages.parts.app import own_runs
+from pages.parts.app import recent_runs
 from pages.parts.app.frame import as_fragment, last_received, received
 from pages.parts.app.in_markdown import refused_in_words
-from pages.parts.app.own_runs import SHOWN
-from pages.parts.boards.component import Plain
+from pages.parts.app.recent_runs import SHOWN
+from pages.parts.boards.component import Json
 from pages.parts.boards.live.stack import StackPart, part_kinds, stack_of
 from pages.parts.lab.state import LOOK_AT, PRESET, SETTINGS, fill_form, form_config
 
@@ -186,8 +186,8 @@ PACE = "pace"
 
 def submit(config: RunConfig, *, paused: bool = False) -> None:
     """Start a run at the chosen pace and show it, unless it is refused."""
-    if run := own_runs.start_run(config, pace=PACES[st.session_state.get(PACE, "Full speed")], paused=paused):
-        own_runs.show_run(run.id)
+    if run := recent_runs.start_run(config, pace=PACES[st.session_state.get(PACE, "Full speed")], paused=paused):
+        recent_runs.show_run(run.id)
 
 
 def controls(run: Run | None, config: RunConfig | None) -> None:
@@ -197,13 +197,13 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
             "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None,
             on_click=_train,
         )  # fmt: skip
-        own_runs.pause_button(run)
+        recent_runs.pause_button(run)
         with st.popover("More", key="lab-more"):
             st.button(
                 "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", on_click=_step, args=(run,),
                 disabled=config is None,
             )  # fmt: skip
-            own_runs.steering_button("stop", run)
+            recent_runs.steering_button("stop", run)
             st.button(
                 "Reset", icon=":material/replay:", help="The same first weights again, waiting at step 0.",
                 disabled=run is None, on_click=_reset, args=(run,),
@@ -216,7 +216,7 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
                 "Pace", PACES, key=PACE, on_change=_set_pace, args=(run,),
                 help="Full speed learns the classic task in a third of a second; slower lets a class see it happen.",
             )  # fmt: skip
-    own_runs.say_watching(run)
+    recent_runs.say_watching(run)
 
 
 # A press may come together with a setting that does not go with the others: the button was drawn before.
@@ -230,16 +230,16 @@ def _train() -> None:
 @refused_in_words()
 def _step(run: Run | None) -> None:
     """Take one step of the shown run, or of a new one if it has ended."""
-    if not own_runs.can_steer(run):
+    if not recent_runs.can_steer(run):
         submit(form_config(), paused=True)
-        run = own_runs.shown_run()
-    if run is not None and own_runs.can_steer(run):
-        own_runs.steer("step", run.id)
+        run = recent_runs.shown_run()
+    if run is not None and recent_runs.can_steer(run):
+        recent_runs.steer("step", run.id)
 
 
 def _reset(run: Run) -> None:
-    if own_runs.can_steer(run):
-        own_runs.steer("stop", run.id)
+    if recent_runs.can_steer(run):
+        recent_runs.steer("stop", run.id)
     fill_form(run.config)
     submit(run.config, paused=True)
 
@@ -253,8 +253,8 @@ def _new_seed() -> None:
 
 
 def _set_pace(run: Run | None) -> None:
-    if run is not None and own_runs.can_steer(run):
-        own_runs.steer("set pace", run.id, PACES[st.session_state[PACE]])
+    if run is not None and recent_runs.can_steer(run):
+        recent_runs.steer("set pace", run.id, PACES[st.session_state[PACE]])
 
 
 # The picture of the model as a control: what a click on a part of it changes in the settings, and what it opens
@@ -268,7 +268,7 @@ RECEIVED = "board.received"
 """The session key of the number of the last click on a part that was received."""
 
 
-def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
+def model_of(config: RunConfig, shown: RunConfig | None) -> Json:
     """The model of the picture as plain data. ``shown``: the config of the run that the board shows; without one it is ``config``, that of
     the form, to which the controls belong."""
     model = stack_of(shown or config)
@@ -284,7 +284,7 @@ def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
 
 def act() -> None:
     """Parts of the picture were clicked: change the settings, open the group of settings, or train, as they ask."""
-    changes: Plain = {}
+    changes: Json = {}
     for asked in received((st.session_state.get(KEY) or {}).get("act"), RECEIVED):
         values = asked.get("set")
         changes |= {name: value for name, value in values.items() if _free(name)} if isinstance(values, dict) else {}
@@ -296,12 +296,12 @@ def act() -> None:
             submit(form_config())
 
 
-def _trains(config: RunConfig, kind: StackPart) -> Plain | None:
+def _trains(config: RunConfig, kind: StackPart) -> Json | None:
     """The settings with which a model without the part is trained, or again one with it; None where there are none to change."""
     if kind.without:
         lacks = kind.is_off(config) or kind.is_broken(config)
         label = f"Train {'with' if lacks else 'without'} {kind.noun}"
-        sets: Plain = dict(kind.restored if lacks else kind.without)
+        sets: Json = dict(kind.restored if lacks else kind.without)
     elif kind.fewer and getattr(config, kind.fewer) > 1:
         label, sets = f"Train with one {kind.noun} fewer", {kind.fewer: getattr(config, kind.fewer) - 1}
         if kind.fewer == "n_heads":  # the others keep their width

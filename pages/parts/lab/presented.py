@@ -10,16 +10,16 @@ from engine.experiments.run_readings import READINGS
 from engine.runs.run import Run
 from engine.settings.fields import Setting, to_text
 from pages.parts.app.in_markdown import escaped, in_markdown, say_unsaved, setting_help, show_refusal, with_terms
-from pages.parts.app.own_runs import shown_run
+from pages.parts.app.recent_runs import shown_run
 from pages.parts.app.server import find
 from pages.parts.app.visitor import mine
 from pages.parts.boards.live.board import Layout, Overlay, PanelName, Picture, live_board, overlay
+from pages.parts.experiments.handouts import Note, write_down
+from pages.parts.experiments.presenting import Presenting, asks_to_run, guesses_closed, presenting, shows, take_guess
+from pages.parts.experiments.projector import show_responses, tell_phones
+from pages.parts.experiments.question import UNREAD, Guess, ask, guess_of, keep_guess, verdict
 from pages.parts.lab.form import act, controls, model_of, submit
 from pages.parts.lab.state import SETTINGS
-from pages.parts.stage.handouts import Note, write_down
-from pages.parts.stage.presenting import Presenting, asks_to_run, guesses_closed, presenting, shows, take_guess
-from pages.parts.stage.question import UNREAD, Guess, ask, guess_of, keep_guess, verdict
-from pages.parts.stage.wall import show_hands, tell_phones
 
 RUNS = "lab.runs_of_steps"
 """Session key: the id of the run of each prepared step and value, by the name of its guess."""
@@ -79,7 +79,7 @@ def _show_guesses(now: Presenting, question: Question, observed: Observed | None
         taught = now.step.guide.taught_by(observed) if now.step.guide else ""
         tell_phones(right, f"{observed.sentence} {taught}".strip())
     if shows("sentence") or not shows("run"):
-        show_hands(right)
+        show_responses(right)
     return verdict(question, guess, right) if observed is not None and guess is not None else ""
 
 

@@ -25,15 +25,15 @@ from engine.settings.names import meant
 from engine.tasks import TASKS
 from pages.parts.app import server
 from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words
-from pages.parts.app.own_runs import forget_run, kept_runs, run_shelf, show_run
 from pages.parts.app.page_state import offer_file
+from pages.parts.app.recent_runs import forget_run, kept_runs, recent_runs_of_tab, show_run
 from pages.parts.app.visitor import mine, visitor
 from pages.parts.boards.live.board import Layout, Overlay, live_board, overlay
 from pages.parts.charts.colors import color_of, shade
+from pages.parts.experiments.handouts import Note, offer_hand_in, show_link, write_down
+from pages.parts.experiments.running import issue_link
 from pages.parts.lab.form import IN_SIGHT, submit
 from pages.parts.lab.state import ARM, ISSUE, SETTINGS, address, fill_form, share_link
-from pages.parts.stage.experiments import issue_link
-from pages.parts.stage.handouts import Note, offer_hand_in, show_link, write_down
 
 ARRIVAL = "arrival"
 """Session key: the issue and the arm that a link came from."""
@@ -174,7 +174,7 @@ def named_by_difference(earlier: RunConfig, present: RunConfig) -> str:
 
 def overlays_behind(run: Run) -> list[Overlay]:
     """The runs drawn behind the present one: those of the same task that are not hidden."""
-    shown = (other for other in kept_runs() if other.events and other.id not in {run.id, *run_shelf().hidden})
+    shown = (other for other in kept_runs() if other.events and other.id not in {run.id, *recent_runs_of_tab().hidden})
     behind = [other for other in shown if other.config.task == run.config.task]
     return [replace(overlay(other, _name(other, run)), in_legend=False) for other in behind]  # a chip names it
 
@@ -194,7 +194,7 @@ def show_shelf(run: Run) -> None:
 
 def show_beside(run: Run) -> None:
     """The attention of the present run and of the one chosen to stand beside it."""
-    other = next((one for one in kept_runs() if one.id == run_shelf().beside and one.id != run.id), None)
+    other = next((one for one in kept_runs() if one.id == recent_runs_of_tab().beside and one.id != run.id), None)
     if other is None:
         return
     st.header("Two runs side by side", help="The attention of each at the same moment of its own training.")
@@ -205,7 +205,7 @@ def show_beside(run: Run) -> None:
 
 
 def _chip(other: Run, run: Run, words: str) -> None:
-    shelf, here = run_shelf(), other.id == run.id
+    shelf, here = recent_runs_of_tab(), other.id == run.id
     pinned, hidden = other.id in shelf.pinned, other.id in shelf.hidden
     marks = (":material/push_pin:" if pinned else "") + (":material/visibility_off:" if hidden else "")
     name = f"**{': '.join(filter(None, ('this run', words)))}**" if here else words or "the same settings"

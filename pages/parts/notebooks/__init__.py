@@ -12,7 +12,7 @@ import streamlit as st
 
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import ModelSettings, PageState, one_of
-from pages.parts.boards.component import Plain
+from pages.parts.boards.component import Json
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.base import across_line, axis, color_bar, figure
 from pages.parts.charts.colors import BLUE, MAGENTA, MUTED, ORANGE, TEAL, VIOLET, diverging, sequential, shade
@@ -45,7 +45,7 @@ LINES = (BLUE, ORANGE, TEAL, VIOLET, MAGENTA, MUTED["light"])
 """One colour for each trace, in their order; the traces of a legend group share one."""
 
 
-def panel_of(drawn: Plain, name: str) -> Panel:
+def panel_of(drawn: Json, name: str) -> Panel:
     """A panel of a Plotly figure, given as plain data and layout."""
     layout = drawn["layout"]
     title = str(_text(layout.get("title")))
@@ -55,12 +55,12 @@ def panel_of(drawn: Plain, name: str) -> Panel:
     )  # fmt: skip
 
 
-def figure_in_words(drawn: Plain) -> str:
+def figure_in_words(drawn: Json) -> str:
     """The traces of a figure in numbers, as text."""
     return " ".join(_trace_in_words(trace) for trace in drawn["data"])
 
 
-def _trace_in_words(trace: Plain) -> str:
+def _trace_in_words(trace: Json) -> str:
     if trace["type"] == "heatmap":
         values = [value for row in trace["z"] for value in row]
         return f"{len(trace['z'])} rows of {len(trace['z'][0])} cells, from {min(values):.3g} to {max(values):.3g}."
@@ -70,13 +70,13 @@ def _trace_in_words(trace: Plain) -> str:
     return f"{trace.get('name', 'values')}: {y[0]:.3g} at {x[0]}, {y[-1]:.3g} at {x[-1]}."
 
 
-def _house(drawn: Plain) -> go.Figure:
+def _house(drawn: Json) -> go.Figure:
     layout, colors = drawn["layout"], dict[str, str]()
     traces = []
     for place, trace in enumerate(drawn["data"]):
         group = trace.get("legendgroup") or f"{place}"
         traces.append(_coloured(trace, colors.setdefault(group, LINES[len(colors) % len(LINES)])))
-    axes: Plain = {}
+    axes: Json = {}
     for name in ("xaxis", "yaxis"):
         own = dict(layout.get(name, {}))
         axes[name] = axis(str(_text(own.pop("title", ""))), **own)
@@ -87,7 +87,7 @@ def _house(drawn: Plain) -> go.Figure:
     return figure(traces, shapes=shapes, showlegend=len(colors) > 1, **axes, **kept)
 
 
-def _coloured(trace: Plain, color: str) -> Plain:
+def _coloured(trace: Json, color: str) -> Json:
     pair = shade(color)
     if trace["type"] == "heatmap":
         lowest = min(value for row in trace["z"] for value in row if math.isfinite(value))

@@ -9,12 +9,12 @@ from engine.config.link import to_query
 from engine.config.run_config import RunConfig
 from engine.config.text_recipe import text_config
 from engine.runs.run import Run
-from engine.tasks.text import own
+from engine.tasks.text import user_texts
 from engine.tasks.text.encoded import without_window
 from engine.tasks.text.tokens import Unit
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown, refused_in_words, show_refusal
-from pages.parts.app.own_runs import pause_button, say_watching, steering_button
+from pages.parts.app.recent_runs import pause_button, say_watching, steering_button
 from pages.parts.app.visitor import visitor
 from pages.parts.text.state import PLAYS, SETTINGS, form_config, train
 
@@ -64,7 +64,7 @@ def _ask_for_text() -> None:
     if name != PLAYS:
         try:
             st.caption(
-                f":material/description: Your text, {len(own.read(name)):,} characters; its last tenth is held out. It stays on the "
+                f":material/description: Your text, {len(user_texts.read(name)):,} characters; its last tenth is held out. It stays on the "
                 f"machine that runs this app; links name it by {name[:8]}…, the hash of its content, and do not contain it."
             )
         except ValueError as error:
@@ -78,7 +78,10 @@ def _ask_for_text() -> None:
     with st.expander("Give a text" if name == PLAYS else "Give another text", expanded=name == PLAYS):
         st.file_uploader("A file: plain text in UTF-8, at most 1 MB", key=FILE)
         st.text_area(
-            "Or paste it here", key=PASTED, height=120, placeholder=f"At least {own.MIN_TEXT_CHARACTERS:,} characters"
+            "Or paste it here",
+            key=PASTED,
+            height=120,
+            placeholder=f"At least {user_texts.MIN_TEXT_CHARACTERS:,} characters",
         )
         st.button("Use this text", icon=":material/check:", on_click=_keep)
         show_refusal("text", icon=":material/error:")
@@ -91,7 +94,7 @@ def _keep() -> None:
         if not content:
             raise ValueError("No text has arrived. Paste it, or choose the file again.")
         server.pool().allowances.give_text(visitor())
-        st.session_state[LAST] = own.keep(content, visitor(), server.pool().limits.texts_per_visitor)
+        st.session_state[LAST] = user_texts.keep(content, visitor(), server.pool().limits.texts_per_visitor)
         SETTINGS.put({"text": st.session_state[LAST]})
 
 

@@ -12,10 +12,10 @@ from engine.config.text_recipe import CHOSEN, RECIPE, TASK, text_config
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError, Problem, no_setting
 from engine.settings.fields import Setting, to_text
-from engine.tasks.text import own
+from engine.tasks.text import user_texts
 from pages.parts.app.frame import as_fragment
-from pages.parts.app.own_runs import start_run
 from pages.parts.app.page_state import PageSettings
+from pages.parts.app.recent_runs import start_run
 from pages.parts.app.server import find
 
 RUN = "text.run"
@@ -70,7 +70,7 @@ def read_setting(name: str, given: str) -> Any:
     value = text_config(**{name: given}).value(name)
     if name == "text" and value != PLAYS:
         try:
-            own.read(str(value))  # named here, not where it would be trained on
+            user_texts.read(str(value))  # named here, not where it would be trained on
         except ValueError:
             allowed = f"{PLAYS}, or the name of a text of your own that is kept here"
             raise ConfigError([Problem(name, given, allowed)]) from None
@@ -119,8 +119,8 @@ def address() -> dict[str, str]:
     run = shown_text_run()
     if run is None:
         return SETTINGS.query()
-    own = SETTINGS.query(run.config.flat()) if run.config.task == TASK else SETTINGS.query()
-    return own | {RUN_NAME: run.id}
+    user_texts = SETTINGS.query(run.config.flat()) if run.config.task == TASK else SETTINGS.query()
+    return user_texts | {RUN_NAME: run.id}
 
 
 def share_link() -> str:

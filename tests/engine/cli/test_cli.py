@@ -17,7 +17,7 @@ from engine.config.link import as_options
 from engine.config.presets import PRESETS
 from engine.encodings import ENCODINGS
 from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, remember_speeds, speed_file
-from engine.experiments.choice.qualities import COMPARED, QUALITIES
+from engine.experiments.benchmark.criteria import COMPARED, CRITERIA
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.foundation.provenance import provenance
 from engine.serving.pool import Pool
@@ -108,7 +108,7 @@ def test_encodings_and_issues_are_listed(capsys: Printed) -> None:
 
 def test_the_evidence_on_each_encoding_is_listed(capsys: Printed) -> None:
     every = rows_of(capsys, "encodings", "--evidence")
-    assert len(every) == len(COMPARED) * sum(len(one.times) for one in QUALITIES.values())
+    assert len(every) == len(COMPARED) * sum(len(one.times) for one in CRITERIA.values())
     assert all(cell["provenance"] == provenance() for cell in every)
     shown = printed(capsys, "encodings", "--evidence")
     assert all(word in shown for word in ("Language, 4×", "Few data, counting", "RoPE"))

@@ -8,18 +8,18 @@ import pytest
 
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import predict
-from engine.experiments.choice import table
-from engine.experiments.choice.advice import advice, least_regret, regrets
-from engine.experiments.choice.costs import costs_of_encodings, shipped_times
-from engine.experiments.choice.qualities import (
+from engine.experiments.benchmark import table
+from engine.experiments.benchmark.advice import advice, least_regret, regrets
+from engine.experiments.benchmark.costs import costs_of_encodings, shipped_times
+from engine.experiments.benchmark.criteria import (
     CHOICE,
     COMPARED,
+    CRITERIA,
     NEEDS,
-    QUALITIES,
     SETS,
     TIMES,
+    Criterion,
     Paper,
-    Quality,
     arm_name,
     asked_by,
     model_of,
@@ -27,15 +27,15 @@ from engine.experiments.choice.qualities import (
     share,
     turns_in_words,
 )
-from engine.experiments.choice.table import Column, beside_papers, column
+from engine.experiments.benchmark.table import Column, beside_papers, column
 from engine.experiments.comparison import DESIGN
 from engine.experiments.experiment import CONFIRMATORY_SEEDS
 from engine.experiments.frames import EVIDENCE, evidence_frame
 from engine.experiments.rates import is_tuned
 from engine.experiments.trial import Trial
 
-OFFSETS, LOOKUP, TEXT = (QUALITIES[name] for name in ("offsets", "lookup", "text"))
-SHORT = Quality(
+OFFSETS, LOOKUP, TEXT = (CRITERIA[name] for name in ("offsets", "lookup", "text"))
+SHORT = Criterion(
     slug="short", label="Short", need="A class for each sequence", task="majority: are most symbols high?", metric="accuracy",
     smallest=0.05, settings={"task": "cue_majority", "family": "encoder", "seq_len": 12, "steps": 200},
 )  # fmt: skip
@@ -49,7 +49,7 @@ def _nothing_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def trials(quality: str, by_encoding: Mapping[str, Mapping[str, float]]) -> list[Trial]:
-    arms = {arm_name(QUALITIES[quality], name): dict(numbers) for name, numbers in by_encoding.items()}
+    arms = {arm_name(CRITERIA[quality], name): dict(numbers) for name, numbers in by_encoding.items()}
     return [Trial(arm, seed, numbers) for arm, numbers in arms.items() for seed in range(16)]
 
 
@@ -67,8 +67,8 @@ def states(found: Column) -> dict[str, str]:
 
 
 def test_every_encoding_is_measured_in_every_quality_and_the_models_of_a_quality_differ_in_it_alone() -> None:
-    assert len(CHOICE.arms) == len(QUALITIES) * len(COMPARED)
-    for quality in QUALITIES.values():
+    assert len(CHOICE.arms) == len(CRITERIA) * len(COMPARED)
+    for quality in CRITERIA.values():
         plain = [CHOICE.untuned().config(CHOICE.arm(arm_name(quality, name))) for name in COMPARED]
         assert len({config.replace(pos_encoding="nope") for config in plain}) == 1
         assert quality.own.keys() <= set(COMPARED)
@@ -77,7 +77,7 @@ def test_every_encoding_is_measured_in_every_quality_and_the_models_of_a_quality
         assert quality.lengths == () or quality.lengths == tuple(quality.lengths[0] * times for times in TIMES)
         if quality.lengths:
             assert (plain[0].seq_len, plain[0].test_lengths) == (quality.lengths[0], quality.lengths)
-    assert {paper.baseline for quality in QUALITIES.values() for paper in quality.papers} <= set(COMPARED)
+    assert {paper.baseline for quality in CRITERIA.values() for paper in quality.papers} <= set(COMPARED)
     assert max(predict(CHOICE.config(arm)).parameters for arm in CHOICE.arms) < 200_000
     assert (CHOICE.seed_range, SETS) == (CONFIRMATORY_SEEDS, (CONFIRMATORY_SEEDS[0],))
     assert model_of(TEXT).task_settings.n_symbols == 80
@@ -85,8 +85,8 @@ def test_every_encoding_is_measured_in_every_quality_and_the_models_of_a_quality
 
 def test_qualities_of_one_need_are_asked_about_together_and_an_accuracy_only_where_it_can_differ() -> None:
     assert [quality.slug for quality in asked_by("few")] == ["few", "few_place"]
-    assert set(NEEDS) == QUALITIES.keys() - {"few_place"} | {"parameters", "time"}
-    assert (OFFSETS.times, LOOKUP.times, TEXT.times, QUALITIES["few"].times) == (
+    assert set(NEEDS) == CRITERIA.keys() - {"few_place"} | {"parameters", "time"}
+    assert (OFFSETS.times, LOOKUP.times, TEXT.times, CRITERIA["few"].times) == (
         (2, 4, 8),
         (2, 4, 8),
         (1, 2, 4, 8),

@@ -17,7 +17,7 @@ from engine.experiments.class_seeds import (
     keep_seed,
     press_seed,
 )
-from engine.experiments.classroom import HELD_FOR, MAX_CLASSES_OF_VISITOR, Wall, enter, hands, open_class, show_wall
+from engine.experiments.classroom import HELD_FOR, MAX_CLASSES_OF_VISITOR, Wall, enter, open_class, responses, show_wall
 from engine.experiments.evidence.shipped import sets_of_seeds
 from engine.experiments.experiment import LARGEST_SEED, MOST_SEEDS, PILOT_SEEDS
 from engine.experiments.issues import ISSUES
@@ -105,7 +105,7 @@ def test_a_doubled_press_counts_once_and_two_rounds_count_twice(code: str) -> No
     found = class_seeds(code, 0, 2)
     assert (found.phones, found.this_round, len(found.seeds)) == (2, {"ann"}, 3)
     assert class_seeds(code, 1, 1) == class_seeds("0123abcd", 0, 1) == ClassSeeds(0, frozenset(), (), ())
-    assert hands(code, 0).students == 2, "a seed is no student"
+    assert responses(code, 0).students == 2, "a seed is no student"
 
 
 def test_thirty_presses_at_once_make_one_seed(code: str) -> None:

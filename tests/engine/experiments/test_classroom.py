@@ -16,14 +16,14 @@ from engine.experiments.classroom import (
     FORM,
     HELD_FOR,
     HERE_FOR,
-    Hands,
+    Responses,
     Wall,
     empty_class,
     enter,
-    hands,
     keep_guess,
     open_class,
     presents,
+    responses,
     show_wall,
     wall_of,
 )
@@ -35,7 +35,7 @@ from tests.engine.full_disk import full
 
 ANN, BEN, EVE, DAN, ZOE = map(Visitor, ("ann", "ben", "eve", "dan", "zoe"))
 TEACHER = Visitor("teacher", "10.0.0.1")
-NOBODY = Hands(0, {})
+NOBODY = Responses(0, {})
 ASKS = Wall("heads.5~~missing-mask.5", phase="guess")
 
 
@@ -74,9 +74,9 @@ def test_the_latest_guess_of_each_student_counts_once_and_for_its_own_step_and_c
     keep_guess(other, ZOE, 0, 1)
     show_wall(code, TEACHER, replace(ASKS, at=1))
     keep_guess(code, BEN, 1, 0)
-    assert hands(code, 0) == Hands(4, {-1: 1, 1: 1})
-    assert hands(code, 1) == Hands(4, {0: 1})
-    assert hands(other, 0) == Hands(1, {1: 1})
+    assert responses(code, 0) == Responses(4, {-1: 1, 1: 1})
+    assert responses(code, 1) == Responses(4, {0: 1})
+    assert responses(other, 0) == Responses(1, {1: 1})
     assert FORM.fullmatch(code)
     assert code != other
 
@@ -85,13 +85,13 @@ def test_nobody_waits_for_a_phone_that_has_left_until_it_is_back(code: str, own_
     for student in (ANN, BEN, EVE):
         enter(code, student)
     keep_guess(code, ANN, 0, 1)
-    assert (hands(code, 0).here, hands(code, 0).waiting) == ({"ann", "ben", "eve"}, 2)
+    assert (responses(code, 0).here, responses(code, 0).waiting) == ({"ann", "ben", "eve"}, 2)
     (file,) = own_data_folder.rglob("ben.*.json")
     set_back(file, HERE_FOR + 1)
-    assert (hands(code, 0).here, hands(code, 0).waiting) == ({"ann", "eve"}, 1)
-    assert hands(code, 0) == Hands(3, {1: 1}), "it is still in the class"
+    assert (responses(code, 0).here, responses(code, 0).waiting) == ({"ann", "eve"}, 1)
+    assert responses(code, 0) == Responses(3, {1: 1}), "it is still in the class"
     enter(code, BEN)
-    assert hands(code, 0).waiting == 2
+    assert responses(code, 0).waiting == 2
 
 
 def test_only_who_opened_a_class_steers_its_wall_which_all_others_follow(code: str, own_data_folder: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_guess_that_comes_when_the_wall_has_gone_on_counts_no_more(code: str) 
             keep_guess(code, ANN, 0, -1)
         with pytest.raises(Refused, match="gone on"):
             keep_guess(code, BEN, 0, -1)
-    assert hands(code, 0) == Hands(1, {1: 1})
+    assert responses(code, 0) == Responses(1, {1: 1})
 
 
 def test_who_comes_back_finds_its_guesses_and_withdraws_none(code: str) -> None:
@@ -131,7 +131,7 @@ def test_who_comes_back_finds_its_guesses_and_withdraws_none(code: str) -> None:
     assert enter(code, ANN) == {0: 1, 12: -1}
     elsewhere = Visitor("ann", "10.0.0.7")
     assert enter(code, elsewhere) == {0: 1, 12: -1}
-    assert hands(code, 0) == Hands(1, {1: 1})
+    assert responses(code, 0) == Responses(1, {1: 1})
 
 
 def test_a_made_up_link_makes_nothing_and_deletes_nothing(code: str, own_data_folder: Path) -> None:
@@ -144,9 +144,9 @@ def test_a_made_up_link_makes_nothing_and_deletes_nothing(code: str, own_data_fo
         show_wall(made_up, TEACHER, ASKS)
         with pytest.raises(NoRoom, match="has ended"):
             keep_guess(made_up, BEN, 0, 1)
-        assert hands(made_up, 0) == NOBODY
+        assert responses(made_up, 0) == NOBODY
     assert files(own_data_folder) == before
-    assert hands(code, 0) == Hands(1, {1: 1})
+    assert responses(code, 0) == Responses(1, {1: 1})
 
 
 def test_a_student_s_many_guesses_take_the_room_of_one(code: str, own_data_folder: Path) -> None:
@@ -169,14 +169,14 @@ def test_the_students_of_an_address_and_of_a_class_are_limited_and_those_in_it_s
         enter(code, Visitor(f"phone {number}", f"10.0.1.{number}"))
     with pytest.raises(NoRoom, match=r"has 70 students already, as many as are counted\."):
         enter(code, Visitor("late", "10.0.2.1"))
-    assert hands(code, 0) == Hands(70, {1: 1})
+    assert responses(code, 0) == Responses(70, {1: 1})
 
 
 def test_a_student_whose_address_changes_stays_one_student(code: str) -> None:
     enter(code, Visitor("ann", "10.0.0.1"))
     for address in ("10.0.9.9", "10.0.0.1", ""):
         keep_guess(code, Visitor("ann", address), 0, 1)
-        assert hands(code, 0) == Hands(1, {1: 1})
+        assert responses(code, 0) == Responses(1, {1: 1})
 
 
 def test_thirty_guess_at_once_and_all_are_counted_while_the_wall_looks(code: str) -> None:
@@ -191,9 +191,9 @@ def test_thirty_guess_at_once_and_all_are_counted_while_the_wall_looks(code: str
         guesses = [threads.submit(guess, number) for number in range(30)]
         together.wait(60)
         while not all(one.done() for one in guesses):
-            assert hands(code, 0).students <= 30
+            assert responses(code, 0).students <= 30
         assert [one.result() for one in guesses] == [None] * 30
-    assert hands(code, 0) == Hands(30, {1: 30})
+    assert responses(code, 0) == Responses(30, {1: 30})
 
 
 def test_thirty_open_a_class_at_once_and_each_has_its_own(own_data_folder: Path) -> None:
@@ -202,7 +202,7 @@ def test_thirty_open_a_class_at_once_and_each_has_its_own(own_data_folder: Path)
         keep_guess(code, ANN, 0, 1)
         return code
 
-    assert [hands(code, 0) for code in at_once(present)] == [Hands(1, {1: 1})] * 30
+    assert [responses(code, 0) for code in at_once(present)] == [Responses(1, {1: 1})] * 30
 
 
 def test_who_opens_many_classes_loses_those_and_no_other_one_goes(code: str, own_data_folder: Path) -> None:
@@ -212,13 +212,13 @@ def test_who_opens_many_classes_loses_those_and_no_other_one_goes(code: str, own
         keep_guess(one, BEN, 0, 1)
         leave_class(one)
     last = open_class(Visitor("a cookie", "10.0.0.9"))
-    assert [hands(one, 0).students for one in own] == [0] + [1] * (len(own) - 1)
+    assert [responses(one, 0).students for one in own] == [0] + [1] * (len(own) - 1)
     assert not (own_data_folder / "classrooms" / own[0]).exists(), "the guesses of a class go with it"
     assert enter(last, BEN) == {}
 
     for number in range(classroom.MAX_CLASSES + 10):
         leave_class(open_class(Visitor(f"cookie {number}", "10.0.0.9")))
-    assert hands(code, 0) == Hands(1, {1: 1})
+    assert responses(code, 0) == Responses(1, {1: 1})
     assert len(list((own_data_folder / "classrooms").glob("*.class"))) == classroom.MAX_CLASSES // 2 + 1
 
 
@@ -232,7 +232,7 @@ def test_no_number_of_new_classes_takes_the_place_of_one_that_is_held(code: str,
             for _ in range(classroom.MAX_CLASSES_OF_VISITOR):
                 open_class(Visitor(f"cookie {number}", networks[number % 2]))
                 opened += 1
-    assert hands(code, 0) == Hands(30, {1: 30})
+    assert responses(code, 0) == Responses(30, {1: 30})
     assert opened < classroom.MAX_CLASSES
     with pytest.raises(NoRoom, match=r"^\d+ classes are held just now\. Open this one in a few minutes\.$"):
         open_class(Visitor("one more cookie", networks[0]))
@@ -293,7 +293,7 @@ def test_a_full_class_takes_the_next_student_in_place_of_one_whose_phone_has_lef
         set_back(file, HERE_FOR + 1)
     for number in range(10):
         keep_guess(code, Visitor(f"mate {number}", mate.address), 0, 1)
-    assert hands(code, 0).guesses == {-1: 50, 1: 10}
+    assert responses(code, 0).guesses == {-1: 50, 1: 10}
     with pytest.raises(NoRoom, match="60 students at your network address already"):
         enter(code, mate)
     enter(code, Visitor("ann", "10.0.0.1"))
@@ -302,7 +302,7 @@ def test_a_full_class_takes_the_next_student_in_place_of_one_whose_phone_has_lef
         enter(code, Visitor("eve", "10.0.0.3"))
     set_back(next(own_data_folder.rglob("ann.*.json")), HERE_FOR + 1)
     enter(code, Visitor("eve", "10.0.0.3"))
-    assert hands(code, 0).students == 62
+    assert responses(code, 0).students == 62
 
 
 def test_the_presenter_alone_empties_a_class_and_who_is_here_enters_it_again(code: str) -> None:
@@ -310,11 +310,11 @@ def test_the_presenter_alone_empties_a_class_and_who_is_here_enters_it_again(cod
         keep_guess(code, student, 0, 1)
     for stranger in (ANN, PROGRAM):
         empty_class(code, stranger)
-    assert hands(code, 0) == Hands(2, {1: 2})
+    assert responses(code, 0) == Responses(2, {1: 2})
     empty_class(code, TEACHER)
-    assert hands(code, 0) == NOBODY
+    assert responses(code, 0) == NOBODY
     keep_guess(code, ANN, 0, 0)
-    assert hands(code, 0) == Hands(1, {0: 1})
+    assert responses(code, 0) == Responses(1, {0: 1})
 
 
 def test_a_damaged_file_is_passed_over_and_written_anew(code: str, own_data_folder: Path) -> None:
@@ -325,10 +325,10 @@ def test_a_damaged_file_is_passed_over_and_written_anew(code: str, own_data_fold
     for number, content in enumerate(damaged):
         (folder / f"{number}..json").write_bytes(content)
     (folder / "0..json.12345678.part").write_text("")
-    assert hands(code, 0) == Hands(1 + len(damaged), {1: 1})
+    assert responses(code, 0) == Responses(1 + len(damaged), {1: 1})
     for number in range(len(damaged)):
         keep_guess(code, Visitor(f"{number}"), 0, 0)
-    assert hands(code, 0).guesses == {1: 1, 0: len(damaged)}
+    assert responses(code, 0).guesses == {1: 1, 0: len(damaged)}
 
 
 def test_the_wall_reads_only_what_has_changed(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,11 +340,11 @@ def test_the_wall_reads_only_what_has_changed(code: str, monkeypatch: pytest.Mon
 
     for student in (ANN, BEN):
         keep_guess(code, student, 0, 1)
-    hands(code, 0)
+    responses(code, 0)
     keep_guess(code, BEN, 0, -1)
     monkeypatch.setattr(Path, "read_bytes", noted)
     for at in (0, 0, 1):
-        hands(code, at)
+        responses(code, at)
     assert seen == ["ben..json"]
 
 
@@ -359,4 +359,4 @@ def test_a_full_disk_is_an_error_and_the_guess_before_it_counts(code: str, monke
             enter(code, BEN)
         with pytest.raises(OSError, match="No space"):
             open_class(PROGRAM)
-    assert hands(code, 0) == Hands(1, {1: 1})
+    assert responses(code, 0) == Responses(1, {1: 1})

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.experiments.choice.qualities import CHOICE
+from engine.experiments.benchmark.criteria import CHOICE
 from engine.experiments.comparison import Comparison
 from engine.experiments.experiment import Arm, Experiment, relative
 from engine.experiments.issues import ISSUES

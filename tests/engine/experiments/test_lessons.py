@@ -33,7 +33,7 @@ from engine.settings.errors import ConfigError
 MOST_WORDS = 60
 
 
-def test_shipped_lessons_are_named_and_found_by_their_steps_and_each_stage_takes_a_third_of_its_minutes() -> None:
+def test_shipped_lessons_are_named_and_found_by_their_steps_and_each_issue_takes_a_third_of_its_minutes() -> None:
     for name, lesson in LESSONS.items():
         assert to_code(lesson) == name
         assert from_code(name) is lesson

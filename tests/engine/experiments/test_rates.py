@@ -10,7 +10,7 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.experiments import rates
-from engine.experiments.choice.qualities import CHOICE
+from engine.experiments.benchmark.criteria import CHOICE
 from engine.experiments.evidence.shipped import sets_of_seeds
 from engine.experiments.experiment import PILOT_SEEDS, Arm, Claim, Experiment, difference
 from engine.experiments.finding import Finding

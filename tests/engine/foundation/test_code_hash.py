@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.analysis.attention import asked
-from engine.analysis.attention.asked import ModelAsked
+from engine.analysis.attention import requests
+from engine.analysis.attention.requests import ModelRequest
 from engine.config.run_config import RunConfig
 from engine.foundation.code_hash import ENGINE, LEFT_OUT, code_hash
 
@@ -68,6 +68,6 @@ def test_what_trains_imports_nothing_that_is_left_out() -> None:
 
 
 def test_weights_are_trained_again_after_the_code_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = asked.file_of(ModelAsked(RunConfig()))
-    monkeypatch.setattr(asked, "code_hash", lambda: "other")
-    assert asked.file_of(ModelAsked(RunConfig())) != before
+    before = requests.file_of(ModelRequest(RunConfig()))
+    monkeypatch.setattr(requests, "code_hash", lambda: "other")
+    assert requests.file_of(ModelRequest(RunConfig())) != before

@@ -7,9 +7,9 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
+from engine.serving.fair_queue import HEAD_START
 from engine.serving.live_run import LiveRun
 from engine.serving.protocol import Followers
-from engine.serving.shares import HEAD_START
 from engine.serving.turns import FairShare
 from tests.engine.foundation.test_visitor import Clock
 from tests.engine.serving.test_live_run import Timed, live_run, started, take_turn

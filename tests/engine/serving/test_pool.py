@@ -35,7 +35,7 @@ from engine.serving.processes.child import ChildProcess
 from engine.serving.processes.fork_server import ROOT
 from engine.serving.processes.forked import ForkServer
 from engine.serving.protocol import Steering
-from engine.serving.runs import room
+from engine.serving.runs import preemption
 from engine.serving.runs.queued import REPEATS
 from engine.settings.costs import Memory
 from tests.engine import fake_training
@@ -516,7 +516,7 @@ def test_a_run_whose_folder_is_written_while_the_pool_closes_is_lost(tmp_path: P
 def test_an_ending_that_is_slow_to_write_holds_up_nobody(
     tmp_path: Path, end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room, "MOST_RETURNS", 0)
+    monkeypatch.setattr(preemption, "MOST_RETURNS", 0)
     runs = SlowDisk(tmp_path, "ending")
     pool = resting(runs)
     with ThreadPoolExecutor() as threads:

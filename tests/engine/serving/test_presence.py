@@ -33,7 +33,7 @@ def test_a_worker_is_told_with_each_change_who_waits_for_its_runs(tmp_path: Path
     assert len(told) == 1
     later = look(101.0 + LEFT_FOR)
     assert [followers.here for followers in later] == [True, False, True]
-    assert later[2].claims == later[0].claims == first[0].claims, "who has left counts no more"
+    assert later[2].flows == later[0].flows == first[0].flows, "who has left counts no more"
     here.add("ben")
     assert look(102.0 + LEFT_FOR) == first
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from engine.analysis.attention.ablation import ablated
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.without import without_parts
 from engine.encodings import ENCODINGS
 from engine.estimate.layout import shapes
 from engine.model.activations import ActivationCache
@@ -94,7 +94,7 @@ def test_a_head_of_the_last_layer_contributes_what_the_logit_falls_by_when_nothi
     model, batch = shaken(norm="none", mlp=False, n_layers=3)
     whole = right_logit(model, batch)
     for head in range(4):
-        less = right_logit(without_parts(model, [Part("head", "self", 2, head)]), batch)
+        less = right_logit(ablated(model, [Part("head", "self", 2, head)]), batch)
         np.testing.assert_allclose(
             seen(model, batch).contributions["self"][2, head], whole - less, rtol=1e-4, atol=1e-3
         )
@@ -103,7 +103,7 @@ def test_a_head_of_the_last_layer_contributes_what_the_logit_falls_by_when_nothi
 def test_what_was_taken_away_contributes_nothing_and_the_rest_still_adds_up() -> None:
     model, batch = shaken(n_layers=3)
     gone = [Part("head", "self", 1, 2), Part("mlp", "self", 0), Part("skip", "self", 1), Part("norm", "self", 2)]
-    less = without_parts(model, gone)
+    less = ablated(model, gone)
     contributions = seen(less, batch).contributions
     np.testing.assert_allclose(summed(contributions), right_logit(less, batch), rtol=1e-4, atol=1e-3)
     asked = batch.targets[0].numpy() != IGNORE

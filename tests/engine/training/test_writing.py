@@ -13,7 +13,7 @@ from engine.encodings import ENCODINGS
 from engine.estimate.layout import continues, keeps_past, shapes
 from engine.runs.events import Finished, Measuring, Progress
 from engine.settings.architectures import ARCHITECTURES
-from engine.tasks.text import own
+from engine.tasks.text import user_texts
 from engine.tasks.text.tokens import UNKNOWN
 from engine.training.data import Batch
 from engine.training.evaluation import evaluate, forward
@@ -128,7 +128,7 @@ LOGITS = torch.tensor([2.0, -1.0, 0.5, 3.0, 2.9])
 @pytest.fixture
 def config(own_data_folder: Path) -> RunConfig:
     return parse({
-        "task": "shakespeare_words", "text": own.keep(TEXT.encode()), "vocab_size": 14, "seq_len": 8, "d_model": 16,
+        "task": "shakespeare_words", "text": user_texts.keep(TEXT.encode()), "vocab_size": 14, "seq_len": 8, "d_model": 16,
         "tie_embeddings": True, "token_init_std": 0.5,
     })  # fmt: skip
 

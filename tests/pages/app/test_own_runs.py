@@ -6,14 +6,14 @@ from streamlit.testing.v1 import AppTest
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
 from engine.estimate.speed import Speed
-from pages.parts.app import own_runs
-from pages.parts.app.own_runs import MAX_RECENT_RUNS, Shelf
+from pages.parts.app import recent_runs
+from pages.parts.app.recent_runs import MAX_RECENT_RUNS, RecentRuns
 from tests.pages.looking import Open, said
 
 
-def shelf_of(count: int, *, pinned: int = 0) -> Shelf:
+def shelf_of(count: int, *, pinned: int = 0) -> RecentRuns:
     """A shelf on which so many runs were put, of which the first ones were pinned at once."""
-    shelf = Shelf()
+    shelf = RecentRuns()
     for number in range(count):
         shelf.add(f"run {number}")
         if number < pinned:
@@ -38,7 +38,7 @@ def test_a_choice_is_taken_back_and_goes_with_its_run() -> None:
     assert "run 0" not in shelf.hidden
     shelf.beside = "run 0"
     shelf.remove("run 0")
-    assert shelf == Shelf()
+    assert shelf == RecentRuns()
 
 
 @pytest.mark.parametrize(("device", "promised"), [("auto", True), ("cpu", True), ("cuda", False), ("mps", False)])
@@ -62,7 +62,7 @@ def test_the_time_is_that_of_the_device_that_the_settings_ask_for(
     def measured(config: RunConfig) -> object:
         return predict(config, speeds)
 
-    monkeypatch.setattr(own_runs, "predict", measured)
+    monkeypatch.setattr(recent_runs, "predict", measured)
     app: AppTest = open_page("lab.py", device=device, d_model=d_model)
     facts = next(box for box in app.caption if "parameters" in box.value)
     assert facts.value.endswith(f"**{on}")

@@ -13,7 +13,7 @@ from pages.parts.charts.experiments import arms
 from pages.parts.charts.experiments.arms import ROLE_COLORS, goes_without_saying, is_spread, role_color
 from pages.parts.charts.experiments.stack import stack_svg, touched
 from pages.parts.charts.experiments.strip import EndNumbers, effect_figure, effect_height, strip_figure
-from pages.parts.stage.board import escaped
+from pages.parts.experiments.board import escaped
 from tests.pages.scripted_experiment import issue_of
 
 BLUE = role_color("control")

@@ -27,14 +27,14 @@ from engine.serving.allowances import Allowances
 from engine.serving.limits import Limits
 from pages.parts.app import server
 from pages.parts.app.visitor import COOKIE
+from pages.parts.experiments import running as experiments
+from pages.parts.experiments.board import as_csv, as_json
+from pages.parts.experiments.presenting import KEY as PRESENTING
+from pages.parts.experiments.running import EXPERIMENTS, RAN
+from pages.parts.experiments.shown import Shown, of_run
 from pages.parts.issues import tabs
-from pages.parts.issues.stage import outcome_so_far
 from pages.parts.issues.tabs import with_formulas_apart
-from pages.parts.stage import experiments
-from pages.parts.stage.board import as_csv, as_json
-from pages.parts.stage.experiments import EXPERIMENTS, RAN
-from pages.parts.stage.presenting import KEY as PRESENTING
-from pages.parts.stage.shown import Shown, of_run
+from pages.parts.issues.view import outcome_so_far
 from tests.engine.serving.test_pool import until
 from tests.pages.looking import Open, labels, noted, press, said, sent
 from tests.pages.scripted_experiment import Scripted, ScriptedPool
@@ -252,7 +252,7 @@ def test_an_experiment_runs_to_a_verdict_and_is_kept_taken_away_and_found(open_p
     assert ours == [pytest.approx(0.3, abs=0.1)], "ours stands beside theirs"
     claims = next(table.value for table in app.dataframe if "claim" in table.value)
     assert list(claims["finding"]) == [claim.finding.words for claim in experiment.report.claims]
-    app.session_state["stage.numbers"] = True
+    app.session_state["experiment_view.numbers"] = True
     arms = next(table.value for table in app.run().dataframe if "Arm" in table.value)
     assert list(arms["Arm"]) == [arm.name for arm in experiment.report.arms]
     assert arms["Mean"].tolist() == pytest.approx(arms.filter(like="Seed ").mean(axis=1).tolist())

@@ -17,7 +17,7 @@ from engine.config.run_config import RunConfig
 from engine.foundation.glossary import TERMS
 from pages.parts.app.frame import as_fragment, nothing
 from pages.parts.app.scripts import joined
-from pages.parts.boards.component import SHELL, BoardKind, Plain, show_board
+from pages.parts.boards.component import BASE, BoardKind, Json, show_board
 from pages.parts.boards.live.columns import Columns, columns_of
 from pages.parts.boards.live.feed import Payload, feed
 from pages.parts.boards.live.readable_run import ReadableRun, controlled_as
@@ -54,7 +54,7 @@ TITLED = {
     "written": ("What it writes", "temperature"),
 }
 """The title of each panel, and the glossary term that it links to."""
-LINES: dict[PanelName, Plain] = {
+LINES: dict[PanelName, Json] = {
     "loss": {"scales": "Loss axis"},
     "gradients": {"views": ["Gradients", {"layer": "By layer", "qkv": "q, k, v"}], "plain": True},
 }
@@ -119,9 +119,9 @@ class Layout:
 class Picture:
     """How the model is drawn."""
 
-    model: Plain | None = None
+    model: Json | None = None
     """The description of the model (:mod:`pages.parts.boards.live.stack`); None for that of what is shown."""
-    look: Plain = field(default_factory=dict)
+    look: Json = field(default_factory=dict)
     """The attention and the gradient norms to begin with, by the names of :class:`engine.config.presets.PresetView`; also ``without``, the
     parts that are taken away, ``swaps``, the places of symbols that change places, and ``marks``, the kind of part that is to be seen."""
     on_act: Callable[[], None] = nothing
@@ -170,7 +170,7 @@ def live_board(
     as_fragment(draw, every=_seconds_to_next(run) if run and asked and run.live else None)
 
 
-def _facts(run_id: str, panels: Sequence[PanelName], earlier: Sequence[Overlay], name: str) -> Plain:
+def _facts(run_id: str, panels: Sequence[PanelName], earlier: Sequence[Overlay], name: str) -> Json:
     overlays: dict[str, list[Any]] = {"loss": [], "accuracy": []}
     for place, other in enumerate(earlier):
         for panel, traces in overlay_traces(other.name, other.color, other.columns, place).items():
@@ -212,7 +212,7 @@ def _band() -> Any:
     return st.components.v2.component(
         "attention_lab_band",
         html='<div class="board live"><div class="band"></div></div>',
-        css=(SHELL / "shell.css").read_text(encoding="utf-8") + (HERE / "live.css").read_text(encoding="utf-8"),
+        css=(BASE / "base.css").read_text(encoding="utf-8") + (HERE / "live.css").read_text(encoding="utf-8"),
         js=joined(HERE / "script" / "band.js") + "export default holdBand\n",
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.analysis.attention.following import followed
+from engine.analysis.attention.attribution import followed
 from engine.analysis.attention.path import Arrival, Path
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names

@@ -5,16 +5,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from engine.analysis.attention.asked import ModelAsked
 from engine.analysis.attention.jobs import (
     MOST_BYTES,
     MOST_FLOPS,
+    AblateHead,
     FollowAnswers,
     LookBeforeTraining,
     ReadOwnSequence,
-    TakeHeadAway,
 )
 from engine.analysis.attention.parts import parts_named
+from engine.analysis.attention.requests import ModelRequest
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
 from engine.foundation.errors import JobError
@@ -47,7 +47,7 @@ def own_message(config: RunConfig, weights: str, text: str, ask: Ask, without: S
         raise JobError(f"Your sequence has {len(text):,} characters; allowed are at most {MOST_LETTERS:,}.")
     if sentence := too_large(config):
         raise JobError(sentence)
-    asked, parts = ModelAsked(config, weights, None if weights else 0), parts_named(config, without)
+    asked, parts = ModelRequest(config, weights, None if weights else 0), parts_named(config, without)
 
     def message() -> Payload:
         read = ask(ReadOwnSequence(asked, text, parts))
@@ -59,7 +59,7 @@ def own_message(config: RunConfig, weights: str, text: str, ask: Ask, without: S
         return _MESSAGES.get(asked, message)  # all who see a run's end ask for it
     answer = message()
     if [part.kind for part in parts] == ["head"]:
-        taken = ask(TakeHeadAway(asked, text, parts[0]))
+        taken = ask(AblateHead(asked, text, parts[0]))
         answer["snapshot"]["taken"] = taken | {"words": [asdict(one) for one in taken["words"]]}
     return answer
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from engine.analysis.attention.asked import lengths_in_words, shortest_known
 from engine.analysis.attention.parts import parts_of
+from engine.analysis.attention.requests import lengths_in_words, shortest_known
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.layout import continues
@@ -15,7 +15,7 @@ from engine.foundation.once import once
 from engine.foundation.tables import Text, read_tables
 from engine.settings.architectures import KERNEL
 from engine.tasks import TASKS
-from pages.parts.boards.component import Plain
+from pages.parts.boards.component import Json
 from pages.parts.charts.experiments.stack import OPTIMIZERS, short_label
 
 
@@ -61,7 +61,7 @@ def part_kinds() -> dict[str, StackPart]:
     return read_tables(Path(__file__).with_suffix(".toml"), StackPart)
 
 
-def stack_of(config: RunConfig) -> Plain:
+def stack_of(config: RunConfig) -> Json:
     """The model as plain data for the picture.
 
     ``stacks``: the kinds of attention of its stacks, the answering one first, each with the prefix of its layers' names in the gradient
@@ -109,7 +109,7 @@ def _drawn(config: RunConfig) -> dict[str, StackPart]:
     return found
 
 
-def _plain(config: RunConfig, kind: StackPart, *, takes: bool) -> Plain:
+def _plain(config: RunConfig, kind: StackPart, *, takes: bool) -> Json:
     """A part. ``takes``: whether it can be taken away. ``trains`` and ``opens`` are for the page to fill in, if it has settings."""
     issue = {"slug": kind.issue, "title": ISSUES[kind.issue].title} if kind.issue in ISSUES else None
     words = {name: getattr(kind, name) for name in ("place", "label", "title", "says", "expects", "spare", "noun")}

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from engine.analysis.attention.asked import ModelAsked, SampleAsked
 from engine.analysis.attention.changes import each_head_off, other_scores, tempered, without_heads
 from engine.analysis.attention.heads import NONE, entropy, heads, kind_scores, mean_distance, name_of
 from engine.analysis.attention.model import held_out, model_of, run_with_cache
 from engine.analysis.attention.parts import Part
+from engine.analysis.attention.requests import ModelRequest, SampleRequest
 from tests.engine.tiny import tiny_config
 
 LENGTH = 9
 CAUSAL = torch.ones(1, LENGTH, LENGTH).tril().bool()
 ALL = torch.ones_like(CAUSAL)
-MODEL = ModelAsked(tiny_config(seq_len=4), step=0)
+MODEL = ModelRequest(tiny_config(seq_len=4), step=0)
 PLACE = Part("head", "self", 1, 3)
 
 
@@ -68,7 +68,7 @@ def test_scores_are_measured_against_chance_and_entropy_and_distance_are_means()
 
 def test_every_head_of_every_kind_has_a_row() -> None:
     config = tiny_config(family="encoder_decoder", seq_len=6)
-    seen = heads(ModelAsked(config, step=0), SampleAsked())
+    seen = heads(ModelRequest(config, step=0), SampleRequest())
     assert len(seen["rows"]) == 3 * 2 * 4
     shapes = dict.fromkeys(("self", "encoder", "cross"), (2, 4, 6, 6))
     assert {which: pattern.shape for which, pattern in seen["patterns"].items()} == shapes
@@ -78,7 +78,7 @@ def test_every_head_of_every_kind_has_a_row() -> None:
 def test_a_head_switched_off_has_the_numbers_of_its_row_and_its_pattern_stays() -> None:
     rows = each_head_off(MODEL)["rows"]
     assert (len(rows), rows[-1]["place"]) == (8, PLACE)
-    seen = without_heads(MODEL, SampleAsked(), PLACE, [PLACE], 1.0)
+    seen = without_heads(MODEL, SampleRequest(), PLACE, [PLACE], 1.0)
     assert seen["after"]["metrics"] == pytest.approx({k: v for k, v in rows[-1].items() if k != "place"})
     assert np.array_equal(seen["before"]["pattern"], seen["after"]["pattern"]), "the pattern is made before the gate"
 
@@ -86,10 +86,10 @@ def test_a_head_switched_off_has_the_numbers_of_its_row_and_its_pattern_stays() 
 def test_temperature_flattens_and_sharpens_and_leaves_the_model_as_it_was() -> None:
     model = model_of(MODEL)
     before = run_with_cache(model, held_out(MODEL.config))[0]
-    found = [without_heads(MODEL, SampleAsked(), PLACE, [], temperature) for temperature in (0.05, 1.0, 20.0)]
+    found = [without_heads(MODEL, SampleRequest(), PLACE, [], temperature) for temperature in (0.05, 1.0, 20.0)]
     entropies = [seen["after"]["entropy"] for seen in found]
     assert entropies == sorted(entropies)
-    hot = without_heads(MODEL, SampleAsked(), PLACE, [], 1e6)["after"]["pattern"]
+    hot = without_heads(MODEL, SampleRequest(), PLACE, [], 1e6)["after"]["pattern"]
     assert hot[-1] == pytest.approx(np.full(7, 1 / 7), abs=1e-5)
     with tempered(model, 1.0):
         assert torch.equal(run_with_cache(model, held_out(MODEL.config))[0], before)
@@ -101,7 +101,7 @@ def test_an_answer_does_not_depend_on_what_was_asked_before() -> None:
     changes = (("attention_score", "additive"), ("attention_impl", "materialised"))
     shared = model_of(replace(MODEL, changes=changes))
     before = run_with_cache(shared, held_out(MODEL.config))[0]
-    other_scores(MODEL, SampleAsked(), PLACE)
+    other_scores(MODEL, SampleRequest(), PLACE)
     assert torch.equal(run_with_cache(shared, held_out(MODEL.config))[0], before)
 
 
@@ -112,9 +112,9 @@ def test_the_models_own_way_to_compare_is_among_the_four() -> None:
         ("additive", "materialised", False),
     ):
         config = tiny_config(seq_len=4, attention_score=score, attention_impl=impl, qk_norm=qk_norm)
-        asked = ModelAsked(config, step=0)
-        found = other_scores(asked, SampleAsked(), PLACE)
-        own = without_heads(asked, SampleAsked(), PLACE, [], 1.0)["before"]
+        asked = ModelRequest(config, step=0)
+        found = other_scores(asked, SampleRequest(), PLACE)
+        own = without_heads(asked, SampleRequest(), PLACE, [], 1.0)["before"]
         assert found[score]["pattern"] == pytest.approx(own["pattern"], abs=1e-6)
         assert found[score]["metrics"] == pytest.approx(own["metrics"], rel=1e-4)
         assert all(np.triu(row["pattern"], 1).max() == 0.0 for row in found.values())

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from engine.analysis.attention.asked import ModelAsked
-from engine.analysis.attention.following import followed
+from engine.analysis.attention.attribution import followed
 from engine.analysis.attention.jobs import FollowAnswers, SwitchEachHeadOff
 from engine.analysis.attention.links import NEEDED, Losses
 from engine.analysis.attention.model import attention_at, held_out, model_of
 from engine.analysis.attention.parts import Part
+from engine.analysis.attention.requests import ModelRequest
 from engine.analysis.measurements.head_pruning import attentions, gated
 from engine.config.run_config import parse
 from engine.runs.events import Snapshot
@@ -25,7 +25,7 @@ def hops() -> Run:
 
 
 def test_of_one_hop_both_heads_are_named_and_only_where_the_answer_is_lost_without_them(hops: Run) -> None:
-    asked = ModelAsked(hops.config, str(hops.weights))
+    asked = ModelRequest(hops.config, str(hops.weights))
     paths, arrival = FollowAnswers(asked, "").do()
     assert arrival is not None
     found = [path for path in paths if path]
@@ -42,7 +42,7 @@ def test_of_one_hop_both_heads_are_named_and_only_where_the_answer_is_lost_witho
     assert all(cost[one.part] > NEEDED / 2 for path in found for one in path.readings)
 
 
-def _right(asked: ModelAsked, off: list[Part], rows: slice = slice(1)) -> np.ndarray:
+def _right(asked: ModelRequest, off: list[Part], rows: slice = slice(1)) -> np.ndarray:
     """Whether the answers to some sequences are right with some heads multiplied by zero, [sequence, position]."""
     model, batch = model_of(asked), held_out(asked.config).rows(rows)
     gates = torch.ones(len(attentions(model)), asked.config.n_heads)
@@ -55,7 +55,7 @@ def _right(asked: ModelAsked, off: list[Part], rows: slice = slice(1)) -> np.nda
 
 def test_a_part_that_costs_less_than_a_tenth_is_no_link_even_where_the_answer_is_lost_without_it() -> None:
     config = parse({"task": "reverse", "n_layers": 2, "n_heads": 4, "seq_len": 6, "vocab_size": 3})
-    asked = ModelAsked(config, step=0)
+    asked = ModelRequest(config, step=0)
     model, batch = model_of(asked), held_out(config)
     lost_alone = needed = 0
     for part in (Part("head", "self", layer, head) for layer in range(2) for head in range(4)):
@@ -70,7 +70,7 @@ def test_a_part_that_costs_less_than_a_tenth_is_no_link_even_where_the_answer_is
 
 
 def test_an_own_sequence_is_followed_and_a_wrong_one_refused(hops: Run) -> None:
-    asked = ModelAsked(hops.config, str(hops.weights))
+    asked = ModelRequest(hops.config, str(hops.weights))
     text = " ".join(hops.events.of(Snapshot)[-1].samples[0].tokens)
     assert FollowAnswers(asked, text).do() == FollowAnswers(asked, "").do()
     with pytest.raises(ValueError, match="allowed are"):

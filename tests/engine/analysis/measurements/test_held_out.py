@@ -17,7 +17,7 @@ from engine.config.run_config import RunConfig, parse
 from engine.encodings.base.layer import cosines
 from engine.runs.record_options import RecordOptions
 from engine.tasks.key_token.data import shortcut_answers
-from engine.tasks.text import own
+from engine.tasks.text import user_texts
 from engine.training.data import Data
 from engine.training.train import train
 from tests.engine.tiny import as_trained
@@ -92,7 +92,7 @@ def test_exposures_are_what_the_data_show_and_a_continuing_decoder_reads_twice_a
 
 
 def test_memory_of_random_letters_flatters_and_a_task_without_text_is_refused(own_data_folder: Path) -> None:
-    text = own.keep("".join(random.Random(0).choices("abcdefgh", k=3000)).encode())
+    text = user_texts.keep("".join(random.Random(0).choices("abcdefgh", k=3000)).encode())
     flat = {"task": "shakespeare_chars", "text": text, "seq_len": 16, "vocab_size": 9, "steps": 150}
     flat |= {"text_tokens": 256, "windows": "non_overlapping", "d_model": 32}
     case = as_trained(**flat, split="none")

@@ -13,7 +13,7 @@ from engine.analysis.text.questions import baseline_nats
 from engine.config.run_config import RunConfig, parse
 from engine.model.build import save_weights
 from engine.runs.events import Finished, Snapshot
-from engine.tasks.text import own
+from engine.tasks.text import user_texts
 from engine.tasks.text.kneser_ney import kneser_ney
 from engine.tasks.text.tokens import pieces, vocabulary_of
 from engine.training.data import Data
@@ -32,7 +32,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ATTENTION_LAB_DATA", str(folder))
         config = parse({
-            "task": "shakespeare_words", "text": own.keep(TEXT.encode()), "vocab_size": 14, "seq_len": 8, "d_model": 16,
+            "task": "shakespeare_words", "text": user_texts.keep(TEXT.encode()), "vocab_size": 14, "seq_len": 8, "d_model": 16,
             "pos_encoding": "rope", "n_layers": 2, "n_heads": 2, "steps": 60, "tie_embeddings": True, "token_init_std": 0.1,
         })  # fmt: skip
         model = prepare(config)

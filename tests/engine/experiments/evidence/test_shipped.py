@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.experiments.choice.qualities import CHOICE
+from engine.experiments.benchmark.criteria import CHOICE
 from engine.experiments.evidence.shipped import (
     FOLDER,
     is_confirmatory,

@@ -17,7 +17,7 @@ from engine.serving.cluster import cluster_at
 from engine.serving.cluster.cluster import DaskCluster, checked_address
 from engine.serving.limits import Limits
 from engine.serving.pool import Pool
-from engine.serving.runs import room
+from engine.serving.runs import preemption
 from tests.clustering import LoopbackCluster, loopback_cluster
 from tests.engine.fake_training import HANGS_IN_THE_END, PidAnywhere, WorkerPid, config
 from tests.engine.serving.test_pool import FAKE, LONG, PATIENCE, long_run, some, steps_of, until, wait_end
@@ -82,7 +82,7 @@ def test_a_run_streams_pauses_steps_goes_on_and_stops(pool: Pool) -> None:
 def test_a_run_that_has_left_its_place_goes_on_wherever_there_is_one(
     pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room, "PAUSED_FOR", 0.5)
+    monkeypatch.setattr(preemption, "PAUSED_FOR", 0.5)
     run = long_run(pool)
     pool.steer(run.id, "pause")
     until(lambda: run.checkpointed)
@@ -133,7 +133,7 @@ def test_a_run_of_a_killed_worker_goes_on_at_another_one(
     with loopback_cluster(tmp_path, workers=2) as cluster, pool_on(cluster, tmp_path / "runs") as pool:
         run = long_run(pool)
         if saved:  # a run that stands still is saved; then it goes on
-            monkeypatch.setattr(room, "PAUSED_FOR", 0.1)
+            monkeypatch.setattr(preemption, "PAUSED_FOR", 0.1)
             pool.steer(run.id, "pause")
             until(lambda: run.checkpointed)
             pool.steer(run.id, "resume")

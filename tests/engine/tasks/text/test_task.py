@@ -12,7 +12,7 @@ import torch
 from engine.config.run_config import RunConfig, parse
 from engine.runs.events import Failed, Snapshot
 from engine.settings.errors import ConfigError
-from engine.tasks.text import own
+from engine.tasks.text import user_texts
 from engine.tasks.text.data import text_corpus
 from engine.tasks.text.encoded import without_window
 from engine.tasks.text.tokens import UNKNOWN
@@ -38,7 +38,7 @@ TEXT = "".join(random.Random(0).choices(CHARACTERS, weights=range(30, 0, -1), k=
 
 @pytest.fixture
 def config(own_data_folder: Path) -> RunConfig:
-    return parse({"task": "shakespeare_chars", "text": own.keep(TEXT.encode()), "seq_len": 8, "steps": 4})
+    return parse({"task": "shakespeare_chars", "text": user_texts.keep(TEXT.encode()), "seq_len": 8, "steps": 4})
 
 
 def numbers_of(text: str, config: RunConfig) -> list[int]:
@@ -109,9 +109,9 @@ def test_chance_is_the_share_of_the_commonest_character_and_too_little_text_is_s
 @pytest.mark.parametrize("task", ["shakespeare_chars", "shakespeare_words"])
 def test_the_share_of_unknown_tokens_is_that_of_the_tokens_themselves(task: str, config: RunConfig) -> None:
     for settings in ({"vocab_size": 2}, {"vocab_size": 9}, {"vocab_size": 9, "split": "windows"}, {"vocab_size": 1000}):
-        own = parse({**config.flat(), "task": task, **settings}).task_settings
-        (tokens,) = own.encoded().held_out if own.split == "plays" else own.encoded().trained
-        assert own.unknown_share() == pytest.approx((tokens == UNKNOWN).mean())
+        user_texts = parse({**config.flat(), "task": task, **settings}).task_settings
+        (tokens,) = user_texts.encoded().held_out if user_texts.split == "plays" else user_texts.encoded().trained
+        assert user_texts.unknown_share() == pytest.approx((tokens == UNKNOWN).mean())
     assert parse({"task": "k_back"}).task_settings.unknown_share() == 0.0
 
 
@@ -162,7 +162,7 @@ def refusal(config: RunConfig) -> str:
 def test_that_a_text_has_no_window_is_known_before_anything_is_counted(
     text: str, why: str, own_data_folder: Path
 ) -> None:
-    name = own.keep(text.encode())
+    name = user_texts.keep(text.encode())
     said = without_window(name, "words", 16)
     assert (why in said) if why else not said
     assert refusal(parse({"task": "shakespeare_words", "text": name, "seq_len": 16})) == said

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from engine.config.run_config import parse
 from engine.foundation.visitor import Visitor
 from engine.settings.errors import ConfigError
-from engine.tasks.text import own, plays
+from engine.tasks.text import plays, user_texts
 from engine.tasks.text.encoded import encoded, read_text
 from engine.tasks.text.kneser_ney import FALLBACK, Discounts, estimated, kneser_ney
 from engine.tasks.text.tokens import (
@@ -107,7 +107,7 @@ def test_a_character_is_what_a_reader_sees_as_one(text: str, characters: list[st
 
 def test_a_picture_of_joined_signs_is_one_token_of_the_model_and_is_written_whole() -> None:
     text = "".join(f"{n} 👩\u200d🚀 meets 👩 and 🚀.\n" for n in range(60))
-    trained = encoded(own.keep(text.encode()), 1, "characters", 80)
+    trained = encoded(user_texts.keep(text.encode()), 1, "characters", 80)
     read = read_text(trained, "meets 👩\u200d🚀 or 👨\u200d🚀")
     assert read.unknown == ["o", "r", "👨\u200d🚀"]
     assert "👩\u200d🚀" in trained.vocabulary.numbers
@@ -118,7 +118,7 @@ def test_comma_separated_values_are_numbers_and_what_stands_between_and_come_bac
     table = 'name,"size, cm",n\n' + "".join(f'"O\'Neil, {n}",{n}.5,{n % 7}\n' for n in range(80))
     assert pieces("7,12.5\n8,,x", "words") == ["7", ",", "12", ".", "5", "\n", "8", ",,", "x"]
     for unit in UNITS:
-        trained = encoded(own.keep(table.encode()), 1, unit, 200)
+        trained = encoded(user_texts.keep(table.encode()), 1, unit, 200)
         read = read_text(trained, "O'Neil, 3\",3.5,")
         assert (read.text, read.unknown) == ("O'Neil, 3\",3.5,", [])
 
@@ -195,23 +195,23 @@ OWN = "Wörter, and more words.\n" * 60
 
 
 def test_a_text_comes_back_by_its_name() -> None:
-    name = own.keep(OWN.encode())
-    assert own.read(name) == OWN
-    assert own.keep(OWN.replace("\n", "\r\n").encode("utf-8-sig")) == name
+    name = user_texts.keep(OWN.encode())
+    assert user_texts.read(name) == OWN
+    assert user_texts.keep(OWN.replace("\n", "\r\n").encode("utf-8-sig")) == name
     assert parse({"task": "shakespeare_chars", "text": name}).value("text") == name
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r", "\v", "\f", "\x85", "\u2028", "\u2029"])
 def test_every_systems_line_end_is_one(end: str) -> None:
-    assert own.read(own.keep(OWN.replace("\n", end).encode())) == OWN
-    assert own.read(own.keep(f"{end}{end}{OWN}".encode())) == f"\n\n{OWN}"
+    assert user_texts.read(user_texts.keep(OWN.replace("\n", end).encode())) == OWN
+    assert user_texts.read(user_texts.keep(f"{end}{end}{OWN}".encode())) == f"\n\n{OWN}"
 
 
 def test_one_letter_in_two_forms_is_one_token_in_text_and_prompt() -> None:
     apart = unicodedata.normalize("NFD", OWN)
     assert apart != OWN
-    name = own.keep(apart.encode())
-    assert own.read(name) == OWN
+    name = user_texts.keep(apart.encode())
+    assert user_texts.read(name) == OWN
     read = read_text(encoded(name, 1, "words", 50), f"{apart.split()[0]}\rand")
     assert (read.text, read.unknown) == ("Wörter,\nand", [",\n"])
 
@@ -228,7 +228,7 @@ def test_one_letter_in_two_forms_is_one_token_in_text_and_prompt() -> None:
 )
 def test_what_is_no_text_is_refused_in_one_sentence(content: bytes, said: str, own_data_folder: Path) -> None:
     with pytest.raises(ValueError, match=said) as caught:
-        own.keep(content)
+        user_texts.keep(content)
     assert "\n" not in str(caught.value)
     assert not (own_data_folder / "texts").exists()
 
@@ -236,7 +236,7 @@ def test_what_is_no_text_is_refused_in_one_sentence(content: bytes, said: str, o
 @pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "a" * 31, "A" * 32, "shakespeare.md", ""])
 def test_a_link_reads_no_file_of_the_host(name: str) -> None:
     with pytest.raises(ValueError, match="text is"):
-        own.read(name)
+        user_texts.read(name)
     with pytest.raises(ConfigError) as caught:
         parse({"task": "shakespeare_words", "text": name})
     assert caught.value.problems[0].setting == "text"
@@ -244,37 +244,37 @@ def test_a_link_reads_no_file_of_the_host(name: str) -> None:
 
 def test_unknown_names_missing_files_and_a_text_that_changed_are_said(own_data_folder: Path) -> None:
     with pytest.raises(ValueError, match="no text of that name"):
-        own.read("0" * 32)
+        user_texts.read("0" * 32)
     with pytest.raises(ValueError, match="cannot be read"):
-        own.keep_file(own_data_folder / "none.txt")
+        user_texts.keep_file(own_data_folder / "none.txt")
 
-    name = own.keep(OWN.encode())
+    name = user_texts.keep(OWN.encode())
     (own_data_folder / "texts" / f"{name}.txt").write_text("something else")
     with pytest.raises(ValueError, match="has changed"):
-        own.read(name)
+        user_texts.read(name)
 
 
 def test_a_visitor_keeps_so_many_texts_and_all_so_many(own_data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bens = own.keep(OWN.encode(), Visitor("ben"), most=2)
-    annas = [own.keep(f"{number} {OWN}".encode(), Visitor("anna"), most=2) for number in range(4)]
+    bens = user_texts.keep(OWN.encode(), Visitor("ben"), most=2)
+    annas = [user_texts.keep(f"{number} {OWN}".encode(), Visitor("anna"), most=2) for number in range(4)]
     assert len(list((own_data_folder / "texts").glob("*.txt"))) == 3
     for name in (bens, *annas[2:]):
-        assert OWN in own.read(name)
+        assert OWN in user_texts.read(name)
     with pytest.raises(ValueError, match="no text of that name"):
-        own.read(annas[0])
+        user_texts.read(annas[0])
 
-    monkeypatch.setattr(own, "MAX_TEXTS", 2)
-    last = own.keep(f"last {OWN}".encode())
+    monkeypatch.setattr(user_texts, "MAX_TEXTS", 2)
+    last = user_texts.keep(f"last {OWN}".encode())
     assert len(list((own_data_folder / "texts").glob("*.txt"))) == 2
-    assert own.read(last).startswith("last ")
+    assert user_texts.read(last).startswith("last ")
 
 
 @pytest.mark.parametrize("same", [False, True])
 def test_thirty_give_a_text_at_once_and_each_may_train_on_it(same: bool, own_data_folder: Path) -> None:
     def give(number: int) -> str:
         text = OWN if same else f"{number} {OWN}"
-        name = own.keep(text.encode(), Visitor(f"visitor {number}", "10.0.0.1"), most=3)
-        assert own.read(name) == text
+        name = user_texts.keep(text.encode(), Visitor(f"visitor {number}", "10.0.0.1"), most=3)
+        assert user_texts.read(name) == text
         return name
 
     given = set(at_once(give))

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { duration, fade, number, toRgb } from "../../../../pages/parts/boards/shell/script/dom.js"
+import { duration, fade, number, toRgb } from "../../../../pages/parts/boards/base/script/dom.js"
 
 test("numbers are written with three digits, large ones whole", () => {
   const written = [0, 0.012345, 1.5, 999.9, 1234.5].map((value) => number(value))

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 
-/** @import { Foreign } from "../../../../pages/parts/boards/shell/script/types.d.ts" */
+/** @import { Foreign } from "../../../../pages/parts/boards/base/script/types.d.ts" */
 
 globalThis.matchMedia = () => /** @type {MediaQueryList} */ ({ matches: false }) // of which Deno has none
-const { apart } = await import("../../../../pages/parts/boards/shell/script/figure.js")
+const { apart } = await import("../../../../pages/parts/boards/base/script/figure.js")
 
 const rows = (/** @type {string[]} */ ticktext) => ({
   xaxis: {},

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { newPresses } from "../../../../pages/parts/boards/shell/script/presses.js"
+import { newPresses } from "../../../../pages/parts/boards/base/script/presses.js"
 
 /** @returns {ReturnType<typeof newPresses<{key: string}>>} */
 const keys = () => newPresses()

@@ -1,12 +1,12 @@
 // The source of figures that the page hands over: all of them with each rerun, as sections of panels by their ids.
 
-import { ARROWS, el, holdOnly, number, setText, termLink } from "../../shell/script/dom.js"
-import { downloads } from "../../shell/script/downloads.js"
-import { newPanel, put } from "../../shell/script/figure.js"
-import { drawingWith } from "../../shell/script/shell.js"
+import { ARROWS, el, holdOnly, number, setText, termLink } from "../../base/script/dom.js"
+import { downloads } from "../../base/script/downloads.js"
+import { newPanel, put } from "../../base/script/figure.js"
+import { drawingWith } from "../../base/script/base.js"
 
 /** @import { Card, FiguresBoard, FiguresData, Place, ToldPanel, ToldSection } from "./types.d.ts" */
-/** @import { Before, Foreign, Source } from "../../shell/script/types.d.ts" */
+/** @import { Before, Foreign, Source } from "../../base/script/types.d.ts" */
 
 const STATES = {
   none: "",

@@ -1,6 +1,6 @@
 // The types that the scripts of a board of figures share.
 
-import type { Board, Data, Figure, Panel, Slide, Told } from "../../shell/script/types.d.ts"
+import type { Board, Data, Figure, Panel, Slide, Told } from "../../base/script/types.d.ts"
 
 /** A place in a figure: its values on the axes, and the value and the text of its cell. */
 export interface Place {

@@ -1,6 +1,6 @@
 // A band: a place elsewhere on the page, above its columns, in which a board puts some of its panels.
 
-/** @import { Component } from "../../shell/script/types.d.ts" */
+/** @import { Component } from "../../base/script/types.d.ts" */
 
 /**
  * The bands that are drawn, by name, and the functions to call when that changes. All boards and bands of the document

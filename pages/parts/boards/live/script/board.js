@@ -6,12 +6,12 @@ import { attentionPanels, encodingPanels } from "./heat.js"
 import { linePanel, memoryPanel, newTip, samplesPanel, writtenPanel } from "./panels.js"
 import { stackPanel } from "./stack/stack.js"
 import { momentsBar, replayBar, runInWords, STATES } from "./timeline.js"
-import { el, holdOnly } from "../../shell/script/dom.js"
-import { QUIET } from "../../shell/script/figure.js"
-import { drawingWith } from "../../shell/script/shell.js"
+import { el, holdOnly } from "../../base/script/dom.js"
+import { QUIET } from "../../base/script/figure.js"
+import { drawingWith } from "../../base/script/base.js"
 
 /** @import { LiveBoard, LiveData, LivePanel, News, Snapshot } from "./types.d.ts" */
-/** @import { Before, Foreign, Source } from "../../shell/script/types.d.ts" */
+/** @import { Before, Foreign, Source } from "../../base/script/types.d.ts" */
 
 const BEAT = 95 // milliseconds between rounds of drawing
 const MOST_SNAPSHOTS = 150

@@ -1,9 +1,9 @@
 // What the server sends of a run, and how it is asked for: lines, matrices, events, the untrained model.
 
-import { inApp, number } from "../../shell/script/dom.js"
+import { inApp, number } from "../../base/script/dom.js"
 
 /** @import { Column, Exact, Grid, LiveBoard, News, Numbers } from "./types.d.ts" */
-/** @import { Foreign } from "../../shell/script/types.d.ts" */
+/** @import { Foreign } from "../../base/script/types.d.ts" */
 
 const LONGEST = 500
 const AFTER_THINNING = 400

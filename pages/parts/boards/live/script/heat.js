@@ -2,9 +2,9 @@
 
 import { entryOf, matrixAlone, matrixOf, mosaicOf, tracesOf } from "./data.js"
 import { choice, runPanel } from "./panels.js"
-import { el, number } from "../../shell/script/dom.js"
-import { downloads } from "../../shell/script/downloads.js"
-import { put } from "../../shell/script/figure.js"
+import { el, number } from "../../base/script/dom.js"
+import { downloads } from "../../base/script/downloads.js"
+import { put } from "../../base/script/figure.js"
 
 /** @import { Exact, Grid, Head, LiveBoard, LivePanel, Snapshot, Which } from "./types.d.ts" */
 

@@ -3,12 +3,12 @@
 import { exactLines } from "./data.js"
 import { scoreOf } from "./stack/words.js"
 import { momentLines, upright } from "./timeline.js"
-import { el, number, setText, termLink } from "../../shell/script/dom.js"
-import { downloads } from "../../shell/script/downloads.js"
-import { newPanel, put } from "../../shell/script/figure.js"
+import { el, number, setText, termLink } from "../../base/script/dom.js"
+import { downloads } from "../../base/script/downloads.js"
+import { newPanel, put } from "../../base/script/figure.js"
 
 /** @import { LiveBoard, LivePanel, News, Sample } from "./types.d.ts" */
-/** @import { Foreign } from "../../shell/script/types.d.ts" */
+/** @import { Foreign } from "../../base/script/types.d.ts" */
 
 /**
  * A panel with its glossary term. `concerns` tells whether a message of the run changes what it shows; `ofModel`: whether it

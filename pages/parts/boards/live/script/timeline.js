@@ -1,7 +1,7 @@
 // Where a run is: its state in words, the slider over its steps, the moments at which something changed.
 
 import { matrixOf } from "./data.js"
-import { duration, el, number } from "../../shell/script/dom.js"
+import { duration, el, number } from "../../base/script/dom.js"
 
 /** @import { LiveBoard, Snapshot, Status } from "./types.d.ts" */
 

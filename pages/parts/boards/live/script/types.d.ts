@@ -1,6 +1,6 @@
 // The types that the scripts of the live board share.
 
-import type { Board, Data, Figure, Foreign, Panel } from "../../shell/script/types.d.ts"
+import type { Board, Data, Figure, Foreign, Panel } from "../../base/script/types.d.ts"
 
 /** The kind of an attention: of the answering stack, of an encoder, or of the one to the other. */
 export type Which = "self" | "encoder" | "cross"

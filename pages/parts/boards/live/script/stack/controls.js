@@ -2,7 +2,7 @@
 // move.
 
 import { columnAt } from "./layout.js"
-import { ARROWS, el } from "../../../shell/script/dom.js"
+import { ARROWS, el } from "../../../base/script/dom.js"
 
 /** @import { Layout } from "./layout.js" */
 /** @import { Question } from "./looks.js" */

@@ -3,7 +3,7 @@
 
 import { heightOf, xOf } from "./layout.js"
 import { headName } from "./weights.js"
-import { drawing } from "../../../shell/script/dom.js"
+import { drawing } from "../../../base/script/dom.js"
 
 /** @import { Layout } from "./layout.js" */
 /** @import { Arc, Hop, Stream } from "./weights.js" */

@@ -6,11 +6,11 @@ import { rovingFocus } from "./controls.js"
 import { heightOf } from "./layout.js"
 import { headName } from "./weights.js"
 import { exactPercent } from "./words.js"
-import { drawing, el, number, toRgb } from "../../../shell/script/dom.js"
+import { drawing, el, number, toRgb } from "../../../base/script/dom.js"
 
 /** @import { Layout } from "./layout.js" */
 /** @import { Seen } from "./weights.js" */
-/** @import { Theme } from "../../../shell/script/types.d.ts" */
+/** @import { Theme } from "../../../base/script/types.d.ts" */
 /** @import { Column, Grid, Head, LiveBoard, Model, Part, PartAt, Which } from "../types.d.ts" */
 
 const HEADINGS = {

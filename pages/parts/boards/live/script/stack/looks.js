@@ -1,7 +1,7 @@
 // Looks at the model of the picture: parts taken away, symbols swapped, a sequence of the reader's own. The server
 // answers each with a snapshot of the same weights; nothing is trained.
 
-import { el, inApp, setText } from "../../../shell/script/dom.js"
+import { el, inApp, setText } from "../../../base/script/dom.js"
 
 /** @import { At, LiveBoard, Model, Sample, Snapshot } from "../types.d.ts" */
 

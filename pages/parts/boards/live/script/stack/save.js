@@ -1,8 +1,8 @@
 // The picture as one SVG: the lines as they are, and everything around them as rectangles, images and letters.
 
-import { drawing } from "../../../shell/script/dom.js"
+import { drawing } from "../../../base/script/dom.js"
 
-/** @import { Picture, Theme } from "../../../shell/script/types.d.ts" */
+/** @import { Picture, Theme } from "../../../base/script/types.d.ts" */
 
 const AROUND = 12 // around the picture, in pixels
 const LETTER = { size: 13, width: 6.4, line: 17 } // of the heading, in pixels

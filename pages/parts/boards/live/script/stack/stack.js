@@ -25,9 +25,9 @@ import {
   toldOf,
   whoseFigures,
 } from "./words.js"
-import { el } from "../../../shell/script/dom.js"
-import { downloads } from "../../../shell/script/downloads.js"
-import { newPresses } from "../../../shell/script/presses.js"
+import { el } from "../../../base/script/dom.js"
+import { downloads } from "../../../base/script/downloads.js"
+import { newPresses } from "../../../base/script/presses.js"
 
 /** @import { Layout } from "./layout.js" */
 /** @import { Answered } from "./looks.js" */

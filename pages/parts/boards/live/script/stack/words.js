@@ -6,7 +6,7 @@ import { arcAt } from "./curves.js"
 import { columnAt, heightOf, MOST_POSITIONS } from "./layout.js"
 import { questionOf } from "./looks.js"
 import { headName, symbolsOf } from "./weights.js"
-import { drawing, el, inApp, number } from "../../../shell/script/dom.js"
+import { drawing, el, inApp, number } from "../../../base/script/dom.js"
 
 /** @import { BoxWords, Choice } from "./controls.js" */
 /** @import { Layout } from "./layout.js" */

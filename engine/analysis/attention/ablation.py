@@ -1,0 +1,103 @@
+"""A model without some of its parts: a copy with the same weights, so that what the parts do shows in what it writes."""
+
+from collections.abc import Iterable
+from copy import deepcopy
+from typing import TypeVar
+
+import torch
+from torch import nn
+
+from engine.analysis.attention.parts import Part
+from engine.analysis.attention.requests import Which
+from engine.encodings.nope import NopeSettings
+from engine.encodings.nope.layer import NoEncoding
+from engine.model.attention import Attention
+from engine.model.baselines import Baseline
+from engine.model.block import Block, Residual
+from engine.model.transformer import Stack, Transformer
+
+Model = TypeVar("Model", bound=Transformer | Baseline)
+
+
+def ablated(model: Model, parts: Iterable[Part]) -> Model:
+    """A copy of the model without these parts; the model itself stays as it is. Layers that share weights are cut one by one. The copy
+    shares the layers that stay as they are."""
+    gone = list(parts)
+    blocks = {id(block): block for stack in _stacks(model) for block in stack.blocks}
+    for part in gone:  # to copy all layers would take most of the time in which many heads are taken away, one by one
+        if part.kind in ("head", "mlp", "skip", "norm") and isinstance(model, Transformer):
+            layers = stack_of(model, part.which).blocks
+            blocks.pop(id(layers[part.layer % len(layers)]), None)
+    changed = deepcopy(model, blocks)
+    stacks = _stacks(changed)
+    for stack in stacks:
+        if len(stack.blocks) < stack.depth:  # one block is used at every depth
+            stack.blocks = nn.ModuleList(deepcopy(stack.blocks[0]) for _ in range(stack.depth))
+    for part in gone:
+        if part.kind == "mask":
+            stacks[-1].mask_fault = "missing"  # that of the stack that answers; an encoder's is never applied
+        elif part.kind == "encoding":
+            _take_encodings(changed)
+        elif part.kind != "layer":
+            _take_from(_layers(changed, part.which)[part.layer], part)
+    # The last first: the layers above one that is gone move down.
+    for part in sorted((part for part in gone if part.kind == "layer"), key=lambda part: -part.layer):
+        _take_layer(changed, part)
+    return changed
+
+
+def _take_from(layer: nn.Module, part: Part) -> None:
+    residuals = [module for module in layer.modules() if isinstance(module, Residual)]
+    if part.kind == "skip":
+        for residual in residuals:
+            residual.skip = False
+    elif part.kind == "norm":
+        for residual in residuals:
+            residual.norm = nn.Identity()
+    elif isinstance(layer, Block) and part.kind == "mlp":
+        layer.mlp = layer.mlp_residual = None
+    elif isinstance(layer, Block) and part.kind == "head":
+        attention = layer.cross if part.which == "cross" else layer.attention
+        assert attention is not None
+        _take_head(attention, part.head)
+
+
+@torch.no_grad()
+def _take_head(attention: Attention, head: int) -> None:
+    """The head's output is multiplied by zero where the heads are joined."""
+    width = attention.out.in_features // attention.n_heads
+    attention.out.weight[:, head * width : (head + 1) * width] = 0.0
+
+
+def _take_encodings(model: Transformer | Baseline) -> None:
+    for stack in _stacks(model):
+        nowhere = NoEncoding(model.config, NopeSettings(), max_positions=0, causal=stack.causal)
+        stack.encodings = nn.ModuleList([nowhere])
+
+
+def _take_layer(model: Transformer | Baseline, part: Part) -> None:
+    layers = _layers(model, part.which)
+    del layers[part.layer]
+    if isinstance(model, Transformer):
+        stack = stack_of(model, part.which)
+        stack.depth -= 1
+        if len(stack.encodings) > 1:  # each layer has its own
+            del stack.encodings[part.layer]
+
+
+def stack_of(model: Transformer, which: Which) -> Stack:
+    """The stack of that attention: the one that answers, or the encoder of an encoder-decoder."""
+    stack = model.source_stack if which == "encoder" else model.stack
+    assert stack is not None, "asked for the encoder of a model that has none"
+    return stack
+
+
+def _stacks(model: Transformer | Baseline) -> list[Stack]:
+    return [module for module in model.children() if isinstance(module, Stack)]
+
+
+def _layers(model: Transformer | Baseline, which: Which) -> nn.ModuleList:
+    """The layers of the stack that answers, or of the encoder of an encoder-decoder."""
+    layers = stack_of(model, which).blocks if isinstance(model, Transformer) else model.body.layers
+    assert isinstance(layers, nn.ModuleList)
+    return layers

@@ -1,0 +1,211 @@
+"""Following an answer through the stack, in the arrays of one snapshot.
+
+It arises in a layer in which the right symbol gains, by the logit lens (nostalgebraist 2020, interpreting GPT). The lens alone would often
+name a layer that only guesses; so of several such layers it is the one whose parts add most to the symbol's logit by themselves
+(:mod:`engine.training.contributions`), and a head of it brings what it adds. What had been read before at the position that the head reads
+is told by the attention weights alone: in the nearest layer below, by the head that gives another position most, if it gives it half of
+its weight. A head that reads the symbol after an earlier place of its own symbol, marked in a layer below by reading the position before,
+is an induction head (Olsson et al. 2022, In-context Learning and Induction Heads).
+
+So far these are guesses: a head may read what another answer needs, and another one may do the same. With the weights at hand a part is
+a link only where taking it away loses the answer (:mod:`engine.analysis.attention.links`); several heads that do the same in one layer are
+one link where taking all of them away does.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from engine.analysis.attention.parts import Part
+from engine.analysis.attention.path import GAIN, Arrival, Carrier, HeadReading, Path, in_pieces
+from engine.analysis.attention.path_words import Symbols, arrival_of, links_of, marks
+from engine.analysis.attention.requests import Which
+from engine.runs.events import Sample, Snapshot
+
+KINDS: tuple[Which, ...] = ("self", "cross", "encoder")
+ARRIVED = 0.5
+"""The probability after the last layer from which on an answer has arrived: the symbol is likelier than all others together."""
+STANDS_OUT = 0.5
+"""The share of all that heads add in a layer from which on one head stands out; and the weight from which on a position is read in a
+layer below."""
+FAR_MORE = 2.0
+"""The MLP brings the answer where it adds more than so many times as much as the heads of its layer."""
+Needs = Callable[..., bool]
+"""Tells whether the answer at a position is lost without some parts: ``needs(position, *parts)``."""
+IsLink = Callable[..., bool]
+"""The same for one position: ``is_link(*parts)``."""
+
+
+@dataclass(frozen=True)
+class Attending:
+    """The positions that each head reads in one kind of attention."""
+
+    read: list[list[list[int]]]
+    """The position that has the largest weight, [layer][head][query]."""
+    weight: list[list[list[float]]]
+    """Its weight."""
+    elsewhere: np.ndarray
+    """The largest weight of another position than the head's own, [layer, head, query]."""
+    other: np.ndarray
+    """That position."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The first sample of a snapshot, of a model with at least two layers."""
+
+    sample: Sample
+    symbols: Symbols
+    asked: list[bool]
+    """Whether an answer is asked at a position that the patterns have."""
+    right: np.ndarray
+    """The probability of the right symbol, [layer + 1, position]."""
+    whose: list[tuple[Which, int]]
+    """The heads of a layer: those of self-attention, then those of cross-attention."""
+    heads: np.ndarray
+    """The contribution of each head to the right symbol's logit, [layer, head, position]."""
+    mlp: np.ndarray
+    """The contribution of each MLP, [layer, position]."""
+    attending: dict[Which, Attending]
+
+
+def everything(position: int, *parts: Part) -> bool:
+    """True: the parts that each answer would need if all that is read were needed."""
+    return True
+
+
+def followed(snapshot: Snapshot, needs: Needs = everything) -> tuple[list[Path | None], Arrival | None]:
+    """The path to the answer at each position of the first sample, and the place where its answers arise. No path where no answer is asked;
+    and nowhere with one layer, without attention, and in a snapshot that was stored before there were contributions."""
+    seen, tokens = seen_in(snapshot), snapshot.samples[0].tokens if snapshot.samples else []
+    paths = [_path(seen, place, needs) if seen and seen.asked[place] else None for place in range(len(tokens))]
+    return paths, _arrival(seen, [path for path in paths if path]) if seen else None
+
+
+def _arrival(seen: Seen, paths: Sequence[Path]) -> Arrival | None:
+    """The place where these answers arise; None as long as at most half of them arrive."""
+    arriving = [path for path in paths if path.arrives]
+    if 2 * len(arriving) <= len(paths):
+        return None
+    layer, _ = Counter(path.layer for path in arriving).most_common(1)[0]
+    here = [path for path in arriving if path.layer == layer]
+    added = seen.heads[layer][:, [path.position for path in here]].sum(axis=1)  # [head]
+    head = _reading(seen, here[0].position, layer, int(added.argmax())).part.name if added.max() > 0 else ""
+    induction = 2 * sum(path.induction for path in here) > len(here)
+    return Arrival(layer, head, "induction" if induction else f"most answers in layer {layer + 1}")
+
+
+def seen_in(snapshot: Snapshot) -> Seen | None:
+    """The arrays of a snapshot from which a path is found; None where it has no path."""
+    contributions, right = dict(snapshot.contributions), snapshot.residual.get("right")
+    if "self" not in contributions or right is None or len(right) < 3 or not snapshot.samples:
+        return None
+    sample, patterns = snapshot.samples[0], dict(snapshot.patterns)
+    kinds = [kind for kind in KINDS if kind in contributions]
+    kept = patterns["self"].shape[-2]  # of a long sequence patterns are cut
+    return Seen(
+        sample=sample,
+        symbols=Symbols(sample.tokens, sample.source),
+        asked=[place < kept and target != "" for place, target in enumerate(sample.targets)],
+        right=right,
+        whose=[(kind, head) for kind in kinds for head in range(contributions[kind].shape[1])],
+        heads=np.concatenate([contributions[kind] for kind in kinds], axis=1),
+        mlp=contributions.get("mlp", np.zeros_like(right[1:])),
+        attending={kind: _attending(patterns[kind], own=kind != "cross") for kind in KINDS if kind in patterns},
+    )
+
+
+def _attending(pattern: np.ndarray, *, own: bool) -> Attending:
+    """``pattern`` [layer, head, query, key]; ``own``: the keys are the positions of the queries."""
+    elsewhere = pattern * (1 - np.eye(*pattern.shape[-2:], dtype=pattern.dtype)) if own else pattern
+    read, weight = pattern.argmax(axis=-1).tolist(), pattern.max(axis=-1).tolist()
+    return Attending(read, weight, elsewhere.max(axis=-1), elsewhere.argmax(axis=-1))
+
+
+def answering_layer(right: np.ndarray, heads: np.ndarray, mlp: np.ndarray) -> int:
+    """The layer that brings the answer: of those in which the right symbol gains at least :data:`GAIN`, or of all where there is none, the
+    one whose parts add most to its logit.
+
+    ``right`` [layer + 1], ``heads`` [layer, head] and ``mlp`` [layer].
+    """
+    gains, added = np.diff(right), heads.sum(axis=1) + mlp
+    return int(np.where((gains >= GAIN) | (gains.max() < GAIN), added, -np.inf).argmax())
+
+
+def _path(seen: Seen, position: int, needs: Needs) -> Path:
+    right, heads, mlp = (array[..., position] for array in (seen.right, seen.heads, seen.mlp))
+    layer = answering_layer(right, heads, mlp)
+    arrives = bool(right[-1] >= ARRIVED)
+    carrier, readings = _brought(seen, position, layer, partial(needs, position)) if arrives else ("", ())
+    induction = carrier in ("head", "mlp") and is_induction(readings, seen.symbols)
+    before, after = right[layer : layer + 2].tolist()
+    path = Path(position, arrives, layer, before, after, carrier, readings, induction, (), ())
+    arrival, links = arrival_of(path, right.tolist(), seen.sample), links_of(path, seen.symbols)
+    return replace(path, arrival=in_pieces(arrival), links=in_pieces(links))
+
+
+def _brought(seen: Seen, position: int, layer: int, is_link: IsLink) -> tuple[Carrier, tuple[HeadReading, ...]]:
+    """The part that brings the answer in its layer, and its readings."""
+    heads, mlp = seen.heads[layer][:, position], float(seen.mlp[layer][position])
+    added, strongest = heads.clip(min=0), int(heads.argmax())
+    total = float(added.sum())
+    by_mlp = mlp > FAR_MORE * total and is_link(Part("mlp", layer=layer))
+    alone = added[strongest] >= STANDS_OUT * total
+    shares = [] if total == 0 else [strongest] if alone else np.flatnonzero(2 * added >= added[strongest]).tolist()
+    readings = tuple(_reading(seen, position, layer, place) for place in shares)
+    links = tuple(reading for reading in readings if is_link(reading.part)) or _together(readings, is_link)
+    if links and links == _alike(links):
+        return "mlp" if by_mlp else "head", (*links, *_below(seen, links[0], is_link))
+    return ("mlp", ()) if by_mlp and not links else ("several", links)
+
+
+def _together(readings: Sequence[HeadReading], is_link: IsLink) -> tuple[HeadReading, ...]:
+    """Those of one layer that are a link together: those that read the same as the strongest, else all, else none."""
+    for group in (_alike(readings), tuple(readings)):
+        if len(group) > 1 and is_link(*(reading.part for reading in group)):
+            return group
+    return ()
+
+
+def _alike(readings: Sequence[HeadReading]) -> tuple[HeadReading, ...]:
+    """Those that read the same position as the one with the largest weight does."""
+    strongest = max(readings, key=lambda reading: reading.weight, default=None)
+    return tuple(one for one in readings if strongest and (one.which, one.read) == (strongest.which, strongest.read))
+
+
+def _reading(seen: Seen, position: int, layer: int, place: int) -> HeadReading:
+    which, head = seen.whose[place]
+    of = seen.attending[which]
+    return HeadReading(which, layer, head, position, of.read[layer][head][position], of.weight[layer][head][position])
+
+
+def _below(seen: Seen, reading: HeadReading, is_link: IsLink) -> Iterator[HeadReading]:
+    """The earlier readings at the position that a head reads, layer by layer downwards."""
+    encodes = reading.which in ("cross", "encoder") and "encoder" in seen.attending
+    kinds: Sequence[Which] = ("encoder",) if encodes else [kind for kind in ("self", "cross") if kind in seen.attending]
+    top = len(seen.attending["encoder"].elsewhere) if reading.which == "cross" else reading.layer
+    position = reading.read
+    for layer in reversed(range(top)):
+        options = [
+            HeadReading(kind, layer, head, position, int(of.other[layer, head, position]), float(weight))
+            for kind, of in ((kind, seen.attending[kind]) for kind in kinds)
+            for head, weight in enumerate(of.elsewhere[layer, :, position])
+            if weight >= STANDS_OUT
+        ]
+        strongest_first = sorted(options, key=lambda option: -option.weight)
+        alone = next(((option,) for option in strongest_first if is_link(option.part)), ())
+        if links := alone or _together(_alike(options), is_link):
+            yield from links
+            yield from _below(seen, links[0], is_link)
+            return
+
+
+def is_induction(readings: Sequence[HeadReading], symbols: Symbols) -> bool:
+    """Whether the first of the readings is that of an induction head: of the symbol after an earlier place of its own symbol, which the
+    last of them had marked by reading the position before."""
+    if not readings or readings[0].which != "self" or readings[-1].layer == readings[0].layer:
+        return False
+    return symbols.follows_its_own(readings[0]) and marks(readings[-1])

@@ -1,0 +1,121 @@
+"""The arguments of questions about attention: a model, with faults or without, a sequence, a head."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from engine.config.run_config import RunConfig
+from engine.estimate.layout import shapes, trained_lengths
+from engine.foundation.code_hash import code_hash
+from engine.foundation.files import data_folder
+from engine.foundation.stored_json import hash_of
+from engine.foundation.tables import read_tables
+from engine.settings.fields import Value
+from engine.tasks import TASKS
+
+Which = Literal["self", "encoder", "cross"]
+"""The kind of attention: self-attention of the stack that answers; of an encoder-decoder also the encoder's self-attention and
+cross-attention."""
+
+MAX_ATTENTION_WEIGHTS = 50_000_000
+"""The most attention weights of one sequence, over all layers and heads, that a worker computes for a page."""
+FOLDER = "trained_again"
+WIDTHS = (4, 16, 64, 256)
+"""Head widths at which scores, and the entropy of their softmax, are compared before training."""
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """A trained model: a config with its stored weights, or trained again up to a step."""
+
+    config: RunConfig
+    weights: str = ""
+    """The absolute path of the file with the weights at that step; empty where none are stored and the model is trained again."""
+    step: int | None = None
+    """The step whose model is analysed; None: the last one."""
+    changes: tuple[tuple[str, object], ...] = ()
+    """Settings to change for the analysis, with the same weights: those of :data:`FAULTS`."""
+
+    @property
+    def at_step(self) -> int:
+        """The step whose model is analysed."""
+        return self.config.steps if self.step is None else self.step
+
+
+@dataclass(frozen=True)
+class SampleRequest:
+    """A held-out sequence by its number, or the reader's own tokens."""
+
+    number: int = 0
+    text: str = ""
+    """Token names separated by spaces or commas (of a text task: any text); empty for the numbered sequence."""
+
+
+def places_in(config: RunConfig) -> tuple[Which, ...]:
+    """The kinds of attention of an architecture."""
+    return ("self", "encoder", "cross") if config.family == "encoder_decoder" else ("self",)
+
+
+def tap_name(config: RunConfig, which: Which, layer: int) -> str:
+    """The prefix of that attention's tensors in an ``ActivationCache`` (:mod:`engine.model.activations`)."""
+    stack = "encoder" if which == "encoder" or config.family == "encoder" else "decoder"
+    return f"{stack}.{layer}.{'cross' if which == 'cross' else 'self'}"
+
+
+def weights_of_one_sequence(config: RunConfig) -> int:
+    """The number of attention weights of one sequence, over all layers and heads."""
+    sizes = shapes(config)
+    own, source = sizes.length, sizes.source_length or 0
+    return config.n_layers * config.n_heads * (own * own + own * source + source * source)
+
+
+def shortest_known(config: RunConfig) -> int:
+    """The number of tokens below which a reader's sequence is new to the model; 0 for a text, whose beginnings are all answered in
+    training."""
+    return 0 if TASKS[config.task].corpus else trained_lengths(config).start
+
+
+def lengths_in_words(config: RunConfig) -> str:
+    """The lengths that the model is trained on, in one sentence."""
+    lengths = trained_lengths(config)
+    trained = f"{lengths.start} to {lengths[-1]}" if len(lengths) > 1 else f"{lengths.start}"
+    shorter = shortest_known(config) > TASKS[config.task].shortest
+    return f"The model is trained on {trained} tokens{'; shorter sequences are new to it' if shorter else ''}."
+
+
+def file_of(asked: ModelRequest) -> Path:
+    """The file for the weights of a model that was trained again; the same code trains it only once on a machine."""
+    return data_folder() / FOLDER / f"{hash_of([code_hash(), asked.config.flat()], 24)}-{asked.at_step}.safetensors"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault as changes to settings of RunConfig. Faults of one ``group`` exclude each other."""
+
+    slug: str
+    label: str
+    group: str
+    changes: Mapping[str, Value]
+    explanation: str
+
+
+FAULTS = read_tables(Path(__file__).with_name("faults.toml"), Fault)
+
+
+def why_not(config: RunConfig, name: str) -> str:
+    """The reason why a fault cannot be switched on in this model, in one sentence; empty where it can."""
+    if FAULTS[name].group == "mask" and not config.causal:
+        return "An encoder has no causal mask to break."
+    if name == "no_scale" and config.attention_score != "scaled_dot":
+        return f"This run's score is {config.attention_score}, which has no 1/√d_head."
+    changes = {**FAULTS[name].changes, "attention_impl": config.attention_impl}
+    if all(config.value(setting) == value for setting, value in changes.items()):
+        return "This run was trained with it."
+    return ""
+
+
+def with_faults(asked: ModelRequest, names: Collection[str]) -> ModelRequest:
+    """The same trained model with the faults switched on."""
+    changes = {setting: value for name in FAULTS if name in names for setting, value in FAULTS[name].changes.items()}
+    return ModelRequest(asked.config, asked.weights, asked.step, tuple(changes.items()))

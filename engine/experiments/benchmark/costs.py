@@ -1,0 +1,80 @@
+"""The costs of each encoding: parameters by formula, and the time that was measured for this version."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from engine.analysis.encodings.jobs import Timing
+from engine.config.run_config import RunConfig
+from engine.encodings import ENCODINGS
+from engine.estimate.prediction import added_parameters
+from engine.experiments.benchmark.advice import labels
+from engine.experiments.benchmark.criteria import COMPARED
+from engine.foundation.provenance import Provenance, provenance
+from engine.tasks import PLAIN
+
+FILE = Path(__file__).with_name("times.json")
+"""The forward times that come with a version, written by ``python -m tools.costs encodings``."""
+
+MODEL = RunConfig(
+    task=PLAIN, family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"
+)
+"""The model in which parameters are counted and time is measured."""
+
+
+@dataclass(frozen=True)
+class CostRow:
+    """The cost of an encoding."""
+
+    parameters: int | None
+    timing: Timing | None
+    """The time of a forward pass relative to no encoding; None where it was not measured."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """The forward times of encodings, and where and when they were measured."""
+
+    machine: Provenance
+    """The processor, torch, and the day."""
+    by_encoding: Mapping[str, Timing]
+
+
+def machine() -> Provenance:
+    """The part of the origin on which a time depends."""
+    origin = provenance()
+    return {"torch": origin["torch"], "processor": origin["processor"], "date": origin["date"]}
+
+
+@cache
+def shipped_times(file: Path = FILE) -> Times:
+    stored = json.loads(file.read_text("utf-8"))
+    return Times(stored["machine"], stored["times"])
+
+
+def costs_of_encodings() -> dict[str, CostRow]:
+    times = shipped_times().by_encoding
+    return {name: CostRow(added_parameters(MODEL, name), times.get(name)) for name in COMPARED}
+
+
+def cheapest_in_words(
+    good: Sequence[str], others: Sequence[str], costs: Mapping[str, CostRow], needs: Sequence[str]
+) -> str:
+    """Which of the good encodings cost least, or of all where none is good; where that is needed."""
+    names, which = (good, "these") if good else (others, "all")
+    said = []
+    if "parameters" in needs:
+        counts = {name: cost for name in names if (cost := costs[name].parameters) is not None}
+        least = [name for name, count in counts.items() if count == min(counts.values())]
+        said.append(f"The fewest extra parameters of {which} ({min(counts.values()):,}): {labels(least)}.")
+    if "time" in needs:
+        ratios = {name: timing["ratio"] for name in names if (timing := costs[name].timing) is not None}
+        if ratios:
+            fast = min(ratios, key=lambda name: ratios[name])
+            ratio = f"{ratios[fast]:.2f} times that without encoding"
+            said.append(f"The least forward time: {ENCODINGS[fast].label}, {ratio}.")
+        else:
+            said.append("Their forward times were not measured yet.")
+    return " ".join(said)

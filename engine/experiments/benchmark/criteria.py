@@ -1,0 +1,168 @@
+"""The qualities of an encoding that a reader may need, and the experiment that measures every encoding in each of them.
+
+Within a quality the models differ in the encoding alone, each at its own best learning rate.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from engine.config.run_config import RunConfig
+from engine.encodings import ENCODINGS, NO_ENCODING
+from engine.encodings.base import RotationSettings
+from engine.estimate.layout import shapes
+from engine.estimate.memory import count_parameters
+from engine.experiments.comparison import DESIGN
+from engine.experiments.experiment import CONFIRMATORY_SEEDS, Arm, Experiment
+from engine.experiments.rates import at_best_rates, read_grids
+from engine.foundation.formatting import counted
+from engine.foundation.tables import Text, read_tables
+
+TIMES = (1, 2, 4, 8)
+"""The tested lengths, in trained lengths."""
+SOLVED = 0.5
+"""The share of the way from guessing to perfect that the best encoding must reach: below it there is no answer."""
+LEARNED_ACCURACY = 0.9
+"""The same at the trained length, for an encoding that is asked about longer sequences. It has not learned the task where the whole 95 %
+interval lies below that, so that no number hangs on a thousandth."""
+Metric = Literal["accuracy", "decorrelated_accuracy", "loss"]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Published numbers of encodings, beside ours."""
+
+    source: str
+    url: str
+    what: Text
+    baseline: str
+    """The encoding with which each is compared."""
+    times: tuple[int, ...]
+    """The multiples of our trained length beside which its numbers stand."""
+    numbers: Mapping[str, tuple[float, ...]]
+    """By encoding, a number for each of ``times``."""
+    theirs: tuple[int, ...] = ()
+    """The multiples of the paper's own trained length at which its numbers were measured, where those are others."""
+    higher_is_better: bool = False
+    smallest: float = 0.005
+    """The smallest difference of two of its numbers that has a sign, as a share of the baseline's: most papers tell no spread."""
+
+    def multiple(self, times: int) -> int:
+        """The multiple of its own trained length at which the number beside ours at ``times`` was measured."""
+        return (self.theirs or self.times)[self.times.index(times)]
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A criterion of an encoding that a reader may need, and the task that measures it."""
+
+    slug: str
+    label: str
+    need: str
+    """The need in plain words. Qualities with the same need are asked about together."""
+    task: Text
+    metric: Metric
+    smallest: float
+    settings: Mapping[str, Any]
+    lengths: tuple[int, ...] = ()
+    """The trained length and its multiples; empty where only the trained one is asked about."""
+    own: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By encoding, its own settings in this criterion where they are not the defaults."""
+    papers: tuple[Paper, ...] = ()
+
+    @property
+    def times(self) -> tuple[int, ...]:
+        """The tested lengths that are columns, in trained lengths. An accuracy at the trained length is none where longer sequences are
+        asked about: it says who has learned the task, and nearly all have."""
+        if not self.lengths:
+            return (1,)
+        return TIMES if self.lower_is_better else TIMES[1:]
+
+    def number(self, times: int) -> str:
+        """The name of the number at so many times the trained length."""
+        return f"{self.metric}@{self.lengths[TIMES.index(times)]}" if self.lengths else self.metric
+
+    @property
+    def lower_is_better(self) -> bool:
+        return self.metric == "loss"
+
+
+CRITERIA = read_tables(Path(__file__).with_suffix(".toml"), Criterion)
+"""The qualities in ``criteria.toml``, which says what each field is."""
+COSTS = {"parameters": "Few extra parameters", "time": "Little extra time"}
+"""The needs that only order the encodings that meet the others."""
+COMPARED = tuple(name for name in ENCODINGS if name != DESIGN)
+SETS = (CONFIRMATORY_SEEDS[0],)
+"""The first seed of each set of seeds on which every encoding is measured."""
+
+
+def asked_by(slug: str) -> tuple[Criterion, ...]:
+    """The qualities that are asked about together: those with the need of this one."""
+    return tuple(criterion for criterion in CRITERIA.values() if criterion.need == CRITERIA[slug].need)
+
+
+NEEDS = {slug: criterion.need for slug, criterion in CRITERIA.items() if asked_by(slug)[0] is criterion} | COSTS
+"""The needs that a reader can choose, in plain words."""
+
+
+def arm_name(criterion: Criterion, encoding: str) -> str:
+    return f"{criterion.label}: {ENCODINGS[encoding].label}"
+
+
+def arm_of(criterion: Criterion, encoding: str) -> Arm:
+    measured = ("decorrelated",) if criterion.metric == "decorrelated_accuracy" else ()
+    points = tuple((float(times), criterion.number(times)) for times in criterion.times) if criterion.lengths else ()
+    settings = {**criterion.settings, "pos_encoding": encoding, **criterion.own.get(encoding, {})}
+    return Arm(arm_name(criterion, encoding), "comparison", settings, criterion.number(1), measured, points=points)
+
+
+_AT_ONE_RATE = Experiment(
+    slug="choice",
+    title="Which encoding should I use?",
+    base={"vocab_size": 10, "d_model": 32, "n_heads": 4, "schedule": "cosine", "learning_rate": 0.01},
+    arms=tuple(arm_of(criterion, encoding) for criterion in CRITERIA.values() for encoding in COMPARED),
+    claims=(),
+    seeds=len(CONFIRMATORY_SEEDS),
+    first_seed=SETS[0],
+    matched="All else is the same in each quality, except for the learning rate: each is trained at its own best one.",
+)
+CHOICE = at_best_rates(_AT_ONE_RATE, read_grids("choice"))
+
+
+def share(criterion: Criterion, number: float) -> float:
+    """The share of the way from guessing to perfect: of an accuracy, or of a loss, whose perfect value is 0."""
+    config = model_of(criterion)
+    if criterion.lower_is_better:
+        return 1 - number / math.log(config.task_settings.n_answers(config))
+    chance = config.task_settings.chance(config)
+    return (number - chance) / (1 - chance)
+
+
+def model_of(criterion: Criterion, encoding: str = NO_ENCODING) -> RunConfig:
+    """The config of a criterion's model; of that without encoding by default."""
+    return CHOICE.config(arm_of(criterion, encoding))
+
+
+def scope_of(criterion: Criterion) -> str:
+    """The models of a criterion in words, such as "models of 2 layers, width 32 and about 22,000 parameters, trained at 32 characters"."""
+    config = model_of(criterion)
+    count = sum(count_parameters(config, shapes(config)).values())
+    layers = counted(config.n_layers, "layer")
+    unit = getattr(config.task_settings, "unit", "symbols")
+    upto = "up to " if config.min_seq_len else ""
+    size = f"{layers}, width {config.d_model} and about {float(f'{count:.2g}'):,.0f} parameters"
+    return f"models of {size}, trained at {upto}{config.seq_len} {unit}"
+
+
+def turns_in_words(config: RunConfig) -> str:
+    """For an encoding that turns pairs of dimensions: how many of them turn at least once within the trained length. The others say
+    more about the scale of the model than about the encoding. Empty for any other encoding."""
+    settings = config.encoding_settings
+    if not isinstance(settings, RotationSettings):
+        return ""
+    pairs, base = config.head_width // 2, settings.rope_base
+    turning = sum(2 * math.pi * base ** (pair / pairs) <= config.seq_len for pair in range(pairs))
+    turn = "turns" if turning == 1 else "turn"
+    return f"{turning} of the {pairs} pairs of dimensions of a head {turn} once or more within the trained length (base {base:,.0f})."

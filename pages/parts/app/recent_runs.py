@@ -1,0 +1,146 @@
+"""A visitor's own runs: the facts before one, how it is started and steered, its buttons; and which of them this tab shows and keeps."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+import streamlit as st
+
+from engine.config.run_config import RunConfig
+from engine.estimate.device import CPU, device_in_words
+from engine.estimate.prediction import predict
+from engine.estimate.warnings import warnings_of
+from engine.foundation.formatting import in_bytes, in_time
+from engine.runs.request import RunRequest
+from engine.runs.run import Run
+from engine.serving.protocol import Steering
+from pages.parts.app import server
+from pages.parts.app.in_markdown import refused_in_words
+from pages.parts.app.visitor import mine, visitor
+
+Action = Literal[Steering, "stop"]
+SHOWN = "run"
+SHELF = "shelf"
+MAX_RECENT_RUNS = 6
+"""The number of runs on the shelf; beyond it the oldest that is not pinned goes."""
+
+
+def show_facts(config: RunConfig) -> None:
+    """Facts before training: parameters, memory, time, and warnings."""
+    prediction = predict(config)
+    facts = [f"**{prediction.parameters:,}** parameters", f"**{in_bytes(prediction.memory.total)}** for a step"]
+    seconds, device = prediction.seconds(config.steps), prediction.device.timed
+    if seconds is not None:
+        facts.append(f"about **{in_time(seconds)}**" + ("" if device == CPU else f" on {device}"))
+    elif device != CPU:
+        facts.append(f"time not measured on {device}")
+    measured = f"Predicted: memory by formula, time from a short measurement on {device_in_words(device)} here."
+    st.caption(" · ".join(facts), help=f"{measured} {prediction.device.why}".strip())
+    for sentence in warnings_of(config):
+        st.caption(f":material/info: {sentence}")
+
+
+def start_run(config: RunConfig, *, pace: float | None = None, paused: bool = False) -> Run | None:
+    """Start a run; None where it is refused, for a reason that is shown (:func:`refused_in_words`)."""
+    with refused_in_words():
+        return server.pool().submit(RunRequest(config, visitor(), pace=pace, paused=paused))
+    return None
+
+
+def can_steer(run: Run | None) -> bool:
+    """Whether the visitor may pause, step or stop the run from here: it is the visitor's own."""
+    return run is not None and run.live and mine(run.owner)
+
+
+def steer(action: Action, run_id: str, pace: float | None = None) -> None:
+    with refused_in_words():
+        if action == "stop":
+            server.pool().stop(run_id, visitor())
+        else:
+            server.pool().steer(run_id, action, visitor(), pace=pace)
+
+
+def pause_button(run: Run | None) -> None:
+    """Pause, or for a paused run Resume."""
+    paused = run is not None and run.state == "paused" and mine(run.owner)
+    steering_button("resume" if paused else "pause", run)
+
+
+def steering_button(action: Action, run: Run | None, **common: Any) -> None:
+    icon, args = f":material/{action}:", (action, run.id if run is not None else "")
+    st.button(action.capitalize(), icon=icon, disabled=not can_steer(run), on_click=steer, args=args, **common)
+
+
+def say_watching(run: Run | None) -> None:
+    """Say why a run that goes on cannot be steered: it is somebody else's."""
+    if run is not None and run.live and not mine(run.owner):
+        st.caption(":material/visibility: You are watching somebody else's run. Train starts one of your own.")
+
+
+@dataclass
+class RecentRuns:
+    """The runs of one tab, the oldest first, and what was chosen for each."""
+
+    runs: list[str] = field(default_factory=list)
+    pinned: set[str] = field(default_factory=set)
+    hidden: set[str] = field(default_factory=set)
+    beside: str = ""
+    """The run whose attention stands beside that of the shown one; empty for none."""
+
+    def turn(self, what: Literal["pinned", "hidden"], run_id: str) -> None:
+        """Choose it for the run, or no longer."""
+        chosen = self.pinned if what == "pinned" else self.hidden
+        chosen.symmetric_difference_update({run_id})
+
+    def add(self, run_id: str) -> None:
+        """Add a run. Where there are too many, the oldest that is neither pinned nor this one goes."""
+        if run_id not in self.runs:
+            self.runs.append(run_id)
+        while len(self.runs) > MAX_RECENT_RUNS:
+            oldest = next((one for one in self.runs[:-1] if one not in self.pinned), self.runs[0])
+            self.remove(oldest)
+
+    def remove(self, run_id: str) -> None:
+        """Take a run off the shelf; it is not deleted."""
+        self.runs = [other for other in self.runs if other != run_id]
+        self.pinned.discard(run_id)
+        self.hidden.discard(run_id)
+        if self.beside == run_id:
+            self.beside = ""
+
+
+def recent_runs_of_tab() -> RecentRuns:
+    return cast(RecentRuns, st.session_state.setdefault(SHELF, RecentRuns()))
+
+
+def shown_run() -> Run | None:
+    run_id = st.session_state.get(SHOWN)
+    return server.find(run_id) if run_id else None
+
+
+def show_run(run_id: str) -> None:
+    st.session_state[SHOWN] = run_id
+    recent_runs_of_tab().add(run_id)
+
+
+def kept_runs() -> list[Run]:
+    """The runs on the shelf, the latest first, without those that are gone or never started."""
+    found = [server.find(run_id) for run_id in reversed(recent_runs_of_tab().runs)]
+    return [run for run in found if run is not None and (run.events or run.id == st.session_state.get(SHOWN))]
+
+
+def forget_run(run_id: str) -> None:
+    """A run was deleted: this tab shows it no more."""
+    if st.session_state.get(SHOWN) == run_id:
+        del st.session_state[SHOWN]
+    recent_runs_of_tab().remove(run_id)
+
+
+@contextmanager
+def in_step_with(state: Callable[[], object]) -> Iterator[None]:
+    """Rerun the script where the state of what runs has changed while the page was drawn, so that the buttons match."""
+    before = state()
+    yield
+    if state() != before:
+        st.rerun()

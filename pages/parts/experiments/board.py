@@ -1,0 +1,241 @@
+"""The board of an experiment, which draws results as they come in; the choice of a curve; the arms; a table of the claims; downloads of
+the evidence as JSON and CSV."""
+
+import json
+from collections.abc import Callable, Hashable
+from dataclasses import asdict, dataclass
+from functools import partial
+from math import nan
+from statistics import fmean
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from engine.config.link import to_query
+from engine.config.run_config import changes_between
+from engine.estimate.layout import metric_names
+from engine.experiments.experiment import Arm, Experiment, Role
+from engine.experiments.frames import effects_frame, numbers_frame
+from engine.experiments.running.experiment_run import ExperimentRun
+from engine.foundation.formatting import counted
+from engine.foundation.provenance import in_words
+from engine.settings.fields import Setting
+from engine.tasks.text.tokens import unknown_beside
+from pages.parts.app.frame import as_fragment, nothing
+from pages.parts.app.in_markdown import escaped
+from pages.parts.app.page_state import offer_file
+from pages.parts.app.visitor import number_here
+from pages.parts.boards.component import Json
+from pages.parts.boards.panels import mount
+from pages.parts.charts.experiments.arms import goes_without_saying, metric_label
+from pages.parts.experiments.panels import VALIDATION, curve_label, sections, shows_both, status
+from pages.parts.experiments.shown import Shown, of_run, row_of
+
+POLL = 0.5
+"""Seconds between two checks of an experiment, at least."""
+CHECKS_PER_SECOND = 20
+"""The checks in a second of all pages together: where a class watches, each page looks less often, and controls answer at once."""
+CURVE = "experiment_view.curve"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What a board draws of an experiment."""
+
+    key: str
+    """The name of the board on its page."""
+    sections: Callable[[Shown], list[Json]]
+    depends_on: Hashable = None
+    """What the sections depend on beside the experiment, such as the curve that the reader has chosen."""
+    on_picked: Callable[[], None] = nothing
+    """Called before the rerun that a click or a drag in a figure causes."""
+    name_of: Callable[[str], str] = str
+    """Gives the name of an arm in the figures, from its own name."""
+    below: Callable[[Shown], None] = lambda _: None
+    """Draws what stands below the figures, as often as they are drawn."""
+    quiet: bool = False
+    """Whether the line on how far it is has no place above the figures."""
+
+
+def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown | Callable[[], Shown]) -> None:
+    """Follow the run of an experiment until it ends; then the script is rerun once. Or show an experiment that does not run: stored
+    evidence, or one that was not run yet. Or follow what a function gives. ``name``: under which its figures are kept."""
+    running = isinstance(source, ExperimentRun) and source.state == "running"
+
+    def draw() -> None:
+        shown = of_run(source) if isinstance(source, ExperimentRun) else source() if callable(source) else source
+        _mount(drawing, name, shown)
+        drawing.below(shown)
+        if running and shown.state != "running":
+            st.rerun()
+
+    as_fragment(draw, every=max(POLL, number_here() / CHECKS_PER_SECOND) if running or callable(source) else None)
+
+
+def _mount(drawing: Drawing, name: str, shown: Shown) -> None:
+    key, stamp = f"experiment_view.payload.{drawing.key}", (name, drawing.depends_on, shown.stamp)
+    last: tuple[Hashable, list[Json]] | None = st.session_state.get(key)
+    if last is None or last[0] != stamp:  # else the sections are as before
+        last = st.session_state[key] = (stamp, drawing.sections(shown))
+    version, picked = str(hash(stamp)), drawing.on_picked
+    line = {"state": "", "share": 0.0, "words": "", "problem": ""} if drawing.quiet else status(shown, drawing.name_of)
+    told = mount(drawing.key, name, version, last[1], name=shown.name, status=line, on_picked=picked)
+    if picked is not nothing and told.picked:
+        st.rerun()  # what was picked changes the page around the board
+
+
+def show_evidence(name: str, source: ExperimentRun | Shown) -> Shown:
+    """The board of all evidence, with the choice of a curve; returns what it shows first."""
+    shown = of_run(source) if isinstance(source, ExperimentRun) else source
+    curve = choose_curve(shown)
+    experiment_board(Drawing("evidence", partial(sections, curve), curve, below=show_numbers), name, source)
+    return shown
+
+
+def choose_curve(shown: Shown) -> str:
+    """The curve that the panels show, chosen by the reader; empty where there are none."""
+    if not shown.curves:
+        return ""
+    options = curve_names(shown.experiment)
+    chosen: str = st.segmented_control(
+        "Curves", options, default="loss", required=True, key=CURVE, persist_state="session",
+        format_func=lambda name: curve_label(shown.experiment, name).capitalize(),
+    ) or "loss"  # fmt: skip
+    return chosen if chosen in options else "loss"
+
+
+def curve_names(experiment: Experiment) -> list[str]:
+    config = experiment.config(experiment.arms[0])
+    losses = ["loss"] if shows_both(experiment, "loss") else ["loss", VALIDATION]
+    return [*losses, *(f"validation.{metric}" for metric in metric_names(config)), *experiment.curves]
+
+
+def show_numbers(shown: Shown) -> None:
+    """A row for each arm with its number at each seed, to sort, search and download; nothing before a trial has ended."""
+    if not shown.trials:
+        return
+    icon = ":material/table_rows:"
+    table = st.expander("In numbers, seed by seed", icon=icon, key="experiment_view.numbers", on_change="rerun")
+    if not table.open:  # what is folded away costs nothing
+        return
+    rows = [(arm, row_of(shown, arm)) for arm in shown.arms]
+    frame = pd.DataFrame(
+        [[arm.name, arm.role, metric_label(arm.metric), fmean(row.known or [nan]), *row.values] for arm, row in rows],
+        columns=["Arm", "Role", "Number", "Mean", *(f"Seed {seed}" for seed in shown.seeds)],
+    )
+    numbers = {name: st.column_config.NumberColumn(format="%.4g") for name in frame.columns[3:]}
+    pinned = {"Arm": st.column_config.TextColumn(pinned=True)}
+    table.dataframe(frame, hide_index=True, placeholder="", column_config=numbers | pinned)
+
+
+def take_away(shown: Shown) -> None:
+    """Nothing before the end, or where no trial has ended."""
+    if shown.state == "running" or not shown.trials:
+        return
+    with st.expander("The claims in numbers", icon=":material/table_chart:"):
+        show_claims(shown)
+    with st.container(horizontal=True):
+        offer_file("Evidence (JSON)", partial(as_json, shown), f"{shown.name}.json")
+        offer_file("Every number of every trial (CSV)", partial(as_csv, shown), f"{shown.name}.csv")
+    if origin := in_words(shown.provenance):
+        st.caption(f"Measured with {escaped(origin)}.")
+
+
+def show_claims(shown: Shown) -> None:
+    """A row for each claim, to sort, search and download."""
+    number = st.column_config.NumberColumn
+    every_same = "empty where every seed has the same effect"
+    numbers = {
+        name: number(label, format=format, help=help or None)
+        for name, label, format, help in (
+            ("before", "Before", "%.3g", "The mean of the number that the effect starts from, where it is one."),
+            ("after", "After", "%.3g", "The mean of the number that it leads to."),
+            ("effect", "Effect", "%+.3g", "The mean over the paired seeds."),
+            ("low", "From", "%+.3g", f"The lower end of the 95 % interval; {every_same}."),
+            ("high", "To", "%+.3g", "The upper end of the 95 % interval."),
+            ("p", "p", "%.2g", f"Of the exact sign-flip test, two-sided; {every_same}."),
+            ("p (Holm)", "p, Holm", "%.2g", "The same, corrected for the number of these claims (Holm 1979)."),
+            ("smallest effect", "Worth naming from", "%g", "Declared before the run."),
+            (
+                "found",
+                "Found from",
+                "%.2g",
+                "An effect of this size is found with a probability of about .8: with so many seeds and this spread its interval then "
+                "excludes zero, and its mean is at least the smallest effect that counts. Smaller effects are missed more often.",
+            ),
+            ("seeds", "Seeds", None, ""),
+        )
+    }
+    words = {"claim": "Claim", "condition": "Condition", "finding": "Finding", "direction": "Claimed", "unit": "Unit"}
+    frame = effects_frame(shown)
+    empty = [] if frame["condition"].any() else ["condition"]
+    st.dataframe(frame.drop(columns=empty), hide_index=True, placeholder="", column_config={**words, **numbers})
+
+
+def as_json(shown: Shown) -> str:
+    """The report as the command line prints it, and the trials behind it with their curves."""
+    told = {**shown.to_json(), "origin": shown.origin, "trials": [asdict(trial) for trial in shown.trials]}
+    return json.dumps(told, indent=1, allow_nan=False)
+
+
+def as_csv(shown: Shown) -> str:
+    """A row for each number of each trial: arm, role, seed, number, value, and whether the seed is a live or a stored one."""
+    return numbers_frame(shown).assign(origin=shown.origin).to_csv(index=False)
+
+
+# The arms
+
+
+ROLE_MARKS: dict[Role, str] = {
+    "fault": ":orange-badge[fault]",
+    "control": ":blue-badge[control]",
+    "remedy": ":green-badge[remedy]",
+    "comparison": ":violet-badge[comparison]",
+}
+WIDTHS = [3, 1.6]
+
+
+def show_arms(experiment: Experiment, extended: bool, seed: int, pair: tuple[str, str] | None = None) -> None:
+    """``pair``: the names of the two arms that are compared first; by default the first two."""
+    arms = experiment.arms_of(extended)
+    st.caption(f"An arm is one way to train. {experiment.matched}")
+    _show_pair(experiment, arms, pair or (arms[0].name, arms[-1].name))
+    with st.container(border=True, gap="small"):
+        for arm in arms:
+            name, way = st.columns(WIDTHS, gap="xxsmall", vertical_alignment="center")
+            unknown = unknown_beside(experiment.config(arm).task_settings.unknown_share())
+            name.markdown(f"{ROLE_MARKS[arm.role]} **{escaped(arm.name)}**" + (f" :gray[{unknown}]" if unknown else ""))
+            with way:
+                st.page_link(
+                    "lab.py", label="Open in the lab", icon=":material/science:",
+                    query_params=to_query(experiment.config(arm, seed)) | {"of": experiment.slug, "arm": arm.name},
+                    help=f"Opens “{arm.name}” in the lab with every setting in place, seed {seed}.",
+                )  # fmt: skip
+    if hidden := len(experiment.arms) - len(arms):
+        st.caption(f"{counted(hidden, 'arm')} more take longer; “Extended” adds them.")
+
+
+def _show_pair(experiment: Experiment, arms: tuple[Arm, ...], pair: tuple[str, str]) -> None:
+    """Two arms to choose, and the settings in which they differ."""
+    names = [arm.name for arm in arms]
+    (left, right), (first, second) = st.columns(2), map(names.index, pair)
+    one = left.selectbox("What differs between", names, index=first, key=f"arms.first.{experiment.slug}")
+    other = right.selectbox("and", names, index=second, key=f"arms.second.{experiment.slug}")
+    st.markdown(differences(experiment, experiment.arm(one), experiment.arm(other)))
+
+
+def differences(experiment: Experiment, first: Arm, second: Arm) -> str:
+    """ "Mask fault: None → Missing" for each setting that differs, in Markdown."""
+    changes = changes_between(experiment.config(first), experiment.config(second))
+    found = [_change(*change) for change in changes if not goes_without_saying(*change)]
+    return " · ".join(found) if found else ":gray[Nothing: they are the same training, measured in two ways.]"
+
+
+def _change(row: Setting, there: Any, here: Any) -> str:
+    before, after = (escaped(row.words(value)) for value in (there, here))
+    if there is None and not row.optional:  # a parameter that the first arm's task or encoding does not have
+        return f"{row.label} **{after}**"
+    if here is None and not row.optional:
+        return f"{row.label} {before} → **none**"
+    return f"{row.label}: {before} → **{after}**"

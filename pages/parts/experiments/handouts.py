@@ -1,0 +1,393 @@
+"""What is handed out and handed in, each one file of HTML to be saved, sent and printed, which needs no server, no script and no other
+file: the teacher's sheet of a lesson, the hand-out for its students, and a student's hand-in. And a link as a QR code.
+
+What is put into a form (:func:`html`) is escaped, unless it is HTML already: a reader's words are shown as they were typed.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from pathlib import Path
+from string import Template
+from threading import Lock
+from typing import Literal
+from urllib.parse import urlsplit
+
+import segno
+import streamlit as st
+from markupsafe import Markup, escape
+
+from engine.estimate.matching import n_parameters
+from engine.experiments.classroom import MOST_STUDENTS
+from engine.experiments.evidence.shipped import ShippedResult, shipped_claims, shipped_result
+from engine.experiments.finding import READERS_SEEDS, Finding
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import Issue
+from engine.experiments.key_figure import KeyFigure
+from engine.experiments.lessons import Lesson, LessonStep
+from engine.experiments.question import Direction, Question
+from engine.foundation.formatting import counted, in_time
+from engine.foundation.provenance import in_words, provenance
+from engine.tasks import TASKS
+from pages.parts.app.page_state import offer_file
+from pages.parts.app.visitor import here, visitor
+from pages.parts.charts.colors import INK, SURFACE, custom_properties
+from pages.parts.charts.experiments.key_figure import lengths
+from pages.parts.charts.experiments.strip import EndNumbers
+from pages.parts.experiments.shown import key_numbers
+
+PAGE = Template((Path(__file__).with_suffix(".html")).read_text("utf-8"))
+joined = Markup().join
+
+
+def html(form: str, *parts: object) -> Markup:
+    """The form with these parts in its braces."""
+    return Markup(form).format(*parts)
+
+
+def listed(items: Iterable[str]) -> Markup:
+    """A list; empty without items."""
+    rows = joined(html("<li>{}</li>", item) for item in items)
+    return html("<ul>{}</ul>", rows) if rows else rows
+
+
+def bars(rows: Sequence[EndNumbers], figure: KeyFigure) -> Markup:
+    """The rows of a key figure with their means as bars; those that no seed has are left out."""
+    known = [(row, row.mean) for row in rows if row.mean is not None]
+    means = [mean for _, mean in known]
+    form = '<tr><td>{}</td><td><i class="bar" style="width: {}%; background: {}"></i></td><td>{}</td></tr>'
+    cells = joined(
+        html(form, row.name, round(100 * length), row.color["light"], figure.written(mean))
+        for (row, mean), length in zip(known, lengths(means, figure.scale), strict=True)
+    )
+    scale = html("<p class=light>The bars have a logarithmic scale.</p>") if figure.scale == "log" and known else ""
+    return html("<table>{}</table>{}", cells, scale)
+
+
+def document(title: str, body: Markup) -> str:
+    """The whole file. At its foot stands what wrote it."""
+    return PAGE.substitute(
+        colors=custom_properties(),
+        title=escape(title),
+        body=body,
+        origin=escape(f"Written by {in_words(provenance())}."),
+    )
+
+
+# A student's hand-in: what this browser's reader guessed, ran and found, in that order. It holds nothing else. The server keeps it in
+# memory alone, so that a reload loses nothing.
+
+
+MOST_VISITORS = 2 * MOST_STUDENTS
+"""The most visitors whose hand-ins are kept, those of one network half of it: a full class, and as many others. Of more, the one is
+dropped whose page wrote longest ago, first of those who have no page open."""
+NAME, OWN = "name", "own"
+MOST_LETTERS = 5000
+NO_FIGURE = Markup()
+NOTHING_YET = "It lists what you guess, run and find. There is nothing yet."
+
+
+@dataclass(frozen=True)
+class Note:
+    """A question or a run of this session."""
+
+    title: str
+    question: str = ""
+    guessed: str = ""
+    """The guess that stood before the result was shown; empty for none."""
+    ran: str = ""
+    found: str = ""
+    """What came out, as it was shown; empty while there is no result."""
+    figure: Markup = NO_FIGURE
+
+
+@dataclass(frozen=True)
+class StudentReport:
+    """The hand-in of a visitor so far."""
+
+    network: str = ""
+    notes: dict[str, Note] = field(default_factory=dict)
+    """By their keys."""
+    words: dict[str, str] = field(default_factory=dict)
+    """The texts that the reader typed, by the names of their boxes."""
+    forgotten: dict[str, Note] = field(default_factory=dict)
+    """The notes of an earlier reader of the same browser, which pages that still show them would write again."""
+
+
+_kept = OrderedDict[str, StudentReport]()
+"""The hand-ins by their visitors, the one at the end whose page wrote last. Guarded by ``_lock``."""
+_lock = Lock()
+
+
+def kept_of(visitor_id: str) -> StudentReport:
+    return _kept.get(visitor_id, StudentReport())
+
+
+def write_down(key: str, note: Note) -> None:
+    """Note what happened under its key, in place of what was noted before. The guess and the result of a first showing stay where the
+    reader guesses again or runs again without an end."""
+    whose = visitor()
+    with _lock:
+        if whose.id not in _kept:
+            _make_room(whose.network)
+        kept = _kept.setdefault(whose.id, StudentReport(whose.network))
+        _kept.move_to_end(whose.id)
+    earlier = kept.notes.get(key)
+    if earlier is not None and earlier.found:
+        if not note.found:
+            return
+        note = replace(note, guessed=earlier.guessed)
+    if note != kept.forgotten.get(key):
+        kept.notes[key] = note
+
+
+def _make_room(network: str) -> None:
+    """Drop a hand-in where one more from this network, or from anywhere, is too many."""
+    near = [name for name, kept in _kept.items() if network and kept.network == network]
+    names = near if len(near) >= MOST_VISITORS // 2 else list(_kept) if len(_kept) >= MOST_VISITORS else []
+    if names:
+        _kept.pop(next((name for name in names if not here(name)), names[0]))
+
+
+def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:
+    name, own = words.get(NAME, "").strip(), words.get(OWN, "").strip()
+    head = html("<h1>Hand-in</h1><p class=line>{}</p>", f"Name: {name}")
+    said = html("<h2>In my own words</h2><p class=own>{}</p>", own) if own else ""
+    # A list, since another tab may add a note meanwhile.
+    rows = joined(_section(place, note) for place, note in enumerate(list(notes), start=1))
+    return document(f"Hand-in {name}".strip(), html("{}{}{}", head, rows, said))
+
+
+def _section(place: int, note: Note) -> Markup:
+    guessed = (note.guessed or "no guess before the result") if note.question else ""
+    found = note.found or ("it had not ended when it was last looked at" if note.ran else "")
+    lines = (("Guessed", guessed), ("Ran", note.ran or "nothing yet"), ("Found", found))
+    told = joined(html("<p><b>{}:</b> {}</p>", label, words) for label, words in lines if words)
+    return html("<section><h2>{}. {}</h2><p>{}</p>{}{}</section>", place, note.title, note.question, told, note.figure)
+
+
+def offer_hand_in() -> None:
+    """The boxes for a name and for words of one's own, and the file."""
+    kept = kept_of(visitor().id)
+    st.markdown("**Your hand-in**")
+    if not kept.notes:
+        st.caption(NOTHING_YET)
+        return
+    _box(st.text_input, "Name (may stay empty)", kept.words, NAME, 100)
+    _box(st.text_area, "In your own words: what did you find, and why is it so?", kept.words, OWN, MOST_LETTERS)
+    with st.container(horizontal=True):
+        make = partial(hand_in, kept.notes.values(), kept.words)  # with what was typed until the file is asked for
+        offer_file("Hand-in (HTML)", make, "hand-in.html", ":material/assignment_turned_in:")
+        st.button("Begin anew", icon=":material/restart_alt:", type="tertiary", on_click=_forget, args=(kept,))
+    st.caption("What you guessed, ran and found in this browser. Save it: when the app is started anew, it is gone.")
+
+
+def _forget(kept: StudentReport) -> None:
+    """Another reader begins in this browser."""
+    kept.forgotten.update(kept.notes)
+    kept.notes.clear()
+    kept.words.clear()
+    for name in (NAME, OWN):
+        st.session_state.pop(f"hand-in.{name}", None)
+
+
+def _box(draw: Callable[..., object], label: str, words: dict[str, str], name: str, most: int) -> None:
+    """A box for ``most`` letters, which are kept in ``words`` by the box's name."""
+    key, state = f"hand-in.{name}", st.session_state
+    draw(label, words.get(name, ""), max_chars=most, key=key, on_change=lambda: words.update({name: state[key]}))
+
+
+# The teacher's sheet and the hand-out. Both are made from the issues of the lesson and from the evidence that comes with this version: no
+# outcome is written in them by hand.
+
+
+KEYS = {
+    "→": "goes on, as a presenter’s remote does; ← goes back",
+    "1 2 3": "choose the class’s guess",
+    "Q": "shows the class’s link as a QR code: phones that open it go with the wall, guess, and are told who was right",
+    "S": "asks each phone to train a seed of an issue; their dots fall into the figure",
+    "E": "empties the class, pressed twice: phones that are here enter it again",
+    "X": "takes a part of a trained model away, and the next",
+    "B": "makes the screen black",
+    "P, Escape": "begin and leave the presentation",
+}
+MOST_FURTHER = 3
+"""The most further claims at a step."""
+
+
+def teachers_sheet(lesson: Lesson) -> str:
+    goal = lesson.goal or "Guess before each run, and say in one sentence what was found and what helps."
+    head = html(
+        "<h1>{}</h1><p><b>Goal.</b> {}</p><p><b>{}</b>, {}. Each step takes about a third of its minutes to ask and to guess, a third "
+        "to run, and a third to talk about what comes out.</p><p class=light>Numbers in this sheet come from stored runs; your class runs "
+        "other seeds, so its numbers differ a little. Nobody was asked about the answers: they are those that the page offers.</p>",
+        lesson.title, goal, counted(lesson.minutes, "minute"), counted(len(lesson.steps), "step"),
+    )  # fmt: skip
+    keys = listed(html("<b>{}</b> {}", key, does) for key, does in KEYS.items())
+    steps = joined(_teach(place, step) for place, step in enumerate(lesson.steps, start=1))
+    return document(f"Teacher’s sheet: {lesson.title}", html("{}<h2>Keys in Present</h2>{}{}", head, keys, steps))
+
+
+def hand_out(lesson: Lesson, link: str) -> str:
+    """Two pages for a lesson of at most six steps: one with the questions for before, one with what was measured for after. ``link``: to
+    the lesson; empty where the class cannot open it."""
+    code = Markup(qr_code(link)) if link else ""
+    where = html('<p class="light">Open the lesson on your phone, or at {}</p>', link) if link else ""
+    form = "<div class=head><div><h1>{}</h1><p class=line>Name</p>{}</div>{}</div>"
+    before = html(form, lesson.title, where, code)
+    after = html(
+        "<h1>{}: what was measured</h1><p class=light>The numbers come from stored runs; ours had other seeds.</p>", lesson.title
+    )  # fmt: skip
+    numbered = list(enumerate(lesson.steps, start=1))
+    pages = ((before, joined(_guess(*one) for one in numbered)), (after, joined(_keep(*one) for one in numbered)))
+    body = joined(html('<div class="page dense">{}{}</div>', *page) for page in pages)
+    return document(f"Hand-out: {lesson.title}", body)
+
+
+def _title(place: int, step: LessonStep, more: str = "") -> Markup:
+    return html("<h2>{}. {} <small>{}</small></h2>", place, step.title, more)
+
+
+def _choices(answers: Sequence[str], right: Sequence[str] = ()) -> Markup:
+    items = joined(html("<li{}>{}</li>", " class=right" if one in right else "", one) for one in answers)
+    return html('<ul class="choices">{}</ul>', items)
+
+
+def _teach(place: int, step: LessonStep) -> Markup:
+    title = _title(place, step, counted(step.minutes, "minute"))
+    question, found = step.question, _result_of(step)
+    if step.slide or question is None:
+        own = html("<p class=own><b>Say.</b> {}</p>", step.slide.text) if step.slide and step.slide.text else Markup()
+        return html("<section>{}{}{}</section>", title, own, _asked(question))
+    tells = ISSUES[step.issue].summary if step.issue else " ".join(step.guide.text) if step.guide else ""
+    said = html("<p><b>Say.</b> {} One sample: {}</p>", tells, _sample(step, question))
+    asked = _asked(question, found.outcome.right if found else ())
+    outcome = _outcome(ISSUES[step.issue], found) if step.issue else _lab(step)
+    return html("<section>{}{}{}{}</section>", title, said, asked, outcome)
+
+
+def _asked(question: Question | None, right: Sequence[Direction] = ()) -> Markup:
+    if question is None:
+        return Markup()
+    choices = _choices(question.answers, [question.in_words(one) for one in right or question.taught])
+    return html("<p><b>Ask.</b> {}</p>{}", question.words, choices)
+
+
+def _lab(step: LessonStep) -> Markup:
+    """What a step in the lab trains, and how to prepare it: nothing was measured beforehand."""
+    config, preset = step.config, step.preset
+    size = f"{n_parameters(config):,} parameters, {counted(config.steps, 'step')}"
+    look = html("<p><b>Look.</b> {}</p>", preset.look_at) if preset else Markup()
+    expected = f"We expect that it {preset.expects}. " if preset else ""
+    return html(
+        "<p><b>What trains.</b> {}.</p>{}<p><b>What comes out.</b> {}The sentence is computed from the run. Train it in the lab before the "
+        "class: with the same seed it ends the same way.</p>",
+        ", ".join(filter(None, (step.settings_in_words, size))), look, expected,
+    )  # fmt: skip
+
+
+def _sample(step: LessonStep, question: Question) -> str:
+    return question.sample or ("" if step.slide else TASKS[step.config.task].sample)
+
+
+def _result_of(step: LessonStep) -> ShippedResult | None:
+    return shipped_result(issue, issue.key_figure) if step.issue and (issue := ISSUES[step.issue]) else None
+
+
+def _outcome(issue: Issue, found: ShippedResult | None) -> Markup:
+    if found is None:
+        return html("<p><b>What comes out.</b> It was not measured with this version.</p>")
+    seconds = found.report.seconds * READERS_SEEDS / len(found.report.seeds)
+    return html(
+        "<p><b>What comes out.</b> {} <span class=light>{}; {} of them took about {}.</span></p>{}<p>{}<b>What helps.</b> {}</p>{}",
+        found.outcome.sentence, found.report.seeds_in_words, READERS_SEEDS, in_time(seconds),
+        bars(key_numbers(issue, found.report)["rows"], issue.key_figure), _because(found), issue.key_figure.remedy, _further(issue),
+    )  # fmt: skip
+
+
+def _because(found: ShippedResult) -> Markup:
+    """The reason; empty where the runs do not show what it is a reason for."""
+    reason = found.outcome.because
+    return html("<b>Because</b> {} ", reason) if reason else Markup()
+
+
+def _further(issue: Issue) -> Markup:
+    """What else somebody may say, with what was found about it: first what did not come out as it was claimed."""
+    claims = [one for one in shipped_claims(issue) if one.claim.id != issue.key_figure.claim]
+    claims.sort(key=lambda one: one.finding is Finding.HOLDS)
+    form = "{} <span class=light>{}</span> <b>{}.</b>"
+    told = ((one.claim.sentence, one.claim.condition, one.finding.words) for one in claims[:MOST_FURTHER])
+    words = listed(html(form, *one) for one in told)
+    return html("<p><b>If somebody says</b></p>{}", words) if words else words
+
+
+def _guess(place: int, step: LessonStep) -> Markup:
+    """The step on the page for before."""
+    question, title = step.question, _title(place, step)
+    if question is None:
+        return html("<section>{}</section>", title)
+    return html(
+        "<section>{}<p>{} <span class=light>{}</span></p>{}<p class=line>Because</p></section>",
+        title, question.words, _sample(step, question), _choices(question.answers),
+    )  # fmt: skip
+
+
+def _keep(place: int, step: LessonStep) -> Markup:
+    """The step on the page for after."""
+    title, found = _title(place, step), _result_of(step)
+    if step.slide:
+        return html("<section>{}</section>", title)
+    if found is None:
+        measured = html("<p class=line>Our run</p>")
+    else:
+        figure = ISSUES[step.issue].key_figure
+        rows = key_numbers(ISSUES[step.issue], found.report, whole=False)["rows"]
+        form = "<p>{}</p>{}<p>{}<b>What helps.</b> {}</p>"
+        measured = html(form, found.outcome.sentence, bars(rows, figure), _because(found), figure.remedy)
+    return html("<section>{}{}<p class=line>In my words</p></section>", title, measured)
+
+
+# A link as a QR code
+
+
+TOO_LONG = "This link is too long for a QR code."
+
+
+def base_address(page: str) -> str:
+    """The address of the app, with a slash at its end. ``page``: the address of the page that is shown."""
+    return (st.context.url or "").split("?")[0].removesuffix("/").removesuffix(page)
+
+
+def only_here(link: str) -> str:
+    """A warning where a link works on this machine only, else an empty text."""
+    if urlsplit(link).hostname in ("localhost", "127.0.0.1"):
+        return "This address works on this machine only. Open the app by the name that your class can reach."
+    return ""
+
+
+@lru_cache
+def qr_code(link: str) -> str:
+    """The link as a QR code, an SVG drawing, black on white in both themes; empty where it is too long for one (2,953 bytes)."""
+    try:
+        code = segno.make(link, micro=False)
+    except segno.DataOverflowError:
+        return ""
+    return code.svg_inline(scale=4, dark=INK["light"], light=SURFACE["light"], border=2, omitsize=True)
+
+
+def show_qr_code(link: str, width: int | Literal["content"] = "content") -> None:
+    """The link as a QR code, ``width`` pixels wide, or why there is none."""
+    if drawing := qr_code(link):
+        st.image(drawing, width=width, alt="The link as a QR code")
+    else:
+        st.caption(TOO_LONG)
+
+
+def show_link(link: str) -> None:
+    """The link to copy, beside its QR code."""
+    st.caption(only_here(link) or "The link never starts training.")
+    code, qr = st.columns([2, 1])
+    code.code(link, language=None, wrap_lines=True)
+    with qr:
+        show_qr_code(link)

@@ -1,0 +1,213 @@
+"""The board of an experiment as plain data: sections of panels, each with its figure, its text and its numbers; and how findings and
+claims are shown."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from statistics import fmean
+from typing import Literal
+
+from engine.experiments.experiment import Arm, Experiment
+from engine.experiments.finding import Finding
+from engine.experiments.report import ClaimReport
+from engine.experiments.trial import Curve, Trial
+from engine.foundation.formatting import counted, in_time
+from engine.serving.processes.machines import host_of
+from pages.parts.boards.component import Json
+from pages.parts.charts.base import plain_figure
+from pages.parts.charts.experiments.arms import metric_label, role_color
+from pages.parts.charts.experiments.curves import Frame, Stopped, curves_figure, frame_of
+from pages.parts.charts.experiments.strip import effect_figure, effect_height
+from pages.parts.experiments.shown import Shown, TrialSoFar, ended_section, levels_of
+
+CURVE_HEIGHT = 176
+VALIDATION = "validation.loss"
+NAMED = 4
+"""The most trials at once that the line above the panels names."""
+
+
+def sections(curve: str, shown: Shown) -> list[Json]:
+    """Training curves of that name, where the arms ended, and the claims."""
+    if shown.state != "running" and not shown.trials:
+        return []  # stopped before any trial ended: nothing to show
+    curves = [_curves(shown, curve)] if shown.curves else []
+    found = [*curves, ended_section(shown), claims_section(shown)]
+    return [section for section in found if section["panels"]]
+
+
+def status(shown: Shown, name_of: Callable[[str], str] = str) -> Json:
+    """The line above the panels. ``name_of`` gives the name of an arm in them."""
+    words = status_words(shown, name_of)
+    return {"state": shown.state, "share": round(shown.done, 4), "words": words, "problem": shown.problem}
+
+
+def status_words(shown: Shown, name_of: Callable[[str], str] = str) -> str:
+    if shown.state == "none":
+        return ""
+    if shown.state in ("waiting", "class"):
+        return "each seed is a dot" if shown.trials else "each seed will be a dot"
+    # Stored evidence may lack some arms.
+    arms = {trial.arm for trial in shown.trials} if shown.state == "shipped" else shown.arms
+    ended = Counter(trial.seed for trial in shown.trials)
+    seeds = f"{list(ended.values()).count(len(arms))} of {counted(len(shown.seeds), 'seed')}"
+    if shown.state == "running":
+        left = " · the time left is known once a trial has ended here"
+        if shown.seconds_left is not None:
+            left = f" · about {in_time(shown.seconds_left)} left"
+        places = [trial.queue_place for trial in shown.running if trial.queue_place]
+        if places and len(places) == len(shown.running):
+            left = f" · waiting for a worker, place {min(places)} in the queue"
+        trainings = f"{len(shown.trials)} of {counted(len(arms) * len(shown.seeds), 'training')}"
+        return f"{trainings}{left}" + (f" · now {_now(shown.running, name_of)}" if shown.running and not places else "")
+    if not shown.trials:
+        return f"{seeds}: nothing was measured"
+    return f"{seeds} ({shown.which_seeds}) · {in_time(shown.seconds)}"
+
+
+def _now(running: Sequence[TrialSoFar], name_of: Callable[[str], str]) -> str:
+    """The trials that are training, by name while they are few, and the machines of a cluster on which they are."""
+    names = " and ".join(f"“{name_of(trial.arm)}”, seed {trial.seed}" for trial in running)
+    now = names if len(running) <= NAMED else f"{len(running)} trials"
+    hosts = sorted({host_of(trial.machine) for trial in running if trial.machine})
+    if not hosts:
+        return now
+    return f"{now} on {hosts[0] if len(hosts) == 1 else counted(len(hosts), 'machine')} of the cluster"
+
+
+# Training curves
+
+
+def _curves(shown: Shown, curve: str) -> Json:
+    label, both = curve_label(shown.experiment, curve), shows_both(shown.experiment, curve)
+    by_arm = {arm.name: [t for t in shown.trials if t.arm == arm.name] for arm in shown.arms}
+    running = {arm.name: [g for g in shown.running if g.arm == arm.name] for arm in shown.arms}
+    levels = {name: levels_of(trials, curve) for name, trials in by_arm.items()}
+    drawn = [curve, VALIDATION] if both else [curve]
+    sound: list[Trial | TrialSoFar] = [*(trial for trial in shown.trials if not trial.outcome), *shown.running]
+    framed = sound or shown.trials  # the axis has room for the trials that did not break off, if there are any
+    all_curves = [trial.curves.get(name, []) for trial in framed for name in drawn]
+    frame = frame_of(label, all_curves, [value for own in levels.values() for value in own.values()])
+    of_arm = ((arm, by_arm[arm.name], running[arm.name], levels[arm.name]) for arm in shown.trained)
+    panels = [_curve_panel(shown, *parts, curve, frame) for parts in of_arm]
+    unit = " (nats)" if label.endswith("loss") else ""
+    note = f"{label.capitalize()}{unit} over the steps: one thin line per seed, the mean bold. The same axis in all."
+    note += " Training solid, validation dashed." if both else ""
+    return {"id": "curves", "title": "While they train", "note": note, "panels": panels, "width": 250}
+
+
+def curve_label(experiment: Experiment, curve: str) -> str:
+    if shows_both(experiment, curve):
+        return "training and validation loss"
+    return "training loss" if curve == "loss" else metric_label(curve)
+
+
+def shows_both(experiment: Experiment, curve: str) -> bool:
+    """Whether validation losses stand beside training losses: where the gap between them is what is asked about."""
+    return curve == "loss" and any(arm.metric == "gap" for arm in experiment.arms)
+
+
+def stopped_of(trials: Sequence[Trial], curve: str = "loss") -> Stopped | None:
+    """Where the trials that did not finish broke off: at the step that is not finite, or with the last one of their curve."""
+    without = [trial for trial in trials if trial.outcome]
+    if not without:
+        return None
+    ends = {trial.seed: trial.curves.get(curve) or [(0, 0.0)] for trial in without}
+    outcomes = [trial.outcome.rstrip(".") for trial in without]
+    reasons = dict.fromkeys("not a finite number" if "finite" in outcome else outcome for outcome in outcomes)
+    steps = {trial.seed: int(trial.numbers.get("failed_step", ends[trial.seed][-1][0])) for trial in without}
+    return Stopped(steps, "; ".join(reasons))
+
+
+def _curve_panel(
+    shown: Shown, arm: Arm, trials: Sequence[Trial], running: Sequence[TrialSoFar], levels: dict[str, float], curve: str,
+    frame: Frame,
+) -> Json:  # fmt: skip
+    done, so_far = _by_seed(trials, curve), _by_seed(running, curve)
+    dashed = _by_seed(trials, VALIDATION), _by_seed(running, VALIDATION)
+    stopped = stopped_of(trials, curve)
+    steps = shown.experiment.config(arm).steps
+    without = [trial for trial in trials if trial.outcome]
+    return {
+        "id": f"curves.{arm.name}", "title": arm.name, "chip": arm.role, "tone": role_color(arm.role), "height": CURVE_HEIGHT,
+        "words": f"{len(trials)} of {counted(len(shown.seeds), 'seed')}" + (f", {len(without)} did not finish" if without else ""),
+        "alt": f"{frame.label} of {arm.name}: {_ends_in_words(done)}" + (f", {stopped.sentence}" if stopped else ""),
+        "figure": plain_figure(
+            curves_figure, done, so_far, frame, steps, role_color(arm.role), levels, stopped=stopped,
+            dashed=dashed if shows_both(shown.experiment, curve) else None,
+        ),
+    }  # fmt: skip
+
+
+def _by_seed(trials: Sequence[Trial | TrialSoFar], curve: str) -> dict[int, Curve]:
+    return {trial.seed: trial.curves.get(curve, []) for trial in trials}
+
+
+def _ends_in_words(curves: dict[int, list[tuple[int, float]]]) -> str:
+    ends = [curve[-1][1] for curve in curves.values() if curve]
+    if not ends:
+        return "no seed has ended yet"
+    return f"{len(ends)} seeds ended, at {fmean(ends):.3g} on average, from {min(ends):.3g} to {max(ends):.3g}"
+
+
+# Findings and claims: icon and colour, numbers, and a figure of the effect
+
+
+Color = Literal["gray", "blue", "green", "orange", "red"]
+LOOKS: dict[Finding, tuple[str, Color]] = {
+    Finding.HOLDS: (":material/check_circle:", "green"),
+    Finding.OPPOSITE: (":material/swap_horiz:", "red"),
+    Finding.SMALL: (":material/drag_handle:", "orange"),
+    Finding.CANNOT_TELL: (":material/visibility_off:", "gray"),
+    Finding.UNDECIDED: (":material/help:", "gray"),
+}
+ABOUT = {"issue": "the claim", "condition": "a condition", "remedy": "a remedy"}
+
+
+def badge(finding: Finding, words: str) -> str:
+    """The words as a badge in Markdown, with the finding's icon and colour."""
+    icon, color = LOOKS[finding]
+    return f":{color}-badge[{icon} {words}]"
+
+
+def claims_section(shown: Shown) -> Json:
+    panels = [_claim_panel(shown, claim) for claim in shown.claims]
+    return {
+        "id": "claims", "title": "What the evidence says",
+        "note": "Dot and whiskers: the mean effect over paired seeds and its 95 % interval; ticks: each seed. Shaded: effects at "
+        "least as large as the smallest that counts, declared beforehand.",
+        "panels": panels, "width": 420,
+    }  # fmt: skip
+
+
+def _claim_panel(shown: Shown, found: ClaimReport) -> Json:
+    claim, row, name = found.claim, found.weighed, f"claim.{found.claim.id}"
+    facts = _facts_of(found)
+    lines = [f"Condition: {claim.condition}"] if claim.condition else []
+    if row.finding is Finding.CANNOT_TELL:
+        lines.append(f"Why: {row.why}")
+    chip, tone = "Waiting for seeds", ""  # no tone before there is a finding
+    if shown.state != "running":
+        chip, tone = (row.words, row.finding) if row.seeds else ("Not measured", "")
+    elif row.seeds > 1:
+        chip, tone = f"So far: {row.finding.words.lower()}", row.finding
+    return {
+        "id": name, "title": claim.sentence, "chip": chip, "chip_tone": tone,
+        "kind": f"{ABOUT[claim.about]}, computed" if claim.computed else ABOUT[claim.about],
+        "height": effect_height(claim.unit), "lines": lines,
+        "facts": facts,
+        "alt": f"{claim.sentence} {chip}. " + ", ".join(facts),
+        "figure": plain_figure(
+            effect_figure, found.effects, row.effect, row.ci, claim.smallest_effect, claim.direction, claim.unit
+        ),
+    }  # fmt: skip
+
+
+def _facts_of(found: ClaimReport) -> list[str]:
+    """The effect in numbers. Interval and p stand in the table of the claims."""
+    claim, row = found.claim, found.weighed
+    sign = "" if claim.direction == "more" else "−"
+    effect = [] if row.effect is None else [f"effect {signed(row.effect)} {claim.unit}"]
+    return [*effect, f"counts from {sign}{claim.smallest_effect:g}", f"seeds {row.seeds}"]
+
+
+def signed(value: float) -> str:
+    return f"{value:+.3g}".replace("-", "−")

@@ -1,0 +1,200 @@
+"""The presenter of a lesson: the keys of a keyboard or a remote, the QR code of the link, and the row of steps of who goes alone, or of a
+class's phone that has left the wall to explore."""
+
+import time
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from engine.experiments.class_seeds import class_seeds
+from engine.experiments.classroom import HERE_EVERY, empty_class, responses
+from engine.experiments.issues import ISSUES, RENAMED
+from engine.experiments.lessons import Lesson, LessonStep
+from engine.foundation.formatting import counted
+from engine.settings.names import meant
+from pages.parts.app.frame import as_fragment, last_received, received
+from pages.parts.app.in_markdown import escaped
+from pages.parts.app.recent_runs import shown_run
+from pages.parts.app.scripts import joined
+from pages.parts.app.visitor import visitor
+from pages.parts.experiments import presenting as held
+from pages.parts.experiments.handouts import TOO_LONG, base_address, offer_hand_in, only_here, qr_code
+from pages.parts.experiments.projector import COUNT_SECONDS, lead_phones, send_home
+
+HERE = Path(__file__).parent
+SCRIPT = "presenter.script"
+"""The key of the component that listens to the keys."""
+WAITING, RECEIVED = "presenter.waiting", "presenter.received"
+"""Session keys: the presses that are still to be followed, and the number of the last one received."""
+
+
+def show_presenter(file: str) -> None:
+    """Follow the keys of a keyboard or a presenter's remote, and listen to the next ones. ``file``: of the page that is shown.
+
+    The keys are followed before anything is drawn: a script run never shows the beat that they have left. A lesson that is not presented
+    has a row with its steps instead.
+    """
+    waiting: list[str] = st.session_state.setdefault(WAITING, [])
+    while waiting:  # a step to another page leaves the rest to the script run of that page
+        pressed = waiting.pop(0)
+        if pressed == "present" or held.presented():
+            _follow(pressed, file)
+    held.keep_to_step(file)
+    now, on = held.presenting(), held.presented()
+    style = (HERE / "presenter.css").read_text("utf-8") if on else "/* not presented */"
+    # Always there: what is only taken away goes last, and boards would still see it.
+    st.html(f'<style class="{"presented" if on else ""}">{style}</style>')
+    data: dict[str, object] = {"on": on, "received": last_received(RECEIVED)}
+    if now is not None and on:  # only who presents shows the code
+        base = base_address(file.removesuffix(".py").replace("_", "-"))
+        link = f"{base}classroom?class={now.classroom}" if now.classroom else held.link_of(now.lesson, base)
+        drawing = qr_code(link)
+        data |= {
+            "left": now.step.minutes * 60 - (time.time() - now.step_began),
+            "place": f"{now.at + 1} of {len(now.lesson.steps)}",
+            "over": now.over,
+            "code": {
+                "open": now.beat == held.CODE,
+                "title": now.lesson.title or "Lesson",
+                "link": link,
+                "drawing": drawing,
+                "problem": "" if drawing else TOO_LONG,
+                "note": " ".join(filter(None, (_here(now), only_here(link), now.note, _uncounted(now)))),
+            },
+        }
+    with st.container(key="presenter"):
+        _script()(key=SCRIPT, data=data, on_pressed_change=_receive)
+        st.html(f'<div class="lesson-note" role="alert">{escape(now.note) if now is not None and on else ""}</div>')
+        if now is not None and on and now.classroom:
+            here = _here(now)
+
+            def look() -> None:  # again and again: while its wall stands here, the class is held
+                if (latest := held.presenting()) is not None:
+                    lead_phones(latest)
+                if _here(now) != here:
+                    st.rerun()
+
+            as_fragment(look, every=COUNT_SECONDS if here else HERE_EVERY)
+    if (code := held.joined_class()) and not on and file != held.CLASS_FILE:
+        _way_back(code)
+    if now is not None and not on and (pressed := _row(now)):
+        _follow(pressed, file)
+        st.rerun()
+
+
+def _receive() -> None:
+    """Take the presses that the script tells, before the script run: whatever interrupts it, they wait."""
+    told = (st.session_state.get(SCRIPT) or {}).get("pressed")
+    st.session_state.setdefault(WAITING, []).extend(str(press.get("key")) for press in received(told, RECEIVED))
+
+
+@st.cache_resource
+def _script() -> Any:
+    return st.components.v2.component("attention_lab_presenter", js=joined(HERE / "presenter.js"))
+
+
+def _here(now: held.Presenting) -> str:
+    """How many phones show the class, at the beat of its code; else an empty text."""
+    if not now.on or not now.classroom or now.beat != held.CODE:
+        return ""
+    phones = len(responses(now.classroom, now.at).here)
+    return f"{counted(phones, 'phone')} {'is' if phones == 1 else 'are'} here."
+
+
+def _uncounted(now: held.Presenting) -> str:
+    """A warning where guesses are asked for and there is no class in which they are counted, else an empty text."""
+    if now.classroom or not any(step.question for step in now.lesson.steps):
+        return ""
+    return "Guesses are not counted: no class is open, or the disk is full. Press P twice to try again."
+
+
+def _way_back(code: str) -> None:
+    """The row of a phone that explores: back to the class, or out of it."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="class-row"):
+        st.page_link(held.CLASS_FILE, label="Back to the class", icon=":material/groups:", query_params={"class": code})
+        st.button("Leave the class", icon=":material/close:", type="tertiary", on_click=held.join_class, args=("",))
+
+
+def _row(now: held.Presenting) -> str:
+    """The steps of a lesson that is gone through alone; returns what was pressed."""
+    steps = len(now.lesson.steps)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson-row"):
+        title = escaped(now.lesson.title or "Lesson")
+        st.markdown(f":gray[:material/route: {title} · step {now.at + 1} of {steps}]", width="stretch")
+        pressed = {
+            "back": st.button("Step back", icon=":material/arrow_back:", type="tertiary", disabled=now.at == 0),
+            "next": now.at + 1 < steps and st.button("Next step", icon=":material/arrow_forward:", type="tertiary"),
+            "end": now.at + 1 == steps and st.button("Finish", icon=":material/done_all:", type="tertiary"),
+            "present": st.button("Present", icon=":material/co_present:", type="tertiary", help="The key P"),
+            "leave": st.button("Leave", icon=":material/close:", type="tertiary", help="Leave the lesson; you stay on this page."),
+        }  # fmt: skip
+    if pressed.pop("end"):
+        _show_end()
+    return next((name for name, was in pressed.items() if was), "")
+
+
+def _follow(pressed: str, file: str) -> None:
+    """Do what a key or a button says. A page that is opened ends the script run here. ``file``: of the page that is shown."""
+    before = held.presenting()
+    now, effects = held.next_state(before, pressed, _facts(before, pressed, file))
+    for effect in effects:
+        match effect:
+            case "open class" if now is not None:
+                now = held.with_class(now)
+            case "empty class" if now is not None:
+                now = replace(now, note=_empty(now))
+            case "send home" if before is not None:
+                send_home(before)
+            case "open step" if now is not None:
+                held.open_step(now)
+    if now is not before:
+        held.put(now)
+
+
+def _facts(now: held.Presenting | None, pressed: str, file: str) -> held.Facts:
+    """What the press depends on; the class lies on the disk, and is read only where it counts."""
+    if now is None:
+        slug = meant(st.query_params.get("issue", ""), ISSUES, RENAMED)
+        here = file == held.ISSUES_FILE and slug in ISSUES and not held.joined_class()
+        step = LessonStep(ISSUES[slug].minutes, slug) if here else None
+        return held.Facts(issue=Lesson(step.title, (step,)) if step else None)
+    if pressed == "empty" and now.classroom:
+        return held.Facts(students=responses(now.classroom, now.at).students)
+    return held.Facts(_unanswered(now) if pressed == "next" else "")
+
+
+def _unanswered(now: held.Presenting) -> str:
+    """The question whether to go on where phones are here and nobody has answered, or where a run has not; else an empty text."""
+    if now.on and now.beats == held.LAB_BEATS and now.beat == len(now.beats) - 1 and (run := shown_run()) and run.live:
+        return f"The training has not ended. {held.GO_ON}"
+    if not now.on or not now.classroom or not now.step.question:
+        return ""
+    given = responses(now.classroom, now.at)
+    if now.training:
+        answered = bool(class_seeds(now.classroom, now.at, now.round).this_round)
+    else:
+        answered = bool(given.guesses) or now.guesses_closed or now.beats[now.beat] != "guess"
+    return "" if answered or not given.here else f"0 of {len(given.here)} have answered. {held.GO_ON}"
+
+
+def _empty(now: held.Presenting) -> str:
+    """Empty the class; returns what became of it."""
+    try:
+        empty_class(now.classroom, visitor())
+    except OSError:
+        return "The disk does not take it."
+    return "The class is empty. Phones that are here enter it again."
+
+
+@st.dialog("The end of the lesson")
+def _show_end() -> None:
+    """What a reader takes along, and the ways on."""
+    offer_hand_in()
+    st.page_link("issues.py", label="Experiments with eight seeds", icon=":material/bug_report:")
+    st.page_link("lessons.py", label="More lessons", icon=":material/school:")
+    if st.button("Leave the lesson", icon=":material/close:", help="You stay on this page, with all its settings."):
+        held.put(None)
+        st.rerun()

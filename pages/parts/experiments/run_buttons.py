@@ -1,0 +1,100 @@
+"""How an experiment is begun on a page: the number of seeds, what it will take, Run and Stop."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from engine.estimate.prediction import predict
+from engine.experiments.class_seeds import OF_CLASS
+from engine.experiments.experiment import MOST_SEEDS, Experiment
+from engine.experiments.finding import READERS_SEEDS
+from engine.experiments.issues import ISSUES
+from engine.experiments.running import trial_cache
+from engine.experiments.running.experiment_run import ExperimentRun
+from engine.foundation.formatting import counted, in_time
+from engine.settings.fields import setting
+from pages.parts.app import server
+from pages.parts.app.in_markdown import refused_in_words
+from pages.parts.app.visitor import visitor
+from pages.parts.experiments.presenting import presented
+from pages.parts.experiments.running import EXPERIMENTS, Asked, begin, in_the_way, leave_run
+
+BUTTON = 100
+"""The width of Run and of Stop, in pixels."""
+
+
+def forecast(experiment: Experiment, extended: bool = False) -> str:
+    """The trials of an experiment and a rough time, in a sentence. Those kept on this machine are not trained again."""
+    arms, seeds = experiment.arms_of(extended), experiment.seeds
+    stored = {arm.name: trial_cache.number_stored(experiment, arm) for arm in arms}
+    kept, trials = sum(stored.values()), len(arms) * seeds
+    words = counted(trials, "short training")
+    if kept:
+        words += f", {kept if kept < trials else 'all'} of them kept on this machine"
+    if kept == trials:
+        return f"{words}."
+    times = [
+        (predict(config).seconds_per_step, config.steps * (seeds - stored[arm.name]))
+        for arm in arms
+        for config in [experiment.config(arm)]
+        if config.steps > 1  # otherwise it is not trained, and all its time goes into measuring
+    ]
+    if not times or any(pace is None for pace, _ in times):
+        return f"{words}."
+    seconds = sum((pace or 0.0) * steps for pace, steps in times) / server.pool().machines.slots
+    return f"{words}, about {in_time(seconds)} or more."
+
+
+def seeds_setting() -> Any:
+    """The setting of a page's state for the number of seeds."""
+    help = "Paired: every arm starts from the same data under the same seed. Six can decide, eight are better."
+    return setting(READERS_SEEDS, label="Seeds", help=help, ge=1, le=MOST_SEEDS)
+
+
+def run_or_stop(name: str, run: ExperimentRun | None, ask: Callable[[], Asked], *, ready: bool = True) -> None:
+    """Run and, while the run of that name goes, Stop beside it: a second press of Run never meets Stop. ``ask`` says what to run, when Run
+    is pressed. Stop is its owners'; what several asked for goes on until the last of them stops it."""
+
+    @refused_in_words(error=ValueError)
+    def press() -> None:
+        asked = ask()
+        if asked.shown_name == name:  # else the press comes late: what it asked for goes already
+            begin(asked)
+
+    running = run is not None and run.state == "running"
+    begin_button("Run", press, key=f"run.{name}", type="primary", disabled=running or not ready, width=BUTTON)
+    if running:
+        own = EXPERIMENTS.owned(name, visitor())
+        leave, args = EXPERIMENTS.leave, (name, visitor())
+        st.button("Stop", icon=":material/stop:", disabled=not own, on_click=leave, args=args, width=BUTTON)
+
+
+def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:
+    """A button that begins an experiment. Where another one of the visitor's has to end first, that one is named with a link to it, and the
+    button stops it and begins this one."""
+    other = "" if common.get("disabled") else in_the_way()
+    if not other or presented():  # a room does not read of other experiments
+        st.button(label, icon=":material/play_arrow:", on_click=begin, **common)
+        return
+    task, most = EXPERIMENTS.find(other), server.pool().allowances.limits.experiments_per_visitor
+
+    def instead() -> None:
+        leave_run(other)
+        begin()
+
+    with st.container(gap="xsmall", width="content"):
+        st.caption(f"This host runs {counted(most, 'experiment')} of yours at a time. Running now:")
+        if task is not None:
+            file, query = _page_of(other, task.experiment)
+            st.page_link(file, label=task.experiment.title, icon=":material/hourglass_top:", query_params=query)
+        st.button("Stop it and run this one", icon=":material/swap_horiz:", on_click=instead, type="primary")
+
+
+def _page_of(name: str, experiment: Experiment) -> tuple[str, dict[str, str]]:
+    """The file and the query of the page that shows a run."""
+    if experiment.slug in ISSUES:
+        return "issues.py", {"issue": experiment.slug}
+    if experiment.slug.startswith(OF_CLASS):
+        return "classroom.py", {}
+    return "design.py", {"experiment": name}

@@ -1,0 +1,235 @@
+"""The data of the board: a running experiment at this moment or stored evidence; and the final numbers of its arms."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from statistics import fmean
+from typing import Any
+
+from engine.experiments.bounds import is_share
+from engine.experiments.experiment import Arm, Experiment
+from engine.experiments.issues.issue import Issue
+from engine.experiments.report import Report
+from engine.experiments.running.experiment_run import ExperimentRun, RunningTrial
+from engine.experiments.trial import Curve, Trial, curves_of
+from pages.parts.boards.component import Json
+from pages.parts.charts.base import plain_figure
+from pages.parts.charts.experiments.arms import role_color, role_colors, stem, with_unit
+from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
+from pages.parts.charts.experiments.strip import EndNumbers, strip_figure, strip_height
+
+
+def levels_of(trials: Sequence[Trial], curve: str) -> dict[str, float]:
+    """Level lines: the chance of the curve's metric, where all these trials have the same, and the floor of a loss."""
+    metric = curve.removeprefix("validation.")
+    chance = {round(t.number(f"chance.{metric}"), 4) for t in trials if f"chance.{metric}" in t.numbers}
+    floor = {round(t.number("floor"), 4) for t in trials if "floor" in t.numbers}
+    levels = {f"chance {value:.3g}": value for value in chance} if len(chance) == 1 else {}
+    if metric == "loss" and len(floor) == 1:
+        levels |= {f"floor {value:.3g}": value for value in floor if value > 0}
+    return levels
+
+
+@dataclass(frozen=True)
+class TrialSoFar:
+    """A trial that is training."""
+
+    arm: str
+    seed: int
+    share: float
+    read_curves: Callable[[], dict[str, Curve]] = dict
+    queue_place: int | None = None
+    machine: str = ""
+    """The name of the machine that trains it; empty for the app's own."""
+
+    @cached_property
+    def curves(self) -> dict[str, Curve]:
+        """Its curves when they are first asked for: not every board shows them."""
+        return self.read_curves()
+
+
+@dataclass(frozen=True)
+class Shown(Report):
+    """A report, and how far the experiment is."""
+
+    state: str = "waiting"
+    """The state of the experiment; ``waiting`` before the first run, ``none`` where it is not said, ``class`` while phones train its
+    seeds, ``kept`` for stored evidence, ``shipped`` for evidence that comes with this version."""
+    running: Sequence[TrialSoFar] = ()
+    done: float = 1.0
+    seconds_left: float | None = None
+    problem: str = ""
+    waiting: int = 0
+    """The phones of a class that have not begun to train their seeds yet."""
+
+    @classmethod
+    def of(cls, report: Report, state: str, **so_far: Any) -> Shown:
+        """The report in this state; ``so_far``: the further fields."""
+        return cls(**vars(report), state=state, **so_far)
+
+    @property
+    def origin(self) -> str:
+        """Which seeds these are, as downloads say it: those that come with this version, or those that were trained here."""
+        return "stored" if self.state == "shipped" else "live"
+
+    @property
+    def name(self) -> str:
+        """The name of its downloads."""
+        return f"{self.experiment.slug}-stored" if self.origin == "stored" else self.experiment.slug
+
+    @property
+    def trained(self) -> list[Arm]:
+        """The arms that are trained; others are measured at their first weights and have no curve."""
+        return [arm for arm in self.arms if self.experiment.config(arm).steps > 1]
+
+    @property
+    def curves(self) -> bool:
+        """Whether there are, or will be, training curves."""
+        return bool(self.trained) and (self.state == "running" or any(trial.curves for trial in self.trials))
+
+    @property
+    def stamp(self) -> tuple[object, ...]:
+        """A value that changes whenever there is something new to draw."""
+        running = tuple((trial.arm, trial.seed, trial.share, trial.queue_place) for trial in self.running)
+        return self.state, len(self.trials), running, self.waiting, self.seconds
+
+
+def of_run(run: ExperimentRun) -> Shown:
+    # Read before the report: a trial that ends between the two reads is then shown twice at worst, never not at all.
+    running, state, found = run.running_trials, run.state, run.report
+    ended = {(trial.arm, trial.seed) for trial in found.trials}
+    so_far = [
+        TrialSoFar(
+            one.arm.name, one.seed, one.share, partial(_curves_so_far, one, run.experiment), one.run.queue_place, one.run.machine
+        )
+        for one in running
+        if (one.arm.name, one.seed) not in ended
+    ]  # fmt: skip
+    return Shown.of(found, state, running=so_far, done=run.done, seconds_left=run.seconds_left, problem=run.problem)
+
+
+def _curves_so_far(trial: RunningTrial, experiment: Experiment) -> dict[str, Curve]:
+    return curves_of(trial.events, experiment.curves)
+
+
+# The final numbers of the arms: rows of points, and lines over x
+
+
+def ended_section(shown: Shown) -> Json:
+    """Arms side by side as rows, and arms of one line as lines over x."""
+    rows = {arm.name: row_of(shown, arm) for arm in shown.arms}
+    metrics = dict.fromkeys(arm.metric for arm in shown.arms)
+    panels = [*(panel for metric in metrics for panel in _panels(shown, metric, rows)), *_panels_of_points(shown)]
+    lines = any(not panel["id"].startswith("strip.") for panel in panels)
+    return {
+        "id": "ended", "title": "Where they ended",
+        "note": "A point a seed, a bar at the mean." + (" In a line, small marks are seeds." if lines else ""),
+        "panels": panels, "width": 420,
+    }  # fmt: skip
+
+
+def _panels(shown: Shown, metric: str, rows: dict[str, EndNumbers]) -> Iterator[Json]:
+    """The panels of the arms that are reported by one number."""
+    arms = [arm for arm in shown.arms if arm.metric == metric]
+    label = with_unit(metric)
+    named = {arm.name for arm in arms}
+    levels = levels_of([trial for trial in shown.trials if trial.arm in named], metric)
+    chance = next((value for name, value in levels.items() if name.startswith("chance")), None)
+    places = Counter(line for line, _ in {(arm.line, arm.x) for arm in arms if arm.line and arm.x is not None})
+    # A line of one place would be a mark among others at the same x: its arm is a row.
+    along = [arm for arm in arms if places[arm.line] > 1]
+    lines, alone = _lines_of(along, rows), [arm for arm in arms if arm not in along]
+    if lines:
+        name, x_label = f"line.{metric}", shown.experiment.x_label or "x"
+        drawn = plain_figure(over_x_figure, lines, x_label, label, chance)
+        in_line = [rows[arm.name] for arm in along]
+        yield _panel(name, f"{label} over {in_a_sentence(x_label)}", over_x_height(lines), label, in_line, drawn)
+    if alone:
+        name = f"strip.{metric}"
+        compared = beside(shown, alone, metric)
+        in_rows = [
+            row for arm in compared if (row := row_of(shown, arm, metric)).known or arm in alone or not row.without
+        ]
+        drawn = plain_figure(strip_figure, in_rows, label, chance)
+        yield _panel(name, label, strip_height(in_rows), label, in_rows, drawn)
+
+
+def _panels_of_points(shown: Shown) -> Iterator[Json]:
+    """The panels of the arms whose trials each give a whole line, such as the accuracy at each test length."""
+    x_label = shown.experiment.x_label or "x"
+    kinds = dict.fromkeys(stem(arm.points[0][1]) for arm in shown.arms if arm.points)
+    for kind in kinds:
+        arms = [arm for arm in shown.arms if arm.points and stem(arm.points[0][1]) == kind]
+        colors = role_colors([arm.role for arm in arms])
+        lines = [
+            OverX(arm.name, color, {x: row_of(shown, arm, metric) for x, metric in arm.points})
+            for arm, color in zip(arms, colors, strict=True)
+        ]
+        label, name = with_unit(kind), f"points.{kind}"
+        drawn = plain_figure(over_x_figure, lines, x_label, label)
+        ends = [line.points[max(line.points)] for line in lines]
+        words = f"{label} at the last {in_a_sentence(x_label)}"
+        yield _panel(name, f"{label} over {in_a_sentence(x_label)}", over_x_height(lines), words, ends, drawn)
+
+
+def in_a_sentence(label: str) -> str:
+    return label[:1].lower() + label[1:] if label[1:2].islower() else label
+
+
+def _panel(name: str, title: str, height: int, label: str, rows: Sequence[EndNumbers], drawn: Json) -> Json:
+    in_words = (
+        f"{row.name} {fmean(row.known):.3g} on average over {len(row.known)} seeds" if row.known else f"{row.name} no value yet"
+        for row in rows
+    )  # fmt: skip
+    titled, alt = title[:1].upper() + title[1:], f"{label}: {'; '.join(in_words)}"
+    return {"id": name, "title": titled, "height": height, "alt": alt, "figure": drawn}
+
+
+def row_of(shown: Report, arm: Arm, metric: str = "", name: str = "") -> EndNumbers:
+    """An arm's numbers by seed; by default its own metric, under its own name."""
+    metric = metric or arm.metric
+    by_seed = {trial.seed: trial for trial in shown.trials if trial.arm == arm.name}
+    values = [by_seed[seed].numbers.get(metric) if seed in by_seed else None for seed in shown.seeds]
+    without = sum(metric not in trial.numbers for trial in by_seed.values())
+    return EndNumbers(name or arm.name, role_color(arm.role), values, shown.seeds, without)
+
+
+def key_numbers(issue: Issue, shown: Report, *, whole: bool = True) -> Json:
+    """The arguments of :func:`key_figure` for an issue. ``whole``: all rows, and not only the two that the question compares."""
+    figure = issue.key_figure
+    there = figure.rows if whole else (figure.before, figure.after)
+    rows = [row_of(shown, issue.arm(row.arm), row.metric, row.label) for row in there]
+    rows[:2] = replace(rows[0], beside=rows[1].values), replace(rows[1], beside=rows[0].values)
+    metric, arms = figure.before.metric, {row.arm for row in figure.rows}
+    levels = levels_of([trial for trial in shown.trials if trial.arm in arms], metric)
+    return {
+        "rows": rows, "scale": figure.scale, "written": figure.written, "unit": figure.unit,
+        "share": is_share(metric) and all(0 <= value <= 1 for row in rows for value in row.known),
+        "chance": next((value for name, value in levels.items() if name.startswith("chance")), None),
+    }  # fmt: skip
+
+
+def beside(found: Report, arms: Sequence[Arm], metric: str) -> list[Arm]:
+    """The arms, and before each those that a claim compares it with by this number: a remedy stands beside what it mends."""
+    together: dict[str, Arm] = {}
+    for arm in arms:
+        for row in found.claims:
+            names = [name for name, by in row.claim.numbers if by == metric]
+            if len(names) == 2 and arm.name in names:
+                together |= {name: found.experiment.arm(name) for name in names if name != arm.name}
+        together[arm.name] = arm
+    return list(together.values())
+
+
+def _lines_of(arms: Sequence[Arm], rows: dict[str, EndNumbers]) -> list[OverX]:
+    of_line: dict[str, list[Arm]] = {}
+    for arm in arms:
+        of_line.setdefault(arm.line, []).append(arm)
+    colors = role_colors([own[0].role for own in of_line.values()])
+    return [
+        OverX(line, color, {float(arm.x): rows[arm.name] for arm in own if arm.x is not None})
+        for (line, own), color in zip(of_line.items(), colors, strict=True)
+    ]

@@ -1,0 +1,390 @@
+"""The first screen of an issue: the question, the guess and Run at the left, the key figure and its sentence at the right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal
+
+import streamlit as st
+
+from engine.experiments.bounds import is_share
+from engine.experiments.class_seeds import class_experiment, class_seeds
+from engine.experiments.classroom import responses
+from engine.experiments.evidence.shipped import shown_report
+from engine.experiments.finding import FEWEST_SEEDS
+from engine.experiments.issues.issue import Issue
+from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
+from engine.experiments.question import ANSWERS, Direction
+from engine.experiments.report import Report, report
+from engine.experiments.running.experiment_run import ExperimentRun
+from engine.foundation.formatting import counted
+from pages.parts.app.in_markdown import say_unsaved, show_refusal
+from pages.parts.app.visitor import visitor
+from pages.parts.boards.component import Json
+from pages.parts.boards.panels import pick_told
+from pages.parts.charts.base import plain_figure
+from pages.parts.charts.colors import muted
+from pages.parts.charts.experiments.arms import role_color
+from pages.parts.charts.experiments.key_figure import key_figure
+from pages.parts.experiments.board import Drawing, experiment_board
+from pages.parts.experiments.presenting import (
+    Presenting,
+    asks_to_run,
+    guesses_closed,
+    presented,
+    presenting,
+    take_guess,
+)
+from pages.parts.experiments.projector import show_responses, tell_phones
+from pages.parts.experiments.question import Guess, ask, guess_of, keep_guess, verdict
+from pages.parts.experiments.run_buttons import run_or_stop
+from pages.parts.experiments.running import EXPERIMENTS, begin, shown_runs
+from pages.parts.experiments.shown import Shown, key_numbers, of_run
+from pages.parts.issues.map import show_way
+from pages.parts.issues.state import asked, extended, forget, offer_more_seeds, run_asked, show_settings
+
+KEY = "key"
+"""The name of the key figure's board."""
+TOLD = "issues.told"
+"""Session key: the outcome that the wall has told where it decides the question, by lesson and step."""
+GuessState = Literal["later", "open", "closed", "missed"]
+"""The three answers are not asked for yet, can be chosen, can no longer be, or are left out: nobody in the room chose in time."""
+
+
+@dataclass(frozen=True)
+class ExperimentView:
+    """What the screen shows. In a presented lesson this depends on the beat; else all of it may stand there."""
+
+    room: bool
+    """Whether it is shown to a room."""
+    seeds: Literal["none", "own", "class"]
+    """Whose seeds the figure shows: nobody's before the beat of the run, the reader's own, or those that a class trains."""
+    stored: bool
+    """Whether stored seeds stand above them."""
+    guess: GuessState
+    gone_back: str
+    """The note where the presenter stepped back before the run, which has closed the guessing: no result is shown until its beat comes
+    again. Else empty."""
+    whole: bool
+    """Whether all rows are shown, and not only the two that the question compares."""
+    sentence: bool
+    remedy: bool
+    controls: bool
+    """Whether Run stands there. At the end of a presented issue its room is the remedy's."""
+    way: bool
+    """Whether a link leads on to the next issue: a lesson has a way of its own."""
+
+
+def experiment_view(
+    slug: str, now: Presenting | None, run: str, *, pressed: bool, closed: bool, guessed: bool
+) -> ExperimentView:
+    """``run``: the state of the run that is looked at, empty without one; ``pressed``: whether Run was pressed; ``closed``: whether the
+    presented step takes no guess any more; ``guessed``: whether there is a guess."""
+    room = now is not None and now.on
+
+    def shows(beat: str) -> bool:
+        return now is None or now.shows(beat)
+
+    class_trains = now is not None and room and now.round > 0 and now.step.issue == slug and shows("run")
+    pressed = pressed and shows("run") and not class_trains
+    gone_back = closed and not shows("run")
+    how_far = {"": "", "running": "It is running. "}.get(run, "It has run. ")
+    guess: GuessState = "later"
+    if shows("guess"):
+        guess = "open" if not (closed or pressed) else "missed" if room and not guessed else "closed"
+    going = (run in ("", "running") or not shows("run")) and not shows("remedy")
+    return ExperimentView(
+        room=room,
+        seeds="class" if class_trains else "own" if shows("run") else "none",
+        stored=pressed or (class_trains and shows("sentence")),
+        guess=guess,
+        gone_back=f"{how_far}Guessing is closed." if gone_back else "",
+        whole=shows("figure"),
+        sentence=shows("sentence"),
+        remedy=shows("remedy"),
+        controls=shows("guess") and not (class_trains or gone_back) and (going or not room),
+        way=pressed and now is None,
+    )
+
+
+def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | None:
+    """The screen; returns the result that it tells, if any. What stored seeds say stands on it as soon as Run is pressed, and what is
+    trained here comes beside it."""
+    now, figure = presenting(), issue.key_figure
+    if (place := take_guess()) is not None:  # before a run begins: the next key may have come with it
+        keep_guess(issue.slug, replace(guess_of(issue.slug), answer=ANSWERS[place]))
+    guess, state = guess_of(issue.slug), "" if run is None else run.state
+    view = experiment_view(
+        issue.slug, now, state, pressed=issue.slug in shown_runs(), closed=guesses_closed(), guessed=guess.answer is not None
+    )  # fmt: skip
+    if view.seeds == "class":
+        end_own_run(issue)
+    elif view.seeds == "own" and run is None and asks_to_run(issue.slug):
+        begin(run_asked(issue))
+        st.rerun()
+    if view.seeds != "own":
+        run = None  # an earlier result is no answer to a class that has not guessed
+    stored = shown_report(issue) if view.stored else None
+    live = of_run(run) if run is not None else None
+    if view.seeds == "class" and now is not None:
+        live = shown_of_class(issue, now)
+    ended = live if live is not None and live.state != "running" and outcome_so_far(figure, live) else None
+    outcome = _until_the_class_decides(next(iter(outcomes(figure, stored, ended)), None))
+    with st.container(key="experiment-view"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="experiment-view-head"):
+            st.title(issue.title, anchor=False, width="stretch")
+            if view.way:
+                show_way(issue)
+        question, result = st.columns([1, 1.9], gap="large")
+        with question, st.container(key="experiment-view-question", gap="small"):
+            _show_question(issue, view, guess, outcome, run)
+        with result:
+            if view.seeds == "class" and now is not None:
+                class_board(KEY, issue, now, stored)
+            else:
+                _show_figure(issue, view, guess, stored, name, run)
+        if outcome is not None and view.remedy:
+            beside = question if view.room else result  # in a room the figure takes the height
+            with beside.container(key="experiment-view-remedy"):
+                _show_remedy(figure, outcome, room=view.room)
+    return live if ended is not None or stored is None else Shown.of(stored, "shipped")
+
+
+def _show_question(
+    issue: Issue, view: ExperimentView, guess: Guess, outcome: Outcome | None, run: ExperimentRun | None
+) -> None:
+    figure = issue.key_figure
+    st.caption(figure.sample)
+    st.header(figure.question, anchor=False)
+    if view.guess == "later":
+        return
+    if view.guess != "missed":
+        ask_guess(issue.slug, figure, disabled=view.guess == "closed")
+    if view.gone_back:
+        st.caption(view.gone_back)
+    told = outcome if view.sentence else None
+    with st.container():  # always there: what comes into it must not replace Run, which may have the focus
+        if told is not None and guess.answer is not None:
+            st.markdown(answered(figure, guess, told))
+        elif view.guess == "open" and guess.answer is not None:
+            ask_size(issue.slug, figure)
+        if outcome is not None:
+            tell_phones(outcome.right, outcome.sentence, outcome.because)
+        show_responses(told.right if told is not None else ())
+    if view.controls:
+        _run(issue, run)
+
+
+def _show_figure(
+    issue: Issue, view: ExperimentView, guess: Guess, stored: Report | None, name: str, run: ExperimentRun | None
+) -> None:
+    """The figure of the reader's own run, or before it the rows alone."""
+
+    def drag() -> None:
+        picked = pick_told(st.session_state.get(KEY))
+        if picked is not None and picked.y == "mark":
+            keep_guess(issue.slug, replace(guess_of(issue.slug), size=float(f"{float(picked.x):.2g}")))
+
+    figure, (whole, said) = issue.key_figure, (view.whole, view.sentence)
+    sections = partial(key_sections, issue, figure, guess, whole, said, stored)
+    quiet = view.room and stored is not None  # how far it is matters to nobody where the answer stands already
+    drawing = Drawing(KEY, sections, (guess, whole, said, stored is not None), drag, figure.name_of, quiet=quiet)
+    if run is not None:
+        experiment_board(drawing, name, run)
+        say_unsaved(run)
+    else:
+        before_any_run = report(asked(issue), (), asked(issue).seed_range, extended=extended())
+        experiment_board(drawing, issue.slug, Shown.of(before_any_run, "none" if view.gone_back else "waiting"))
+
+
+def _show_remedy(figure: KeyFigure, outcome: Outcome, *, room: bool) -> None:
+    if outcome.because:
+        st.markdown(f"**Because** {outcome.because}")
+    elif outcome.answer is not None and figure.because:
+        st.markdown("These runs do not show what this issue claims, so there is nothing to explain.")
+    if room:
+        st.markdown(f"**What helps:** {figure.remedy}")
+
+
+def _until_the_class_decides(outcome: Outcome | None) -> Outcome | None:
+    """The outcome, or in its place the one of the runs before that the wall has told in this step: seeds of the class that decide nothing
+    yet take nothing back. Their number stands at their figure."""
+    now, told = presenting(), st.session_state.setdefault(TOLD, {})
+    decides = outcome is not None and outcome.right
+    if now is None or not now.on or not now.shows("sentence"):
+        return outcome
+    if decides and not now.round:
+        told[now.began, now.at] = outcome
+    return outcome if decides or not now.round else told.get((now.began, now.at), outcome)
+
+
+def _run(issue: Issue, run: ExperimentRun | None) -> None:
+    """Run, and beside it Stop or the number of seeds; a note where they are too few to decide."""
+    running = run is not None and run.state == "running"
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        run_or_stop(shown_runs().get(issue.slug, ""), run, partial(run_asked, issue))
+        if not (running or presented()):
+            show_settings(issue)
+        if issue.slug in shown_runs() and not running:
+            st.button("Guess again", icon=":material/replay:", on_click=forget, args=(issue,), type="tertiary")
+    if (seeds := asked(issue).seeds) < FEWEST_SEEDS and issue.slug not in shown_runs():  # later the sentence says so
+        st.caption(f":orange[With {counted(seeds, 'seed')} nothing can be decided: it takes at least six.]")
+    if run is not None and not running:
+        offer_more_seeds(issue, run)
+    show_refusal()
+
+
+# The guess, of which the address of a run keeps a copy; after the run it is compared with what was found
+
+
+def ask_guess(slug: str, figure: KeyFigure, *, disabled: bool) -> Guess:
+    """The three answers; return the guess."""
+
+    def take(answer: Direction) -> None:
+        keep_guess(slug, replace(guess_of(slug), answer=answer))
+
+    ask(figure.asks, f"guess.{slug}", guess_of(slug).answer, take, disabled=disabled)
+    return guess_of(slug)
+
+
+def ask_size(slug: str, figure: KeyFigure) -> None:
+    """The size as a number; where the figure has a mark from the start, the same is set by dragging it."""
+    unit = f" ({figure.unit})" if figure.unit else ""
+    drag = " Drag the circle, or type it" if is_share(figure.before.metric) else ""
+    key, size = f"guess.size.{slug}", guess_of(slug).size
+    if st.session_state.get(key) != size:  # it was dragged
+        st.session_state[key] = size
+    st.number_input(
+        f"And the number{unit}?{drag}", value=None, step=0.05 if not figure.unit else 1.0,
+        format="%.3g", placeholder="optional", key=key,
+        on_change=lambda: keep_guess(slug, replace(guess_of(slug), size=st.session_state[key])),
+    )  # fmt: skip
+
+
+def answered(figure: KeyFigure, guess: Guess, outcome: Outcome) -> str:
+    """What was guessed beside what came out, in Markdown; empty without a guess."""
+    if guess.answer is None:
+        return ""
+    if guess.size is None:
+        return verdict(figure.asks, guess.answer, outcome.right)
+    told = f"The direction is right; measured is {figure.written(outcome.after)}."
+    return verdict(figure.asks, guess.answer, outcome.right, f", to {figure.written(guess.size)}", told)
+
+
+# The key figure: its rows from the trials so far, and the sentence under it
+
+
+ROW, AROUND, LOWEST = 44, 40, 200
+"""Pixels: the height of a row, of what is above and below the rows, and of the whole at least, on a phone."""
+TALL_LOWEST = 330
+"""The least height where there is more room."""
+
+
+def outcome_so_far(figure: KeyFigure, found: Report | None, **words: str) -> Outcome | None:
+    """The outcome of the seeds of a report so far; None without a report, or while it has too few of them."""
+    return outcome_of(figure, found.values, found.claim(figure.claim).weighed, **words) if found is not None else None
+
+
+def outcomes(figure: KeyFigure, stored: Report | None, shown: Shown | None) -> list[Outcome]:
+    """The outcomes that are told: of the stored seeds, and of those that a page trained, which are never pooled; but a class's few decide
+    together with the stored ones. Where they then leave open what the stored ones decide, it is told of these."""
+    before = outcome_so_far(figure, stored, seed="stored seed")
+    if before is None or shown is None or shown.state != "class":
+        live = outcome_so_far(figure, shown, subject="Trained here: it" if before else "")
+        return [outcome for outcome in (before, live) if outcome]
+    arms = {arm.name for arm in shown.experiment.arms}
+    trials = [*(trial for trial in stored.trials if trial.arm in arms), *shown.trials] if stored else shown.trials
+    both = report(shown.experiment, trials, list(dict.fromkeys(trial.seed for trial in trials)))
+    together = outcome_so_far(figure, both) if shown.trials else None
+    return [together if together and (together.right or not before.right) else before]
+
+
+def key_sections(
+    issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, said: bool, stored: Report | None, shown: Shown
+) -> list[Json]:
+    """One section with one panel. The reader's mark is shown before the run; once the reader has moved it, it stays.
+    ``whole``: whether all rows are shown, and not only the two that the question compares.
+    ``said``: whether the sentences are shown (:func:`outcomes`).
+    ``stored``: the report on the stored seeds, whose dots stand above the others."""
+    numbers = key_numbers(issue, shown, whole=whole)
+    if stored is not None:
+        there = key_numbers(issue, stored, whole=whole)
+        numbers["stored"] = [replace(row, name=f"{row.name}, stored", color=muted()) for row in there["rows"]]
+        numbers["share"] &= there["share"]
+    live = outcome_so_far(figure, shown)
+    sentences = [outcome.sentence for outcome in outcomes(figure, stored, shown)] if said else []
+    asking, ended = shown.state == "waiting" and stored is None, shown.state != "running"
+    heard = sentences[-1:] if ended else sentences[:1] if stored else []  # by a screen reader: no step towards a result
+    mark = guess.size
+    if mark is None and guess.answer is not None and asking and numbers["share"]:
+        mark = 0.5
+    drawn = plain_figure(key_figure, **numbers, guess=mark, moved=guess.size is not None)
+    slide = None
+    if sentences and ended:
+        slide = _slide(issue, shown, live, " ".join(sentences))
+    roles = dict.fromkeys(issue.arm(row.arm).role for row in (figure.rows if whole else figure.rows[:2]))
+    panel: Json = {
+        "id": "key.figure", "title": figure.quantity, "height": max(LOWEST, AROUND + ROW * len(figure.rows)),
+        "tall": max(TALL_LOWEST, AROUND + ROW * len(figure.rows)), "facts": sentences,
+        "result": "".join(heard),
+        "alt": " ".join(sentences) or f"{figure.quantity} of {len(numbers['rows'])} rows: no seed has ended yet.", "figure": drawn,
+        "legend": [[role, role_color(role)] for role in roles], "picks": True, "drags": asking, "empty": not (stored or live),
+        "wide": True, "slide": slide,
+    }  # fmt: skip
+    return [{"id": "key", "title": "", "note": "", "panels": [panel], "width": 280}]
+
+
+def _slide(issue: Issue, shown: Shown, live: Outcome | None, said: str) -> Json:
+    """The words around the figure on a slide: "8 seeds (0 to 7)" of those that were trained here, in small letters."""
+    some = "" if live is None or live.seeds == len(shown.seeds) else f"{live.seeds} of "
+    seeds = f"{some}{shown.seeds_in_words}" if live else ""
+    address = (st.context.url or "").split("?")[0]
+    link = f"{address}?issue={issue.slug}" if address else ""
+    foot = ", ".join(filter(None, (seeds, "Attention Lab", link)))
+    return {"title": issue.title, "quantity": issue.key_figure.quantity, "sentence": said, "foot": foot}
+
+
+# The figure of a class: the seeds that its phones train fall into it while the wall shows it
+
+
+def end_own_run(issue: Issue) -> None:
+    """End the presenter's own run: the cores are for the phones."""
+    name = shown_runs().pop(issue.slug, "")
+    if name and EXPERIMENTS.owned(name, visitor()):
+        EXPERIMENTS.leave(name, visitor())
+
+
+def shown_of_class(issue: Issue, now: Presenting) -> Shown:
+    """The seeds of the class so far. Its experiment has the arms of the figure alone; nothing stored is among its trials."""
+    found = class_seeds(now.classroom, now.at, now.round)
+    waiting = len(responses(now.classroom, now.at).here - found.this_round - found.training)
+    return Shown.of(report(class_experiment(issue), found.trials, found.seeds), "class", waiting=waiting)
+
+
+def class_board(key: str, issue: Issue, now: Presenting, stored: Report | None) -> None:
+    """The figure. Once its sentence is told, each further dot draws the page anew, so that wall and phones tell the same."""
+    drawn = len(class_seeds(now.classroom, now.at, now.round).seeds)
+
+    def below(shown: Shown) -> None:
+        if now.shows("sentence") and len(shown.seeds) != drawn:
+            st.rerun()
+
+    drawing = Drawing(
+        key, partial(_sections, issue, now, stored), (now.round, now.beat, stored is not None), below=below
+    )
+    experiment_board(drawing, f"class.{now.classroom}.{now.at}", partial(shown_of_class, issue, now))
+
+
+def _sections(issue: Issue, now: Presenting, stored: Report | None, shown: Shown) -> list[Json]:
+    """The key figure, and under its sentence the number of seeds and phones."""
+    whole, said = now.shows("figure"), now.shows("sentence")
+    sections = key_sections(issue, issue.key_figure, guess_of(issue.slug), whole, said, stored, shown)
+    found = class_seeds(now.classroom, now.at, now.round)
+    training = len(found.training & responses(now.classroom, now.at).here)
+    told = f"{counted(len(found.seeds), 'seed')} from {counted(found.phones, 'phone')}"
+    told += f" · {training} {'is' if training == 1 else 'are'} training" if training else ""
+    told += f" · waiting for {shown.waiting}" if shown.waiting else ""
+    for panel in sections[0]["panels"]:
+        panel["facts"] = [*panel["facts"], told]
+    return sections

@@ -1,0 +1,99 @@
+"""What the first screen of an issue shows, from the lesson, the run and the guess."""
+
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+
+from engine.experiments.lessons import Lesson, LessonStep
+from pages.parts.experiments.presenting import BEATS, Presenting
+from pages.parts.issues.view import experiment_view
+
+SLUG = "missing-mask"
+LESSON = Lesson("", (LessonStep(5, SLUG),))
+ALL = {"whole": True, "sentence": True, "remedy": True}
+
+
+def at(beat: str, round: int = 0) -> Presenting:
+    return Presenting(LESSON, beat=BEATS.index(beat), round=round)
+
+
+def shown(now: Presenting | None, run: str = "", slug: str = SLUG, **given: bool) -> dict[str, Any]:
+    """What is shown, without what is empty or false."""
+    flags = {"pressed": False, "closed": now is not None and now.on and now.past_guessing, "guessed": False}
+    return {
+        name: value for name, value in asdict(experiment_view(slug, now, run, **{**flags, **given})).items() if value
+    }
+
+
+@pytest.mark.parametrize(
+    ("now", "given", "expected"),
+    [
+        (None, {}, {"seeds": "own", "guess": "open", "controls": True}),
+        (None, {"guessed": True}, {"seeds": "own", "guess": "open", "controls": True}),
+        (None, {"pressed": True}, {"seeds": "own", "guess": "closed", "controls": True, "stored": True, "way": True}),
+        (
+            None,
+            {"pressed": True, "run": "finished"},
+            {"seeds": "own", "guess": "closed", "controls": True, "stored": True, "way": True},
+        ),
+        (
+            Presenting(LESSON, on=False),
+            {"pressed": True, "run": "running"},
+            {"seeds": "own", "guess": "closed", "controls": True, "stored": True},
+        ),
+    ],
+)
+def test_who_is_alone_sees_all_and_can_run_again(
+    now: Presenting | None, given: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    assert shown(now, **given) == ALL | expected
+
+
+@pytest.mark.parametrize(
+    ("beat", "given", "expected"),
+    [
+        ("question", {}, {"seeds": "none", "guess": "later"}),
+        ("guess", {}, {"seeds": "none", "guess": "open", "controls": True}),
+        # An earlier result is no answer to a room that has not guessed.
+        ("guess", {"pressed": True, "run": "finished"}, {"seeds": "none", "guess": "open", "controls": True}),
+        ("run", {"pressed": True, "guessed": True}, {"seeds": "own", "guess": "closed", "stored": True, "controls": True}),
+        ("run", {"pressed": True, "run": "running"}, {"seeds": "own", "guess": "missed", "stored": True, "controls": True}),
+        ("figure", {"pressed": True, "run": "finished"}, {"seeds": "own", "guess": "missed", "stored": True, "whole": True}),
+        (
+            "sentence",
+            {"pressed": True, "run": "running", "guessed": True},
+            {"seeds": "own", "guess": "closed", "stored": True, "whole": True, "sentence": True, "controls": True},
+        ),
+        ("remedy", {"pressed": True, "run": "running", "guessed": True}, ALL | {"seeds": "own", "guess": "closed", "stored": True}),
+    ],
+)  # fmt: skip
+def test_a_room_sees_what_its_beat_has_come_to(beat: str, given: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert shown(at(beat), **given) == {"room": True} | expected
+
+
+@pytest.mark.parametrize(
+    ("run", "note"),
+    [
+        ("", "Guessing is closed."),
+        ("running", "It is running. Guessing is closed."),
+        ("finished", "It has run. Guessing is closed."),
+        ("stopped", "It has run. Guessing is closed."),
+    ],
+)
+def test_after_a_step_back_before_the_run_a_room_sees_no_result_and_no_run(run: str, note: str) -> None:
+    back = shown(at("guess"), run, pressed=bool(run), closed=True, guessed=True)
+    assert back == {"room": True, "seeds": "none", "guess": "closed", "gone_back": note}
+
+
+@pytest.mark.parametrize("pressed", [False, True])
+def test_once_phones_are_asked_for_seeds_the_figure_is_theirs_and_stored_ones_come_with_the_sentence(
+    pressed: bool,
+) -> None:
+    theirs = {"room": True, "seeds": "class", "guess": "closed", "whole": True}
+    assert shown(at("figure", round=1), pressed=pressed, guessed=True) == theirs
+    assert shown(at("sentence", round=2), pressed=pressed, guessed=True) == theirs | {"stored": True, "sentence": True}
+    before = shown(at("guess", round=1), pressed=pressed)
+    assert before == {"room": True, "seeds": "none", "guess": "open", "controls": True}
+    elsewhere = shown(at("figure", round=1), slug="heads", guessed=True)
+    assert elsewhere["seeds"] == "own", "an issue that is not that of the step"
