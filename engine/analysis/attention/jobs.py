@@ -235,7 +235,7 @@ class HeadAblation(TypedDict):
     """The numbers behind it, in words."""
 
 
-class AblateHead(Job[HeadAblation], function=".taken:head_ablation", noun="Taking the head away"):
+class AblateHead(Job[HeadAblation], function=".head_ablation:head_ablation", noun="Taking the head away"):
     """The answers that a model loses without a head, and whether another head takes over. ``text``: token names separated by
     spaces, or empty for the first held-out sequence."""
 
