@@ -246,7 +246,7 @@ def test_a_part_taken_away_is_judged_on_the_sequence_that_is_read(open_page: Ope
 
 @pytest.mark.thorough
 def test_an_open_box_follows_the_run(open_page: Open) -> None:
-    page = arrived(open_page, f"{SMALL}&steps=8000")
+    page = arrived(open_page, f"{SMALL}&steps=3000")
     button(page, "Train").click()
     page.locator(".board .badge").get_by_text("Training").wait_for()
     # A click of the browser's would first wait until the picture stands still, maybe until the run is over.
