@@ -2,25 +2,24 @@
 
 import streamlit as st
 
-from engine.experiments.question import ANSWERS, Question
+from engine.experiments.question import Question
 from pages.parts.app.in_markdown import escaped
 from pages.parts.experiments.presenting import Presenting, guesses_closed, presenting, shows, take_guess
 from pages.parts.experiments.projector import show_responses, tell_phones
-from pages.parts.experiments.question import Guess, ask, guess_of, keep_guess, verdict
+from pages.parts.experiments.question import ask_here, guess_of, verdict
 
 
 def show_question(now: Presenting, question: Question) -> None:
     """The question, the guess, and what the teacher says: to a room at its own beat, else as soon as a guess is made."""
-    name = f"slide.{now.at}.{now.began}"
-    if (place := take_guess()) is not None:
-        keep_guess(name, Guess(ANSWERS[place]))
+    name = f"slide.{now.visit}"
+    take_guess(name)
     guess = guess_of(name).answer
     st.header(escaped(question.words), anchor=False)
     if shows("guess"):
         told = shows("sentence") if now.on else guess is not None
         if not (now.on and told):  # a room is not asked after the answer
             closed = guesses_closed() or told
-            ask(question, f"guess.{name}", guess, lambda answer: keep_guess(name, Guess(answer)), disabled=closed)
+            ask_here(question, name, disabled=closed)
         right = question.taught if told else ()
         if told:
             tell_phones(right, "")

@@ -14,12 +14,14 @@ import streamlit as st
 
 from engine.experiments.classroom import FORM, open_class, presents
 from engine.experiments.lessons import Lesson, LessonStep, from_code, to_code
+from engine.experiments.question import ANSWERS
 from engine.foundation.errors import NoRoom
 from engine.foundation.formatting import counted
 from engine.settings.errors import ConfigError, Problem
 from pages.parts.app.frame import SCREEN
 from pages.parts.app.page_state import carried_in, carry
 from pages.parts.app.visitor import visitor
+from pages.parts.experiments.question import keep_answer
 
 KEY = "presenting"
 """Session key of the lesson that is held."""
@@ -71,6 +73,11 @@ class Presenting:
     @property
     def step(self) -> LessonStep:
         return self.lesson.steps[self.at]
+
+    @property
+    def visit(self) -> str:
+        """Return a name for the present step of this lesson, for what a session keeps of it."""
+        return f"{self.at}.{self.began}"
 
     @property
     def beats(self) -> tuple[str, ...]:
@@ -193,13 +200,12 @@ def guesses_closed() -> bool:
     return now is not None and now.guesses_closed
 
 
-def take_guess() -> int | None:
-    """The place of the guess that the presenter has chosen by a key since the last call; None without one."""
+def take_guess(name: str) -> None:
+    """Keep as the guess of that name what the presenter has chosen by a key since the last call."""
     now = presenting()
-    if now is None or now.guess is None:
-        return None
-    put(replace(now, guess=None))
-    return now.guess
+    if now is not None and now.guess is not None:
+        put(replace(now, guess=None))
+        keep_answer(name, ANSWERS[now.guess])
 
 
 def put(now: Presenting | None) -> None:

@@ -1,7 +1,7 @@
 """A question as it is drawn wherever one is asked: its three answers, and the guess beside what came out. The guesses of a session."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import cast
 
@@ -30,6 +30,16 @@ def guess_of(name: str) -> Guess:
 
 def keep_guess(name: str, guess: Guess) -> None:
     st.session_state.setdefault(GUESSES, {})[name] = guess
+
+
+def keep_answer(name: str, answer: Direction) -> None:
+    """Keep the answer of a guess, with the number that was named before."""
+    keep_guess(name, replace(guess_of(name), answer=answer))
+
+
+def ask_here(question: Question, name: str, *, disabled: bool = False) -> None:
+    """Draw the three answers, and keep the chosen one in the session as the guess of that name."""
+    ask(question, f"guess.{name}", guess_of(name).answer, lambda answer: keep_answer(name, answer), disabled=disabled)
 
 
 def ask(

@@ -15,7 +15,6 @@ from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.finding import FEWEST_SEEDS
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
-from engine.experiments.question import ANSWERS, Direction
 from engine.experiments.report import Report, report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.formatting import counted
@@ -37,7 +36,7 @@ from pages.parts.experiments.presenting import (
     take_guess,
 )
 from pages.parts.experiments.projector import show_responses, tell_phones
-from pages.parts.experiments.question import Guess, ask, guess_of, keep_guess, verdict
+from pages.parts.experiments.question import Guess, ask_here, guess_of, keep_guess, verdict
 from pages.parts.experiments.run_buttons import run_or_stop
 from pages.parts.experiments.running import EXPERIMENTS, begin, shown_runs
 from pages.parts.experiments.shown import Shown, key_numbers, of_run
@@ -112,8 +111,7 @@ def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Shown
     """The screen; returns the result that it tells, if any. What stored seeds say stands on it as soon as Run is pressed, and what is
     trained here comes beside it."""
     now, figure = presenting(), issue.key_figure
-    if (place := take_guess()) is not None:  # before a run begins: the next key may have come with it
-        keep_guess(issue.slug, replace(guess_of(issue.slug), answer=ANSWERS[place]))
+    take_guess(issue.slug)  # before a run begins: the next key may have come with it
     guess, state = guess_of(issue.slug), "" if run is None else run.state
     view = experiment_view(
         issue.slug, now, state, pressed=issue.slug in shown_runs(), closed=guesses_closed(), guessed=guess.answer is not None
@@ -240,11 +238,7 @@ def _run(issue: Issue, run: ExperimentRun | None) -> None:
 
 def ask_guess(slug: str, figure: KeyFigure, *, disabled: bool) -> Guess:
     """The three answers; return the guess."""
-
-    def take(answer: Direction) -> None:
-        keep_guess(slug, replace(guess_of(slug), answer=answer))
-
-    ask(figure.asks, f"guess.{slug}", guess_of(slug).answer, take, disabled=disabled)
+    ask_here(figure.asks, slug, disabled=disabled)
     return guess_of(slug)
 
 

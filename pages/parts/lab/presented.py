@@ -5,7 +5,7 @@ import streamlit as st
 
 from engine.config.run_config import RunConfig, settings_of
 from engine.experiments.lessons import Guide
-from engine.experiments.question import ANSWERS, Direction, Observed, Question
+from engine.experiments.question import Direction, Observed, Question
 from engine.experiments.run_readings import READINGS
 from engine.runs.run import Run
 from engine.settings.fields import Setting, to_text
@@ -17,7 +17,7 @@ from pages.parts.boards.live.board import Layout, Overlay, PanelName, Picture, l
 from pages.parts.experiments.handouts import Note, write_down
 from pages.parts.experiments.presenting import Presenting, asks_to_run, guesses_closed, presenting, shows, take_guess
 from pages.parts.experiments.projector import show_responses, tell_phones
-from pages.parts.experiments.question import UNREAD, Guess, ask, guess_of, keep_guess, verdict
+from pages.parts.experiments.question import UNREAD, ask_here, guess_of, verdict
 from pages.parts.lab.form import act, controls, model_of, submit
 from pages.parts.lab.state import SETTINGS
 
@@ -68,12 +68,11 @@ def _sentence(observed: Observed, guide: Guide | None) -> str:
 
 def _show_guesses(now: Presenting, question: Question, observed: Observed | None) -> str:
     """The presenter's guess, which a key chooses, and those of the class; returns what the run says to it."""
-    name = f"lab.{now.at}.{now.began}"
-    if (place := take_guess()) is not None:
-        keep_guess(name, Guess(ANSWERS[place]))
+    name = f"lab.{now.visit}"
+    take_guess(name)
     guess = guess_of(name).answer
     if not shows("run"):
-        ask(question, f"guess.{name}", guess, lambda answer: keep_guess(name, Guess(answer)), disabled=guesses_closed())
+        ask_here(question, name, disabled=guesses_closed())
     right = observed.right if observed is not None else ()
     if observed is not None:
         taught = now.step.guide.taught_by(observed) if now.step.guide else ""
@@ -91,7 +90,7 @@ def show_question(run: Run | None) -> None:
         return
     observed = _observed(question, run if run is not None and run.config == now.step.config else None)
     with st.container(key="lab-question"):
-        guess = _ask_alone(question, f"lab.{now.at}.{now.began}", observed)
+        guess = _ask_alone(question, f"lab.{now.visit}", observed)
         if observed is not None:
             # What the summary says first stands below in any case.
             told = "" if question.decided_by == READINGS["learned"] else in_markdown(observed.sentence)
@@ -103,7 +102,7 @@ def _ask_alone(question: Question, name: str, observed: Observed | None) -> Dire
     guess = guess_of(name).answer
     st.markdown(f"**{escaped(question.words)}**")
     told = guess is not None and observed is not None
-    ask(question, f"guess.{name}", guess, lambda answer: keep_guess(name, Guess(answer)), disabled=told)
+    ask_here(question, name, disabled=told)
     return guess
 
 
@@ -119,7 +118,7 @@ def run_of_step(config: RunConfig, now: Presenting) -> Run | None:
 def _name(config: RunConfig, now: Presenting) -> str:
     """The name of a guess in a prepared step: each value of its setting has a guess of its own."""
     value = to_text(config.value(now.step.guide.vary)) if now.step.guide else ""
-    return f"lab.{now.at}.{now.began}.{value}"
+    return f"lab.{now.visit}.{value}"
 
 
 def show_guided(config: RunConfig, now: Presenting, guide: Guide, run: Run | None) -> None:
@@ -152,7 +151,7 @@ def _show_figure(config: RunConfig, now: Presenting, guide: Guide, run: Run | No
     runs of the step stand behind."""
     earlier: list[Overlay] = []
     if run is not None and guide.figure == "accuracy":
-        step = f"lab.{now.at}.{now.began}."
+        step = f"lab.{now.visit}."
         others = [
             find(other) for name, other in st.session_state[RUNS].items() if name.startswith(step) and other != run.id
         ]
