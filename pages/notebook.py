@@ -3,8 +3,8 @@
 import streamlit as st
 
 from pages.parts.app.in_markdown import say_ignored
-from pages.parts.notebooks import SETTINGS, show_neighbours, show_notebook_step, show_overview, show_side
 from pages.parts.notebooks.notebook import NOTEBOOKS
+from pages.parts.notebooks.screen import SETTINGS, show_neighbours, show_notebook_step, show_overview, show_side
 
 link, ignored = SETTINGS.open_address()
 if not link and SETTINGS.notebook() is None:  # the tab, before any notebook was opened

@@ -6,8 +6,8 @@ import plotly.graph_objects as go
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.app.in_markdown import escaped
-from pages.parts.notebooks import LINES, figure_in_words, panel_of
 from pages.parts.notebooks.notebook import NOTEBOOKS
+from pages.parts.notebooks.screen import LINES, figure_in_words, panel_of
 from tests.pages.looking import WORDS, Open
 
 NOTEBOOK = NOTEBOOKS["mean-pooling"]

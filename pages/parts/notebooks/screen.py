@@ -1,0 +1,206 @@
+"""The pages of notebooks: which one is read, its figures in the house style, and its steps."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import groupby
+from typing import Annotated, Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.parts.app.in_markdown import escaped
+from pages.parts.app.page_state import ModelSettings, PageState, one_of
+from pages.parts.boards.component import Json
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.base import across_line, axis, color_bar, figure
+from pages.parts.charts.colors import BLUE, MAGENTA, MUTED, ORANGE, TEAL, VIOLET, diverging, sequential, shade
+from pages.parts.notebooks.cells import Cell, NotebookStep
+from pages.parts.notebooks.notebook import NOTEBOOKS, Notebook
+
+PAGE, NOTEBOOK_PAGE = "notebooks.py", "notebook.py"
+
+
+class NotebookState(PageState):
+    """The slug of a notebook."""
+
+    notebook: Annotated[str | None, one_of(NOTEBOOKS)] = None
+
+
+class NotebookSettings(ModelSettings[NotebookState]):
+    def notebook(self) -> Notebook | None:
+        return NOTEBOOKS.get(self.values()["notebook"])
+
+
+SETTINGS = NotebookSettings("notebook", NotebookState)
+OVERVIEW = ModelSettings("notebooks", PageState)
+"""Nothing is set in the overview."""
+
+
+# A notebook's figure in the house style: its own data, titles and levels; the app's colours and axes
+
+
+LINES = (BLUE, ORANGE, TEAL, VIOLET, MAGENTA, MUTED["light"])
+"""One colour for each trace, in their order; the traces of a legend group share one."""
+
+
+def panel_of(drawn: Json, name: str) -> Panel:
+    """A panel of a Plotly figure, given as plain data and layout."""
+    layout = drawn["layout"]
+    title = str(_text(layout.get("title")))
+    is_matrix = any(trace["type"] == "heatmap" for trace in drawn["data"])
+    return Panel(
+        id=name, title=title, figure=_house(drawn), alt=f"{title}. {figure_in_words(drawn)}", height=340 if is_matrix else 300
+    )  # fmt: skip
+
+
+def figure_in_words(drawn: Json) -> str:
+    """The traces of a figure in numbers, as text."""
+    return " ".join(_trace_in_words(trace) for trace in drawn["data"])
+
+
+def _trace_in_words(trace: Json) -> str:
+    if trace["type"] == "heatmap":
+        values = [value for row in trace["z"] for value in row]
+        return f"{len(trace['z'])} rows of {len(trace['z'][0])} cells, from {min(values):.3g} to {max(values):.3g}."
+    if trace["type"] == "histogram":
+        return f"{trace['name']}: {len(trace['x'])} values from {min(trace['x']):.3g} to {max(trace['x']):.3g}."
+    x, y = trace["x"], trace["y"]
+    return f"{trace.get('name', 'values')}: {y[0]:.3g} at {x[0]}, {y[-1]:.3g} at {x[-1]}."
+
+
+def _house(drawn: Json) -> go.Figure:
+    layout, colors = drawn["layout"], dict[str, str]()
+    traces = []
+    for place, trace in enumerate(drawn["data"]):
+        group = trace.get("legendgroup") or f"{place}"
+        traces.append(_coloured(trace, colors.setdefault(group, LINES[len(colors) % len(LINES)])))
+    axes: Json = {}
+    for name in ("xaxis", "yaxis"):
+        own = dict(layout.get(name, {}))
+        axes[name] = axis(str(_text(own.pop("title", ""))), **own)
+    shapes = [
+        across_line("y", shape["y0"], shape.get("label", {}).get("text", "")) for shape in layout.get("shapes", [])
+    ]
+    kept = {"barmode": layout["barmode"]} if "barmode" in layout else {}
+    return figure(traces, shapes=shapes, showlegend=len(colors) > 1, **axes, **kept)
+
+
+def _coloured(trace: Json, color: str) -> Json:
+    pair = shade(color)
+    if trace["type"] == "heatmap":
+        lowest = min(value for row in trace["z"] for value in row if math.isfinite(value))
+        around_zero = {} if lowest >= 0 else {"zmid": 0}
+        scale = diverging() if lowest < 0 else sequential(LINES[0])
+        bar = color_bar(_text(trace.get("colorbar", {}).get("title")))
+        rows, columns = (list(range(len(cells))) for cells in (trace["z"], trace["z"][0]))
+        meta = {"scale": scale, "rows": {"row": rows}, "columns": {"column": columns}}
+        drawn = {"colorbar": bar, "meta": meta, "colorscale": scale["light"]}
+        return trace | around_zero | drawn | {"hovertemplate": "row %{y}, column %{x}: %{z:.3g}<extra></extra>"}
+    if trace["type"] == "histogram":
+        return trace | {"marker": {"color": pair["light"]}, "meta": {"color": pair}}
+    house = {"meta": {"color": pair}, "hovertemplate": "%{y:.4g}"}
+    if trace["type"] == "bar":
+        return trace | house | {"marker": {"color": pair["light"]}}
+    house |= {"mode": trace.get("mode", "lines"), "line": {"color": pair["light"], "width": 2} | trace.get("line", {})}
+    if "markers" in trace.get("mode", ""):
+        house["marker"] = trace.get("marker", {}) | {"color": pair["light"]}
+    return trace | house
+
+
+def _text(title: Any) -> Any:
+    """The text of a title, which Plotly takes as text or as a mapping."""
+    return title.get("text", "") if isinstance(title, dict) else title or ""
+
+
+# The page
+
+
+GIVEN = re.compile(r"^(?P<what>.+): given (?P<given>.+), here (?P<here>.+)$")
+"""A line that compares a number with the given one."""
+
+
+# The overview
+
+
+def show_overview() -> None:
+    st.title("Notebooks", anchor=False)
+    st.markdown(
+        "The classic small exercises, step by step: read the code and what it gives. Each one can be downloaded as a Jupyter notebook "
+        "that runs by itself."
+    )
+    for place, notebook in enumerate(NOTEBOOKS.values(), start=1):
+        with st.container(border=True, gap="xsmall", key=f"notebooks-card-{notebook.slug}"):
+            title, query = f"**{place}. {notebook.title}**", {"notebook": notebook.slug}
+            st.page_link(NOTEBOOK_PAGE, label=title, query_params=query)
+            st.markdown(notebook.learns)
+            st.caption(f"{_steps(notebook)} · about {notebook.minutes} minutes")
+
+
+def show_neighbours(notebook: Notebook) -> None:
+    """Links from the end of the page to the overview, and to the notebooks before and after this one."""
+    others = list(NOTEBOOKS.values())
+    place = others.index(notebook)
+    with st.container(horizontal=True, gap="small", key="notebooks-ways"):
+        st.page_link(PAGE, label="All notebooks", icon=":material/apps:")
+        for icon, at in ((":material/arrow_back:", place - 1), (":material/arrow_forward:", place + 1)):
+            if 0 <= at < len(others):
+                title, query = others[at].title, {"notebook": others[at].slug}
+                st.page_link(NOTEBOOK_PAGE, label=title, icon=icon, query_params=query)
+
+
+def _steps(notebook: Notebook) -> str:
+    return f"{len([step for step in notebook.steps if step.code])} steps"
+
+
+# One of them
+
+
+def show_side(notebook: Notebook) -> None:
+    with st.container(key="notebooks-side"):
+        st.download_button(
+            "Jupyter notebook", notebook.file.read_bytes, notebook.file.name, "application/x-ipynb+json",
+            icon=":material/download:", key="notebooks.download", on_click="ignore",
+            help="The same cells and outputs as an .ipynb file, which runs by itself.",
+        )  # fmt: skip
+        st.caption(f"Run with {notebook.made}.")
+        with st.container(key="notebooks-contents", gap="xsmall"):
+            lines = [f"[{step.number}. {step.title}](#{anchor(step)})" for step in notebook.steps[1:]]
+            st.markdown("  \n".join(lines))
+
+
+def show_notebook_step(notebook: Notebook, step: NotebookStep) -> None:
+    st.header(f"{step.number}. {step.title}", anchor=anchor(step))
+    for cell in step.cells:
+        if cell.kind == "markdown":
+            st.markdown(cell.source)
+        else:
+            st.code(cell.source, language="python", wrap_lines=True)
+            show_outputs(cell, notebook.slug)
+
+
+def anchor(step: NotebookStep) -> str:
+    return f"step-{step.number}"
+
+
+def show_outputs(cell: Cell, name: str) -> None:
+    """Show the outputs of a cell. ``name`` is a part of the names of downloads."""
+    show_text(cell.text)
+    if cell.figures:
+        items = [panel_of(drawn, f"cell-{cell.number}.{place}") for place, drawn in enumerate(cell.figures)]
+        panels(items, key=f"notebooks.board.{name}.{cell.number}", name=name)
+    if cell.asserts:
+        st.markdown(f":green[:material/check_circle:] {escaped(cell.asserts)}")
+
+
+def show_text(text: str) -> None:
+    """Printed lines as they are; lines that compare with a given number as a table."""
+    printed = text.rstrip("\n").split("\n") if text.strip() else []
+    for compares, lines in groupby(printed, lambda line: bool(GIVEN.match(line))):
+        if compares:
+            rows = [found.groupdict() for line in lines if (found := GIVEN.match(line))]
+            cells = [f"|{row['what'].capitalize()}|{row['given']}|**{row['here']}**|" for row in rows]
+            st.markdown("\n".join(["|Number|given|here|", "|---|---:|---:|", *cells]))
+        else:
+            st.code("\n".join(lines), language=None, wrap_lines=True)
