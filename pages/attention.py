@@ -50,7 +50,7 @@ def looked_at(now: AttentionState) -> LookedAt | None:
     if now.view != "training" and not ready(run, model):
         return None
     sample = SampleRequest(now.sample, now.text)
-    place = Part("head", now.which, (now.layer or 1) - 1, (now.head or 1) - 1)
+    part = Part("head", now.which, (now.layer or 1) - 1, (now.head or 1) - 1)
     seen = ask_once(ReadSequence(run.config, sample))
     if seen["unknown"]:
         st.caption(f":material/info: {in_markdown(unknown_in_words(seen['unknown']))}")
@@ -59,7 +59,7 @@ def looked_at(now: AttentionState) -> LookedAt | None:
     queries, keys = seen["tokens"][now.which]
     # The default query is two thirds down: in a sequence of question and answer, a token of the answer.
     query = now.position - 1 if now.position and now.position <= len(queries) else len(queries) * 2 // 3
-    return LookedAt(run, model, now, place, sample, queries, keys, query, ATTENTION)
+    return LookedAt(run, model, now, part, sample, queries, keys, query, ATTENTION)
 
 
 _, ignored = SETTINGS.open_address()

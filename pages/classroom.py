@@ -3,14 +3,14 @@
 import streamlit as st
 
 from engine.experiments.classroom import FORM
-from pages.parts.classroom import show_phone
+from pages.parts.classroom import show_participant
 from pages.parts.experiments.presenting import joined_class
 
 given = st.query_params.get("class", "")
 code = given if FORM.fullmatch(given) else joined_class()
 if code:
     st.query_params["class"] = code
-    show_phone(code)
+    show_participant(code)
 else:
     st.title("A class", anchor=False)
     st.markdown("Open the link or the QR code that the wall shows: the presenter's key **Q**.")

@@ -12,7 +12,7 @@ from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored, say_u
 from pages.parts.app.recent_runs import in_step_with, show_facts, show_run, shown_run
 from pages.parts.app.server import find
 from pages.parts.app.turn import let_others_go
-from pages.parts.boards.live.board import ALL, Layout, PanelName, Picture, band, live_board
+from pages.parts.boards.live.board import ALL, Layout, PanelName, Picture, live_board, top_panels
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.experiments.presenting import presenting
 from pages.parts.lab.form import act, controls, main_settings, model_of, opened_settings, other_settings
@@ -22,14 +22,14 @@ from pages.parts.lab.results import (
     reference_behind,
     say,
     share,
-    show_arrival,
     show_beside,
     show_lengths,
-    show_shelf,
-    take_arrival,
+    show_opened,
+    show_recent_runs,
+    take_opened,
     take_run_away,
 )
-from pages.parts.lab.state import LOOK_AT, PRESET, RUN, SETTINGS, address, form_config
+from pages.parts.lab.state import PRESET, RUN, SETTINGS, WATCHED, address, form_config
 
 VIEW = PresetView("accuracy")
 """The panel beside the attention where no preset names one."""
@@ -37,12 +37,12 @@ VIEW = PresetView("accuracy")
 
 def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
     """All of the lab. ``config``: the form's; None where its values do not go together, of which ``unfit`` says why."""
-    slug = st.session_state.get(LOOK_AT)
+    slug = st.session_state.get(WATCHED)
     preset = PRESETS[slug] if slug in PRESETS and config == PRESETS[slug].config else None
     with st.container(key="frame-unseen"):  # for those who find their way by headings: the page has no room for a title
         st.title("Lab", anchor=False)
-    show_arrival()
-    band("lab")
+    show_opened()
+    top_panels("lab")
     st.html(f"<style>.st-key-band-lab {{ --layers: {config.n_layers if config else 1} }}</style>")
     with st.container(key="lab-page"):  # the style puts them side by side, and on a phone below one another
         parts = (st.container(key=f"lab-{name}") for name in ("buttons", "main", "board", "further"))
@@ -55,17 +55,17 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
             show_question(run)
             say(run, config, preset)
             if run is not None:
-                show_shelf(run)
+                show_recent_runs(run)
         view = preset.view if preset else VIEW
         attends = (run.config if run else config or RunConfig()).architecture.attends
         # The model above, then one head's attention, beside it the panel that is to be looked at, then the others.
         first = (panel for panel in ALL if panel == view.panel)
         panels: dict[PanelName, None] = dict.fromkeys(("stack", "pattern", *first, *ALL))
-        seen = [name for name in panels if attends or name not in ("pattern", "attention")]
+        names = [name for name in panels if attends or name not in ("pattern", "attention")]
         model = model_of(config, run.config if run else None) if config is not None else None
         live_board(
             run or config,
-            Layout(seen, run.config.task if run else "", band="lab"),
+            Layout(names, run.config.task if run else "", top_panels="lab"),
             earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
             picture=Picture(model, asdict(view), act),
         )
@@ -98,9 +98,9 @@ if (linked_run := link.get(RUN)) is not None:
     else:
         show_run(found.id)
 if link.get(PRESET) in PRESETS:
-    st.session_state[LOOK_AT] = link[PRESET]
+    st.session_state[WATCHED] = link[PRESET]
 say_ignored(ignored)
-say_ignored(take_arrival(link))
+say_ignored(take_opened(link))
 
 run = shown_run()
 config: RunConfig | None = None

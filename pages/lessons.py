@@ -5,7 +5,7 @@ import streamlit as st
 from engine.experiments.lessons import LESSONS
 from pages.parts.app.in_markdown import escaped, say_ignored
 from pages.parts.experiments.handouts import base_address, offer_hand_in
-from pages.parts.lessons import SETTINGS, show_own, show_ways
+from pages.parts.lessons import SETTINGS, show_teachers_lesson, show_ways
 
 say_ignored(SETTINGS.open_address()[1])
 
@@ -21,7 +21,7 @@ for name, lesson in LESSONS.items():
         st.header(f"{lesson.title} · {lesson.minutes} minutes", anchor=False)
         st.caption(escaped(" · ".join(f"{step.title} ({step.minutes} min)" for step in lesson.steps)))
         show_ways(lesson, base, name)
-show_own(base)
+show_teachers_lesson(base)
 with st.expander("What you did yourself", icon=":material/assignment_turned_in:"):
     offer_hand_in()
 SETTINGS.write_address(SETTINGS.query())

@@ -62,7 +62,7 @@ name = SETTINGS.values()["sweep"]
 sweep = SWEEPS.find(name) if name else None
 result = sweep_result(name) if name else None
 running = sweep is not None and sweep.state == "running"
-asked = SETTINGS.state()
+request = SETTINGS.state()
 plan: Plan | None = None
 
 with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="cost-bar"):
@@ -70,7 +70,7 @@ with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key
     plan_settings(has_accelerator=bool(server.pool().health().device.get("accelerator")), disabled=running)
     problem = ""
     try:
-        plan = asked.plan()
+        plan = request.plan()
     except ConfigError as error:
         problem = in_markdown(error)
     with measuring:
@@ -87,7 +87,7 @@ with st.container():  # a fixed container: otherwise messages would change the b
     st.caption(device_words(result, running=running, stored=plan is not None and is_shipped(plan)))
     if result is not None and plan is not None and plan != result.plan and not running:
         st.caption(":material/edit: The settings have changed since this measurement; the figures show it as it was.")
-cost_board(sweep, result, plan or Plan(), asked)
+cost_board(sweep, result, plan or Plan(), request)
 if result is not None and not running:
     offer_files(result)
 
@@ -97,7 +97,7 @@ with st.container(horizontal=True):
         with st.container(width=180):
             widget(setting)
 if plan is not None:
-    show_longest(plan, result, asked)
+    show_longest(plan, result, request)
 SETTINGS.write_address(SETTINGS.query())
 if sweep is not None and running and sweep.state != "running":
     st.rerun()  # the sweep changed state during this script run: rerun so that the buttons match

@@ -5,7 +5,7 @@ import streamlit as st
 from engine.experiments.question import Question
 from pages.parts.app.in_markdown import escaped
 from pages.parts.experiments.presenting import Presenting, guesses_closed, presenting, shows, take_guess
-from pages.parts.experiments.projector import show_responses, tell_phones
+from pages.parts.experiments.projector import show_responses, tell_participants
 from pages.parts.experiments.question import ask_here, guess_of, verdict
 
 
@@ -16,13 +16,13 @@ def show_question(now: Presenting, question: Question) -> None:
     guess = guess_of(name).answer
     st.header(escaped(question.words), anchor=False)
     if shows("guess"):
-        told = shows("sentence") if now.on else guess is not None
-        if not (now.on and told):  # a room is not asked after the answer
-            closed = guesses_closed() or told
+        told_text = shows("sentence") if now.on else guess is not None
+        if not (now.on and told_text):  # a room is not asked after the answer
+            closed = guesses_closed() or told_text
             ask_here(question, name, disabled=closed)
-        right = question.taught if told else ()
-        if told:
-            tell_phones(right, "")
+        right = question.taught if told_text else ()
+        if told_text:
+            tell_participants(right, "")
             st.subheader(verdict(question, guess, right), anchor=False)
         show_responses(right)
 

@@ -9,7 +9,7 @@ from pages.parts.boards.live.board import Layout, Picture, Recording, live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.boards.recorded import recorded_feed, recorded_run
 from pages.parts.experiments.presenting import way_into
-from pages.parts.start import CONFIG, DOORS, WAY, present, press, said, shown_run, workers_in_words
+from pages.parts.start import CONFIG, DOORS, WAY, present, press, sentence, shown_run, workers_in_words
 
 SECONDS = 5.0
 """How long the recorded run plays, which is shown where none can be trained."""
@@ -23,7 +23,7 @@ with st.container():  # a fixed container: otherwise messages would change the b
 with st.container(horizontal=True, vertical_alignment="center", key="start-way"):
     trains = controlled == "running"
     st.button(now.label, type="primary", icon=now.icon, key="start.press", disabled=trains, on_click=press)
-    st.markdown(said(now, run))
+    st.markdown(sentence(now, run))
     if now is WAY[-1]:
         page, query = way_into(LESSONS[TUTORIAL])
         st.page_link(page, label=LESSONS[TUTORIAL].title, icon=":material/arrow_forward:", query_params=query)

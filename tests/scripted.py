@@ -26,7 +26,7 @@ class ScriptedRun:
     config: RunConfig = field(default_factory=lambda: parse({"n_layers": 2, "n_heads": 4}))
     id: str = "scripted"
     state: str = "queued"
-    queue_place: int | None = None
+    queue_position: int | None = None
     queue_seconds: float | None = None
     machine: str = ""
     weights: Path | None = None

@@ -42,7 +42,7 @@ SHARED = {
 }
 FITTED = {"batch_size": (2, 16), "seq_len": (8, 48), "d_model": (16, 48), "n_heads": (1, 4), **SHARED}
 HELD_OUT = {"batch_size": (4, 32), "seq_len": (20, 96), "d_model": (32, 64), "n_heads": (2, 8), **SHARED}
-OWN: dict[str, list[dict[str, Any]]] = {
+SPECIFIC: dict[str, list[dict[str, Any]]] = {
     "shaw": [{"shaw_max_distance": 48}, {"shaw_max_distance": 2}, {"attention_score": "additive"}],
     "cope": [{"cope_counts": 256}, {"cope_counts": 4}],
     "fire": [{"fire_width": 128}, {"fire_width": 4}],
@@ -59,9 +59,9 @@ STEPS = 15
 
 def configs(name: str, sizes: dict[str, tuple[Any, ...]], every: int = 1) -> Iterator[RunConfig]:
     """Every so-many-th of the combinations, at the encoding's defaults and at its other settings in turn."""
-    own = [{}, *OWN.get(name, [])]
+    specific = [{}, *SPECIFIC.get(name, [])]
     for number, values in itertools.islice(enumerate(itertools.product(*sizes.values())), 0, None, every):
-        flat = dict(zip(sizes, values, strict=True)) | own[number // 7 % len(own)]
+        flat = dict(zip(sizes, values, strict=True)) | specific[number // 7 % len(specific)]
         if flat.get("attention_score") == "additive":
             flat["attention_impl"] = "materialised"
         yield parse({"task": "k_back", "n_layers": 2, "device": "cpu", "pos_encoding": name, **flat})
@@ -83,9 +83,9 @@ class Measured:
         """The least factor ``kept`` with which the prediction is not below what was saved."""
         if not has_formula(self.config):
             return 0.0
-        told = predict_memory(self.config, self.sizes).saved or 0
+        sentence = predict_memory(self.config, self.sizes).saved or 0
         length = self.sizes.length
-        plain = told - kept_bytes(self.config, self.config.batch_size, length)
+        plain = sentence - kept_bytes(self.config, self.config.batch_size, length)
         times = 1 if self.config.encoding.acts_on == "embedding" else self.config.n_layers
         return (self.saved - plain) / (SINGLE * times * numbers_of(self.config, self.config.batch_size, length))
 
@@ -99,19 +99,19 @@ class Measured:
         return found if memory.saved is None else found | {"saved": (memory.saved, self.saved)}
 
     def is_bounded(self) -> bool:
-        return all(told >= real for told, real in self.predictions().values())
+        return all(sentence >= real for sentence, real in self.predictions().values())
 
 
 def fit(name: str) -> EncodingCost:
     """The factors of memory."""
     costs()[name] = EncodingCost(0.0, 0.0, 0.0)
-    seen = [Measured(config) for config in configs(name, FITTED, every=3)]
-    kept = max(one.kept() for one in seen)
-    exact = kept <= 0 and all(abs(one.kept()) < 1e-9 for one in seen)
+    measured = [Measured(config) for config in configs(name, FITTED, every=3)]
+    kept = max(one.kept() for one in measured)
+    exact = kept <= 0 and all(abs(one.kept()) < 1e-9 for one in measured)
     cost = EncodingCost(0.0 if exact else round(MARGIN * max(kept, 0.0), 3), 0.0, 0.0)
     for held in itertools.count(0.0, 0.25):
         costs()[name] = cost = replace(cost, held=held)
-        if all(one.is_bounded() for one in seen):
+        if all(one.is_bounded() for one in measured):
             return replace(cost, held=round(MARGIN * held, 3))
     raise AssertionError
 
@@ -120,12 +120,12 @@ def worst(name: str, every: int = 7) -> dict[str, float]:
     """The largest ratios of prediction and measurement on held-out sizes. Raises ValueError where a prediction is below."""
     found: dict[str, float] = {}
     for config in configs(name, HELD_OUT, every):
-        for what, (told, real) in Measured(config).predictions().items():
-            if told < real:
+        for what, (sentence, real) in Measured(config).predictions().items():
+            if sentence < real:
                 raise ValueError(
-                    f"{what} of {name}: predicted {told:,.0f}, measured {real:,.0f} bytes at {config.flat()}"
+                    f"{what} of {name}: predicted {sentence:,.0f}, measured {real:,.0f} bytes at {config.flat()}"
                 )
-            found[what] = max(found.get(what, 1.0), told / real)
+            found[what] = max(found.get(what, 1.0), sentence / real)
     return found
 
 

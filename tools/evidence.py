@@ -51,12 +51,12 @@ def markdown(folder: Path = FOLDER) -> str:
     shown = {slug: shown_report(ISSUES[slug], folder) for slug in slugs}
     rows = [row for found in shown.values() if found is not None for row in found.claims]
     corrected = iter(holm([row.weighed.p if row.weighed.seeds >= FEWEST_FOR_HOLM else None for row in rows]))
-    seen = [s for s in sets if not is_confirmatory(s["seeds"])]
-    names = [f"seen: seeds {s['seeds'][0]} to {s['seeds'][-1]}" for s in seen]
+    known_seeds = [s for s in sets if not is_confirmatory(s["seeds"])]
+    names = [f"seen: seeds {s['seeds'][0]} to {s['seeds'][-1]}" for s in known_seeds]
     columns = ["issue", "claim", "finding", "effect", "p", "Holm", "smallest", "found", *names, "seconds"]
     lines = ["| " + " | ".join(columns) + " |\n", "|--" * len(columns) + "|\n"]
     for slug, found in shown.items():
-        beside = [shipped_report(ISSUES[slug], measured) for measured in seen]
+        beside = [shipped_report(ISSUES[slug], measured) for measured in known_seeds]
         if found is None:
             lines.append(f"| `{slug}` | not run on the confirmatory seeds{' |' * (len(columns) - 1)}\n")
         else:
@@ -81,19 +81,19 @@ def _origins(measured: dict[str, Any]) -> str:
     return "".join(f"; {origin}" for origin in words if origin)
 
 
-def _lines(shown: Report, seen: Sequence[Report | None], corrected: Iterator[float | None]) -> Iterator[str]:
-    """The lines of an issue; ``seen``: its report on each set of seen seeds, None where it was not run; ``corrected``: the next
+def _lines(shown: Report, known_seeds: Sequence[Report | None], corrected: Iterator[float | None]) -> Iterator[str]:
+    """The lines of an issue; ``known_seeds``: its report on each set of seen seeds, None where it was not run; ``corrected``: the next
     p-values."""
-    for place, row in enumerate(shown.claims):
+    for index, row in enumerate(shown.claims):
         claim, weighed = row.claim, row.weighed
-        each = [{one.claim.id: one for one in found.claims}.get(claim.id) if found else None for found in seen]
+        each = [{one.claim.id: one for one in found.claims}.get(claim.id) if found else None for found in known_seeds]
         finding = f"{row.finding.words}{', computed' if claim.computed else ''}"
         sentence = f"{claim.sentence} *{claim.condition}*" if claim.condition else claim.sentence
         interval = f" ({weighed.ci[0]:+.3g} to {weighed.ci[1]:+.3g})" if weighed.ci and not weighed.exact else ""
         cells = [
-            f"`{shown.experiment.slug}`" if place == 0 else "",
+            f"`{shown.experiment.slug}`" if index == 0 else "",
             sentence.replace("|", "\\|"),
-            (f"**{finding}**" if place == 0 else finding)
+            (f"**{finding}**" if index == 0 else finding)
             + (f": {weighed.why}" if row.finding is Finding.CANNOT_TELL else ""),
             "no value" if weighed.effect is None else f"{weighed.effect:+.3g} {claim.unit}{interval}",
             _short(weighed.p),
@@ -101,7 +101,7 @@ def _lines(shown: Report, seen: Sequence[Report | None], corrected: Iterator[flo
             f"{claim.smallest_effect:g}",
             _short(weighed.detectable),
             *(_alone(one, row.finding) for one in each),
-            f"{shown.seconds:.0f}" if place == 0 else "",
+            f"{shown.seconds:.0f}" if index == 0 else "",
         ]
         yield "| " + " | ".join(cells) + " |\n"
 

@@ -32,10 +32,10 @@ def running(
     """A server process and its address, at a free port where ``environment`` names none. It must stop when it is asked to. ``under``:
     a program that replaces itself by the command that follows. ``root``: the folder of the program, as of another commit."""
     port, log = environment.get("STREAMLIT_SERVER_PORT") or str(free_port()), folder / "log.txt"
-    own = {
+    mine = {
         "STREAMLIT_SERVER_PORT": port, "STREAMLIT_SERVER_HEADLESS": "true", "ATTENTION_LAB_DATA": str(folder / "data"),
     }  # fmt: skip
-    data = Path(environment.get("ATTENTION_LAB_DATA", own["ATTENTION_LAB_DATA"]))
+    data = Path(environment.get("ATTENTION_LAB_DATA", mine["ATTENTION_LAB_DATA"]))
     data.mkdir(parents=True, exist_ok=True)
     if not (data / "speed.json").exists():
         with suppress(OSError):  # A full or read-only disk takes nothing: that server has to measure.
@@ -43,7 +43,7 @@ def running(
     with log.open("wb") as output:
         process = subprocess.Popen(
             [*under, sys.executable, "-m", "streamlit", "run", app],
-            cwd=root, stdout=output, stderr=subprocess.STDOUT, env=os.environ | own | environment,
+            cwd=root, stdout=output, stderr=subprocess.STDOUT, env=os.environ | mine | environment,
         )  # fmt: skip
     prefix = environment.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
     address = f"http://127.0.0.1:{port}/{prefix + '/' if prefix else ''}"

@@ -61,8 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")
     try:
         parser, arguments = _parser(), sys.argv[1:] if arguments is None else arguments
-        if arguments and (said := REMOVED.get((arguments[0], ""))):
-            parser.error(said)
+        if arguments and (sentence := REMOVED.get((arguments[0], ""))):
+            parser.error(sentence)
         given, unknown = parser.parse_known_args(arguments)
         if unknown:
             parser.error(_unknown(given.command, unknown, vars(given)))

@@ -88,10 +88,10 @@ def run_on(scheduler: str, config: RunConfig, record: RecordOptions) -> Iterator
 
 def events_of(run: Run) -> Iterator[Event]:
     """The events of a run as they come, until it is over."""
-    seen, over = 0, False
+    known, over = 0, False
     while not over:
-        run.wait_for(seen + 1, POLL_SECONDS)
+        run.wait_for(known + 1, POLL_SECONDS)
         over = not run.live  # looked at first: what is added meanwhile is read once more
-        events = run.events[seen:]
+        events = run.events[known:]
         yield from events
-        seen += len(events)
+        known += len(events)

@@ -30,11 +30,11 @@ def run(given: argparse.Namespace) -> int:
     prompt = os.fsencode(given.prompt).decode(
         "utf-8", "surrogateescape"
     )  # as typed, also where the system's letters are ASCII
-    told = WriteText(config, str(folder.weights), prompt, *how).do()
+    progress = WriteText(config, str(folder.weights), prompt, *how).do()
     if given.json:
-        print_json(told)
+        print_json(progress)
     else:
-        print(told["prompt"] + told["text"])
-        if told["unknown"]:
-            print(unknown_in_words(told["unknown"]), file=sys.stderr)
+        print(progress["prompt"] + progress["text"])
+        if progress["unknown"]:
+            print(unknown_in_words(progress["unknown"]), file=sys.stderr)
     return 0

@@ -64,7 +64,7 @@ def keeping(training: PreparedRun, folder: RunFolder) -> Iterator[Event]:
     state = training.state
     step = 0 if state is None else state.step
     try:
-        with _noted_signals(state is not None) as came:
+        with _recorded_signals(state is not None) as came:
             for event in training.events:
                 if isinstance(event, Progress):
                     step = event.step
@@ -88,7 +88,7 @@ def keeping(training: PreparedRun, folder: RunFolder) -> Iterator[Event]:
 
 
 @contextmanager
-def _noted_signals(wanted: bool) -> Iterator[list[int]]:
+def _recorded_signals(wanted: bool) -> Iterator[list[int]]:
     """Ctrl-C and SIGTERM as they come; a second one is raised as KeyboardInterrupt. What is ignored stays so."""
     came: list[int] = []
 

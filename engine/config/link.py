@@ -48,5 +48,5 @@ def as_options(values: Mapping[str, Value]) -> list[str]:
 def train_command(config: RunConfig) -> str:
     """The command that trains these settings, quoted for a shell; those at their defaults are left out."""
     usual = RunConfig().flat()
-    own = {name: value for name, value in config.flat().items() if usual.get(name, ...) != value}
-    return shlex.join(["python", "-m", "engine", "train", *as_options(own)])
+    specific = {name: value for name, value in config.flat().items() if usual.get(name, ...) != value}
+    return shlex.join(["python", "-m", "engine", "train", *as_options(specific)])

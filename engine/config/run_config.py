@@ -89,8 +89,8 @@ def settings_for(task: str | None = None, pos_encoding: str | None = None) -> tu
     for row in settings_in(RunConfig, CHOICES):
         rows.append(row)
         if row.name in COMPOSED:
-            own = COMPOSED[row.name][1].get(meant(str(chosen[row.name] or row.default), row.choices))
-            rows += [replace(setting, group=row.group) for setting in settings_in(own)] if own else []
+            specific = COMPOSED[row.name][1].get(meant(str(chosen[row.name] or row.default), row.choices))
+            rows += [replace(setting, group=row.group) for setting in settings_in(specific)] if specific else []
     return tuple(rows)
 
 
@@ -126,7 +126,7 @@ def parse(flat: Mapping[str, object]) -> RunConfig:
 def _belongs_to(name: str) -> str:
     """The tasks or encodings that have a setting of this name, in a sentence; empty where there is none."""
     for chooser, (_, types) in COMPOSED.items():
-        if having := [row for row, own in types.items() if name in own.model_fields]:
+        if having := [row for row, specific in types.items() if name in specific.model_fields]:
             return f"It belongs to {chooser} {' or '.join(having)}."
     return ""
 

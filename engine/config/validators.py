@@ -12,23 +12,23 @@ from engine.tasks import TASKS
 
 def broken_rules(config: ComposedConfig) -> Iterator[Problem]:
     """The rules that a config breaks, the first to name first."""
-    own = config.encoding_settings.broken_rules(config)
-    for name, allowed in chain(_of_shape(config), _of_task(config), _of_faults_and_pretraining(config), own):
+    settings = config.encoding_settings.broken_rules(config)
+    for name, allowed in chain(_of_shape(config), _of_task(config), _of_faults_and_pretraining(config), settings):
         yield Problem(name, to_text(config.value(name)), allowed)
 
 
 def _of_shape(c: ComposedConfig) -> Iterator[tuple[str, str]]:
     """For each rule on family, widths and heads that is broken: the setting at fault, and its allowed values."""
     families = [name for name, row in ARCHITECTURES.items() if row.reads_as in TASKS[c.task].architectures]
-    attends, own = c.architecture.attends, c.task_settings
+    attends, settings = c.architecture.attends, c.task_settings
     divisors = [n for n in range(1, 65) if c.d_model % n == 0]
     if c.family not in families:
         yield "family", f"one of {', '.join(families)} for task {c.task}"
     if attends and c.d_head is None and c.d_model % c.n_heads:
         yield "n_heads", f"a divisor of d_model {c.d_model} ({', '.join(map(str, divisors))}), or any with d_head set"
     if c.tie_embeddings:
-        same = own.n_tokens + (c.family == "encoder_decoder") == own.n_answers(c)
-        if not same or own.token_parts is not None or c.pretrain_steps:
+        same = settings.n_tokens + (c.family == "encoder_decoder") == settings.n_answers(c)
+        if not same or settings.token_parts is not None or c.pretrain_steps:
             yield "tie_embeddings", "false unless the answers are the very tokens that are read"
     if attends and c.encoding.acts_on == "rotation" and c.head_width % 2:
         if c.d_head is not None:

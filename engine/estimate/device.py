@@ -35,16 +35,16 @@ class DeviceChoice:
     """One sentence on the speeds that were compared; empty where they are not measured, or the config names the device."""
 
 
-def choose(asked: str, flops: float, seconds: Mapping[str, float]) -> DeviceChoice:
+def choose(requested: str, flops: float, seconds: Mapping[str, float]) -> DeviceChoice:
     """The device for a config's ``device``. ``flops``: of a step; ``seconds``: of a step, by the kinds of device that are measured."""
-    if asked != "auto":
-        return DeviceChoice(asked != CPU, asked)
+    if requested != "auto":
+        return DeviceChoice(requested != CPU, requested)
     kind = next((kind for kind in seconds if kind != CPU), None)
     if kind is None or CPU not in seconds:
         return DeviceChoice(flops >= ACCELERATOR_FROM)
     faster, slower = (kind, CPU) if seconds[kind] < seconds[CPU] else (CPU, kind)
-    told = (in_fine_time(seconds[faster]), faster, in_fine_time(seconds[slower]), slower)
-    return DeviceChoice(faster == kind, faster, BY_SPEED.format(*told))
+    reason = (in_fine_time(seconds[faster]), faster, in_fine_time(seconds[slower]), slower)
+    return DeviceChoice(faster == kind, faster, BY_SPEED.format(*reason))
 
 
 class DeviceFacts(TypedDict, total=False):

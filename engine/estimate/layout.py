@@ -63,25 +63,25 @@ def writes_answer(config: RunConfig) -> bool:
 
 def shapes(config: RunConfig, n: int | None = None) -> Shapes:
     """The sizes of a run with sequences of ``n`` symbols. Pre-training adds tokens and classes of its own to the task's."""
-    own = labelled(config, n)
+    settings = labelled(config, n)
     if not config.pretrain_steps:
-        return own
+        return settings
     if config.pretrain_on == "next_token":
-        return replace(own, n_outputs=own.n_outputs + own.n_tokens)
+        return replace(settings, n_outputs=settings.n_outputs + settings.n_tokens)
     sisters = config.task_settings.sister_symbols
-    return replace(own, n_tokens=own.n_tokens + sisters, n_outputs=2 * own.n_outputs)
+    return replace(settings, n_tokens=settings.n_tokens + sisters, n_outputs=2 * settings.n_outputs)
 
 
 def labelled(config: RunConfig, n: int | None = None) -> Shapes:
     """The sizes of the task itself, without the tokens and classes of pre-training."""
-    n, own = n or config.seq_len, config.task_settings
-    n_tokens = own.n_tokens + int(config.family == "encoder_decoder")
-    if own.token_parts is not None:
-        n_tokens = 1 + max(map(max, own.token_parts))
+    n, settings = n or config.seq_len, config.task_settings
+    n_tokens = settings.n_tokens + int(config.family == "encoder_decoder")
+    if settings.token_parts is not None:
+        n_tokens = 1 + max(map(max, settings.token_parts))
     return Shapes(
-        n_tokens=n_tokens, n_outputs=own.n_answers(config),
+        n_tokens=n_tokens, n_outputs=settings.n_answers(config),
         length=_length_read(config, n), source_length=n if config.family == "encoder_decoder" else None,
-        position_range=_position_range(config, n), padded=own.pad_token is not None,
+        position_range=_position_range(config, n), padded=settings.pad_token is not None,
         cut_targets=continues(config) or TASKS[config.task].corpus,
     )  # fmt: skip
 

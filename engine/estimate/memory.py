@@ -39,8 +39,8 @@ def _stack_shapes(config: RunConfig, max_positions: int) -> Iterator[tuple[str, 
     n_blocks = 1 if config.share_layers else config.n_layers
     modules = n_blocks if config.encoding.per_layer else 1
     for causal in (False, True) if stacks == 2 else (config.causal,):
-        own = config.encoding_settings.parameter_shapes(config, max_positions, causal)
-        yield from (("encoding", shape) for shape in modules * own)
+        settings = config.encoding_settings.parameter_shapes(config, max_positions, causal)
+        yield from (("encoding", shape) for shape in modules * settings)
     attention = _attention_shapes(config)
     yield from (("attention", shape) for shape in stacks * n_blocks * attention)
     yield from (("cross_attention", shape) for shape in (stacks - 1) * n_blocks * attention)
@@ -94,7 +94,7 @@ def has_formula(config: RunConfig) -> bool:
     device's library chooses among kernels that save different tensors; and for an encoding whose cost is not measured. What a measured
     encoding keeps is an upper estimate, where it keeps anything; all else is exact.
     """
-    own = config.encoding_settings
+    settings = config.encoding_settings
     if not config.architecture.attends or cost_of(config) is None:
         return False
     if config.attention_impl != "fused":
@@ -102,7 +102,9 @@ def has_formula(config: RunConfig) -> bool:
     fused = runs_fused(config)
     if config.dropout > 0:
         return not fused and config.family != "encoder_decoder"
-    learned_bias = config.encoding.acts_on == "scores" and own.parameter_shapes(config, config.seq_len, config.causal)
+    learned_bias = config.encoding.acts_on == "scores" and settings.parameter_shapes(
+        config, config.seq_len, config.causal
+    )
     return not (fused and learned_bias)
 
 

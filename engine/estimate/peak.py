@@ -213,12 +213,12 @@ def measuring_bytes(config: RunConfig, memory: Memory, work: Work) -> int:
     """The highest memory while that work is done. ``memory``: the prediction of a training step."""
     rows = work.sequences or config.batch_size
     n = max(config.seq_len, work.length, *(config.test_lengths if work.tested else ()))
-    own = config.model_copy(update={"batch_size": rows})
+    smaller = config.model_copy(update={"batch_size": rows})
     sizes = shapes(config, n)
-    passing = pass_bytes(own, sizes, rows, written_out=work.written_out or writes_out(config))
+    passing = pass_bytes(smaller, sizes, rows, written_out=work.written_out or writes_out(config))
     if work.gradient:
         known = None if work.written_out or memory.saved is None else ceil(memory.saved * rows / config.batch_size)
-        passing = max(passing, step_bytes(own, shapes(own), replace(memory, saved=known)))
+        passing = max(passing, step_bytes(smaller, shapes(smaller), replace(memory, saved=known)))
     held = int(scattered_by(config) * passing)
     if work.kept:
         held += _kept(config, sizes, rows)

@@ -66,15 +66,15 @@ class Speed:
         return self.overhead * (layers + 2) + (flops + encoding_work(config, rows, length)) / self.rate
 
     def baseline(self, family: str) -> BaselineSpeed:
-        return next(own for own in self.baselines if own.family == family)
+        return next(one for one in self.baselines if one.family == family)
 
     def covers(self, config: RunConfig) -> bool:
         """Whether the config's family is measured."""
-        return config.architecture.attends or any(own.family == config.family for own in self.baselines)
+        return config.architecture.attends or any(one.family == config.family for one in self.baselines)
 
     @property
     def complete(self) -> bool:
-        return {own.family for own in self.baselines} >= set(BASELINES)
+        return {one.family for one in self.baselines} >= set(BASELINES)
 
 
 Speeds = Mapping[str, Speed]

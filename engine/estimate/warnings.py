@@ -47,7 +47,7 @@ def warm_up_never_ends(c: RunConfig) -> str:
 
 def _general(c: RunConfig) -> Iterator[str]:
     """The warnings that hold for every task."""
-    attends, own, acts_on = c.architecture.attends, c.encoding_settings, c.encoding.acts_on
+    attends, settings, acts_on = c.architecture.attends, c.encoding_settings, c.encoding.acts_on
     seen, read = c.architecture.sees(c), shapes(c).length
     if not attends:
         yield f"A {c.family.upper()} has no attention: positional encoding, heads, scores and the MLP are not used."
@@ -58,10 +58,10 @@ def _general(c: RunConfig) -> Iterator[str]:
     if knows_offsets_only(c) and (beyond := c.task_settings.beyond_offsets(c)):
         yield beyond
     longer = [n for n in c.test_lengths if n > c.seq_len]
-    if attends and own.ends_at_trained_length and longer and c.randomized_positions == 1:
+    if attends and settings.ends_at_trained_length and longer and c.randomized_positions == 1:
         lengths = ", ".join(map(str, longer))
         yield f"The learned table has no row beyond the trained length: test lengths {lengths} cannot be run."
-    if by_encoding := own.warning(c):
+    if by_encoding := settings.warning(c):
         yield by_encoding
     unbounded = c.norm == "none" and c.skips and c.optimizer == "sgd" and c.grad_clip is None
     if attends and unbounded and c.n_layers >= 4:
@@ -76,8 +76,8 @@ def _general(c: RunConfig) -> Iterator[str]:
         yield f"{leak[0].upper()}{leak[1:]}. A good score here shows only this fault."
     if c.dtype not in ("float32", MIXED):
         yield f"Everything is {c.dtype}, weights too and without loss scaling: small updates can be lost and large values overflow."
-    if attends and own.init_std is not None and acts_on == "embedding" and c.token_init_std != 0:
-        ratio = own.init_std / c.token_init_std
+    if attends and settings.init_std is not None and acts_on == "embedding" and c.token_init_std != 0:
+        ratio = settings.init_std / c.token_init_std
         if not 0.2 <= ratio <= 5:
             yield f"What is added starts at {ratio:g} times the scale of the token embedding: a bad result may be nothing but this."
     if c.position_dropout and acts_on != "embedding":

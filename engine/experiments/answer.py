@@ -19,7 +19,7 @@ STATEMENT = re.compile(r"(.+) \[([\w-]+)/([\w-]+)( turned)?\]")
 
 
 @dataclass(frozen=True)
-class Told:
+class Statement:
     """A statement as a sentence. It says what its claim says, so that the claim's finding is the statement's own."""
 
     text: str
@@ -32,7 +32,7 @@ class Told:
     """Whether the sentence leads from the claim's number after to the one before, as where something costs accuracy."""
 
 
-Sentence = str | Told
+Sentence = str | Statement
 """A plain string says what the next statements are about; it states nothing that was measured."""
 
 
@@ -50,23 +50,23 @@ class Section:
     """The name of the section in a link to it."""
     short: str
     """The same in a few words, as they follow "where"."""
-    lead: Told
+    lead: Statement
     """The statement that answers for the section, told first and nowhere else in it. The key figure and the remedy of its issue stand
     with it."""
     paragraphs: tuple[Paragraph, ...]
 
 
-def statements(sections: Sequence[Section]) -> Iterator[Told]:
+def statements(sections: Sequence[Section]) -> Iterator[Statement]:
     """All statements in the order of the page."""
     for section in sections:
         yield section.lead
         for paragraph in section.paragraphs:
-            yield from (sentence for sentence in paragraph.sentences if isinstance(sentence, Told))
+            yield from (sentence for sentence in paragraph.sentences if isinstance(sentence, Statement))
 
 
-def claim_of(told: Told) -> Claim:
+def claim_of(statements: Statement) -> Claim:
     """The claim that a statement rests on."""
-    return ISSUES[told.issue].claim(told.claim)
+    return ISSUES[statements.issue].claim(statements.claim)
 
 
 def read(text: str) -> tuple[str, tuple[Section, ...]]:
@@ -78,7 +78,7 @@ def read(text: str) -> tuple[str, tuple[Section, ...]]:
 def _section(text: str) -> Section:
     title, first, *blocks = text.strip().split("\n\n")
     found, lead = HEADING.fullmatch(title), _sentence(one_line(first))
-    if found is None or not isinstance(lead, Told):
+    if found is None or not isinstance(lead, Statement):
         raise ValueError(f"“{title}” in the answer must end in {{#name: where it is so}}; a statement comes next.")
     return Section(found[1], found[2], found[3], lead, tuple(map(_paragraph, blocks)))
 
@@ -92,10 +92,12 @@ def _sentence(text: str) -> Sentence:
     found = STATEMENT.fullmatch(text)
     if found is None:
         return text
-    told = Told(found[1], found[2], found[3], bool(found[4]))
-    if told.issue not in ISSUES or all(claim.id != told.claim for claim in ISSUES[told.issue].claims):
-        raise ValueError(f"The sentence “{told.text}” of the answer rests on {told.issue}/{told.claim}; there is none.")
-    return told
+    statements = Statement(found[1], found[2], found[3], bool(found[4]))
+    if statements.issue not in ISSUES or all(claim.id != statements.claim for claim in ISSUES[statements.issue].claims):
+        raise ValueError(
+            f"The sentence “{statements.text}” of the answer rests on {statements.issue}/{statements.claim}; there is none."
+        )
+    return statements
 
 
 QUESTION, ANSWER = read(Path(__file__).with_suffix(".md").read_text("utf-8"))

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from engine.experiments.classroom import GONE_ON, folder_of, student_file, wall_of
+from engine.experiments.classroom import GONE_ON, folder_of, projector_of, student_file
 from engine.experiments.issues.issue import Issue
 from engine.experiments.trial import Trial
 from engine.foundation.errors import NoRoom, Refused
@@ -45,7 +45,7 @@ class ClassSeed:
 class ClassSeeds:
     """The seeds of a class in one step."""
 
-    phones: int
+    participants: int
     """How many phones have one with its numbers."""
     this_round: frozenset[str]
     """The ids of the students who have one of the present round."""
@@ -77,31 +77,31 @@ def class_seed(code: str, student: Visitor, at: int, round: int) -> ClassSeed:
 def press_seed(code: str, student: Visitor, at: int, round: int) -> None:
     """Note that the student's phone is to train its seed of this round. A second press changes nothing. Raises Refused where the wall has
     gone on, NoRoom where the student is not in the class or has enough seeds, OSError where the disk does not take it."""
-    wall = wall_of(code)
-    if (wall.at, wall.phase, wall.round) != (at, "seeds", round):
+    state = projector_of(code)
+    if (state.at, state.phase, state.round) != (at, "seeds", round):
         raise Refused(GONE_ON)
     if not student_file(code, student).exists():
         raise NoRoom("This phone is not in the class.")
-    own = class_seed(code, student, at, round)
-    if own.pressed:
+    seed = class_seed(code, student, at, round)
+    if seed.pressed:
         return
-    if sum(1 for _ in own.file.parent.glob(f"{student.id}.*.seed")) >= MOST_SEEDS:
+    if sum(1 for _ in seed.file.parent.glob(f"{student.id}.*.seed")) >= MOST_SEEDS:
         raise NoRoom(f"This phone has trained {MOST_SEEDS} seeds, as many as are counted.")
     with suppress(FileExistsError):  # pressed in another tab, just now
-        own.file.touch(exist_ok=False)
+        seed.file.touch(exist_ok=False)
 
 
-def keep_seed(own: ClassSeed, issue: Issue, trials: Sequence[Trial]) -> None:
+def keep_seed(seed: ClassSeed, issue: Issue, trials: Sequence[Trial]) -> None:
     """Store the numbers that the class's figure needs. Nothing where the class is gone. Raises OSError."""
-    if not own.file.exists():
+    if not seed.file.exists():
         return
     figure = issue.key_figure
-    asked = {*((row.arm, row.metric) for row in figure.rows), *issue.claim(figure.claim).numbers}
+    requested = {*((row.arm, row.metric) for row in figure.rows), *issue.claim(figure.claim).numbers}
     kept = []
     for trial in trials:
-        names = [name for name in trial.numbers if (trial.arm, name) in asked or name.startswith("chance.")]
+        names = [name for name in trial.numbers if (trial.arm, name) in requested or name.startswith("chance.")]
         kept.append(asdict(replace(trial, curves={}, numbers={name: trial.numbers[name] for name in names})))
-    write_whole(own.file, json.dumps(kept))
+    write_whole(seed.file, json.dumps(kept))
 
 
 def class_seeds(code: str, at: int, round: int) -> ClassSeeds:
@@ -113,12 +113,12 @@ def class_seeds(code: str, at: int, round: int) -> ClassSeeds:
                 with suppress(OSError):
                     by_name[entry.name] = _trials(Path(entry.path))
     done = {name: trials for name, trials in sorted(by_name.items()) if trials}
-    phones = {name.partition(".")[0] for name in done}
-    trials = tuple(trial for own in done.values() for trial in own)
+    participants = {name.partition(".")[0] for name in done}
+    trials = tuple(trial for seed in done.values() for trial in seed)
     seeds = tuple(dict.fromkeys(trial.seed for trial in trials))
     of_round = {name: name.partition(".")[0] for name in by_name if name.endswith(f".{round}.seed")}
     this_round = frozenset(student for name, student in of_round.items() if name in done)
-    return ClassSeeds(len(phones), this_round, seeds, trials, frozenset(of_round.values()) - this_round)
+    return ClassSeeds(len(participants), this_round, seeds, trials, frozenset(of_round.values()) - this_round)
 
 
 @once_per_change(8192)

@@ -1,7 +1,8 @@
 """A class: what the wall shows, and what the phones that opened its code have answered.
 
-A class is one small file in the data folder, which only the visitor who presents writes: what its wall shows now (:class:`Wall`). Beside
-it lies a folder with one small file per student, a JSON object of answers by step, and those of the seeds that phones train
+A class is one small file in the data folder, which only the visitor who presents writes: what the projector shows
+(:class:`ProjectorState`). Beside it lies a folder with one small file per student, a JSON object of answers by step, and those of the seeds
+that phones train
 (:mod:`engine.experiments.class_seeds`). So all servers that share the data folder count together, a phone finds all of it again after a
 reload, a guess is there as a whole or not at all, and one student takes the room of one; all of it goes with the class. A student is the
 id of a visitor (a digest of a cookie, no name); of its network the file's name has a digest of its own per class. The time of the folder
@@ -49,7 +50,7 @@ GONE_ON = "The wall has gone on."
 
 
 @dataclass(frozen=True)
-class Wall:
+class ProjectorState:
     """The state of the wall of a class, as far as the phones need it."""
 
     lesson: str = ""
@@ -71,7 +72,7 @@ class Wall:
 class _Class:
     presenter: str
     """The id of the visitor who opened it."""
-    wall: Wall
+    state: ProjectorState
 
 
 @dataclass(frozen=True)
@@ -95,12 +96,12 @@ def open_class(presenter: Visitor) -> str:
     """Make a class and return its code. Raises NoRoom with one sentence where it could only take the place of one that is held, OSError
     where the disk does not take it."""
     code, held = secrets.token_hex(4), {file for file in _classes().glob("*.class") if _is_held(file)}
-    own = len(held.intersection(given_by(presenter.id, _classes()))) if presenter.id else 0
+    of_visitor = len(held.intersection(given_by(presenter.id, _classes()))) if presenter.id else 0
     near = len(held.intersection(given_near(presenter, _classes())))
-    if own >= MAX_CLASSES_OF_VISITOR or not has_share(near, len(held), MAX_CLASSES):
-        number, whose = (own, " of yours") if own >= MAX_CLASSES_OF_VISITOR else (len(held), "")
+    if of_visitor >= MAX_CLASSES_OF_VISITOR or not has_share(near, len(held), MAX_CLASSES):
+        number, whose = (of_visitor, " of yours") if of_visitor >= MAX_CLASSES_OF_VISITOR else (len(held), "")
         raise NoRoom(f"{number} classes{whose} are held just now. Open this one in a few minutes.")
-    content = json.dumps(asdict(_Class(presenter.id, Wall())))
+    content = json.dumps(asdict(_Class(presenter.id, ProjectorState())))
     give(_class(code), content, presenter, MAX_CLASSES_OF_VISITOR, MAX_CLASSES, in_use=held)
     folder_of(code).mkdir(exist_ok=True)
     keep_newest(_classes(), "*.jsonl", 0)  # of a former version
@@ -116,15 +117,15 @@ def presents(code: str, visitor: Visitor) -> bool:
     return found is not None and found.presenter == visitor.id
 
 
-def show_wall(code: str, presenter: Visitor, wall: Wall) -> None:
+def show_projector(code: str, presenter: Visitor, state: ProjectorState) -> None:
     """Let the phones of a class follow its wall, and note that the class is held; nothing where the visitor has not opened it. Raises
     OSError."""
     found = _read_class(code)
     if found is None or found.presenter != presenter.id:
         return
-    if found.wall != wall:
+    if found.state != state:
         file = _class(code)
-        write_whole(file, json.dumps(asdict(_Class(presenter.id, wall))), newest_beside(file))
+        write_whole(file, json.dumps(asdict(_Class(presenter.id, state))), newest_beside(file))
     folder_of(code).mkdir(exist_ok=True)
     os.utime(folder_of(code))
 
@@ -137,12 +138,12 @@ def empty_class(code: str, presenter: Visitor) -> None:
             file.unlink(missing_ok=True)
 
 
-def wall_of(code: str) -> Wall:
+def projector_of(code: str) -> ProjectorState:
     """The present state of the wall. Raises NoRoom with one sentence where there is no such class."""
     found = _read_class(code)
     if found is None:
         raise NoRoom(ENDED)
-    return found.wall
+    return found.state
 
 
 def enter(code: str, student: Visitor) -> Mapping[int, Direction]:
@@ -161,8 +162,8 @@ def keep_guess(code: str, student: Visitor, at: int, answer: Direction | None) -
     """Count the guess of a student in a step in place of an earlier one; None: no guess any more. Raises as :func:`enter` does, and Refused
     where the wall does not ask for guesses in this step."""
     file = student_file(code, student)
-    wall = wall_of(code)
-    if (wall.at, wall.phase) != (at, "guess"):
+    state = projector_of(code)
+    if (state.at, state.phase) != (at, "guess"):
         raise Refused(GONE_ON)
     given = dict(_guesses_in(file)) if file.exists() else {}
     given.pop(at, None)
@@ -192,9 +193,9 @@ def student_file(code: str, student: Visitor) -> Path:
         raise NoRoom(ENDED)
     folder = folder_of(code)
     address = hashlib.sha256(f"{code} {student.network}".encode()).hexdigest()[:16] if student.network else ""
-    own = folder / f"{student.id}.{address}.json"
-    if own.exists():  # as nearly always: each phone asks every second, and the folder holds the files of all
-        return own
+    of_visitor = folder / f"{student.id}.{address}.json"
+    if of_visitor.exists():  # as nearly always: each phone asks every second, and the folder holds the files of all
+        return of_visitor
     if entered := next(folder.glob(f"{student.id}.*.json"), None):  # at another address
         return entered
     files = list(folder.glob("*.json"))
@@ -206,7 +207,7 @@ def student_file(code: str, student: Visitor) -> Path:
                 raise NoRoom(f"This class has {len(theirs)} students{whose} already, as many as are counted.")
             left.unlink(missing_ok=True)
             files.remove(left)
-    return own
+    return of_visitor
 
 
 def _left_first(files: Iterable[Path]) -> Path | None:

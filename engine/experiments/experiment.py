@@ -174,9 +174,9 @@ class Experiment:
     def refuse_unknown(self, extended: bool = False) -> None:
         """Raises ConfigError where an arm trains on a text of whose held-out tokens too many are unknown, and ValueError where its text
         is not kept here."""
-        for own in dict.fromkeys(self.config(arm).task_settings for arm in self.arms_of(extended)):
-            if isinstance(own, TextSettings):
-                own.refuse_unknown()
+        for settings in dict.fromkeys(self.config(arm).task_settings for arm in self.arms_of(extended)):
+            if isinstance(settings, TextSettings):
+                settings.refuse_unknown()
 
     def untuned(self) -> Self:
         """The same experiment with each arm at the rate of its settings."""

@@ -68,11 +68,11 @@ def evidence_frame(columns: Sequence[Column]) -> pd.DataFrame:
 def published_frame(published: Published, trials: Sequence[Trial]) -> pd.DataFrame:
     """Published numbers by row, and after each column that has one here our mean over the trials' seeds."""
     frame = pd.DataFrame(published.rows, index=published.columns, dtype=float).T
-    for place, column in reversed(list(enumerate(published.columns))):
-        named = {name: cells[place] for name, cells in published.ours.items() if place < len(cells) and cells[place][0]}
+    for index, column in reversed(list(enumerate(published.columns))):
+        named = {name: cells[index] for name, cells in published.ours.items() if index < len(cells) and cells[index][0]}
         if named:
             ours = {name: _mean(trials, *arm_and_metric) for name, arm_and_metric in named.items()}
-            frame.insert(place + 1, f"{column}, ours", pd.Series(ours, index=frame.index, dtype=float))
+            frame.insert(index + 1, f"{column}, ours", pd.Series(ours, index=frame.index, dtype=float))
     return frame
 
 

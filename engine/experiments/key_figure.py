@@ -87,7 +87,7 @@ class KeyFigure:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class KeyFinding:
     """What the seeds say about the question."""
 
     before: float
@@ -111,9 +111,9 @@ class Outcome:
         return tuple(answer for answer in (self.answer, self.also_right) if answer is not None)
 
 
-def outcome_of(
+def key_finding_of(
     figure: KeyFigure, values: Values, weighed: Weighed, *, subject: str = "", seed: str = "seed"
-) -> Outcome | None:
+) -> KeyFinding | None:
     """The outcome of the seeds so far; None before the first seed has both numbers.
 
     ``values``: the numbers by arm and metric; ``weighed``: the verdict on the figure's claim. ``subject``: how the sentence begins, by
@@ -135,12 +135,12 @@ def outcome_of(
     old, new, all_of_them = figure.written(before), figure.written(after), counted(len(first), seed)
     subject = subject or f"{figure.change} {figure.subject}"
     unit = f" {figure.unit}" if figure.unit not in ("", BYTES) else ""
-    told = f"{subject} {verb} from {old} to {new}{unit}, in {agreeing} of {all_of_them}."
+    words = f"{subject} {verb} from {old} to {new}{unit}, in {agreeing} of {all_of_them}."
     if (old == new and not answer) or (small and also_right is None):
-        told = f"{subject} stays about the same: {old} and {new}{unit}, over {all_of_them}."
-    sentence = " ".join(filter(None, (told, _doubt(weighed, len(first), also_right is not None))))
+        words = f"{subject} stays about the same: {old} and {new}{unit}, over {all_of_them}."
+    sentence = " ".join(filter(None, (words, _doubt(weighed, len(first), also_right is not None))))
     because = figure.because if weighed.finding is Finding.HOLDS else ""
-    return Outcome(before, after, len(first), agreeing, answer, also_right, sentence, because)
+    return KeyFinding(before, after, len(first), agreeing, answer, also_right, sentence, because)
 
 
 def _doubt(weighed: Weighed, seeds: int, shows_sign: bool) -> str:

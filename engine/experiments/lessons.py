@@ -88,7 +88,7 @@ class LessonStep:
     settings: tuple[tuple[str, str], ...] = ()
     """The lab's settings that differ from the defaults, by name, as text."""
     slide: Slide | None = None
-    own_question: Question | None = None
+    teachers_question: Question | None = None
     """A teacher's own, of the lab or a slide, or that of the guide. In the lab a reading decides, on a slide the teacher."""
     guide: Guide | None = None
     """Of a prepared step of the lab."""
@@ -130,22 +130,22 @@ class LessonStep:
 
     def covers(self, config: RunConfig) -> bool:
         """Tell whether a run of these settings is one of the lab's step: at any seed, and at each value that its guide names."""
-        guide, own, flat = self.guide, self.config, config.flat()
+        guide, question, flat = self.guide, self.config, config.flat()
         if guide is None or flat.get(guide.vary) not in guide.values:
-            return config == own
-        return config == own.replace(**{guide.vary: flat[guide.vary], "seed": config.seed})
+            return config == question
+        return config == question.replace(**{guide.vary: flat[guide.vary], "seed": config.seed})
 
     @property
     def question(self) -> Question | None:
         """What the step asks; None for a slide without a question."""
         if self.slide:
-            return self.own_question
+            return self.teachers_question
         if self.issue:
             return ISSUES[self.issue].key_figure.asks
         config, task = self.config, TASKS[self.config.task]
         sample = "" if task.corpus else config.task_settings.sample(task.sample)
-        if self.own_question:
-            return replace(self.own_question, sample=sample)
+        if self.teachers_question:
+            return replace(self.teachers_question, sample=sample)
         return Question(f"{task.summary} Will this model learn it?", LEARNS, READINGS["learned"], sample)
 
 
@@ -177,7 +177,7 @@ def _of_issues(title: str, goal: str, *slugs: str) -> Lesson:
 
 
 def _prepared(guide: Guide) -> LessonStep:
-    return replace(lab_step(guide.minutes, parse(guide.settings)), own_question=guide.question, guide=guide)
+    return replace(lab_step(guide.minutes, parse(guide.settings)), teachers_question=guide.question, guide=guide)
 
 
 PREPARED: Mapping[str, LessonStep] = {
@@ -219,7 +219,7 @@ def to_code(lesson: Lesson) -> str:
     return known or BETWEEN_STEPS.join([*title, *map(_step_to_code, lesson.steps)])
 
 
-def own_words(given: str, longest: int) -> str:
+def teachers_words(given: str, longest: int) -> str:
     """A teacher's own words as a lesson's text can hold them: on lines without spaces at their ends, without what parts the text, and no
     longer than allowed."""
     lines = "\n".join(one_line(line) for line in given.replace(BETWEEN_PARTS, "-").splitlines())
@@ -236,14 +236,14 @@ def from_code(code: str) -> Lesson:
     if not code or not 1 <= len(parts) <= MOST_STEPS:
         raise ConfigError([not_one_of("lesson", code, LESSONS, f", or 1 to {MOST_STEPS} steps")])
     steps = tuple(map(_step_from_code, parts))
-    return Lesson(own_words(title, LONGEST_TITLE) if name == TITLE else "", steps)
+    return Lesson(teachers_words(title, LONGEST_TITLE) if name == TITLE else "", steps)
 
 
-def own_question(step: LessonStep, words: str, answers: Sequence[str], by: str) -> Question:
+def teachers_question(step: LessonStep, words: str, answers: Sequence[str], by: str) -> Question:
     """A teacher's own question of a step. ``by``: what decides, the name of a reading of the lab's run or on a slide the right answer.
     Raises ConfigError with one sentence."""
-    words = own_words(words, LONGEST_QUESTION)
-    first, second, third = (own_words(answer, LONGEST_ANSWER) for answer in answers)
+    words = teachers_words(words, LONGEST_QUESTION)
+    first, second, third = (teachers_words(answer, LONGEST_ANSWER) for answer in answers)
     if not words or len({first, second, third} - {""}) < 3:
         raise _problem(words, "a question with three different answers")
     allowed: Mapping[str, Reading | Direction] = {to_text(answer): answer for answer in ANSWERS}
@@ -261,9 +261,9 @@ def _step_to_code(step: LessonStep) -> str:
         named = BETWEEN_PARTS.join(filter(None, (TEXT, *step.slide)))
     else:
         named = step.issue or BETWEEN_PARTS.join([LAB, *(part for pair in step.settings for part in pair)])
-    if own := step.own_question:
-        by = own.decided_by.name if isinstance(own.decided_by, Reading) else to_text(own.decided_by)
-        named = BETWEEN_PARTS.join([named, ASK, own.words, *own.answers, by])
+    if question := step.teachers_question:
+        by = question.decided_by.name if isinstance(question.decided_by, Reading) else to_text(question.decided_by)
+        named = BETWEEN_PARTS.join([named, ASK, question.words, *question.answers, by])
     return f"{named}.{step.minutes}"
 
 
@@ -272,12 +272,12 @@ def _step_from_code(code: str) -> LessonStep:
     if not (minutes.isascii() and minutes.isdigit() and 1 <= int(minutes) <= MOST_MINUTES):
         raise _problem(code, f"a step, a full stop and 1 to {MOST_MINUTES} minutes, such as missing-mask.7")
     first, *rest = named.split(BETWEEN_PARTS)
-    asked = rest[-PARTS_OF_QUESTION:]
-    if first in (LAB, TEXT) and len(asked) == PARTS_OF_QUESTION and asked[0] == ASK:
+    parts = rest[-PARTS_OF_QUESTION:]
+    if first in (LAB, TEXT) and len(parts) == PARTS_OF_QUESTION and parts[0] == ASK:
         plain = _step_from_code(f"{BETWEEN_PARTS.join([first, *rest[:-PARTS_OF_QUESTION]])}.{minutes}")
-        return replace(plain, own_question=own_question(plain, asked[1], asked[2:5], asked[5]))
-    if first == TEXT and len(rest) in (1, 2) and (title := own_words(rest[0], LONGEST_TITLE)):
-        return LessonStep(int(minutes), slide=Slide(title, *(own_words(text, LONGEST_TEXT) for text in rest[1:])))
+        return replace(plain, teachers_question=teachers_question(plain, parts[1], parts[2:5], parts[5]))
+    if first == TEXT and len(rest) in (1, 2) and (title := teachers_words(rest[0], LONGEST_TITLE)):
+        return LessonStep(int(minutes), slide=Slide(title, *(teachers_words(text, LONGEST_TEXT) for text in rest[1:])))
     if first == LAB and len(rest) % 2 == 0:
         config, problems = from_query(dict(zip(rest[::2], rest[1::2], strict=True)))
         if problems:

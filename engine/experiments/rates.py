@@ -44,7 +44,7 @@ class RateGrid:
     """The held-out scores of an arm at each learning rate, at the length on which it was trained."""
 
     arm: str
-    own: float
+    given: float
     """The rate of the arm's settings."""
     metric: str
     """The name of the score (:func:`score_of`)."""
@@ -70,7 +70,7 @@ class RateGrid:
         means = {rate: self.mean(rate) for rate in self.scores}
         top = max(means.values(), default=-math.inf)
         good = [rate for rate, mean in means.items() if mean >= top - SAME and mean > -math.inf]
-        return min(good, key=lambda rate: abs(math.log(rate / self.own)), default=self.own)
+        return min(good, key=lambda rate: abs(math.log(rate / self.given)), default=self.given)
 
     @property
     def learns(self) -> bool:
@@ -83,19 +83,21 @@ class RateGrid:
     def best(self) -> float:
         """The rate with the best mean; of several that are as good, the one nearest to the arm's own, and the arm's own where no rate is
         better than blind guessing."""
-        return self._top if self.learns else self.own
+        return self._top if self.learns else self.given
 
     def missing(self) -> list[float]:
         """The rates that are still to be measured; none once the best one lies between two others, or as far off as is tried."""
-        first = [self._rate(place) for place in range(-FIRST, FIRST + 1)]
+        first = [self._rate(half_decades) for half_decades in range(-FIRST, FIRST + 1)]
         if missing := [rate for rate in first if rate not in self.scores]:
             return missing
         lowest, highest = min(self.scores), max(self.scores)
         for edge, side in ((lowest, -1), (highest, 1)):
-            place = round(2 * math.log10(edge / self.own))
+            half_decades = round(2 * math.log10(edge / self.given))
             none_finished = self.mean(self._top) == -math.inf
-            if (self._top == edge or (side < 0 and none_finished)) and abs(place) < FARTHEST:  # a lower rate may finish
-                return [self._rate(place + side)]
+            if (self._top == edge or (side < 0 and none_finished)) and abs(
+                half_decades
+            ) < FARTHEST:  # a lower rate may finish
+                return [self._rate(half_decades + side)]
         return []
 
     @property
@@ -103,8 +105,8 @@ class RateGrid:
         """Whether the best rate is the last one that was tried on its side, so that a farther one may be better."""
         return self.best in (min(self.scores), max(self.scores))
 
-    def _rate(self, place: int) -> float:
-        return float(f"{self.own * 10 ** (place / 2):.2g}")
+    def _rate(self, half_decades: int) -> float:
+        return float(f"{self.given * 10 ** (half_decades / 2):.2g}")
 
 
 def first_grids(experiment: Experiment, extended: bool = False) -> list[RateGrid]:
@@ -142,12 +144,12 @@ def pilot(experiment: SomeExperiment, grids: Iterable[RateGrid]) -> SomeExperime
 
 def with_trials(grids: Iterable[RateGrid], trials: Sequence[Trial]) -> list[RateGrid]:
     """The grids with the scores of the pilot's trials. Raises NoScore where there is nothing to choose a rate by."""
-    by_place = {(trial.arm, trial.seed): trial for trial in trials}
+    by_half_decades = {(trial.arm, trial.seed): trial for trial in trials}
     seeds = sorted({trial.seed for trial in trials})
 
     def scored(grid: RateGrid) -> RateGrid:
         missing = grid.missing()
-        new = {rate: [by_place.get((_name(grid.arm, rate), seed)) for seed in seeds] for rate in missing}
+        new = {rate: [by_half_decades.get((_name(grid.arm, rate), seed)) for seed in seeds] for rate in missing}
         found = [trial for row in new.values() for trial in row if trial is not None]
         scores = {rate: [_score(trial, grid.metric) for trial in row] for rate, row in new.items()}
         guessing = [_rounded(trial.number("chance." + grid.metric.removeprefix("best_"))) for trial in found]
@@ -160,7 +162,7 @@ def with_trials(grids: Iterable[RateGrid], trials: Sequence[Trial]) -> list[Rate
 
 
 def _score(trial: Trial | None, metric: str) -> float | None:
-    return None if trial is None or trial.outcome else _rounded(trial.number(metric))
+    return None if trial is None or trial.failure else _rounded(trial.number(metric))
 
 
 def _rounded(number: float) -> float | None:
@@ -171,12 +173,12 @@ def _refuse_without_score(grid: RateGrid, trials: Sequence[Trial]) -> None:
     """Raises NoScore where a grid has no score at all, though trials have finished or no rate is left to try."""
     if any(score is not None for scores in grid.scores.values() for score in scores):
         return
-    finished = [trial for trial in trials if not trial.outcome]
+    finished = [trial for trial in trials if not trial.failure]
     asked = f"No learning rate can be chosen for the arm “{grid.arm}” by “{grid.metric}”"
     if finished:
         raise NoScore(f"{asked}: its trials have only {', '.join(sorted(finished[0].numbers))}.")
     if trials and not grid.missing():
-        raise NoScore(f"{asked}: none of its trials finished at any of {len(grid.scores)} rates. {trials[-1].outcome}")
+        raise NoScore(f"{asked}: none of its trials finished at any of {len(grid.scores)} rates. {trials[-1].failure}")
 
 
 def measured_grids(
@@ -198,10 +200,10 @@ def at_best_rates(experiment: SomeExperiment, grids: Sequence[RateGrid]) -> Some
 
 def best_in_words(grid: RateGrid) -> str:
     """The chosen rate, and whether it is the last one of the grid, or the arm's own since no rate is better than guessing."""
-    said = f"{grid.best:g}"
+    sentence = f"{grid.best:g}"
     if not grid.learns:
-        said += " (its own: no rate is better than guessing)"
-    return f"{said} (the last one tried)" if grid.at_end else said
+        sentence += " (its own: no rate is better than guessing)"
+    return f"{sentence} (the last one tried)" if grid.at_end else sentence
 
 
 def _at(arm: Arm, rate: float) -> Arm:
@@ -229,7 +231,7 @@ def write_grids(slug: str, grids: Sequence[RateGrid], folder: Path) -> None:
 def as_row(grid: RateGrid) -> dict[str, Any]:
     """A grid as plain data."""
     scores = {f"{rate:g}": list(scores) for rate, scores in sorted(grid.scores.items())}
-    plain = {"arm": grid.arm, "own": grid.own, "best": grid.best, "metric": grid.metric, "chance": grid.chance}
+    plain = {"arm": grid.arm, "own": grid.given, "best": grid.best, "metric": grid.metric, "chance": grid.chance}
     return {**plain, "scores": scores}
 
 

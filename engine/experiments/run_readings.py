@@ -90,8 +90,8 @@ def equal_symbols(samples: Iterable[Sample]) -> tuple[int, int]:
     answers are the same."""
     pairs = same = 0
     for sample in samples:
-        asked = [position for position, target in enumerate(sample.targets) if target != ""]
-        for one, other in combinations(asked, 2):
+        question = [position for position, target in enumerate(sample.targets) if target != ""]
+        for one, other in combinations(question, 2):
             if sample.tokens[one] == sample.tokens[other]:
                 pairs += 1
                 same += sample.predictions[one] == sample.predictions[other]
@@ -130,8 +130,8 @@ class FinishedRun(NamedTuple):
     @property
     def heads(self) -> list[Head]:
         """The heads of the figure at the end; empty where there is no attention to look at."""
-        look = self.events.last(Snapshot)
-        return [] if look is None or "self" not in look.patterns else heads_of(look.patterns["self"])
+        check = self.events.last(Snapshot)
+        return [] if check is None or "self" not in check.patterns else heads_of(check.patterns["self"])
 
     @property
     def in_words(self) -> str:
@@ -171,16 +171,16 @@ def when_most_are_right(run: FinishedRun) -> Observed:
 
 
 def answers_to_equal_symbols(run: FinishedRun) -> Observed | None:
-    look = run.events.last(Snapshot)
-    if look is None:
+    check = run.events.last(Snapshot)
+    if check is None:
         return None
-    pairs, same = equal_symbols(look.samples)
-    told = "No two positions in the figure hold the same symbol; try another seed."
+    pairs, same = equal_symbols(check.samples)
+    sentence = "No two positions in the figure hold the same symbol; try another seed."
     if pairs:
-        told = f"The figure has {counted(pairs, 'pair')} of positions with the same symbol (dotted)"
-        told += f": {same} of {pairs} got the same answer."
+        sentence = f"The figure has {counted(pairs, 'pair')} of positions with the same symbol (dotted)"
+        sentence += f": {same} of {pairs} got the same answer."
     right: tuple[Direction, ...] = () if not pairs else (1,) if same == pairs else (0,) if same else (-1,)
-    return Observed(right, f"{told} {run.in_words}")
+    return Observed(right, f"{sentence} {run.in_words}")
 
 
 def heads_at_the_mirror(run: FinishedRun) -> Observed | None:

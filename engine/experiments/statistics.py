@@ -183,11 +183,11 @@ whatever the effects."""
 def holm(ps: Sequence[float | None]) -> list[float | None]:
     """The p-values corrected for their number (Holm 1979, A Simple Sequentially Rejective Multiple Test Procedure): the chance of one or
     more below .05 is at most .05 where no effect is there at all. None stays, and does not count."""
-    known = sorted((p, place) for place, p in enumerate(ps) if p is not None)
+    known = sorted((p, index) for index, p in enumerate(ps) if p is not None)
     corrected, highest = list[float | None](ps), 0.0
-    for rank, (p, place) in enumerate(known):
+    for rank, (p, index) in enumerate(known):
         highest = max(highest, min(1.0, (len(known) - rank) * p))
-        corrected[place] = highest
+        corrected[index] = highest
     return corrected
 
 

@@ -23,7 +23,7 @@ class Trial:
     """The finite numbers by name. See :func:`numbers_of`."""
     curves: dict[str, Curve] = field(default_factory=dict)
     """(step, value) of ``loss`` on the training batches, of each validation metric as ``validation.<name>``, and of those asked for."""
-    outcome: str = ""
+    failure: str = ""
     """Empty when the trial finished; else one sentence on its ending."""
 
     def number(self, name: str) -> float:
@@ -33,8 +33,8 @@ class Trial:
 def read_trial(arm: str, seed: int, events: Sequence[Event], curves: Sequence[str] = ()) -> Trial:
     """The trial in a run's events. ``curves``: gradient norms to keep along training, as ``grad.<part>``."""
     last = events[-1] if events else None
-    outcome = "" if isinstance(last, Finished) else getattr(last, "reason", "") or "It did not finish."
-    return Trial(arm, seed, numbers_of(events), curves_of(events, curves), outcome)
+    failure = "" if isinstance(last, Finished) else getattr(last, "reason", "") or "It did not finish."
+    return Trial(arm, seed, numbers_of(events), curves_of(events, curves), failure)
 
 
 def numbers_of(events: Sequence[Event]) -> dict[str, float]:

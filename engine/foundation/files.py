@@ -196,12 +196,12 @@ def is_abandoned(path: Path, changed: int | None = None) -> bool:
     changed = _changed(path) if changed is None else changed
     if time.time_ns() - changed <= ABANDONED * 1e9:
         return False
-    first = _seen_first(path, changed)
+    first = _read_first(path, changed)
     return time.monotonic() - first >= STILL
 
 
 @lru_cache(4096)
-def _seen_first(path: Path, changed: int) -> float:
+def _read_first(path: Path, changed: int) -> float:
     """When this process first saw a path as it was changed last, in seconds by a clock that nobody sets."""
     return time.monotonic()
 

@@ -38,10 +38,10 @@ class OncePerMinute(logging.Filter):
         raised = [(frame.f_code, line) for frame, line in traceback.walk_tb(lines)][-1:]
         # All errors of an event loop are logged by one line of asyncio, whose first words are the library's own.
         words = record.getMessage().partition("\n")[0] if record.name == "asyncio" else ""
-        place = record.pathname, record.lineno, words, kind, *raised
-        if now < self._next.get(place, now):
+        origin = record.pathname, record.lineno, words, kind, *raised
+        if now < self._next.get(origin, now):
             return False
-        self._next[place] = now + 60
+        self._next[origin] = now + 60
         return True
 
 

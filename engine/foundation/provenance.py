@@ -99,8 +99,8 @@ def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str] | No
 def _installed_commit() -> str:
     """The commit that pip noted (PEP 610) where it installed the program from a repository."""
     try:
-        noted = distribution(PROJECT).read_text("direct_url.json")
-        return str(json.loads(noted or "{}").get("vcs_info", {}).get("commit_id", ""))
+        recorded = distribution(PROJECT).read_text("direct_url.json")
+        return str(json.loads(recorded or "{}").get("vcs_info", {}).get("commit_id", ""))
     except (PackageNotFoundError, ValueError, AttributeError):
         return ""
 

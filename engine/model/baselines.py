@@ -18,7 +18,7 @@ from engine.encodings.base.layer import Positions
 from engine.model.activations import ActivationCache, record
 from engine.model.block import ACTIVATIONS, Residual
 from engine.model.layers import Dropout, token_embedding
-from engine.model.precision import in_own_precision
+from engine.model.precision import in_input_precision
 from engine.settings.architectures import KERNEL
 
 RecurrentState: TypeAlias = Tensor | tuple[Tensor, Tensor] | None
@@ -36,7 +36,7 @@ class Baseline(nn.Module):
         self.body: nn.Module = resolve_name(config.architecture.layers)(config)
         self.head = nn.Linear(config.d_model, n_outputs)
 
-    @in_own_precision
+    @in_input_precision
     def forward(
         self,
         inputs: Tensor,
@@ -57,7 +57,7 @@ class Baseline(nn.Module):
         record(cache, "logits", logits)
         return logits
 
-    @in_own_precision
+    @in_input_precision
     def resume(self, tokens: Tensor, states: Sequence[RecurrentState] = ()) -> tuple[Tensor, list[RecurrentState]]:
         """The logits after the last of further tokens, [batch, new] -> [batch, n_outputs], and the states of the recurrent layers after
         it. ``states``: those after the tokens before; empty at the start."""
@@ -65,7 +65,7 @@ class Baseline(nn.Module):
         x, left = self.body.resume(self.embedding(tokens), states or [None] * len(self.body.layers))
         return self.head(x[:, -1]), left
 
-    @in_own_precision
+    @in_input_precision
     def logits_of(self, residual: Tensor) -> Tensor:
         """The logits that the head gives for the output of any layer, as :meth:`engine.model.transformer.Transformer.logits_of`."""
         logits: Tensor = self.head(self.body.norm(residual))  # type: ignore[operator]

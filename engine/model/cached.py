@@ -13,7 +13,7 @@ from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.model.attention import Attention, joined_bias
 from engine.model.block import NOWHERE, Block
 from engine.model.masks import Mask, causal_mask
-from engine.model.precision import in_own_precision, lowered_dtype
+from engine.model.precision import in_input_precision, lowered_dtype
 from engine.model.transformer import Transformer
 
 
@@ -41,7 +41,7 @@ class KeyValueCache:
 
 
 @torch.no_grad()
-@in_own_precision
+@in_input_precision
 def cached_logits(
     model: Transformer, tokens: Tensor, cache: KeyValueCache, positions: Positions | None = None
 ) -> Tensor:

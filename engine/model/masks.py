@@ -7,7 +7,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from engine.encodings.base.layer import cached_by_positions, wait_for_own_stream
+from engine.encodings.base.layer import cached_by_positions, wait_for_side_stream
 
 CAUSAL: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "none": lambda query, key: key <= query,
@@ -36,7 +36,7 @@ class Mask:
             allowed = self.allowed()
             # A query that may see nothing stands in padding: it may see everything, since softmax needs one finite score.
             blocked = ~(allowed | ~allowed.any(-1, keepdim=True))
-            wait_for_own_stream()
+            wait_for_side_stream()
             return blocked
 
     @cached_property
@@ -46,7 +46,7 @@ class Mask:
         with torch.inference_mode(False):
             zeros = torch.zeros_like(self.blocked, dtype=self.dtype)
             bias = zeros.masked_fill(self.blocked, torch.finfo(self.dtype).min / 2)
-            wait_for_own_stream()
+            wait_for_side_stream()
             return bias
 
 

@@ -43,7 +43,7 @@ def product_dtype(config: RunConfig) -> torch.dtype:
     return torch.bfloat16 if config.dtype == MIXED else getattr(torch, config.dtype)
 
 
-def in_own_precision(compute: Callable[Concatenate[M, P], T]) -> Callable[Concatenate[M, P], T]:
+def in_input_precision(compute: Callable[Concatenate[M, P], T]) -> Callable[Concatenate[M, P], T]:
     """Decorator of a computation of a model, the first argument: its config decides the precision, whoever calls it.
 
     The switch of TF32 belongs to the whole process, and stays as the last computation on a CUDA device set it: so it holds for the

@@ -8,7 +8,7 @@ from engine.model.activations import ActivationCache, record
 from engine.model.block import Block
 from engine.model.layers import Dropout, PositionDropout, positional_encoding, token_embedding
 from engine.model.masks import causal_mask, padding_mask
-from engine.model.precision import in_own_precision, lowered, lowered_dtype
+from engine.model.precision import in_input_precision, lowered, lowered_dtype
 
 
 class Stack(nn.Module):
@@ -87,7 +87,7 @@ class Transformer(nn.Module):
         """The positional encoding of the stack that writes the answer (of its first layer, where each layer has one)."""
         return self.stack.encoding
 
-    @in_own_precision
+    @in_input_precision
     def forward(
         self,
         inputs: Tensor,
@@ -117,14 +117,14 @@ class Transformer(nn.Module):
         record(cache, "logits", logits)
         return logits
 
-    @in_own_precision
+    @in_input_precision
     def encode(self, source: Tensor, positions: Positions, cache: ActivationCache | None = None) -> Tensor:
         """The output of an encoder-decoder's encoder, which the decoder reads: tokens [batch, source length] -> [batch, source length,
         d_model]."""
         assert self.source_stack is not None
         return lowered(self.source_stack(self.embedding(source), positions, None, cache=cache))
 
-    @in_own_precision
+    @in_input_precision
     def logits_of(self, residual: Tensor) -> Tensor:
         """The logits that the head gives for the residual stream after any layer, [batch, length, d_model] -> [batch, length, n_outputs].
 

@@ -132,8 +132,8 @@ class RunFolder:
 
     def provenance(self) -> Provenance:
         """The origin of the run, as it was created; empty where it was not noted."""
-        noted = read_table(self._config).get("provenance")
-        return cast(Provenance, noted if isinstance(noted, dict) else {})
+        notes = read_table(self._config).get("provenance")
+        return cast(Provenance, notes if isinstance(notes, dict) else {})
 
     def read_config(self) -> tuple[str, RunConfig, str, float]:
         """Id, config, owner and time of creation. Raises OSError or ValueError where the folder holds no run.

@@ -105,8 +105,8 @@ class EventLog(Sequence[Event]):
         upto = len(self) if upto is None else upto
         first, last = (bisect_left(self._numbers, number) for number in (after, upto))
         kinds = (Snapshot if isinstance(other, bytes) else type(other) for other in self._others[first:last])
-        places = [place for place, found in enumerate(kinds, first) if found is kind]
-        return _Chosen(places, cast(Callable[[int], OtherEvent], self._other))
+        indices = [index for index, found in enumerate(kinds, first) if found is kind]
+        return _Chosen(indices, cast(Callable[[int], OtherEvent], self._other))
 
     def last(self, kind: type[OtherEvent]) -> OtherEvent | None:
         """The last event of a kind other than Progress; None where there is none."""
@@ -135,18 +135,18 @@ class EventLog(Sequence[Event]):
         return self._event(chosen) if isinstance(chosen, int) else [self._event(one) for one in chosen]
 
     def _event(self, number: int) -> Event:
-        place = bisect_left(self._numbers, number)
-        if place < len(self._numbers) and self._numbers[place] == number:
-            return self._other(place)
-        row = number - place
+        index = bisect_left(self._numbers, number)
+        if index < len(self._numbers) and self._numbers[index] == number:
+            return self._other(index)
+        row = number - index
         layout, start = self._layouts[self._kinds[row]], self._starts[row]
         numbers = iter(self._values[start : start + layout.width])
         step, *plain = islice(numbers, len(PLAIN))
         groups = {group: dict(zip(names, numbers, strict=False)) for group, names in layout.groups.items()}
         return Progress(int(step), *plain, **groups)  # type: ignore[arg-type]  # the fields in their order
 
-    def _other(self, place: int) -> Event:
-        other = self._others[place]
+    def _other(self, index: int) -> Event:
+        other = self._others[index]
         if isinstance(other, bytes):
             assert self._folder is not None, "only a folder packs"
             return self._folder.unpack(other)
@@ -177,17 +177,17 @@ class EventLog(Sequence[Event]):
 class _Chosen(Sequence[OtherEvent]):
     """Some events of a log, each read on access."""
 
-    def __init__(self, places: Sequence[int], read: Callable[[int], OtherEvent]) -> None:
-        self._places, self._read = places, read
+    def __init__(self, indices: Sequence[int], read: Callable[[int], OtherEvent]) -> None:
+        self._indices, self._read = indices, read
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._indices)
 
     @overload
-    def __getitem__(self, place: int) -> OtherEvent: ...
+    def __getitem__(self, index: int) -> OtherEvent: ...
     @overload
-    def __getitem__(self, place: slice) -> list[OtherEvent]: ...
-    def __getitem__(self, place: int | slice) -> OtherEvent | list[OtherEvent]:
-        if isinstance(place, slice):
-            return [self._read(one) for one in self._places[place]]
-        return self._read(self._places[place])
+    def __getitem__(self, index: slice) -> list[OtherEvent]: ...
+    def __getitem__(self, index: int | slice) -> OtherEvent | list[OtherEvent]:
+        if isinstance(index, slice):
+            return [self._read(one) for one in self._indices[index]]
+        return self._read(self._indices[index])

@@ -174,16 +174,16 @@ def _far_off(c: RunConfig) -> Iterator[NextStep]:
         yield NextStep(f"{c.d_model} numbers per token are too few.", {"d_model": 32})
     elif attends and c.head_width < 2:
         yield NextStep("A head that compares single numbers can hardly choose.", {"d_head": None})
-    own = c.task_settings
-    if isinstance(own, SymbolSettings) and own.vocab_size < 4 < (usual := type(own)().vocab_size):
-        yield NextStep(f"With {own.vocab_size} symbols, different positions look the same.", {"vocab_size": usual})
+    settings = c.task_settings
+    if isinstance(settings, SymbolSettings) and settings.vocab_size < 4 < (usual := type(settings)().vocab_size):
+        yield NextStep(f"With {settings.vocab_size} symbols, different positions look the same.", {"vocab_size": usual})
 
 
 def _deeper(config: RunConfig) -> dict[str, Any]:
     """Two layers with four heads and 1,000 steps: reversing six symbols with RoPE then ends at .77 to .91 in place of .51."""
     wanted = {"n_layers": 2, "n_heads": max(4, config.n_heads), "steps": max(1000, config.steps)}
-    own = config.flat()
-    return {name: value for name, value in wanted.items() if own[name] != value}
+    settings = config.flat()
+    return {name: value for name, value in wanted.items() if settings[name] != value}
 
 
 def _after_success(config: RunConfig) -> NextStep | None:

@@ -59,9 +59,9 @@ def too_many(newest_first: Iterable[StoredRun], allowed: Retention) -> Iterator[
 def no_pin(pinned: Iterable[StoredRun], run: StoredRun, allowed: Retention) -> str | None:
     """The reason why a run cannot be pinned besides those that are, in one sentence; else None."""
     others = list(pinned)
-    own = sum(other.owner == run.owner for other in others)
-    if run.owner and own >= allowed.pinned_per_visitor:
-        return f"You keep {own} runs, and this host allows {allowed.pinned_per_visitor}. Give one back first."
+    of_visitor = sum(other.owner == run.owner for other in others)
+    if run.owner and of_visitor >= allowed.pinned_per_visitor:
+        return f"You keep {of_visitor} runs, and this host allows {allowed.pinned_per_visitor}. Give one back first."
     if (sum(other.size for other in others) + run.size) * PINNED_SHARE > allowed.bytes:
         return "The space for kept runs is full on this host. Give one back first, or download the run."
     return None

@@ -40,7 +40,7 @@ class Run:
         """Whether the run is a checkpoint: on no worker, paused, with its request in its folder, and its training state if it had begun."""
         self.machine = ""
         """The name of the machine on which the run is or was trained last; empty for the app's own."""
-        self.queue_place: int | None = None
+        self.queue_position: int | None = None
         """The rank in the queue, from 1 for the run that starts next; None when the run does not wait."""
         self._starts_at: float | None = None
         self.step = 0
@@ -170,7 +170,7 @@ class Run:
     def wait_in_queue(self, rank: int | None, seconds: float | None = None) -> None:
         """Set the rank in the queue and the predicted seconds until the start; None: the run no longer waits."""
         with self._changed:
-            self.queue_place = rank
+            self.queue_position = rank
             self._starts_at = None if seconds is None else time.monotonic() + seconds
             self._tell()
 

@@ -113,7 +113,7 @@ class Runs:
     def delete(self, run_id: str, by: Visitor = PROGRAM) -> None:
         """Delete a run that has ended or is a checkpoint, and its folder. Raises ValueError with one sentence where it is not the
         visitor's, OSError where the disk does not let go of it."""
-        run = self._own(run_id, by)
+        run = self._of_visitor(run_id, by)
         if run is not None and (run.checkpointed or not run.live):
             with suppress(FileNotFoundError):  # somebody was quicker
                 self._delete(run_id)
@@ -121,7 +121,7 @@ class Runs:
     def pin(self, run_id: str, by: Visitor = PROGRAM, allowed: Retention = EVERYTHING) -> None:
         """Keep a run when there are too many. Raises ValueError with one sentence where it is not the visitor's or too many are
         kept already, OSError where the disk does not take it."""
-        run = self._own(run_id, by)
+        run = self._of_visitor(run_id, by)
         if run is None or run.pinned:
             return
         owners = {other: owner for other, (_, owner) in self._known().items()}
@@ -132,7 +132,7 @@ class Runs:
 
     def unpin(self, run_id: str, by: Visitor = PROGRAM) -> None:
         """Keep a run no longer than others. Raises ValueError with one sentence where it is not the visitor's."""
-        if self._own(run_id, by) is not None:
+        if self._of_visitor(run_id, by) is not None:
             self._files(run_id).pin.unlink(missing_ok=True)
 
     def prune(self, allowed: Retention) -> None:
@@ -158,7 +158,7 @@ class Runs:
                 log_error("Deleting old runs", error)
             over.wait(PRUNE_EVERY)
 
-    def _own(self, run_id: str, by: Visitor) -> Run | None:
+    def _of_visitor(self, run_id: str, by: Visitor) -> Run | None:
         run = self.get(run_id)
         if run is not None and not by.may_steer(run.owner):
             raise ValueError("This run was started by somebody else, who alone can keep or delete it.")

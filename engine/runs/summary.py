@@ -59,21 +59,21 @@ def unknown_tokens(config: RunConfig, scores: Mapping[str, float]) -> str:
 
     ``scores``: what was measured on the text; over its known tokens ``known_accuracy`` and ``known_perplexity``, where they were.
     """
-    own, share = config.task_settings, scores.get("unknown_share")
-    if not isinstance(own, TextSettings) or not share or not math.isfinite(share):
+    settings, share = config.task_settings, scores.get("unknown_share")
+    if not isinstance(settings, TextSettings) or not share or not math.isfinite(share):
         return ""
     ways = {"accuracy": fine_percent, "perplexity": in_digits}
     known = {name: scores.get(f"known_{name}", math.nan) for name in ways}
     over = [f"{name} is {ways[name](value)}" for name, value in known.items() if math.isfinite(value)]
-    said = f"{fine_percent(share)} of the held-out tokens are unknown, that is, not in the vocabulary"
-    said += f"; over the others {' and '.join(over)}." if over else "."
+    sentence = f"{fine_percent(share)} of the held-out tokens are unknown, that is, not in the vocabulary"
+    sentence += f"; over the others {' and '.join(over)}." if over else "."
     if share <= MANY_UNKNOWN:
-        return said
+        return sentence
     better = {
         "words": "characters are the better unit (task shakespeare_chars)",
         "characters": "take a larger vocab_size",
     }
-    return f"{said} So many unknown tokens are easy to guess, and the loss over all says little: {better[own.unit]}."
+    return f"{sentence} So many unknown tokens are easy to guess, and the loss over all says little: {better[settings.unit]}."
 
 
 def _of_text(config: RunConfig, measured: list[Progress], learned: list[Remark]) -> list[Remark]:
@@ -130,14 +130,14 @@ def _false_success(config: RunConfig, read: Mapping[str, float], metrics: Mappin
 def _read_and_written(config: RunConfig, read: Mapping[str, float], metrics: Mapping[str, float]) -> str:
     """The score with the right answers in sight beside that without, of a text with its perplexities. ``metrics``: of a finished run."""
     name, label = _main_metric(config)
-    seen, unseen = f"{read.get(name, math.nan):.2f}", f"{metrics['written_accuracy']:.2f}"
-    also = "also " if seen == unseen else ""
+    given, unseen = f"{read.get(name, math.nan):.2f}", f"{metrics['written_accuracy']:.2f}"
+    also = "also " if given == unseen else ""
     if "perplexity" in read and "written_loss" in metrics:
-        seen += f" (perplexity {in_digits(read['perplexity'])})"
+        given += f" (perplexity {in_digits(read['perplexity'])})"
         unseen += f" (perplexity {in_digits(exp(min(metrics['written_loss'], 700)))})"
     if writes_answer(config):
-        return f"With the right answers as input, {label} is {seen}. On its own output it is {also}{unseen}."
-    return f"With the later symbols in sight, {label} is {seen}. Without them it is {also}{unseen}."
+        return f"With the right answers as input, {label} is {given}. On its own output it is {also}{unseen}."
+    return f"With the later symbols in sight, {label} is {given}. Without them it is {also}{unseen}."
 
 
 def _until_now(config: RunConfig, started: Started, measured: list[Progress], rows: list[Event]) -> list[Remark]:
@@ -251,21 +251,21 @@ def _perplexity(nats: float) -> str:
 def passed(config: RunConfig, events: Iterable[Event], levels: Mapping[str, float]) -> list[Passed]:
     """One row for each counting model, in the given order; an empty list before the first validation."""
     rows = list(events)
-    looks = [event for event in rows if isinstance(event, Progress) and event.validation is not None]
-    if not looks:
+    checks = [event for event in rows if isinstance(event, Progress) and event.validation is not None]
+    if not checks:
         return []
     tokens = config.batch_size * shapes(config).length
     finished = next((event for event in rows if isinstance(event, Finished)), None)
     leak, unseen = bool(leak_of(config)), finished.metrics.get("written_loss") if finished else None
     found = []
     for name, nats in levels.items():
-        first = next((look for look in looks if _loss(look) < nats), None)
+        first = next((check for check in checks if _loss(check) < nats), None)
         seconds = first.step * tokens / first.tokens_per_second if first else None
-        last = looks[-1]
+        last = checks[-1]
         found.append(Passed(name, nats, first.step if first else None, seconds, last.step, _loss(last), leak, unseen))
     return found
 
 
-def _loss(look: Progress) -> float:
-    loss = (look.validation or {}).get("loss")
+def _loss(check: Progress) -> float:
+    loss = (check.validation or {}).get("loss")
     return inf if loss is None else loss

@@ -94,13 +94,13 @@ class Allowances:
         return sum(number for other, who, number in self._taken.values() if other == kind and who.id == visitor.id)
 
     def _refusal(self, kind: WorkKind, visitor: Visitor, amount: int) -> str | None:
-        own = self._count(kind, visitor)
+        of_visitor = self._count(kind, visitor)
         most: int = getattr(self.limits, f"{kind}s_per_visitor")
-        if own + amount > most:
+        if of_visitor + amount > most:
             if kind == "input":
-                have, allowed = f"files and texts of {in_bytes(own)}", in_bytes(most)
+                have, allowed = f"files and texts of {in_bytes(of_visitor)}", in_bytes(most)
             else:
-                have, allowed = f"{counted(own, kind)} going", str(most)
+                have, allowed = f"{counted(of_visitor, kind)} going", str(most)
             return f"You have {have}, and this host allows {allowed} at once. {ADVICE.get(kind, STOP_IT)}"
         everybody: int | None = getattr(self.limits, f"{kind}s", None)
         if everybody is None:  # of runs, the queue limits those that wait

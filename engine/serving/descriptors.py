@@ -4,7 +4,7 @@ import sys
 
 MAX_DESCRIPTORS = 10_240
 """The most descriptors that a server makes use of; macOS allows a process no more, whatever its limit says."""
-OWN = 128
+RESERVED = 128
 """Those of the program itself: its files, and the pipes of its workers and questions."""
 OF_A_TAB = 12
 """Those that are set aside for each tab. A tab has four, and three while a session whose tab is closed waits to be taken up again; the
@@ -35,7 +35,7 @@ def raise_limit() -> None:
 
 def for_tabs() -> int:
     """The number of tabs of everybody for which there are descriptors."""
-    return max(8, (allowed() - OWN) // OF_A_TAB)
+    return max(8, (allowed() - RESERVED) // OF_A_TAB)
 
 
 def for_requests() -> int:

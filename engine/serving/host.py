@@ -16,7 +16,7 @@ import psutil
 from engine.estimate.device import KEPT_ON_DEVICE, DeviceFacts
 from engine.serving.processes.child import FORKS
 
-CGROUP, OWN_GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+CGROUP, PROCESS_GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 """The tree of control groups, and the file that names this process's place in it."""
 MIB = 2**20
 
@@ -51,21 +51,21 @@ MOST_QUESTIONS = 8
 """The most question processes of a host with enough memory."""
 
 
-def cores(cgroup: Path = CGROUP, own_groups: Path = OWN_GROUPS) -> int:
+def cores(cgroup: Path = CGROUP, process_groups: Path = PROCESS_GROUPS) -> int:
     """The number of physical cores this process may use; hyper-threads do not speed up matrix products."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     physical: int = psutil.cpu_count(logical=False) or usable
-    groups = list(_groups("cpu", cgroup, own_groups))
+    groups = list(_groups("cpu", cgroup, process_groups))
     quotas = [_numbers(group / "cpu.max") for group in groups]
     quotas += [_numbers(group / "cpu.cfs_quota_us") + _numbers(group / "cpu.cfs_period_us") for group in groups]
     granted = (quota[0] // quota[1] for quota in quotas if len(quota) == 2)
     return max(1, min(usable, physical, *granted))
 
 
-def memory(cgroup: Path = CGROUP, own_groups: Path = OWN_GROUPS) -> int:
+def memory(cgroup: Path = CGROUP, process_groups: Path = PROCESS_GROUPS) -> int:
     """Bytes of memory this process may use."""
     files = ("memory.max", "memory.limit_in_bytes")
-    allowed = (_numbers(group / file) for group in _groups("memory", cgroup, own_groups) for file in files)
+    allowed = (_numbers(group / file) for group in _groups("memory", cgroup, process_groups) for file in files)
     return min([int(psutil.virtual_memory().total), *(number for numbers in allowed for number in numbers)])
 
 
@@ -100,21 +100,21 @@ def for_workers(of: int | None = None) -> int:
     return max(WORKER_BYTES + MIB, whole - max(whole // 4, PAGE_BYTES + CLASS * SESSION_BYTES) - SHARED_BYTES)
 
 
-def _groups(controller: str, cgroup: Path, own_groups: Path) -> Iterator[Path]:
+def _groups(controller: str, cgroup: Path, process_groups: Path) -> Iterator[Path]:
     """The folders with the limits of this process: its group and those around it, in version 2 and, by controller, in version 1.
 
     A container often sees its own group as the root of the tree, whatever the name of its place says.
     """
     yield cgroup
     try:
-        places = [line.split(":", 2) for line in own_groups.read_text().splitlines()]
+        lines = [line.split(":", 2) for line in process_groups.read_text().splitlines()]
     except OSError:
         return
-    for _, controllers, place in places:  # version 2 names no controllers
+    for _, controllers, group in lines:  # version 2 names no controllers
         if controllers and controller not in controllers.split(","):
             continue
         top = cgroup / controllers
-        parts = Path(place.lstrip("/")).parts
+        parts = Path(group.lstrip("/")).parts
         yield from (top.joinpath(*parts[:depth]) for depth in range(len(parts) + 1))
 
 

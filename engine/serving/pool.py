@@ -77,7 +77,7 @@ class Pool:
         """What each visitor has going."""
         self._supervisor = Supervisor(
             training, self.limits, self.machines,
-            on_report=self._take_report, on_death=self._end_tasks_of, on_round=self._look_around,
+            on_report=self._take_report, on_death=self._end_tasks_of, on_round=self._update_presence,
         )  # fmt: skip
         self._lock = self._supervisor.lock
         presence = Presence(here)
@@ -239,8 +239,8 @@ class Pool:
 
     # The workers
 
-    def _look_around(self, now: float) -> None:
-        self._checkpoints.look_around(now)
+    def _update_presence(self, now: float) -> None:
+        self._checkpoints.update_presence(now)
         self._questions.dispatch()  # of visitors who had to wait a while
         self._queue.retry()
 

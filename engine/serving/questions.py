@@ -65,10 +65,10 @@ class Questions:
 
     def _answer_of(self, queued: QueuedJob, computes: float, waits: float) -> bytes:
         """The answer to a job that waits for a process for at most ``waits`` seconds and is computed for at most ``computes``."""
-        asked = time.monotonic()
+        question = time.monotonic()
         while True:
             begun_at = queued.begun_at
-            until = asked + waits if begun_at is None else max(asked, begun_at) + computes
+            until = question + waits if begun_at is None else max(question, begun_at) + computes
             with suppress(TimeoutError):
                 return queued.answer.result(max(BEGUN_CHECK_SECONDS, until - time.monotonic()))
             with self._lock:
@@ -113,8 +113,8 @@ class Questions:
             self._spend(queued)
             if queued is None:
                 return
-            if queued.begun_at is None and not (worker.ready and queued.asked_again):
-                queued.asked_again = queued.asked_again or worker.ready
+            if queued.begun_at is None and not (worker.ready and queued.requested_again):
+                queued.requested_again = queued.requested_again or worker.ready
                 self._waiting.insert(0, queued)
                 return
         queued.answer.set_exception(JobError(worker.why_it_ended(queued.ask.job_id)))
@@ -162,9 +162,11 @@ class Questions:
         if network and here and not has_share(here, len(computing), most):
             return None
         name = self._supervisor.machines.measuring if job.ask.job.anywhere else HERE
-        own = [worker for worker in processes if worker.machine == name and not (worker.retired or worker.kill_reason)]
-        free = [worker for worker in own if worker.available and worker.job is None]
-        if free or len(own) >= (most if name == HERE else 1):
+        on_machine = [
+            worker for worker in processes if worker.machine == name and not (worker.retired or worker.kill_reason)
+        ]
+        free = [worker for worker in on_machine if worker.available and worker.job is None]
+        if free or len(on_machine) >= (most if name == HERE else 1):
             return min(free, key=lambda worker: worker.slot.number, default=None)
         taken = {worker.slot for worker in processes}
         slots = (Slot("jobs", number, machine=name) for number in count())

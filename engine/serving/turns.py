@@ -67,9 +67,9 @@ class FairShare:
 
     def seconds_to_next(self) -> float | None:
         """Seconds until there is something to do; None when only a command can change that."""
-        moments = [run.pacer.due for run in self._moving()]
-        moments += [run.delivery_due for run in self.runs if run.unsent]
-        return max(0.0, min(moments) - self._clock()) if moments else None
+        times = [run.pacer.due for run in self._moving()]
+        times += [run.delivery_due for run in self.runs if run.unsent]
+        return max(0.0, min(times) - self._clock()) if times else None
 
     def _moving(self) -> list[LiveRun]:
         moving = [run for run in self.runs if not run.waiting]

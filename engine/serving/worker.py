@@ -26,7 +26,7 @@ from engine.serving import protocol
 from engine.serving.host import free_memory, has_system_limit, limit_memory
 from engine.serving.live_run import LiveRun, TrainingModule
 from engine.serving.processes.messages import listen, receive, send, take_over_pipes, write_value
-from engine.serving.processes.priority import JOBS, OWN_PROCESS, TRAINING, give_way
+from engine.serving.processes.priority import DEDICATED_PROCESS, JOBS, TRAINING, give_way
 from engine.serving.turns import FairShare
 
 
@@ -161,13 +161,13 @@ class Worker:
 
         _is_saved("The weights", run, partial(save_weights, model, run.folder.weights))
 
-    def _answer(self, asked: protocol.Ask) -> None:
-        self._set_busy(asked.job_id)
+    def _answer(self, request: protocol.Ask) -> None:
+        self._set_busy(request.job_id)
         try:
-            answer = protocol.JobAnswer(asked.job_id, write_value(asked.job.do()))
+            answer = protocol.JobAnswer(request.job_id, write_value(request.job.do()))
         except Exception as error:
-            log_failure(f"Job {asked.job.function}", error)
-            answer = protocol.JobAnswer(asked.job_id, error=error_in_words(error))
+            log_failure(f"Job {request.job.function}", error)
+            answer = protocol.JobAnswer(request.job_id, error=error_in_words(error))
         self._report(answer)
 
 
@@ -221,7 +221,7 @@ def main() -> None:
     if has_system_limit(role, facts):
         limit_memory(int(memory))
     if role != "jobs":
-        give_way(OWN_PROCESS if role == "own" else TRAINING)
+        give_way(DEDICATED_PROCESS if role == "own" else TRAINING)
     report(protocol.Ready(facts))
     Worker(module, commands, report).work()
 

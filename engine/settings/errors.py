@@ -46,10 +46,10 @@ class Problem:
 
     def sentence(self, as_given: Callable[[str], str], as_words: Callable[[str], str]) -> str:
         """The problem in words; ``as_given`` writes what a reader gave, ``as_words`` what the app says of it."""
-        said = f"{as_given(self.setting)} is no setting here."
+        message = f"{as_given(self.setting)} is no setting here."
         if self.allowed:
-            said = f"{as_given(self.setting)} is {as_given(self.given)}; allowed is {as_words(self.allowed)}."
-        return f"{said} {as_words(self.hint)}" if self.hint else said
+            message = f"{as_given(self.setting)} is {as_given(self.given)}; allowed is {as_words(self.allowed)}."
+        return f"{message} {as_words(self.hint)}" if self.hint else message
 
 
 def not_one_of(setting: str, given: str, known: Collection[str], other: str = "") -> Problem:

@@ -71,7 +71,7 @@ class CapturedSteps:
         self._rates, self._results = torch.zeros(AHEAD, device=device), torch.zeros(2, AHEAD, device=device)
         self._staged_rates = recorder.staging(self._rates)
         # The place of the next step among those that were handed over.
-        self._place = torch.zeros(1, dtype=torch.long, device=device)
+        self._row = torch.zeros(1, dtype=torch.long, device=device)
         self._rate, self._failed = torch.zeros((), device=device), torch.zeros((), device=device)
         self._programs: dict[Shape, Program] = {}
         self._optimizers: list[torch.optim.Optimizer] = []
@@ -84,11 +84,11 @@ class CapturedSteps:
         if state.optimizers is not self._optimizers:
             self._prepare(state.optimizers)
         first, random_states = state.step + 1, list[RandomStates | None]()
-        rates = [learning_rate_at(state.config, first + place) for place in range(len(batches))]
+        rates = [learning_rate_at(state.config, first + index) for index in range(len(batches))]
         try:
             with self._recorder.active():
                 programs = self._hand_over(batches, rates)
-                recorded = [self._take(program, first + place, random_states) for place, program in enumerate(programs)]
+                recorded = [self._take(program, first + index, random_states) for index, program in enumerate(programs)]
             state.upcoming(2 * len(batches), DRAWN_AT_ONCE)  # while the device computes
             handed_over = perf_counter()
             yield Measuring(state.step, on_device=True)
@@ -97,12 +97,13 @@ class CapturedSteps:
             with self._recorder.active():
                 losses, norms = self._results.tolist()
         measured = [None if numbers is None else numbers.read() for numbers in recorded]
-        good = next((place for place in range(len(batches)) if not math.isfinite(norms[place])), len(batches))
+        good = next((index for index in range(len(batches)) if not math.isfinite(norms[index])), len(batches))
         ended = perf_counter()
         self._seconds = (handed_over - began + ended - waits_from) / len(batches)  # without the turns of other runs
         state.count(good, ended - began)
         taken = [
-            Step(first + i, rates[i], losses[i], norms[i], state.seen / state.busy, measured[i]) for i in range(good)
+            Step(first + i, rates[i], losses[i], norms[i], state.n_tokens / state.busy, measured[i])
+            for i in range(good)
         ]
         if good < len(batches):
             taken.append(self._again(random_states[good]))
@@ -134,18 +135,18 @@ class CapturedSteps:
 
     def _hand_over(self, batches: Sequence[Batch], rates: Sequence[float]) -> list[Program]:
         """Put batches and learning rates into their queues on the device; the program of each batch."""
-        self._place.zero_()
+        self._row.zero_()
         self._staged_rates[: len(rates)] = torch.tensor(rates)
         self._rates.copy_(self._staged_rates, non_blocking=True)
         shapes = [shape_of(batch) for batch in batches]
         for shape in dict.fromkeys(shapes):
-            own = next(batch for batch, other in zip(batches, shapes, strict=True) if other == shape)
+            example = next(batch for batch, other in zip(batches, shapes, strict=True) if other == shape)
             if shape not in self._programs:
-                self._programs[shape] = self._program(own)
+                self._programs[shape] = self._program(example)
             program = self._programs[shape]
-            for name in own.tensors:
+            for name in example.tensors:
                 rows = [
-                    getattr(batch if other == shape else own, name)
+                    getattr(batch if other == shape else example, name)
                     for batch, other in zip(batches, shapes, strict=True)
                 ]
                 staged = torch.stack(rows, out=program.staging[name][: len(rows)])
@@ -161,8 +162,8 @@ class CapturedSteps:
         }
 
         def take() -> tuple[StepOutput, list[Tensor | None]]:
-            own = batch.having({name: rows.index_select(0, self._place).squeeze(0) for name, rows in queue.items()})
-            return StepOutput(own, self._step(own)), [parameter.grad for parameter in parameters]
+            example = batch.having({name: rows.index_select(0, self._row).squeeze(0) for name, rows in queue.items()})
+            return StepOutput(example, self._step(example)), [parameter.grad for parameter in parameters]
 
         step = Repeated(recorder, take)
         staging = {name: self._recorder.staging(rows) for name, rows in queue.items()}
@@ -190,13 +191,13 @@ class CapturedSteps:
         logits, loss = gradients(self._state.model, parameters, batch)
         norm = total_norm(parameters)
         self._failed.copy_(torch.maximum(self._failed, (~norm.isfinite()).float()))
-        self._rate.copy_(self._rates.index_select(0, self._place).squeeze(0))
+        self._rate.copy_(self._rates.index_select(0, self._row).squeeze(0))
         if config.grad_clip is not None:
             clip_grads_with_norm_(parameters, config.grad_clip, norm)
         for optimizer in self._state.optimizers:
             optimizer.step()
-        self._results.index_copy_(1, self._place, torch.stack([loss.detach(), norm])[:, None])
-        self._place += 1
+        self._results.index_copy_(1, self._row, torch.stack([loss.detach(), norm])[:, None])
+        self._row += 1
         return logits.detach()
 
 

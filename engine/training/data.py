@@ -138,18 +138,18 @@ class Data:
     @property
     def _drawn_alike(self) -> bool:
         """Whether all batches have one length, and nothing is random but their sequences."""
-        config, own = self.config, self.config.task_settings
+        config, settings = self.config, self.config.task_settings
         fresh = self.corpus is None and config.dataset_size is None and self.holds_out(config.seq_len)
-        plain = config.randomized_positions == 1 and not config.label_noise and own.pad_token is None
+        plain = config.randomized_positions == 1 and not config.label_noise and settings.pad_token is None
         return fresh and plain and len(self._lengths) == 1
 
     def _together(self, count: int) -> list[tuple[Tensor, Batch]]:
         """The next batches up to the first that needs a second draw: at most ``count``, maybe none."""
-        size, n, own = self.config.batch_size, self.config.seq_len, self.config.task_settings
+        size, n, settings = self.config.batch_size, self.config.seq_len, self.config.task_settings
         states, draws = list[Tensor](), list[Tensor]()
         for _ in range(count):
             states.append(self.generator.get_state())
-            draws.append(self.task.draw(drawn_at_once(size), n, own, self.generator))
+            draws.append(self.task.draw(drawn_at_once(size), n, settings, self.generator))
         drawn = torch.stack(draws)  # [batch, row, n]
         kept = ~is_held_out(drawn.flatten(0, 1)).view(drawn.shape[:2])
         enough = (kept.sum(dim=1) >= size).tolist()
@@ -160,7 +160,7 @@ class Data:
             return []
         first = kept[:good].byte().argsort(dim=1, descending=True, stable=True)[:, :size]  # the first kept rows
         source = drawn[:good].gather(1, first[:, :, None].expand(-1, -1, n)).flatten(0, 1)
-        whole = self.frame(source, self.task.answer(source, own))
+        whole = self.frame(source, self.task.answer(source, settings))
         parts = {name: torch.split(value, size) for name, value in whole.tensors.items()}
         return [(states[i], whole.having({name: part[i] for name, part in parts.items()})) for i in range(good)]
 
@@ -192,13 +192,13 @@ class Data:
         """
         return self._held_out_batch(self.config.task_settings.decorrelated(), n, size, stream)
 
-    def _held_out_batch(self, own: TaskSettings, n: int | None, size: int | None, stream: int) -> Batch:
+    def _held_out_batch(self, settings: TaskSettings, n: int | None, size: int | None, stream: int) -> Batch:
         n = n or self.config.seq_len
         size, generator = size or validation_size(n), self._held_out_generator(stream)
         if self.corpus is not None:
             return self.frame(*self.corpus.draw(size, n, generator, held_out=True))
-        source = self._draw(size, n, own, generator, held_out=True)
-        return self.frame(source, self.task.answer(source, own))
+        source = self._draw(size, n, settings, generator, held_out=True)
+        return self.frame(source, self.task.answer(source, settings))
 
     def validation_positions(self) -> Tensor:
         """The indices of the tokens of :meth:`validation_batch` in the held-out text, [row, length + 1]. Only for tasks with a corpus."""
@@ -221,14 +221,14 @@ class Data:
             answer = torch.where(noisy & (answer != IGNORE), wrong, answer)
         return source, answer
 
-    def _draw(self, size: int, n: int, own: TaskSettings, generator: torch.Generator, *, held_out: bool) -> Tensor:
+    def _draw(self, size: int, n: int, settings: TaskSettings, generator: torch.Generator, *, held_out: bool) -> Tensor:
         """Sequences of the training side or of the held-out side, [size, n]. The side depends on the sequence alone."""
-        if own.distinct(n) < FEWEST_DISTINCT:
-            return self.task.draw(size, n, own, generator)
+        if settings.distinct(n) < FEWEST_DISTINCT:
+            return self.task.draw(size, n, settings, generator)
         kept: list[Tensor] = []
         at_once = 2 * HELD_OUT_SHARE * size + 8 if held_out else drawn_at_once(size)
         while sum(map(len, kept)) < size:
-            drawn = self.task.draw(at_once, n, own, generator)
+            drawn = self.task.draw(at_once, n, settings, generator)
             kept.append(drawn[is_held_out(drawn) == held_out])
         return torch.cat(kept)[:size]
 
@@ -241,8 +241,8 @@ class Data:
         return replace(batch, positions=spread(batch.inputs.size(1), limit), source_positions=source_positions)
 
     def _laid_out(self, source: Tensor, answer: Tensor) -> Batch:
-        config, own, n = self.config, self.config.task_settings, source.size(1)
-        bos = source.new_full((len(source), 1), own.n_symbols)
+        config, settings, n = self.config, self.config.task_settings, source.size(1)
+        bos = source.new_full((len(source), 1), settings.n_symbols)
         if continues(config):
             line = torch.cat([source, answer], dim=1)  # [batch, 2n]
             halves = {"second_half_accuracy": slice(n - 1, None), "first_half_accuracy": slice(0, n - 1)}
@@ -250,10 +250,10 @@ class Data:
         whole = {"accuracy": slice(None)}
         if config.family == "encoder_decoder":
             return Batch(torch.cat([bos, answer[:, :-1]], dim=1), answer, whole, source=source)
-        if own.lead_tokens:
+        if settings.lead_tokens:
             source = torch.cat([bos, source], dim=1)
             answer = torch.cat([torch.full_like(bos, IGNORE), answer], dim=1)
-        real = None if own.pad_token is None else source != own.pad_token
+        real = None if settings.pad_token is None else source != settings.pad_token
         real = None if real is None or real.all() else real
         return Batch(source, answer, whole, token_mask=real, text=self.corpus is not None)
 

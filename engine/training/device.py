@@ -59,10 +59,10 @@ class RandomState:
         return torch.get_rng_state(), None if self._device is None else self._device.get_rng_state()
 
     def _write(self, states: RandomStates) -> None:
-        cpu, own = states
+        cpu, accelerator_state = states
         torch.set_rng_state(cpu)
-        if self._device is not None and own is not None:
-            self._device.set_rng_state(own)
+        if self._device is not None and accelerator_state is not None:
+            self._device.set_rng_state(accelerator_state)
 
     @contextmanager
     def active(self) -> Iterator[None]:

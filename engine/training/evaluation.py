@@ -32,10 +32,10 @@ def accuracies(predictions: Tensor, batch: Batch) -> dict[str, float]:
 
 def counts_of(predictions: Tensor, batch: Batch) -> Tensor:
     """For each region the number of right answers and of those asked, [2 * region]."""
-    asked = batch.targets != IGNORE
-    right = (predictions == batch.targets) & asked
+    answered = batch.targets != IGNORE
+    right = (predictions == batch.targets) & answered
     return torch.stack(
-        [part for region in batch.regions.values() for part in (right[:, region].sum(), asked[:, region].sum())]
+        [part for region in batch.regions.values() for part in (right[:, region].sum(), answered[:, region].sum())]
     )
 
 
@@ -91,28 +91,28 @@ def pass_numbers(model: nn.Module, batch: Batch) -> Tensor:
     with in_mode(model, training=False):
         logits = forward(model, batch)
     predictions, loss = logits.argmax(-1), loss_of(logits.float(), batch.targets)
-    asked = batch.targets != IGNORE
-    known, loss_of_known = asked, loss
+    answered = batch.targets != IGNORE
+    known, loss_of_known = answered, loss
     if batch.text:
-        known = asked & (batch.targets != UNKNOWN)
+        known = answered & (batch.targets != UNKNOWN)
         loss_of_known = loss_of(logits.float(), batch.targets.masked_fill(~known, IGNORE))
     right = (predictions == batch.targets) & known
-    first = (loss, loss_of_known, asked.sum(), known.sum(), right.sum())
+    first = (loss, loss_of_known, answered.sum(), known.sum(), right.sum())
     return torch.cat([torch.stack([number.float() for number in first]), counts_of(predictions, batch).float()])
 
 
 def as_metrics(found: Sequence[Sequence[float]], batch: Batch) -> dict[str, float]:
     """The metrics of a batch by name, from the :func:`pass_numbers` of its pieces."""
-    asked, known, right = (sum(numbers[i] for numbers in found) for i in (2, 3, 4))
+    answered, known, right = (sum(numbers[i] for numbers in found) for i in (2, 3, 4))
     loss, known_nats = found[0][0], sum(numbers[1] * numbers[3] for numbers in found if numbers[3])
     if len(found) > 1:
-        loss = sum(numbers[0] * numbers[2] for numbers in found if numbers[2]) / asked if asked else math.nan
+        loss = sum(numbers[0] * numbers[2] for numbers in found if numbers[2]) / answered if answered else math.nan
     counts = [sum(of_pieces) for of_pieces in zip(*(numbers[5:] for numbers in found), strict=True)]
     metrics = {"loss": loss, **shares(counts, batch)}
     if batch.text:
         metrics |= {
             "perplexity": _perplexity(loss),
-            "unknown_share": 1 - known / asked if asked else math.nan,
+            "unknown_share": 1 - known / answered if answered else math.nan,
             "known_accuracy": right / known if known else math.nan,
             "known_perplexity": _perplexity(known_nats / known) if known else math.nan,
         }

@@ -148,9 +148,9 @@ def residual_in(cache: ActivationCache, model: nn.Module, targets: Tensor) -> di
     outputs: int = model.head.out_features  # type: ignore[union-attr,assignment]
     at_once = max(1, LARGEST_LOGITS // (len(targets) * outputs))
     logits = [model.logits_of(part).transpose(1, 2) for part in torch.split(stream, at_once)]  # type: ignore[operator]
-    asked = torch.split(targets.expand(len(stream), -1), at_once)
+    answered = torch.split(targets.expand(len(stream), -1), at_once)
     nats = torch.cat(
-        [cross_entropy(*pair, ignore_index=IGNORE, reduction="none") for pair in zip(logits, asked, strict=True)]
+        [cross_entropy(*pair, ignore_index=IGNORE, reduction="none") for pair in zip(logits, answered, strict=True)]
     )
     right = nats.neg().exp().masked_fill(targets == IGNORE, float("nan"))
     found = {"norm": stream.norm(dim=-1), "right": right}
@@ -189,12 +189,12 @@ def samples_of(config: RunConfig, probe: Batch, predictions: np.ndarray) -> list
     samples = []
     for row in range(len(probe.inputs)):
         targets, guesses = probe.targets[row].tolist(), predictions[row].astype(int).tolist()
-        asked = [position >= first and target != IGNORE for position, target in enumerate(targets)]
+        answered = [position >= first and target != IGNORE for position, target in enumerate(targets)]
         samples.append(
             Sample(
                 tokens=token_names(config, probe.inputs[row].tolist()),
-                targets=[answer(t) if ask else "" for t, ask in zip(targets, asked, strict=True)],
-                predictions=[answer(g) if ask else "" for g, ask in zip(guesses, asked, strict=True)],
+                targets=[answer(t) if ask else "" for t, ask in zip(targets, answered, strict=True)],
+                predictions=[answer(g) if ask else "" for g, ask in zip(guesses, answered, strict=True)],
                 source=[] if probe.source is None else token_names(config, probe.source[row].tolist()),
             )
         )
@@ -203,15 +203,15 @@ def samples_of(config: RunConfig, probe: Batch, predictions: np.ndarray) -> list
 
 def token_names(config: RunConfig, tokens: list[int]) -> list[str]:
     """The names of tokens: symbols as their task names them, the tokens above them by their meaning."""
-    own, corpus = config.task_settings, task_data(config.task).corpus
+    settings, corpus = config.task_settings, task_data(config.task).corpus
     if corpus is not None:
-        names = corpus(own, config).names
+        names = corpus(settings, config).names
         return [names[token] for token in tokens]
-    special = dict(enumerate(own.named_tokens or ("⊢", "·"), start=own.n_symbols))
-    return [special.get(token) or own.token_name(token) for token in tokens]
+    special = dict(enumerate(settings.named_tokens or ("⊢", "·"), start=settings.n_symbols))
+    return [special.get(token) or settings.token_name(token) for token in tokens]
 
 
 def answer_namer(config: RunConfig) -> Callable[[int], str]:
     """The function that names an answer of the task."""
-    own, corpus = config.task_settings, task_data(config.task).corpus
-    return own.answer_name if corpus is None else corpus(own, config).names.__getitem__
+    settings, corpus = config.task_settings, task_data(config.task).corpus
+    return settings.answer_name if corpus is None else corpus(settings, config).names.__getitem__

@@ -49,7 +49,7 @@ class TrainingState:
         """The step of the last snapshot that the config itself asks for."""
         self.busy = 0.0
         """Seconds of training so far; of steps that a device takes by itself, with the turns of other runs meanwhile."""
-        self.seen = 0
+        self.n_tokens = 0
         """Tokens trained on so far."""
         self.batch: Batch | None = None
         """The last training batch, on the CPU; None before the first."""
@@ -79,7 +79,7 @@ class TrainingState:
         """Count the steps on the first upcoming batches as taken, within so many seconds."""
         for _ in range(steps):
             self._drawn_from, self.batch = self._upcoming.popleft()
-            self.seen += self.batch.inputs.numel()
+            self.n_tokens += self.batch.inputs.numel()
         self.step += steps
         self.busy += seconds
 
@@ -90,7 +90,7 @@ class TrainingState:
             "step": self.step,
             "snapshot_step": self.snapshot_step,
             "busy": self.busy,
-            "seen": self.seen,
+            "seen": self.n_tokens,
             "pretraining": self.pretraining is not None,
             "drawn_from": self._drawn_from,
             "model": self.model.state_dict(),
@@ -118,7 +118,7 @@ class TrainingState:
                 self.dropout.states = content["dropout"]
             _check_counters(content, self.config.steps)
             self.started, self.step, self.snapshot_step = True, content["step"], content["snapshot_step"]
-            self.busy, self.seen = content["busy"], content["seen"]
+            self.busy, self.n_tokens = content["busy"], content["seen"]
             for _ in self.data.undrawn:  # before the generator is set: it draws them
                 pass
             if self.step:  # the last batch once more: the generator then stands where it stood, too
@@ -132,7 +132,7 @@ class TrainingState:
 
 def _check_counters(content: Mapping[str, object], steps: int) -> None:
     """Raise ValueError where the counters of a saved state are not those of a run of so many steps."""
-    step, snapshot_step, busy, seen = (content[name] for name in ("step", "snapshot_step", "busy", "seen"))
+    step, snapshot_step, busy, n_tokens = (content[name] for name in ("step", "snapshot_step", "busy", "seen"))
     counted = isinstance(step, int) and 0 <= step <= steps and isinstance(snapshot_step, int | None)
-    if not (counted and isinstance(busy, int | float) and busy >= 0 and isinstance(seen, int) and seen >= 0):
+    if not (counted and isinstance(busy, int | float) and busy >= 0 and isinstance(n_tokens, int) and n_tokens >= 0):
         raise ValueError("counters that no run has")

@@ -109,7 +109,7 @@ class SingleSteps:
         state.count(1, perf_counter() - began)
         recording = self._recording
         measured = recording.compute(StepOutput(batch, logits)).read() if number in recording.at else None
-        return Step(number, rate, loss.item(), norm, state.seen / state.busy, measured)
+        return Step(number, rate, loss.item(), norm, state.n_tokens / state.busy, measured)
 
 
 def trainable(model: nn.Module) -> list[nn.Parameter]:

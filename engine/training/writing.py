@@ -50,16 +50,16 @@ def generation_accuracy(
 def unseen_scores(config: RunConfig, model: nn.Module, batch: Batch) -> Generator[Measuring, None, tuple[float, float]]:
     """The accuracy and the mean loss, in nats, where the model reads nothing after the position whose next token it must predict."""
     read, length = reader(config, model, batch), batch.inputs.size(1)
-    right = loss = asked = 0.0
+    right = loss = answered = 0.0
     for position in range(length):
         with torch.no_grad(), in_mode(model, training=False):
             logits = read(batch.inputs[:, : position + 1]).float()
         targets = batch.targets[:, position]
         right += (logits.argmax(-1) == targets).sum().item()
         loss += F.cross_entropy(logits, targets, ignore_index=IGNORE, reduction="sum").item()
-        asked += (targets != IGNORE).sum().item()
+        answered += (targets != IGNORE).sum().item()
         yield Measuring(config.steps)
-    return right / asked, loss / asked
+    return right / answered, loss / answered
 
 
 def reader(config: RunConfig, model: nn.Module, batch: Batch) -> Read:

@@ -1,7 +1,7 @@
 """The phone of a class: one question, three large answers, a seed of its own, and whether the answer was right.
 
-What it shows is one value that is read anew from the class on the disk (:class:`Phone`): nothing of it is in the session, so that a reload
-changes nothing. It looks again and again whether that value is another one, and only then draws itself anew.
+What it shows is one value that is read anew from the class on the disk (:class:`Participant`): nothing of it is in the session, so that a
+reload changes nothing. It looks again and again whether that value is another one, and only then draws itself anew.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from engine.experiments.class_seeds import ClassSeed, class_experiment, class_seed, keep_seed, press_seed
-from engine.experiments.classroom import Wall, enter, keep_guess, wall_of
+from engine.experiments.classroom import ProjectorState, enter, keep_guess, projector_of
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import Lesson, LessonStep, from_code
 from engine.experiments.question import Direction, Question
@@ -25,7 +25,7 @@ from pages.parts.experiments.presenting import file_of
 from pages.parts.experiments.question import ask, verdict
 from pages.parts.experiments.running import EXPERIMENTS, run_of
 
-WALL_CHECK_SECONDS = 1.0
+PROJECTOR_CHECK_SECONDS = 1.0
 """Seconds between two looks at the wall, at least."""
 UNKNOWN_STEP = "The wall shows a step that this version does not know. Look at the wall."
 REFUSED = "classroom"
@@ -33,10 +33,10 @@ REFUSED = "classroom"
 
 
 @dataclass(frozen=True)
-class Phone:
+class Participant:
     """What the phone of a class shows."""
 
-    wall: Wall
+    projector: ProjectorState
     lesson: Lesson
     guesses: Mapping[int, Direction]
     """By step."""
@@ -45,40 +45,45 @@ class Phone:
 
     @property
     def step(self) -> LessonStep:
-        return self.lesson.steps[self.wall.at]
+        return self.lesson.steps[self.projector.at]
 
 
-def show_phone(code: str) -> None:
+def show_participant(code: str) -> None:
     """The phone's one screen, which follows the wall."""
     with st.container(key="phone"):
-        phone, why = _looked_at(code)
-        if phone is None:
+        participant, why = _looked_at(code)
+        if participant is None:
             st.title("This class", anchor=False)
             st.markdown(why)
         else:
-            _show(code, phone)
+            _show(code, participant)
         show_refusal(REFUSED)
 
-        def look() -> None:
-            if _looked_at(code) != (phone, why):
+        def check() -> None:
+            if _looked_at(code) != (participant, why):
                 st.rerun()
-            if phone is not None and phone.seed is not None and phone.seed.pressed and not phone.seed.done:
-                _train(code, phone, phone.seed)
+            if (
+                participant is not None
+                and participant.seed is not None
+                and participant.seed.pressed
+                and not participant.seed.done
+            ):
+                _train(code, participant, participant.seed)
 
-        as_fragment(look, every=max(WALL_CHECK_SECONDS, number_here() / CHECKS_PER_SECOND))
-        if phone is not None and phone.wall.phase != "wait":
-            _offer_exploring(phone.step)
+        as_fragment(check, every=max(PROJECTOR_CHECK_SECONDS, number_here() / CHECKS_PER_SECOND))
+        if participant is not None and participant.projector.phase != "wait":
+            _offer_exploring(participant.step)
 
 
-def _looked_at(code: str) -> tuple[Phone | None, str]:
+def _looked_at(code: str) -> tuple[Participant | None, str]:
     """The screen of this visitor's phone now, or else the reason why it has none. Takes the visitor into the class."""
     try:
-        wall, student = wall_of(code), visitor()
-        seed = class_seed(code, student, wall.at, wall.round) if wall.phase == "seeds" else None
-        lesson = from_code(wall.lesson) if wall.lesson else Lesson("", ())
-        if wall.phase != "wait" and wall.at not in range(len(lesson.steps)):
+        projector, student = projector_of(code), visitor()
+        seed = class_seed(code, student, projector.at, projector.round) if projector.phase == "seeds" else None
+        lesson = from_code(projector.lesson) if projector.lesson else Lesson("", ())
+        if projector.phase != "wait" and projector.at not in range(len(lesson.steps)):
             return None, UNKNOWN_STEP
-        return Phone(wall, lesson, enter(code, student), seed), ""
+        return Participant(projector, lesson, enter(code, student), seed), ""
     except Refused as refusal:
         return None, str(refusal)
     except ConfigError:
@@ -87,41 +92,41 @@ def _looked_at(code: str) -> tuple[Phone | None, str]:
         return None, f"The disk does not take it ({error.strerror or type(error).__name__}). It is tried again."
 
 
-def _show(code: str, phone: Phone) -> None:
-    wall = phone.wall
-    if wall.phase == "wait":
+def _show(code: str, participant: Participant) -> None:
+    projector = participant.projector
+    if projector.phase == "wait":
         st.title("You are in the class", anchor=False)
-        if phone.lesson.title:
-            st.header(escaped(phone.lesson.title), anchor=False)
+        if participant.lesson.title:
+            st.header(escaped(participant.lesson.title), anchor=False)
         st.markdown("The question comes here when the wall shows it. Guesses are counted without names.")
         return
-    if wall.phase == "over":
+    if projector.phase == "over":
         st.title("The lesson has ended", anchor=False)
         offer_hand_in()
         return
-    lesson, step = phone.lesson, phone.step
+    lesson, step = participant.lesson, participant.step
     title = f"{escaped(lesson.title)} · " if lesson.title else ""
-    st.caption(f"{title}Step {wall.at + 1} of {len(lesson.steps)}")
-    question, guess = step.question, phone.guesses.get(wall.at)
+    st.caption(f"{title}Step {projector.at + 1} of {len(lesson.steps)}")
+    question, guess = step.question, participant.guesses.get(projector.at)
     if question is None:
         st.title(escaped(step.title), anchor=False)
         st.markdown("Look at the wall.")
     else:
-        if question.sample and wall.phase == "guess":
+        if question.sample and projector.phase == "guess":
             st.caption(question.sample)
         st.title(escaped(question.words), anchor=False)
-        match wall.phase:
+        match projector.phase:
             case "guess":
-                _guess(code, wall.at, question, guess)
-            case "seeds" if phone.seed is not None:
-                _seeds(code, wall, phone.seed)
+                _guess(code, projector.at, question, guess)
+            case "seeds" if participant.seed is not None:
+                _seeds(code, projector, participant.seed)
             case "told":
-                _told(wall, question, guess)
+                _sentence(projector, question, guess)
                 taught = [f"The teacher says: {question.in_words(one)}." for one in question.taught]
-                if found := " ".join(taught) or wall.sentence:
-                    said = question.in_words(guess) if guess is not None else ""
-                    note = Note(step.title, question.words, said, "The class, on the wall.", found)
-                    write_down(f"class.{code}.{wall.at}", note)
+                if found := " ".join(taught) or projector.sentence:
+                    sentence = question.in_words(guess) if guess is not None else ""
+                    note = Note(step.title, question.words, sentence, "The class, on the wall.", found)
+                    write_down(f"class.{code}.{projector.at}", note)
             case _:
                 st.markdown(f"{_your_guess(question, guess)} Look at the wall.".strip())
 
@@ -145,41 +150,43 @@ def _guess(code: str, at: int, question: Question, guess: Direction | None) -> N
     st.markdown(counted if guess is not None else "What do you think?")
 
 
-def _seeds(code: str, wall: Wall, own: ClassSeed) -> None:
+def _seeds(code: str, projector: ProjectorState, seed: ClassSeed) -> None:
     """The button that trains this phone's own seed, or that it is done; how far it is comes with each look."""
 
     def press() -> None:
         with refused_in_words(REFUSED):
-            press_seed(code, visitor(), wall.at, wall.round)
+            press_seed(code, visitor(), projector.at, projector.round)
 
-    if own.done:
+    if seed.done:
         st.markdown(":green[:material/check:] **Your dot is on the wall.**")
-    elif not own.pressed:
-        told = "The same experiment with first weights and data of your own. Its dot falls into the figure on the wall."
-        st.markdown(told)
+    elif not seed.pressed:
+        sentence = (
+            "The same experiment with first weights and data of your own. Its dot falls into the figure on the wall."
+        )
+        st.markdown(sentence)
         icon, key = ":material/play_arrow:", "phone-train"
         st.button("Train one seed", icon=icon, key=key, type="primary", width="stretch", on_click=press)
 
 
-def _told(wall: Wall, question: Question, guess: Direction | None) -> None:
+def _sentence(projector: ProjectorState, question: Question, guess: Direction | None) -> None:
     """Whether the guess was right, and what the runs say."""
-    if not (wall.sentence or question.taught):
+    if not (projector.sentence or question.taught):
         st.markdown(f"{_your_guess(question, guess)} The answer comes when the runs on the wall have it.".strip())
         return
-    st.markdown(verdict(question, guess, wall.right))
-    st.markdown(in_markdown(wall.sentence))
-    if wall.because:
-        st.markdown(f"**Because** {in_markdown(wall.because)}")
+    st.markdown(verdict(question, guess, projector.right))
+    st.markdown(in_markdown(projector.sentence))
+    if projector.because:
+        st.markdown(f"**Because** {in_markdown(projector.because)}")
 
 
 def _your_guess(question: Question, guess: Direction | None) -> str:
     return f"Your guess: **{escaped(question.in_words(guess))}**." if guess is not None else ""
 
 
-def _train(code: str, phone: Phone, own: ClassSeed) -> None:
+def _train(code: str, participant: Participant, seed: ClassSeed) -> None:
     """Train the phone's seed, unless it goes already: also after a reload, or after the server was started anew. Show how far it is."""
-    issue = ISSUES.get(phone.step.issue)
-    name = f"class.{own.file.stem}.{code}"
+    issue = ISSUES.get(participant.step.issue)
+    name = f"class.{seed.file.stem}.{code}"
     going = EXPERIMENTS.find(name)
     if going is not None and (problem := going.problem or going.unsaved):
         st.caption(f":orange[{escaped(problem)}]")
@@ -189,11 +196,11 @@ def _train(code: str, phone: Phone, own: ClassSeed) -> None:
         )
     if issue is None or (going is not None and going.state != "stopped"):
         return
-    run = run_of(class_experiment(issue, own.seed), visitor())
+    run = run_of(class_experiment(issue, seed.seed), visitor())
 
     def keep(_: str) -> None:
         if run.state == "finished":
-            keep_seed(own, issue, run.trials)
+            keep_seed(seed, issue, run.trials)
 
     try:
         EXPERIMENTS.begin(run, name=name, keep=keep)

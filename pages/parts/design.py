@@ -43,7 +43,7 @@ from pages.parts.charts.encoding import matrix_figure, similarity_figure, simila
 from pages.parts.charts.spectra import offsets_figure
 from pages.parts.experiments.board import show_arms, show_evidence, take_away
 from pages.parts.experiments.run_buttons import forecast, run_or_stop, seeds_setting
-from pages.parts.experiments.running import EXPERIMENTS, Asked
+from pages.parts.experiments.running import EXPERIMENTS, RunRequest
 from pages.parts.experiments.shown import Shown
 
 EXPERIMENT = "experiment"
@@ -91,8 +91,8 @@ class DesignSettings(ModelSettings[DesignState]):
         values, more = super().read({name: text for name, text in query.items() if name not in PARTS})
         values |= {name: config.value(name) for name in PARTS}
         if query.keys() == {EXPERIMENT} and values[EXPERIMENT] and (found := find_comparison(values[EXPERIMENT])):
-            asked, _ = found
-            values |= {**asked.parts, "against": asked.against, "tasks": asked.tasks, "seeds": asked.seeds}
+            request, _ = found
+            values |= {**request.parts, "against": request.against, "tasks": request.tasks, "seeds": request.seeds}
         return values, ignored + more
 
     def take(self, name: str, value: Any) -> None:
@@ -172,7 +172,7 @@ def decided(name: str, design: DesignedSettings) -> bool:
     return name == "design_readout" and design.design_place == "rotation"
 
 
-def show_look() -> None:
+def show_profile() -> None:
     try:
         config = design_config(parts())
         with st.spinner("A worker draws it"):
@@ -193,17 +193,17 @@ def _panels(place: str, trained: int, matrix: np.ndarray, similarity: np.ndarray
     title, note = WHAT[place]
     low, high = float(matrix.min()), float(matrix.max())
     places = dict.fromkeys(("matrix_at", "similarity_at"), np.arange(length))
-    own = {"matrix": matrix, "similarity": similarity, "trained": trained, "dot": None, "only_before": False}
-    portrait = {**own, **places, "kind": KINDS[place]}
-    first = offsets_figure(matrix, trained) if place == "scores" else matrix_figure(portrait, length)
-    unit = similarity_shown(portrait, "cosine")[1]
+    specific = {"matrix": matrix, "similarity": similarity, "trained": trained, "dot": None, "only_before": False}
+    profile = {**specific, **places, "kind": KINDS[place]}
+    first = offsets_figure(matrix, trained) if place == "scores" else matrix_figure(profile, length)
+    unit = similarity_shown(profile, "cosine")[1]
     return [
         Panel(
             id="matrix.own", title=title, figure=first, height=HEIGHT, note=note,
             alt=f"{title}: {' by '.join(map(str, matrix.shape))} numbers from {low:.2g} to {high:.2g}.",
         ),
         Panel(
-            id="similarity.own", title="How alike positions are", figure=similarity_figure(portrait, "cosine", length, end=""),
+            id="similarity.own", title="How alike positions are", figure=similarity_figure(profile, "cosine", length, end=""),
             height=HEIGHT, note=f"{where}, {trained}.", link="cells",
             alt=f"{unit} of {length} by {length} positions: neighbours {neighbours:.2f} on average, the two ends {similarity[-1, 0]:.2f}.",
         ),
@@ -216,7 +216,7 @@ def show_ways_on() -> None:
         config = design_config(parts())
     except ConfigError:
         return
-    own = {name: value for name, value in parts().items() if value != PARTS[name].default}
+    specific = {name: value for name, value in parts().items() if value != PARTS[name].default}
     st.space("small")
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         help, query = "The design under the first task, with every setting in place.", lab_query(config)
@@ -225,7 +225,9 @@ def show_ways_on() -> None:
             st.caption("This link opens the page with these parts. It starts nothing.")
             st.code(SETTINGS.share_link(SETTINGS.query()), language=None, wrap_lines=True)
             st.caption("The same design on the command line:")
-            command = shlex.join(["python", "-m", "engine", "train", "--pos-encoding", "designed", *as_options(own)])
+            command = shlex.join(
+                ["python", "-m", "engine", "train", "--pos-encoding", "designed", *as_options(specific)]
+            )
             st.code(command, language="bash", wrap_lines=True)
 
 
@@ -258,7 +260,7 @@ def run_form(name: str, run: ExperimentRun | None) -> None:
     except (ConfigError, ValueError) as error:
         problem = in_markdown(error)
     with st.container(horizontal=True, gap="small"):
-        run_or_stop(name, run, _run_asked, ready=experiment is not None)
+        run_or_stop(name, run, _requested_run, ready=experiment is not None)
         with st.popover("Against", icon=":material/compare_arrows:"):
             _rivals(disabled=running)
     st.caption(forecast(experiment) if experiment is not None else f":material/block: {problem}")
@@ -288,7 +290,7 @@ def show_result(name: str, run: ExperimentRun | None) -> None:
     source: ExperimentRun | Shown | None = run or (Shown.of(found[1], "kept") if found else None)
     if source is None:
         st.header("Before training", anchor=False)
-        show_look()
+        show_profile()
         return
     st.header("Against the built-in ones", anchor=False)
     _heading(source.experiment)
@@ -299,7 +301,7 @@ def show_result(name: str, run: ExperimentRun | None) -> None:
         with st.expander("Every arm, and the way into the lab with it", icon=":material/science:"):
             show_arms(shown.experiment, False, shown.seeds[0])
     with st.expander("Before training", icon=":material/visibility:"):
-        show_look()
+        show_profile()
 
 
 def _heading(experiment: Experiment) -> None:
@@ -310,7 +312,9 @@ def _heading(experiment: Experiment) -> None:
     st.markdown(f"**In this run:** {parts.in_words}{changed}")
 
 
-def _run_asked() -> Asked:
+def _requested_run() -> RunRequest:
     comparison = asked_comparison()
     shown = SETTINGS.values()[EXPERIMENT] or ""
-    return Asked(comparison.experiment, lambda name: SETTINGS.put({EXPERIMENT: name}), shown, comparison=comparison)
+    return RunRequest(
+        comparison.experiment, lambda name: SETTINGS.put({EXPERIMENT: name}), shown, comparison=comparison
+    )

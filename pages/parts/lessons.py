@@ -23,8 +23,8 @@ from engine.experiments.lessons import (
     Slide,
     from_code,
     lab_step,
-    own_question,
-    own_words,
+    teachers_question,
+    teachers_words,
     to_code,
 )
 from engine.experiments.question import ANSWERS
@@ -62,7 +62,7 @@ class LessonsState(PageState):
 SETTINGS = ModelSettings("lessons", LessonsState)
 
 
-def own_lesson() -> Lesson:
+def teachers_lesson() -> Lesson:
     """The teacher's own lesson so far."""
     code = SETTINGS.values()[STEPS]
     return from_code(code) if code else Lesson("", ())
@@ -70,7 +70,7 @@ def own_lesson() -> Lesson:
 
 def keep(**changes: Any) -> None:
     """Change the teacher's own lesson."""
-    lesson = replace(own_lesson(), **changes)
+    lesson = replace(teachers_lesson(), **changes)
     SETTINGS.put({STEPS: to_code(lesson) if lesson.steps else None})
 
 
@@ -101,53 +101,53 @@ def _show_link(lesson: Lesson, base: str, key: str) -> None:
         show_qr_code(link, QR_WIDTH)
 
 
-def show_own(base: str) -> None:
+def show_teachers_lesson(base: str) -> None:
     """The title and the steps with their controls, what can be added, and the ways to hold the lesson. ``base``: see show_ways."""
-    lesson = own_lesson()
+    lesson = teachers_lesson()
     steps = lesson.steps
     st.header("Your own lesson", anchor=False)
     if steps:
         title = st.text_input("Title", lesson.title, LONGEST_TITLE, key=f"lessons.title.{lesson.title}", width=480)
-        if (title := own_words(title or "", LONGEST_TITLE)) != lesson.title:
+        if (title := teachers_words(title or "", LONGEST_TITLE)) != lesson.title:
             keep(title=title)
             st.rerun()
-    for place, step in enumerate(steps):
-        _row(steps, place, step)
+    for number, step in enumerate(steps):
+        _row(steps, number, step)
     _add(steps)
     if steps:
         st.markdown(f"**{counted(lesson.minutes, 'minute')}** in {counted(len(steps), 'step')}")
         show_ways(lesson, base, "own")
 
 
-def _row(steps: tuple[LessonStep, ...], place: int, step: LessonStep) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"lessons-step-{place}"):
+def _row(steps: tuple[LessonStep, ...], number: int, step: LessonStep) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"lessons-step-{number}"):
         icon = "help" if step.issue else "notes" if step.slide else "science"
-        asks = f" · {escaped(step.own_question.words)}" if step.own_question and not step.guide else ""
-        st.markdown(f"{place + 1}. :material/{icon}: {escaped(step.title)}{asks}", width="stretch")
-        key = f"lessons.minutes.{place}.{to_code(Lesson('', steps))}"
+        asks = f" · {escaped(step.teachers_question.words)}" if step.teachers_question and not step.guide else ""
+        st.markdown(f"{number + 1}. :material/{icon}: {escaped(step.title)}{asks}", width="stretch")
+        key = f"lessons.minutes.{number}.{to_code(Lesson('', steps))}"
         minutes = st.number_input(
-            f"Minutes of step {place + 1}", 1, MOST_MINUTES, step.minutes, key=key, label_visibility="collapsed", width=110
+            f"Minutes of step {number + 1}", 1, MOST_MINUTES, step.minutes, key=key, label_visibility="collapsed", width=110
         )  # fmt: skip
         st.markdown("min")
         if minutes != step.minutes:
-            keep(steps=(*steps[:place], replace(step, minutes=int(minutes)), *steps[place + 1 :]))
+            keep(steps=(*steps[:number], replace(step, minutes=int(minutes)), *steps[number + 1 :]))
             st.rerun()
         for icon, words, changed in (
-            ("arrow_upward", "Earlier", _moved(steps, place, place - 1)),
-            ("arrow_downward", "Later", _moved(steps, place, place + 1)),
-            ("close", "Remove", (*steps[:place], *steps[place + 1 :])),
+            ("arrow_upward", "Earlier", _moved(steps, number, number - 1)),
+            ("arrow_downward", "Later", _moved(steps, number, number + 1)),
+            ("close", "Remove", (*steps[:number], *steps[number + 1 :])),
         ):
             st.button(
-                f"{words}: step {place + 1}", icon=f":material/{icon}:", key=f"lessons.{words}.{place}", type="tertiary",
+                f"{words}: step {number + 1}", icon=f":material/{icon}:", key=f"lessons.{words}.{number}", type="tertiary",
                 help=words, on_click=keep, kwargs={"steps": changed}, disabled=changed == steps and words != "Remove",
             )  # fmt: skip
 
 
-def _moved(steps: tuple[LessonStep, ...], place: int, to: int) -> tuple[LessonStep, ...]:
+def _moved(steps: tuple[LessonStep, ...], number: int, to: int) -> tuple[LessonStep, ...]:
     if not 0 <= to < len(steps):
         return steps
     order = list(steps)
-    order.insert(to, order.pop(place))
+    order.insert(to, order.pop(number))
     return tuple(order)
 
 
@@ -166,11 +166,11 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
     made: LessonStep | None = None
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         if kind == TEXT:
-            title = own_words(
+            title = teachers_words(
                 st.text_input("Title of the slide", max_chars=LONGEST_TITLE, key=f"lessons.slide.{len(steps)}") or "",
                 LONGEST_TITLE,
             )
-            text = own_words(
+            text = teachers_words(
                 st.text_area("Text", height=100, max_chars=LONGEST_TEXT, key=f"lessons.text.{len(steps)}") or "",
                 LONGEST_TEXT,
             )
@@ -213,6 +213,6 @@ def _ask(step: LessonStep, key: int) -> tuple[LessonStep, str]:
     if not words:
         return step, ""
     try:
-        return replace(step, own_question=own_question(step, words, answers, deciders[by])), ""
+        return replace(step, teachers_question=teachers_question(step, words, answers, deciders[by])), ""
     except ConfigError:
         return step, "A question needs three different answers."

@@ -157,7 +157,7 @@ LABELS = {name: kind.label for name, kind in KINDS.items()}
 def show_skips(result: Result) -> None:
     what = "tokens" if result.plan.axis == "length" else "layers"
     for skip in result.skips:
-        named = f"{KINDS[skip.kind].label} from {skip.place:,} {what} on"
+        named = f"{KINDS[skip.kind].label} from {skip.tick:,} {what} on"
         st.caption(f":material/block: {named} was not started. {skip.why}")
 
 
@@ -177,7 +177,7 @@ def show_longest(plan: Plan, result: Result | None, view: CostView) -> None:
 
 def longest_frame(plan: Plan, result: Result | None, view: CostView) -> pd.DataFrame:
     """A row for each kind of model: parameters, cache and scores, and the longest sequence in memory and in time."""
-    length = plan.length_at(plan.places[-1])
+    length = plan.length_at(plan.ticks[-1])
     along = plan.model_copy(update={"axis": "length"})
     measured = result if result is not None and result.plan == along else None
     rows = [[*_exact(along, kind, length), *_fitting(along, kind, measured, view)] for kind in along.kinds]
@@ -211,7 +211,7 @@ def _fitting(plan: Plan, kind: str, measured: Result | None, view: CostView) -> 
 
 def _drawn_on(levels: Sequence[Summary], allowed: float) -> int | None:
     """The longest sequence by the straight line, on logarithms, through the last three lengths; None without a rising one."""
-    ends = [(level.place, level.value) for level in levels[-3::2]]
+    ends = [(level.tick, level.value) for level in levels[-3::2]]
     if len(levels) < 3 or ends[0][1] >= ends[1][1]:
         return None
     return longest(lambda length: onward(ends, length), allowed)
@@ -265,13 +265,13 @@ def is_shipped(plan: Plan) -> bool:
 def _words(sweep: Sweep) -> str:
     if sweep.now is None:
         return "Waiting for a worker"
-    kind, place = sweep.now
-    what = "tokens" if sweep.plan.axis == "length" else "layer" if place == 1 else "layers"
-    return f"{KINDS[kind].label}, {place:,} {what} · about {in_time(max(1.0, sweep.seconds_left))} left"
+    kind, tick = sweep.now
+    what = "tokens" if sweep.plan.axis == "length" else "layer" if tick == 1 else "layers"
+    return f"{KINDS[kind].label}, {tick:,} {what} · about {in_time(max(1.0, sweep.seconds_left))} left"
 
 
 def show_sweep(result: Result, plan: Plan, view: CostView) -> None:
-    subject = f"{plan.axis} {plan.places}"
+    subject = f"{plan.axis} {plan.ticks}"
     panels(_drawn(result, plan, view), key="costs.board", name="memory and time", subject=subject, least=400, level=2)
     show_skips(result)
 
@@ -300,20 +300,20 @@ def _predicted_times(plan: Plan, kind: str) -> list[tuple[int, float]]:
     if plan.device != "cpu":
         return []
     speed = known_speed()
-    told = [(place, seconds_at(plan.config(kind, place), plan.length_at(place), speed)) for place in plan.places]
-    return [(place, seconds) for place, seconds in told if seconds is not None]
+    predicted = [(tick, seconds_at(plan.config(kind, tick), plan.length_at(tick), speed)) for tick in plan.ticks]
+    return [(tick, seconds) for tick, seconds in predicted if seconds is not None]
 
 
 def _predicted_saved(plan: Plan, kind: str) -> list[tuple[int, float]]:
-    told = [(place, memory_at(plan.config(kind, place), plan.length_at(place)).saved) for place in plan.places]
-    return [(place, float(saved)) for place, saved in told if saved is not None]
+    predicted = [(tick, memory_at(plan.config(kind, tick), plan.length_at(tick)).saved) for tick in plan.ticks]
+    return [(tick, float(saved)) for tick, saved in predicted if saved is not None]
 
 
 def _next_panel(result: Result, plan: Plan, what: str) -> Panel:
     anew = [_line(result, kind, "inference") for kind in plan.kinds]
     keeping = [kind for kind in plan.kinds if KINDS[kind].keeps]
     kept = [_line(result, kind, "cached", more=", kept", dashed=True) for kind in keeping]
-    last = plan.places[-1]
+    last = plan.ticks[-1]
     cache = ""
     if "fused" in plan.kinds:
         size = cache_bytes_at(plan.config("fused", last), plan.length_at(last))
@@ -338,12 +338,12 @@ def recurrent_kernels(result: Result, quantity: str) -> str:
     torch gives an LSTM layer to oneDNN, one call for the whole sequence. Its GRU has no such kernel on a CPU: a dozen small operations
     for each token, each with its own overhead. With oneDNN switched off both take about the same time.
     """
-    gru, lstm = ({at.place: at.value for at in result.summaries(kind, quantity)} for kind in ("gru", "lstm"))
-    place = max(gru.keys() & lstm.keys(), default=None)
-    if place is None or result.machine is None or result.machine.kind != "cpu" or gru[place] < APART * lstm[place]:
+    gru, lstm = ({at.tick: at.value for at in result.summaries(kind, quantity)} for kind in ("gru", "lstm"))
+    tick = max(gru.keys() & lstm.keys(), default=None)
+    if tick is None or result.machine is None or result.machine.kind != "cpu" or gru[tick] < APART * lstm[tick]:
         return ""
     return (
-        f"A GRU takes {gru[place] / lstm[place]:.0f} times as long as an LSTM because of this CPU's kernels. "
+        f"A GRU takes {gru[tick] / lstm[tick]:.0f} times as long as an LSTM because of this CPU's kernels. "
         "oneDNN runs a whole LSTM layer in one call; a GRU takes many small calls for each token."
     )
 
@@ -354,29 +354,31 @@ NOTE = "Points: measured, with their range. Dotted: by formula."
 def _panel(
     name: str, title: str, lines: list[CostLine], plan: Plan, what: str, unit: Unit, axis: str, term: str, note: str = NOTE
 ) -> Panel:  # fmt: skip
-    drawn = cost_figure(lines, plan.places, what, unit, axis)
-    said = "; ".join(_in_words(line, what, unit) for line in lines)
-    return Panel(name, title, drawn, f"{title} against {what}. {said}", height=PLOT + 52, note=note, term=term)
+    drawn = cost_figure(lines, plan.ticks, what, unit, axis)
+    summary = "; ".join(_in_words(line, what, unit) for line in lines)
+    return Panel(name, title, drawn, f"{title} against {what}. {summary}", height=PLOT + 52, note=note, term=term)
 
 
 def _in_words(line: CostLine, what: str, unit: Unit) -> str:
     if not line.levels:
-        told = [f"{unit.words(value)} at {place:,}" for place, value in (*line.predicted[:1], *line.predicted[-1:])]
-        return f"{line.label}: not measured" + (f", predicted {' to '.join(told)} {what}" if told else "")
+        predicted = [f"{unit.words(value)} at {tick:,}" for tick, value in (*line.predicted[:1], *line.predicted[-1:])]
+        return f"{line.label}: not measured" + (f", predicted {' to '.join(predicted)} {what}" if predicted else "")
     first, last = line.levels[0], line.levels[-1]
-    return f"{line.label}: {unit.words(first.value)} at {first.place:,} to {unit.words(last.value)} at {last.place:,} {what}"
+    return (
+        f"{line.label}: {unit.words(first.value)} at {first.tick:,} to {unit.words(last.value)} at {last.tick:,} {what}"
+    )
 
 
 def _parts_panel(result: Result, plan: Plan, view: CostView, what: str) -> Panel:
     kind = KINDS[view.part_of]
-    told = [(place, memory_at(plan.config(kind.name, place), plan.length_at(place))) for place in plan.places]
-    seen = [(visit.place, visit.memory) for visit in result.counted(kind.name) if visit.memory is not None]
-    has_formula = told[0][1].saved is not None
-    bars = told if has_formula else seen
+    predicted = [(tick, memory_at(plan.config(kind.name, tick), plan.length_at(tick))) for tick in plan.ticks]
+    measured = [(visit.tick, visit.memory) for visit in result.counted(kind.name) if visit.memory is not None]
+    has_formula = predicted[0][1].saved is not None
+    bars = predicted if has_formula else measured
     note = "Bars: by formula." if has_formula else "No formula for this model: the bars are measured."
-    sums = [f"{in_bytes(memory.total)} at {place:,} {what}" for place, memory in bars[:: max(1, len(bars) - 1)]]
+    sums = [f"{in_bytes(memory.total)} at {tick:,} {what}" for tick, memory in bars[:: max(1, len(bars) - 1)]]
     return Panel(
-        "costs.parts", f"What a training step keeps: {kind.label}", parts_figure(bars, seen, what, kind.color),
+        "costs.parts", f"What a training step keeps: {kind.label}", parts_figure(bars, measured, what, kind.color),
         f"Memory by part of {kind.label}: {', '.join(sums) or 'nothing is measured yet'}.", height=360, term="memory",
-        note=f"{note} Dots: measured sum; rings: the highest during a step." if seen else note,
+        note=f"{note} Dots: measured sum; rings: the highest during a step." if measured else note,
     )  # fmt: skip

@@ -77,7 +77,7 @@ def present(run: Run | None) -> Press:
     return WAY[0 if run is None or run.live else st.session_state.get(PRESSES, 0)]
 
 
-def said(now: Press, run: Run | None) -> str:
+def sentence(now: Press, run: Run | None) -> str:
     """What is said above the button; of a run that has ended, also what it learned."""
     if run is not None and run.live:
         return TRAINS

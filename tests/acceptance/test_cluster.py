@@ -89,7 +89,7 @@ def test_an_issue_with_a_worker_killed_one_stopped_and_one_added_gives_the_same_
         cluster.workers[1].send_signal(signal.SIGCONT)
         assert there.state == "finished"
     assert len(there.trials) == len(here.trials)
-    assert not [trial.outcome for trial in there.trials if trial.outcome]
+    assert not [trial.failure for trial in there.trials if trial.failure]
     assert numbers_of(there) == numbers_of(here)
     found = ([(claim.finding, claim.effects) for claim in run.report.claims] for run in (here, there))
     assert next(found) == next(found)

@@ -80,7 +80,7 @@ def test_each_claim_finds_its_numbers(slug: str, pool: Pool) -> None:
     run = ExperimentRun(replace(shortened(ISSUES[slug]), seeds=1), pool).start()
     assert run.wait(600)
     assert run.state == "finished", run.problem
-    outcomes = {trial.arm: trial.outcome for trial in run.trials if trial.outcome}
-    assert all("no longer finite" in outcome for outcome in outcomes.values()), outcomes
+    outcomes = {trial.arm: trial.failure for trial in run.trials if trial.failure}
+    assert all("no longer finite" in failure for failure in outcomes.values()), outcomes
     for claim in run.report.claims:
         assert claim.weighed.seeds == 1 or outcomes, claim.claim

@@ -61,7 +61,7 @@ def one_thread() -> Iterator[None]:
 def models(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[ModelRequest, list[AnswerPath]]]:
     """Each trained model with the paths of its answers."""
     folder = tmp_path_factory.mktemp("models")
-    return [trained(parse(settings), folder / f"{place}.safetensors") for place, settings in enumerate(MODELS)]
+    return [trained(parse(settings), folder / f"{part}.safetensors") for part, settings in enumerate(MODELS)]
 
 
 def trained(config: RunConfig, file: Path) -> tuple[ModelRequest, list[AnswerPath]]:
@@ -69,15 +69,15 @@ def trained(config: RunConfig, file: Path) -> tuple[ModelRequest, list[AnswerPat
     for _ in train(config, model):
         pass
     save_weights(model, file)
-    asked = ModelRequest(config, str(file))
-    return asked, [path for path in FollowAnswers(asked, "").do()[0] if path]
+    request = ModelRequest(config, str(file))
+    return request, [path for path in FollowAnswers(request, "").do()[0] if path]
 
 
-def links_named(asked: ModelRequest, path: AnswerPath) -> Iterator[list[Part]]:
+def links_named(request: ModelRequest, path: AnswerPath) -> Iterator[list[Part]]:
     """The parts of each link that the sentence names: heads that do the same are one link."""
-    mlps = [part for name, part in parts_of(asked.config).items() if part.kind == "mlp" and name in names_in(path)]
+    mlps = [part for name, part in parts_of(request.config).items() if part.kind == "mlp" and name in names_in(path)]
     yield from ([part] for part in mlps)
-    if path.carrier == "several":
+    if path.contributor == "several":
         together = [reading.part for reading in path.readings]
         yield from [together] if together else []
     else:
@@ -90,13 +90,13 @@ def names_in(path: AnswerPath) -> set[str]:
 
 
 @torch.no_grad()
-def cost(asked: ModelRequest, *parts: Part) -> float:
+def cost(request: ModelRequest, *parts: Part) -> float:
     """The share of the right answers, of the first sequence and a hundred others, that are lost where hooks set what the parts write to
     zero."""
-    model, batch = model_of(asked), held_out(asked.config.replace(device="cpu")).rows(slice(101))
+    model, batch = model_of(request), held_out(request.config.replace(device="cpu")).rows(slice(101))
     region = next(iter(batch.regions.values()))
     whole = (forward(model, batch).argmax(-1) == batch.targets)[:, region]
-    gates = torch.ones(len(attentions(model)), asked.config.n_heads)
+    gates = torch.ones(len(attentions(model)), request.config.n_heads)
     with ExitStack() as hooks:
         for part in parts:
             if part.kind == "head":
@@ -114,16 +114,16 @@ def test_each_named_link_costs_a_tenth_of_the_right_answers(
 ) -> None:
     assert len(models) == 50
     naming = 0
-    for asked, paths in models:
-        links = {tuple(link) for path in paths for link in links_named(asked, path)}
+    for request, paths in models:
+        links = {tuple(link) for path in paths for link in links_named(request, path)}
         naming += bool(links)
-        costs = {link: cost(asked, *link) for link in links}
-        assert all(share >= 0.1 for share in costs.values()), (asked.config, costs)
+        costs = {link: cost(request, *link) for link in links}
+        assert all(share >= 0.1 for share in costs.values()), (request.config, costs)
     assert naming >= 40, "else it would be enough to name none"
 
 
 def test_of_a_learned_hop_both_heads_are_named(models: list[tuple[ModelRequest, list[AnswerPath]]]) -> None:
     """The one that reads the symbol after an earlier place of its own symbol, and the one that had marked it."""
-    hops = [paths for asked, paths in models if asked.config.task == "hops"]
+    hops = [paths for request, paths in models if request.config.task == "hops"]
     both = [any(path.induction and " had marked" in path.sentence for path in paths) for paths in hops]
     assert sum(both) >= 0.9 * len(both)

@@ -60,8 +60,8 @@ def test_by_keys_alone_and_before_any_dot_is_there_a_class_has_its_answer_in_eac
     settled(wall)
     button(wall, "Present").last.click()
     link = wall.get_by_role("dialog").locator(".link").inner_text().removeprefix(app)
-    phones = [open_page(link, "You are in the class", PHONE) for _ in range(number)]
-    phones[0].get_by_role("heading", name="Two").wait_for()
+    participants = [open_page(link, "You are in the class", PHONE) for _ in range(number)]
+    participants[0].get_by_role("heading", name="Two").wait_for()
     wall.get_by_role("dialog").get_by_text(f"{number} phones are here.").wait_for()
 
     def press(key: str) -> None:
@@ -75,7 +75,7 @@ def test_by_keys_alone_and_before_any_dot_is_there_a_class_has_its_answer_in_eac
         press("PageDown")
         press("PageDown")
         wall.get_by_text(f"0 of {number} have answered. Go on?").wait_for()
-        for phone in phones:
+        for phone in participants:
             guess(phone, issue.key_figure.answers[2])
         press("s")
         figure(wall, "key.figure").get_by_text(f"waiting for {number}").wait_for()
@@ -83,18 +83,18 @@ def test_by_keys_alone_and_before_any_dot_is_there_a_class_has_its_answer_in_eac
         wall.get_by_text(f"0 of {number} have answered. Go on?").wait_for()
         press("PageDown")
         stored = shown_result(issue)
-        assert stored.outcome.right
-        for page in (wall, *phones):
-            page.get_by_text(stored.outcome.sentence.replace("seeds", "stored seeds")).first.wait_for()
+        assert stored.finding.right
+        for page in (wall, *participants):
+            page.get_by_text(stored.finding.sentence.replace("seeds", "stored seeds")).first.wait_for()
         wall.get_by_role("img", name=re.compile(rf"^The class: .*; \d of {number} right$")).wait_for()
-        for phone in phones:
+        for phone in participants:
             phone.get_by_text(re.compile(r"You said: .* (Right|Measured: )")).wait_for()
-            if stored.outcome.because:
-                phone.get_by_text(f"Because {stored.outcome.because}").wait_for()
+            if stored.finding.because:
+                phone.get_by_text(f"Because {stored.finding.because}").wait_for()
         press("PageDown")
         wall.get_by_text("What helps:").wait_for()
         press("PageDown")
-    for phone in phones:
+    for phone in participants:
         phone.get_by_role("heading", name="The lesson has ended").wait_for()
     wall.locator(".lesson-clock").get_by_text("The lesson has ended").wait_for()
 
@@ -108,7 +108,7 @@ def test_a_wall_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_t
     button(wall, "Present").last.click()
     link = wall.get_by_role("dialog").locator(".link").inner_text()
     assert re.fullmatch(re.escape(app) + r"classroom\?class=[0-9a-f]{8}", link)
-    phones = [
+    participants = [
         open_page(link.removeprefix(app), "You are in the class", size) for size in (PHONE, PHONE, WIDE, PROJECTOR)
     ]
     wall.get_by_role("dialog").get_by_text("4 phones are here.").wait_for()
@@ -119,26 +119,26 @@ def test_a_wall_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_t
     clock.get_by_text(
         re.compile(r"^1 of 3 · [1-6]?\d min left$|^1 of 3 · 70 min left$")
     ).wait_for()  # of this step alone
-    for phone in phones:
+    for phone in participants:
         phone.get_by_role("heading", name="Today").wait_for()
         phone.get_by_text("Masks · Step 1 of 3").wait_for()
 
     wall.keyboard.press("PageDown")
     clock.get_by_text("2 of 3").wait_for()
     wall.keyboard.press("PageDown")
-    for phone in phones:
+    for phone in participants:
         for answer in ANSWERS:
             answer_of(phone, answer).wait_for()
         has_one_question_and_nothing_to_steer(phone)
-    assert answer_of(phones[0], ANSWERS[0]).bounding_box()["height"] >= 64
-    assert violations(phones[3]) == []
-    for phone, answer in zip(phones, ("It falls", "It stays", "It rises"), strict=False):
+    assert answer_of(participants[0], ANSWERS[0]).bounding_box()["height"] >= 64
+    assert violations(participants[3]) == []
+    for phone, answer in zip(participants, ("It falls", "It stays", "It rises"), strict=False):
         guess(phone, answer)
     wall.get_by_text("3 of 4 have guessed · waiting for 1").wait_for()
-    phones[0].reload()
-    phones[0].get_by_text("It is counted.").wait_for()
-    guess(phones[0], "It rises")
-    guess(phones[3], "It rises")
+    participants[0].reload()
+    participants[0].get_by_text("It is counted.").wait_for()
+    guess(participants[0], "It rises")
+    guess(participants[3], "It rises")
     wall.get_by_text("4 of 4 have guessed").wait_for()
 
     wall.keyboard.press("s")
@@ -148,39 +148,39 @@ def test_a_wall_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_t
     in_view(bars, sentence)
     plot = figure(wall, "key.figure").locator(".plot")
     assert bars.bounding_box()["height"] > 0.6 * plot.bounding_box()["height"]
-    for phone in phones:
+    for phone in participants:
         button(phone, "Train one seed").dblclick()
-    phones[1].reload()
-    for phone in phones:
+    participants[1].reload()
+    for phone in participants:
         phone.get_by_text("Your dot is on the wall.").wait_for()
         has_one_question_and_nothing_to_steer(phone)
     sentence.get_by_text(re.compile("4 seeds from 4 phones$")).wait_for()
 
     wall.keyboard.press("PageDown")
     sentence.get_by_text(re.compile(r"rises from .* in 20 of 20 seeds\.")).wait_for()
-    for phone in (phones[0], phones[2], phones[3]):  # four seeds alone would decide nothing
+    for phone in (participants[0], participants[2], participants[3]):  # four seeds alone would decide nothing
         phone.get_by_text("You said: It rises. Right.").wait_for()
     wall.keyboard.press("PageDown")
     wall.get_by_text("What helps:").wait_for()
-    assert violations(phones[3]) == []
-    phones[2].get_by_role("link", name="Explore on your own").click()
-    button(phones[2], "Run").wait_for()
-    expect(button(phones[2], "Present")).to_have_count(0)
-    phones[2].get_by_role("link", name="Back to the class").click()
-    phones[2].get_by_text("You said: It rises. Right.").wait_for()
+    assert violations(participants[3]) == []
+    participants[2].get_by_role("link", name="Explore on your own").click()
+    button(participants[2], "Run").wait_for()
+    expect(button(participants[2], "Present")).to_have_count(0)
+    participants[2].get_by_role("link", name="Back to the class").click()
+    participants[2].get_by_text("You said: It rises. Right.").wait_for()
 
     wall.keyboard.press("PageDown")
     wall.keyboard.press("PageDown")
     clock.get_by_text("3 of 3").wait_for()
-    for phone in phones:
+    for phone in participants:
         phone.get_by_role("heading", name=re.compile("Will this model learn it")).wait_for()
-    for phone, answer in zip(phones, ("Yes", "No", "Yes", "In part"), strict=True):
+    for phone, answer in zip(participants, ("Yes", "No", "Yes", "In part"), strict=True):
         guess(phone, answer)
     wall.get_by_text("4 of 4 have guessed").wait_for()
     expect(wall.locator(".badge").get_by_text("Finished")).to_have_count(0)
     wall.keyboard.press("PageDown")
     wall.locator(".badge").get_by_text("Finished").wait_for()
-    phones[0].get_by_text("Look at the wall.").wait_for()
+    participants[0].get_by_text("Look at the wall.").wait_for()
 
     wall.keyboard.press("PageDown")
     settled(wall)
@@ -192,13 +192,13 @@ def test_a_wall_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_t
     wall.get_by_text("skip connection of layer 1").wait_for(state="detached")
 
     wall.keyboard.press("PageDown")
-    phones[0].get_by_text("You said: Yes. Right.").wait_for()
-    phones[1].get_by_text("You said: No. Measured: Yes.").wait_for()
+    participants[0].get_by_text("You said: Yes. Right.").wait_for()
+    participants[1].get_by_text("You said: No. Measured: Yes.").wait_for()
     wall.get_by_role("img", name="The class: No 1, In part 1, Yes 2; 2 of 4 right").wait_for()
     settled(wall)
     in_view(figure(wall, "stack"), figure(wall, "accuracy"), wall.locator(".stHeading h3"))
     told = wall.locator(".stHeading h3").inner_text()
-    for phone in phones:
+    for phone in participants:
         phone.get_by_text(told, exact=True).wait_for()
     wall.keyboard.press("Escape")
-    phones[3].get_by_role("heading", name="The lesson has ended").wait_for()
+    participants[3].get_by_role("heading", name="The lesson has ended").wait_for()

@@ -89,7 +89,7 @@ def evidence() -> list[dict[str, Any]]:
         events = train(issue.config(arm, SEED), record=issue.record(arm), measure=take_measurement)
         read = read_trial(arm.name, SEED, list(events), issue.curves)
         numbers = {name: value for name, value in read.numbers.items() if name not in CLOCK}
-        trials.append({"arm": read.arm, "seed": read.seed, "outcome": read.outcome, "numbers": numbers})
+        trials.append({"arm": read.arm, "seed": read.seed, "outcome": read.failure, "numbers": numbers})
     return trials
 
 

@@ -10,11 +10,20 @@ from streamlit.testing.v1 import AppTest
 
 from engine.experiments import classroom
 from engine.experiments.class_seeds import class_experiment, class_seed, keep_seed, press_seed
-from engine.experiments.classroom import Responses, Wall, enter, keep_guess, open_class, responses, show_wall, wall_of
+from engine.experiments.classroom import (
+    ProjectorState,
+    Responses,
+    enter,
+    keep_guess,
+    open_class,
+    projector_of,
+    responses,
+    show_projector,
+)
 from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import outcome_of
+from engine.experiments.key_figure import key_finding_of
 from engine.experiments.question import Direction
 from engine.experiments.report import report
 from engine.experiments.trial import Trial
@@ -33,15 +42,15 @@ from tests.pages.looking import Open, guess, labels, noted, press, question, sai
 from tests.pages.scripted_experiment import Scripted, ScriptedPool
 
 TEACHER = Visitor("teacher")
-ASKS = Wall("scripted.5~~heads.5", phase="guess")
+ASKS = ProjectorState("scripted.5~~heads.5", phase="guess")
 ANSWERS = ["It falls", "It stays", "It rises"]
 QUESTION = "Change one thing: what happens to the accuracy?"
 
 
-def class_of(wall: Wall = ASKS) -> str:
+def class_of(wall: ProjectorState = ASKS) -> str:
     """The code of a class that somebody presents."""
     code = open_class(TEACHER)
-    show_wall(code, TEACHER, wall)
+    show_projector(code, TEACHER, wall)
     return code
 
 
@@ -56,9 +65,9 @@ def code_of(wall: AppTest) -> str:
     return code
 
 
-def at(wall: AppTest, beat: str | int) -> AppTest:
+def at(wall: AppTest, phase: str | int) -> AppTest:
     now = wall.session_state[PRESENTING]
-    wall.session_state[PRESENTING] = replace(now, beat=now.beats.index(beat) if isinstance(beat, str) else beat)
+    wall.session_state[PRESENTING] = replace(now, phase=now.phases.index(phase) if isinstance(phase, str) else phase)
     return wall.run()
 
 
@@ -103,14 +112,14 @@ def test_a_key_that_guesses_and_the_next_one_that_runs_may_come_together(open_pa
 def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_page: Open, scripted: Scripted) -> None:
     wall = presented(open_page)
     assert "0 phones are here." in sent(wall)
-    phones = [phone_in(open_page, code_of(wall)) for _ in range(3)]
+    participants = [phone_in(open_page, code_of(wall)) for _ in range(3)]
     assert "3 phones are here." in sent(wall.run())
-    for phone in phones:
+    for phone in participants:
         assert phone.title[0].value == "You are in the class"
         assert not {"Run", "Present"} & set(labels(phone))
         assert asks_nothing(phone)
     assert ":material/groups: **0 of 3** have guessed · waiting for 3" in said(at(wall, "guess"))
-    for phone, answer in zip(phones, ("It rises", "It falls"), strict=False):
+    for phone, answer in zip(participants, ("It rises", "It falls"), strict=False):
         assert phone.run().title[0].value == escaped(QUESTION)
         assert question(phone).options == ANSWERS
         guess(phone, answer)
@@ -121,21 +130,21 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
 
     at(wall, "run")
     assert 'aria-label="The class: It falls 1, It stays 0, It rises 1"' in drawn(wall)
-    assert "Your guess: **It rises**. Look at the wall." in said(phones[0].run())
-    assert "Your guess" not in said(phones[2].run())
-    assert asks_nothing(phones[0])
+    assert "Your guess: **It rises**. Look at the wall." in said(participants[0].run())
+    assert "Your guess" not in said(participants[2].run())
+    assert asks_nothing(participants[0])
     run = EXPERIMENTS.find(wall.session_state[RAN]["scripted"])
     assert run is not None
     assert run.wait(600)
     at(wall, "figure")
-    assert wall_of(code_of(wall)).sentence == "", "the wall has not said it yet"
+    assert projector_of(code_of(wall)).sentence == "", "the wall has not said it yet"
     at(wall, "sentence")
     assert "1 of 2 right" in drawn(wall)
     assert "of 0 right" not in bars(("No", "In part", "Yes"), Responses(1, {}), (1,)), "nobody guessed"
     verdicts = ("You said: *It rises*. **Right.**", "You said: *It falls*. Measured: **It rises**.", "**It rises.**")
-    for phone, verdict in zip(phones, verdicts, strict=True):
+    for phone, verdict in zip(participants, verdicts, strict=True):
         assert verdict in said(phone.run())
-        assert (sentence := wall_of(code_of(wall)).sentence).startswith("With a change the accuracy rises from")
+        assert (sentence := projector_of(code_of(wall)).sentence).startswith("With a change the accuracy rises from")
         assert sentence in said(phone)
     at(wall, "guess")
     assert "It has run. Guessing is closed." in said(wall)
@@ -143,21 +152,21 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     assert "each seed will be a dot" not in sent(wall)
     assert "The class:" in drawn(wall)
     assert "1 of 2 right" not in drawn(wall)
-    assert "Your guess: **It rises**. Look at the wall." in said(phones[0].run()), "it has seen the result"
+    assert "Your guess: **It rises**. Look at the wall." in said(participants[0].run()), "it has seen the result"
     key(at(wall, "sentence"), "seeds")
     assert "0 seeds from 0 phones" in sent(wall)
     assert "1 of 2 right" in drawn(wall), "what was told stands until the seeds of the class decide"
     assert "0 of 3 have answered. Go on?" in drawn(key(wall, "next"))
     key(wall, "next")
-    assert verdicts[0] in said(phones[0].run())
+    assert verdicts[0] in said(participants[0].run())
     key(wall, "next")
-    assert phones[0].run().title[0].value != QUESTION
-    assert "Step 2 of 2" in said(phones[0])
+    assert participants[0].run().title[0].value != QUESTION
+    assert "Step 2 of 2" in said(participants[0])
     wall.query_params["at"] = "1"  # of a press that came while the page changed
     wall.run()
-    assert (wall.session_state[PRESENTING].at, wall_of(code_of(wall)).at) == (1, 1)
+    assert (wall.session_state[PRESENTING].at, projector_of(code_of(wall)).at) == (1, 1)
     key(wall, "leave")
-    for phone, answer in zip(phones, ("It rises", "It falls", ""), strict=True):
+    for phone, answer in zip(participants, ("It rises", "It falls", ""), strict=True):
         assert phone.run().title[0].value == "The lesson has ended"
         assert "Hand-in (HTML)" in [file.label for file in phone.get("download_button")]
         assert "Explore on your own" in [link.proto.label for link in phone.get("page_link")]
@@ -174,16 +183,16 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
     wall = at(presented(open_page), "run")
     own = EXPERIMENTS.find(wall.session_state[RAN]["scripted"])
     assert own is not None
-    phones = [phone_in(open_page, code_of(wall)) for _ in range(2)]
-    assert "Train one seed" not in labels(phones[0])
+    participants = [phone_in(open_page, code_of(wall)) for _ in range(2)]
+    assert "Train one seed" not in labels(participants[0])
     key(wall, "seeds")
     assert own.wait(600)
     assert own.state == "stopped", "the cores are for the class"
     pool.at_once = True
     assert sentence_of(wall) == "0 seeds from 0 phones · waiting for 2"
-    phones.append(phone_in(open_page, code_of(wall)))
+    participants.append(phone_in(open_page, code_of(wall)))
     assert sentence_of(wall.run()) == "0 seeds from 0 phones · waiting for 3"
-    for number, phone in enumerate(phones):
+    for number, phone in enumerate(participants):
         press(phone.run(), "Train one seed")
         assert "Train one seed" not in labels(phone)
         until(lambda phone=phone: "Your dot is on the wall." in said(phone.run()))
@@ -194,40 +203,40 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
         ]
         assert sentence_of(wall.run()) == seen[number]
     before = len(pool.submitted)
-    phones[0].run()
+    participants[0].run()
     assert len(pool.submitted) == before
     key(wall, "seeds")
     assert sentence_of(wall) == "3 seeds from 3 phones · waiting for 3"
     pool.at_once = False
-    press(phones[0].run(), "Train one seed")
+    press(participants[0].run(), "Train one seed")
     until(lambda: len(pool.submitted) > before)
     pool.finish(pool.submitted[-1])
-    until(lambda: 0 < phones[0].run().get("progress")[0].proto.value < 100)
+    until(lambda: 0 < participants[0].run().get("progress")[0].proto.value < 100)
 
     def has_its_dot() -> bool:
         for run in pool.submitted:
             if run.live:
                 pool.finish(run)
-        return "Your dot is on the wall." in said(phones[0].run())
+        return "Your dot is on the wall." in said(participants[0].run())
 
     until(has_its_dot)
     assert sentence_of(wall.run()) == "4 seeds from 3 phones · waiting for 2"
     key(wall, "next")
-    assert "The answer comes when the runs on the wall have it." not in said(phones[1].run())
-    assert "Train one seed" not in labels(phones[1])
-    assert wall_of(code_of(wall)).phase == "told"
+    assert "The answer comes when the runs on the wall have it." not in said(participants[1].run())
+    assert "Train one seed" not in labels(participants[1])
+    assert projector_of(code_of(wall)).phase == "told"
 
     key(wall, "present", "present")
-    for beat, result, sentence in (
+    for phase, result, sentence in (
         ("question", 0, 0),
         ("guess", 0, 0),
         ("run", 1, 0),
         ("figure", 1, 0),
         ("sentence", 1, 1),
     ):
-        words = sent(at(wall, beat))
-        assert ("4 seeds from 3 phones" in words, "It takes at least" in words) == (result, sentence), beat
-        assert wall_of(code_of(wall)).phase != "guess", "the phones have seen the result"
+        words = sent(at(wall, phase))
+        assert ("4 seeds from 3 phones" in words, "It takes at least" in words) == (result, sentence), phase
+        assert projector_of(code_of(wall)).phase != "guess", "the phones have seen the result"
         assert asks_nothing(wall)
 
 
@@ -246,23 +255,23 @@ def gave_seeds(code: str, issue: Issue, students: Sequence[Visitor], at: int = 0
     return own
 
 
-@pytest.mark.parametrize("phones", [0, 1, 4, 7])
+@pytest.mark.parametrize("participants", [0, 1, 4, 7])
 def test_seeds_that_were_asked_for_before_the_run_end_in_the_answer_of_the_stored_ones_whatever_has_come(
-    open_page: Open, scripted: Scripted, phones: int
+    open_page: Open, scripted: Scripted, participants: int
 ) -> None:
     issue = ISSUES["missing-mask"]
     wall = press(open_page("issues.py", issue=issue.slug, lesson="missing-mask.7~~heads.7", at="1"), "Present")
     at(wall, "guess")
-    code, students = code_of(wall), [Visitor(f"student {number}") for number in range(phones)]
+    code, students = code_of(wall), [Visitor(f"student {number}") for number in range(participants)]
     for student in students:
         enter(code, student)
         keep_guess(code, student, 0, 1)
     phone = phone_in(open_page, code)
     guess(phone, issue.key_figure.answers[0])
     assert "stored" not in sent(key(wall, "seeds")), "the dots of the class come first"
-    assert f"0 seeds from 0 phones · waiting for {phones + 1}" == sentence_of(wall)
+    assert f"0 seeds from 0 phones · waiting for {participants + 1}" == sentence_of(wall)
     trials = gave_seeds(code, issue, students)
-    if not phones:
+    if not participants:
         assert "0 of 1 have answered. Go on?" in drawn(key(wall, "next"))
     key(wall, "next")
     found = shown_report(issue)
@@ -270,40 +279,40 @@ def test_seeds_that_were_asked_for_before_the_run_end_in_the_answer_of_the_store
     arms = {trial.arm for trial in trials}
     both = [trial for trial in found.trials if trial.arm in arms] + trials if trials else found.trials
     together = report(issue, both, list(dict.fromkeys(trial.seed for trial in both)))
-    outcome = outcome_of(
+    finding = key_finding_of(
         issue.key_figure, together.values, together.claim(issue.key_figure.claim).weighed, seed="seed" if trials else "stored seed"
     )  # fmt: skip
-    assert outcome is not None
-    assert outcome.right == (1,)
-    assert (told := wall_of(code)).sentence == outcome.sentence
-    assert f"of {len(found.seeds) + phones} {'' if trials else 'stored '}seeds" in outcome.sentence
-    assert (told.phase, told.right, told.because) == ("told", (1,), outcome.because)
-    assert "Missing" not in outcome.because
+    assert finding is not None
+    assert finding.right == (1,)
+    assert (told := projector_of(code)).sentence == finding.sentence
+    assert f"of {len(found.seeds) + participants} {'' if trials else 'stored '}seeds" in finding.sentence
+    assert (told.phase, told.right, told.because) == ("told", (1,), finding.because)
+    assert "Missing" not in finding.because
     assert "grey: stored seeds" in sent(wall)
     said_on_phone = said(phone.run())
     assert "You said: *It falls*. Measured: **It rises**." in said_on_phone
-    assert outcome.sentence in said_on_phone
-    assert f"**Because** {outcome.because}" in said_on_phone
+    assert finding.sentence in said_on_phone
+    assert f"**Because** {finding.because}" in said_on_phone
     key(wall, "next")
-    assert f"**Because** {outcome.because}" in said(wall)
+    assert f"**Because** {finding.because}" in said(wall)
     key(wall, "next")
     assert phone.run().title[0].value == escaped(ISSUES["heads"].key_figure.question)
 
 
-@pytest.mark.parametrize(("phones", "answered"), [(0, False), (2, True), (2, False)])
+@pytest.mark.parametrize(("participants", "answered"), [(0, False), (2, True), (2, False)])
 def test_a_wall_asks_once_whether_to_go_on_where_phones_are_here_and_none_has_answered(
-    open_page: Open, scripted: Scripted, phones: int, answered: bool
+    open_page: Open, scripted: Scripted, participants: int, answered: bool
 ) -> None:
     wall = at(presented(open_page), "guess")
-    here = [phone_in(open_page, code_of(wall)) for _ in range(phones)]
-    if phones:
+    here = [phone_in(open_page, code_of(wall)) for _ in range(participants)]
+    if participants:
         assert "0 of 2 have answered. Go on?" in drawn(key(wall, "next"))
-        assert wall_of(code_of(wall)).phase == "guess"
+        assert projector_of(code_of(wall)).phase == "guess"
     if answered:
         guess(here[0].run(), "It rises")
         assert "Go on?" not in drawn(key(wall, "2")), "another key takes the question away"
     key(wall, "next")
-    assert wall_of(code_of(wall)).phase == "look"
+    assert projector_of(code_of(wall)).phase == "look"
     assert "Go on?" not in drawn(wall)
     assert ("The class:" in drawn(wall)) == answered, "three bars of nothing are no figure"
 
@@ -346,7 +355,7 @@ def test_a_link_of_a_class_that_another_browser_has_opened_and_a_class_that_is_r
     assert "Another browser has opened this class. Press P twice to open a new one." in drawn(wall)
     key(wall, "present", "present")
     assert "Another browser" not in drawn(wall)
-    assert wall_of(code_of(wall)).phase == "guess"
+    assert projector_of(code_of(wall)).phase == "guess"
     monkeypatch.setattr(classroom, "MAX_CLASSES", 1)
     wall = presented(open_page)
     assert (code_of(wall), wall.session_state[PRESENTING].on) == ("", True)
@@ -354,9 +363,15 @@ def test_a_link_of_a_class_that_another_browser_has_opened_and_a_class_that_is_r
 
 
 @pytest.mark.parametrize(
-    "wall", [Wall("no-such-step.5", 0, "guess"), Wall("heads.5", 1, "told"), Wall("heads.5", -1, "seeds"), Wall("", 0, "over")]
-)  # fmt: skip
-def test_a_phone_says_in_words_that_it_does_not_know_what_the_wall_shows(open_page: Open, wall: Wall) -> None:
+    "wall",
+    [
+        ProjectorState("no-such-step.5", 0, "guess"),
+        ProjectorState("heads.5", 1, "told"),
+        ProjectorState("heads.5", -1, "seeds"),
+        ProjectorState("", 0, "over"),
+    ],
+)
+def test_a_phone_says_in_words_that_it_does_not_know_what_the_wall_shows(open_page: Open, wall: ProjectorState) -> None:
     phone = phone_in(open_page, class_of(wall))
     assert "The wall shows a step that this version does not know." in said(phone)
     assert "Train one seed" not in labels(phone)
@@ -365,7 +380,7 @@ def test_a_phone_says_in_words_that_it_does_not_know_what_the_wall_shows(open_pa
 
 def test_a_waiting_phone_shows_the_title_of_the_lesson_and_no_link_or_icon_in_it(open_page: Open) -> None:
     phone = phone_in(
-        open_page, class_of(Wall("title~See www.evil.example or :material/home: or a@evil.example~~heads.5"))
+        open_page, class_of(ProjectorState("title~See www.evil.example or :material/home: or a@evil.example~~heads.5"))
     )
     (title,) = phone.header
     assert re.sub(r"[\\\u2060]", "", title.value) == "See www.evil.example or :material/home: or a@evil.example"
@@ -400,9 +415,9 @@ def test_a_phone_is_told_by_what_the_runs_say(
     if answer is not None:
         guess(phone, ANSWERS[answer + 1])
     told = replace(ASKS, phase="told", right=right)
-    show_wall(code, TEACHER, told)
+    show_projector(code, TEACHER, told)
     assert "The answer comes when the runs on the wall have it." in said(phone.run())
-    show_wall(code, TEACHER, replace(told, sentence="It rises, in 6 of 6 seeds."))
+    show_projector(code, TEACHER, replace(told, sentence="It rises, in 6 of 6 seeds."))
     assert verdict in said(phone.run())
     assert "It rises, in 6 of 6 seeds." in said(phone)
 
@@ -434,7 +449,7 @@ def test_a_late_guess_and_a_full_disk_are_said_and_nothing_is_counted(
         assert "The disk does not take it (No space left on device). It is tried again." in said(late)
     assert late.run().title[0].value == escaped(QUESTION)
     assert responses(code, 0) == Responses(2, {})
-    show_wall(code, TEACHER, replace(ASKS, phase="look"))
+    show_projector(code, TEACHER, replace(ASKS, phase="look"))
     guess(phone, "It rises")  # its page does not know yet
     assert "The wall has gone on." in said(phone)
     assert responses(code, 0) == Responses(2, {})
@@ -455,7 +470,7 @@ def test_no_phone_steers_the_wall_whatever_link_it_opens(open_page: Open, script
     for present in ({}, {"present": "true"}):
         app = open_page("issues.py", **stranger, at="2", **present)
         key(app, "present", "present", "next", "next", "seeds", "leave")
-        assert wall_of(code) == ASKS
+        assert projector_of(code) == ASKS
     assert "Guesses are not counted" in sent(open_page("issues.py", **stranger, at="2", present="true"))
 
 
@@ -503,7 +518,7 @@ def test_a_lab_slide_asks_once_before_it_is_left_without_its_answer(
     (run,) = pool.submitted
     assert "The training has not ended. Go on?" in drawn(key(wall, "next"))
     assert not wall.session_state[PRESENTING].over
-    assert wall_of(code_of(wall)).phase == "told"
+    assert projector_of(code_of(wall)).phase == "told"
     key(wall, "next")
     assert wall.session_state[PRESENTING].over
     key(wall, "back")
@@ -526,7 +541,7 @@ def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch
     key(wall, "3", "next")
     assert len(pool.submitted) == 1
     at(wall, "sentence")
-    assert wall_of(code_of(wall)).sentence.startswith("Not learned in 10 steps")
+    assert projector_of(code_of(wall)).sentence.startswith("Not learned in 10 steps")
     assert "1 of 1 right" in drawn(wall)
     assert "You said: *Yes*. Measured: **No**." in wall.subheader[0].value
     assert "You said: *No*. **Right.**" in said(phone.run())

@@ -10,7 +10,7 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS, Lesson, LessonStep, from_code, lab_step, to_code
 from pages.parts.app.in_markdown import escaped
 from pages.parts.experiments.handouts import TOO_LONG, qr_code
-from pages.parts.experiments.presenting import BEATS, Presenting, link_of
+from pages.parts.experiments.presenting import PHASES, Presenting, link_of
 from pages.parts.lessons import TEXT
 from tests.pages.looking import Open, guess, labels, press, question, said, trained
 
@@ -172,9 +172,9 @@ def test_a_presented_issue_shows_its_question_alone_starts_nothing_and_each_beat
     assert "Run" not in labels(app)
     assert not any(box.label == "Your guess" for box in app.get("button_group"))
     now = Presenting(LESSONS["depth"])
-    shown = [sum(Presenting(now.lesson, beat=beat).shows(part) for part in BEATS) for beat in range(len(BEATS))]
+    shown = [sum(Presenting(now.lesson, phase=phase).shows(part) for part in PHASES) for phase in range(len(PHASES))]
     assert shown == [1, 2, 3, 4, 5, 6]
-    assert all(Presenting(now.lesson, on=False).shows(part) for part in BEATS)
-    lab = Presenting(from_code("lab.5"), beat=2)
-    assert not Presenting(lab.lesson, beat=1).shows("run"), "first the guess"
+    assert all(Presenting(now.lesson, on=False).shows(part) for part in PHASES)
+    lab = Presenting(from_code("lab.5"), phase=2)
+    assert not Presenting(lab.lesson, phase=1).shows("run"), "first the guess"
     assert (lab.shows("run"), lab.shows("picture")) == (True, False)

@@ -62,7 +62,7 @@ def test_a_measurement_from_the_button_to_the_disk(open_page: Open, monkeypatch:
     assert sweep.wait(120)
     assert sweep.state == "finished", sweep.problem
     app.run()
-    assert {visit.place for visit in sweep.result.visits} == {64, 128, 256}
+    assert {visit.tick for visit in sweep.result.visits} == {64, 128, 256}
     assert "Measured on" in said(app)
     again = open_page(PAGE, sweep=name)
     assert again.get_by_key(SETTINGS.widget_key("longest")).value == 256
@@ -107,8 +107,8 @@ def test_what_fits_goes_on_from_three_measured_lengths_that_rise_and_else_by_for
 ) -> None:
     monkeypatch.setattr(memory_and_time, "known_speed", lambda: Speed(0.01, 5e9))
 
-    def visit(kind: str, place: int, at: float) -> Visit:
-        return Visit(at, at, None, None, Memory(1, 1, 1, 2**20 * place, None), None, kind, place, 0)
+    def visit(kind: str, tick: int, at: float) -> Visit:
+        return Visit(at, at, None, None, Memory(1, 1, 1, 2**20 * tick, None), None, kind, tick, 0)
 
     visits = tuple(visit(kind, 64 << power, at) for kind in ("fused", "gru") for power, at in enumerate(seconds))
     result = Result(Plan(), None, visits, (), "finished", 1.0, 0.0)

@@ -56,10 +56,10 @@ class Life:
 
     async def start(self) -> None:
         self._number += 1
-        own = self.folder / f"life-{self._number}"
-        own.mkdir()
+        mine = self.folder / f"life-{self._number}"
+        mine.mkdir()
         given = {f"ATTENTION_LAB_{name}": value for name, value in {**LIMITS, "DATA": str(self.data)}.items()}
-        server = running("app.py", own, STREAMLIT_SERVER_PORT=self._port, **given)  # type: ignore[arg-type]
+        server = running("app.py", mine, STREAMLIT_SERVER_PORT=self._port, **given)  # type: ignore[arg-type]
         self.process, self.address = await asyncio.to_thread(self._server.enter_context, server)
         self.up.set()
 
@@ -173,16 +173,16 @@ async def press(life: Life, tab: Session, label: str) -> None:
 def report(life: Life, runs: Runs) -> list[str]:
     """What became of the runs, as the next server finds them."""
     found = [run for path in runs.folder.glob("*/config.json") if (run := runs.get(path.parent.name)) is not None]
-    own = [run for run in found if run.config.steps in LENGTHS]
-    lost = Counter(getattr(run.ending, "reason", "") for run in own if run.state == "lost")
+    mine = [run for run in found if run.config.steps in LENGTHS]
+    lost = Counter(getattr(run.ending, "reason", "") for run in mine if run.state == "lost")
     going = {run.id for run in runs.going()}
     gaps = [run for run in found if steps_of(run) != list(range(1, run.step + 1))]
     tracebacks = sum(log.read_text(errors="replace").count("Traceback") for log in life.folder.glob("life-*/log.txt"))
     return [
         f"Done: {', '.join(f'{times} x {what}' for what, times in life.done.items())}.",
-        f"Runs of visitors, {len(own)}: {outcomes(own, going)}.",
+        f"Runs of visitors, {len(mine)}: {outcomes(mine, going)}.",
         *(f"  lost, {times}: {why}" for why, times in lost.items()),
-        f"Trials: {outcomes([run for run in found if run not in own], going)}.",
+        f"Trials: {outcomes([run for run in found if run not in mine], going)}.",
         f"Runs that a page showed and that no folder holds: {len(life.runs - {run.id for run in found})}.",
         f"Runs with a step that is missing or there twice: {len(gaps)}.",
         f"Half-written files: {len(list(life.data.rglob('*.part')))}. Processes left: {len(life.processes())}.",

@@ -61,7 +61,7 @@ class Watch:
     """Of processor time, the share of a core from the beginning to the last look; of memory and workers, the most that was seen."""
 
     def __init__(self, server: psutil.Process) -> None:
-        self._server, self._own, self._began = server, psutil.Process(), time.perf_counter()
+        self._server, self._mine, self._began = server, psutil.Process(), time.perf_counter()
         self._taken: dict[int, tuple[float, float]] = {}
         """The processor seconds of each process before the first look and at its last, with which one that has ended counts."""
         self._most: Figures = {}
@@ -71,25 +71,25 @@ class Watch:
         """The figures up to now."""
         workers = self._server.children(recursive=True)
         held, anonymous = dict[int, float](), 0.0
-        for process in (self._server, self._own, *workers):
+        for process in (self._server, self._mine, *workers):
             with suppress(psutil.NoSuchProcess):
                 now = sum(process.cpu_times()[:2])  # of the user and of the system
                 before = 0.0 if self._most else now  # a process that comes later began later
                 self._taken[process.pid] = self._taken.get(process.pid, (before, now))[0], now
                 held[process.pid] = memory_of(process) / MIB
-                anonymous += anonymous_of(process) / MIB if process != self._own else 0.0
+                anonymous += anonymous_of(process) / MIB if process != self._mine else 0.0
         seconds = max(time.perf_counter() - self._began, 1e-9)
         cores = {pid: (last - first) / seconds for pid, (first, last) in self._taken.items()}
-        page, own = cores.pop(self._server.pid), cores.pop(self._own.pid)
+        page, mine = cores.pop(self._server.pid), cores.pop(self._mine.pid)
         sizes = {
             "page process (MiB)": held.pop(self._server.pid),
             "workers": len(workers),
-            "workers (MiB)": sum(held.values()) - held[self._own.pid],
+            "workers (MiB)": sum(held.values()) - held[self._mine.pid],
             WITHOUT_FILES: anonymous,
         }
         self._most = {name: max(size, self._most.get(name, 0.0)) for name, size in sizes.items()}
         shares = {"page process (cores)": page, "workers (cores)": sum(cores.values())}
-        return {"seconds": seconds, **shares, **self._most, "the sessions' own process (cores)": own}
+        return {"seconds": seconds, **shares, **self._most, "the sessions' own process (cores)": mine}
 
 
 async def at_rest(server: psutil.Process) -> None:
@@ -98,8 +98,8 @@ async def at_rest(server: psutil.Process) -> None:
     while cores > RESTS:
         watch = Watch(server)
         await asyncio.sleep(QUIET)
-        seen = watch.look()
-        cores = seen["page process (cores)"] + seen["workers (cores)"]
+        known = watch.look()
+        cores = known["page process (cores)"] + known["workers (cores)"]
 
 
 def memory_of(process: psutil.Process) -> int:

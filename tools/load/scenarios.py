@@ -129,8 +129,8 @@ async def move_until(
 
 def moves_of(tabs: Sequence[Session]) -> Figures:
     times = [seconds for tab in tabs for seconds in tab.took["move"]]
-    looks = [seconds for tab in tabs for seconds in tab.took["look"]]
-    own = [seconds for tab in tabs for cause in ("board", "timer") for seconds in tab.took[cause]]
+    readings = [seconds for tab in tabs for seconds in tab.took["look"]]
+    mine = [seconds for tab in tabs for cause in ("board", "timer") for seconds in tab.took[cause]]
     return {
         "sessions": len(tabs),
         "interactions": len(times),
@@ -138,9 +138,9 @@ def moves_of(tabs: Sequence[Session]) -> Figures:
         "interaction, p95 (s)": percentile(times, 0.95),
         "interactions without an answer": sum(map(math.isinf, times)),
         "controls that were not there": sum(tab.missing for tab in tabs),
-        "untrained models shown": len(looks),
-        "untrained model, p95 (s)": percentile(looks, 0.95),
-        "reruns that the page asked for itself": len(own),
+        "untrained models shown": len(readings),
+        "untrained model, p95 (s)": percentile(readings, 0.95),
+        "reruns that the page asked for itself": len(mine),
         "elements with an exception": sum(tab.errors for tab in tabs),
         "page opened, p95 (s)": percentile([seconds for tab in tabs for seconds in tab.took["open"]], 0.95),
     }
@@ -156,24 +156,24 @@ def settled_moves_of(tabs: Sequence[Session], after: float) -> Figures:
 
 
 def runs_of(runs: Sequence[tuple[float, Board | None]]) -> Figures:
-    seen = [board for _, board in runs if board is not None]
+    known = [board for _, board in runs if board is not None]
     first = [board.points[0] - clicked if board and board.points else math.inf for clicked, board in runs]
     shown = [board.shown - clicked if board else math.inf for clicked, board in runs]
-    rates = [rate for board in seen if (rate := board.updates_per_second) is not None]
-    ended = [board for board in seen if board.ended]
-    last = max((board.points[-1] for board in seen if board.points), default=math.nan)
+    rates = [rate for board in known if (rate := board.updates_per_second) is not None]
+    ended = [board for board in known if board.ended]
+    last = max((board.points[-1] for board in known if board.points), default=math.nan)
     return {
         "click to the run on the page, median (s)": percentile(shown, 0.5),
         "click to the run on the page, p95 (s)": percentile(shown, 0.95),
         "click to first point, median (s)": percentile(first, 0.5),
         "click to first point, p95 (s)": percentile(first, 0.95),
-        "steps per second, all together": sum(board.step for board in seen)
+        "steps per second, all together": sum(board.step for board in known)
         / (last - min(clicked for clicked, _ in runs)),
         "updates per second, least": min(rates, default=math.nan),
         "updates per second, median": percentile(rates, 0.5),
         "runs without an end": len(runs) - len(ended),
         "runs lost or failed": sum(board.state != "finished" for board in ended),
-        "streams given up for polling": sum(board.polled for board in seen),
+        "streams given up for polling": sum(board.polled for board in known),
     }
 
 

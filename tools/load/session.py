@@ -70,12 +70,12 @@ class Board:
         """From the first point to the last; None where there are too few to tell."""
         return (len(self.points) - 1) / (self.points[-1] - self.points[0]) if len(self.points) > 2 else None
 
-    def take(self, news: dict[str, Any]) -> None:
+    def take(self, updates: dict[str, Any]) -> None:
         """Take in a message, streamed or polled."""
-        status, self.heard = news["status"], True
-        if news["last"] > self.last and status["step"] > self.step:
+        status, self.heard = updates["status"], True
+        if updates["last"] > self.last and status["step"] > self.step:
             self.points.append(time.perf_counter())
-        self.last = max(self.last, news["last"])
+        self.last = max(self.last, updates["last"])
         self.step, self.state, self.problem = status["step"], status["state"], status["problem"]
 
     def tells(self, page_state: str) -> bool:
@@ -111,8 +111,8 @@ async def visitor(address: str = "") -> AsyncIterator[aiohttp.ClientSession]:
     connector = aiohttp.TCPConnector(limit=0)
     jar = aiohttp.CookieJar(unsafe=True)  # also for an address that is a number
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=PATIENCE)
-    told = {"X-Forwarded-For": address} if address else {}
-    async with aiohttp.ClientSession(connector=connector, cookie_jar=jar, timeout=timeout, headers=told) as http:
+    message = {"X-Forwarded-For": address} if address else {}
+    async with aiohttp.ClientSession(connector=connector, cookie_jar=jar, timeout=timeout, headers=message) as http:
         yield http
 
 
@@ -166,7 +166,7 @@ class Session:
         self._widgets: dict[str, Any] = {}
         self._ids: dict[str, str] = {}
         self._cached: set[str] = set()
-        self._told: dict[str, Any] = {}
+        self._reported: dict[str, Any] = {}
         self._board_id = self._board_fragment = self._page_state = ""
         self._looked_at = ""
         self._timers: dict[str, object] = {}
@@ -331,15 +331,15 @@ class Session:
         self._page_state = data["state"]
         wanted = "" if data["run"] else data.get("untrained", "")
         if wanted and wanted != self._looked_at:
-            self._spawn(self._look(wanted))
+            self._spawn(self._refresh(wanted))
         self._looked_at = wanted
         if data["run"] and (self.board is None or self.board.run != data["run"]):
             self.board = Board(data["run"])
             self._spawn(self._follow(self.board))
         if self.board is not None and "polled" in data:
-            self._news(self.board, data["polled"])
+            self._updates(self.board, data["polled"])
 
-    async def _look(self, settings: str) -> None:
+    async def _refresh(self, settings: str) -> None:
         """Ask for the untrained model of these settings, as ``data.js`` does."""
         began = time.perf_counter()
         async with self._http.get(f"{self._address}untrained?{settings}") as answer:
@@ -350,10 +350,10 @@ class Session:
         while not board.ended and self.board is board:
             try:
                 async with asyncio.timeout(SILENCE) as patience:
-                    async for news in messages(self._http, self._address, board.run, board.last):
+                    async for updates in messages(self._http, self._address, board.run, board.last):
                         patience.reschedule(None)
-                        self._news(board, news)
-                        if news["end"]:
+                        self._updates(board, updates)
+                        if updates["end"]:
                             return
             except (aiohttp.ClientResponseError, TimeoutError):  # refused or silent
                 board.polled = True
@@ -363,15 +363,15 @@ class Session:
                 pass
             await asyncio.sleep(RECONNECT)
 
-    def _news(self, board: Board, news: dict[str, Any]) -> None:
-        board.take(news)
+    def _updates(self, board: Board, updates: dict[str, Any]) -> None:
+        board.take(updates)
         if board is self.board and board.tells(self._page_state):
             self._say(state=board.state)
 
-    def _say(self, **told: str) -> None:
+    def _say(self, **message: str) -> None:
         """Tell the page something through the board's component, which reruns its fragment."""
-        self._told |= told
-        self._states[self._board_id] = WidgetState(id=self._board_id, json_value=json.dumps(self._told))
+        self._reported |= message
+        self._states[self._board_id] = WidgetState(id=self._board_id, json_value=json.dumps(self._reported))
         self._spawn(self.rerun("board", fragment=self._board_fragment))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
@@ -398,7 +398,7 @@ def drawn(kind: str, widget: Any) -> WidgetState | None:
             state.bool_value = widget.value if widget.set_value else widget.default
         case "button_group" | "multiselect":
             names = _options(widget)
-            chosen = widget.raw_values if widget.set_value else [names[place] for place in widget.default]
+            chosen = widget.raw_values if widget.set_value else [names[index] for index in widget.default]
             state.string_array_value.data.extend(chosen)
         case _:
             return None
@@ -418,10 +418,10 @@ def move(widget: Any, state: WidgetState) -> None:
         case "bool_value":
             state.bool_value = not state.bool_value
         case "string_value" if hasattr(widget, "options"):
-            state.string_value = _following(_options(widget), state.string_value)
+            state.string_value = _followed(_options(widget), state.string_value)
         case "string_array_value":
             now = state.string_array_value.data
-            now[:] = [_following(_options(widget), now[0] if now else "")]
+            now[:] = [_followed(_options(widget), now[0] if now else "")]
         case other:
             raise ValueError(f"A widget with {other or 'no value'} cannot be moved: {widget.label}")
 
@@ -435,6 +435,6 @@ def _options(widget: Any) -> list[str]:
     return [option if isinstance(option, str) else option.content for option in widget.options]
 
 
-def _following(options: list[str], now: str) -> str:
-    place = options.index(now) if now in options else -1
-    return options[(place + 1) % len(options)]
+def _followed(options: list[str], now: str) -> str:
+    index = options.index(now) if now in options else -1
+    return options[(index + 1) % len(options)]

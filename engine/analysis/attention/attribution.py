@@ -20,8 +20,8 @@ from functools import partial
 import numpy as np
 
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.path import GAIN, Arrival, Carrier, HeadReading, Path, in_pieces
-from engine.analysis.attention.path_words import Symbols, arrival_of, links_of, marks
+from engine.analysis.attention.path import GAIN, AnswerLayer, Contributor, HeadReading, Path, in_pieces
+from engine.analysis.attention.path_words import Symbols, arrival_words, links_of, marks
 from engine.analysis.attention.requests import Which
 from engine.runs.events import Sample, Snapshot
 
@@ -54,12 +54,12 @@ class Attending:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Contributions:
     """The first sample of a snapshot, of a model with at least two layers."""
 
     sample: Sample
     symbols: Symbols
-    asked: list[bool]
+    has_answer: list[bool]
     """Whether an answer is asked at a position that the patterns have."""
     right: np.ndarray
     """The probability of the right symbol, [layer + 1, position]."""
@@ -77,15 +77,15 @@ def everything(position: int, *parts: Part) -> bool:
     return True
 
 
-def followed(snapshot: Snapshot, needs: Needs = everything) -> tuple[list[Path | None], Arrival | None]:
+def followed(snapshot: Snapshot, needs: Needs = everything) -> tuple[list[Path | None], AnswerLayer | None]:
     """The path to the answer at each position of the first sample, and the place where its answers arise. No path where no answer is asked;
     and nowhere with one layer, without attention, and in a snapshot that was stored before there were contributions."""
-    seen, tokens = seen_in(snapshot), snapshot.samples[0].tokens if snapshot.samples else []
-    paths = [_path(seen, place, needs) if seen and seen.asked[place] else None for place in range(len(tokens))]
-    return paths, _arrival(seen, [path for path in paths if path]) if seen else None
+    seen, tokens = contributions_in(snapshot), snapshot.samples[0].tokens if snapshot.samples else []
+    paths = [_path(seen, index, needs) if seen and seen.has_answer[index] else None for index in range(len(tokens))]
+    return paths, _answer_layer(seen, [path for path in paths if path]) if seen else None
 
 
-def _arrival(seen: Seen, paths: Sequence[Path]) -> Arrival | None:
+def _answer_layer(seen: Contributions, paths: Sequence[Path]) -> AnswerLayer | None:
     """The place where these answers arise; None as long as at most half of them arrive."""
     arriving = [path for path in paths if path.arrives]
     if 2 * len(arriving) <= len(paths):
@@ -95,10 +95,10 @@ def _arrival(seen: Seen, paths: Sequence[Path]) -> Arrival | None:
     added = seen.heads[layer][:, [path.position for path in here]].sum(axis=1)  # [head]
     head = _reading(seen, here[0].position, layer, int(added.argmax())).part.name if added.max() > 0 else ""
     induction = 2 * sum(path.induction for path in here) > len(here)
-    return Arrival(layer, head, "induction" if induction else f"most answers in layer {layer + 1}")
+    return AnswerLayer(layer, head, "induction" if induction else f"most answers in layer {layer + 1}")
 
 
-def seen_in(snapshot: Snapshot) -> Seen | None:
+def contributions_in(snapshot: Snapshot) -> Contributions | None:
     """The arrays of a snapshot from which a path is found; None where it has no path."""
     contributions, right = dict(snapshot.contributions), snapshot.residual.get("right")
     if "self" not in contributions or right is None or len(right) < 3 or not snapshot.samples:
@@ -106,10 +106,10 @@ def seen_in(snapshot: Snapshot) -> Seen | None:
     sample, patterns = snapshot.samples[0], dict(snapshot.patterns)
     kinds = [kind for kind in KINDS if kind in contributions]
     kept = patterns["self"].shape[-2]  # of a long sequence patterns are cut
-    return Seen(
+    return Contributions(
         sample=sample,
         symbols=Symbols(sample.tokens, sample.source),
-        asked=[place < kept and target != "" for place, target in enumerate(sample.targets)],
+        has_answer=[index < kept and target != "" for index, target in enumerate(sample.targets)],
         right=right,
         whose=[(kind, head) for kind in kinds for head in range(contributions[kind].shape[1])],
         heads=np.concatenate([contributions[kind] for kind in kinds], axis=1),
@@ -135,19 +135,21 @@ def answering_layer(right: np.ndarray, heads: np.ndarray, mlp: np.ndarray) -> in
     return int(np.where((gains >= GAIN) | (gains.max() < GAIN), added, -np.inf).argmax())
 
 
-def _path(seen: Seen, position: int, needs: Needs) -> Path:
+def _path(seen: Contributions, position: int, needs: Needs) -> Path:
     right, heads, mlp = (array[..., position] for array in (seen.right, seen.heads, seen.mlp))
     layer = answering_layer(right, heads, mlp)
     arrives = bool(right[-1] >= ARRIVED)
-    carrier, readings = _brought(seen, position, layer, partial(needs, position)) if arrives else ("", ())
-    induction = carrier in ("head", "mlp") and is_induction(readings, seen.symbols)
+    contributor, readings = _brought(seen, position, layer, partial(needs, position)) if arrives else ("", ())
+    induction = contributor in ("head", "mlp") and is_induction(readings, seen.symbols)
     before, after = right[layer : layer + 2].tolist()
-    path = Path(position, arrives, layer, before, after, carrier, readings, induction, (), ())
-    arrival, links = arrival_of(path, right.tolist(), seen.sample), links_of(path, seen.symbols)
-    return replace(path, arrival=in_pieces(arrival), links=in_pieces(links))
+    path = Path(position, arrives, layer, before, after, contributor, readings, induction, (), ())
+    answer_layer, links = arrival_words(path, right.tolist(), seen.sample), links_of(path, seen.symbols)
+    return replace(path, answer_layer=in_pieces(answer_layer), links=in_pieces(links))
 
 
-def _brought(seen: Seen, position: int, layer: int, is_link: IsLink) -> tuple[Carrier, tuple[HeadReading, ...]]:
+def _brought(
+    seen: Contributions, position: int, layer: int, is_link: IsLink
+) -> tuple[Contributor, tuple[HeadReading, ...]]:
     """The part that brings the answer in its layer, and its readings."""
     heads, mlp = seen.heads[layer][:, position], float(seen.mlp[layer][position])
     added, strongest = heads.clip(min=0), int(heads.argmax())
@@ -155,7 +157,7 @@ def _brought(seen: Seen, position: int, layer: int, is_link: IsLink) -> tuple[Ca
     by_mlp = mlp > FAR_MORE * total and is_link(Part("mlp", layer=layer))
     alone = added[strongest] >= STANDS_OUT * total
     shares = [] if total == 0 else [strongest] if alone else np.flatnonzero(2 * added >= added[strongest]).tolist()
-    readings = tuple(_reading(seen, position, layer, place) for place in shares)
+    readings = tuple(_reading(seen, position, layer, index) for index in shares)
     links = tuple(reading for reading in readings if is_link(reading.part)) or _together(readings, is_link)
     if links and links == _alike(links):
         return "mlp" if by_mlp else "head", (*links, *_below(seen, links[0], is_link))
@@ -176,13 +178,13 @@ def _alike(readings: Sequence[HeadReading]) -> tuple[HeadReading, ...]:
     return tuple(one for one in readings if strongest and (one.which, one.read) == (strongest.which, strongest.read))
 
 
-def _reading(seen: Seen, position: int, layer: int, place: int) -> HeadReading:
-    which, head = seen.whose[place]
+def _reading(seen: Contributions, position: int, layer: int, index: int) -> HeadReading:
+    which, head = seen.whose[index]
     of = seen.attending[which]
     return HeadReading(which, layer, head, position, of.read[layer][head][position], of.weight[layer][head][position])
 
 
-def _below(seen: Seen, reading: HeadReading, is_link: IsLink) -> Iterator[HeadReading]:
+def _below(seen: Contributions, reading: HeadReading, is_link: IsLink) -> Iterator[HeadReading]:
     """The earlier readings at the position that a head reads, layer by layer downwards."""
     encodes = reading.which in ("cross", "encoder") and "encoder" in seen.attending
     kinds: Sequence[Which] = ("encoder",) if encodes else [kind for kind in ("self", "cross") if kind in seen.attending]
@@ -208,4 +210,4 @@ def is_induction(readings: Sequence[HeadReading], symbols: Symbols) -> bool:
     last of them had marked by reading the position before."""
     if not readings or readings[0].which != "self" or readings[-1].layer == readings[0].layer:
         return False
-    return symbols.follows_its_own(readings[0]) and marks(readings[-1])
+    return symbols.follows_same_symbol(readings[0]) and marks(readings[-1])

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from engine.analysis.attention.ablation import ablated
-from engine.analysis.attention.heads import head_seen
-from engine.analysis.attention.jobs import Changed, EachHeadOff, HeadSeen
+from engine.analysis.attention.heads import head_view
+from engine.analysis.attention.jobs import Changed, EachHeadOff, HeadView
 from engine.analysis.attention.model import (
     attention_at,
     blocked_in,
@@ -35,27 +35,27 @@ SCORES = ("scaled_dot", "dot", "cosine", "additive")
 
 
 def without_heads(
-    asked: ModelRequest, sample: SampleRequest, place: Part, off: Iterable[Part], temperature: float
+    request: ModelRequest, sample: SampleRequest, part: Part, off: Iterable[Part], temperature: float
 ) -> Changed:
     """The model unchanged, and without some heads, with every softmax at a temperature."""
-    model, batch = model_of(asked), sample_of(asked.config, sample)
+    model, batch = model_of(request), sample_of(request.config, sample)
 
-    def seen(model: Transformer) -> HeadSeen:
-        return head_seen(pattern_at(model, batch, place), held_out_metrics(asked.config, model, written_out=True))
+    def seen(model: Transformer) -> HeadView:
+        return head_view(pattern_at(model, batch, part), held_out_metrics(request.config, model, written_out=True))
 
-    changed = ablated(model, in_all_layers(asked.config, off))
+    changed = ablated(model, in_all_layers(request.config, off))
     with tempered(changed, temperature):
         return {"before": seen(model), "after": seen(changed)}
 
 
-def each_head_off(asked: ModelRequest) -> EachHeadOff:
+def each_head_off(request: ModelRequest) -> EachHeadOff:
     """Held-out metrics with one head switched off at a time."""
-    config, model = asked.config, model_of(asked)
+    config, model = request.config, model_of(request)
     places = heads_in(config, len(model.stack.blocks))
     rows = []
-    for place in places[:MOST_HEADS]:
-        without = ablated(model, in_all_layers(config, [place]))
-        rows.append({"place": place, **held_out_metrics(config, without)})
+    for part in places[:MOST_HEADS]:
+        without = ablated(model, in_all_layers(config, [part]))
+        rows.append({"part": part, **held_out_metrics(config, without)})
     return {"whole": held_out_metrics(config, model), "rows": rows, "left_out": len(places) - len(rows)}
 
 
@@ -84,40 +84,40 @@ def tempered(model: nn.Module, temperature: float) -> Iterator[None]:
         yield
 
 
-def other_scores(asked: ModelRequest, sample: SampleRequest, place: Part) -> dict[str, HeadSeen]:
+def other_scores(request: ModelRequest, sample: SampleRequest, part: Part) -> dict[str, HeadView]:
     """Four scores of the same q and k of one head. By name of the score: the ``pattern`` [query, key], its mean ``entropy``
     (nats), and the held-out ``metrics`` of the whole model with that score in every layer (without training for it).
 
     An additive score has weights of its own, w . tanh(q + k); a model not trained with it has none, and w is then all
     1 / sqrt(d_head).
     """
-    config, model = asked.config, model_of(asked)
+    config, model = request.config, model_of(request)
     cache = run_with_cache(model, sample_of(config, sample))[1]
-    name, at = tap_name(config, place.which, place.layer), positions_at(sample_of(config, sample), place)
-    encoding = encoding_at(model, place)
+    name, at = tap_name(config, part.which, part.layer), positions_at(sample_of(config, sample), part)
+    encoding = encoding_at(model, part)
     with torch.no_grad():
         q, k = encoding.rotate(cache[f"{name}.q"], at), encoding.rotate_keys(cache[f"{name}.k"], at)
         blocked = blocked_in(cache[f"{name}.scores"])
-        found: dict[str, HeadSeen] = {}
+        found: dict[str, HeadView] = {}
         for score in SCORES:
-            changed = compared_by(asked, score)
+            changed = compared_by(request, score)
             ready = PREPARE[score](q, k)
-            compared = attention_at(changed, place).pattern.scores(*ready)  # [1, head, query, key]
+            compared = attention_at(changed, part).pattern.scores(*ready)  # [1, head, query, key]
             bias = encoding.score_bias(*ready, at, at)
             full = (compared if bias is None else compared + bias).masked_fill(blocked, torch.finfo(q.dtype).min / 2)
-            axis = attention_at(model, place).pattern.axis
-            pattern = full.softmax(axis).masked_fill(blocked, 0.0)[0, place.head]
-            found[score] = head_seen(pattern, held_out_metrics(config, changed))
+            axis = attention_at(model, part).pattern.axis
+            pattern = full.softmax(axis).masked_fill(blocked, 0.0)[0, part.head]
+            found[score] = head_view(pattern, held_out_metrics(config, changed))
     return found
 
 
-def compared_by(asked: ModelRequest, score: str) -> Transformer:
+def compared_by(request: ModelRequest, score: str) -> Transformer:
     """The model with one score in every layer."""
-    if score == asked.config.attention_score:
-        return model_of(asked)
+    if score == request.config.attention_score:
+        return model_of(request)
     # Not model_of() with changes: that model is shared, and the weights are changed here.
-    config = asked.config.replace(attention_score=score, attention_impl="materialised")
-    changed = rebuilt(model_of(replace(asked, changes=())), config)
+    config = request.config.replace(attention_score=score, attention_impl="materialised")
+    changed = rebuilt(model_of(replace(request, changes=())), config)
     for module in changed.modules():
         if isinstance(module, Pattern) and module.weight is not None:
             module.weight.data.fill_(module.weight.size(-1) ** -0.5)

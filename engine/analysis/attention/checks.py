@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from engine.analysis.attention.heads import entropy, head_seen
-from engine.analysis.attention.jobs import CheckResult, Faulty, FaultySeen
+from engine.analysis.attention.heads import entropy, head_view
+from engine.analysis.attention.jobs import CheckResult, Faulty, FaultyHead
 from engine.analysis.attention.model import held_out_metrics, model_of, pattern_at, run_with_cache, sample_of
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.requests import WIDTHS, ModelRequest, SampleRequest, with_faults
@@ -138,18 +138,18 @@ def code_of(check: Check) -> str:
     return "\n\n".join(inspect.getsource(function).rstrip() for function in (*uses, check.measure))
 
 
-def faults_seen(asked: ModelRequest, sample: SampleRequest, place: Part, faults: tuple[str, ...]) -> Faulty:
+def switch_faults_on(request: ModelRequest, sample: SampleRequest, part: Part, faults: tuple[str, ...]) -> Faulty:
     """The model as trained and with the faults switched on."""
 
-    def seen(which: ModelRequest) -> FaultySeen:
-        model, batch = model_of(which), sample_of(asked.config, sample)
+    def seen(which: ModelRequest) -> FaultyHead:
+        model, batch = model_of(which), sample_of(request.config, sample)
         with torch.no_grad():
             moved = influence(model, batch)
-        head = head_seen(pattern_at(model, batch, place), held_out_metrics(asked.config, model))
+        head = head_view(pattern_at(model, batch, part), held_out_metrics(request.config, model))
         return {**head, "influence": array(moved), "checks": check_model(model, batch)}
 
-    before = seen(asked)
-    return {"before": before, "after": seen(with_faults(asked, faults)) if faults else before}
+    before = seen(request)
+    return {"before": before, "after": seen(with_faults(request, faults)) if faults else before}
 
 
 def entropy_at_first(widths: tuple[int, ...] = WIDTHS, keys: int = 32) -> dict[str, list[float]]:

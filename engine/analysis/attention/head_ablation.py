@@ -47,19 +47,19 @@ class Fallen(NamedTuple):
     """Those that are wrong without both."""
 
 
-def head_ablation(asked: ModelRequest, text: str, head: Part) -> HeadAblation:
+def head_ablation(request: ModelRequest, text: str, head: Part) -> HeadAblation:
     """The answer to :class:`engine.analysis.attention.jobs.AblateHead`. Raises ValueError with one sentence where the text is no
     question of the task."""
-    return verdict(head, *lost_without(asked, text, head))
+    return verdict(head, *lost_without(request, text, head))
 
 
-def lost_without(asked: ModelRequest, text: str, head: Part) -> tuple[Part | None, Fallen, Fallen]:
+def lost_without(request: ModelRequest, text: str, head: Part) -> tuple[Part | None, Fallen, Fallen]:
     """The head that adds most to the right symbols once this one is gone, None where there is no other; and the answers that are lost, in
     the sequence and in others."""
-    config, model = asked.config.replace(device="cpu"), model_of(asked)
+    config, model = request.config.replace(device="cpu"), model_of(request)
     here, others = sample_of(config, SampleRequest(text=text)), held_out(config).rows(slice(1, 1 + OTHERS))
     without = ablated(model, [head])
-    follows = strongest_head(without, here, asked.at_step, but=head)
+    follows = strongest_head(without, here, request.at_step, but=head)
     both = [head] if follows is None else [head, follows]
     models = (model, without, ablated(model, both[1:]), ablated(model, both))
     return follows, fallen(models, here), fallen(models, others)
@@ -91,18 +91,18 @@ def verdict(head: Part, follows: Part | None, here: Fallen, others: Fallen) -> H
         return HeadAblation(words=in_pieces("The model has no right answer that could be lost."), details="")
     share, beyond = others.without / others.right, others.without_both - others.without - others.without_next
     needed, covers = share > HARDLY, beyond >= TAKES_OVER * others.right
-    said = f"Taken away: {named(head)}. {others.without:,} of {others.right:,} answers lost ({percent(share)})."
+    sentence = f"Taken away: {named(head)}. {others.without:,} of {others.right:,} answers lost ({percent(share)})."
     if follows is not None and covers:
-        said += f" {_in_short(follows, head)} covers for {'part of it' if needed else 'it'}."
+        sentence += f" {_in_short(follows, head)} covers for {'part of it' if needed else 'it'}."
     elif not needed:
-        said += " The model hardly needs it."
+        sentence += " The model hardly needs it."
     details = f"Counted in {counted(others.sequences, 'other sequence')}; here {here.without} of {here.right}."
     if follows is not None and (needed or covers):
         details += (
             f" Without head {follows.head + 1} of layer {follows.layer + 1} alone {others.without_next:,} are lost, "
             f"without both {others.without_both:,}."
         )
-    return HeadAblation(words=in_pieces(said), details=details)
+    return HeadAblation(words=in_pieces(sentence), details=details)
 
 
 def _in_short(other: Part, head: Part) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.analysis.attention.jobs import HeadNumbers, Heads, HeadSeen, Rollout
+from engine.analysis.attention.jobs import HeadNumbers, Heads, HeadView, Rollout
 from engine.analysis.attention.model import (
     blocked_in,
     held_out,
@@ -28,7 +28,7 @@ from engine.analysis.attention.requests import (
     ModelRequest,
     SampleRequest,
     Which,
-    places_in,
+    attentions_of,
     tap_name,
     weights_of_one_sequence,
 )
@@ -47,45 +47,45 @@ FURTHEST_BACK = 64
 NONE = "none of these"
 
 
-def heads(asked: ModelRequest, sample: SampleRequest) -> Heads:
+def heads(request: ModelRequest, sample: SampleRequest) -> Heads:
     """The heads of a model: their patterns for one sequence, and their numbers over held-out sequences."""
-    config = asked.config
-    model, one = model_of(asked), sample_of(config, sample)
+    config = request.config
+    model, one = model_of(request), sample_of(config, sample)
     cache = run_with_cache(model, one)[1]
     room = MAX_ATTENTION_WEIGHTS // weights_of_one_sequence(config)
     batch = held_out(config).rows(slice(max(1, min(SEQUENCES, room))))
-    batch_look = run_with_cache(model, batch)[1]
-    rows = [head_numbers(asked, batch, batch_look, place) for place in heads_in(config, config.n_layers)]
+    first_view = run_with_cache(model, batch)[1]
+    rows = [head_numbers(request, batch, first_view, part) for part in heads_in(config, config.n_layers)]
     return {
         "patterns": patterns_in(cache),
-        "tokens": {which: tokens_at(config, one, which) for which in places_in(config)},
+        "tokens": {which: tokens_at(config, one, which) for which in attentions_of(config)},
         "rows": rows,
         "sequences": len(batch.inputs),
         "named_from": NAMED,
-        "rollout": rolled_out(asked, cache),
+        "rollout": rolled_out(request, cache),
     }
 
 
-def patterns(asked: ModelRequest, sample: SampleRequest) -> dict[str, np.ndarray]:
+def patterns(request: ModelRequest, sample: SampleRequest) -> dict[str, np.ndarray]:
     """The patterns of one sequence by kind of attention, [layer, head, query, key]."""
-    return patterns_in(run_with_cache(model_of(asked), sample_of(asked.config, sample))[1])
+    return patterns_in(run_with_cache(model_of(request), sample_of(request.config, sample))[1])
 
 
-def head_seen(pattern: Tensor, metrics: dict[str, float]) -> HeadSeen:
+def head_view(pattern: Tensor, metrics: dict[str, float]) -> HeadView:
     """A head by its pattern [query, key], with the metrics of the whole model."""
     return {"metrics": metrics, "pattern": array(pattern), "entropy": entropy(pattern.float()).mean().item()}
 
 
-def head_numbers(asked: ModelRequest, batch: Batch, cache: ActivationCache, place: Part) -> HeadNumbers:
-    name = tap_name(asked.config, place.which, place.layer)
-    pattern = cache[f"{name}.pattern"][:, place.head].float()  # [batch, query, key]
-    visible = ~blocked_in(cache[f"{name}.scores"][:, place.head])
-    scores = kind_scores(pattern, visible, {"self": batch.inputs, "encoder": batch.source}.get(place.which))
+def head_numbers(request: ModelRequest, batch: Batch, cache: ActivationCache, part: Part) -> HeadNumbers:
+    name = tap_name(request.config, part.which, part.layer)
+    pattern = cache[f"{name}.pattern"][:, part.head].float()  # [batch, query, key]
+    visible = ~blocked_in(cache[f"{name}.scores"][:, part.head])
+    scores = kind_scores(pattern, visible, {"self": batch.inputs, "encoder": batch.source}.get(part.which))
     spread = entropy(pattern)  # [batch, query]
-    queries = torch.tensor(positions_at(batch, place))
-    keys = queries if place.which != "cross" else torch.arange(pattern.size(-1))
+    queries = torch.tensor(positions_at(batch, part))
+    keys = queries if part.which != "cross" else torch.arange(pattern.size(-1))
     return {
-        "place": place,
+        "part": part,
         "entropy": spread.mean().item(),
         "effective_keys": spread.exp().mean().item(),
         "distance": mean_distance(pattern, queries, keys).mean().item(),
@@ -94,16 +94,16 @@ def head_numbers(asked: ModelRequest, batch: Batch, cache: ActivationCache, plac
     }
 
 
-def rolled_out(asked: ModelRequest, cache: ActivationCache) -> dict[Which, Rollout]:
+def rolled_out(request: ModelRequest, cache: ActivationCache) -> dict[Which, Rollout]:
     """For each stack's self-attention the flow after every layer, [layer, query, token], and the plain mean over heads.
 
     Source: Abnar and Zuidema 2020, Quantifying Attention Flow in Transformers, section 3, equation 1.
     """
     flows: dict[Which, Rollout] = {}
-    for which in places_in(asked.config):
+    for which in attentions_of(request.config):
         if which == "cross":
             continue
-        names = [f"{tap_name(asked.config, which, layer)}.pattern" for layer in range(asked.config.n_layers)]
+        names = [f"{tap_name(request.config, which, layer)}.pattern" for layer in range(request.config.n_layers)]
         patterns = torch.stack([cache[name].float().mean(dim=1) for name in names])  # [layer, batch, query, key]
         flows[which] = {"flow": array(flow_through(patterns)[:, 0]), "mean": array(patterns[:, 0])}
     return flows

@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.path import Arrival, Path, Words
+from engine.analysis.attention.path import AnswerLayer, Path, Words
 from engine.analysis.attention.requests import ModelRequest, SampleRequest, Which
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
@@ -29,20 +29,20 @@ class SequenceRead(TypedDict):
 
 class ReadSequence(Job[SequenceRead], function=".model:sequence", noun="Reading the sequence"):
     config: RunConfig
-    asked: SampleRequest
+    request: SampleRequest
 
 
 class TrainAgain(Job[int], function=".model:train_again", noun="Training the model again"):
     """The step that the training has come to."""
 
-    asked: ModelRequest
+    request: ModelRequest
     seconds: float
 
 
 class HeadNumbers(TypedDict):
     """One head's means over held-out sequences."""
 
-    place: Part
+    part: Part
     entropy: float
     """The mean entropy in nats."""
     effective_keys: float
@@ -76,16 +76,16 @@ class Heads(TypedDict):
 
 
 class DescribeHeads(Job[Heads], function=".heads:heads", noun="Describing the heads"):
-    asked: ModelRequest
+    request: ModelRequest
     sample: SampleRequest
 
 
 class ComputePatterns(Job[dict[str, np.ndarray]], function=".heads:patterns", noun="Computing the attention patterns"):
-    asked: ModelRequest
+    request: ModelRequest
     sample: SampleRequest
 
 
-class HeadSeen(TypedDict):
+class HeadView(TypedDict):
     metrics: dict[str, float]
     """Held-out ``loss`` (nats) and accuracies of the whole model."""
     pattern: np.ndarray
@@ -95,14 +95,14 @@ class HeadSeen(TypedDict):
 
 
 class Changed(TypedDict):
-    before: HeadSeen
-    after: HeadSeen
+    before: HeadView
+    after: HeadView
 
 
 class SwitchHeadsOff(Job[Changed], function=".changes:without_heads", noun="Switching heads off"):
-    asked: ModelRequest
+    request: ModelRequest
     sample: SampleRequest
-    place: Part
+    part: Part
     off: tuple[Part, ...]
     temperature: float
 
@@ -111,19 +111,19 @@ class EachHeadOff(TypedDict):
     whole: dict[str, float]
     """The metrics with all heads."""
     rows: list[dict[str, Any]]
-    """One row for each head: its ``place``, with the metrics without it."""
+    """One row for each head: its ``part``, with the metrics without it."""
     left_out: int
     """The number of heads beyond :data:`MOST_HEADS`, which were not switched off."""
 
 
 class SwitchEachHeadOff(Job[EachHeadOff], function=".changes:each_head_off", noun="Switching each head off in turn"):
-    asked: ModelRequest
+    request: ModelRequest
 
 
-class CompareScores(Job[dict[str, HeadSeen]], function=".changes:other_scores", noun="Comparing attention scores"):
-    asked: ModelRequest
+class CompareScores(Job[dict[str, HeadView]], function=".changes:other_scores", noun="Comparing attention scores"):
+    request: ModelRequest
     sample: SampleRequest
-    place: Part
+    part: Part
 
 
 class CheckResult(TypedDict):
@@ -141,21 +141,21 @@ class CheckResult(TypedDict):
     """The executed source code."""
 
 
-class FaultySeen(HeadSeen):
+class FaultyHead(HeadView):
     influence: np.ndarray
     """Changes of the logits, [changed token, output]."""
     checks: list[CheckResult]
 
 
 class Faulty(TypedDict):
-    before: FaultySeen
-    after: FaultySeen
+    before: FaultyHead
+    after: FaultyHead
 
 
-class SwitchFaultsOn(Job[Faulty], function=".checks:faults_seen", noun="Switching faults on"):
-    asked: ModelRequest
+class SwitchFaultsOn(Job[Faulty], function=".checks:switch_faults_on", noun="Switching faults on"):
+    request: ModelRequest
     sample: SampleRequest
-    place: Part
+    part: Part
     faults: tuple[str, ...]
 
 
@@ -197,34 +197,34 @@ class Steps(TypedDict):
 
 
 class TraceSteps(Job[Steps], function=".steps:steps", noun="Computing the steps of one query"):
-    asked: ModelRequest
+    request: ModelRequest
     sample: SampleRequest
-    place: Part
+    part: Part
     query: int
 
 
-class LookBeforeTraining(Job[list[Event]], function=".model:before_training", noun="Computing the untrained model"):
+class ShowUntrained(Job[list[Event]], function=".model:before_training", noun="Computing the untrained model"):
     """The first events of the config's run: Started, the Snapshot of the untrained model, and the Progress of the first step."""
 
     config: RunConfig
 
 
-class ReadOwnSequence(Job[Snapshot], function=".model:own_sequence_read", noun="Reading your sequence"):
+class ReadUserSequence(Job[Snapshot], function=".model:user_sequence_read", noun="Reading your sequence"):
     """The snapshot of a model that reads the ``text``, token names separated by spaces; of an empty text, the first held-out sequence,
     which a run is watched on. Step 0 is the untrained model. ``without``: parts that are taken away from the model."""
 
-    asked: ModelRequest
+    request: ModelRequest
     text: str
     without: tuple[Part, ...] = ()
 
 
 class FollowAnswers(
-    Job[tuple[list[Path | None], Arrival | None]], function=".links:answers_followed", noun="Following the answers"
+    Job[tuple[list[Path | None], AnswerLayer | None]], function=".links:answers_followed", noun="Following the answers"
 ):
     """The paths of the answers to the ``text``, with those links alone that an answer needs, and the place where the answers arise; of an
     empty text, of the first held-out sequence. Takes a forward pass over a hundred sequences for each part that may be a link."""
 
-    asked: ModelRequest
+    request: ModelRequest
     text: str
 
 
@@ -239,6 +239,6 @@ class AblateHead(Job[HeadAblation], function=".head_ablation:head_ablation", nou
     """The answers that a model loses without a head, and whether another head takes over. ``text``: token names separated by
     spaces, or empty for the first held-out sequence."""
 
-    asked: ModelRequest
+    request: ModelRequest
     text: str
     head: Part

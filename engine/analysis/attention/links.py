@@ -13,7 +13,7 @@ from engine.analysis.attention.attribution import followed
 from engine.analysis.attention.head_ablation import OTHERS
 from engine.analysis.attention.model import held_out, model_of, sample_of
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.path import Arrival, Path
+from engine.analysis.attention.path import AnswerLayer, Path
 from engine.analysis.attention.requests import ModelRequest, SampleRequest
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
@@ -60,9 +60,9 @@ def counted(answers: Tensor, batch: Batch) -> int:
     return int(answers[:, next(iter(batch.regions.values()))].sum())
 
 
-def answers_followed(asked: ModelRequest, text: str) -> tuple[list[Path | None], Arrival | None]:
+def answers_followed(request: ModelRequest, text: str) -> tuple[list[Path | None], AnswerLayer | None]:
     """The answer to :class:`engine.analysis.attention.jobs.FollowAnswers`. Raises ValueError with one sentence where the text is no
     question of the task."""
-    config, model = asked.config.replace(device="cpu"), model_of(asked)
+    config, model = request.config.replace(device="cpu"), model_of(request)
     here, others = sample_of(config, SampleRequest(text=text)), held_out(config).rows(slice(1, 1 + OTHERS))
-    return followed(take_snapshot(config, model, here, asked.at_step), Losses(model, here, others).needs)
+    return followed(take_snapshot(config, model, here, request.at_step), Losses(model, here, others).needs)

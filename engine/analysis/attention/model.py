@@ -18,9 +18,9 @@ from engine.analysis.attention.parts import Part
 from engine.analysis.attention.requests import (
     ModelRequest,
     SampleRequest,
+    attentions_of,
     file_of,
     lengths_in_words,
-    places_in,
     shortest_known,
     tap_name,
 )
@@ -53,15 +53,15 @@ KEPT_FILES = 64
 
 
 @lru_cache(maxsize=MAX_MODELS_IN_MEMORY)
-def model_of(asked: ModelRequest) -> Transformer:
+def model_of(request: ModelRequest) -> Transformer:
     """The model in evaluation mode, on the CPU in single precision. Raises ValueError with one sentence."""
-    if asked.changes:
-        return rebuilt(model_of(replace(asked, changes=())), asked.config.replace(**dict(asked.changes)))
-    model = untrained(asked.config)
-    if asked.weights:
-        load_weights(model, asked.weights, asked.step)
-    elif asked.step != 0:
-        _load_trained_again(model, asked)
+    if request.changes:
+        return rebuilt(model_of(replace(request, changes=())), request.config.replace(**dict(request.changes)))
+    model = untrained(request.config)
+    if request.weights:
+        load_weights(model, request.weights, request.step)
+    elif request.step != 0:
+        _load_trained_again(model, request)
     return in_single(model)
 
 
@@ -84,38 +84,38 @@ class Retraining:
 _trainings: OrderedDict[ModelRequest, Retraining] = OrderedDict()
 
 
-def train_again(asked: ModelRequest, seconds: float = math.inf) -> int:
+def train_again(request: ModelRequest, seconds: float = math.inf) -> int:
     """Train a config towards a step for at most ``seconds`` and store the weights once there; returns the step that it has come to.
 
     A further call continues, so that other runs have their turn in between. The same config gives the same numbers on
     the same CPU, and nearly the same on a GPU. Raises ValueError where training fails.
     """
-    file, until = file_of(asked), perf_counter() + seconds
+    file, until = file_of(request), perf_counter() + seconds
     if file.exists():
-        return asked.at_step
-    if asked not in _trainings:
-        model = prepare(asked.config)
-        _trainings[asked] = Retraining(model, train(asked.config, model, LEAST_RECORD))  # type: ignore[arg-type]
+        return request.at_step
+    if request not in _trainings:
+        model = prepare(request.config)
+        _trainings[request] = Retraining(model, train(request.config, model, LEAST_RECORD))  # type: ignore[arg-type]
         while len(_trainings) > MAX_MODELS_IN_MEMORY:
             _trainings.popitem(last=False)
-    training = _trainings[asked]
-    while training.step < asked.at_step and perf_counter() < until:
+    training = _trainings[request]
+    while training.step < request.at_step and perf_counter() < until:
         event = next(training.events)
         if isinstance(event, Failed):
-            del _trainings[asked]
+            del _trainings[request]
             raise ValueError(event.reason)
         if isinstance(event, Progress):
             training.step = event.step
-    if training.step == asked.at_step:
+    if training.step == request.at_step:
         with adding(file, KEPT_FILES) as half_written:
-            save_model(_trainings.pop(asked).model.cpu(), str(half_written))
+            save_model(_trainings.pop(request).model.cpu(), str(half_written))
     return training.step
 
 
-def _load_trained_again(model: Transformer, asked: ModelRequest) -> None:
+def _load_trained_again(model: Transformer, request: ModelRequest) -> None:
     """Load the weights of a model that was trained again, or train it first: also where another process has just deleted its file as one
     of the oldest."""
-    file = file_of(asked)
+    file = file_of(request)
     while True:
         try:
             load_model(model, str(file))
@@ -123,7 +123,7 @@ def _load_trained_again(model: Transformer, asked: ModelRequest) -> None:
                 note_use(file)
             return
         except FileNotFoundError:
-            train_again(asked)
+            train_again(request)
 
 
 @lru_cache(maxsize=4)
@@ -147,30 +147,30 @@ def held_out_metrics(config: RunConfig, model: Transformer, *, written_out: bool
     return {"loss": loss_of(logits, batch.targets).item(), **accuracies(logits.argmax(-1), batch)}
 
 
-def sample_of(config: RunConfig, asked: SampleRequest) -> Batch:
+def sample_of(config: RunConfig, request: SampleRequest) -> Batch:
     """One sequence in the architecture's layout. Raises ValueError with one sentence."""
-    if asked.text.strip():
-        return own_sequence(config, asked.text)
+    if request.text.strip():
+        return user_sequence(config, request.text)
     batch = held_out(config)
-    if asked.number >= len(batch.inputs):
-        raise ValueError(f"sample is {asked.number}; allowed is a whole number from 0 to {len(batch.inputs) - 1}.")
-    return batch.rows(slice(asked.number, asked.number + 1))
+    if request.number >= len(batch.inputs):
+        raise ValueError(f"sample is {request.number}; allowed is a whole number from 0 to {len(batch.inputs) - 1}.")
+    return batch.rows(slice(request.number, request.number + 1))
 
 
-def sequence(config: RunConfig, asked: SampleRequest) -> SequenceRead:
+def sequence(config: RunConfig, request: SampleRequest) -> SequenceRead:
     """The tokens that the model reads, by name."""
-    own, given = config.task_settings, asked.text.strip()
-    batch = sample_of(config, asked)
+    own, given = config.task_settings, request.text.strip()
+    batch = sample_of(config, request)
     corpus = TASKS[config.task].corpus
     shorter = given and not corpus and len(numbers_of(config, given)) < shortest_known(config)
     return {
-        "tokens": {which: tokens_at(config, batch, which) for which in places_in(config)},
+        "tokens": {which: tokens_at(config, batch, which) for which in attentions_of(config)},
         "unknown": read_text(own.encoded(), given).unknown if given and isinstance(own, TextSettings) else [],
         "new_length": lengths_in_words(config) if shorter else "",
     }
 
 
-def own_sequence(config: RunConfig, text: str) -> Batch:
+def user_sequence(config: RunConfig, text: str) -> Batch:
     """The reader's own tokens with the task's answer; of a text task, any text. Raises ValueError with one sentence."""
     data, spec, own = data_of(config), TASKS[config.task], config.task_settings
     symbols = read_text(own.encoded(), text).tokens if isinstance(own, TextSettings) else numbers_of(config, text)
@@ -192,7 +192,7 @@ def numbers_of(config: RunConfig, text: str) -> list[int]:
     """The numbers of token names. Raises ValueError that names the first unknown token."""
     own, names = config.task_settings, text.replace(",", " ").split()
     known = token_names(config, list(range(own.n_symbols + len(own.named_tokens))))
-    number = {name: place for place, name in reversed(list(enumerate(known)))}
+    number = {name: part for part, name in reversed(list(enumerate(known)))}
     for name in names:
         if name not in number:
             raise ValueError(
@@ -214,29 +214,29 @@ def run_with_cache(model: nn.Module, batch: Batch, *names: str) -> tuple[Tensor,
     return forward(model, batch, cache), cache
 
 
-def pattern_at(model: Transformer, batch: Batch, place: Part) -> Tensor:
+def pattern_at(model: Transformer, batch: Batch, part: Part) -> Tensor:
     """The head's pattern of the first sequence, [query, key]."""
-    name = tap_name(model.config, place.which, place.layer)
-    return run_with_cache(model, batch)[1][f"{name}.pattern"][0, place.head]
+    name = tap_name(model.config, part.which, part.layer)
+    return run_with_cache(model, batch)[1][f"{name}.pattern"][0, part.head]
 
 
-def attention_at(model: Transformer, place: Part) -> Attention:
-    block = (blocks := stack_of(model, place.which).blocks)[place.layer % len(blocks)]
-    return block.cross if place.which == "cross" else block.attention  # type: ignore[return-value]
+def attention_at(model: Transformer, part: Part) -> Attention:
+    block = (blocks := stack_of(model, part.which).blocks)[part.layer % len(blocks)]
+    return block.cross if part.which == "cross" else block.attention  # type: ignore[return-value]
 
 
-def encoding_at(model: Transformer, place: Part) -> PositionalEncoding:
+def encoding_at(model: Transformer, part: Part) -> PositionalEncoding:
     """The encoding that acts on queries, keys or scores at this place; cross-attention has none."""
-    if place.which == "cross":
+    if part.which == "cross":
         return NOWHERE
-    encodings = stack_of(model, place.which).encodings
-    return encodings[place.layer % len(encodings)]  # type: ignore[return-value]
+    encodings = stack_of(model, part.which).encodings
+    return encodings[part.layer % len(encodings)]  # type: ignore[return-value]
 
 
-def positions_at(batch: Batch, place: Part) -> Positions:
+def positions_at(batch: Batch, part: Part) -> Positions:
     """The positions of the queries."""
-    tokens = batch.source if place.which == "encoder" and batch.source is not None else batch.inputs
-    given = batch.source_positions if place.which == "encoder" else batch.positions
+    tokens = batch.source if part.which == "encoder" and batch.source is not None else batch.inputs
+    given = batch.source_positions if part.which == "encoder" else batch.positions
     return given or range(tokens.size(1))
 
 
@@ -265,19 +265,19 @@ def before_training(config: RunConfig) -> list[Event]:
     return events
 
 
-def own_sequence_read(asked: ModelRequest, text: str, without: tuple[Part, ...] = ()) -> Snapshot:
+def user_sequence_read(request: ModelRequest, text: str, without: tuple[Part, ...] = ()) -> Snapshot:
     """A snapshot of one sequence, read by the model without these parts: the reader's text, or the first held-out sequence where it is
     empty. Raises ValueError with one sentence where the text is no question of the task."""
-    config = asked.config.replace(device="cpu")
-    model = model_of(asked) if config.architecture.attends else baseline_of(asked)
+    config = request.config.replace(device="cpu")
+    model = model_of(request) if config.architecture.attends else baseline_of(request)
     batch = sample_of(config, SampleRequest(text=text))
-    return take_snapshot(config, ablated(model, without) if without else model, batch, asked.at_step)
+    return take_snapshot(config, ablated(model, without) if without else model, batch, request.at_step)
 
 
 @lru_cache(maxsize=MAX_MODELS_IN_MEMORY)
-def baseline_of(asked: ModelRequest) -> Transformer | Baseline:
+def baseline_of(request: ModelRequest) -> Transformer | Baseline:
     """The model without attention in evaluation mode, on the CPU in single precision: untrained, or with stored weights."""
-    model = build_model(asked.config, **shapes(asked.config).of_model)
-    if asked.weights:
-        load_weights(model, asked.weights, asked.step)
+    model = build_model(request.config, **shapes(request.config).of_model)
+    if request.weights:
+        load_weights(model, request.weights, request.step)
     return in_single(model)

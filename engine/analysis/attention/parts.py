@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.analysis.attention.requests import Which, places_in
+from engine.analysis.attention.requests import Which, attentions_of
 from engine.config.run_config import RunConfig
 from engine.settings.errors import Problem
 
@@ -38,7 +38,7 @@ def heads_in(config: RunConfig, layers: int) -> list[Part]:
     """All heads of so many layers."""
     heads = range(config.n_heads)
     return [
-        Part("head", which, layer, head) for which in places_in(config) for layer in range(layers) for head in heads
+        Part("head", which, layer, head) for which in attentions_of(config) for layer in range(layers) for head in heads
     ]
 
 

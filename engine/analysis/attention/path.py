@@ -13,7 +13,7 @@ from typing import Literal
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.requests import Which
 
-Carrier = Literal["head", "mlp", "several", ""]
+Contributor = Literal["head", "mlp", "several", ""]
 """The part that brings the answer in its layer: one head or heads that read the same position, the MLP, several heads that read different
 ones, or nothing."""
 GAIN = 0.1
@@ -64,10 +64,10 @@ def named(*heads: Part, capital: bool = False) -> str:
     """A head in such a sentence, or several of one layer."""
     side = {"self": "", "encoder": " of the encoder", "cross": " (cross-attention)"}[heads[0].which]
     *others, last = heads
-    noun, place = "Head" if capital else "head", f"{last.head + 1} of layer {last.layer + 1}{side}"
+    noun, part = "Head" if capital else "head", f"{last.head + 1} of layer {last.layer + 1}{side}"
     if not others:
-        return naming(last, f"{noun} {place}")
-    return f"{noun}s {', '.join(naming(one, str(one.head + 1)) for one in others)} and {naming(last, place)}"
+        return naming(last, f"{noun} {part}")
+    return f"{noun}s {', '.join(naming(one, str(one.head + 1)) for one in others)} and {naming(last, part)}"
 
 
 def in_pieces(sentence: str) -> tuple[Words, ...]:
@@ -83,28 +83,28 @@ class Path:
     position: int
     """The position that answers, from 0."""
     arrives: bool
-    """Whether the answer arrives. Where it does not, ``carrier`` is empty and there are no ``readings``."""
+    """Whether the answer arrives. Where it does not, ``contributor`` is empty and there are no ``readings``."""
     layer: int
     """The layer that brings the answer, from 0; where it does not arrive, the one that would."""
     before: float
     """The probability of the right symbol before that layer, if the head of the model read it there."""
     after: float
     """The same after that layer."""
-    carrier: Carrier
+    contributor: Contributor
     readings: tuple[HeadReading, ...]
     """The reading of the head that adds most in that layer; then the reading in a layer below at the position that it reads, and so on,
     as far down as a head stands out. Heads of one layer that do the same together stand one after another. Of several heads that bring
     the answer together, what each of them reads. Empty where no head of that layer brings it."""
     induction: bool
     """Whether the head reads the symbol after an earlier place of the position's own symbol, which a layer below had marked."""
-    arrival: tuple[Words, ...]
+    answer_layer: tuple[Words, ...]
     """The sentence on the layer in pieces, which name the parts of which they speak; positions, layers and heads count from 1 in it."""
     links: tuple[Words, ...]
     """The sentences on the carrier and the readings, in the same form; empty where the answer does not arrive."""
 
     @property
     def words(self) -> tuple[Words, ...]:
-        return self.arrival + self.links
+        return self.answer_layer + self.links
 
     @property
     def sentence(self) -> str:
@@ -112,7 +112,7 @@ class Path:
 
 
 @dataclass(frozen=True)
-class Arrival:
+class AnswerLayer:
     """The place where most answers of a sequence arise."""
 
     layer: int

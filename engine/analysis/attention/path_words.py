@@ -10,7 +10,7 @@ from engine.analysis.attention.path import GAIN, HeadReading, Path, links_in, na
 from engine.foundation.formatting import listed, percent, quoted_with_article
 from engine.runs.events import Sample
 
-MOST_TOLD = 3
+MAX_LINKS_IN_WORDS = 3
 """The most readings in the sentence; a path can have more."""
 SHARP = 0.5
 """The weight from which on a head reads one symbol."""
@@ -27,7 +27,7 @@ class Symbols:
         """The symbols among which the read one is."""
         return self.tokens if reading.which == "self" else self.source
 
-    def follows_its_own(self, reading: HeadReading) -> bool:
+    def follows_same_symbol(self, reading: HeadReading) -> bool:
         """Whether the read symbol is the one after an earlier place of the reading position's own symbol."""
         names, read = self.of(reading), reading.read
         return reading.which != "cross" and 0 < read <= reading.position and names[read - 1] == names[reading.position]
@@ -38,13 +38,13 @@ def marks(reading: HeadReading) -> bool:
     return reading.which != "cross" and reading.read == reading.position - 1
 
 
-def arrival_of(path: Path, right: Sequence[float], sample: Sample) -> str:
+def arrival_words(path: Path, right: Sequence[float], sample: Sample) -> str:
     """The sentence on the layer that brings the answer. ``right``: the probability of the right symbol at the path's position, before the
     first layer and after each."""
     here, lost = f"position {path.position + 1}", next((n for n, share in enumerate(right) if math.isnan(share)), None)
     if lost is not None:
-        place = _layer(lost - 1) if lost else "the embedding"
-        return f"The answer at {here} does not arrive: the numbers of {place} are no longer finite."
+        part = _layer(lost - 1) if lost else "the embedding"
+        return f"The answer at {here} does not arrive: the numbers of {part} are no longer finite."
     if not path.arrives:
         wanted, given = sample.targets[path.position], sample.predictions[path.position]
         if given == wanted:
@@ -61,43 +61,43 @@ def arrival_of(path: Path, right: Sequence[float], sample: Sample) -> str:
 def links_of(path: Path, symbols: Symbols) -> str:
     """The sentences on the carrier and its readings; empty where there is no carrier."""
     readings, mlp = path.readings, naming(Part("mlp", layer=path.layer), "MLP")
-    if not path.carrier:
+    if not path.contributor:
         return ""
-    if path.carrier == "several":
+    if path.contributor == "several":
         numbers = [naming(reading.part, str(reading.head + 1)) for reading in readings]
         return f" Heads {listed(numbers)} bring it together." if numbers else " No head alone brings it."
     if not readings:
         return f" The {mlp} makes it."
     links = links_in(readings)
     first, several, mostly = readings[0], len(links[0]) > 1, "" if readings[0].weight >= SHARP else " mostly"
-    noun = f"{'Head' if path.carrier == 'head' else 'head'}{'s' if several else ''}"
+    noun = f"{'Head' if path.contributor == 'head' else 'head'}{'s' if several else ''}"
     if several:
         heads = f"{noun} {listed([naming(reading.part, str(reading.head + 1)) for reading in links[0]])} read"
     else:
         heads = f"{naming(first.part, f'{noun} {first.head + 1}')} reads"
-    reads = heads if path.carrier == "head" else f"The {mlp} makes it of what {heads},"
-    return f" {reads}{mostly} {_place_words(first, symbols, told=marks(readings[-1]))}{_below(links, symbols)}."
+    reads = heads if path.contributor == "head" else f"The {mlp} makes it of what {heads},"
+    return f" {reads}{mostly} {_symbol_words(first, symbols, by_follower=marks(readings[-1]))}{_below(links, symbols)}."
 
 
 def _below(links: Sequence[Sequence[HeadReading]], symbols: Symbols) -> str:
-    said, last = "", links[-1]
-    for (above, *_), link in pairwise(links[:MOST_TOLD]):
+    sentence, last = "", links[-1]
+    for (above, *_), link in pairwise(links[:MAX_LINKS_IN_WORDS]):
         heads = named(*(reading.part for reading in link))
-        if link is last and marks(last[0]) and symbols.follows_its_own(above):
-            said += f", which {heads} had marked"
+        if link is last and marks(last[0]) and symbols.follows_same_symbol(above):
+            sentence += f", which {heads} had marked"
         else:
-            told = marks(last[0]) and link is not last
-            said += f". There {heads} had read {_place_words(link[0], symbols, told=told)}"
-    return said + (f", and so on down to layer {last[0].layer + 1}" if len(links) > MOST_TOLD else "")
+            by_follower = marks(last[0]) and link is not last
+            sentence += f". There {heads} had read {_symbol_words(link[0], symbols, by_follower=by_follower)}"
+    return sentence + (f", and so on down to layer {last[0].layer + 1}" if len(links) > MAX_LINKS_IN_WORDS else "")
 
 
-def _place_words(reading: HeadReading, symbols: Symbols, *, told: bool) -> str:
-    """The read symbol; ``told``: by the symbol that it follows, where this is how the head finds it."""
+def _symbol_words(reading: HeadReading, symbols: Symbols, *, by_follower: bool) -> str:
+    """The read symbol; ``by_follower``: by the symbol that it follows, where this is how the head finds it."""
     names, source = symbols.of(reading), "" if reading.which == "self" else " of the source"
     symbol = quoted_with_article(names[reading.read])
     if reading.which != "cross" and reading.read == reading.position:
         return f"itself, {symbol}"
-    if told and symbols.follows_its_own(reading):
+    if by_follower and symbols.follows_same_symbol(reading):
         return f"the symbol after the earlier “{names[reading.position]}”"
     if marks(reading):
         return f"the symbol before it, {symbol}"

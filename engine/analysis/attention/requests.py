@@ -52,7 +52,7 @@ class SampleRequest:
     """Token names separated by spaces or commas (of a text task: any text); empty for the numbered sequence."""
 
 
-def places_in(config: RunConfig) -> tuple[Which, ...]:
+def attentions_of(config: RunConfig) -> tuple[Which, ...]:
     """The kinds of attention of an architecture."""
     return ("self", "encoder", "cross") if config.family == "encoder_decoder" else ("self",)
 
@@ -84,9 +84,9 @@ def lengths_in_words(config: RunConfig) -> str:
     return f"The model is trained on {trained} tokens{'; shorter sequences are new to it' if shorter else ''}."
 
 
-def file_of(asked: ModelRequest) -> Path:
+def file_of(request: ModelRequest) -> Path:
     """The file for the weights of a model that was trained again; the same code trains it only once on a machine."""
-    return data_folder() / FOLDER / f"{hash_of([code_hash(), asked.config.flat()], 24)}-{asked.at_step}.safetensors"
+    return data_folder() / FOLDER / f"{hash_of([code_hash(), request.config.flat()], 24)}-{request.at_step}.safetensors"
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def why_not(config: RunConfig, name: str) -> str:
     return ""
 
 
-def with_faults(asked: ModelRequest, names: Collection[str]) -> ModelRequest:
+def with_faults(request: ModelRequest, names: Collection[str]) -> ModelRequest:
     """The same trained model with the faults switched on."""
     changes = {setting: value for name in FAULTS if name in names for setting, value in FAULTS[name].changes.items()}
-    return ModelRequest(asked.config, asked.weights, asked.step, tuple(changes.items()))
+    return ModelRequest(request.config, request.weights, request.step, tuple(changes.items()))

@@ -28,7 +28,7 @@ from engine.training.data import Batch
 from engine.training.snapshot import answer_namer, array
 
 
-def steps(asked: ModelRequest, sample: SampleRequest, place: Part, query: int) -> Steps:
+def steps(request: ModelRequest, sample: SampleRequest, head_part: Part, query: int) -> Steps:
     """All intermediate values between one query and its output. Raises ValueError with one sentence.
 
     By name, [key] each: ``product`` q . k before any rotation, ``turned`` after it, ``scaled`` with the scale, ``bias``
@@ -38,15 +38,15 @@ def steps(asked: ModelRequest, sample: SampleRequest, place: Part, query: int) -
     with ``bias_out`` [d_model] is ``out`` [d_model]. ``pattern`` [query, key] is the head's whole pattern. ``gap``: the
     largest difference between these steps put together and the model's own tensors.
     """
-    config = asked.config.replace(**dict(asked.changes)) if asked.changes else asked.config
-    model, batch = model_of(asked), sample_of(config, sample)
-    queries, keys = tokens_at(config, batch, place.which)
+    config = request.config.replace(**dict(request.changes)) if request.changes else request.config
+    model, batch = model_of(request), sample_of(config, sample)
+    queries, keys = tokens_at(config, batch, head_part.which)
     if not 0 <= query < len(queries):
         raise ValueError(f"query is {query}; allowed is a whole number from 0 to {len(queries) - 1}.")
     logits, cache = run_with_cache(model, batch)
-    attention, encoding = attention_at(model, place), encoding_at(model, place)
-    name = tap_name(config, place.which, place.layer)
-    at, head = positions_at(batch, place), place.head
+    attention, encoding = attention_at(model, head_part), encoding_at(model, head_part)
+    name = tap_name(config, head_part.which, head_part.layer)
+    at, head = positions_at(batch, head_part), head_part.head
     q, k, v = (cache[f"{name}.{part}"] for part in "qkv")  # [1, head, length, d_head]
     scores, pattern, out = (cache[f"{name}.{part}"] for part in ("scores", "pattern", "out"))
     with torch.no_grad():
@@ -59,7 +59,7 @@ def steps(asked: ModelRequest, sample: SampleRequest, place: Part, query: int) -
         mixed = pattern @ v if term is None else pattern @ v + term  # [1, head, query, d_head]
         weight = attention.out.weight.view(out.size(-1), attention.n_heads, -1)  # [d_model, head, d_head]
         projected = torch.einsum("hd,mhd->hm", mixed[0, :, query], weight)  # [head, d_model]
-        without = _scores_without_encoding(model, batch, config, place)
+        without = _scores_without_encoding(model, batch, config, head_part)
     blocked = blocked_in(scores)
     score = (compared + added).masked_fill(blocked, 0.0)
     gap = max(
@@ -70,7 +70,7 @@ def steps(asked: ModelRequest, sample: SampleRequest, place: Part, query: int) -
     def row(t: Tensor) -> np.ndarray:
         return array(t[0, head, query])
 
-    asks = place.which != "encoder"
+    asks = head_part.which != "encoder"
     answer = answer_namer(config)
     return {
         "keys": keys, "position": at[query], "turned_q": row(turned_q), "turned_k": array(turned_k[0, head]), "v": array(v[0, head]),
@@ -80,14 +80,14 @@ def steps(asked: ModelRequest, sample: SampleRequest, place: Part, query: int) -
         "weighted": array(pattern[0, head, query, :, None] * v[0, head]),
         "value_term": None if term is None else row(term), "mixed": row(mixed),
         "projected": array(projected), "bias_out": array(attention.out.bias), "out": array(out[0, query]), "gap": gap,
-        "rotates": place.which != "cross" and config.encoding.acts_on == "rotation",
+        "rotates": head_part.which != "cross" and config.encoding.acts_on == "rotation",
         "predicted": answer(int(logits[0, query].argmax())) if asks else "",
         "target": answer(int(batch.targets[0, query])) if asks and batch.targets[0, query] >= 0 else "",
         "d_head": q.size(-1), "d_model": out.size(-1),
     }  # fmt: skip
 
 
-def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig, place: Part) -> Tensor:
+def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig, head_part: Part) -> Tensor:
     """The scores with the encoding left out and all else equal: [1, head, query, key].
 
     An encoding that acts on scores, or rotates q and k, is left out of this layer alone; one that is added to the embedding is
@@ -95,7 +95,7 @@ def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig
     """
     reads = ablated(model, [Part("encoding")]) if config.encoding.acts_on == "embedding" else model
     cache = run_with_cache(reads, batch)[1]
-    name, attention = tap_name(config, place.which, place.layer), attention_at(model, place)
+    name, attention = tap_name(config, head_part.which, head_part.layer), attention_at(model, head_part)
     return attention.pattern.scores(*attention.prepare(cache[f"{name}.q"], cache[f"{name}.k"]))
 
 

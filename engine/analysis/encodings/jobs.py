@@ -57,11 +57,11 @@ class Lines(TypedDict):
     """The correlation of the similarity with -|i - j| over the trained positions; NaN where all are alike."""
 
 
-class Portrait(Matrices, Lines):
+class Profile(Matrices, Lines):
     """The matrices and lines of an encoding."""
 
 
-class FirstPortrait(Portrait):
+class FirstProfile(Profile):
     """The portrait of an encoding's first weights."""
 
     added_scale: float
@@ -73,13 +73,13 @@ class ComputeMatrices(Job[Matrices], function=".portraits:matrices", noun="Compu
     shown: int
 
 
-class ComputePortrait(Job[FirstPortrait], function=".portraits:portrait", noun="Computing the encoding's picture"):
+class ComputeProfile(Job[FirstProfile], function=".portraits:profile", noun="Computing the encoding's picture"):
     config: RunConfig
     shown: int
 
 
-class ComputePortraitOfSnapshot(
-    Job[Portrait], function=".portraits:portrait_of_snapshot", noun="Computing the trained encoding's picture"
+class ComputeProfileOfSnapshot(
+    Job[Profile], function=".portraits:profile_of_snapshot", noun="Computing the trained encoding's picture"
 ):
     folder: str
     config: RunConfig

@@ -1,7 +1,7 @@
 """Portraits of encodings: their matrices over positions, and the numbers computed from them.
 
-``matrices``, ``portrait`` and ``preview`` use first weights: the matrices alone, with all numbers, and as a run would start with
-them. ``portrait_of_snapshot`` uses the matrices that a run stored along its training.
+``matrices``, ``profile`` and ``preview`` use first weights: the matrices alone, with all numbers, and as a run would start with
+them. ``profile_of_snapshot`` uses the matrices that a run stored along its training.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 from engine.analysis.encodings import spectra
-from engine.analysis.encodings.jobs import FirstPortrait, Lines, Matrices, MatrixKind, Portrait
+from engine.analysis.encodings.jobs import FirstProfile, Lines, Matrices, MatrixKind, Profile
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, matrices_of
 from engine.estimate.layout import shapes
@@ -33,20 +33,20 @@ POINTS = 250
 
 
 def matrices(config: RunConfig, shown: int) -> Matrices:
-    """The quick part of :func:`portrait`: only the :class:`Matrices`."""
+    """The quick part of :func:`profile`: only the :class:`Matrices`."""
     arrays, rows = matrices_of(first_weights(config), shown)
     return thinned_matrices(config, arrays, config.seq_len, rows)
 
 
-def portrait(config: RunConfig, shown: int) -> FirstPortrait:
+def profile(config: RunConfig, shown: int) -> FirstProfile:
     """The portrait of first weights drawn from the config's seed.
 
     The trained length is ``config.seq_len``; the portrait covers ``shown`` positions, or as many as there are rows.
     """
     encoding = first_weights(config)
     arrays, rows = matrices_of(encoding, shown)
-    whole = portrait_of(config, arrays, config.seq_len, rows)
-    return FirstPortrait(**whole, added_scale=added_scale(config, encoding))
+    whole = profile_of(config, arrays, config.seq_len, rows)
+    return FirstProfile(**whole, added_scale=added_scale(config, encoding))
 
 
 def preview(config: RunConfig) -> dict[str, Array]:
@@ -57,11 +57,11 @@ def preview(config: RunConfig) -> dict[str, Array]:
     return matrices_of(model.encoding, BEYOND * sizes.position_range)[0]  # type: ignore[arg-type]
 
 
-def portrait_of_snapshot(folder: str, config: RunConfig, step: int, layer: int = 0) -> Portrait:
+def profile_of_snapshot(folder: str, config: RunConfig, step: int, layer: int = 0) -> Profile:
     """The portrait of a run's snapshot; ``layer`` counts where each layer has its own encoding. Raises ValueError without one."""
     arrays = _stored(folder, step, layer)
     rows = arrays["similarity"].shape[-1]
-    return portrait_of(config, arrays, rows, rows)
+    return profile_of(config, arrays, rows, rows)
 
 
 def along(folder: str, steps: Sequence[int], layer: int = 0) -> dict[str, list[float]]:
@@ -114,9 +114,9 @@ def added_scale(config: RunConfig, encoding: PositionalEncoding) -> float:
     return (encoding.add_to_embedding(tokens, range(length)) - tokens).square().mean().sqrt().item()
 
 
-def portrait_of(config: RunConfig, arrays: dict[str, Array], trained: int, rows: int) -> Portrait:
+def profile_of(config: RunConfig, arrays: dict[str, Array], trained: int, rows: int) -> Profile:
     """The portrait of the ``matrix`` and ``similarity`` of ``rows`` positions, in the form of snapshots."""
-    return Portrait(**thinned_matrices(config, arrays, trained, rows), **lines_of(config, arrays, min(trained, rows)))
+    return Profile(**thinned_matrices(config, arrays, trained, rows), **lines_of(config, arrays, min(trained, rows)))
 
 
 def thinned_matrices(config: RunConfig, arrays: dict[str, Array], trained: int, rows: int) -> Matrices:

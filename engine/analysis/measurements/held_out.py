@@ -41,7 +41,7 @@ def shuffle_meters(trained: Trained) -> dict[str, float]:
     draws = (trained.data.decorrelated_batch(size=SHUFFLED_SEQUENCES, stream=stream) for stream in (3, 4))
     first, second = (batch.to(trained.device) for batch in draws)
     before, resampled = predictions(trained.model, first), predictions(trained.model, second)
-    asked = first.targets != IGNORE
+    answered = first.targets != IGNORE
     generator = torch.Generator().manual_seed(trained.config.seed)
     kept = []
     for _ in range(SHUFFLES):
@@ -50,21 +50,21 @@ def shuffle_meters(trained: Trained) -> dict[str, float]:
         if first.source is not None:
             source = shuffled(first.source_positions or range(first.source.size(1)), generator)
         moved = replace(first, positions=positions, source_positions=source)
-        kept.append(share_alike(before, predictions(trained.model, moved), asked))
+        kept.append(share_alike(before, predictions(trained.model, moved), answered))
     return {
-        "unchanged_by_content": share_alike(before, resampled, asked & (second.targets != IGNORE)),
+        "unchanged_by_content": share_alike(before, resampled, answered & (second.targets != IGNORE)),
         "unchanged_by_positions": sum(kept) / len(kept),
     }
 
 
 def shuffled(positions: Positions, generator: torch.Generator) -> tuple[int, ...]:
     order: list[int] = torch.randperm(len(positions), generator=generator).tolist()
-    return tuple(positions[place] for place in order)
+    return tuple(positions[index] for index in order)
 
 
-def share_alike(one: Tensor, other: Tensor, asked: Tensor) -> float:
-    """The share of equal predictions where ``asked``; all three [batch, length]."""
-    return ((one == other) & asked).sum().item() / max(1, int(asked.sum()))
+def share_alike(one: Tensor, other: Tensor, answered: Tensor) -> float:
+    """The share of equal predictions where ``answered``; all three [batch, length]."""
+    return ((one == other) & answered).sum().item() / max(1, int(answered.sum()))
 
 
 def accuracy_by_position(trained: Trained) -> dict[str, float]:
@@ -75,12 +75,12 @@ def accuracy_by_position(trained: Trained) -> dict[str, float]:
     P(length > i) times. Sequences of the full length are tested, and positions of similar exposure pooled.
     """
     batch = trained.data.validation_batch(size=SEQUENCES).to(trained.device)
-    asked = batch.targets != IGNORE
-    right = ((predictions(trained.model, batch) == batch.targets) & asked).sum(dim=0).tolist()
-    counts = asked.sum(dim=0).tolist()
+    answered = batch.targets != IGNORE
+    right = ((predictions(trained.model, batch) == batch.targets) & answered).sum(dim=0).tolist()
+    counts = answered.sum(dim=0).tolist()
     pooled: dict[str, tuple[int, int]] = {}
     for position, times in enumerate(exposures(trained.config)):
-        name = band(times)
+        name = exposure_name(times)
         hits, total = pooled.get(name, (0, 0))
         pooled[name] = hits + right[position], total + counts[position]
     return {name: hits / total for name, (hits, total) in pooled.items() if total}
@@ -96,7 +96,7 @@ def exposures(config: RunConfig) -> list[float]:
     ]
 
 
-def band(times: float) -> str:
+def exposure_name(times: float) -> str:
     """The name of an exposure's band: ``accuracy_seen_100_to_300``, or ``accuracy_seen_from_100000`` beyond the last edge."""
     above = bisect_right(EDGES, times)
     if above == len(EDGES):
@@ -113,6 +113,6 @@ def other_text(trained: Trained) -> dict[str, float]:
     if trained.data.corpus is None:
         raise ValueError(f"task is {trained.config.task}; allowed for other_text is one that reads a text.")
     other = Data(trained.config.replace(split="plays")).validation_batch().to(trained.device)
-    own = trained.data.validation_batch().to(trained.device)
+    validation = trained.data.validation_batch().to(trained.device)
     loss = evaluate(trained.model, other)["loss"]
-    return {"other_text.loss": loss, "other_text.flattery": loss - evaluate(trained.model, own)["loss"]}
+    return {"other_text.loss": loss, "other_text.flattery": loss - evaluate(trained.model, validation)["loss"]}

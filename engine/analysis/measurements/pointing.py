@@ -16,7 +16,7 @@ from engine.analysis.measurements.head_pruning import hooked
 from engine.config.run_config import RunConfig
 from engine.model.activations import ActivationCache, in_mode
 from engine.model.attention import Pattern
-from engine.model.precision import in_own_precision
+from engine.model.precision import in_input_precision
 from engine.model.transformer import Transformer
 from engine.tasks.base.data import IGNORE, task_data
 from engine.training.contributions import contributions_in
@@ -88,8 +88,8 @@ def asking(config: RunConfig, batch: Batch) -> tuple[Batch, Tensor]:
     true_source = task_data(config.task).true_source
     if true_source is None:
         raise ValueError(f"task is {config.task}; allowed is one with a known true source.")
-    asked = batch.targets[:, -1] != IGNORE
-    kept = batch.having({name: value[asked] for name, value in batch.tensors.items()})
+    answered = batch.targets[:, -1] != IGNORE
+    kept = batch.having({name: value[answered] for name, value in batch.tensors.items()})
     return kept, true_source(kept.inputs.cpu(), config.task_settings)
 
 
@@ -138,7 +138,7 @@ def block_calls(model: Transformer, batch: Batch) -> list[BlockCall]:
     return calls
 
 
-@in_own_precision
+@in_input_precision
 def answers_after(model: Transformer, calls: Sequence[BlockCall]) -> Tensor:
     """The answers at the last position, [batch], as the last blocks of the stack give them. Those before are not computed again."""
     tokens = calls[0][1][0]
@@ -166,10 +166,10 @@ def answering_head(model: nn.Module, batch: Batch) -> Tensor:
     targets[:, -1] = logits[:, -1].argmax(dim=-1)
     patterns = [pattern[:, :, -1] for pattern in self_patterns(cache)]  # [batch, head, key]
     read = []
-    for row, asked in enumerate(targets):
+    for row, answered in enumerate(targets):
         sample = {name: value[row : row + 1] for name, value in cache.items()}
-        parts = {name: values[..., -1].cpu() for name, values in contributions_in(sample, model, asked).items()}
-        right, heads = residual_in(sample, model, asked)["right"][:, -1].cpu(), parts["self"]
+        parts = {name: values[..., -1].cpu() for name, values in contributions_in(sample, model, answered).items()}
+        right, heads = residual_in(sample, model, answered)["right"][:, -1].cpu(), parts["self"]
         mlp = parts.get("mlp", torch.zeros(len(heads)))
         layer = answering_layer(right.numpy(), heads.numpy(), mlp.numpy())
         read.append(patterns[layer][row, int(heads[layer].argmax())])

@@ -65,13 +65,13 @@ def counting_models(config: RunConfig) -> Counted:
 def beside_counting_models(config: RunConfig, weights: str) -> Beside:
     """The trained model and the counting models on all held-out windows, which together cover nearly every held-out token."""
     model, counted = trained_model(config, Path(weights)), baseline_nats(config)
-    own = text_settings_of(config)
-    inputs, answers, positions = text_corpus(own, config).every(config.seq_len, held_out=True)
-    asked = positions[:, 1:].numpy()  # [window, length]
-    known, words = answers.numpy() != UNKNOWN, own.encoded().held_out_words[asked]
+    settings = text_settings_of(config)
+    inputs, answers, positions = text_corpus(settings, config).every(config.seq_len, held_out=True)
+    answered = positions[:, 1:].numpy()  # [window, length]
+    known, words = answers.numpy() != UNKNOWN, settings.encoded().held_out_words[answered]
     of_parts = {"all": np.ones_like(known), "known": known, "words": words, "layout": ~words}
     nats = {"model": _nats_of(config, model, Data(config).frame(inputs, answers))}
-    nats |= {name: values[asked] for name, values in counted.items()}
+    nats |= {name: values[answered] for name, values in counted.items()}
     there = {name: part for name, part in of_parts.items() if part.any()}
     return {
         "tokens": {name: int(part.sum()) for name, part in of_parts.items()},
@@ -98,12 +98,12 @@ def sample(
 ) -> Written:
     """The text that the model writes after a prompt."""
     _check_numbers(length, temperature, top_k)
-    model, own = trained_model(config, Path(weights)), text_settings_of(config)
-    read = read_text(own.encoded(), prompt)
+    model, settings = trained_model(config, Path(weights)), text_settings_of(config)
+    read = read_text(settings.encoded(), prompt)
     chances = distribution(next_logits(config, model, read.tokens), temperature, top_k)
     likeliest = chances.topk(min(LIKELIEST, len(chances)))
     likely = zip(likeliest.indices.tolist(), likeliest.values.tolist(), strict=True)
-    names = text_corpus(own, config).names
+    names = text_corpus(settings, config).names
     written = write_on(config, model, read.tokens, length, temperature=temperature, top_k=top_k, seed=seed)
     return {
         "prompt": read.text,
@@ -143,8 +143,8 @@ def _check_numbers(length: int, temperature: float, top_k: int | None) -> None:
 
 def has_baselines(config: RunConfig) -> bool:
     """Whether a comparison with counting models is fair: the run trains on all its text and other text is held out."""
-    own = config.task_settings
-    return isinstance(own, TextSettings) and own.split == "plays" and config.dataset_size is None
+    settings = config.task_settings
+    return isinstance(settings, TextSettings) and settings.split == "plays" and config.dataset_size is None
 
 
 def baseline_nats(config: RunConfig) -> Nats:
@@ -166,19 +166,19 @@ def baseline_nats(config: RunConfig) -> Nats:
 
 
 def _scored(config: RunConfig) -> Nats:
-    own = text_settings_of(config)
-    trained = [text.numpy() for text in text_corpus(own, config).trained]
-    models = {name: kneser_ney(trained, own.vocab_size, order) for name, order in ORDERS.items()}
+    settings = text_settings_of(config)
+    trained = [text.numpy() for text in text_corpus(settings, config).trained]
+    models = {name: kneser_ney(trained, settings.vocab_size, order) for name, order in ORDERS.items()}
     return {
-        name: np.concatenate([model.nats(text) for text in own.encoded().held_out]).astype(np.float32)
+        name: np.concatenate([model.nats(text) for text in settings.encoded().held_out]).astype(np.float32)
         for name, model in models.items()
     }
 
 
 def _file(config: RunConfig) -> Path:
-    own = text_settings_of(config)
+    settings = text_settings_of(config)
     names = ["text", "vocab_size", "text_tokens"]
-    names += ["plays"] if own.text == "shakespeare" else []
-    names += ["seed"] if own.text_tokens is not None else []
-    key = [code_hash(), own.unit, {name: config.value(name) for name in names}]
+    names += ["plays"] if settings.text == "shakespeare" else []
+    names += ["seed"] if settings.text_tokens is not None else []
+    key = [code_hash(), settings.unit, {name: config.value(name) for name in names}]
     return data_folder() / "baselines" / f"{hash_of(key, 32)}.npz"

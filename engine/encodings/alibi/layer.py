@@ -35,9 +35,9 @@ def bias(
 class Alibi(PositionalEncoding):
     """Subtracts from each score the distance between query and key times the slope of the head."""
 
-    def __init__(self, config: BaseConfig, own: AlibiSettings, *, max_positions: int, causal: bool) -> None:
+    def __init__(self, config: BaseConfig, settings: AlibiSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
-        self.slopes = tuple(own.alibi_slope_scale * slope for slope in slopes(config.n_heads))
+        self.slopes = tuple(settings.alibi_slope_scale * slope for slope in slopes(config.n_heads))
 
     def score_bias(self, q: Tensor, k: Tensor, query_positions: Positions, key_positions: Positions) -> Tensor:
         return bias(self.slopes, query_positions, key_positions, q.device, q.dtype)

@@ -80,7 +80,7 @@ class EncodingSpec:
     """TeX, in the notation of the source."""
     source: str
     layer: str
-    """``module:Class`` of the torch module, built as ``Class(config, own, max_positions=..., causal=...)``, where ``own`` is an
+    """``module:Class`` of the torch module, built as ``Class(config, own, max_positions=..., causal=...)``, where ``settings`` is an
     instance of ``settings``."""
     color: str
     """The one colour of the encoding in the whole app, readable on light and on dark, and told from the others with red-green colour
@@ -98,12 +98,12 @@ class EncodingSpec:
     shown_as: str = ""
     """Note under the encoding's plots where they cannot show what it does, since that depends on the tokens (CoPE, Shaw, conv)."""
 
-    def equation_with_numbers(self, config: BaseConfig, own: EncodingSettings) -> str:
+    def equation_with_numbers(self, config: BaseConfig, settings: EncodingSettings) -> str:
         """The equation in TeX, with each of the ``symbols`` replaced by the setting's value, except where that is auto."""
         formula = self.equation
         # The longest symbol first, so that d_h is not read as d.
         for symbol, name in sorted(self.symbols, key=lambda pair: -len(pair[0])):
-            value = getattr(own if name in type(own).model_fields else config, name)
+            value = getattr(settings if name in type(settings).model_fields else config, name)
             if value is not None:
                 formula = re.sub(rf"(?<![\\A-Za-z0-9_^]){re.escape(symbol)}(?![A-Za-z0-9_])", f"{{{value:g}}}", formula)
         return formula

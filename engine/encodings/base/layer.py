@@ -41,7 +41,7 @@ class PositionCache(Generic[P, T]):
     def __init__(self, compute: Callable[P, T], maxsize: int) -> None:
         def settled(*args: P.args, **kwargs: P.kwargs) -> T:
             result = compute(*args, **kwargs)
-            wait_for_own_stream()
+            wait_for_side_stream()
             return result
 
         self._remembered = lru_cache(maxsize=maxsize)(torch.inference_mode(False)(settled))
@@ -59,7 +59,7 @@ def cached_by_positions(*, maxsize: int) -> Callable[[Callable[P, T]], PositionC
     return lambda compute: PositionCache(compute, maxsize)
 
 
-def wait_for_own_stream() -> None:
+def wait_for_side_stream() -> None:
     """Wait until a GPU has made what was just asked of it, which runs on other streams will read. Nothing else waits for that."""
     used: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
     if used and not torch.cuda.is_current_stream_capturing():

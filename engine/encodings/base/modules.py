@@ -71,8 +71,8 @@ class DepthwiseConvolution(Scalable):
         positions read the same neighbours."""
         kernel = self.kernel.float().cpu()
         reads = torch.zeros(length, len(kernel), self.before + length + self.after)
-        for place in range(length):
-            reads[place, :, place : place + kernel.shape[1]] = kernel
+        for index in range(length):
+            reads[index, :, index : index + kernel.shape[1]] = kernel
         return cosines(reads[..., self.before : self.before + length].flatten(1))
 
 

@@ -17,10 +17,10 @@ from engine.settings.base import BaseConfig
 class Convolution(PositionalEncoding):
     """Adds to each token a depthwise convolution of the tokens around it."""
 
-    def __init__(self, config: BaseConfig, own: ConvSettings, *, max_positions: int, causal: bool) -> None:
+    def __init__(self, config: BaseConfig, settings: ConvSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
-        self.mix = DepthwiseConvolution(config.d_model, own.conv_reach, 0 if causal else own.conv_reach)
-        self.reads_before = own.conv_reach
+        self.mix = DepthwiseConvolution(config.d_model, settings.conv_reach, 0 if causal else settings.conv_reach)
+        self.reads_before = settings.conv_reach
 
     def add_to_embedding(self, x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
         real = x if token_mask is None else x.masked_fill(~token_mask[..., None], 0.0)

@@ -24,10 +24,10 @@ INIT_STD = 0.02
 class Cope(PositionalEncoding):
     """Learned vectors [direction, count, d_head]: one direction in a causal stack, two where a query looks both ways."""
 
-    def __init__(self, config: BaseConfig, own: CopeSettings, *, max_positions: int, causal: bool) -> None:
+    def __init__(self, config: BaseConfig, settings: CopeSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
         directions = 1 if causal else 2
-        self.vectors = nn.Parameter(torch.empty(directions, own.cope_counts, config.head_width))
+        self.vectors = nn.Parameter(torch.empty(directions, settings.cope_counts, config.head_width))
         nn.init.normal_(self.vectors, std=INIT_STD)
 
     def score_bias(self, q: Tensor, k: Tensor, query_positions: Positions, key_positions: Positions) -> Tensor:
@@ -55,8 +55,8 @@ class Cope(PositionalEncoding):
         """``matrix``: the vectors [count, d_head], the forward ones below the backward ones. ``similarity`` [query, key]: were
         every gate one half, the cosine of the pair's vector with that of the query itself."""
         vectors = self.vectors.float().cpu()
-        places = torch.arange(length)
-        counts = (((places[:, None] - places).abs() + 1) / 2).clamp(max=vectors.shape[1] - 1)  # [query, key]
+        positions = torch.arange(length)
+        counts = (((positions[:, None] - positions).abs() + 1) / 2).clamp(max=vectors.shape[1] - 1)  # [query, key]
         low, high, share = counts.floor().long(), counts.ceil().long(), counts.frac()[..., None]
 
         def alike(rows: Tensor) -> Tensor:
@@ -64,5 +64,5 @@ class Cope(PositionalEncoding):
             return nn.functional.cosine_similarity(pairs, pairs[:1, :1], dim=-1)
 
         back, forward = alike(vectors[0]), alike(vectors[-1])
-        similarity = torch.where(places[:, None] >= places, back, forward)
+        similarity = torch.where(positions[:, None] >= positions, back, forward)
         return {"matrix": vectors.flatten(0, 1), "similarity": similarity}

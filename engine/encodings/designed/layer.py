@@ -130,21 +130,21 @@ def read_out(design: Design) -> nn.Identity | Dense | ReadOut:
 class Designed(PositionalEncoding):
     """Acts at the place that the settings choose; at the other hooks it is the identity."""
 
-    def __init__(self, config: BaseConfig, own: DesignedSettings, *, max_positions: int, causal: bool) -> None:
+    def __init__(self, config: BaseConfig, settings: DesignedSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
-        design = own.in_run(config, max_positions=max_positions, causal=causal)
-        self.place = own.design_place
-        self.end = design.rows if own.ends_at_trained_length else None
-        self.features = FEATURES[own.design_features](design)
+        design = settings.in_run(config, max_positions=max_positions, causal=causal)
+        self.place = settings.design_place
+        self.end = design.rows if settings.ends_at_trained_length else None
+        self.features = FEATURES[settings.design_features](design)
         self.readout = read_out(design)
-        self.reads_tokens = own.reads_tokens
+        self.reads_tokens = settings.reads_tokens
         self.reads_before = design.before if self.reads_tokens else 0
         last = self.features if isinstance(self.readout, nn.Identity) else self.readout
         if not isinstance(last, Waves):  # the scale of waves is their known amplitude
-            seen = torch.arange(design.first_row, design.trained).float()
+            visible = torch.arange(design.first_row, design.trained).float()
             if self.reads_tokens:
-                seen = torch.randn(1, PROBE, config.d_model) * config.token_init_std
-            last.scale(design.scale / root_mean_square(self.values(seen)))
+                visible = torch.randn(1, PROBE, config.d_model) * config.token_init_std
+            last.scale(design.scale / root_mean_square(self.values(visible)))
 
     def values(self, at: Tensor) -> Tensor:
         """The encoding's values at positions or offsets [...], or of tokens [batch, length, d_model]: [..., values used there]."""

@@ -21,13 +21,13 @@ from engine.settings.base import BaseConfig
 class Fire(PositionalEncoding):
     """Adds to each score a learned function of the relative distance, at a scale that follows the query's position."""
 
-    def __init__(self, config: BaseConfig, own: FireSettings, *, max_positions: int, causal: bool) -> None:
+    def __init__(self, config: BaseConfig, settings: FireSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
-        self.threshold = max_positions / 4 if own.fire_threshold is None else own.fire_threshold
+        self.threshold = max_positions / 4 if settings.fire_threshold is None else settings.fire_threshold
         self.threshold_factor = nn.Parameter(torch.ones(1))
-        self.c = nn.Parameter(torch.full((1,), own.fire_c))
-        self.hidden = Dense(1, own.fire_width)
-        self.out = Dense(own.fire_width, config.n_heads)
+        self.c = nn.Parameter(torch.full((1,), settings.fire_c))
+        self.hidden = Dense(1, settings.fire_width)
+        self.out = Dense(settings.fire_width, config.n_heads)
 
     def distances(self, query_positions: Positions, key_positions: Positions) -> Tensor:
         """The number that f reads, [query, key], in [-1, 1]: above zero for keys before the query."""

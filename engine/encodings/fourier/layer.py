@@ -19,13 +19,13 @@ from engine.settings.base import BaseConfig
 class Fourier(AddedRows):
     """Adds waves of learned wavelengths, mixed by two dense layers; defined at any position."""
 
-    def __init__(self, config: BaseConfig, own: FourierSettings, *, max_positions: int, causal: bool) -> None:
+    def __init__(self, config: BaseConfig, settings: FourierSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
-        waves, width = own.fourier_frequencies, own.fourier_width
-        self.frequencies = nn.Parameter(torch.randn(waves) / own.fourier_length_scale)
+        waves, width = settings.fourier_frequencies, settings.fourier_width
+        self.frequencies = nn.Parameter(torch.randn(waves) / settings.fourier_length_scale)
         self.hidden = Dense(2 * waves, width)
         self.out = Dense(width, config.d_model)
-        std = config.token_init_std if own.encoding_init_std is None else own.encoding_init_std
+        std = config.token_init_std if settings.encoding_init_std is None else settings.encoding_init_std
         self.out.scale(std / root_mean_square(self.rows(range(max_positions))))
 
     def features(self, positions: Positions) -> Tensor:

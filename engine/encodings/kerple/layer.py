@@ -27,9 +27,9 @@ def softplus_inverse(value: Tensor) -> Tensor:
 class Kerple(PositionalEncoding):
     """Subtracts from each score a learned function of the distance, of two numbers for each head."""
 
-    def __init__(self, config: BaseConfig, own: KerpleSettings, *, max_positions: int, causal: bool) -> None:
+    def __init__(self, config: BaseConfig, settings: KerpleSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
-        self.kernel = own.kerple_kernel
+        self.kernel = settings.kerple_kernel
         one, two = (torch.empty(config.n_heads).uniform_(SMALLEST, most) for most in (1.0, 2.0))
         logarithmic = softplus_inverse(two), softplus_inverse(one)
         power = softplus_inverse(one), (two / 2).clamp(max=0.99).logit()

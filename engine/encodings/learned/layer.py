@@ -14,9 +14,9 @@ from engine.settings.base import BaseConfig
 class Learned(AddedRows):
     """One row for each position met in training and none beyond (:func:`index_below`)."""
 
-    def __init__(self, config: BaseConfig, own: LearnedSettings, *, max_positions: int, causal: bool) -> None:
+    def __init__(self, config: BaseConfig, settings: LearnedSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
-        std = config.token_init_std if own.table_init_std is None else own.table_init_std
+        std = config.token_init_std if settings.table_init_std is None else settings.table_init_std
         self.table = nn.Parameter(torch.empty(max_positions, config.d_model))
         nn.init.normal_(self.table, std=std)
 

@@ -16,13 +16,13 @@ from engine.settings.base import BaseConfig
 class PositionMlp(AddedRows):
     """Adds a smooth function of the position; defined at any position."""
 
-    def __init__(self, config: BaseConfig, own: PositionMlpSettings, *, max_positions: int, causal: bool) -> None:
+    def __init__(self, config: BaseConfig, settings: PositionMlpSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
-        width, depth = own.position_mlp_width, own.position_mlp_layers
+        width, depth = settings.position_mlp_width, settings.position_mlp_layers
         self.trained = max_positions
         self.hidden = nn.ModuleList(Dense(width if layer else 1, width) for layer in range(depth))
         self.out = Dense(width, config.d_model)
-        std = config.token_init_std if own.encoding_init_std is None else own.encoding_init_std
+        std = config.token_init_std if settings.encoding_init_std is None else settings.encoding_init_std
         self.out.scale(std / root_mean_square(self.rows(range(max_positions))))
 
     def rows(self, positions: Positions) -> Tensor:

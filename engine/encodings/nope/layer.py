@@ -14,7 +14,7 @@ from engine.settings.base import BaseConfig
 class NoEncoding(PositionalEncoding):
     """Does nothing at any hook; all positions look alike."""
 
-    def __init__(self, config: BaseConfig, own: NopeSettings, *, max_positions: int, causal: bool) -> None:
+    def __init__(self, config: BaseConfig, settings: NopeSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
 
     def matrices(self, length: int) -> dict[str, Tensor]:

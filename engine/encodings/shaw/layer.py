@@ -24,14 +24,14 @@ def clipped_offsets(
 class Shaw(PositionalEncoding):
     """Adds to the keys, and where asked to the values, a learned vector for each offset."""
 
-    def __init__(self, config: BaseConfig, own: ShawSettings, *, max_positions: int, causal: bool) -> None:
+    def __init__(self, config: BaseConfig, settings: ShawSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
-        self.max_distance = own.shaw_max_distance
-        self.needs_pattern = own.needs_pattern
-        self.relative_keys = nn.Parameter(torch.empty(own.vectors, config.head_width))
+        self.max_distance = settings.shaw_max_distance
+        self.needs_pattern = settings.needs_pattern
+        self.relative_keys = nn.Parameter(torch.empty(settings.vectors, config.head_width))
         nn.init.xavier_uniform_(self.relative_keys)
         if self.needs_pattern:
-            self.relative_values = nn.Parameter(torch.empty(own.vectors, config.head_width))
+            self.relative_values = nn.Parameter(torch.empty(settings.vectors, config.head_width))
             nn.init.xavier_uniform_(self.relative_values)
 
     def score_bias(self, q: Tensor, k: Tensor, query_positions: Positions, key_positions: Positions) -> Tensor:

@@ -30,11 +30,11 @@ def table(
 class Sinusoidal(PositionalEncoding):
     """Adds fixed waves of geometrically spaced wavelengths, one sine and one cosine of each."""
 
-    def __init__(self, config: BaseConfig, own: SinusoidalSettings, *, max_positions: int, causal: bool) -> None:
+    def __init__(self, config: BaseConfig, settings: SinusoidalSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
         self.d_model = config.d_model
-        self.base = own.sinusoid_base
-        self.layout = own.sinusoid_layout
+        self.base = settings.sinusoid_base
+        self.layout = settings.sinusoid_layout
 
     def add_to_embedding(self, x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
         return x + table(positions, self.d_model, self.base, self.layout, x.device, x.dtype)

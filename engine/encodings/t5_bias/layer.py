@@ -39,11 +39,11 @@ def bucket_table(
 class T5Bias(PositionalEncoding):
     """Adds to each score a learned bias from a table [bucket, head], which the layers of a stack share."""
 
-    def __init__(self, config: BaseConfig, own: T5BiasSettings, *, max_positions: int, causal: bool) -> None:
+    def __init__(self, config: BaseConfig, settings: T5BiasSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
         self.causal = causal
-        self.buckets = own.t5_buckets
-        self.max_distance = own.t5_max_distance
+        self.buckets = settings.t5_buckets
+        self.max_distance = settings.t5_max_distance
         self.biases = nn.Parameter(torch.empty(self.buckets, config.n_heads))
         nn.init.normal_(self.biases, std=config.d_model**-0.5)
 

@@ -39,11 +39,11 @@ def growth(
 class Xpos(PositionalEncoding):
     """Rotates queries and keys and makes far products small; nothing is learned."""
 
-    def __init__(self, config: BaseConfig, own: XposSettings, *, max_positions: int, causal: bool) -> None:
+    def __init__(self, config: BaseConfig, settings: XposSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
-        self.rotation = Rotation(config.head_width, own.rope_base)
-        self.layout = own.rope_layout
-        self.gamma, self.base = own.xpos_gamma, own.xpos_scale_base
+        self.rotation = Rotation(config.head_width, settings.rope_base)
+        self.layout = settings.rope_layout
+        self.gamma, self.base = settings.xpos_gamma, settings.xpos_scale_base
         # An additive score is no product of query and key: nothing in it decays.
         self.mends_keys_after = not causal and config.attention_score != "additive"
 

@@ -64,17 +64,17 @@ def cheapest_in_words(
 ) -> str:
     """Which of the good encodings cost least, or of all where none is good; where that is needed."""
     names, which = (good, "these") if good else (others, "all")
-    said = []
+    sentence = []
     if "parameters" in needs:
         counts = {name: cost for name in names if (cost := costs[name].parameters) is not None}
         least = [name for name, count in counts.items() if count == min(counts.values())]
-        said.append(f"The fewest extra parameters of {which} ({min(counts.values()):,}): {labels(least)}.")
+        sentence.append(f"The fewest extra parameters of {which} ({min(counts.values()):,}): {labels(least)}.")
     if "time" in needs:
         ratios = {name: timing["ratio"] for name in names if (timing := costs[name].timing) is not None}
         if ratios:
             fast = min(ratios, key=lambda name: ratios[name])
             ratio = f"{ratios[fast]:.2f} times that without encoding"
-            said.append(f"The least forward time: {ENCODINGS[fast].label}, {ratio}.")
+            sentence.append(f"The least forward time: {ENCODINGS[fast].label}, {ratio}.")
         else:
-            said.append("Their forward times were not measured yet.")
-    return " ".join(said)
+            sentence.append("Their forward times were not measured yet.")
+    return " ".join(sentence)

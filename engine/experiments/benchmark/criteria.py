@@ -68,7 +68,7 @@ class Criterion:
     settings: Mapping[str, Any]
     lengths: tuple[int, ...] = ()
     """The trained length and its multiples; empty where only the trained one is asked about."""
-    own: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    specific: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By encoding, its own settings in this criterion where they are not the defaults."""
     papers: tuple[Paper, ...] = ()
 
@@ -98,12 +98,12 @@ SETS = (CONFIRMATORY_SEEDS[0],)
 """The first seed of each set of seeds on which every encoding is measured."""
 
 
-def asked_by(slug: str) -> tuple[Criterion, ...]:
+def needed_by(slug: str) -> tuple[Criterion, ...]:
     """The qualities that are asked about together: those with the need of this one."""
     return tuple(criterion for criterion in CRITERIA.values() if criterion.need == CRITERIA[slug].need)
 
 
-NEEDS = {slug: criterion.need for slug, criterion in CRITERIA.items() if asked_by(slug)[0] is criterion} | COSTS
+NEEDS = {slug: criterion.need for slug, criterion in CRITERIA.items() if needed_by(slug)[0] is criterion} | COSTS
 """The needs that a reader can choose, in plain words."""
 
 
@@ -114,7 +114,7 @@ def arm_name(criterion: Criterion, encoding: str) -> str:
 def arm_of(criterion: Criterion, encoding: str) -> Arm:
     measured = ("decorrelated",) if criterion.metric == "decorrelated_accuracy" else ()
     points = tuple((float(times), criterion.number(times)) for times in criterion.times) if criterion.lengths else ()
-    settings = {**criterion.settings, "pos_encoding": encoding, **criterion.own.get(encoding, {})}
+    settings = {**criterion.settings, "pos_encoding": encoding, **criterion.specific.get(encoding, {})}
     return Arm(arm_name(criterion, encoding), "comparison", settings, criterion.number(1), measured, points=points)
 
 

@@ -93,9 +93,9 @@ def column(criterion: Criterion, times: int = 1, trials: Sequence[Trial] | None 
     if trials is None:
         trials = [trial for trial in shipped_trials(CHOICE) if trial.seed in CONFIRMATORY_SEEDS]
     arms = {name: arm_of(criterion, name) for name in COMPARED}
-    own = {name: [trial for trial in trials if trial.arm == arm.name] for name, arm in arms.items()}
-    numbers = {name: _numbers(found, criterion.number(times)) for name, found in own.items()}
-    cells = {name: _cell(criterion, times, numbers[name], own[name]) for name in arms}
+    specific = {name: [trial for trial in trials if trial.arm == arm.name] for name, arm in arms.items()}
+    numbers = {name: _numbers(found, criterion.number(times)) for name, found in specific.items()}
+    cells = {name: _cell(criterion, times, numbers[name], specific[name]) for name in arms}
     compared = [name for name, cell in cells.items() if cell["state"] == "undecided"]
     seeds = sorted(set[int]().union(*(numbers[name] for name in compared)))
     if len(seeds) > 1:
@@ -136,7 +136,7 @@ def _verdict(
 
 
 def _numbers(trials: Sequence[Trial], name: str) -> Numbers:
-    return {trial.seed: trial.numbers[name] for trial in trials if name in trial.numbers and not trial.outcome}
+    return {trial.seed: trial.numbers[name] for trial in trials if name in trial.numbers and not trial.failure}
 
 
 def _cell(criterion: Criterion, times: int, numbers: Numbers, trials: Sequence[Trial]) -> TableCell:

@@ -18,7 +18,7 @@ from engine.experiments.evidence import FOLDER
 from engine.experiments.experiment import CONFIRMATORY_SEEDS, Change, Experiment
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
-from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
+from engine.experiments.key_figure import KeyFigure, KeyFinding, key_finding_of
 from engine.experiments.report import BySeed, ClaimReport, Report, known, report, sides_of
 from engine.experiments.trial import Trial
 from engine.foundation.json_lines import json_lines
@@ -74,8 +74,8 @@ def _trials(experiment: Experiment, row: dict[str, Any], seeds: Sequence[int]) -
         Trial(arm, seed, numbers)
         for arm, fingerprint in today.items()
         if row["fingerprints"][arm] == fingerprint
-        for place, seed in enumerate(seeds)
-        if (numbers := {name: value for name, values in arms[arm].items() if (value := values[place]) is not None})
+        for index, seed in enumerate(seeds)
+        if (numbers := {name: value for name, values in arms[arm].items() if (value := values[index]) is not None})
     ]
 
 
@@ -101,12 +101,12 @@ def write_set(reports: Sequence[Report], folder: Path) -> None:
 
 def _row_of(found: Report) -> dict[str, Any]:
     """The numbers by which the arms are told, and those for which a claim asks."""
-    asked = {arm.name: dict.fromkeys((arm.metric, *(metric for _, metric in arm.points))) for arm in found.arms}
+    wanted = {arm.name: dict.fromkeys((arm.metric, *(metric for _, metric in arm.points))) for arm in found.arms}
     for row in found.claims:
         for arm, metric in row.claim.numbers:
-            asked[arm][metric] = None
-    arms = {arm: {name: known(found.values(arm, name)) for name in names} for arm, names in asked.items()}
-    reasons = {arm.name: said for arm in found.arms if (said := found.reasons_of(arm))}
+            wanted[arm][metric] = None
+    arms = {arm: {name: known(found.values(arm, name)) for name in names} for arm, names in wanted.items()}
+    reasons = {arm.name: sentence for arm in found.arms if (sentence := found.reasons_of(arm))}
     experiment = found.experiment
     rates = {arm.name: experiment.config(arm).learning_rate for arm in found.arms}
     fingerprints = {arm.name: experiment.fingerprint(arm) for arm in found.arms}
@@ -128,15 +128,15 @@ def _seconds_live(found: Report) -> float:
 class ShippedResult:
     """The answer of the confirmatory seeds to an issue's question."""
 
-    outcome: Outcome
+    finding: KeyFinding
     report: Report
 
 
 def shipped_result(experiment: Experiment, figure: KeyFigure) -> ShippedResult | None:
     """None where the experiment was not run on the confirmatory seeds, or has none of the figure's two numbers there."""
     found = shown_report(experiment)
-    outcome = found and outcome_of(figure, found.values, found.claim(figure.claim).weighed)
-    return ShippedResult(outcome, found) if found and outcome else None
+    finding = found and key_finding_of(figure, found.values, found.claim(figure.claim).weighed)
+    return ShippedResult(finding, found) if found and finding else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +147,7 @@ class ShippedClaim(ClaimReport):
     """The mean over the seeds, in the claim's unit."""
     sides: tuple[float, float] | None
     """The means before and after; None where the effect is no difference of two stored numbers."""
-    seen: tuple[Finding, ...]
+    known_seeds: tuple[Finding, ...]
     """The finding of each set of seen seeds alone."""
 
     @property
@@ -168,6 +168,6 @@ def shipped_claims(experiment: Experiment) -> list[ShippedClaim]:
             above_zero = isinstance(change, Change) and change.before == 0.0  # then it is a number itself
             sides = None if above_zero else sides_of(row.claim, found.values)
             there = (one for other in beside for one in other.claims if one.claim.id == row.claim.id)
-            seen = tuple(one.finding for one in there if one.weighed.seeds)
-            claims.append(ShippedClaim(**vars(row), effect=row.weighed.effect, sides=sides, seen=seen))
+            known_seeds = tuple(one.finding for one in there if one.weighed.seeds)
+            claims.append(ShippedClaim(**vars(row), effect=row.weighed.effect, sides=sides, known_seeds=known_seeds))
     return claims

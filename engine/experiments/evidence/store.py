@@ -89,8 +89,8 @@ def find_comparison(name: str) -> tuple[Comparison, Report] | None:
     """The comparison of this name and the report on it; None where there is none or it cannot be read."""
     row = read(_comparison_file(name)) if NAME.fullmatch(name) else {}
     with suppress(KeyError, TypeError, ValueError):  # ConfigError is a ValueError
-        asked = row["asked"]
-        found = Comparison(asked["parts"], tuple(asked["against"]), tuple(asked["tasks"]), asked["seeds"])
+        wanted = row["asked"]
+        found = Comparison(wanted["parts"], tuple(wanted["against"]), tuple(wanted["tasks"]), wanted["seeds"])
         return found, report_of(found.experiment, row)
     return None
 

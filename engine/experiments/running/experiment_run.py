@@ -153,7 +153,7 @@ class ExperimentRun(BackgroundTask):
 
     def _found(self, arm: Arm, seed: int) -> Trial | None:
         trial = self._find(arm, seed)
-        return trial if trial is not None and not trial.outcome else None
+        return trial if trial is not None and not trial.failure else None
 
     def _run_trials(self) -> None:
         reused = {(trial.arm, trial.seed) for trial in self.reused}
@@ -199,12 +199,12 @@ class ExperimentRun(BackgroundTask):
         once: the same settings and seed give the same trial."""
         ended, read = [trial for trial in self.running_trials if not trial.run.live], []
         for trial in ended:
-            place = (trial.arm.name, trial.seed)
-            if trial.run.state in RETRIED_STATES and place not in self._lost_once:
-                self._lost_once.add(place)
+            key = (trial.arm.name, trial.seed)
+            if trial.run.state in RETRIED_STATES and key not in self._lost_once:
+                self._lost_once.add(key)
                 waiting.appendleft((trial.arm, trial.seed))
             else:
-                read.append(trial.shared.trial(*place, partial(self._read, trial)))
+                read.append(trial.shared.trial(*key, partial(self._read, trial)))
         if not ended:
             return False
         self._took = (*self._took, *((trial.arm.name, trial.seconds) for trial in ended))

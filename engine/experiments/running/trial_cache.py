@@ -31,7 +31,7 @@ def save(experiment: Experiment, trial: Trial) -> None:
     nothing else changes.
     """
     arm = experiment.arm(trial.arm)
-    if trial.outcome or arm.alone:
+    if trial.failure or arm.alone:
         return
     try:
         (file,) = files_of(experiment, arm, [trial.seed])

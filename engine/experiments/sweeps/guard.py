@@ -12,7 +12,7 @@ GUESS = 0.25
 """The fewest seconds of a visit: building the model, and repetitions until the times are reliable."""
 FIRST, FURTHER = 6, 3
 """The seconds of a visit in training steps, in the first round (which also counts bytes) and in later ones."""
-ALL_PLACES = 3
+ALL_TICKS = 3
 """The steps at all places of one kind together, in steps at the slowest one. Lengths and depths double, and no step gets cheaper:
 1 + 1/2 + 1/4 + ... < 2; one more because the last place may be less than twice the one before."""
 SPARE = 2
@@ -25,8 +25,8 @@ CAUTIOUS_RATE = 2e9
 
 def refusal(plan: Plan, limits: Limits) -> str | None:
     """The reason why this host refuses a plan, in one sentence with a value that fits; else None."""
-    visits = len(plan.kinds) * len(plan.places) * plan.rounds
-    steps = len(plan.kinds) * ALL_PLACES * (FIRST + FURTHER * (plan.rounds - 1))
+    visits = len(plan.kinds) * len(plan.ticks) * plan.rounds
+    steps = len(plan.kinds) * ALL_TICKS * (FIRST + FURTHER * (plan.rounds - 1))
     seconds = visits * GUESS + steps * plan.patience
     if seconds <= limits.seconds:
         return None
@@ -36,43 +36,43 @@ def refusal(plan: Plan, limits: Limits) -> str | None:
     return f"patience is {plan.patience:g} and rounds is {plan.rounds}: {taken}; {advice}."
 
 
-def reason_not_to(plan: Plan, kind: str, place: int, before: Sequence[Visit], room: int) -> str | None:
+def reason_not_to(plan: Plan, kind: str, tick: int, before: Sequence[Visit], room: int) -> str | None:
     """The reason not to start a point, in one sentence; None where it may be started.
 
     ``before``: the kind's visits with measured memory, along the axis; ``room``: free bytes.
     """
-    config, length = plan.config(kind, place), plan.length_at(place)
+    config, length = plan.config(kind, tick), plan.length_at(tick)
     sees = config.architecture.sees(config)
     if sees is not None and sees + 1 >= 4 * length:
         return f"its last layer would reach only beyond the {length} tokens there are"
-    needed = needed_bytes(plan, kind, place, before)
+    needed = needed_bytes(plan, kind, tick, before)
     if needed * SPARE > room:
         return f"at its highest it would take about {in_bytes(needed)}, and {SPARE} times that must fit in the {in_bytes(room)} there are"
-    seconds = needed_seconds(plan, kind, place, before)
+    seconds = needed_seconds(plan, kind, tick, before)
     if seconds > plan.patience:
         return f"a step would take about {in_fine_time(seconds)}; the longest allowed is {plan.patience:g} s"
     return None
 
 
-def needed_bytes(plan: Plan, kind: str, place: int, before: Sequence[Visit]) -> int:
+def needed_bytes(plan: Plan, kind: str, tick: int, before: Sequence[Visit]) -> int:
     """The expected peak in bytes: extrapolated from the kind's own peaks so far, at least the formula's total."""
-    config, length = plan.config(kind, place), plan.length_at(place)
+    config, length = plan.config(kind, tick), plan.length_at(tick)
     memory = memory_at(config, length)
-    peaks = [(v.place, float(v.memory.peak)) for v in before if v.memory is not None and v.memory.peak is not None]
+    peaks = [(v.tick, float(v.memory.peak)) for v in before if v.memory is not None and v.memory.peak is not None]
     expected = memory.total
     if expected is None:  # about forty numbers per token, width and layer
         expected = 4 * memory.parameters + 160 * config.batch_size * length * config.d_model * config.n_layers
-    return int(max(expected, onward(peaks, place) if peaks else TRANSIENT * expected))
+    return int(max(expected, onward(peaks, tick) if peaks else TRANSIENT * expected))
 
 
-def needed_seconds(plan: Plan, kind: str, place: int, before: Sequence[Visit]) -> float:
+def needed_seconds(plan: Plan, kind: str, tick: int, before: Sequence[Visit]) -> float:
     """The expected seconds of a step: extrapolated from the kind's own times; with only one point, in proportion to the FLOPs."""
 
     def arithmetic(at: int) -> float:
         return flops_at(plan.config(kind, at), plan.length_at(at))
 
     if not before:
-        return arithmetic(place) / CAUTIOUS_RATE
+        return arithmetic(tick) / CAUTIOUS_RATE
     if len(before) == 1:
-        return before[0].train * arithmetic(place) / arithmetic(before[0].place)
-    return onward([(visit.place, visit.train) for visit in before], place)
+        return before[0].train * arithmetic(tick) / arithmetic(before[0].tick)
+    return onward([(visit.tick, visit.train) for visit in before], tick)

@@ -57,21 +57,21 @@ class Plan(Parameters):
         return tuple(name for name in KINDS if name in value)
 
     @property
-    def places(self) -> tuple[int, ...]:
+    def ticks(self) -> tuple[int, ...]:
         """The lengths, or the depths, to measure."""
         first, last = (SHORTEST, self.longest) if self.axis == "length" else (1, self.deepest)
         doubled = [first << power for power in range(20) if first << power < last]
         return (*doubled, last)
 
-    def length_at(self, place: int) -> int:
-        return place if self.axis == "length" else self.seq_len
+    def length_at(self, tick: int) -> int:
+        return tick if self.axis == "length" else self.seq_len
 
-    def depth_at(self, place: int) -> int:
-        return self.n_layers if self.axis == "length" else place
+    def depth_at(self, tick: int) -> int:
+        return self.n_layers if self.axis == "length" else tick
 
-    def config(self, kind: str, place: int) -> RunConfig:
+    def config(self, kind: str, tick: int) -> RunConfig:
         """The model's config at one length or depth; its length is :meth:`length_at`. Raises ConfigError."""
-        own: dict[str, Any] = {**_base(self), **KINDS[kind].settings, "n_layers": self.depth_at(place)}
+        own: dict[str, Any] = {**_base(self), **KINDS[kind].settings, "n_layers": self.depth_at(tick)}
         return parse(own | {"d_model": width_of(self, kind)})
 
 
@@ -86,7 +86,7 @@ def width_of(plan: Plan, kind: str) -> int:
     """The width at which a kind has as many parameters as the transformer, matched at the first depth."""
     if KINDS[kind].attends:
         return plan.d_model
-    base = {**_base(plan), "n_layers": plan.depth_at(plan.places[0])}
+    base = {**_base(plan), "n_layers": plan.depth_at(plan.ticks[0])}
     return matched_width(base, **KINDS[kind].settings)
 
 
@@ -97,5 +97,5 @@ def read_plan(flat: Mapping[str, Any]) -> Plan:
     """The plan of flat values. Raises ConfigError with one sentence for each setting that is not allowed, alone or with others."""
     plan = checked(Plan, flat)
     for kind in plan.kinds:
-        plan.config(kind, plan.places[0])
+        plan.config(kind, plan.ticks[0])
     return plan

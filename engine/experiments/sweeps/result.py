@@ -18,7 +18,7 @@ class Visit(Cost):
     """One measurement of one point. The memory is measured in the first round only, since it is the same in every one."""
 
     kind: str
-    place: int
+    tick: int
     """The length in tokens or the number of layers, depending on the plan's axis."""
     round: int
     took: float = 0.0
@@ -35,7 +35,7 @@ class Skip:
     """A point that was not started; further points of its kind are not started either."""
 
     kind: str
-    place: int
+    tick: int
     why: str
 
 
@@ -43,7 +43,7 @@ class Skip:
 class Summary:
     """A quantity at one length or depth: the median of its visits and their range."""
 
-    place: int
+    tick: int
     value: float
     low: float
     high: float
@@ -70,21 +70,21 @@ class Result:
         for visit in self.visits:
             value: float | None = getattr(visit, quantity)
             if visit.kind == kind and value is not None:
-                found.setdefault(visit.place, []).append(value)
+                found.setdefault(visit.tick, []).append(value)
         return [
-            Summary(place, median(values), min(values), max(values), len(values))
-            for place, values in sorted(found.items())
+            Summary(tick, median(values), min(values), max(values), len(values))
+            for tick, values in sorted(found.items())
         ]
 
     def counted(self, kind: str) -> list[Visit]:
         """The visits of a kind whose memory was counted, along the axis."""
-        return sorted((v for v in self.visits if v.kind == kind and v.memory), key=lambda visit: visit.place)
+        return sorted((v for v in self.visits if v.kind == kind and v.memory), key=lambda visit: visit.tick)
 
 
-def onward(points: Sequence[tuple[int, float]], place: int) -> float:
+def onward(points: Sequence[tuple[int, float]], tick: int) -> float:
     """The value at a further x, by the power law through the last two points; with only one point, by the square."""
     (last, value), slope = points[-1], 2.0
     if len(points) > 1 and points[-2][1] > 0 < value:
         earlier, small = points[-2]
         slope = log(value / small) / log(last / earlier)
-    return value * float((place / last) ** min(STEEPEST, max(0.0, slope)))
+    return value * float((tick / last) ** min(STEEPEST, max(0.0, slope)))

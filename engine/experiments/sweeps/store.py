@@ -85,7 +85,7 @@ def to_csv(result: Result) -> str:
         )
     )
     for visit in result.visits:
-        config, length = result.plan.config(visit.kind, visit.place), result.plan.length_at(visit.place)
+        config, length = result.plan.config(visit.kind, visit.tick), result.plan.length_at(visit.tick)
         measured = vars(visit) | (vars(visit.memory) if visit.memory else {})
         writer.writerow((
             visit.kind, length, config.n_layers, config.batch_size, config.d_model, visit.round,

@@ -54,12 +54,12 @@ class Sweep(BackgroundTask):
     @property
     def seconds_left(self) -> float:
         """The predicted seconds left, from the visits so far. A point counts until the guard has rejected it."""
-        taken = Counter((visit.kind, visit.place) for visit in self._found.visits)
+        taken = Counter((visit.kind, visit.tick) for visit in self._found.visits)
         return sum(
-            self._expected(kind, place) * (self.plan.rounds - taken[kind, place])
+            self._expected(kind, tick) * (self.plan.rounds - taken[kind, tick])
             for kind in self.plan.kinds
-            for place in self.plan.places
-            if (kind, place) in taken or not self._skipped(kind)
+            for tick in self.plan.ticks
+            if (kind, tick) in taken or not self._skipped(kind)
         )
 
     @property
@@ -83,38 +83,38 @@ class Sweep(BackgroundTask):
 
     def _measure_along_the_axis(self) -> None:
         """The first round: outwards along the axis, as far as the guard allows each kind."""
-        for place in self.plan.places:
+        for tick in self.plan.ticks:
             kinds = [kind for kind in self.plan.kinds if not self._skipped(kind)]
             for kind in self._order.sample(kinds, len(kinds)):
                 if self._stop.is_set():
                     return
-                why = reason_not_to(self.plan, kind, place, self._found.counted(kind), self._free_bytes())
+                why = reason_not_to(self.plan, kind, tick, self._found.counted(kind), self._free_bytes())
                 if why is None:
-                    self._measure(kind, place, 0)
+                    self._measure(kind, tick, 0)
                 else:
-                    self._skip(kind, place, f"{why[0].upper()}{why[1:]}.")
+                    self._skip(kind, tick, f"{why[0].upper()}{why[1:]}.")
 
     def _repeat(self, round: int) -> None:
-        points = [(visit.kind, visit.place) for visit in self._found.visits if visit.round == 0]
-        for kind, place in self._order.sample(points, len(points)):
+        points = [(visit.kind, visit.tick) for visit in self._found.visits if visit.round == 0]
+        for kind, tick in self._order.sample(points, len(points)):
             if self._stop.is_set():
                 return
-            self._measure(kind, place, round)
+            self._measure(kind, tick, round)
 
-    def _measure(self, kind: str, place: int, round: int) -> None:
-        config, length = self.plan.config(kind, place), self.plan.length_at(place)
+    def _measure(self, kind: str, tick: int, round: int) -> None:
+        config, length = self.plan.config(kind, tick), self.plan.length_at(tick)
         try:
             with CLOCK:
                 if self._pool.machines.measuring != self._on:
                     raise Refused("The machine on which this was measured has left the cluster; please measure again.")
-                self.now = (kind, place)
+                self.now = (kind, tick)
                 began = time.monotonic()
                 job = MeasureCost(config, length, self.plan.device, memory=round == 0)
                 cost = self._pool.ask(job, alone=True, timeout=60.0 + 40 * self.plan.patience)
         except JobError as error:  # the guard was too optimistic: the worker is replaced, the other kinds continue
-            self._skip(kind, place, str(error))
+            self._skip(kind, tick, str(error))
             return
-        visit = Visit(**vars(cost), kind=kind, place=place, round=round, took=time.monotonic() - began)
+        visit = Visit(**vars(cost), kind=kind, tick=tick, round=round, took=time.monotonic() - began)
         self._found = replace(self._found, visits=(*self._found.visits, visit))
         time.sleep(GAP)
 
@@ -128,17 +128,17 @@ class Sweep(BackgroundTask):
         free = elsewhere.free if elsewhere else int(psutil.virtual_memory().available)
         return min(free, int(limits.memory), int(limits.worker_memory))
 
-    def _skip(self, kind: str, place: int, why: str) -> None:
-        self._found = replace(self._found, skips=(*self._found.skips, Skip(kind, place, why)))
+    def _skip(self, kind: str, tick: int, why: str) -> None:
+        self._found = replace(self._found, skips=(*self._found.skips, Skip(kind, tick, why)))
 
     def _skipped(self, kind: str) -> bool:
         return any(skip.kind == kind for skip in self._found.skips)
 
-    def _expected(self, kind: str, place: int) -> float:
+    def _expected(self, kind: str, tick: int) -> float:
         """The predicted seconds of a visit; 0 where the guard will reject it."""
         before = self._found.counted(kind)
         if not before:
             return GUESS
-        known = next((visit.train for visit in before if visit.place == place), None)
-        step = needed_seconds(self.plan, kind, place, before) if known is None else known
+        known = next((visit.train for visit in before if visit.tick == tick), None)
+        step = needed_seconds(self.plan, kind, tick, before) if known is None else known
         return 0.0 if step > self.plan.patience and known is None else max(GUESS, (FURTHER if known else FIRST) * step)

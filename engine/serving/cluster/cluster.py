@@ -12,11 +12,11 @@ from engine.estimate.device import DeviceFacts
 from engine.foundation.code_hash import program_hash
 from engine.foundation.log import LOG, log_error
 from engine.serving.cluster import task
-from engine.serving.cluster.place import SILENT, Place
+from engine.serving.cluster.place import SILENT, ClusterWorker
 from engine.serving.host import ROOM, SHARED_BYTES, WORKER_BYTES, is_loopback
 from engine.serving.processes.machines import Cluster, Machine
 
-LOOK_EVERY = 1.0
+POLL_SECONDS = 1.0
 """Seconds between two looks at which workers are there."""
 RECONNECT_SECONDS = 5.0
 """Seconds until a scheduler that could not be reached is tried again."""
@@ -50,10 +50,10 @@ class DaskCluster(Cluster):
         """The workers that are not used, each with one sentence."""
         self._security, self._training = security, training
         self._client: Client | None = None
-        self._asked: dict[str, Future[Any]] = {}
+        self._facts_requested: dict[str, Future[Any]] = {}
         self._facts: dict[str, tuple[str, int, DeviceFacts]] = {}
         self._threads: list[str] = []  # for each thread of a worker its address, those with a GPU first
-        self._machine = Machine(0, 0, partial(Place, self), address, most_runs=1)
+        self._machine = Machine(0, 0, partial(ClusterWorker, self), address, most_runs=1)
         self._changed: Callable[[], None] = lambda: None
         self._closing = Event()
         self._thread = Thread(target=self._live, name="cluster", daemon=True)
@@ -96,7 +96,7 @@ class DaskCluster(Cluster):
 
     def forget(self, address: str) -> None:
         """A worker was lost: it gets nothing until it has told of itself again."""
-        self._asked.pop(address, None)
+        self._facts_requested.pop(address, None)
         self._facts.pop(address, None)
         self._threads = [other for other in self._threads if other != address]
         self._machine.slots = len(self._threads)
@@ -118,8 +118,8 @@ class DaskCluster(Cluster):
                     LOG.info("Connected to the cluster at %s.", self.address)
                     self.problem = ""
                     while not self._closing.is_set() and self._client.status == "running":
-                        self._look(self._client)
-                        self._closing.wait(LOOK_EVERY)
+                        self._refresh(self._client)
+                        self._closing.wait(POLL_SECONDS)
                     if not self._closing.is_set():
                         raise OSError("the connection was lost")
             except Exception as error:
@@ -128,18 +128,18 @@ class DaskCluster(Cluster):
             finally:
                 self._client = None
 
-    def _look(self, client: Client) -> None:
+    def _refresh(self, client: Client) -> None:
         """Ask the workers that have joined what they are, and forget those that have left."""
         there = client.scheduler_info(n_workers=-1)["workers"]
         newest = max((worker["last_seen"] for worker in there.values()), default=0.0)
         # Dask itself counts on a worker for minutes that says nothing any more.
         there = {address: worker for address, worker in there.items() if worker["last_seen"] > newest - SILENT}
-        for address in there.keys() - self._asked.keys():
-            self._asked[address] = client.submit(task.facts, self._training, workers=[address], pure=False)
-        for address in self._asked.keys() - there.keys():
-            del self._asked[address]
+        for address in there.keys() - self._facts_requested.keys():
+            self._facts_requested[address] = client.submit(task.facts, self._training, workers=[address], pure=False)
+        for address in self._facts_requested.keys() - there.keys():
+            del self._facts_requested[address]
             self.refused.pop(address, None)
-        answered = {address: future for address, future in self._asked.items() if future.done()}
+        answered = {address: future for address, future in self._facts_requested.items() if future.done()}
         for address in answered.keys() - self._facts.keys() - self.refused.keys():
             try:
                 self._facts[address] = answered[address].result()
@@ -150,7 +150,9 @@ class DaskCluster(Cluster):
                 self.refused[address] = f"{address} {str(error) or type(error).__name__}"
                 LOG.warning("The cluster's worker %s It is not used.", self.refused[address])
         self._facts = {
-            address: known for address, known in self._facts.items() if address in there.keys() & self._asked.keys()
+            address: known
+            for address, known in self._facts.items()
+            if address in there.keys() & self._facts_requested.keys()
         }
         self._count({address: there[address] for address in self._facts})
 
@@ -160,7 +162,7 @@ class DaskCluster(Cluster):
         threads = [address for address in with_gpu_first for _ in range(workers[address]["nthreads"])]
         rooms = [(int(FREE_SHARE * one["memory_limit"]) - SHARED_BYTES) // one["nthreads"] for one in workers.values()]
         self._machine.memory = max(min(rooms, default=0), WORKER_BYTES + ROOM)
-        if self.connecting and self._asked and not (workers or self.refused):
+        if self.connecting and self._facts_requested and not (workers or self.refused):
             return  # they have not answered yet
         if self.connecting or threads != self._threads:
             self._threads, self._machine.slots, self.connecting = threads, len(threads), False
@@ -172,5 +174,5 @@ class DaskCluster(Cluster):
             lost = "The cluster at %s cannot be reached (%s); runs are trained on this machine until it can."
             LOG.warning(lost, self.address, str(error) or type(error).__name__)
         self.problem = f"The cluster at {self.address} cannot be reached; runs are trained on this machine."
-        self._asked, self._facts = {}, {}
+        self._facts_requested, self._facts = {}, {}
         self._count({})

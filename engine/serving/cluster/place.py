@@ -27,7 +27,7 @@ SILENT = 20.0
 """Seconds without an answer after which a worker of the cluster is taken to be gone."""
 
 
-class Place:
+class ClusterWorker:
     """Its thread waits for a run or a job, and then asks the worker again and again what there is to tell."""
 
     def __init__(
@@ -173,7 +173,7 @@ def with_files(report: protocol.Report, files: task.Files, folder: Path) -> prot
 def files_of(start: protocol.Start) -> dict[str, bytes]:
     """The files that a run reads: its saved state, and a text of the reader's own. What is missing the run itself says."""
     state = RunFolder(Path(start.folder)).state
-    wanted = {f"{task.folder_of(start.run_id)}/{state.name}": state} if start.seen is not None else {}
+    wanted = {f"{task.folder_of(start.run_id)}/{state.name}": state} if start.n_seen is not None else {}
     if user_texts.NAME.fullmatch(name := str(start.request.config.flat().get("text", ""))):
         wanted[f"texts/{name}.txt"] = data_folder() / "texts" / f"{name}.txt"
     return {name: file.read_bytes() for name, file in wanted.items() if file.exists()}

@@ -27,7 +27,7 @@ from engine.runs.folder import RunFolder
 from engine.serving import protocol
 from engine.serving.processes.messages import read_value, write_value
 
-LOOKS, LOOK_EVERY = 5, 0.01
+POLLS, POLL_SECONDS = 5, 0.01
 """How often :meth:`Task.poll` looks for something to tell before it comes back without, and the seconds between two looks."""
 
 Files = Mapping[str, bytes]
@@ -97,7 +97,7 @@ class Task:
         """``files``: those that it reads."""
         self._trainer, self._id = trainer(training), task_id
         self._trainer.tasks[task_id] = self
-        self._told = deque[tuple[bytes, Files]]()
+        self._reported = deque[tuple[bytes, Files]]()
         self._sent: dict[Path, int] = {}  # of each file that the app has: the time of its last change (ns)
         self._busy: protocol.Report | None = None
         self._folder = RunFolder(data_folder() / folder_of(task_id))
@@ -117,11 +117,11 @@ class Task:
         files that it speaks of. Commands and reports are pickled by :func:`write_value`."""
         for command in commands:
             self._trainer.commands.put(read_value(command))
-        for _ in range(LOOKS):
-            if self._told:
+        for _ in range(POLLS):
+            if self._reported:
                 break
-            await asyncio.sleep(LOOK_EVERY)
-        return [self._told.popleft() for _ in range(len(self._told))]
+            await asyncio.sleep(POLL_SECONDS)
+        return [self._reported.popleft() for _ in range(len(self._reported))]
 
     def take(self, report: protocol.Report) -> None:
         """Keep a report for the next poll. Called by the trainer."""
@@ -137,4 +137,4 @@ class Task:
         for file in speaks_of:
             if file.exists() and self._sent.get(file) != (changed := file.stat().st_mtime_ns):
                 files[file.name], self._sent[file] = file.read_bytes(), changed
-        self._told.append((write_value(report), files))
+        self._reported.append((write_value(report), files))

@@ -64,12 +64,18 @@ def child_environment(environ: Mapping[str, str], data: Path | None = None) -> d
     """The environment of a child: the variables of ``environ`` that it may see, by default :data:`KEPT_BLOCKS` and
     :data:`KEPT_KERNELS`, one thread, and the folder of its data, by default that of this program.
     """
-    seen = {
+    n_seen = {
         name: value
         for name, value in environ.items()
         if name.upper() in PASSED_ON or name.upper().startswith(PASSED_ON_PREFIXES)
     }
-    return {**KEPT_BLOCKS, **KEPT_KERNELS, **seen, **ONE_THREAD, DATA_VARIABLE: str((data or data_folder()).absolute())}
+    return {
+        **KEPT_BLOCKS,
+        **KEPT_KERNELS,
+        **n_seen,
+        **ONE_THREAD,
+        DATA_VARIABLE: str((data or data_folder()).absolute()),
+    }
 
 
 class Spawned(subprocess.Popen[bytes]):

@@ -49,14 +49,14 @@ class Request:
 
 def serve(server: socket.socket) -> Callable[[], object] | None:
     """Fork a child for each request, and tell the end of each. Returns what a child does, in the child; None at the end."""
-    told: dict[int, tuple[int, socket.socket]] = {}  # by pidfd: the child, and the socket on which its end is told
+    message: dict[int, tuple[int, socket.socket]] = {}  # by pidfd: the child, and the socket on which its end is told
     events = select.poll()
     events.register(server, select.POLLIN)
     while True:
         for descriptor, _ in events.poll():
-            if descriptor in told:
+            if descriptor in message:
                 events.unregister(descriptor)
-                _tell_end(descriptor, *told.pop(descriptor))
+                _tell_end(descriptor, *message.pop(descriptor))
                 continue
             body, given, _, _ = socket.recv_fds(server, REQUEST, N_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)
             if not body:
@@ -67,20 +67,20 @@ def serve(server: socket.socket) -> Callable[[], object] | None:
                 pid = os.fork()
             except OSError as error:  # also without memory, or with too many processes: who asked sees its pipes closed
                 LOG.error("A process cannot be started: %s.", error.strerror)
-                for own in given:
-                    os.close(own)
+                for inherited in given:
+                    os.close(inherited)
                 continue
             if pid == 0:
                 server.close()
-                for handle, (_, end) in told.items():
+                for handle, (_, end) in message.items():
                     os.close(handle)
                     end.close()
                 return _become(Request(**json.loads(body)), given)
-            for own in given[:3]:
-                os.close(own)
+            for inherited in given[:3]:
+                os.close(inherited)
             end = socket.socket(fileno=given[3])
             handle = os.pidfd_open(pid)
-            told[handle] = pid, end
+            message[handle] = pid, end
             events.register(handle, select.POLLIN)
             with suppress(OSError):  # who asked is gone; so is the child's input
                 socket.send_fds(end, [NUMBER.pack(pid)], [handle])

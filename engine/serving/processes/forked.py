@@ -28,7 +28,7 @@ WARM = (
 """The modules that the fork server imports: those of the children, of their questions, and what the first training step imports."""
 HANGS_AFTER = 60.0
 """Seconds without coming to a request after which a fork server hangs: it is killed with the child that was asked for."""
-LOOK_EVERY = 0.5
+POLL_SECONDS = 0.5
 """Seconds between two looks whether a fork server that says nothing stands still; found so twice, it is killed."""
 TELLS_WITHIN = 5.0
 """Seconds after the end of a child in which its fork server must tell how it ended."""
@@ -50,7 +50,7 @@ class Forked:
         """Its number; 0 until it is known."""
         self.returncode: int | None = None
         """As that of Popen; None before :meth:`wait` has returned, and where it cannot be known."""
-        self._server, self._asked_at = FORK_SERVER, time.monotonic()
+        self._server, self._requested_at = FORK_SERVER, time.monotonic()
         self._awaited, self._killed, self._lock = True, False, Lock()
         self._handle: int | None = None  # a pidfd: it never means another process
         self._end, end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -82,8 +82,8 @@ class Forked:
         """Wait so long for the fork server to say something, or to end: one that stands still is killed. Returns whether it did."""
         waits, stopped = select.poll(), 0
         waits.register(self._end, select.POLLIN)
-        while not waits.poll(LOOK_EVERY * 1000):
-            seconds -= LOOK_EVERY
+        while not waits.poll(POLL_SECONDS * 1000):
+            seconds -= POLL_SECONDS
             if seconds <= 0:
                 return False
             stopped = stopped + 1 if is_stopped(self._server.pid) else 0
@@ -97,7 +97,7 @@ class Forked:
             self._killed = True
             if self._handle is not None:
                 signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-            elif self._awaited and time.monotonic() - self._asked_at > HANGS_AFTER:
+            elif self._awaited and time.monotonic() - self._requested_at > HANGS_AFTER:
                 self._server.kill()
 
     def wait(self) -> None:
@@ -152,7 +152,7 @@ class ForkServer:
         if process := self._process:
             process.kill()
             with suppress(subprocess.TimeoutExpired):
-                process.wait(LOOK_EVERY)
+                process.wait(POLL_SECONDS)
 
     def close(self) -> None:
         """End the fork server; one that is importing would else do that to the end."""

@@ -7,7 +7,7 @@ import psutil
 
 TRAINING = 15
 """Niceness of training. On Linux the page process, at 0, then gets a core at once; otherwise training uses nearly all of it."""
-OWN_PROCESS = 19
+DEDICATED_PROCESS = 19
 """Niceness of a run that has a process of its own: it gives way to workers whose processes many runs share."""
 JOBS = 10
 """Niceness of the processes that answer a page's questions: somebody waits for each, so training gives way to them."""
@@ -19,7 +19,7 @@ training would otherwise get almost no time."""
 
 def give_way(niceness: int) -> None:
     """Lower the priority of this process to ``niceness`` or the largest allowed, permanently; Windows has one fitting class instead."""
-    niceness = min(niceness, int(os.environ.get(NICENESS_VARIABLE, OWN_PROCESS)))
+    niceness = min(niceness, int(os.environ.get(NICENESS_VARIABLE, DEDICATED_PROCESS)))
     if sys.platform == "win32":
         psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS)
     else:

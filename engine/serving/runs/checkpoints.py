@@ -39,10 +39,10 @@ class Checkpoints:
         self._evicted: dict[str, Visitor] = {}
         """By id, the owners of the runs that go on as soon as they have a page open."""
 
-    def look_around(self, now: float) -> None:
+    def update_presence(self, now: float) -> None:
         """Do what is planned (:func:`plan`), and bring back the runs whose owner is here again."""
         with self._lock:
-            self._presence.look(self._queue.all_runs(), now)
+            self._presence.update(self._queue.all_runs(), now)
             for worker in self._supervisor.workers:
                 self._presence.tell(worker)
             waiting, on_workers = self._queue.waiting, self._queue.on_workers()

@@ -20,7 +20,7 @@ class Presence:
         # By visitor, the time of the first look without a page; of nobody who follows no run.
         self._away_since, self._now = dict[str, float](), 0.0
 
-    def look(self, runs: Iterable[QueuedRun], now: float) -> None:
+    def update(self, runs: Iterable[QueuedRun], now: float) -> None:
         """Look who of the followers of these runs has a page open."""
         followers = {visitor.id for queued in runs for visitor in queued.followers}
         away = [one for one in followers if not self.is_here(one)]

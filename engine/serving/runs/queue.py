@@ -85,7 +85,7 @@ def worker_for_run(workers: Sequence[WorkerProcess], queued: QueuedRun, most: in
     return min(room, key=lambda worker: (worker.load, worker.slot.number), default=None)
 
 
-def goes_on_its_own(queued: QueuedRun, workers: Sequence[WorkerProcess], limits: Limits) -> bool:
+def needs_dedicated(queued: QueuedRun, workers: Sequence[WorkerProcess], limits: Limits) -> bool:
     """Whether a run gets a process of its own, with the operating system's limit: where it is large for a worker, or where its peak is
     only a bound and not small. Then it alone fails if it takes more than it should. On an accelerator it gets none: the system's limit
     does not count that memory."""
@@ -96,7 +96,9 @@ def goes_on_its_own(queued: QueuedRun, workers: Sequence[WorkerProcess], limits:
     return large and not needs_accelerator(queued, workers)
 
 
-def machine_for_own(workers: Sequence[WorkerProcess], machines: Sequence[Machine], limits: Limits) -> Machine | None:
+def machine_for_dedicated(
+    workers: Sequence[WorkerProcess], machines: Sequence[Machine], limits: Limits
+) -> Machine | None:
     """The machine with the fewest processes of that kind on which there is room for one more process with a run of its own; None while
     there is none.
 
@@ -105,17 +107,19 @@ def machine_for_own(workers: Sequence[WorkerProcess], machines: Sequence[Machine
     """
     if not any(worker.available and worker.role == "runs" for worker in workers):
         return None  # whether there is an accelerator is not known yet
-    own = Counter(worker.machine for worker in workers if worker.role == "own")
-    room = [machine for machine in machines if _has_room_for_own(machine, own[machine.name], workers, limits)]
-    return min(room, key=lambda machine: own[machine.name], default=None)
+    dedicated = Counter(worker.machine for worker in workers if worker.role == "own")
+    room = [
+        machine for machine in machines if _has_room_for_dedicated(machine, dedicated[machine.name], workers, limits)
+    ]
+    return min(room, key=lambda machine: dedicated[machine.name], default=None)
 
 
-def _has_room_for_own(machine: Machine, own: int, workers: Iterable[WorkerProcess], limits: Limits) -> bool:
-    """Whether one more process with a run of its own fits on the machine beside ``own`` others."""
+def _has_room_for_dedicated(machine: Machine, dedicated: int, workers: Iterable[WorkerProcess], limits: Limits) -> bool:
+    """Whether one more process with a run of its own fits on the machine beside ``dedicated`` others."""
     shared = [worker for worker in workers if worker.role == "runs" and worker.machine == machine.name]
     taken = sum(WORKER_BYTES + together(run.prediction for run in worker.runs.values()) for worker in shared)
-    needed = taken + (own + 1) * memory_for("own", machine, limits)
-    return own == 0 or (own < machine.slots and needed <= machine.slots * machine.memory)
+    needed = taken + (dedicated + 1) * memory_for("own", machine, limits)
+    return dedicated == 0 or (dedicated < machine.slots and needed <= machine.slots * machine.memory)
 
 
 class RunQueue:
@@ -162,7 +166,7 @@ class RunQueue:
 
     def shares_worker(self, queued: QueuedRun) -> bool:
         """Whether a run has no process of its own."""
-        return not goes_on_its_own(queued, self._supervisor.workers, self._limits)
+        return not needs_dedicated(queued, self._supervisor.workers, self._limits)
 
     def all_runs(self) -> list[QueuedRun]:
         """The runs that wait and those on workers."""
@@ -204,7 +208,7 @@ class RunQueue:
                     run_id, folder = queued.run.id, str(queued.run.folder)
                     worker.runs[run_id], queued.run.machine = queued, worker.address
                     self._presence.tell(worker)
-                    worker.send(protocol.Start(run_id, queued.request, queued.prediction, folder, queued.seen))
+                    worker.send(protocol.Start(run_id, queued.request, queued.prediction, folder, queued.n_seen))
                     for _ in range(queued.early_steps):
                         worker.send(protocol.Control(run_id, "step"))
             self._number()
@@ -217,9 +221,9 @@ class RunQueue:
     def _worker_for(self, queued: QueuedRun) -> WorkerProcess | None:
         """A worker with room for the run; for one that needs a process of its own, a new one."""
         workers = self._supervisor.workers
-        if not goes_on_its_own(queued, workers, self._limits):
+        if not needs_dedicated(queued, workers, self._limits):
             return worker_for_run(workers, queued, self._limits.runs_per_worker)
-        machine = machine_for_own(workers, self._supervisor.machines.training, self._limits)
+        machine = machine_for_dedicated(workers, self._supervisor.machines.training, self._limits)
         if machine is None:
             return None
         worker = self._supervisor.launch(Slot("own", run_id=queued.run.id, machine=machine.name))

@@ -22,16 +22,16 @@ S = TypeVar("S", bound=TaskSettings)
 """A task's own settings."""
 
 
-def uniform_symbols(batch: int, length: int, own: TaskSettings, generator: torch.Generator) -> Tensor:
+def uniform_symbols(batch: int, length: int, settings: TaskSettings, generator: torch.Generator) -> Tensor:
     """Symbols drawn independently and uniformly, [batch, length]."""
-    return torch.randint(own.n_symbols, (batch, length), generator=generator)
+    return torch.randint(settings.n_symbols, (batch, length), generator=generator)
 
 
-def asked_at_the_end(source: Tensor, answers: Tensor) -> Tensor:
+def answer_at_the_end(source: Tensor, answers: Tensor) -> Tensor:
     """The answers [batch] at the last position, where alone something is asked: [batch, length]."""
-    asked = torch.full_like(source, IGNORE)
-    asked[:, -1] = answers
-    return asked
+    answered = torch.full_like(source, IGNORE)
+    answered[:, -1] = answers
+    return answered
 
 
 @dataclass(frozen=True)

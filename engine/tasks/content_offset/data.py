@@ -9,10 +9,10 @@ from engine.tasks.base.data import IGNORE, TaskData
 from engine.tasks.content_offset import ContentOffsetSettings
 
 
-def answer(source: Tensor, own: ContentOffsetSettings) -> Tensor:
-    symbols, offsets = source % own.vocab_size, source // own.vocab_size + 1
-    asked = torch.arange(source.size(1)) - offsets  # [batch, length]
-    return torch.where(asked < 0, IGNORE, symbols.gather(1, asked.clamp(min=0)))
+def answer(source: Tensor, settings: ContentOffsetSettings) -> Tensor:
+    symbols, offsets = source % settings.vocab_size, source // settings.vocab_size + 1
+    answered = torch.arange(source.size(1)) - offsets  # [batch, length]
+    return torch.where(answered < 0, IGNORE, symbols.gather(1, answered.clamp(min=0)))
 
 
 TASK = TaskData(answer)

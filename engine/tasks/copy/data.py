@@ -6,7 +6,7 @@ from engine.tasks.base import SymbolSettings
 from engine.tasks.base.data import TaskData
 
 
-def answer(source: Tensor, own: SymbolSettings) -> Tensor:
+def answer(source: Tensor, settings: SymbolSettings) -> Tensor:
     return source
 
 

@@ -6,7 +6,7 @@ from engine.tasks.base import SymbolSettings
 from engine.tasks.base.data import IGNORE, TaskData
 
 
-def answer(source: Tensor, own: SymbolSettings) -> Tensor:
+def answer(source: Tensor, settings: SymbolSettings) -> Tensor:
     first = source[:, :1].repeat(1, source.size(1))
     first[:, 0] = IGNORE
     return first

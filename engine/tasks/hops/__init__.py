@@ -33,19 +33,19 @@ class HopsSettings(SymbolSettings):
         return int(self.vocab_size * (self.vocab_size - (not self.repeats)) ** (length - 1))
 
     def sample(self, usual: str) -> str:
-        question = ["0", "1", *("20"[place % 2] for place in range(self.n_hops + 1))]
+        question = ["0", "1", *("20"[position % 2] for position in range(self.n_hops + 1))]
         answers = ["·"] * (self.n_hops + 2) + ["1"]
         return f"{counted(self.n_hops, 'hop')}: {' '.join(question)} → {' '.join(answers)}"
 
-    def asked(self, length: int) -> float:
+    def answered(self, length: int) -> float:
         """The number of positions of a sequence that have an answer, on average."""
         again = 1 / (self.vocab_size - (not self.repeats))
         lead_on = [1.0] * length  # the probability, by position, that the hops so far lead somewhere from there
         for _ in range(self.n_hops):
             before, lead_on = lead_on, [0.0, 0.0]
-            for place in range(2, length):
+            for position in range(2, length):
                 # The symbol stood two places before, or the place before is as good as this one.
-                lead_on.append(again * before[place - 1] + (1 - again) * lead_on[place - 1])
+                lead_on.append(again * before[position - 1] + (1 - again) * lead_on[position - 1])
         stays = again if self.repeats else 0.0  # it follows itself
         return sum(stays + (1 - stays) * share for share in lead_on[1:length])
 
@@ -64,7 +64,7 @@ class HopsSettings(SymbolSettings):
                 f"more layers than hops. {self.n_hops.bit_length() + 1} layers can hold the rule (Sanford et al. 2024, section 4); that "
                 "training finds it is not known."
             )
-        asks_nothing = exp(-config.batch_size * self.asked(config.seq_len))
+        asks_nothing = exp(-config.batch_size * self.answered(config.seq_len))
         if asks_nothing * config.steps >= 1:
             yield (
                 f"About {asks_nothing:.0%} of the batches ask for nothing, since hardly a symbol comes twice. Such a step has no loss. "

@@ -7,12 +7,14 @@ from engine.tasks.base.data import IGNORE, TaskData, uniform_symbols
 from engine.tasks.hops import HopsSettings
 
 
-def draw(batch: int, length: int, own: HopsSettings, generator: torch.Generator) -> Tensor:
-    if own.repeats:
-        return uniform_symbols(batch, length, own, generator)
-    steps = torch.randint(1, own.vocab_size, (batch, length), generator=generator)  # from each symbol to another one
-    steps[:, :1] = uniform_symbols(batch, 1, own, generator)
-    return steps.cumsum(dim=1) % own.vocab_size
+def draw(batch: int, length: int, settings: HopsSettings, generator: torch.Generator) -> Tensor:
+    if settings.repeats:
+        return uniform_symbols(batch, length, settings, generator)
+    steps = torch.randint(
+        1, settings.vocab_size, (batch, length), generator=generator
+    )  # from each symbol to another one
+    steps[:, :1] = uniform_symbols(batch, 1, settings, generator)
+    return steps.cumsum(dim=1) % settings.vocab_size
 
 
 def landings(source: Tensor) -> Tensor:
@@ -25,25 +27,25 @@ def landings(source: Tensor) -> Tensor:
     return nowhere.scatter(1, order[:, 1:] + 1, after)
 
 
-def ends(source: Tensor, own: HopsSettings) -> Tensor:
+def ends(source: Tensor, settings: HopsSettings) -> Tensor:
     """The position on which the hops from each position end, [batch, length]. Positions count from 1; 0 is nowhere."""
     landing = landings(source)
     at = landing[:, 1:]
-    for _ in range(own.n_hops - 1):
+    for _ in range(settings.n_hops - 1):
         at = landing.gather(1, at)
     return at
 
 
-def answer(source: Tensor, own: HopsSettings) -> Tensor:
-    return torch.cat([torch.full_like(source[:, :1], IGNORE), source], dim=1).gather(1, ends(source, own))
+def answer(source: Tensor, settings: HopsSettings) -> Tensor:
+    return torch.cat([torch.full_like(source[:, :1], IGNORE), source], dim=1).gather(1, ends(source, settings))
 
 
-def true_source(source: Tensor, own: HopsSettings) -> Tensor:
+def true_source(source: Tensor, settings: HopsSettings) -> Tensor:
     """The position on which the last position's hops end, [batch]; -1 where they lead nowhere. Raises ValueError with repeats, where a
     hop can end on the position that asks."""
-    if own.repeats:
+    if settings.repeats:
         raise ValueError("repeats is True; allowed is False where one true source is asked for.")
-    return ends(source, own)[:, -1] - 1
+    return ends(source, settings)[:, -1] - 1
 
 
 TASK = TaskData(answer, draw, true_source)

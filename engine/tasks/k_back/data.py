@@ -6,9 +6,9 @@ from engine.tasks.base.data import IGNORE, TaskData
 from engine.tasks.k_back import KBackSettings
 
 
-def answer(source: Tensor, own: KBackSettings) -> Tensor:
-    earlier = source.roll(own.k, dims=1)
-    earlier[:, : own.k] = IGNORE
+def answer(source: Tensor, settings: KBackSettings) -> Tensor:
+    earlier = source.roll(settings.k, dims=1)
+    earlier[:, : settings.k] = IGNORE
     return earlier
 
 

@@ -16,9 +16,9 @@ def shortcut_answers(length: int, symbols: int) -> Tensor:
     return longest[:length]
 
 
-def draw(batch: int, length: int, own: KeyTokenSettings, generator: torch.Generator) -> Tensor:
-    symbols = own.vocab_size
-    rho = 1 / symbols if own.shortcut is None else own.shortcut
+def draw(batch: int, length: int, settings: KeyTokenSettings, generator: torch.Generator) -> Tensor:
+    symbols = settings.vocab_size
+    rho = 1 / symbols if settings.shortcut is None else settings.shortcut
     key = torch.randint(symbols, (batch, 1), generator=generator)
     position = torch.randint(length, (batch, 1), generator=generator)
     by_position = shortcut_answers(length, symbols).expand(batch, -1)
@@ -29,8 +29,8 @@ def draw(batch: int, length: int, own: KeyTokenSettings, generator: torch.Genera
     return source.scatter(1, position, symbols + key)
 
 
-def answer(source: Tensor, own: KeyTokenSettings) -> Tensor:
-    symbols = own.vocab_size
+def answer(source: Tensor, settings: KeyTokenSettings) -> Tensor:
+    symbols = settings.vocab_size
     is_key = source >= symbols
     key = (source - symbols).clamp(min=0).sum(dim=1, keepdim=True)  # exactly one key a sequence
     return torch.where(is_key, IGNORE, (source + key) % symbols)

@@ -53,7 +53,7 @@ class LookupSettings(SymbolSettings):
         return f"{LETTERS[key]}{'?' if value == self.vocab_size else value}"
 
     def answer_name(self, answer: int) -> str:
-        digits = [answer // self.vocab_size**place % self.vocab_size for place in range(self.lookups)]
+        digits = [answer // self.vocab_size**digit % self.vocab_size for digit in range(self.lookups)]
         return " ".join(map(str, reversed(digits)))
 
     def broken_rules(self, config: BaseConfig) -> Iterator[Breach]:

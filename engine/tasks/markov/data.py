@@ -7,9 +7,9 @@ from engine.tasks.base.data import IGNORE, TaskData
 from engine.tasks.markov import MarkovSettings
 
 
-def draw(batch: int, length: int, own: MarkovSettings, generator: torch.Generator) -> Tensor:
+def draw(batch: int, length: int, settings: MarkovSettings, generator: torch.Generator) -> Tensor:
     """Sequences, [batch, length]: the first two symbols together, then one by one."""
-    source, v = own.source, own.vocab_size
+    source, v = settings.source, settings.vocab_size
     cumulative = torch.from_numpy(source.table.cumsum(axis=2))  # [first, second, next]
     pairs = torch.from_numpy(source.pairs).flatten()  # [first * second]
     start = torch.multinomial(pairs, batch, replacement=True, generator=generator)
@@ -21,7 +21,7 @@ def draw(batch: int, length: int, own: MarkovSettings, generator: torch.Generato
     return torch.stack(symbols, dim=1)
 
 
-def answer(source: Tensor, own: MarkovSettings) -> Tensor:
+def answer(source: Tensor, settings: MarkovSettings) -> Tensor:
     following = source.roll(-1, dims=1)
     following[:, 0] = following[:, -1] = IGNORE
     return following

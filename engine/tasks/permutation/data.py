@@ -15,8 +15,8 @@ def permutation(n: int, seed: int) -> tuple[int, ...]:
     return tuple(torch.randperm(n, generator=torch.Generator().manual_seed(seed)).tolist())
 
 
-def answer(source: Tensor, own: PermutationSettings) -> Tensor:
-    return source[:, list(permutation(source.size(1), own.permutation_seed))]
+def answer(source: Tensor, settings: PermutationSettings) -> Tensor:
+    return source[:, list(permutation(source.size(1), settings.permutation_seed))]
 
 
 TASK = TaskData(answer)

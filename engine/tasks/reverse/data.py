@@ -6,7 +6,7 @@ from engine.tasks.base.data import TaskData
 from engine.tasks.reverse import ReverseSettings
 
 
-def answer(source: Tensor, own: ReverseSettings) -> Tensor:
+def answer(source: Tensor, settings: ReverseSettings) -> Tensor:
     return source.flip(1)
 
 

@@ -16,7 +16,7 @@ SPLIT_SHARE = 5
 """Where the split is by windows, one of this many windows is held out."""
 
 
-def next_token(source: Tensor, own: TextSettings) -> Tensor:
+def next_token(source: Tensor, settings: TextSettings) -> Tensor:
     """The token that follows at each position, nothing at the last: [batch, length]. Windows come with one token more, so
     that their last position is answered too.
     """
@@ -53,17 +53,19 @@ class Windows:
 class TextCorpus:
     """The training and the held-out text of a text task."""
 
-    def __init__(self, own: TextSettings, config: BaseConfig) -> None:
-        text = own.encoded()
+    def __init__(self, settings: TextSettings, config: BaseConfig) -> None:
+        text = settings.encoded()
         trained = _tensors(text.trained)
-        self.names = text.vocabulary.names(own.vocab_size)
+        self.names = text.vocabulary.names(settings.vocab_size)
         """The name of each token."""
-        self.trained = trained if own.text_tokens is None else (_stretch(trained, own.text_tokens, config.seed),)
+        self.trained = (
+            trained if settings.text_tokens is None else (_stretch(trained, settings.text_tokens, config.seed),)
+        )
         """The texts that may be trained on, [token] each."""
         self._held_out = _tensors(text.held_out)
-        self._unit = own.unit
-        self._stride = own.stride if own.windows == "overlapping" else None
-        self._split, self._most, self._seed = own.split, config.dataset_size, config.seed
+        self._unit = settings.unit
+        self._stride = settings.stride if settings.windows == "overlapping" else None
+        self._split, self._most, self._seed = settings.split, config.dataset_size, config.seed
         self._cut: dict[tuple[int, bool], tuple[Windows, Tensor]] = {}
         counts = torch.cat(self.trained).bincount()
         self.chance = counts.max().item() / counts.sum().item()
@@ -116,9 +118,9 @@ class TextCorpus:
 
 
 @lru_cache(maxsize=4)
-def text_corpus(own: TextSettings, config: BaseConfig) -> TextCorpus:
+def text_corpus(settings: TextSettings, config: BaseConfig) -> TextCorpus:
     """The corpus of a run with these settings."""
-    return TextCorpus(own, config)
+    return TextCorpus(settings, config)
 
 
 def _tensors(texts: Sequence[np.ndarray]) -> tuple[Tensor, ...]:

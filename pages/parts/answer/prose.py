@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from engine.experiments.answer import Paragraph, Section, Told, claim_of, statements
+from engine.experiments.answer import Paragraph, Section, Statement, claim_of, statements
 from engine.experiments.evidence.shipped import ShippedClaim, shipped_claims, shipped_result
 from engine.experiments.finding import Finding, contradict
 from engine.experiments.issues import ISSUES
@@ -42,32 +42,34 @@ def found_of(slug: str) -> tuple[ShippedClaim, ...]:
     return tuple(shipped_claims(ISSUES[slug]))
 
 
-def found_for(told: Told) -> ShippedClaim | None:
+def found_for(statements: Statement) -> ShippedClaim | None:
     """What the shipped evidence says about a statement."""
-    claim = claim_of(told)
-    return next((one for one in found_of(told.issue) if one.claim == claim), None)
+    claim = claim_of(statements)
+    return next((one for one in found_of(statements.issue) if one.claim == claim), None)
 
 
 def prose(sections: Sequence[Section]) -> list[str]:
     """The paragraphs of each section, in Markdown; a term is linked where it stands first."""
     sentences = [one for section in sections for paragraph in section.paragraphs for one in paragraph.sentences]
-    texts = iter(with_terms(*(one.text if isinstance(one, Told) else one for one in sentences)))
+    texts = iter(with_terms(*(one.text if isinstance(one, Statement) else one for one in sentences)))
     return ["\n\n".join(_paragraph(one, texts) for one in section.paragraphs) for section in sections]
 
 
-def mark(told: Told) -> str:
+def mark(statements: Statement) -> str:
     """The mark of a statement: its numbers, and the finding unless it holds, as a link to the issue. Who points at it sees the claim
     as it was tested. Empty where nothing was shipped."""
-    claim, found = claim_of(told), found_for(told)
+    claim, found = claim_of(statements), found_for(statements)
     if found is None:
         return ""
     tested = f"{claim.sentence} ({claim.condition})" if claim.condition else claim.sentence
     if found.finding is Finding.CANNOT_TELL:
         tested += f" {found.weighed.why}"
-    if any(contradict(found.finding, finding) for finding in found.seen):
-        tested += f" Seeds that were seen before say otherwise: {', '.join(finding.words for finding in found.seen)}."
+    if any(contradict(found.finding, finding) for finding in found.known_seeds):
+        tested += (
+            f" Seeds that were seen before say otherwise: {', '.join(finding.words for finding in found.known_seeds)}."
+        )
     words = "" if found.finding is Finding.HOLDS else f"{badge(found.finding, found.finding.words)} "
-    return f'[{words}{numbers(found, turned=told.turned)}]({LINK}{told.issue} "{tested}")'
+    return f'[{words}{numbers(found, turned=statements.turned)}]({LINK}{statements.issue} "{tested}")'
 
 
 def numbers(found: ShippedClaim, *, turned: bool = False) -> str:
@@ -88,7 +90,7 @@ def _paragraph(paragraph: Paragraph, texts: Iterator[str]) -> str:
     """``texts``: those of its sentences come next."""
     parts = [f"**{paragraph.about}**"]
     for sentence in paragraph.sentences:
-        parts += [next(texts), mark(sentence)] if isinstance(sentence, Told) else [next(texts)]
+        parts += [next(texts), mark(sentence)] if isinstance(sentence, Statement) else [next(texts)]
     return " ".join(filter(None, parts))
 
 
@@ -106,9 +108,9 @@ def in_short(sections: Sequence[Section]) -> str:
     for section in sections:
         links.setdefault(finding_of(section.lead), []).append(f"[{section.short}](#{section.anchor})")
     holds = ", or where ".join(links.pop(Finding.HOLDS, ["nothing was found"]))
-    told = [f"A stack of self-attention layers goes wrong where {holds}."]
-    told += [f"{IN_SHORT[finding]}: {'; '.join(those)}." for finding, those in links.items()]
-    return f"**In short:** {' '.join(told)}"
+    statements = [f"A stack of self-attention layers goes wrong where {holds}."]
+    statements += [f"{IN_SHORT[finding]}: {'; '.join(those)}." for finding, those in links.items()]
+    return f"**In short:** {' '.join(statements)}"
 
 
 def lead_of(section: Section) -> str:
@@ -138,12 +140,12 @@ def figures_of(slug: str) -> list[Panel]:
     if found is None:
         return []
     drawn = key_figure(**key_numbers(issue, found.report))
-    return [Panel("answer.figure", figure.quantity, drawn, found.outcome.sentence, 52 + 40 * len(figure.rows))]
+    return [Panel("answer.figure", figure.quantity, drawn, found.finding.sentence, 52 + 40 * len(figure.rows))]
 
 
-def finding_of(told: Told) -> Finding | None:
+def finding_of(statements: Statement) -> Finding | None:
     """The finding about a statement; None where it was not measured."""
-    found = found_for(told)
+    found = found_for(statements)
     return found.finding if found else None
 
 

@@ -74,7 +74,7 @@ def place_at(address: str) -> Place | None:
 HERE = Path(__file__).parent
 SCREEN = "frame.screen"
 """Session key: the name of the screen that a page of several shows; the browser scrolls up when it becomes another one."""
-ASKED = "frame.asked"
+REQUESTED_TERM = "frame.asked"
 """The session key of what a link to the glossary asks for, until the drawer is open there."""
 SEARCH = "frame.search"
 
@@ -115,7 +115,7 @@ def _glossary(place: str, current: str) -> None:
         pressed = st.button(GLOSSARY.title, icon=":material/dictionary:", type="tertiary")
         here = {"place": place, "current": current, "screen": st.session_state.get(SCREEN, "")}
         followed = listening_script(HERE / "frame.js")(key="frame.script", on_term_change=nothing, data=here)
-    linked = st.session_state.pop(ASKED, None)
+    linked = st.session_state.pop(REQUESTED_TERM, None)
     if pressed or linked is not None or followed.term in TERMS:
         _drawer(linked if linked in TERMS else followed.term)
 
@@ -123,7 +123,7 @@ def _glossary(place: str, current: str) -> None:
 def open_glossary(term: str) -> None:
     """Open the drawer on the next page, at a term by its slug; what is none is searched for."""
     slug = meant(term, TERMS)
-    st.session_state[ASKED] = slug
+    st.session_state[REQUESTED_TERM] = slug
     if slug not in TERMS:
         st.session_state[SEARCH] = slug
 
@@ -167,11 +167,11 @@ def as_fragment(draw: Callable[[*Arguments], None], *arguments: *Arguments, ever
 # confirmed, each with its number (``pages/parts/boards/base/script/presses.js``).
 
 
-def received(told: object, name: str) -> list[Mapping[str, Any]]:
+def received(message: object, name: str) -> list[Mapping[str, Any]]:
     """The presses of a message that were in none before, in their order. Call it once per message, in its callback. ``name``: the session
     key under which the number of the last one is kept. What no script tells is no press."""
     presses: list[Mapping[str, Any]] = (
-        [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+        [each for each in message if isinstance(each, dict)] if isinstance(message, list) else []
     )
     numbered = [press for press in presses if isinstance(press.get("number"), int)]
     new = [press for press in numbered if press["number"] > last_received(name)]

@@ -42,17 +42,17 @@ def as_code(given: str) -> str:
     return f"{fence}{pad}{line}{pad}{fence}"
 
 
-def in_markdown(said: Problem | Exception | str) -> str:
+def in_markdown(sentence: Problem | Exception | str) -> str:
     """The engine's sentence with the given values as inline code: the parts of a problem, or whatever stands in “quotes”."""
-    match said:
+    match sentence:
         case Problem():
-            return said.sentence(as_code, in_markdown)
+            return sentence.sentence(as_code, in_markdown)
         case ConfigError():
-            return " ".join(map(in_markdown, said.problems))
+            return " ".join(map(in_markdown, sentence.problems))
         case Refused():  # its settings were checked before: the quotes hold titles of the app's own
-            return str(said)
+            return str(sentence)
         case _:
-            return QUOTED.sub(lambda found: as_code(found[1]), str(said))
+            return QUOTED.sub(lambda found: as_code(found[1]), str(sentence))
 
 
 def say_ignored(problems: Iterable[Problem]) -> None:
@@ -70,8 +70,8 @@ def refused_in_words(where: str = "", error: type[Exception] = Explained) -> Ite
     except error as refused:
         st.session_state[f"refused.{where}"] = in_markdown(refused)
     except OSError as failed:
-        told = data_folder_problem() or f"The disk does not take it: {failed.strerror or 'unknown error'}."
-        st.session_state[f"refused.{where}"] = in_markdown(told)
+        notice = data_folder_problem() or f"The disk does not take it: {failed.strerror or 'unknown error'}."
+        st.session_state[f"refused.{where}"] = in_markdown(notice)
 
 
 def show_refusal(where: str = "", show: Callable[..., object] = st.error, icon: str = ":material/block:") -> None:
@@ -84,8 +84,8 @@ def say_unsaved(kept: Run | BackgroundTask | None) -> None:
     """Say that a run, which goes on, or the result of a task is in memory only, so that its owner takes away what is worth keeping."""
     if kept is not None and kept.unsaved:
         gone = "It goes on, but it is gone" if isinstance(kept, Run) else "It is gone"
-        told = f"{kept.unsaved} {gone} when the app is started anew: download what you want to keep."
-        st.warning(told, icon=":material/save:")
+        notice = f"{kept.unsaved} {gone} when the app is started anew: download what you want to keep."
+        st.warning(notice, icon=":material/save:")
 
 
 # The glossary

@@ -232,7 +232,7 @@ class PageSettings(ABC):
             st.session_state[self.key] = self.defaults()
         return cast(dict[str, Any], st.session_state[self.key])
 
-    def asked_for(self) -> dict[str, Any]:
+    def requested(self) -> dict[str, Any]:
         """The values that count: those of the settings that exist now."""
         return self.values()
 
@@ -293,7 +293,7 @@ class PageSettings(ABC):
 
     def first_value(self, name: str) -> Any:
         """What a setting's widget starts at: a list of numbers as text, since it is typed, and a list of names as a list."""
-        value = self.asked_for().get(name)
+        value = self.requested().get(name)
         if isinstance(value, tuple):
             return to_text(value) if name in self.rows() else list(value)
         return value
@@ -332,7 +332,7 @@ class PageSettings(ABC):
 
     def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
         """The values that are not as by default, or not as in ``others``, such as the run that the link names."""
-        usual, now = (self.defaults(), *others), self.asked_for()
+        usual, now = (self.defaults(), *others), self.requested()
         unusual = [name for name in now if any(flat.get(name, ...) != now[name] for flat in usual)]
         return {name: to_text(now[name]) for name in unusual}
 

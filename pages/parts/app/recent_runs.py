@@ -21,7 +21,7 @@ from pages.parts.app.visitor import mine, visitor
 
 Action = Literal[Steering, "stop"]
 SHOWN = "run"
-SHELF = "shelf"
+RECENT = "shelf"
 MAX_RECENT_RUNS = 6
 """The number of runs on the shelf; beyond it the oldest that is not pinned goes."""
 
@@ -111,7 +111,7 @@ class RecentRuns:
 
 
 def recent_runs_of_tab() -> RecentRuns:
-    return cast(RecentRuns, st.session_state.setdefault(SHELF, RecentRuns()))
+    return cast(RecentRuns, st.session_state.setdefault(RECENT, RecentRuns()))
 
 
 def shown_run() -> Run | None:

@@ -86,8 +86,8 @@ class TaskRegistry(Generic[T]):
     def running_of(self, visitor: Visitor, like: Callable[[T], bool] = lambda task: True) -> str:
         """The name of the visitor's first running task, of those for which ``like`` holds; empty where there is none."""
         with self._lock:
-            own = [(name, self._by_name[name]) for name, owners in self._owners.items() if visitor.id in owners]
-            return next((name for name, task in own if task.state == "running" and like(task)), "")
+            settings = [(name, self._by_name[name]) for name, owners in self._owners.items() if visitor.id in owners]
+            return next((name for name, task in settings if task.state == "running" and like(task)), "")
 
     def _end(self, task: BackgroundTask, name: str, keep: Callable[[str], object]) -> None:
         try:

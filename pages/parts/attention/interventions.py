@@ -38,7 +38,7 @@ def show_change(at: LookedAt) -> None:
         if SETTINGS.drawn("temperature"):
             bound = SETTINGS.labelled("temperature", shown=at.now.temperature)
             st.select_slider(options=TEMPERATURES, format_func=lambda value: f"{value:g}", **bound)
-    seen = ask_once(jobs.SwitchHeadsOff(at.model, at.sample, at.place, tuple(off), at.now.temperature))
+    seen = ask_once(jobs.SwitchHeadsOff(at.model, at.sample, at.part, tuple(off), at.now.temperature))
     before, after = seen["before"], seen["after"]
     show_metrics(before["metrics"], after["metrics"], before["entropy"], after["entropy"])
     name, entropies = at.head, [f"mean entropy {one['entropy']:.2f} nats." for one in (before, after)]
@@ -65,7 +65,7 @@ def heads_control(at: LookedAt) -> list[Part]:
     places = {f"{one.which}.{one.layer + 1}.{one.head + 1}": one for one in heads}
     off = [name for name in at.now.off if name in places]
     if SETTINGS.drawn("off"):
-        labels = {name: name_of_head(place) for name, place in places.items()}
+        labels = {name: name_of_head(part) for name, part in places.items()}
         bound = SETTINGS.labelled("off", shown=off) | {"options": list(labels), "format_func": labels.__getitem__}
         if config.share_layers:
             bound["help"] += " The layers share their weights, and so a head is off in all of them."
@@ -90,7 +90,7 @@ def show_each_head(at: LookedAt) -> None:
     seen = ask_once(jobs.SwitchEachHeadOff(at.model))
     whole = seen["whole"]
     metric = next(name for name in whole if name != "loss")
-    names = [name_of_head(row["place"]) for row in seen["rows"]]
+    names = [name_of_head(row["part"]) for row in seen["rows"]]
     rises = [row["loss"] - whole["loss"] for row in seen["rows"]]
     falls = [row[metric] - whole[metric] for row in seen["rows"]]
     worst = max(range(len(rises)), key=rises.__getitem__)
@@ -114,7 +114,7 @@ def show_each_head(at: LookedAt) -> None:
 
 def show_scores(at: LookedAt) -> None:
     st.header("Other ways to compare the same q and k", anchor=False)
-    seen = ask_once(jobs.CompareScores(at.model, at.sample, at.place))
+    seen = ask_once(jobs.CompareScores(at.model, at.sample, at.part))
     items = []
     for name, (title, formula) in SCORES.items():
         row = seen[name]
@@ -126,15 +126,15 @@ def show_scores(at: LookedAt) -> None:
             note=f"{formula}. Entropy {row['entropy']:.2f} nats.", below=" · ".join(numbers),
         ))  # fmt: skip
     at.show("scores", "scores", items, least=270)
-    told = (
+    by_follower = (
         "The pictures compare this head's very q and k. The numbers below them are of the whole model with every layer comparing so, "
         "without having been trained for it."
     )
     if at.config.attention_score != "additive":
-        told += (
+        by_follower += (
             " The additive score has a vector w of its own, which this run never trained: here all of it is 1/√d_head."
         )
-    st.caption(told)
+    st.caption(by_follower)
 
 
 # Faults
@@ -142,7 +142,7 @@ def show_scores(at: LookedAt) -> None:
 
 def show_faults(at: LookedAt) -> None:
     faults = switches(at)
-    seen = ask_once(jobs.SwitchFaultsOn(at.model, at.sample, at.place, faults))
+    seen = ask_once(jobs.SwitchFaultsOn(at.model, at.sample, at.part, faults))
     before, after = seen["before"], seen["after"]
     for name in faults:
         st.caption(f":material/arrow_right: {FAULTS[name].label}: {FAULTS[name].explanation}")
@@ -175,12 +175,12 @@ def switch(name: str, on: tuple[str, ...]) -> None:
     SETTINGS.put({"faults": tuple(fault for fault in FAULTS if fault in now)})
 
 
-def _figures(at: LookedAt, before: jobs.FaultySeen, after: jobs.FaultySeen, faulty: bool) -> list[Panel]:
+def _figures(at: LookedAt, before: jobs.FaultyHead, after: jobs.FaultyHead, faulty: bool) -> list[Panel]:
     name = at.head
-    own = at.queries if at.place.which != "encoder" else [str(place) for place in range(1, len(after["influence"]) + 1)]
+    own = at.queries if at.part.which != "encoder" else [str(part) for part in range(1, len(after["influence"]) + 1)]
     leaks = next(check for check in after["checks"] if check["name"] == "future")
     high = float(max(before["influence"].max(), after["influence"].max()))
-    said = "" if leaks["value"] is None else f"; at most {leaks['value']:.3g} where a later token was changed"
+    sentence = "" if leaks["value"] is None else f"; at most {leaks['value']:.3g} where a later token was changed"
     alt = f"Pattern of {name}; mean entropy {after['entropy']:.2f} nats."
     title = f"{name}, {'with the faults' if faulty else 'as trained'}"
     return [
@@ -188,7 +188,7 @@ def _figures(at: LookedAt, before: jobs.FaultySeen, after: jobs.FaultySeen, faul
         _change_panel(at, "fault.change", "Minus the pattern as trained", after["pattern"] - before["pattern"], HEIGHT),
         Panel(
             "fault.influence", "Which output moves", influence_picture(after["influence"], own, high), height=HEIGHT, link="influence",
-            alt=f"Movement of the logits of each output for each changed token{said}.",
+            alt=f"Movement of the logits of each output for each changed token{sentence}.",
             note="One token is changed at a time. Right of the diagonal it came later: nothing may move there in a causal model.",
         ),
         entropy_panel(at),

@@ -52,20 +52,20 @@ MOST_LINES = 16
 
 def show_heads(at: LookedAt) -> None:
     seen = ask_once(DescribeHeads(at.model, at.sample))
-    rows = {row["place"]: row for row in seen["rows"]}
-    own = [place for place in rows if place.which == at.place.which]
-    pictured = own if len(own) <= MOST_PICTURES else [place for place in own if place.layer == at.place.layer]
+    rows = {row["part"]: row for row in seen["rows"]}
+    own = [part for part in rows if part.which == at.part.which]
+    pictured = own if len(own) <= MOST_PICTURES else [part for part in own if part.layer == at.part.layer]
     if pictured != own:
-        st.caption(f"There are {len(own)} heads: these are those of layer {at.place.layer + 1}.")
-    pattern, tokens = seen["patterns"][at.place.which], seen["tokens"][at.place.which]
+        st.caption(f"There are {len(own)} heads: these are those of layer {at.part.layer + 1}.")
+    pattern, tokens = seen["patterns"][at.part.which], seen["tokens"][at.part.which]
     queries, keys = (names[:size] for names, size in zip(tokens, pattern.shape[-2:], strict=True))
     items, height = [], 170 if len(pictured) > FEW else 300
-    for place in pictured:
-        row, name = rows[place], name_of_head(place)
+    for part in pictured:
+        row, name = rows[part], name_of_head(part)
         keys_used = f"{row['effective_keys']:.1f} keys in effect"
-        drawn = pattern_picture(pattern[place.layer, place.head], queries, keys, bare=True)
+        drawn = pattern_picture(pattern[part.layer, part.head], queries, keys, bare=True)
         items.append(Panel(
-            f"head.{place.layer}.{place.head}", name, drawn, f"Pattern of {name}: {kind_in_words(row)}, {keys_used}.", height=height,
+            f"head.{part.layer}.{part.head}", name, drawn, f"Pattern of {name}: {kind_in_words(row)}, {keys_used}.", height=height,
             note=kind_in_words(row), below=keys_used, link=CELLS, picks=True,
         ))  # fmt: skip
     at.show("heads", "heads", items, least=narrowest(at.config.n_heads), level=2, on_pick=pick)
@@ -98,7 +98,7 @@ def _show_numbers(rows: list[HeadNumbers]) -> None:
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     st.dataframe(
         {
-            "Head": [name_of_head(row["place"]) for row in rows],
+            "Head": [name_of_head(row["part"]) for row in rows],
             "Kind": [row["kind"] for row in rows],
             "Entropy (nats)": [row["entropy"] for row in rows],
             "Keys in effect": [row["effective_keys"] for row in rows],
@@ -119,7 +119,7 @@ def _best_scores(row: HeadNumbers) -> str:
 
 
 def show_rollout(at: LookedAt, seen: Heads) -> None:
-    which = at.place.which
+    which = at.part.which
     if which not in seen["rollout"]:
         st.caption("Roll-out follows self-attention through the layers; choose one of the self-attentions to see it.")
         return
@@ -156,7 +156,7 @@ def show_training(at: LookedAt) -> None:
     for name, step, column in zip(("before", "after"), (first, second), st.columns(2, gap="medium"), strict=True):
         if SETTINGS.drawn(name):
             column.select_slider(options=steps, **SETTINGS.labelled(name, shown=step))
-    layer, head = at.place.layer, at.place.head
+    layer, head = at.part.layer, at.part.head
     before, after = there[first][layer, head], there[second][layer, head]
     # Of a long sequence the snapshot holds only the corner that fits.
     queries, keys = at.queries[: len(before)], at.keys[: before.shape[1]]
@@ -195,7 +195,7 @@ def show_training(at: LookedAt) -> None:
 def kept_patterns(at: LookedAt) -> tuple[dict[int, np.ndarray], int]:
     """This sequence's patterns [layer, head, query, key] by the steps at which the run stored them; empty where it stored only those of
     other sequences. And the number of sequences, counted from the first, of which it stored patterns."""
-    which, number, found, samples = at.place.which, at.sample.number, dict[int, np.ndarray](), 0
+    which, number, found, samples = at.part.which, at.sample.number, dict[int, np.ndarray](), 0
     for event in at.run.events.of(Snapshot):
         first = event.patterns.get(which)
         patterns = [] if first is None else [first, *event.more_patterns.get(which, ())]
@@ -211,7 +211,7 @@ def computed_patterns(at: LookedAt) -> dict[int, np.ndarray]:
         return {}
     models = {step: asked_model(at.run, step) for step in steps_to_show(at.run)}
     here = {step: model for step, model in models.items() if at_hand(model)}
-    return {step: ask_once(ComputePatterns(model, at.sample))[at.place.which] for step, model in here.items()}
+    return {step: ask_once(ComputePatterns(model, at.sample))[at.part.which] for step, model in here.items()}
 
 
 def where_from(kept: bool, samples: int) -> str:
@@ -235,11 +235,11 @@ def effect_lines(at: LookedAt, there: dict[int, np.ndarray], steps: list[int]) -
     layers, heads = there[steps[0]].shape[:2]
     own = list(np.ndindex(layers, heads))
     if len(own) > MOST_LINES:
-        own = [(at.place.layer, head) for head in range(min(heads, MOST_LINES))]
+        own = [(at.part.layer, head) for head in range(min(heads, MOST_LINES))]
     lines = []
     for layer, head in own:
         used = [in_effect(there[step][layer, head]) for step in steps]
-        lines.append(Line(f"L{layer + 1} H{head + 1}", steps, used, (layer, head) == (at.place.layer, at.place.head)))
+        lines.append(Line(f"L{layer + 1} H{head + 1}", steps, used, (layer, head) == (at.part.layer, at.part.head)))
     return lines_picture(lines, x="step", y="keys in effect", color=at.color)
 
 
@@ -254,7 +254,7 @@ SCALES = {
     "cosine": "of vectors of length one, times √d_head = {root:.3g}",
     "additive": "w · tanh(q + k) with this run's own w",
 }
-PLACES = {
+ATTENTIONS = {
     "nowhere": "This run has no encoding: positions reach the scores through the mask alone.",
     "embedding": (
         "{label} is added to the embedding, so it is inside q and k already. The column says how much higher the score is than with no "
@@ -266,7 +266,7 @@ PLACES = {
 
 
 def show_steps(at: LookedAt) -> None:
-    s = ask_once(TraceSteps(at.model, at.sample, at.place, at.query))
+    s = ask_once(TraceSteps(at.model, at.sample, at.part, at.query))
     best = int(np.argmax(s["weight"]))
     says = f" Here the model answers **{escaped(s['predicted'])}**" if s["predicted"] else ""
     right = f"; right is **{escaped(s['target'])}**." if s["target"] else "." if says else ""
@@ -332,7 +332,7 @@ def _figures(at: LookedAt, s: Steps) -> list[Panel]:
 def acts_on(at: LookedAt) -> str:
     """The part of this attention that the encoding acts on; on cross-attention only through the embeddings."""
     acts = at.config.encoding.acts_on
-    return "nowhere" if at.place.which == "cross" and acts != "embedding" else acts
+    return "nowhere" if at.part.which == "cross" and acts != "embedding" else acts
 
 
 def _steps_in_words(at: LookedAt, s: Steps) -> str:
@@ -370,10 +370,10 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
         f"**Mix.** Weights `[{keys}]` times v `[{keys} × {d_head}]`: one vector `[{d_head}]`{extra}.",
         f"**Project back.** `[{d_model} × {d_head}]` times that: `[{d_model}]`. The vectors of {heads} and the bias are added up.",
     ]
-    said = PLACES[acts].format(label=row.label)
-    if at.place.which == "cross" and acts == "nowhere":
-        said = "Cross-attention has no encoding of its own."
-    return "\n".join(f"{place}. {step}" for place, step in enumerate(steps, 1)) + f"\n\n{said}"
+    sentence = ATTENTIONS[acts].format(label=row.label)
+    if at.part.which == "cross" and acts == "nowhere":
+        sentence = "Cross-attention has no encoding of its own."
+    return "\n".join(f"{part}. {step}" for part, step in enumerate(steps, 1)) + f"\n\n{sentence}"
 
 
 def _show_step(at: LookedAt, s: Steps) -> None:

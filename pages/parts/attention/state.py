@@ -18,8 +18,8 @@ from engine.analysis.attention.requests import (
     ModelRequest,
     SampleRequest,
     Which,
+    attentions_of,
     file_of,
-    places_in,
     weights_of_one_sequence,
 )
 from engine.config.link import to_query
@@ -151,15 +151,15 @@ def address(run: str) -> dict[str, str]:
 
 def fitted(now: AttentionState, config: RunConfig) -> AttentionState:
     """The choices with defaults for those that this run does not have; the default layer is the last."""
-    which = now.which if now.which in places_in(config) else "self"
+    which = now.which if now.which in attentions_of(config) else "self"
     layer = now.layer if now.layer is not None and now.layer <= config.n_layers else config.n_layers
     head = now.head if now.head is not None and now.head <= config.n_heads else min(2, config.n_heads)
     return now.model_copy(update={"which": which, "layer": layer, "head": head})
 
 
-def name_of_head(place: Part) -> str:
-    kind = {"self": "", "encoder": "enc ", "cross": "cross "}[place.which]
-    return f"{kind}L{place.layer + 1} H{place.head + 1}"
+def name_of_head(part: Part) -> str:
+    kind = {"self": "", "encoder": "enc ", "cross": "cross "}[part.which]
+    return f"{kind}L{part.layer + 1} H{part.head + 1}"
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class LookedAt:
     run: Run
     model: ModelRequest
     now: AttentionState
-    place: Part
+    part: Part
     sample: SampleRequest
     queries: list[str]
     keys: list[str]
@@ -183,11 +183,11 @@ class LookedAt:
 
     @property
     def head(self) -> str:
-        return name_of_head(self.place)
+        return name_of_head(self.part)
 
     def show(self, key: str, name: str, items: Sequence[Panel], *, least: int = 300, **more: Any) -> None:
         """Show the figures of a view; zoom is kept as long as run and sequence are the same."""
-        subject = f"{self.now.run} {self.place.which} {len(self.queries)} {len(self.keys)}"
+        subject = f"{self.now.run} {self.part.which} {len(self.queries)} {len(self.keys)}"
         panels(items, key=f"attention.{key}", name=name, subject=subject, least=least, **more)
 
     def pattern_panel(
@@ -261,16 +261,16 @@ def seconds_to(run: Run, step: int) -> float:
     return step * predicted.tokens_per_step / last.tokens_per_second if last else float("inf")
 
 
-def at_hand(asked: ModelRequest) -> bool:
+def at_hand(request: ModelRequest) -> bool:
     """Whether the model's weights are available: untrained, stored by the run, or stored by training again."""
-    return asked.step == 0 or bool(asked.weights) or file_of(asked).exists()
+    return request.step == 0 or bool(request.weights) or file_of(request).exists()
 
 
-def ready(run: Run, asked: ModelRequest) -> bool:
+def ready(run: Run, request: ModelRequest) -> bool:
     """Whether the model can be analysed; where its weights are not stored, offers to train it again."""
-    if at_hand(asked):
+    if at_hand(request):
         return True
-    step, seconds = asked.at_step, seconds_to(run, asked.at_step)
+    step, seconds = request.at_step, seconds_to(run, request.at_step)
     if seconds > MAX_RETRAINING_SECONDS:
         words = f"The weights of step {step} are not kept, and training up to it again takes about {in_time(seconds)}"
         st.info(f"{words}: the patterns that were kept are under “Training”.", icon=":material/inventory_2:")
@@ -280,7 +280,7 @@ def ready(run: Run, asked: ModelRequest) -> bool:
         st.caption(f"The weights of this step were not kept. {again}")
         return False
     with st.empty():
-        while (at := ask(TrainAgain(asked, SLICE), timeout=ANSWER_SECONDS)) < step:
+        while (at := ask(TrainAgain(request, SLICE), timeout=ANSWER_SECONDS)) < step:
             st.progress(at / step, f"Training it again: step {at} of {step}")
         st.empty()
     return True
@@ -319,11 +319,11 @@ def sample_controls(now: AttentionState, run: Run) -> None:
 
 
 def head_controls(at: LookedAt) -> None:
-    kinds, config = places_in(at.config), at.config
+    kinds, config = attentions_of(at.config), at.config
     if len(kinds) > 1 and SETTINGS.drawn("which"):
-        bound = SETTINGS.labelled("which", shown=at.place.which)
+        bound = SETTINGS.labelled("which", shown=at.part.which)
         st.segmented_control(options=kinds, format_func=KINDS.__getitem__, required=True, **bound)
-    layer, head = at.place.layer + 1, at.place.head + 1
+    layer, head = at.part.layer + 1, at.part.head + 1
     shown = {
         "layer": (1, layer, config.n_layers),
         "head": (1, head, config.n_heads),

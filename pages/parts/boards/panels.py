@@ -74,7 +74,7 @@ def panels(
     section = {"id": key, "title": "", "note": "", "width": least, "panels": plain}
 
     def tell() -> None:
-        if on_pick is not None and (picked := pick_told(st.session_state.get(key))) is not None:
+        if on_pick is not None and (picked := picked_point(st.session_state.get(key))) is not None:
             on_pick(picked)
 
     mount(key, subject or key, version, [section], name=name, level=level, on_picked=tell)
@@ -112,9 +112,9 @@ def as_plain(item: Panel) -> Json:
     }  # fmt: skip
 
 
-def pick_told(told: Mapping[str, Any] | None) -> Picked | None:
+def picked_point(message: Mapping[str, Any] | None) -> Picked | None:
     """The pick in the browser's message, which a listener finds in the session by the board's key; None where there is none."""
-    place = (told or {}).get("picked")
-    if not isinstance(place, dict) or not {"panel", "x", "y"} <= place.keys():
+    index = (message or {}).get("picked")
+    if not isinstance(index, dict) or not {"panel", "x", "y"} <= index.keys():
         return None
-    return Picked(str(place["panel"]), place["x"], place["y"])
+    return Picked(str(index["panel"]), index["x"], index["y"])

@@ -131,9 +131,9 @@ def strips_picture(
     """Strips of bars one above the other, a bar for each key; blocked keys are grey."""
     traces, layout = [], {}
     share, space = 1 / len(strips), 0.05
-    for place, (name, values) in enumerate(strips):
-        number = "" if place == 0 else str(place + 1)
-        top = 1 - place * share
+    for index, (name, values) in enumerate(strips):
+        number = "" if index == 0 else str(index + 1)
+        top = 1 - index * share
         layout[f"yaxis{number}"] = axis(name, domain=[top - share + space, top], zeroline=True, nticks=4)
         for shown, tone, opacity in ((~blocked, shade(color), 1.0), (blocked, muted(), 0.35)):
             if shown.any():

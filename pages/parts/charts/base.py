@@ -113,16 +113,16 @@ def across_line(
 def apart(wanted: Sequence[float], heights: Sequence[float], room: float) -> list[float]:
     """The middles of labels of those heights as near as possible to where they are wanted: in their order, none over another, and
     from 0 to ``room`` if they fit."""
-    order = sorted(range(len(wanted)), key=lambda place: wanted[place])
+    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
     tops, edge = dict[int, float](), 0.0
-    for place in order:
-        tops[place] = max(edge, wanted[place] - heights[place] / 2)
-        edge = tops[place] + heights[place]
+    for index in order:
+        tops[index] = max(edge, wanted[index] - heights[index] / 2)
+        edge = tops[index] + heights[index]
     edge = room
-    for place in reversed(order):
-        tops[place] = min(tops[place], edge - heights[place])
-        edge = tops[place]
-    return [tops[place] + heights[place] / 2 for place in range(len(wanted))]
+    for index in reversed(order):
+        tops[index] = min(tops[index], edge - heights[index])
+        edge = tops[index]
+    return [tops[index] + heights[index] / 2 for index in range(len(wanted))]
 
 
 def plain_figure(chart: Callable[..., go.Figure], *arguments: Any, **named: Any) -> dict[str, Any]:

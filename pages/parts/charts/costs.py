@@ -52,26 +52,26 @@ class CostLine:
     """Whether the line is dashed: the second of two lines in one colour."""
 
 
-def cost_figure(lines: Sequence[CostLine], places: Sequence[int], what_grows: str, unit: Unit, what: str) -> go.Figure:
+def cost_figure(lines: Sequence[CostLine], ticks: Sequence[int], what_grows: str, unit: Unit, what: str) -> go.Figure:
     """Points are measured, with their range; a dotted line is predicted by formula. Both axes are logarithmic. The names of the lines
     stand at the right end."""
     traces = [_measured(line, what_grows, unit) for line in lines]
     traces += [_predicted(line, what_grows, unit) for line in lines if line.predicted]
     return figure(
         traces,
-        xaxis=axis(what_grows, **places_axis(places)),
+        xaxis=axis(what_grows, **ticks_axis(ticks)),
         # More ticks, and labels at all nine digits of a decade.
         yaxis=axis(f"{what} ({unit.name})", type="log", tickformat=",~g", nticks=3),
         margin={"l": 58, "r": 96, "t": 12, "b": 40},
         showlegend=False,
-        annotations=_names(lines, log10(max(places)), unit),
+        annotations=_names(lines, log10(max(ticks)), unit),
     )
 
 
 def _names(lines: Sequence[CostLine], x: float, unit: Unit) -> list[Trace]:
     """The names at ``x``, the right end, where no line is: each at the height of its line's end, measured or predicted, and none over
     another."""
-    drawn = [(line, dict(line.predicted) | {at.place: at.value for at in line.levels}) for line in lines]
+    drawn = [(line, dict(line.predicted) | {at.tick: at.value for at in line.levels}) for line in lines]
     values = [value for _, points in drawn for value in points.values()]
     most = log10(max(values, default=1))
     pixels = SPAN / max(0.5, most - log10(min(values, default=1)))
@@ -85,18 +85,18 @@ def _names(lines: Sequence[CostLine], x: float, unit: Unit) -> list[Trace]:
     return notes
 
 
-def places_axis(places: Sequence[int]) -> dict[str, object]:
+def ticks_axis(ticks: Sequence[int]) -> dict[str, object]:
     """A logarithmic axis with the measured lengths or depths as ticks."""
-    every = 1 + (len(places) - 1) // MOST_TICKS
-    shown = list(places)[::-1][::every][::-1]
-    ends = [log10(min(places)) - 0.06, log10(max(places)) + 0.06]
-    return {"type": "log", "range": ends, "tickvals": shown, "ticktext": [f"{place:,}" for place in shown]}
+    every = 1 + (len(ticks) - 1) // MOST_TICKS
+    shown = list(ticks)[::-1][::every][::-1]
+    ends = [log10(min(ticks)) - 0.06, log10(max(ticks)) + 0.06]
+    return {"type": "log", "range": ends, "tickvals": shown, "ticktext": [f"{tick:,}" for tick in shown]}
 
 
 def _measured(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
     levels = line.levels
     return go.Scatter(
-        x=[level.place for level in levels], y=[level.value / unit.size for level in levels], mode="markers+lines",
+        x=[level.tick for level in levels], y=[level.value / unit.size for level in levels], mode="markers+lines",
         error_y={
             "type": "data", "symmetric": False, "thickness": 1, "width": 3,
             "array": [(level.high - level.value) / unit.size for level in levels],
@@ -120,7 +120,7 @@ def _range_in_words(level: Summary, unit: Unit) -> str:
 def _predicted(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
     name = f"{line.label}, predicted"
     return go.Scatter(
-        x=[place for place, _ in line.predicted], y=[value / unit.size for _, value in line.predicted], mode="lines",
+        x=[tick for tick, _ in line.predicted], y=[value / unit.size for _, value in line.predicted], mode="lines",
         customdata=[unit.words(value) for _, value in line.predicted],
         hovertemplate=f"{line.label}, %{{x:,}} {what_grows}<br>%{{customdata}}, predicted<extra></extra>",
         name=name, uid=uid_of(line.name, "predicted"), **painted(shade(line.color), name, width=1.6, dash="dot"),
@@ -200,16 +200,16 @@ def parts_figure(
 ) -> go.Figure:
     """The memory that a training step keeps, stacked; dots are the measured sums, open dots the measured peaks."""
     unit, size = UNITS[3] if _largest([memory for _, memory in (*bars, *measured)], MIB) >= GIB else UNITS[2]
-    places, parts = [f"{place:,}" for place, _ in bars], [parts_of(memory) for _, memory in bars]
+    ticks, parts = [f"{tick:,}" for tick, _ in bars], [parts_of(memory) for _, memory in bars]
     traces: list[object] = [
         _bar(
-            name, pair, f"{name}, %{{x}} {what_grows}: %{{customdata}}", x=places, y=[(part[name] or 0) / size for part in parts],
+            name, pair, f"{name}, %{{x}} {what_grows}: %{{customdata}}", x=ticks, y=[(part[name] or 0) / size for part in parts],
             customdata=[in_bytes(part[name]) for part in parts],
         )
         for name, pair in part_colors(color).items()
     ]  # fmt: skip
-    sums = [(place, memory.total) for place, memory in measured if memory.total is not None]
-    peaks = [(place, memory.peak) for place, memory in measured if memory.peak is not None]
+    sums = [(tick, memory.total) for tick, memory in measured if memory.total is not None]
+    peaks = [(tick, memory.peak) for tick, memory in measured if memory.peak is not None]
     traces += [_dots("measured", "circle", sums, size), _dots("measured peak", "circle-open", peaks, size)]
     return figure(
         traces,
@@ -224,7 +224,7 @@ def parts_figure(
 def _dots(name: str, symbol: str, points: Sequence[tuple[int, int]], size: int) -> go.Scatter:
     pair = muted()
     return go.Scatter(
-        x=[f"{place:,}" for place, _ in points], y=[value / size for _, value in points], mode="markers", name=name, uid=uid_of(name),
+        x=[f"{tick:,}" for tick, _ in points], y=[value / size for _, value in points], mode="markers", name=name, uid=uid_of(name),
         marker={"color": pair["light"], "size": 9, "symbol": symbol, "line": {"width": 1.5}}, meta={"color": pair},
         customdata=[in_bytes(value) for _, value in points], hovertemplate=f"{name}: %{{customdata}}<extra></extra>",
     )  # fmt: skip

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from pages.parts.charts.base import Axis, across_line
 from pages.parts.charts.colors import ATTENTION, MUTED, ScalePair, diverging, mix, sequential
-from pages.parts.charts.heat import Places, gap, heat, heat_figure, largest, live_heat, tile_names
+from pages.parts.charts.heat import Positions, gap, heat, heat_figure, largest, live_heat, tile_names
 
 WHAT = {
     "table": ("dimension", "position", "added value"),
@@ -33,7 +33,7 @@ OTHER = "other position"
 OF_TRAINED: dict[str, Any] = {"layer": "above", "yanchor": "top", "xanchor": "left", "padding": 3}
 """How the line at the end of the trained length differs from others: it is over the cells, and its name is beside it."""
 
-Portrait = Mapping[str, Any]
+Profile = Mapping[str, Any]
 
 
 # Of a run, filled by the browser
@@ -70,56 +70,56 @@ def _in_blocks(title: str, block: int) -> str:
 # Of a portrait
 
 
-def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:
+def matrix_figure(profile: Profile, shown: int) -> go.Figure:
     """The encoding over ``shown`` positions; empty where it has no rows."""
-    columns, rows, unit = WHAT[portrait["kind"]]
-    matrix, at = portrait["matrix"], portrait["matrix_at"]
-    if portrait["kind"] == "bias":
-        return _tiles(portrait)
+    columns, rows, unit = WHAT[profile["kind"]]
+    matrix, at = profile["matrix"], profile["matrix_at"]
+    if profile["kind"] == "bias":
+        return _tiles(profile)
     most = largest(matrix)
-    grow = portrait["kind"] == "angles" and matrix.min() >= 0  # those of a design may be negative
+    grow = profile["kind"] == "angles" and matrix.min() >= 0  # those of a design may be negative
     scale, low = (sequential(MUTED["light"]), 0.0) if grow else (diverging(), -most)
-    vectors = portrait["kind"] == "vectors"  # their rows are distances
+    vectors = profile["kind"] == "vectors"  # their rows are distances
     trace = heat(matrix, unit, scale=scale, low=low, high=most, x=columns, y={rows: at if vectors else at + 1})
     if vectors:
         return heat_figure(trace, x=columns, y=rows)
-    shapes = end_marks(portrait["trained"], shown, "y")
+    shapes = end_marks(profile["trained"], shown, "y")
     return heat_figure(trace, x=columns, y=rows, down=_down_to(shown), shapes=shapes)
 
 
-def _tiles(portrait: Portrait) -> go.Figure:
+def _tiles(profile: Profile) -> go.Figure:
     """One tile [query, key] for each head, side by side."""
-    matrix, at = portrait["matrix"], portrait["matrix_at"] + 1
+    matrix, at = profile["matrix"], profile["matrix_at"] + 1
     heads, side = matrix.shape[0], matrix.shape[-1]
     between = gap(side)
     wide = side + between
     tiles = np.full((heads, side, wide), np.nan, dtype=np.float32)  # [head, query, key and the gap after them]
-    tiles[..., :side] = _seen(portrait, matrix)
+    tiles[..., :side] = _visible(profile, matrix)
     mosaic = np.moveaxis(tiles, 0, 1).reshape(side, heads * wide)[:, :-between]
     columns, rows, unit = WHAT["bias"]
     scale, low, high = _signed(matrix)
-    places: Places = {
+    positions: Positions = {
         "head": np.repeat(np.arange(1, heads + 1), wide)[:-between],
         "key position": ([*at.tolist(), *[None] * between] * heads)[:-between],
     }
-    trace = heat(mosaic, unit, scale=scale, low=low, high=high, x=places, y={rows: at})
+    trace = heat(mosaic, unit, scale=scale, low=low, high=high, x=positions, y={rows: at})
     return heat_figure(trace, x=columns, y=rows, across=tile_names("H", heads, side))
 
 
-def similarity_shown(portrait: Portrait, likeness: str) -> tuple[np.ndarray, str]:
+def similarity_shown(profile: Profile, likeness: str) -> tuple[np.ndarray, str]:
     """The similarity of two positions, [position, position], and its unit: the dot product where that is asked for and there is one."""
-    if likeness == "dot" and portrait["dot"] is not None:
-        return portrait["dot"], "dot product"
-    return portrait["similarity"], LIKENESS[portrait["kind"]]
+    if likeness == "dot" and profile["dot"] is not None:
+        return profile["dot"], "dot product"
+    return profile["similarity"], LIKENESS[profile["kind"]]
 
 
-def similarity_figure(portrait: Portrait, likeness: str, shown: int, end: str = "trained to here") -> go.Figure:
+def similarity_figure(profile: Profile, likeness: str, shown: int, end: str = "trained to here") -> go.Figure:
     """The similarity of two positions, [position, position], from -1 to 1 for a cosine, else on a scale of its own."""
-    (matrix, unit), at = similarity_shown(portrait, likeness), portrait["similarity_at"] + 1
+    (matrix, unit), at = similarity_shown(profile, likeness), profile["similarity_at"] + 1
     scale, low, high = (diverging(), -1.0, 1.0) if "cosine" in unit else _signed(matrix)
-    seen = _seen(portrait, matrix)
-    trace = heat(seen, unit, scale=scale, low=low, high=high, x={OTHER: at}, y={"position": at})
-    across, shapes = {"range": [0.5, shown + 0.5]}, end_marks(portrait["trained"], shown, "x", "y", text=end)
+    visible = _visible(profile, matrix)
+    trace = heat(visible, unit, scale=scale, low=low, high=high, x={OTHER: at}, y={"position": at})
+    across, shapes = {"range": [0.5, shown + 0.5]}, end_marks(profile["trained"], shown, "x", "y", text=end)
     return heat_figure(
         trace, x="position", y="position", square=True, across=across, down=_down_to(shown), shapes=shapes
     )
@@ -127,8 +127,8 @@ def similarity_figure(portrait: Portrait, likeness: str, shown: int, end: str = 
 
 def end_marks(trained: int, shown: int, *along: str, text: str = "trained to here") -> list[dict[str, Any]]:
     """Lines at the end of the trained length on these axes of positions, where more is shown; ``text`` stands at the one across x."""
-    places = along if shown > trained else ()
-    return [across_line(axis_, trained + 0.5, text if axis_ == "x" else "", **OF_TRAINED) for axis_ in places]
+    positions = along if shown > trained else ()
+    return [across_line(axis_, trained + 0.5, text if axis_ == "x" else "", **OF_TRAINED) for axis_ in positions]
 
 
 def _down_to(shown: int) -> Axis:
@@ -136,9 +136,9 @@ def _down_to(shown: int) -> Axis:
     return {"range": [shown + 0.5, 0.5], "autorange": False}
 
 
-def _seen(portrait: Portrait, matrix: np.ndarray) -> np.ndarray:
+def _visible(profile: Profile, matrix: np.ndarray) -> np.ndarray:
     """The matrix [..., query, key] with NaN at the keys that no query sees."""
-    return np.where(np.tri(matrix.shape[-1], dtype=bool), matrix, np.nan) if portrait["only_before"] else matrix
+    return np.where(np.tri(matrix.shape[-1], dtype=bool), matrix, np.nan) if profile["only_before"] else matrix
 
 
 def _signed(matrix: np.ndarray) -> tuple[ScalePair, float, float]:

@@ -87,7 +87,7 @@ def coarsen(array: np.ndarray, cells: int) -> tuple[np.ndarray, tuple[int, int]]
     return np.take_along_axis(blocks, strongest, -1)[..., 0].astype(array.dtype), (block_rows, block_columns)
 
 
-Places = Mapping[str, Sequence[int | None] | np.ndarray]
+Positions = Mapping[str, Sequence[int | None] | np.ndarray]
 """The numbers of each row, or column, by name, as in ``{"head": [1, 1, 2, 2], "key": [1, 2, 1, 2]}``."""
 
 
@@ -97,7 +97,7 @@ def largest(array: np.ndarray) -> float:
 
 
 def heat(
-    array: np.ndarray, unit: str, *, scale: ScalePair, low: float, high: float, x: str | Places = "key", y: str | Places = "query",
+    array: np.ndarray, unit: str, *, scale: ScalePair, low: float, high: float, x: str | Positions = "key", y: str | Positions = "query",
     bar: bool = True,
 ) -> Trace:  # fmt: skip
     """The trace of ``array`` [row, column] as plain data; entries that are not finite stay empty.
@@ -131,23 +131,23 @@ def heat(
     }  # fmt: skip
 
 
-def _counted(named: str | Places, count: int) -> dict[str, list[int | None]]:
-    given: Places = {named: range(1, count + 1)} if isinstance(named, str) else named
+def _counted(named: str | Positions, count: int) -> dict[str, list[int | None]]:
+    given: Positions = {named: range(1, count + 1)} if isinstance(named, str) else named
     return {name: np.asarray(numbers).tolist() for name, numbers in given.items()}
 
 
-def _firsts(places: dict[str, list[int | None]], block: int) -> dict[str, list[int | None]]:
+def _firsts(positions: dict[str, list[int | None]], block: int) -> dict[str, list[int | None]]:
     """The first number of every block."""
-    return {f"{name}, first of {block}": numbers[::block] for name, numbers in places.items()}
+    return {f"{name}, first of {block}": numbers[::block] for name, numbers in positions.items()}
 
 
-def _along(places: dict[str, list[int | None]], block: int, axis_name: str) -> tuple[float, float, str]:
+def _along(positions: dict[str, list[int | None]], block: int, axis_name: str) -> tuple[float, float, str]:
     """The place of the first row or column on its axis, the distance to the next one, and the words of the hover.
 
     With one name the place is its number. Several names need an axis of their own: it counts from 0, since tiles begin there,
     and the browser writes the names into the hover.
     """
-    ((name, numbers), *others) = places.items()
+    ((name, numbers), *others) = positions.items()
     first, step = 0.0, 1.0
     if not others and len(numbers) and numbers[0] is not None:
         first = float(numbers[0])
@@ -186,8 +186,8 @@ def tile_names(letter: str, count: int, side: int) -> Axis:
     """Axis settings that write a name at the middle of each tile: H1, H2 ..."""
     wide = side + gap(side)
     return {
-        "tickvals": [place * wide + (side - 1) / 2 for place in range(count)],
-        "ticktext": [f"{letter}{place + 1}" for place in range(count)],
+        "tickvals": [index * wide + (side - 1) / 2 for index in range(count)],
+        "ticktext": [f"{letter}{index + 1}" for index in range(count)],
     }
 
 
@@ -199,7 +199,7 @@ def labels(names: Sequence[str], most: int = MOST_LABELS, *, last: bool = False)
     shown = list(range(1, len(names) + 1, -(-len(names) // most)))
     if last:
         shown[-1] = len(names)
-    texts = [names[place - 1].replace("&", "&amp;").replace("<", "&lt;") for place in shown]
+    texts = [names[index - 1].replace("&", "&amp;").replace("<", "&lt;") for index in shown]
     return {"tickvals": shown, "ticktext": texts, "tickangle": 0}
 
 

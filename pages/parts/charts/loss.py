@@ -87,9 +87,9 @@ def accuracy_figure(steps: int, color: str, chance: Mapping[str, float]) -> go.F
     return _over_steps(traces, steps, axis("share right", range=[-0.02, 1.04], tickformat=".1f"), shapes=levels)
 
 
-def overlay_traces(name: str, color: str, columns: SeriesByName, place: int) -> dict[str, list[go.Scatter]]:
+def overlay_traces(name: str, color: str, columns: SeriesByName, index: int) -> dict[str, list[go.Scatter]]:
     """An earlier run's validation lines, dashed, for the ``loss`` and ``accuracy`` figures; one legend entry in each."""
-    dash = OVERLAY_DASHES[place % len(OVERLAY_DASHES)]
+    dash = OVERLAY_DASHES[index % len(OVERLAY_DASHES)]
     shown: dict[str, list[go.Scatter]] = {"loss": [], "accuracy": []}
     for column in columns:
         kind, _, metric = column.partition(".")
@@ -98,9 +98,9 @@ def overlay_traces(name: str, color: str, columns: SeriesByName, place: int) -> 
             label = f"{name}: {metric.replace('_', ' ')}" if traces else name
             trace = line(
                 column, escape(label, quote=False), shade(color, 0.1), columns=columns, width=1.8, dash=dash, hover=".3g",
-                group=f"earlier {place}", overlay=True, label=label,
+                group=f"earlier {index}", overlay=True, label=label,
             )  # fmt: skip
-            traces.append(trace.update(uid=uid_of("earlier", place, column), showlegend=not traces))
+            traces.append(trace.update(uid=uid_of("earlier", index, column), showlegend=not traces))
     return shown
 
 
@@ -108,14 +108,14 @@ def gradients_figure(steps: int, layers: Sequence[str], color: str) -> go.Figure
     """L2 norms before clipping, on a logarithmic axis. ``layers``: names in Progress.grad_norms; deeper layers are darker."""
     traces, common = list[go.Scatter](), Trace({"hover": ".2e"})
     named, apart = (some_of(layers, most) for most in (NAMED, NAMED // len(PARTS)))
-    for place, layer in enumerate(layers):
-        tone = 0.85 * place / max(1, len(layers) - 1)
+    for index, layer in enumerate(layers):
+        tone = 0.85 * index / max(1, len(layers) - 1)
         label = f"{'E' if layer.startswith('e') else 'L'}{int(layer.removeprefix('e')) + 1}"  # E1: on the encoder side
-        own: Trace = {"color": shade(color, tone), **common}
-        traces.append(line(f"grad_norms.{layer}.total", label, view="layer", legend=layer in named, **own))
-        own |= {"width": 1.8, "view": "qkv", "legend": layer in apart}
+        levels: Trace = {"color": shade(color, tone), **common}
+        traces.append(line(f"grad_norms.{layer}.total", label, view="layer", legend=layer in named, **levels))
+        levels |= {"width": 1.8, "view": "qkv", "legend": layer in apart}
         traces += [
-            line(f"grad_norms.{layer}.{part}", f"{label} {part}", dash=dash, **own) for part, dash in PARTS.items()
+            line(f"grad_norms.{layer}.{part}", f"{label} {part}", dash=dash, **levels) for part, dash in PARTS.items()
         ]
     traces += [
         line(f"grad_norms.{part}", part, muted(), width=1.4, dash=dash, view="layer", **common)
@@ -131,7 +131,7 @@ def some_of(layers: Sequence[str], most: int) -> set[str]:
     """At most ``most`` layers, the first and the last among them: a legend of all 24 would leave no room for the lines."""
     if len(layers) <= most:
         return set(layers)
-    return {layers[round(place * (len(layers) - 1) / (most - 1))] for place in range(most)}
+    return {layers[round(index * (len(layers) - 1) / (most - 1))] for index in range(most)}
 
 
 # Over the tokens read, beside counting models; and the most likely next tokens

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from engine.encodings import ENCODINGS
 from pages.parts.charts.base import Trace, across_line, axis, color_bar, figure, painted, rounded
 from pages.parts.charts.colors import muted, sequential, shade
-from pages.parts.charts.encoding import LIKENESS, OF_TRAINED, WHAT, Portrait, end_marks
+from pages.parts.charts.encoding import LIKENESS, OF_TRAINED, WHAT, Profile, end_marks
 
 FLOOR = 1e-6
 """The lower end of logarithmic axes: smaller values are rounding."""
@@ -33,18 +33,18 @@ def offsets_figure(bias: np.ndarray, trained: int) -> go.Figure:
         )
         for head in range(heads)
     ]  # fmt: skip
-    shapes = [across_line("x", place, layer="above") for place in (-trained + 0.5, trained - 0.5) if length > trained]
+    shapes = [across_line("x", index, layer="above") for index in (-trained + 0.5, trained - 0.5) if length > trained]
     return figure(lines, xaxis=axis("offset (key − query)"), yaxis=axis("added to the score"), shapes=shapes)
 
 
-def profile_figure(portrait: Portrait, color: str) -> go.Figure:
+def profile_figure(profile: Profile, color: str) -> go.Figure:
     """Mean similarity, or bias of each head, at each offset; a band where positions with the same offset differ."""
-    offsets, lines = portrait["offsets"], portrait["profile"]
+    offsets, lines = profile["offsets"], profile["profile"]
     traces: list[Trace] = []
     several = len(lines) > 1
     shown = np.unique(np.linspace(0, len(lines) - 1, min(len(lines), MOST_HEADS)).round().astype(int))
-    for place, line in enumerate(shown.tolist()):
-        low, high = portrait["low"][line], portrait["high"][line]
+    for index, line in enumerate(shown.tolist()):
+        low, high = profile["low"][line], profile["high"][line]
         if not several and float((high - low).max()) > 1e-6:
             traces += _band(offsets, low, high, color)
         named = {
@@ -54,13 +54,13 @@ def profile_figure(portrait: Portrait, color: str) -> go.Figure:
             "showlegend": several,
         }
         numbers = {"x": offsets.tolist(), "y": rounded(lines[line]), "hovertemplate": "offset %{x}: %{y:.4g}"}
-        traces.append(named | numbers | painted(shade(color, 0.75 * place / max(1, len(shown) - 1)), width=2))
-    trained = portrait["trained"] - 1
+        traces.append(named | numbers | painted(shade(color, 0.75 * index / max(1, len(shown) - 1)), width=2))
+    trained = profile["trained"] - 1
     ends = [end for end in (-trained, trained) if offsets.min() < end < offsets.max()]
     return figure(
         traces,
         xaxis=axis("offset: key − query (positions)"),
-        yaxis=axis("bias (score)" if portrait["kind"] == "bias" else LIKENESS[portrait["kind"]]),
+        yaxis=axis("bias (score)" if profile["kind"] == "bias" else LIKENESS[profile["kind"]]),
         shapes=[across_line("x", end, "longest trained", **OF_TRAINED) for end in ends],
         margin={"l": 52, "r": 12, "t": 32 if several else 12, "b": 40},
     )
@@ -80,22 +80,22 @@ def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, color: str) -> list[
     return [plain | {"y": rounded(low)}, plain | {"y": rounded(high), "fill": "tonexty", "fillcolor": faint}]
 
 
-def singular_figure(portraits: Sequence[tuple[str, str, Portrait]]) -> go.Figure:
+def singular_figure(portraits: Sequence[tuple[str, str, Profile]]) -> go.Figure:
     """Singular values relative to the largest: (name, colour, portrait) each."""
     traces = []
-    for place, (name, color, portrait) in enumerate(portraits):
-        values = portrait["singular"]
+    for index, (name, color, profile) in enumerate(portraits):
+        values = profile["singular"]
         relative = np.maximum(values / values[0] if len(values) and values[0] > 0 else values, FLOOR)
-        traces.append(_curve(np.arange(1, len(relative) + 1), relative, name, color, place, "%{x}: %{y:.3g}"))
+        traces.append(_curve(np.arange(1, len(relative) + 1), relative, name, color, index, "%{x}: %{y:.3g}"))
     return _logarithmic(traces, axis("singular value, from the largest"), "relative to the largest")
 
 
-def fourier_figure(portraits: Sequence[tuple[str, str, Portrait]]) -> go.Figure:
+def fourier_figure(portraits: Sequence[tuple[str, str, Profile]]) -> go.Figure:
     """Share of the power at each frequency over positions."""
     hover = "%{x:.3f} cycles per position: %{y:.3g}"
     traces = [
-        _curve(p["frequencies"][1:], np.maximum(p["power"][1:], FLOOR), name, color, place, hover)
-        for place, (name, color, p) in enumerate(portraits)
+        _curve(p["frequencies"][1:], np.maximum(p["power"][1:], FLOOR), name, color, index, hover)
+        for index, (name, color, p) in enumerate(portraits)
     ]
     return _logarithmic(traces, axis("frequency (cycles per position)", range=[0, 0.5]), "share of the power")
 
@@ -105,28 +105,28 @@ def _logarithmic(traces: list[Trace], across: dict[str, Any], title: str) -> go.
     return figure(traces, xaxis=across, yaxis=down, margin=LEGEND_MARGIN)
 
 
-def components_figure(portrait: Portrait, color: str) -> go.Figure:
+def components_figure(profile: Profile, color: str) -> go.Figure:
     """The first principal components as curves over the position."""
-    at = portrait["components_at"] + (portrait["kind"] != "vectors")  # positions count from 1
-    shares = portrait["explained"]
+    at = profile["components_at"] + (profile["kind"] != "vectors")  # positions count from 1
+    shares = profile["explained"]
     traces = [
         _curve(
-            at, curve, f"{place + 1}: {100 * shares[place]:.0f} %", color, place, "%{x}: %{y:.3g}", tone=0.35 * place
+            at, curve, f"{index + 1}: {100 * shares[index]:.0f} %", color, index, "%{x}: %{y:.3g}", tone=0.35 * index
         )
-        for place, curve in enumerate(portrait["components"])
+        for index, curve in enumerate(profile["components"])
     ]
-    shapes = [] if portrait["kind"] == "vectors" else end_marks(portrait["trained"], portrait["rows"], "x")
+    shapes = [] if profile["kind"] == "vectors" else end_marks(profile["trained"], profile["rows"], "x")
     return figure(
-        traces, xaxis=axis(WHAT[portrait["kind"]][1]), yaxis=axis("component"), margin=LEGEND_MARGIN, shapes=shapes
+        traces, xaxis=axis(WHAT[profile["kind"]][1]), yaxis=axis("component"), margin=LEGEND_MARGIN, shapes=shapes
     )
 
 
-def trajectory_figure(portrait: Portrait, color: str) -> go.Figure:
+def trajectory_figure(profile: Profile, color: str) -> go.Figure:
     """The first two components against each other, a point a position, coloured by it."""
-    at = (portrait["components_at"] + (portrait["kind"] != "vectors")).tolist()
-    curves, scale = portrait["components"], sequential(color)
+    at = (profile["components_at"] + (profile["kind"] != "vectors")).tolist()
+    curves, scale = profile["components"], sequential(color)
     first, second = (curves[0], curves[1]) if len(curves) > 1 else (curves[0], np.zeros_like(curves[0]))
-    position = WHAT[portrait["kind"]][1]
+    position = WHAT[profile["kind"]][1]
     path = {"type": "scatter", "x": rounded(first), "y": rounded(second), "showlegend": False}
     marker = {"color": at, "size": 7, "colorscale": scale["light"], "showscale": True, "colorbar": color_bar(position)}
     return figure(
@@ -150,9 +150,9 @@ def along_figure(steps: Sequence[int], values: Sequence[float], name: str, at: i
 
 
 def _curve(
-    x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, name: str, color: str, place: int, hover: str, tone: float = 0.0
+    x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, name: str, color: str, index: int, hover: str, tone: float = 0.0
 ) -> Trace:  # fmt: skip
-    """A line, of which each is dashed otherwise than the one before; ``place``: its number."""
-    line = painted(shade(color, tone), width=2, dash=("solid", "dash", "dot")[place % 3])
+    """A line, of which each is dashed otherwise than the one before; ``index``: its number."""
+    line = painted(shade(color, tone), width=2, dash=("solid", "dash", "dot")[index % 3])
     named = {"type": "scatter", "name": name, "mode": "lines", "marker": {"size": 5}, "hovertemplate": hover}
     return named | {"x": rounded(x), "y": rounded(y)} | line

@@ -28,7 +28,7 @@ from pages.parts.boards.panels import Panel, panels
 from pages.parts.boards.recorded import RECORDED, recorded_run, run_in_words, run_named, runs_of_visitor
 from pages.parts.charts import spectra
 from pages.parts.charts.colors import MUTED
-from pages.parts.charts.encoding import WHAT, Portrait, matrix_figure, similarity_figure, similarity_shown
+from pages.parts.charts.encoding import WHAT, Profile, matrix_figure, similarity_figure, similarity_shown
 from pages.parts.charts.spectra import along_figure
 from pages.parts.encodings.state import LAYER, MAX_POSITIONS, RUN, SETTINGS, SIDES, STEP, config_of, control, value
 
@@ -52,54 +52,54 @@ HELP = (
 TIMES = "encodings.times"
 """The session key of the measured times: config to timing."""
 
-Seen = tuple[str, str, Portrait, str]
+ProfileView = tuple[str, str, Profile, str]
 """Side, name, portrait, colour."""
 
 
-def matrix_panel(side: str, name: str, portrait: Portrait, shown: int) -> Panel:
-    columns, rows, unit = WHAT[portrait["kind"]]
-    matrix = portrait["matrix"]
-    alt = f"{name}: {unit} for each {rows} and {columns}, from {matrix.min():.3g} to {matrix.max():.3g}, {portrait['rows']} positions."
-    missing, note = shown - portrait["rows"], _notes(portrait, "matrix_at")
+def matrix_panel(side: str, name: str, profile: Profile, shown: int) -> Panel:
+    columns, rows, unit = WHAT[profile["kind"]]
+    matrix = profile["matrix"]
+    alt = f"{name}: {unit} for each {rows} and {columns}, from {matrix.min():.3g} to {matrix.max():.3g}, {profile['rows']} positions."
+    missing, note = shown - profile["rows"], _notes(profile, "matrix_at")
     if missing > 0:
         note = f"There are no rows for the last {missing} positions shown."
     return Panel(
-        f"matrix.{side}", f"{TITLES[portrait['kind']]}: {name}", matrix_figure(portrait, shown), alt, height=250, note=note,
+        f"matrix.{side}", f"{TITLES[profile['kind']]}: {name}", matrix_figure(profile, shown), alt, height=250, note=note,
         link="rows", term="positional-encoding",
     )  # fmt: skip
 
 
-def similarity_panel(side: str, name: str, portrait: Portrait, likeness: str, shown: int) -> Panel:
-    matrix, unit = similarity_shown(portrait, likeness)
+def similarity_panel(side: str, name: str, profile: Profile, likeness: str, shown: int) -> Panel:
+    matrix, unit = similarity_shown(profile, likeness)
     alt = f"{name}: {unit} of every two positions, from {matrix.min():.3g} to {matrix.max():.3g}."
-    note = _notes(portrait, "similarity_at")
-    if likeness == "dot" and portrait["dot"] is None:
+    note = _notes(profile, "similarity_at")
+    if likeness == "dot" and profile["dot"] is None:
         note = f"It has no vectors of positions to multiply: shown is the {unit}."
     return Panel(
-        f"similarity.{side}", f"How alike positions are: {name}", similarity_figure(portrait, likeness, shown), alt, height=340,
+        f"similarity.{side}", f"How alike positions are: {name}", similarity_figure(profile, likeness, shown), alt, height=340,
         note=note, link="cells", term="similarity",
     )  # fmt: skip
 
 
-def profile_panel(side: str, name: str, portrait: Portrait, color: str) -> Panel:
-    lines, offsets = portrait["profile"], portrait["offsets"]
+def profile_panel(side: str, name: str, profile: Profile, color: str) -> Panel:
+    lines, offsets = profile["profile"], profile["offsets"]
     near, far = int(abs(offsets + 1).argmin()), int(offsets.argmin())
     names = [f"head {head + 1}" for head in range(len(lines))] if len(lines) > 1 else [name]
     alt = "; ".join(
-        f"{own}: {line[near]:.3g} at offset {offsets[near]}, {line[far]:.3g} at {offsets[far]}"
-        for own, line in zip(names, lines, strict=True)
+        f"{specific}: {line[near]:.3g} at offset {offsets[near]}, {line[far]:.3g} at {offsets[far]}"
+        for specific, line in zip(names, lines, strict=True)
     )
-    spread = float((portrait["high"] - portrait["low"]).max())
+    spread = float((profile["high"] - profile["low"]).max())
     note = "Means over the positions."
     if len(lines) == 1:
         note = "The band: from the smallest to the largest over the positions."
     if spread < 1e-4 * max(1.0, float(abs(lines).max())):
         note = "The same at every position: only the offset counts."
-    title, drawn = f"Over distance: {name}", spectra.profile_figure(portrait, color)
+    title, drawn = f"Over distance: {name}", spectra.profile_figure(profile, color)
     return Panel(f"profile.{side}", title, drawn, alt, height=260, note=note)
 
 
-def spectrum_panels(portraits: Sequence[tuple[str, str, Portrait]]) -> list[Panel]:
+def spectrum_panels(portraits: Sequence[tuple[str, str, Profile]]) -> list[Panel]:
     """The spectra of both encodings: (name, colour, portrait) each."""
     ranks = "; ".join(f"{name}: {_rank(p)} of {len(p['singular'])} hold 99 % of the energy" for name, _, p in portraits)
     peaks = "; ".join(
@@ -116,68 +116,68 @@ def spectrum_panels(portraits: Sequence[tuple[str, str, Portrait]]) -> list[Pane
     ]
 
 
-def component_panels(side: str, name: str, portrait: Portrait, color: str) -> list[Panel]:
+def component_panels(side: str, name: str, profile: Profile, color: str) -> list[Panel]:
     """The panels of principal components; none for a bias, which has no vectors."""
-    if not len(portrait["components"]):
+    if not len(profile["components"]):
         return []
-    shares = ", ".join(f"{100 * share:.0f} %" for share in portrait["explained"])
-    alt = f"{name}: the first {len(portrait['explained'])} principal components hold {shares} of the variance."
-    curves, path = spectra.components_figure(portrait, color), spectra.trajectory_figure(portrait, color)
+    shares = ", ".join(f"{100 * share:.0f} %" for share in profile["explained"])
+    alt = f"{name}: the first {len(profile['explained'])} principal components hold {shares} of the variance."
+    curves, path = spectra.components_figure(profile, color), spectra.trajectory_figure(profile, color)
     return [
         Panel(f"components.{side}", f"Principal components: {name}", curves, alt, height=260, below=alt, term="pca"),
         Panel(f"trajectory.{side}", f"The path of the positions: {name}", path, alt, height=300, term="pca"),
     ]
 
 
-def picture_panels(seen: Sequence[Seen], likeness: str, shown: int) -> list[Panel]:
+def picture_panels(views: Sequence[ProfileView], likeness: str, shown: int) -> list[Panel]:
     """The matrices and similarities, row by row: each figure of one side beside the same of the other."""
     return [
-        *(matrix_panel(side, name, portrait, shown) for side, name, portrait, _ in seen),
-        *(similarity_panel(side, name, portrait, likeness, shown) for side, name, portrait, _ in seen),
+        *(matrix_panel(side, name, profile, shown) for side, name, profile, _ in views),
+        *(similarity_panel(side, name, profile, likeness, shown) for side, name, profile, _ in views),
     ]
 
 
-def curve_panels(seen: Sequence[Seen], *between: Panel, first: str = "") -> list[Panel]:
+def curve_panels(views: Sequence[ProfileView], *between: Panel, first: str = "") -> list[Panel]:
     """The profiles, the panels ``between``, the spectra and the components. ``first``: the colour of the first side in the spectra, where
     both sides have one colour."""
-    told = [(name, first if first and not place else color, p) for place, (_, name, p, color) in enumerate(seen)]
-    parts = [component_panels(*one) for one in seen]
+    named = [(name, first if first and not place else color, p) for place, (_, name, p, color) in enumerate(views)]
+    parts = [component_panels(*one) for one in views]
     return [
-        *(profile_panel(*one) for one in seen),
+        *(profile_panel(*one) for one in views),
         *between,
-        *spectrum_panels(told),
-        *(own[place] for place in range(2) for own in parts if own),
+        *spectrum_panels(named),
+        *(specific[place] for place in range(2) for specific in parts if specific),
     ]
 
 
-def order_in_words(portrait: Portrait) -> str:
-    found = portrait["order"]
+def order_in_words(profile: Profile) -> str:
+    found = profile["order"]
     return "none (all alike)" if math.isnan(found) else f"{found + 0.0:.2f}".replace("-0.00", "0.00").replace("-", "−")
 
 
-def _rank(portrait: Portrait) -> int:
+def _rank(profile: Profile) -> int:
     """The number of singular values that hold 99 % of the sum of squares."""
-    energy = portrait["singular"] ** 2
+    energy = profile["singular"] ** 2
     total = float(energy.sum())
     return int((energy.cumsum() < 0.99 * total).sum()) + 1 if total > 0 else 0
 
 
-def _notes(portrait: Portrait, at: str) -> str:
-    every = int(portrait[at][1] - portrait[at][0]) if len(portrait[at]) > 1 else 1
+def _notes(profile: Profile, at: str) -> str:
+    every = int(profile[at][1] - profile[at][0]) if len(profile[at]) > 1 else 1
     ending = {2: "nd", 3: "rd"}.get(every, "th")
     notes = [f"Every {every}{ending} position is shown and saved."] if every > 1 else []
-    if portrait["only_before"] and (at == "similarity_at" or portrait["kind"] == "bias"):
+    if profile["only_before"] and (at == "similarity_at" or profile["kind"] == "bias"):
         notes.append("Blank above the diagonal, where no query looks.")
     return " ".join(notes)
 
 
-def portrait_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
+def profile_facts(config: RunConfig, profile: Profile, shown: int) -> None:
     row, timing = config.encoding, times().get(config)
     parts = [
         f"**{added_parameters(config, row.name) or 0:,}** extra parameters",
-        f"order **{order_in_words(portrait)}**",
+        f"order **{order_in_words(profile)}**",
     ]
-    if added := portrait["added_scale"]:
+    if added := profile["added_scale"]:
         tokens = config.token_init_std
         size = f"**{added / tokens:.2f} ×** as large as the tokens'" if tokens else f"of size **{added:.2f}**"
         parts.append(f"before training it adds numbers {size}")
@@ -186,13 +186,13 @@ def portrait_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
         parts.append(f"a forward pass takes **{timing['ratio']:.2f} ×** as long as without ({interval})")
     st.markdown(" · ".join(parts), help=HELP)
     source = f"[{row.source}]({row.url})" if row.url else row.source
-    sentences = (PLACES.get(row.acts_on, ""), row.shown_as, beyond(config, portrait, shown), f"Source: {source}.")
+    sentences = (PLACES.get(row.acts_on, ""), row.shown_as, beyond(config, profile, shown), f"Source: {source}.")
     st.caption(" ".join(filter(None, sentences)))
 
 
-def beyond(config: RunConfig, portrait: Portrait, shown: int) -> str:
+def beyond(config: RunConfig, profile: Profile, shown: int) -> str:
     """A sentence on the positions beyond the trained length, as far as the encoding alone determines it."""
-    trained, rows = config.seq_len, portrait["rows"]
+    trained, rows = config.seq_len, profile["rows"]
     if shown <= trained or config.encoding.acts_on == "nowhere":
         return ""
     if rows < shown:
@@ -237,7 +237,7 @@ ANSWER_WAIT_SECONDS = 0.15
 """Seconds to wait for the answer to a changed control before the rest of the page is written."""
 FOLDED, DEEPER = "encodings.more", "encodings.deeper"
 """Session keys: whether the rarely used controls are open, and whether all figures are."""
-LESS_ASKED = ("likeness", "sight", "token_init_std", "seed")
+LESS_REQUESTED = ("likeness", "sight", "token_init_std", "seed")
 
 
 def compare() -> None:
@@ -261,9 +261,9 @@ def _compare() -> None:
         if not at_once:
             _controls(top)
             waiting.caption(":material/hourglass_top: The workers are at it; the pictures come with the first of them.")
-        seen = _found(pictures, problems)
-        drawn = _drawn(configs, seen)
-        waiting.markdown(_what_to_see(names_of({side: configs[side] for side in seen}), drawn) if seen else "")
+        views = _found(pictures, problems)
+        drawn = _drawn(configs, views)
+        waiting.markdown(_what_to_see(names_of({side: configs[side] for side in views}), drawn) if views else "")
         # Sent before anything else is written or asked for, which would slow it down.
         if drawn:
             with board:
@@ -271,7 +271,7 @@ def _compare() -> None:
         if at_once:
             _controls(top)
         SETTINGS.write_address(SETTINGS.query())
-        found = _found(_ask(together, jobs.ComputePortrait, {side: configs[side] for side in seen}, shown), problems)
+        found = _found(_ask(together, jobs.ComputeProfile, {side: configs[side] for side in views}, shown), problems)
     with words:
         _words(configs, found, problems, shown)
     both = _drawn(configs, found)
@@ -287,12 +287,12 @@ def _compare() -> None:
             _board("lines", [*alike, *curve_panels(both)])
 
 
-def _what_to_see(names: Mapping[str, str], drawn: Sequence[Seen]) -> str:
+def _what_to_see(names: Mapping[str, str], drawn: Sequence[ProfileView]) -> str:
     """One sentence on what the pictures are, and a question to look at them with. ``names``: those of all sides, also without a picture."""
-    seen = {side: f"in **{name}**, {SEE[portrait['kind']]}" for side, name, portrait, _ in drawn}
-    told = "; ".join(seen.get(side, f"**{name}** adds nothing, so it has no picture") for side, name in names.items())
-    question = " Where are neighbours alike, and far positions not?" if seen else ""
-    return f":material/visibility: {told[0].upper()}{told[1:]}.{question}"
+    views = {side: f"in **{name}**, {SEE[profile['kind']]}" for side, name, profile, _ in drawn}
+    named = "; ".join(views.get(side, f"**{name}** adds nothing, so it has no picture") for side, name in names.items())
+    question = " Where are neighbours alike, and far positions not?" if views else ""
+    return f":material/visibility: {named[0].upper()}{named[1:]}.{question}"
 
 
 def _board(key: str, items: list[Panel]) -> None:
@@ -301,11 +301,11 @@ def _board(key: str, items: list[Panel]) -> None:
 
 def _ask(
     together: ThreadPoolExecutor, what: Callable[[RunConfig, int], Job[Any]], configs: dict[str, RunConfig], shown: int
-) -> dict[str, Future[Portrait]]:
+) -> dict[str, Future[Profile]]:
     return {side: together.submit(ask_once, what(config, shown)) for side, config in configs.items()}
 
 
-def _found(answers: dict[str, Future[Portrait]], problems: dict[str, str]) -> dict[str, Portrait]:
+def _found(answers: dict[str, Future[Profile]], problems: dict[str, str]) -> dict[str, Profile]:
     """The answers that succeeded; the sentences of the others are added to ``problems``."""
     found = {}
     with out_of_turn():
@@ -318,7 +318,7 @@ def _found(answers: dict[str, Future[Portrait]], problems: dict[str, str]) -> di
     return found
 
 
-def _drawn(configs: dict[str, RunConfig], found: dict[str, Portrait]) -> list[Seen]:
+def _drawn(configs: dict[str, RunConfig], found: dict[str, Profile]) -> list[ProfileView]:
     """The sides of which there is something to draw: not those that add nothing."""
     labels = names_of({side: configs[side] for side in found})
     return [
@@ -328,7 +328,7 @@ def _drawn(configs: dict[str, RunConfig], found: dict[str, Portrait]) -> list[Se
     ]
 
 
-def _words(configs: dict[str, RunConfig], found: dict[str, Portrait], problems: dict[str, str], shown: int) -> None:
+def _words(configs: dict[str, RunConfig], found: dict[str, Profile], problems: dict[str, str], shown: int) -> None:
     """Each side's formula and facts, or the reason why there are none."""
     for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
         with column:
@@ -337,7 +337,7 @@ def _words(configs: dict[str, RunConfig], found: dict[str, Portrait], problems: 
             else:
                 config = configs[side]
                 st.latex(config.encoding.equation_with_numbers(config, config.encoding_settings))
-                portrait_facts(config, found[side], shown)
+                profile_facts(config, found[side], shown)
     offer_times([configs[side] for side in found])
 
 
@@ -346,7 +346,7 @@ def _controls(into: DeltaGenerator) -> None:
         for name in SIDES:
             with st.container(width=300):
                 control(name)
-        _less_asked()
+        _less_requested()
 
 
 def _in_a_row(names: Sequence[str], width: int) -> None:
@@ -357,10 +357,10 @@ def _in_a_row(names: Sequence[str], width: int) -> None:
                 control(name)
 
 
-def _less_asked() -> None:
+def _less_requested() -> None:
     rows = SETTINGS.rows()
-    own = {side: [name for name in rows if name.startswith(f"{side}.")] for side in SIDES}
-    if not SETTINGS.drawn(*SHARED, *LESS_ASKED, *own["a"], *own["b"]):
+    specific = {side: [name for name in rows if name.startswith(f"{side}.")] for side in SIDES}
+    if not SETTINGS.drawn(*SHARED, *LESS_REQUESTED, *specific["a"], *specific["b"]):
         return
     more = st.popover("Sizes and parameters", icon=":material/tune:", key=FOLDED, on_change="rerun")
     if not more.open:  # half of all controls: they cost nothing until they are opened
@@ -369,11 +369,11 @@ def _less_asked() -> None:
         _in_a_row(SHARED, 125)
         for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
             with column:
-                if not own[side]:
+                if not specific[side]:
                     st.caption(f"{ENCODINGS[value(side)].label} has none of its own.")
-                for name in own[side]:
+                for name in specific[side]:
                     control(name)
-        _in_a_row(LESS_ASKED, 160)
+        _in_a_row(LESS_REQUESTED, 160)
 
 
 def names_of(configs: dict[str, RunConfig]) -> dict[str, str]:
@@ -405,18 +405,18 @@ def _chosen() -> Run:
     """The recorded run, the one of the link, or one of this visitor's with attention and snapshots."""
     found = runs_of_visitor(lambda run: bool(steps_stored(run)), run_named(value(RUN) or RECORDED), shown_run())
     runs = {RECORDED: recorded_run()} | {name: run for name, run in found.items() if run.config.architecture.attends}
-    asked_for = value(RUN) or RECORDED
-    if asked_for not in runs:
-        words = f"run is {as_code(asked_for)}; no run of that name is kept here. Shown is the recorded one."
+    requested = value(RUN) or RECORDED
+    if requested not in runs:
+        words = f"run is {as_code(requested)}; no run of that name is kept here. Shown is the recorded one."
         st.warning(words, icon=":material/search_off:")
-        asked_for = RECORDED
+        requested = RECORDED
     if SETTINGS.drawn(RUN):
-        bound = SETTINGS.labelled(RUN, shown=asked_for)
+        bound = SETTINGS.labelled(RUN, shown=requested)
         st.selectbox(options=list(runs), format_func=lambda name: run_in_words(runs[name]), **bound)
     st.caption(
         "The recorded run and yours of this visit. Train one in the lab, with any encoding, and it is listed here."
     )
-    return runs[asked_for]
+    return runs[requested]
 
 
 def _through(run: Run) -> None:
@@ -444,7 +444,7 @@ def _through(run: Run) -> None:
     try:
         folder = str(run.folder)
         first, then = (
-            ask_once(jobs.ComputePortraitOfSnapshot(folder, run.config, at, layer)) for at in (steps[0], step)
+            ask_once(jobs.ComputeProfileOfSnapshot(folder, run.config, at, layer)) for at in (steps[0], step)
         )
         numbers = ask_once(jobs.FollowSnapshots(folder, steps, layer))
         scales = {} if run.live else ask_once(jobs.MeasureFinalScales(folder, layer))
@@ -456,7 +456,7 @@ def _through(run: Run) -> None:
     panels(items, key="encodings.training", name="encoding-in-training", least=440, level=2)
 
 
-def _facts(run: Run, first: Portrait, then: Portrait, scales: dict[str, float], step: int, layer: int | None) -> None:
+def _facts(run: Run, first: Profile, then: Profile, scales: dict[str, float], step: int, layer: int | None) -> None:
     """Facts in words. ``layer``: the layer, where each has its own encoding."""
     row = ENCODINGS[run.config.pos_encoding]
     words = [f"Order at the start {order_in_words(first)}, at step {step:,} {order_in_words(then)}."]
@@ -464,8 +464,8 @@ def _facts(run: Run, first: Portrait, then: Portrait, scales: dict[str, float], 
         words.append("Nothing of this encoding is learned: it stays as it is.")
     if {"tokens", "encoding"} <= scales.keys():
         ratio = scales["encoding"] / scales["tokens"] if scales["tokens"] else float("nan")
-        told = f"{scales['tokens']:.3g} and the encoding's {scales['encoding']:.3g}: a ratio of {ratio:.2f}."
-        words.append(f"At the end the tokens' scale is {told}")
+        named = f"{scales['tokens']:.3g} and the encoding's {scales['encoding']:.3g}: a ratio of {ratio:.2f}."
+        words.append(f"At the end the tokens' scale is {named}")
     if layer is not None:
         words.append(f"Each layer has its own; shown is that of layer {layer + 1}.")
     elif row.per_layer and run.config.n_layers > 1 and not run.config.share_layers:
@@ -474,7 +474,7 @@ def _facts(run: Run, first: Portrait, then: Portrait, scales: dict[str, float], 
 
 
 def _panels_through(
-    run: Run, steps: tuple[int, ...], step: int, first: Portrait, then: Portrait, numbers: dict[str, list[float]]
+    run: Run, steps: tuple[int, ...], step: int, first: Profile, then: Profile, numbers: dict[str, list[float]]
 ) -> list[Panel]:
     color = ENCODINGS[run.config.pos_encoding].color
     both = (("first", f"step {steps[0]}", first, color), ("then", f"step {step:,}", then, color))

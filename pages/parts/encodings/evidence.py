@@ -19,7 +19,7 @@ from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.experiments.benchmark.advice import advice
 from engine.experiments.benchmark.costs import MODEL, CostRow, cheapest_in_words, costs_of_encodings, shipped_times
-from engine.experiments.benchmark.criteria import CHOICE, CRITERIA, NEEDS, TIMES, asked_by, scope_of, turns_in_words
+from engine.experiments.benchmark.criteria import CHOICE, CRITERIA, NEEDS, TIMES, needed_by, scope_of, turns_in_words
 from engine.experiments.benchmark.table import CellState, Column, TableCell, beside_papers, column
 from engine.experiments.frames import evidence_frame
 from engine.foundation.formatting import counted
@@ -46,7 +46,7 @@ CITE = Path(__file__).with_name("cite.md")
 GOOD = f"background: color-mix(in srgb, {GREEN['light']} 22%, transparent)"
 BAD = f"background: color-mix(in srgb, {RED['light']} 20%, transparent)"
 OPEN = "background: color-mix(in srgb, currentColor 12%, transparent)"
-LOOKS: dict[CellState, str] = {
+ICONS: dict[CellState, str] = {
     "best": GOOD, "as good": GOOD, "worse": BAD, "no row": BAD, "undecided": OPEN, "cannot tell": OPEN, "not learned": OPEN,
     "not measured": "opacity: 0.75",
 }  # fmt: skip
@@ -70,8 +70,8 @@ def choose() -> None:
 def _choose() -> None:
     SETTINGS.write_address(SETTINGS.query())
     needs: tuple[str, ...] = value(NEEDED) or FIRST_NEED
-    asked, tested = st.columns([5, 1], gap="medium")
-    with asked:
+    request, tested = st.columns([5, 1], gap="medium")
+    with request:
         if SETTINGS.drawn(NEEDED):
             bound = SETTINGS.labelled(NEEDED, shown=list(needs))
             st.pills(
@@ -80,7 +80,7 @@ def _choose() -> None:
     with tested:
         control(TESTED)
     columns, costs = columns_at(int(value(TESTED))), costs_of_encodings()
-    said = advice([columns[one.slug] for name in needs if name in CRITERIA for one in asked_by(name)])
+    said = advice([columns[one.slug] for name in needs if name in CRITERIA for one in needed_by(name)])
     if said.words:
         st.markdown(f":material/lightbulb: {said.words}")
     order = said.order or tuple(next(iter(columns.values())).cells)
@@ -135,8 +135,8 @@ def evidence_styled(order: Sequence[str], columns: Sequence[Column], costs: Mapp
         index=pd.Index([escaped(ENCODINGS[name].label) for name in order], name="Encoding"),
         columns=[*map(head, columns), *COUNTED],
     )
-    looks = [[*(LOOKS[one.cells[name]["state"]] for one in columns), *[""] * len(COUNTED)] for name in order]
-    shade = pd.DataFrame(looks, index=frame.index, columns=frame.columns)
+    icon = [[*(ICONS[one.cells[name]["state"]] for one in columns), *[""] * len(COUNTED)] for name in order]
+    shade = pd.DataFrame(icon, index=frame.index, columns=frame.columns)
     return whole_lines(frame, [*STYLES, *_dots(order)]).apply(lambda _: shade, axis=None)
 
 
@@ -173,13 +173,13 @@ def _cell(one: Column, name: str) -> str:
     """A link in Markdown to the model behind the cell, with all facts on hover, and the papers' numbers below."""
     cell = one.cells[name]
     words = escaped(hover(one, name)).replace('"', '\\"')
-    told = f'[{_short(cell)}](lab?{urlencode(_short_query(CHOICE.config(one.arms[name])))} "{words}")'
-    if name in one.criterion.own:  # not as by default, so the cell itself tells the scale for which it was chosen
-        told += f"  \n:small[{turns_in_words(CHOICE.config(one.arms[name]))} {scope_of(one.criterion).capitalize()}.]"
+    named = f'[{_short(cell)}](lab?{urlencode(_short_query(CHOICE.config(one.arms[name])))} "{words}")'
+    if name in one.criterion.specific:  # not as by default, so the cell itself tells the scale for which it was chosen
+        named += f"  \n:small[{turns_in_words(CHOICE.config(one.arms[name]))} {scope_of(one.criterion).capitalize()}.]"
     for row in beside_papers(one, name):
         at = f" at {row.times}×" if row.times != one.times else ""
-        told += f"  \n:small[{row.paper.source.partition(',')[0]}: {row.number:g}{at}, {row.sign}]"
-    return told
+        named += f"  \n:small[{row.paper.source.partition(',')[0]}: {row.number:g}{at}, {row.sign}]"
+    return named
 
 
 def _short_query(config: RunConfig) -> dict[str, str]:

@@ -88,14 +88,16 @@ def settings_now(values: Mapping[str, Any]) -> dict[str, Setting]:
     """Every setting that exists with these encodings, by its name in the link; those of one side are ``a.<name>``."""
     # Two different encodings share one base; two of a kind are compared base against base.
     shares = values.get("a", FIXED["a"].default) != values.get("b", FIXED["b"].default)
-    own = {
+    specific = {
         f"{side}.{row.name}": row
         for side in SIDES
         for row in settings_in(ENCODINGS[values.get(side, FIXED[side].default)].settings)
     }
-    has_base = shares and any(row.name in BASES for row in own.values())
+    has_base = shares and any(row.name in BASES for row in specific.values())
     fixed = {name: row for name, row in FIXED.items() if name != BASE or has_base}
-    return fixed | {name: replace(row, name=name) for name, row in own.items() if not (shares and row.name in BASES)}
+    return fixed | {
+        name: replace(row, name=name) for name, row in specific.items() if not (shares and row.name in BASES)
+    }
 
 
 def config_of(values: Mapping[str, Any], side: str) -> RunConfig:
@@ -103,14 +105,14 @@ def config_of(values: Mapping[str, Any], side: str) -> RunConfig:
     known = settings_now(values)
     now = {name: values.get(name, row.default) for name, row in known.items()}
     name = now[side]
-    own = {
+    specific = {
         row.name: now.get(f"{side}.{row.name}", now.get(BASE, row.default))
         for row in settings_in(ENCODINGS[name].settings)
         if f"{side}.{row.name}" in now or row.name in BASES
     }
     shared = {name: now[name] for name in ("d_model", "n_heads", "seq_len", "token_init_std", "seed")}
     family = "decoder" if now["sight"] == "back" else "encoder"
-    return parse({"task": PLAIN, "family": family, "pos_encoding": name, "batch_size": 8, **shared, **own})
+    return parse({"task": PLAIN, "family": family, "pos_encoding": name, "batch_size": 8, **shared, **specific})
 
 
 class EncodingsSettings(ModelSettings[EncodingsState]):
@@ -119,7 +121,7 @@ class EncodingsSettings(ModelSettings[EncodingsState]):
     def rows(self) -> Mapping[str, Setting]:
         return settings_now(self.values())
 
-    def asked_for(self) -> dict[str, Any]:
+    def requested(self) -> dict[str, Any]:
         kept = self.values()
         return {name: kept.get(name, row.default) for name, row in settings_now(kept).items()}
 
@@ -130,14 +132,16 @@ class EncodingsSettings(ModelSettings[EncodingsState]):
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
         """What a link leaves out is as by default. The parameters of a side are checked by its encoding."""
-        own = {name for name in query if name.startswith(tuple(f"{side}." for side in SIDES))}
-        values, ignored = super().read({name: text for name, text in query.items() if name not in own})
+        specific = {name for name in query if name.startswith(tuple(f"{side}." for side in SIDES))}
+        values, ignored = super().read({name: text for name, text in query.items() if name not in specific})
         exist = settings_now(values)
         ignored += [
-            no_setting(name, query[name], exist) for name in query if name in {*own, BASE} and name not in exist
+            no_setting(name, query[name], exist) for name in query if name in {*specific, BASE} and name not in exist
         ]
         for side in SIDES:
-            given = {name[len(side) + 1 :]: query[name] for name in own & exist.keys() if name.startswith(f"{side}.")}
+            given = {
+                name[len(side) + 1 :]: query[name] for name in specific & exist.keys() if name.startswith(f"{side}.")
+            }
             found, problems = leniently(given, partial(checked, ENCODINGS[values[side]].settings))
             values |= {f"{side}.{name}": getattr(found, name) for name in given}
             ignored += [replace(problem, setting=f"{side}.{problem.setting}") for problem in problems]
@@ -145,10 +149,10 @@ class EncodingsSettings(ModelSettings[EncodingsState]):
 
     def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
         """What is away from its default; what is looked at of a run, only where it is."""
-        asked = self.asked_for()
-        unseen = () if asked["view"] == "training" else (RUN, STEP, LAYER)
-        away = [name for name, row in self.rows().items() if asked[name] != row.default and name not in unseen]
-        return {name: to_text(asked[name]) for name in away}
+        request = self.requested()
+        unseen = () if request["view"] == "training" else (RUN, STEP, LAYER)
+        away = [name for name, row in self.rows().items() if request[name] != row.default and name not in unseen]
+        return {name: to_text(request[name]) for name in away}
 
 
 SETTINGS = EncodingsSettings("encodings", EncodingsState)
@@ -156,7 +160,7 @@ SETTINGS = EncodingsSettings("encodings", EncodingsState)
 
 def value(name: str) -> Any:
     """What is set, or the default."""
-    return SETTINGS.asked_for()[name]
+    return SETTINGS.requested()[name]
 
 
 def control(name: str, **more: Any) -> None:

@@ -82,7 +82,7 @@ def document(title: str, body: Markup) -> str:
 MOST_VISITORS = 2 * MOST_STUDENTS
 """The most visitors whose hand-ins are kept, those of one network half of it: a full class, and as many others. Of more, the one is
 dropped whose page wrote longest ago, first of those who have no page open."""
-NAME, OWN = "name", "own"
+NAME, OF_READER = "name", "own"
 MOST_LETTERS = 5000
 NO_FIGURE = Markup()
 NOTHING_YET = "It lists what you guess, run and find. There is nothing yet."
@@ -151,20 +151,22 @@ def _make_room(network: str) -> None:
 
 
 def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:
-    name, own = words.get(NAME, "").strip(), words.get(OWN, "").strip()
+    name, own = words.get(NAME, "").strip(), words.get(OF_READER, "").strip()
     head = html("<h1>Hand-in</h1><p class=line>{}</p>", f"Name: {name}")
-    said = html("<h2>In my own words</h2><p class=own>{}</p>", own) if own else ""
+    sentence = html("<h2>In my own words</h2><p class=own>{}</p>", own) if own else ""
     # A list, since another tab may add a note meanwhile.
-    rows = joined(_section(place, note) for place, note in enumerate(list(notes), start=1))
-    return document(f"Hand-in {name}".strip(), html("{}{}{}", head, rows, said))
+    rows = joined(_section(number, note) for number, note in enumerate(list(notes), start=1))
+    return document(f"Hand-in {name}".strip(), html("{}{}{}", head, rows, sentence))
 
 
-def _section(place: int, note: Note) -> Markup:
+def _section(number: int, note: Note) -> Markup:
     guessed = (note.guessed or "no guess before the result") if note.question else ""
     found = note.found or ("it had not ended when it was last looked at" if note.ran else "")
     lines = (("Guessed", guessed), ("Ran", note.ran or "nothing yet"), ("Found", found))
-    told = joined(html("<p><b>{}:</b> {}</p>", label, words) for label, words in lines if words)
-    return html("<section><h2>{}. {}</h2><p>{}</p>{}{}</section>", place, note.title, note.question, told, note.figure)
+    told_text = joined(html("<p><b>{}:</b> {}</p>", label, words) for label, words in lines if words)
+    return html(
+        "<section><h2>{}. {}</h2><p>{}</p>{}{}</section>", number, note.title, note.question, told_text, note.figure
+    )
 
 
 def offer_hand_in() -> None:
@@ -175,7 +177,7 @@ def offer_hand_in() -> None:
         st.caption(NOTHING_YET)
         return
     _box(st.text_input, "Name (may stay empty)", kept.words, NAME, 100)
-    _box(st.text_area, "In your own words: what did you find, and why is it so?", kept.words, OWN, MOST_LETTERS)
+    _box(st.text_area, "In your own words: what did you find, and why is it so?", kept.words, OF_READER, MOST_LETTERS)
     with st.container(horizontal=True):
         make = partial(hand_in, kept.notes.values(), kept.words)  # with what was typed until the file is asked for
         offer_file("Hand-in (HTML)", make, "hand-in.html", ":material/assignment_turned_in:")
@@ -188,7 +190,7 @@ def _forget(kept: StudentReport) -> None:
     kept.forgotten.update(kept.notes)
     kept.notes.clear()
     kept.words.clear()
-    for name in (NAME, OWN):
+    for name in (NAME, OF_READER):
         st.session_state.pop(f"hand-in.{name}", None)
 
 
@@ -225,7 +227,7 @@ def teachers_sheet(lesson: Lesson) -> str:
         lesson.title, goal, counted(lesson.minutes, "minute"), counted(len(lesson.steps), "step"),
     )  # fmt: skip
     keys = listed(html("<b>{}</b> {}", key, does) for key, does in KEYS.items())
-    steps = joined(_teach(place, step) for place, step in enumerate(lesson.steps, start=1))
+    steps = joined(_teach(number, step) for number, step in enumerate(lesson.steps, start=1))
     return document(f"Teacher’s sheet: {lesson.title}", html("{}<h2>Keys in Present</h2>{}{}", head, keys, steps))
 
 
@@ -245,8 +247,8 @@ def hand_out(lesson: Lesson, link: str) -> str:
     return document(f"Hand-out: {lesson.title}", body)
 
 
-def _title(place: int, step: LessonStep, more: str = "") -> Markup:
-    return html("<h2>{}. {} <small>{}</small></h2>", place, step.title, more)
+def _title(number: int, step: LessonStep, more: str = "") -> Markup:
+    return html("<h2>{}. {} <small>{}</small></h2>", number, step.title, more)
 
 
 def _choices(answers: Sequence[str], right: Sequence[str] = ()) -> Markup:
@@ -254,20 +256,20 @@ def _choices(answers: Sequence[str], right: Sequence[str] = ()) -> Markup:
     return html('<ul class="choices">{}</ul>', items)
 
 
-def _teach(place: int, step: LessonStep) -> Markup:
-    title = _title(place, step, counted(step.minutes, "minute"))
+def _teach(number: int, step: LessonStep) -> Markup:
+    title = _title(number, step, counted(step.minutes, "minute"))
     question, found = step.question, _result_of(step)
     if step.slide or question is None:
         own = html("<p class=own><b>Say.</b> {}</p>", step.slide.text) if step.slide and step.slide.text else Markup()
-        return html("<section>{}{}{}</section>", title, own, _asked(question))
+        return html("<section>{}{}{}</section>", title, own, _request(question))
     tells = ISSUES[step.issue].summary if step.issue else " ".join(step.guide.text) if step.guide else ""
-    said = html("<p><b>Say.</b> {} One sample: {}</p>", tells, _sample(step, question))
-    asked = _asked(question, found.outcome.right if found else ())
-    outcome = _outcome(ISSUES[step.issue], found) if step.issue else _lab(step)
-    return html("<section>{}{}{}{}</section>", title, said, asked, outcome)
+    sentence = html("<p><b>Say.</b> {} One sample: {}</p>", tells, _sample(step, question))
+    request = _request(question, found.finding.right if found else ())
+    finding = _finding(ISSUES[step.issue], found) if step.issue else _lab(step)
+    return html("<section>{}{}{}{}</section>", title, sentence, request, finding)
 
 
-def _asked(question: Question | None, right: Sequence[Direction] = ()) -> Markup:
+def _request(question: Question | None, right: Sequence[Direction] = ()) -> Markup:
     if question is None:
         return Markup()
     choices = _choices(question.answers, [question.in_words(one) for one in right or question.taught])
@@ -295,20 +297,20 @@ def _result_of(step: LessonStep) -> ShippedResult | None:
     return shipped_result(issue, issue.key_figure) if step.issue and (issue := ISSUES[step.issue]) else None
 
 
-def _outcome(issue: Issue, found: ShippedResult | None) -> Markup:
+def _finding(issue: Issue, found: ShippedResult | None) -> Markup:
     if found is None:
         return html("<p><b>What comes out.</b> It was not measured with this version.</p>")
     seconds = found.report.seconds * READERS_SEEDS / len(found.report.seeds)
     return html(
         "<p><b>What comes out.</b> {} <span class=light>{}; {} of them took about {}.</span></p>{}<p>{}<b>What helps.</b> {}</p>{}",
-        found.outcome.sentence, found.report.seeds_in_words, READERS_SEEDS, in_time(seconds),
+        found.finding.sentence, found.report.seeds_in_words, READERS_SEEDS, in_time(seconds),
         bars(key_numbers(issue, found.report)["rows"], issue.key_figure), _because(found), issue.key_figure.remedy, _further(issue),
     )  # fmt: skip
 
 
 def _because(found: ShippedResult) -> Markup:
     """The reason; empty where the runs do not show what it is a reason for."""
-    reason = found.outcome.because
+    reason = found.finding.because
     return html("<b>Because</b> {} ", reason) if reason else Markup()
 
 
@@ -317,14 +319,14 @@ def _further(issue: Issue) -> Markup:
     claims = [one for one in shipped_claims(issue) if one.claim.id != issue.key_figure.claim]
     claims.sort(key=lambda one: one.finding is Finding.HOLDS)
     form = "{} <span class=light>{}</span> <b>{}.</b>"
-    told = ((one.claim.sentence, one.claim.condition, one.finding.words) for one in claims[:MOST_FURTHER])
-    words = listed(html(form, *one) for one in told)
+    told_text = ((one.claim.sentence, one.claim.condition, one.finding.words) for one in claims[:MOST_FURTHER])
+    words = listed(html(form, *one) for one in told_text)
     return html("<p><b>If somebody says</b></p>{}", words) if words else words
 
 
-def _guess(place: int, step: LessonStep) -> Markup:
+def _guess(number: int, step: LessonStep) -> Markup:
     """The step on the page for before."""
-    question, title = step.question, _title(place, step)
+    question, title = step.question, _title(number, step)
     if question is None:
         return html("<section>{}</section>", title)
     return html(
@@ -333,9 +335,9 @@ def _guess(place: int, step: LessonStep) -> Markup:
     )  # fmt: skip
 
 
-def _keep(place: int, step: LessonStep) -> Markup:
+def _keep(number: int, step: LessonStep) -> Markup:
     """The step on the page for after."""
-    title, found = _title(place, step), _result_of(step)
+    title, found = _title(number, step), _result_of(step)
     if step.slide:
         return html("<section>{}</section>", title)
     if found is None:
@@ -344,7 +346,7 @@ def _keep(place: int, step: LessonStep) -> Markup:
         figure = ISSUES[step.issue].key_figure
         rows = key_numbers(ISSUES[step.issue], found.report, whole=False)["rows"]
         form = "<p>{}</p>{}<p>{}<b>What helps.</b> {}</p>"
-        measured = html(form, found.outcome.sentence, bars(rows, figure), _because(found), figure.remedy)
+        measured = html(form, found.finding.sentence, bars(rows, figure), _because(found), figure.remedy)
     return html("<section>{}{}<p class=line>In my words</p></section>", title, measured)
 
 

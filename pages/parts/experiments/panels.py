@@ -53,7 +53,7 @@ def status_words(shown: Shown, name_of: Callable[[str], str] = str) -> str:
         left = " · the time left is known once a trial has ended here"
         if shown.seconds_left is not None:
             left = f" · about {in_time(shown.seconds_left)} left"
-        places = [trial.queue_place for trial in shown.running if trial.queue_place]
+        places = [trial.queue_position for trial in shown.running if trial.queue_position]
         if places and len(places) == len(shown.running):
             left = f" · waiting for a worker, place {min(places)} in the queue"
         trainings = f"{len(shown.trials)} of {counted(len(arms) * len(shown.seeds), 'training')}"
@@ -82,7 +82,7 @@ def _curves(shown: Shown, curve: str) -> Json:
     running = {arm.name: [g for g in shown.running if g.arm == arm.name] for arm in shown.arms}
     levels = {name: levels_of(trials, curve) for name, trials in by_arm.items()}
     drawn = [curve, VALIDATION] if both else [curve]
-    sound: list[Trial | TrialSoFar] = [*(trial for trial in shown.trials if not trial.outcome), *shown.running]
+    sound: list[Trial | TrialSoFar] = [*(trial for trial in shown.trials if not trial.failure), *shown.running]
     framed = sound or shown.trials  # the axis has room for the trials that did not break off, if there are any
     all_curves = [trial.curves.get(name, []) for trial in framed for name in drawn]
     frame = frame_of(label, all_curves, [value for own in levels.values() for value in own.values()])
@@ -107,12 +107,12 @@ def shows_both(experiment: Experiment, curve: str) -> bool:
 
 def stopped_of(trials: Sequence[Trial], curve: str = "loss") -> Stopped | None:
     """Where the trials that did not finish broke off: at the step that is not finite, or with the last one of their curve."""
-    without = [trial for trial in trials if trial.outcome]
+    without = [trial for trial in trials if trial.failure]
     if not without:
         return None
     ends = {trial.seed: trial.curves.get(curve) or [(0, 0.0)] for trial in without}
-    outcomes = [trial.outcome.rstrip(".") for trial in without]
-    reasons = dict.fromkeys("not a finite number" if "finite" in outcome else outcome for outcome in outcomes)
+    outcomes = [trial.failure.rstrip(".") for trial in without]
+    reasons = dict.fromkeys("not a finite number" if "finite" in finding else finding for finding in outcomes)
     steps = {trial.seed: int(trial.numbers.get("failed_step", ends[trial.seed][-1][0])) for trial in without}
     return Stopped(steps, "; ".join(reasons))
 
@@ -125,7 +125,7 @@ def _curve_panel(
     dashed = _by_seed(trials, VALIDATION), _by_seed(running, VALIDATION)
     stopped = stopped_of(trials, curve)
     steps = shown.experiment.config(arm).steps
-    without = [trial for trial in trials if trial.outcome]
+    without = [trial for trial in trials if trial.failure]
     return {
         "id": f"curves.{arm.name}", "title": arm.name, "chip": arm.role, "tone": role_color(arm.role), "height": CURVE_HEIGHT,
         "words": f"{len(trials)} of {counted(len(shown.seeds), 'seed')}" + (f", {len(without)} did not finish" if without else ""),
@@ -152,7 +152,7 @@ def _ends_in_words(curves: dict[int, list[tuple[int, float]]]) -> str:
 
 
 Color = Literal["gray", "blue", "green", "orange", "red"]
-LOOKS: dict[Finding, tuple[str, Color]] = {
+FINDING_STYLES: dict[Finding, tuple[str, Color]] = {
     Finding.HOLDS: (":material/check_circle:", "green"),
     Finding.OPPOSITE: (":material/swap_horiz:", "red"),
     Finding.SMALL: (":material/drag_handle:", "orange"),
@@ -164,7 +164,7 @@ ABOUT = {"issue": "the claim", "condition": "a condition", "remedy": "a remedy"}
 
 def badge(finding: Finding, words: str) -> str:
     """The words as a badge in Markdown, with the finding's icon and colour."""
-    icon, color = LOOKS[finding]
+    icon, color = FINDING_STYLES[finding]
     return f":{color}-badge[{icon} {words}]"
 
 

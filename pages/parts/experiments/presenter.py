@@ -22,7 +22,7 @@ from pages.parts.app.scripts import joined
 from pages.parts.app.visitor import visitor
 from pages.parts.experiments import presenting as held
 from pages.parts.experiments.handouts import TOO_LONG, base_address, offer_hand_in, only_here, qr_code
-from pages.parts.experiments.projector import COUNT_SECONDS, lead_phones, send_home
+from pages.parts.experiments.projector import COUNT_SECONDS, lead_participants, send_home
 
 HERE = Path(__file__).parent
 SCRIPT = "presenter.script"
@@ -57,7 +57,7 @@ def show_presenter(file: str) -> None:
             "place": f"{now.at + 1} of {len(now.lesson.steps)}",
             "over": now.over,
             "code": {
-                "open": now.beat == held.CODE,
+                "open": now.phase == held.CODE,
                 "title": now.lesson.title or "Lesson",
                 "link": link,
                 "drawing": drawing,
@@ -73,7 +73,7 @@ def show_presenter(file: str) -> None:
 
             def look() -> None:  # again and again: while its wall stands here, the class is held
                 if (latest := held.presenting()) is not None:
-                    lead_phones(latest)
+                    lead_participants(latest)
                 if _here(now) != here:
                     st.rerun()
 
@@ -87,8 +87,8 @@ def show_presenter(file: str) -> None:
 
 def _receive() -> None:
     """Take the presses that the script tells, before the script run: whatever interrupts it, they wait."""
-    told = (st.session_state.get(SCRIPT) or {}).get("pressed")
-    st.session_state.setdefault(WAITING, []).extend(str(press.get("key")) for press in received(told, RECEIVED))
+    told_text = (st.session_state.get(SCRIPT) or {}).get("pressed")
+    st.session_state.setdefault(WAITING, []).extend(str(press.get("key")) for press in received(told_text, RECEIVED))
 
 
 @st.cache_resource
@@ -98,10 +98,10 @@ def _script() -> Any:
 
 def _here(now: held.Presenting) -> str:
     """How many phones show the class, at the beat of its code; else an empty text."""
-    if not now.on or not now.classroom or now.beat != held.CODE:
+    if not now.on or not now.classroom or now.phase != held.CODE:
         return ""
-    phones = len(responses(now.classroom, now.at).here)
-    return f"{counted(phones, 'phone')} {'is' if phones == 1 else 'are'} here."
+    participants = len(responses(now.classroom, now.at).here)
+    return f"{counted(participants, 'phone')} {'is' if participants == 1 else 'are'} here."
 
 
 def _uncounted(now: held.Presenting) -> str:
@@ -168,7 +168,13 @@ def _facts(now: held.Presenting | None, pressed: str, file: str) -> held.Facts:
 
 def _unanswered(now: held.Presenting) -> str:
     """The question whether to go on where phones are here and nobody has answered, or where a run has not; else an empty text."""
-    if now.on and now.beats == held.LAB_BEATS and now.beat == len(now.beats) - 1 and (run := shown_run()) and run.live:
+    if (
+        now.on
+        and now.phases == held.LAB_PHASES
+        and now.phase == len(now.phases) - 1
+        and (run := shown_run())
+        and run.live
+    ):
         return f"The training has not ended. {held.GO_ON}"
     if not now.on or not now.classroom or not now.step.question:
         return ""
@@ -176,7 +182,7 @@ def _unanswered(now: held.Presenting) -> str:
     if now.training:
         answered = bool(class_seeds(now.classroom, now.at, now.round).this_round)
     else:
-        answered = bool(given.guesses) or now.guesses_closed or now.beats[now.beat] != "guess"
+        answered = bool(given.guesses) or now.guesses_closed or now.phases[now.phase] != "guess"
     return "" if answered or not given.here else f"0 of {len(given.here)} have answered. {held.GO_ON}"
 
 

@@ -27,12 +27,12 @@ KEY = "presenting"
 """Session key of the lesson that is held."""
 JOINED = f"{KEY}.joined"
 """Session key: the code of the class in which this visitor is a student."""
-BEATS = ("question", "guess", "run", "figure", "sentence", "remedy")
+PHASES = ("question", "guess", "run", "figure", "sentence", "remedy")
 """What an issue shows, one after another; each adds to those before: the run has the two rows that the question compares, the figure
 has all."""
-LAB_BEATS = ("question", "guess", "run", "picture", "sentence")
+LAB_PHASES = ("question", "guess", "run", "picture", "sentence")
 """The beats of a presented lab, in their order. It trains from "run" on."""
-SLIDE_BEATS, ASKING_SLIDE_BEATS = ("slide",), ("question", "guess", "sentence")
+SLIDE_PHASES, ASKING_SLIDE_PHASES = ("slide",), ("question", "guess", "sentence")
 CODE = -1
 """The beat before the first step of a lesson: its link as a QR code."""
 OTHER_BROWSER = "Another browser has opened this class. Press P twice to open a new one."
@@ -48,7 +48,7 @@ class Presenting:
     lesson: Lesson
     at: int = 0
     """The place of the present step."""
-    beat: int = 0
+    phase: int = 0
     on: bool = True
     """Whether pages are shown for a room; else the lesson only leads from step to step."""
     began: float = field(default_factory=time.time)
@@ -80,14 +80,14 @@ class Presenting:
         return f"{self.at}.{self.began}"
 
     @property
-    def beats(self) -> tuple[str, ...]:
+    def phases(self) -> tuple[str, ...]:
         if self.step.slide:
-            return ASKING_SLIDE_BEATS if self.step.question else SLIDE_BEATS
-        return BEATS if self.step.issue else LAB_BEATS
+            return ASKING_SLIDE_PHASES if self.step.question else SLIDE_PHASES
+        return PHASES if self.step.issue else LAB_PHASES
 
     @property
     def past_guessing(self) -> bool:
-        return self.step.question is None or self.beat > self.beats.index("guess")
+        return self.step.question is None or self.phase > self.phases.index("guess")
 
     @property
     def guesses_closed(self) -> bool:
@@ -96,11 +96,11 @@ class Presenting:
 
     def at_step(self, at: int) -> "Presenting":
         """Return the lesson at the beginning of a step. A guess that no page has taken yet was for the step that is left."""
-        return replace(self, at=at, beat=0, round=0, training=False, guess=None)
+        return replace(self, at=at, phase=0, round=0, training=False, guess=None)
 
-    def shows(self, beat: str) -> bool:
+    def shows(self, phase: str) -> bool:
         """Whether a page shows this already; everything where it is not presented, or is not the page of the step."""
-        return not self.on or beat not in self.beats or self.beat >= self.beats.index(beat)
+        return not self.on or phase not in self.phases or self.phase >= self.phases.index(phase)
 
     def carried(self) -> dict[str, str]:
         code, at, present = to_code(self.lesson), str(self.at + 1), "true" if self.on else ""
@@ -142,29 +142,29 @@ def next_state(
     then = replace(now, over=False, training=False, note="")
     match key:
         case "present":
-            return replace(then, on=not now.on, beat=0), () if now.on or now.classroom else ("open class",)
+            return replace(then, on=not now.on, phase=0), () if now.on or now.classroom else ("open class",)
         case "leave":
             return None, ("send home",) if now.classroom else ()
-        case "next" if now.on and now.beat < len(now.beats) - 1:
-            return replace(then, beat=now.beat + 1), ()
+        case "next" if now.on and now.phase < len(now.phases) - 1:
+            return replace(then, phase=now.phase + 1), ()
         case "next" if now.at + 1 < len(now.lesson.steps):
             return then.at_step(now.at + 1), ("open step",)
         case "next":
             return replace(then, over=True), ()
         case "back" if now.over:
             return then, ()
-        case "back" if now.on and now.beat > (0 if now.at else CODE):
-            return replace(then, beat=now.beat - 1), ()
+        case "back" if now.on and now.phase > (0 if now.at else CODE):
+            return replace(then, phase=now.phase - 1), ()
         case "back" if now.at > 0:
             earlier = then.at_step(now.at - 1)
-            return replace(earlier, beat=len(earlier.beats) - 1, ran=now.ran | {earlier.at}), ("open step",)
+            return replace(earlier, phase=len(earlier.phases) - 1, ran=now.ran | {earlier.at}), ("open step",)
         case "seeds" if now.on and now.classroom and now.step.issue and now.shows("guess"):
             # What the wall has told stays there. Else the next key tells it: from stored seeds, too, whatever has come from phones.
-            told = now.shows("sentence") or (now.shows("run") and not now.round)
-            beat = now.beats.index("sentence" if told else "figure")
-            return replace(then, beat=beat, round=now.round + 1, training=True, ran=now.ran | {now.at}), ()
+            told_text = now.shows("sentence") or (now.shows("run") and not now.round)
+            phase = now.phases.index("sentence" if told_text else "figure")
+            return replace(then, phase=phase, round=now.round + 1, training=True, ran=now.ran | {now.at}), ()
         case _ if key in GUESSES and now.step.question and not now.guesses_closed:
-            return replace(then, guess=GUESSES.index(key), beat=now.beats.index("guess")), ()
+            return replace(then, guess=GUESSES.index(key), phase=now.phases.index("guess")), ()
     return now, ()
 
 
@@ -178,16 +178,16 @@ def presented() -> bool:
     return now is not None and now.on
 
 
-def shows(beat: str) -> bool:
+def shows(phase: str) -> bool:
     now = presenting()
-    return now is None or now.shows(beat)
+    return now is None or now.shows(phase)
 
 
 def asks_to_run(slug: str) -> bool:
     """Whether a presented step has come to its run or, by several presses at once, past it; once each time. ``slug``: of the issue,
     empty for the lab."""
     now = presenting()
-    if now is None or not now.on or now.step.slide or now.step.issue != slug or now.beat < now.beats.index("run"):
+    if now is None or not now.on or now.step.slide or now.step.issue != slug or now.phase < now.phases.index("run"):
         return False
     if now.at in now.ran:
         return False
@@ -233,7 +233,7 @@ def join_class(code: str) -> None:
 
 def start_lesson(lesson: Lesson, *, on: bool = True) -> None:
     """Open a lesson: presented at its QR code, or gone through alone from its first step."""
-    now = Presenting(lesson, on=on, beat=CODE if on else 0)
+    now = Presenting(lesson, on=on, phase=CODE if on else 0)
     open_step(with_class(now) if on else now)
 
 

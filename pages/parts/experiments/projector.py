@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from engine.experiments.classroom import Phase, Responses, Wall, responses, show_wall
+from engine.experiments.classroom import Phase, ProjectorState, Responses, responses, show_projector
 from engine.experiments.lessons import to_code
 from engine.experiments.question import ANSWERS, Direction
 from pages.parts.app.frame import as_fragment
@@ -18,34 +18,34 @@ TOLD = "wall.told"
 """Session key: the right answers, the sentence and the reason, by lesson and step."""
 
 
-def lead_phones(now: Presenting) -> None:
+def lead_participants(now: Presenting) -> None:
     """Let the phones of the class follow the step and the beat that are shown; where the disk does not take it, they stay behind until the
     next press."""
     if now.on and now.classroom:
         lesson, phase = to_code(now.lesson), _phase(now)
-        told = st.session_state.get(TOLD, {}).get((now.began, now.at), ()) if phase == "told" else ()
+        told_text = st.session_state.get(TOLD, {}).get((now.began, now.at), ()) if phase == "told" else ()
         with suppress(OSError):
-            show_wall(now.classroom, visitor(), Wall(lesson, now.at, phase, now.round, *told))
+            show_projector(now.classroom, visitor(), ProjectorState(lesson, now.at, phase, now.round, *told_text))
 
 
 def send_home(now: Presenting) -> None:
     """The presenter leaves the lesson: its phones are told that it has ended."""
     with suppress(OSError):
-        show_wall(now.classroom, visitor(), Wall(to_code(now.lesson), now.at, "over"))
+        show_projector(now.classroom, visitor(), ProjectorState(to_code(now.lesson), now.at, "over"))
 
 
-def tell_phones(right: tuple[Direction, ...], sentence: str, because: str = "") -> None:
+def tell_participants(right: tuple[Direction, ...], sentence: str, because: str = "") -> None:
     """Keep what the runs of the presented step say, for the phones to be told once the wall tells it."""
     now = presenting()
     if now is not None and now.on and now.classroom:
         st.session_state.setdefault(TOLD, {})[now.began, now.at] = (right, sentence, because)
-        lead_phones(now)
+        lead_participants(now)
 
 
 def _phase(now: Presenting) -> Phase:
     if now.over:
         return "over"
-    if now.beat == CODE:
+    if now.phase == CODE:
         return "wait"
     if now.step.question is None:
         return "look"
@@ -93,5 +93,5 @@ def bars(answers: tuple[str, str, str], raised: Responses, right: tuple[Directio
         f'<i style="--share: {counts[answer] / most:.2f}"></i><span>{escape(words)}</span></div>'
         for words, answer in zip(answers, ANSWERS, strict=True)
     )
-    said = escape(f"The class: {words}" + (f"; {found}" if found else ""))
-    return f'<div class="hands" role="img" aria-label="{said}">{columns}<p>{found}</p></div>'
+    sentence = escape(f"The class: {words}" + (f"; {found}" if found else ""))
+    return f'<div class="hands" role="img" aria-label="{sentence}">{columns}<p>{found}</p></div>'

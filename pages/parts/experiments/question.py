@@ -67,17 +67,17 @@ def _pictures(question: Question) -> str:
 
 
 def verdict(
-    question: Question, guess: Direction | None, right: tuple[Direction, ...], size: str = "", told: str = "Right."
+    question: Question, guess: Direction | None, right: tuple[Direction, ...], size: str = "", told_text: str = "Right."
 ) -> str:
     """The guess beside the result, in Markdown. ``right``: the right answers, none where the runs do not decide; ``size``: how
-    the guess goes on; ``told``: what is said where it is right."""
-    said = f"You said: *{escaped(question.in_words(guess))}*{size}" if guess is not None else ""
+    the guess goes on; ``told_text``: what is said where it is right."""
+    sentence = f"You said: *{escaped(question.in_words(guess))}*{size}" if guess is not None else ""
     if not right:
-        return f"{said}. These runs do not decide it.".removeprefix(". ")
+        return f"{sentence}. These runs do not decide it.".removeprefix(". ")
     if guess in right:
-        return f":green[:material/check:] {said}. **{told}**"
+        return f":green[:material/check:] {sentence}. **{told_text}**"
     result = escaped(question.in_words(right[0]))
     if guess is None:
         return f"**{result}.**"
     decider = "The teacher says" if question.taught else "Measured"
-    return f":orange[:material/close:] {said}. {decider}: **{result}**."
+    return f":orange[:material/close:] {sentence}. {decider}: **{result}**."

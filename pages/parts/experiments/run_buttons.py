@@ -18,7 +18,7 @@ from pages.parts.app import server
 from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.visitor import visitor
 from pages.parts.experiments.presenting import presented
-from pages.parts.experiments.running import EXPERIMENTS, Asked, begin, in_the_way, leave_run
+from pages.parts.experiments.running import EXPERIMENTS, RunRequest, begin, in_the_way, leave_run
 
 BUTTON = 100
 """The width of Run and of Stop, in pixels."""
@@ -52,15 +52,15 @@ def seeds_setting() -> Any:
     return setting(READERS_SEEDS, label="Seeds", help=help, ge=1, le=MOST_SEEDS)
 
 
-def run_or_stop(name: str, run: ExperimentRun | None, ask: Callable[[], Asked], *, ready: bool = True) -> None:
+def run_or_stop(name: str, run: ExperimentRun | None, ask: Callable[[], RunRequest], *, ready: bool = True) -> None:
     """Run and, while the run of that name goes, Stop beside it: a second press of Run never meets Stop. ``ask`` says what to run, when Run
     is pressed. Stop is its owners'; what several asked for goes on until the last of them stops it."""
 
     @refused_in_words(error=ValueError)
     def press() -> None:
-        asked = ask()
-        if asked.shown_name == name:  # else the press comes late: what it asked for goes already
-            begin(asked)
+        request = ask()
+        if request.shown_name == name:  # else the press comes late: what it asked for goes already
+            begin(request)
 
     running = run is not None and run.state == "running"
     begin_button("Run", press, key=f"run.{name}", type="primary", disabled=running or not ready, width=BUTTON)

@@ -15,7 +15,7 @@ from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import Outcome, outcome_of
+from engine.experiments.key_figure import KeyFinding, key_finding_of
 from engine.experiments.running import trial_cache
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.running.shared_trials import SharedTrials
@@ -25,7 +25,7 @@ from pages.parts.app import server
 from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.task_registry import TaskRegistry
 from pages.parts.app.visitor import visitor
-from pages.parts.experiments.panels import LOOKS, Color
+from pages.parts.experiments.panels import FINDING_STYLES, Color
 from pages.parts.experiments.presenting import presented
 
 EXPERIMENTS: TaskRegistry[ExperimentRun] = TaskRegistry("experiment")
@@ -34,7 +34,7 @@ SHARED = SharedTrials()
 
 
 @dataclass(frozen=True)
-class Asked:
+class RunRequest:
     """An experiment that a page asks for."""
 
     experiment: Experiment
@@ -54,7 +54,7 @@ def run_of(
 ) -> ExperimentRun:
     """The visitor's run of an experiment, not yet started. Trials in ``stored`` or in the cache are not trained again; one that is under
     way for others is followed."""
-    known = {(trial.arm, trial.seed): trial for trial in stored if not trial.outcome}
+    known = {(trial.arm, trial.seed): trial for trial in stored if not trial.failure}
 
     def find(arm: Arm, seed: int) -> Trial | None:
         return known.get((arm.name, seed)) or trial_cache.find(experiment, arm, seed)
@@ -63,24 +63,24 @@ def run_of(
     return ExperimentRun(experiment, pool, extended=extended, visitor=visitor, find=find, save=save, shared=SHARED)
 
 
-def begin(asked: Asked) -> None:
+def begin(request: RunRequest) -> None:
     """Begin an experiment, unless it is refused (:func:`refused_in_words`). Where the visitor has the same one going, that one is shown:
     two presses begin one experiment. In a lesson that is presented another one, as of the step before, ends first: the room has gone on."""
 
     def save(_: str) -> None:
-        if asked.comparison is not None or run.state == "finished":
-            store.save(run, asked.comparison)
+        if request.comparison is not None or run.state == "finished":
+            store.save(run, request.comparison)
         trial_cache.delete_oldest()
 
-    if presented() and not own_running(asked.experiment):
+    if presented() and not running_of_visitor(request.experiment):
         leave_run(in_the_way())
     with refused_in_words():
-        run = run_of(asked.experiment, visitor(), extended=asked.extended, stored=asked.stored)
-        name = asked.comparison.name if asked.comparison else own_running(asked.experiment)
-        asked.on_begun(EXPERIMENTS.begin(run, name=name, keep=save))
+        run = run_of(request.experiment, visitor(), extended=request.extended, stored=request.stored)
+        name = request.comparison.name if request.comparison else running_of_visitor(request.experiment)
+        request.on_begun(EXPERIMENTS.begin(run, name=name, keep=save))
 
 
-def own_running(experiment: Experiment) -> str:
+def running_of_visitor(experiment: Experiment) -> str:
     """The name of the visitor's own run of an experiment that goes now; empty where there is none."""
     return EXPERIMENTS.running_of(visitor(), lambda run: run.experiment.slug == experiment.slug)
 
@@ -104,11 +104,11 @@ def in_the_way() -> str:
 
 RAN = "issues.ran"
 """Session key: the name of the shown run by issue."""
-Look = tuple[str, str, Color]
+FindingStyle = tuple[str, str, Color]
 """Words, icon and colour of a mark."""
 
 
-def found_mark(issue: Issue) -> Look | None:
+def found_mark(issue: Issue) -> FindingStyle | None:
     """The mark of the reader's own latest run that came to its end: its answer to the question. None where there is none. It outlives
     the session: whose run it was is known by the browser's cookie."""
     file = store.latest_of(visitor().id, issue.slug)
@@ -116,21 +116,21 @@ def found_mark(issue: Issue) -> Look | None:
 
 
 @lru_cache(1000)
-def _mark_in(file: Path, slug: str) -> Look | None:
+def _mark_in(file: Path, slug: str) -> FindingStyle | None:
     """The mark of stored evidence. Each file is read once, since it never changes."""
     issue = ISSUES[slug]
     if (found := store.report_in(file, issue)) is None:
         return None
     weighed = found.claim(issue.key_figure.claim).weighed
-    words, icon, color = answer_mark(issue, outcome_of(issue.key_figure, found.values, weighed), weighed.finding)
+    words, icon, color = answer_mark(issue, key_finding_of(issue.key_figure, found.values, weighed), weighed.finding)
     return f"Yours: {words}", icon, color
 
 
-def answer_mark(issue: Issue, outcome: Outcome | None, finding: Finding) -> Look:
+def answer_mark(issue: Issue, key_finding: KeyFinding | None, finding: Finding) -> FindingStyle:
     """The answer to the issue's question; where the runs give none, the finding on its claim."""
-    if outcome is None or outcome.answer is None:
-        return finding.words, *LOOKS[finding]
-    return issue.key_figure.asks.in_words(outcome.answer), *LOOKS[Finding.HOLDS]
+    if key_finding is None or key_finding.answer is None:
+        return finding.words, *FINDING_STYLES[finding]
+    return issue.key_figure.asks.in_words(key_finding.answer), *FINDING_STYLES[Finding.HOLDS]
 
 
 def issue_link(issue: Experiment, label: str = "", icon: str | None = None) -> None:
@@ -144,7 +144,7 @@ def shown_runs() -> dict[str, str]:
 def shown_run(issue: Issue) -> tuple[str, ExperimentRun | None]:
     """The name of the run that is looked at and the run, if this server still holds it: where none was chosen, the reader's own that
     goes now, which then stays in sight."""
-    name = shown_runs().get(issue.slug) or own_running(issue)
+    name = shown_runs().get(issue.slug) or running_of_visitor(issue)
     if name:
         shown_runs()[issue.slug] = name
     return name, EXPERIMENTS.find(name)

@@ -41,7 +41,7 @@ class TrialSoFar:
     seed: int
     share: float
     read_curves: Callable[[], dict[str, Curve]] = dict
-    queue_place: int | None = None
+    queue_position: int | None = None
     machine: str = ""
     """The name of the machine that trains it; empty for the app's own."""
 
@@ -93,7 +93,7 @@ class Shown(Report):
     @property
     def stamp(self) -> tuple[object, ...]:
         """A value that changes whenever there is something new to draw."""
-        running = tuple((trial.arm, trial.seed, trial.share, trial.queue_place) for trial in self.running)
+        running = tuple((trial.arm, trial.seed, trial.share, trial.queue_position) for trial in self.running)
         return self.state, len(self.trials), running, self.waiting, self.seconds
 
 
@@ -103,7 +103,7 @@ def of_run(run: ExperimentRun) -> Shown:
     ended = {(trial.arm, trial.seed) for trial in found.trials}
     so_far = [
         TrialSoFar(
-            one.arm.name, one.seed, one.share, partial(_curves_so_far, one, run.experiment), one.run.queue_place, one.run.machine
+            one.arm.name, one.seed, one.share, partial(_curves_so_far, one, run.experiment), one.run.queue_position, one.run.machine
         )
         for one in running
         if (one.arm.name, one.seed) not in ended

@@ -10,7 +10,7 @@ from engine.foundation.once import once
 from pages.parts.charts.experiments.key_figure import thumbnail
 from pages.parts.charts.experiments.stack import stack_thumbnail
 from pages.parts.experiments.question import guess_of
-from pages.parts.experiments.running import answer_mark, found_mark, issue_link, own_running
+from pages.parts.experiments.running import answer_mark, found_mark, issue_link, running_of_visitor
 from pages.parts.experiments.shown import key_numbers
 
 START = ("missing-mask", "missing-skips", "no-encoding")
@@ -34,7 +34,7 @@ def _tile(column: str, issue: Issue, revealed: bool) -> None:
     guessed = ("Guessed", ":material/edit:", "gray") if guess_of(issue.slug).answer is not None else None
     ended = found_mark(issue)
     found, drawn = shipped_of(issue.slug) if revealed or ended else ("", model_of(issue.slug))
-    mark = ("Running", ":material/hourglass_top:", "blue") if own_running(issue) else ended or guessed
+    mark = ("Running", ":material/hourglass_top:", "blue") if running_of_visitor(issue) else ended or guessed
     done = f":{mark[2]}-badge[{mark[1]} {mark[0]}]" if mark else ""
     with st.container(border=True, key=f"map-{column}-tile-{issue.slug}", gap=None):
         issue_link(issue)
@@ -49,10 +49,10 @@ def shipped_of(slug: str) -> tuple[str, str]:
     found = shipped_result(issue, issue.key_figure)
     if found is None:
         return "", model_of(slug)
-    before, after = map(issue.key_figure.written, (found.outcome.before, found.outcome.after))
-    drawn = thumbnail(key_numbers(issue, found.report)["rows"], issue.key_figure.scale, found.outcome.sentence)
+    before, after = map(issue.key_figure.written, (found.finding.before, found.finding.after))
+    drawn = thumbnail(key_numbers(issue, found.report)["rows"], issue.key_figure.scale, found.finding.sentence)
     finding = found.report.claim(issue.key_figure.claim).finding
-    answer, icon, color = answer_mark(issue, found.outcome, finding)
+    answer, icon, color = answer_mark(issue, found.finding, finding)
     return f"Stored: **{before} → {after}** :{color}-badge[{icon} {answer}]", drawn
 
 

@@ -21,7 +21,7 @@ from engine.settings.names import meant
 from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, one_of
 from pages.parts.experiments.question import Guess, guess_of, keep_guess
 from pages.parts.experiments.run_buttons import forecast, seeds_setting
-from pages.parts.experiments.running import EXPERIMENTS, Asked, begin, shown_run, shown_runs
+from pages.parts.experiments.running import EXPERIMENTS, RunRequest, begin, shown_run, shown_runs
 
 ISSUE, EXPERIMENT, GUESS, SIZE = "issue", "experiment", "guess", "size"
 
@@ -90,7 +90,7 @@ class IssueSettings(ModelSettings[IssueState]):
 SETTINGS = IssueSettings("issues", IssueState)
 
 
-def asked(issue: Issue) -> Issue:
+def request(issue: Issue) -> Issue:
     values = SETTINGS.values()
     return replace(issue, seeds=values["seeds"], first_seed=values["first_seed"])
 
@@ -102,22 +102,22 @@ def extended() -> bool:
 def show_settings(issue: Issue) -> None:
     """Seeds and arms, and the time that they take, behind a button that says how many seeds are set."""
     slow = any(arm.extended for arm in issue.arms)
-    label = f"{counted(asked(issue).seeds, 'seed')} of my own"
+    label = f"{counted(request(issue).seeds, 'seed')} of my own"
     with st.popover(label, icon=":material/tune:"):
         SETTINGS.widget("seeds")
         SETTINGS.widget("first_seed")
-        told = "Also the arms that take longer." if slow else "This issue has no longer arms."
-        SETTINGS.widget("extended", disabled=not slow, help=told)
-        st.caption(forecast(asked(issue), extended()))
+        told_text = "Also the arms that take longer." if slow else "This issue has no longer arms."
+        SETTINGS.widget("extended", disabled=not slow, help=told_text)
+        st.caption(forecast(request(issue), extended()))
 
 
-def run_asked(issue: Issue, stored: Sequence[Trial] = ()) -> Asked:
+def requested_run(issue: Issue, stored: Sequence[Trial] = ()) -> RunRequest:
     """The run with what is set. From now on stored seeds are shown, also where the run is refused."""
 
     def keep(name: str) -> None:
         shown_runs()[issue.slug] = name
 
-    return Asked(asked(issue), keep, shown_runs().setdefault(issue.slug, ""), extended=extended(), stored=stored)
+    return RunRequest(request(issue), keep, shown_runs().setdefault(issue.slug, ""), extended=extended(), stored=stored)
 
 
 def offer_more_seeds(issue: Issue, run: ExperimentRun) -> None:
@@ -133,7 +133,7 @@ def offer_more_seeds(issue: Issue, run: ExperimentRun) -> None:
 
 def _go_on(issue: Issue, run: ExperimentRun, seeds: int) -> None:
     SETTINGS.put({"seeds": seeds})
-    begin(run_asked(issue, run.trials))
+    begin(requested_run(issue, run.trials))
 
 
 def forget(issue: Issue) -> None:

@@ -15,7 +15,7 @@ from engine.experiments.experiment import PILOT_SEEDS, PILOTS, Claim
 from engine.experiments.finding import RULE
 from engine.experiments.frames import published_frame
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import KeyFigure, Outcome
+from engine.experiments.key_figure import KeyFigure, KeyFinding
 from engine.experiments.rates import RateGrid, best_in_words, read_grids
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import LOWEST_P
@@ -33,8 +33,8 @@ from pages.parts.experiments.handouts import NO_FIGURE, Note, bars, base_address
 from pages.parts.experiments.question import Guess, guess_of
 from pages.parts.experiments.running import shown_runs
 from pages.parts.experiments.shown import Shown, key_numbers
-from pages.parts.issues.state import asked, extended
-from pages.parts.issues.view import outcome_so_far
+from pages.parts.issues.state import extended, request
+from pages.parts.issues.view import key_finding_so_far
 
 TAB = "issues.tab"
 OPENINGS = "issues.openings"
@@ -100,7 +100,7 @@ def _measured(issue: Issue) -> None:
     if issue.notes:
         st.markdown("\n".join(f"- {note}" for note in with_terms(*issue.notes)))
     figure = issue.key_figure
-    show_arms(issue, extended(), asked(issue).first_seed, (figure.before.arm, figure.after.arm))
+    show_arms(issue, extended(), request(issue).first_seed, (figure.before.arm, figure.after.arm))
     show_rates(issue, extended())
 
 
@@ -224,12 +224,12 @@ STORED = "Nothing; looked at stored runs"
 def note_issue(issue: Issue, run: ExperimentRun | None, shown: Shown | None) -> None:
     """Note the guess, the run and the result, as they are shown now; nothing where the reader has done nothing yet."""
     figure, guess = issue.key_figure, guess_of(issue.slug)
-    outcome = _outcome(figure, shown)
+    finding = _finding(figure, shown)
     if guess.answer is None and shown is None:
         return
     ran = _ran(run, shown) if shown is not None and shown.seeds else ""
-    drawn = bars(key_numbers(issue, shown)["rows"], figure) if shown is not None and outcome is not None else NO_FIGURE
-    found = outcome.sentence if outcome is not None else ""
+    drawn = bars(key_numbers(issue, shown)["rows"], figure) if shown is not None and finding is not None else NO_FIGURE
+    found = finding.sentence if finding is not None else ""
     write_down(f"issue.{issue.slug}", Note(issue.title, figure.question, _guess(figure, guess), ran, found, drawn))
 
 
@@ -247,8 +247,8 @@ def _ran(run: ExperimentRun | None, shown: Shown) -> str:
     return f"{words}: {shown.seeds_in_words}{kept}."
 
 
-def _outcome(figure: KeyFigure, shown: Shown | None) -> Outcome | None:
-    return outcome_so_far(figure, shown) if shown is not None and shown.state != "running" else None
+def _finding(figure: KeyFigure, shown: Shown | None) -> KeyFinding | None:
+    return key_finding_so_far(figure, shown) if shown is not None and shown.state != "running" else None
 
 
 def show_share(issue: Issue) -> None:

@@ -14,14 +14,14 @@ from engine.experiments.classroom import responses
 from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.finding import FEWEST_SEEDS
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
+from engine.experiments.key_figure import KeyFigure, KeyFinding, key_finding_of
 from engine.experiments.report import Report, report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.formatting import counted
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.component import Json
-from pages.parts.boards.panels import pick_told
+from pages.parts.boards.panels import picked_point
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.colors import muted
 from pages.parts.charts.experiments.arms import role_color
@@ -35,13 +35,13 @@ from pages.parts.experiments.presenting import (
     presenting,
     take_guess,
 )
-from pages.parts.experiments.projector import show_responses, tell_phones
+from pages.parts.experiments.projector import show_responses, tell_participants
 from pages.parts.experiments.question import Guess, ask_here, guess_of, keep_guess, verdict
 from pages.parts.experiments.run_buttons import run_or_stop
 from pages.parts.experiments.running import EXPERIMENTS, begin, shown_runs
 from pages.parts.experiments.shown import Shown, key_numbers, of_run
 from pages.parts.issues.map import show_way
-from pages.parts.issues.state import asked, extended, forget, offer_more_seeds, run_asked, show_settings
+from pages.parts.issues.state import extended, forget, offer_more_seeds, request, requested_run, show_settings
 
 KEY = "key"
 """The name of the key figure's board."""
@@ -82,8 +82,8 @@ def experiment_view(
     presented step takes no guess any more; ``guessed``: whether there is a guess."""
     room = now is not None and now.on
 
-    def shows(beat: str) -> bool:
-        return now is None or now.shows(beat)
+    def shows(phase: str) -> bool:
+        return now is None or now.shows(phase)
 
     class_trains = now is not None and room and now.round > 0 and now.step.issue == slug and shows("run")
     pressed = pressed and shows("run") and not class_trains
@@ -119,7 +119,7 @@ def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Shown
     if view.seeds == "class":
         end_own_run(issue)
     elif view.seeds == "own" and run is None and asks_to_run(issue.slug):
-        begin(run_asked(issue))
+        begin(requested_run(issue))
         st.rerun()
     if view.seeds != "own":
         run = None  # an earlier result is no answer to a class that has not guessed
@@ -127,8 +127,8 @@ def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Shown
     live = of_run(run) if run is not None else None
     if view.seeds == "class" and now is not None:
         live = shown_of_class(issue, now)
-    ended = live if live is not None and live.state != "running" and outcome_so_far(figure, live) else None
-    outcome = _until_the_class_decides(next(iter(outcomes(figure, stored, ended)), None))
+    ended = live if live is not None and live.state != "running" and key_finding_so_far(figure, live) else None
+    finding = _until_the_class_decides(next(iter(outcomes(figure, stored, ended)), None))
     with st.container(key="experiment-view"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="experiment-view-head"):
             st.title(issue.title, anchor=False, width="stretch")
@@ -136,21 +136,21 @@ def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Shown
                 show_way(issue)
         question, result = st.columns([1, 1.9], gap="large")
         with question, st.container(key="experiment-view-question", gap="small"):
-            _show_question(issue, view, guess, outcome, run)
+            _show_question(issue, view, guess, finding, run)
         with result:
             if view.seeds == "class" and now is not None:
                 class_board(KEY, issue, now, stored)
             else:
                 _show_figure(issue, view, guess, stored, name, run)
-        if outcome is not None and view.remedy:
+        if finding is not None and view.remedy:
             beside = question if view.room else result  # in a room the figure takes the height
             with beside.container(key="experiment-view-remedy"):
-                _show_remedy(figure, outcome, room=view.room)
+                _show_remedy(figure, finding, room=view.room)
     return live if ended is not None or stored is None else Shown.of(stored, "shipped")
 
 
 def _show_question(
-    issue: Issue, view: ExperimentView, guess: Guess, outcome: Outcome | None, run: ExperimentRun | None
+    issue: Issue, view: ExperimentView, guess: Guess, finding: KeyFinding | None, run: ExperimentRun | None
 ) -> None:
     figure = issue.key_figure
     st.caption(figure.sample)
@@ -161,15 +161,15 @@ def _show_question(
         ask_guess(issue.slug, figure, disabled=view.guess == "closed")
     if view.gone_back:
         st.caption(view.gone_back)
-    told = outcome if view.sentence else None
+    told_text = finding if view.sentence else None
     with st.container():  # always there: what comes into it must not replace Run, which may have the focus
-        if told is not None and guess.answer is not None:
-            st.markdown(answered(figure, guess, told))
+        if told_text is not None and guess.answer is not None:
+            st.markdown(answered(figure, guess, told_text))
         elif view.guess == "open" and guess.answer is not None:
             ask_size(issue.slug, figure)
-        if outcome is not None:
-            tell_phones(outcome.right, outcome.sentence, outcome.because)
-        show_responses(told.right if told is not None else ())
+        if finding is not None:
+            tell_participants(finding.right, finding.sentence, finding.because)
+        show_responses(told_text.right if told_text is not None else ())
     if view.controls:
         _run(issue, run)
 
@@ -180,53 +180,53 @@ def _show_figure(
     """The figure of the reader's own run, or before it the rows alone."""
 
     def drag() -> None:
-        picked = pick_told(st.session_state.get(KEY))
+        picked = picked_point(st.session_state.get(KEY))
         if picked is not None and picked.y == "mark":
             keep_guess(issue.slug, replace(guess_of(issue.slug), size=float(f"{float(picked.x):.2g}")))
 
-    figure, (whole, said) = issue.key_figure, (view.whole, view.sentence)
-    sections = partial(key_sections, issue, figure, guess, whole, said, stored)
+    figure, (whole, sentence) = issue.key_figure, (view.whole, view.sentence)
+    sections = partial(key_sections, issue, figure, guess, whole, sentence, stored)
     quiet = view.room and stored is not None  # how far it is matters to nobody where the answer stands already
-    drawing = Drawing(KEY, sections, (guess, whole, said, stored is not None), drag, figure.name_of, quiet=quiet)
+    drawing = Drawing(KEY, sections, (guess, whole, sentence, stored is not None), drag, figure.name_of, quiet=quiet)
     if run is not None:
         experiment_board(drawing, name, run)
         say_unsaved(run)
     else:
-        before_any_run = report(asked(issue), (), asked(issue).seed_range, extended=extended())
+        before_any_run = report(request(issue), (), request(issue).seed_range, extended=extended())
         experiment_board(drawing, issue.slug, Shown.of(before_any_run, "none" if view.gone_back else "waiting"))
 
 
-def _show_remedy(figure: KeyFigure, outcome: Outcome, *, room: bool) -> None:
-    if outcome.because:
-        st.markdown(f"**Because** {outcome.because}")
-    elif outcome.answer is not None and figure.because:
+def _show_remedy(figure: KeyFigure, finding: KeyFinding, *, room: bool) -> None:
+    if finding.because:
+        st.markdown(f"**Because** {finding.because}")
+    elif finding.answer is not None and figure.because:
         st.markdown("These runs do not show what this issue claims, so there is nothing to explain.")
     if room:
         st.markdown(f"**What helps:** {figure.remedy}")
 
 
-def _until_the_class_decides(outcome: Outcome | None) -> Outcome | None:
+def _until_the_class_decides(finding: KeyFinding | None) -> KeyFinding | None:
     """The outcome, or in its place the one of the runs before that the wall has told in this step: seeds of the class that decide nothing
     yet take nothing back. Their number stands at their figure."""
-    now, told = presenting(), st.session_state.setdefault(TOLD, {})
-    decides = outcome is not None and outcome.right
+    now, told_text = presenting(), st.session_state.setdefault(TOLD, {})
+    decides = finding is not None and finding.right
     if now is None or not now.on or not now.shows("sentence"):
-        return outcome
+        return finding
     if decides and not now.round:
-        told[now.began, now.at] = outcome
-    return outcome if decides or not now.round else told.get((now.began, now.at), outcome)
+        told_text[now.began, now.at] = finding
+    return finding if decides or not now.round else told_text.get((now.began, now.at), finding)
 
 
 def _run(issue: Issue, run: ExperimentRun | None) -> None:
     """Run, and beside it Stop or the number of seeds; a note where they are too few to decide."""
     running = run is not None and run.state == "running"
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        run_or_stop(shown_runs().get(issue.slug, ""), run, partial(run_asked, issue))
+        run_or_stop(shown_runs().get(issue.slug, ""), run, partial(requested_run, issue))
         if not (running or presented()):
             show_settings(issue)
         if issue.slug in shown_runs() and not running:
             st.button("Guess again", icon=":material/replay:", on_click=forget, args=(issue,), type="tertiary")
-    if (seeds := asked(issue).seeds) < FEWEST_SEEDS and issue.slug not in shown_runs():  # later the sentence says so
+    if (seeds := request(issue).seeds) < FEWEST_SEEDS and issue.slug not in shown_runs():  # later the sentence says so
         st.caption(f":orange[With {counted(seeds, 'seed')} nothing can be decided: it takes at least six.]")
     if run is not None and not running:
         offer_more_seeds(issue, run)
@@ -256,14 +256,14 @@ def ask_size(slug: str, figure: KeyFigure) -> None:
     )  # fmt: skip
 
 
-def answered(figure: KeyFigure, guess: Guess, outcome: Outcome) -> str:
+def answered(figure: KeyFigure, guess: Guess, finding: KeyFinding) -> str:
     """What was guessed beside what came out, in Markdown; empty without a guess."""
     if guess.answer is None:
         return ""
     if guess.size is None:
-        return verdict(figure.asks, guess.answer, outcome.right)
-    told = f"The direction is right; measured is {figure.written(outcome.after)}."
-    return verdict(figure.asks, guess.answer, outcome.right, f", to {figure.written(guess.size)}", told)
+        return verdict(figure.asks, guess.answer, finding.right)
+    told_text = f"The direction is right; measured is {figure.written(finding.after)}."
+    return verdict(figure.asks, guess.answer, finding.right, f", to {figure.written(guess.size)}", told_text)
 
 
 # The key figure: its rows from the trials so far, and the sentence under it
@@ -275,39 +275,41 @@ TALL_LOWEST = 330
 """The least height where there is more room."""
 
 
-def outcome_so_far(figure: KeyFigure, found: Report | None, **words: str) -> Outcome | None:
+def key_finding_so_far(figure: KeyFigure, found: Report | None, **words: str) -> KeyFinding | None:
     """The outcome of the seeds of a report so far; None without a report, or while it has too few of them."""
-    return outcome_of(figure, found.values, found.claim(figure.claim).weighed, **words) if found is not None else None
+    return (
+        key_finding_of(figure, found.values, found.claim(figure.claim).weighed, **words) if found is not None else None
+    )
 
 
-def outcomes(figure: KeyFigure, stored: Report | None, shown: Shown | None) -> list[Outcome]:
+def outcomes(figure: KeyFigure, stored: Report | None, shown: Shown | None) -> list[KeyFinding]:
     """The outcomes that are told: of the stored seeds, and of those that a page trained, which are never pooled; but a class's few decide
     together with the stored ones. Where they then leave open what the stored ones decide, it is told of these."""
-    before = outcome_so_far(figure, stored, seed="stored seed")
+    before = key_finding_so_far(figure, stored, seed="stored seed")
     if before is None or shown is None or shown.state != "class":
-        live = outcome_so_far(figure, shown, subject="Trained here: it" if before else "")
-        return [outcome for outcome in (before, live) if outcome]
+        live = key_finding_so_far(figure, shown, subject="Trained here: it" if before else "")
+        return [finding for finding in (before, live) if finding]
     arms = {arm.name for arm in shown.experiment.arms}
     trials = [*(trial for trial in stored.trials if trial.arm in arms), *shown.trials] if stored else shown.trials
     both = report(shown.experiment, trials, list(dict.fromkeys(trial.seed for trial in trials)))
-    together = outcome_so_far(figure, both) if shown.trials else None
+    together = key_finding_so_far(figure, both) if shown.trials else None
     return [together if together and (together.right or not before.right) else before]
 
 
 def key_sections(
-    issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, said: bool, stored: Report | None, shown: Shown
+    issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, sentence: bool, stored: Report | None, shown: Shown
 ) -> list[Json]:
     """One section with one panel. The reader's mark is shown before the run; once the reader has moved it, it stays.
     ``whole``: whether all rows are shown, and not only the two that the question compares.
-    ``said``: whether the sentences are shown (:func:`outcomes`).
+    ``sentence``: whether the sentences are shown (:func:`outcomes`).
     ``stored``: the report on the stored seeds, whose dots stand above the others."""
     numbers = key_numbers(issue, shown, whole=whole)
     if stored is not None:
         there = key_numbers(issue, stored, whole=whole)
         numbers["stored"] = [replace(row, name=f"{row.name}, stored", color=muted()) for row in there["rows"]]
         numbers["share"] &= there["share"]
-    live = outcome_so_far(figure, shown)
-    sentences = [outcome.sentence for outcome in outcomes(figure, stored, shown)] if said else []
+    live = key_finding_so_far(figure, shown)
+    sentences = [finding.sentence for finding in outcomes(figure, stored, shown)] if sentence else []
     asking, ended = shown.state == "waiting" and stored is None, shown.state != "running"
     heard = sentences[-1:] if ended else sentences[:1] if stored else []  # by a screen reader: no step towards a result
     mark = guess.size
@@ -329,14 +331,14 @@ def key_sections(
     return [{"id": "key", "title": "", "note": "", "panels": [panel], "width": 280}]
 
 
-def _slide(issue: Issue, shown: Shown, live: Outcome | None, said: str) -> Json:
+def _slide(issue: Issue, shown: Shown, live: KeyFinding | None, sentence: str) -> Json:
     """The words around the figure on a slide: "8 seeds (0 to 7)" of those that were trained here, in small letters."""
     some = "" if live is None or live.seeds == len(shown.seeds) else f"{live.seeds} of "
     seeds = f"{some}{shown.seeds_in_words}" if live else ""
     address = (st.context.url or "").split("?")[0]
     link = f"{address}?issue={issue.slug}" if address else ""
     foot = ", ".join(filter(None, (seeds, "Attention Lab", link)))
-    return {"title": issue.title, "quantity": issue.key_figure.quantity, "sentence": said, "foot": foot}
+    return {"title": issue.title, "quantity": issue.key_figure.quantity, "sentence": sentence, "foot": foot}
 
 
 # The figure of a class: the seeds that its phones train fall into it while the wall shows it
@@ -365,20 +367,20 @@ def class_board(key: str, issue: Issue, now: Presenting, stored: Report | None) 
             st.rerun()
 
     drawing = Drawing(
-        key, partial(_sections, issue, now, stored), (now.round, now.beat, stored is not None), below=below
+        key, partial(_sections, issue, now, stored), (now.round, now.phase, stored is not None), below=below
     )
     experiment_board(drawing, f"class.{now.classroom}.{now.at}", partial(shown_of_class, issue, now))
 
 
 def _sections(issue: Issue, now: Presenting, stored: Report | None, shown: Shown) -> list[Json]:
     """The key figure, and under its sentence the number of seeds and phones."""
-    whole, said = now.shows("figure"), now.shows("sentence")
-    sections = key_sections(issue, issue.key_figure, guess_of(issue.slug), whole, said, stored, shown)
+    whole, sentence = now.shows("figure"), now.shows("sentence")
+    sections = key_sections(issue, issue.key_figure, guess_of(issue.slug), whole, sentence, stored, shown)
     found = class_seeds(now.classroom, now.at, now.round)
     training = len(found.training & responses(now.classroom, now.at).here)
-    told = f"{counted(len(found.seeds), 'seed')} from {counted(found.phones, 'phone')}"
-    told += f" · {training} {'is' if training == 1 else 'are'} training" if training else ""
-    told += f" · waiting for {shown.waiting}" if shown.waiting else ""
+    told_text = f"{counted(len(found.seeds), 'seed')} from {counted(found.participants, 'phone')}"
+    told_text += f" · {training} {'is' if training == 1 else 'are'} training" if training else ""
+    told_text += f" · waiting for {shown.waiting}" if shown.waiting else ""
     for panel in sections[0]["panels"]:
-        panel["facts"] = [*panel["facts"], told]
+        panel["facts"] = [*panel["facts"], told_text]
     return sections

@@ -21,7 +21,7 @@ from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.recent_runs import SHOWN
 from pages.parts.boards.component import Json
 from pages.parts.boards.live.stack import StackPart, part_kinds, stack_of
-from pages.parts.lab.state import LOOK_AT, PRESET, SETTINGS, fill_form, form_config
+from pages.parts.lab.state import PRESET, SETTINGS, WATCHED, fill_form, form_config
 
 MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len", "steps"))
 """The settings in sight, row by row; all others are grouped behind them."""
@@ -72,11 +72,13 @@ def other_settings() -> None:
                 disabled=SETTINGS.locks(PRESET),
             )  # fmt: skip
         for group in dict.fromkeys(row.group for row in rest):
-            own = [row for row in rest if row.group == group]
-            folded = st.expander(_heading(group, own), icon=ICONS.get(group), key=f"group.{group}", on_change="rerun")
+            specific = [row for row in rest if row.group == group]
+            folded = st.expander(
+                _heading(group, specific), icon=ICONS.get(group), key=f"group.{group}", on_change="rerun"
+            )
             if folded.open:
                 with folded:
-                    _widgets(group, own)
+                    _widgets(group, specific)
 
 
 def _take_preset() -> None:
@@ -84,7 +86,7 @@ def _take_preset() -> None:
     if slug := st.session_state.pop("preset", None):
         fill_form(PRESETS[slug].config)
         st.session_state.pop(SHOWN, None)  # the run that was shown stays on the shelf
-        st.session_state[LOOK_AT] = slug
+        st.session_state[WATCHED] = slug
 
 
 def open_settings(group: str) -> None:
@@ -95,14 +97,14 @@ def open_settings(group: str) -> None:
 def opened_settings() -> None:
     """The group of settings that a click on the model has opened, in sight, and a button that closes it."""
     group = st.session_state.get(OPENED)
-    own = [row for row in _rest() if row.group == group]
-    if not own:
+    specific = [row for row in _rest() if row.group == group]
+    if not specific:
         return
     with st.container(border=True, key="lab-opened"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"{ICONS.get(str(group), '')} **{group}**")
             st.button("Close", key="lab.close", type="tertiary", on_click=open_settings, args=("",))
-        _widgets(str(group), own)
+        _widgets(str(group), specific)
 
 
 def _rest() -> list[Setting]:
@@ -119,7 +121,7 @@ def _widgets(group: str, rows: Iterable[Setting]) -> None:
 
 
 def _heading(group: str, rows: Iterable[Setting]) -> str:
-    values = SETTINGS.asked_for()
+    values = SETTINGS.requested()
     changed = sum(values[row.name] != row.default for row in rows)
     return f"{group} · {changed} changed" if changed else group
 
@@ -127,9 +129,9 @@ def _heading(group: str, rows: Iterable[Setting]) -> str:
 def choose_task() -> None:
     """The tasks by name and sample, the sentence of the chosen one, and the way to a list of all."""
     with st.container(gap="xsmall", key="lab-task"):
-        SETTINGS.widget("task", choices=IN_GROUPS, format_func=partial(_with_sample, SETTINGS.asked_for()))
+        SETTINGS.widget("task", choices=IN_GROUPS, format_func=partial(_with_sample, SETTINGS.requested()))
         as_fragment(_button)
-        st.caption(TASKS[SETTINGS.asked_for()["task"]].summary)
+        st.caption(TASKS[SETTINGS.requested()["task"]].summary)
 
 
 def _with_sample(values: Mapping[str, Any], name: str) -> str:
@@ -139,8 +141,8 @@ def _with_sample(values: Mapping[str, Any], name: str) -> str:
         return task.label
     if name != values["task"]:
         return f"{task.label} · {task.sample}"
-    own = task.settings(**{own: values[own] for own in task.settings.model_fields})
-    return f"{task.label} · {own.sample(task.sample)}"
+    specific = task.settings(**{specific: values[specific] for specific in task.settings.model_fields})
+    return f"{task.label} · {specific.sample(task.sample)}"
 
 
 def _button() -> None:
@@ -153,15 +155,15 @@ def _button() -> None:
 def _list() -> None:
     """Every task under the heading of its group: one click chooses it."""
     columns = st.columns(2, gap="medium")
-    for place, (group, tasks) in enumerate(BY_GROUP.items()):
-        with columns[place >= len(BY_GROUP) // 2], st.container(gap="xsmall"):
+    for number, (group, tasks) in enumerate(BY_GROUP.items()):
+        with columns[number >= len(BY_GROUP) // 2], st.container(gap="xsmall"):
             st.subheader(GROUPS[group], anchor=False)
             for task in tasks:
                 _show(task)
 
 
 def _show(task: TaskSpec) -> None:
-    here = task.name == SETTINGS.asked_for()["task"]
+    here = task.name == SETTINGS.requested()["task"]
     with st.container(gap=None):
         if st.button(
             f"**{task.label}** · {task.sample}", key=f"lab.tasks.{task.name}", type="tertiary",
@@ -285,11 +287,11 @@ def model_of(config: RunConfig, shown: RunConfig | None) -> Json:
 def act() -> None:
     """Parts of the picture were clicked: change the settings, open the group of settings, or train, as they ask."""
     changes: Json = {}
-    for asked in received((st.session_state.get(KEY) or {}).get("act"), RECEIVED):
-        values = asked.get("set")
+    for request in received((st.session_state.get(KEY) or {}).get("act"), RECEIVED):
+        values = request.get("set")
         changes |= {name: value for name, value in values.items() if _free(name)} if isinstance(values, dict) else {}
-        if asked.get("open"):
-            open_settings(str(asked["open"]))
+        if request.get("open"):
+            open_settings(str(request["open"]))
     if changes:
         SETTINGS.put(changes)
         with suppress(ConfigError):  # the page says which settings do not go together

@@ -16,7 +16,7 @@ from pages.parts.app.visitor import mine
 from pages.parts.boards.live.board import Layout, Overlay, PanelName, Picture, live_board, overlay
 from pages.parts.experiments.handouts import Note, write_down
 from pages.parts.experiments.presenting import Presenting, asks_to_run, guesses_closed, presenting, shows, take_guess
-from pages.parts.experiments.projector import show_responses, tell_phones
+from pages.parts.experiments.projector import show_responses, tell_participants
 from pages.parts.experiments.question import UNREAD, ask_here, guess_of, verdict
 from pages.parts.lab.form import act, controls, model_of, submit
 from pages.parts.lab.state import SETTINGS
@@ -43,17 +43,19 @@ def show_presented(config: RunConfig, now: Presenting) -> Run | None:
         observed = _observed(question, run) if question else None
         answered = _show_guesses(now, question, observed) if question is not None and shows("guess") else ""
         show_refusal()
-        layout = Layout(("stack", guide.figure if guide else "accuracy"), config.task, room=now.beats[max(0, now.beat)])
+        layout = Layout(
+            ("stack", guide.figure if guide else "accuracy"), config.task, room=now.phases[max(0, now.phase)]
+        )
         picture = Picture(model_of(config, run.config if run else None), on_act=act)
         live_board(run or config, layout, picture=picture)
         if shows("sentence"):
-            told = "The sentence comes when the training has ended."
+            told_text = "The sentence comes when the training has ended."
             if observed is not None:
-                told = _sentence(observed, guide)
+                told_text = _sentence(observed, guide)
             elif run is not None and not run.live:
-                told = UNREAD
+                told_text = UNREAD
             with st.container(key="lab-taught" if guide else None):
-                st.subheader(f"{answered} {told}".strip(), anchor=False)
+                st.subheader(f"{answered} {told_text}".strip(), anchor=False)
     return run
 
 
@@ -76,7 +78,7 @@ def _show_guesses(now: Presenting, question: Question, observed: Observed | None
     right = observed.right if observed is not None else ()
     if observed is not None:
         taught = now.step.guide.taught_by(observed) if now.step.guide else ""
-        tell_phones(right, f"{observed.sentence} {taught}".strip())
+        tell_participants(right, f"{observed.sentence} {taught}".strip())
     if shows("sentence") or not shows("run"):
         show_responses(right)
     return verdict(question, guess, right) if observed is not None and guess is not None else ""
@@ -86,23 +88,23 @@ def show_question(run: Run | None) -> None:
     """A teacher's own question to somebody who goes through the lesson alone, and what the run of the step says to the guess."""
     now = presenting()
     question = now.step.question if now is not None else None
-    if now is None or question is None or not now.step.own_question or now.step.slide:
+    if now is None or question is None or not now.step.teachers_question or now.step.slide:
         return
     observed = _observed(question, run if run is not None and run.config == now.step.config else None)
     with st.container(key="lab-question"):
         guess = _ask_alone(question, f"lab.{now.visit}", observed)
         if observed is not None:
             # What the summary says first stands below in any case.
-            told = "" if question.decided_by == READINGS["learned"] else in_markdown(observed.sentence)
-            st.markdown(f"{verdict(question, guess, observed.right)} {told}" if guess is not None else GUESS_FIRST)
+            told_text = "" if question.decided_by == READINGS["learned"] else in_markdown(observed.sentence)
+            st.markdown(f"{verdict(question, guess, observed.right)} {told_text}" if guess is not None else GUESS_FIRST)
 
 
 def _ask_alone(question: Question, name: str, observed: Observed | None) -> Direction | None:
     """The question, which takes a guess until a guess is told what the run says; returns the guess."""
     guess = guess_of(name).answer
     st.markdown(f"**{escaped(question.words)}**")
-    told = guess is not None and observed is not None
-    ask_here(question, name, disabled=told)
+    told_text = guess is not None and observed is not None
+    ask_here(question, name, disabled=told_text)
     return guess
 
 
@@ -139,8 +141,8 @@ def show_guided(config: RunConfig, now: Presenting, guide: Guide, run: Run | Non
             with st.container():  # always there: what comes into it must not replace Train, which may have the focus
                 show_refusal()
                 if observed is not None and guess is not None:
-                    said = f"{verdict(guide.question, guess, observed.right)} {_sentence(observed, guide)}"
-                    st.markdown(f"{said}\n\n{guide.leads_to}")
+                    sentence = f"{verdict(guide.question, guess, observed.right)} {_sentence(observed, guide)}"
+                    st.markdown(f"{sentence}\n\n{guide.leads_to}")
                     _write_down(name, guide, run, guess, observed)
                 elif run is not None and not run.live:
                     st.markdown(f":gray[{GUESS_FIRST if observed else UNREAD}]")

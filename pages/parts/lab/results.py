@@ -35,28 +35,28 @@ from pages.parts.experiments.running import issue_link
 from pages.parts.lab.form import IN_SIGHT, submit
 from pages.parts.lab.state import ARM, ISSUE, SETTINGS, address, fill_form, share_link
 
-ARRIVAL = "arrival"
+OPENED = "arrival"
 """Session key: the issue and the arm that a link came from."""
 MARKS = {"success": ":green[:material/check_circle:]", "alarm": ":red[:material/warning:]", "note": ":material/info:"}
 BEFORE = "This is the untrained model: it guesses. Press **Train**; what it writes turns green as it learns."
 WHILE = "It trains: in the row “writes”, green is right and red is wrong."
 
 
-def take_arrival(link: dict[str, str]) -> list[Problem]:
+def take_opened(link: dict[str, str]) -> list[Problem]:
     """Note what a link says of where it comes from; a link that says nothing ends an earlier arrival."""
     if not link:
         return []
     slug, name = meant(link.get(ISSUE, ""), ISSUES, RENAMED), link.get(ARM, "")
-    st.session_state.pop(ARRIVAL, None)
+    st.session_state.pop(OPENED, None)
     if slug not in ISSUES:
         return [not_one_of(ISSUE, slug, ISSUES)] if slug else []
     if name not in [arm.name for arm in ISSUES[slug].arms]:
         return [Problem(ARM, name, f"an arm of the issue {slug}")]
-    st.session_state[ARRIVAL] = (slug, name)
+    st.session_state[OPENED] = (slug, name)
     return []
 
 
-def show_arrival() -> None:
+def show_opened() -> None:
     """One line: the arm and its issue, the way back, and a button that trains the reference arm as well."""
     if (found := _arrived()) is None:
         return
@@ -88,7 +88,7 @@ def reference_behind(task: str) -> list[Overlay]:
 
 
 def _arrived() -> tuple[Experiment, Arm] | None:
-    slug, name = st.session_state.get(ARRIVAL, ("", ""))
+    slug, name = st.session_state.get(OPENED, ("", ""))
     return (ISSUES[slug], ISSUES[slug].arm(name)) if slug in ISSUES else None
 
 
@@ -179,17 +179,17 @@ def overlays_behind(run: Run) -> list[Overlay]:
     return [replace(overlay(other, _name(other, run)), in_legend=False) for other in behind]  # a chip names it
 
 
-def show_shelf(run: Run) -> None:
+def show_recent_runs(run: Run) -> None:
     """The settings in which the runs of this tab differ, and a chip with their values for each run, the present one first."""
     runs = sorted(kept_runs(), key=lambda one: one.id != run.id)
     values = [other.config.flat() for other in runs]
-    common = [row for row in settings_of(run.config) if all(row.name in own for own in values)]
-    differing = [row for row in common if any(own[row.name] != values[0][row.name] for own in values)]
+    common = [row for row in settings_of(run.config) if all(row.name in of_visitor for of_visitor in values)]
+    differing = [row for row in common if any(of_visitor[row.name] != values[0][row.name] for of_visitor in values)]
     with st.container(horizontal=True, wrap=False, gap="xsmall", vertical_alignment="center", key="lab-shelf"):
         if differing:
             st.caption(" · ".join(row.label for row in differing), width="content")
-        for other, own in zip(runs, values, strict=True):
-            _chip(other, run, " · ".join(row.words(own[row.name]) for row in differing))
+        for other, of_visitor in zip(runs, values, strict=True):
+            _chip(other, run, " · ".join(row.words(of_visitor[row.name]) for row in differing))
 
 
 def show_beside(run: Run) -> None:
@@ -205,8 +205,8 @@ def show_beside(run: Run) -> None:
 
 
 def _chip(other: Run, run: Run, words: str) -> None:
-    shelf, here = recent_runs_of_tab(), other.id == run.id
-    pinned, hidden = other.id in shelf.pinned, other.id in shelf.hidden
+    recent, here = recent_runs_of_tab(), other.id == run.id
+    pinned, hidden = other.id in recent.pinned, other.id in recent.hidden
     marks = (":material/push_pin:" if pinned else "") + (":material/visibility_off:" if hidden else "")
     name = f"**{': '.join(filter(None, ('this run', words)))}**" if here else words or "the same settings"
     color = shade(color_of(other.config))[st.context.theme.type or "light"]  # that of the run's curves
@@ -215,13 +215,13 @@ def _chip(other: Run, run: Run, words: str) -> None:
         if not here:
             _act(other, "show", "Show it", "monitoring", show_run, other.id)
             eye = ("Draw it behind", "visibility") if hidden else ("Hide its curves", "visibility_off")
-            _act(other, "eye", *eye, shelf.turn, "hidden", other.id)
-            beside, aside = ("No longer", "") if shelf.beside == other.id else ("Attention", other.id)
-            _act(other, "beside", f"{beside} side by side", "compare", setattr, shelf, "beside", aside)
+            _act(other, "eye", *eye, recent.turn, "hidden", other.id)
+            beside, aside = ("No longer", "") if recent.beside == other.id else ("Attention", other.id)
+            _act(other, "beside", f"{beside} side by side", "compare", setattr, recent, "beside", aside)
         pin = "Let it go when newer ones come" if pinned else "Keep it when newer ones come"
-        _act(other, "pin", pin, "push_pin", shelf.turn, "pinned", other.id)
+        _act(other, "pin", pin, "push_pin", recent.turn, "pinned", other.id)
         if not here:
-            _act(other, "x", "Take it off", "close", shelf.remove, other.id)
+            _act(other, "x", "Take it off", "close", recent.remove, other.id)
 
 
 def _act(other: Run, name: str, label: str, icon: str, act: Callable[..., None], *args: object) -> None:

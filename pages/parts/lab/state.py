@@ -15,7 +15,7 @@ from pages.parts.app.server import find
 
 RUN = "run"
 PRESET = "preset"
-LOOK_AT = "look_at"
+WATCHED = "look_at"
 """The session key of the preset whose sentence is shown as long as the form has its settings."""
 ISSUE, ARM = "of", "arm"
 """The issue and its arm that a link comes from."""
@@ -33,12 +33,12 @@ class LabSettings(PageSettings):
 
     def controls(self) -> Collection[str]:
         """Those of every task and encoding: a reader may come to choose another."""
-        own = [settings.model_fields for _, types in COMPOSED.values() for settings in types.values()]
-        return {PRESET}.union((row.name for row in settings_for()), *own)
+        specific = [settings.model_fields for _, types in COMPOSED.values() for settings in types.values()]
+        return {PRESET}.union((row.name for row in settings_for()), *specific)
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any] | None, list[Problem]]:
         """Settings in a link win over those of its preset, these over those of the run it names."""
-        own = {name: text for name, text in query.items() if name not in (RUN, PRESET, ISSUE, ARM)}
+        specific = {name: text for name, text in query.items() if name not in (RUN, PRESET, ISSUE, ARM)}
         preset = meant(query[PRESET], PRESETS) if PRESET in query else None
         run = find(query[RUN]) if RUN in query else None
         problems: list[Problem] = []
@@ -47,11 +47,11 @@ class LabSettings(PageSettings):
             problems.append(not_one_of(PRESET, preset, PRESETS))
         elif preset is not None:
             base = to_query(PRESETS[preset].config)
-        chosen = {**base, **own}
+        chosen = {**base, **specific}
         known = {row.name for row in settings_for(chosen.get("task"), chosen.get("pos_encoding"))}
         # What the base set for a task or an encoding that the link replaces goes without saying.
-        config, ignored = from_query({name: text for name, text in chosen.items() if name in known or name in own})
-        return config.flat() if own or base else None, problems + ignored
+        config, ignored = from_query({name: text for name, text in chosen.items() if name in known or name in specific})
+        return config.flat() if specific or base else None, problems + ignored
 
     def take(self, name: str, value: Any) -> None:
         before = self.values()
@@ -59,7 +59,7 @@ class LabSettings(PageSettings):
         after = changed(before, {name: value})
         self.put({other: now for other, now in after.items() if other != name and now != before.get(other, now)})
 
-    def asked_for(self) -> dict[str, Any]:
+    def requested(self) -> dict[str, Any]:
         """The values without the parameters of rows no longer chosen."""
         values = self.values()
         return {name: values.get(name, row.default) for name, row in self.rows().items()}
@@ -75,7 +75,7 @@ def fill_form(config: RunConfig) -> None:
 
 def form_config() -> RunConfig:
     """Raises ConfigError where the form's settings do not fit together."""
-    return parse(SETTINGS.asked_for())
+    return parse(SETTINGS.requested())
 
 
 def address(run: Run | None) -> dict[str, str]:

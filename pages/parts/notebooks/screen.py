@@ -73,8 +73,8 @@ def _trace_in_words(trace: Json) -> str:
 def _house(drawn: Json) -> go.Figure:
     layout, colors = drawn["layout"], dict[str, str]()
     traces = []
-    for place, trace in enumerate(drawn["data"]):
-        group = trace.get("legendgroup") or f"{place}"
+    for number, trace in enumerate(drawn["data"]):
+        group = trace.get("legendgroup") or f"{number}"
         traces.append(_coloured(trace, colors.setdefault(group, LINES[len(colors) % len(LINES)])))
     axes: Json = {}
     for name in ("xaxis", "yaxis"):
@@ -130,9 +130,9 @@ def show_overview() -> None:
         "The classic small exercises, step by step: read the code and what it gives. Each one can be downloaded as a Jupyter notebook "
         "that runs by itself."
     )
-    for place, notebook in enumerate(NOTEBOOKS.values(), start=1):
+    for number, notebook in enumerate(NOTEBOOKS.values(), start=1):
         with st.container(border=True, gap="xsmall", key=f"notebooks-card-{notebook.slug}"):
-            title, query = f"**{place}. {notebook.title}**", {"notebook": notebook.slug}
+            title, query = f"**{number}. {notebook.title}**", {"notebook": notebook.slug}
             st.page_link(NOTEBOOK_PAGE, label=title, query_params=query)
             st.markdown(notebook.learns)
             st.caption(f"{_steps(notebook)} · about {notebook.minutes} minutes")
@@ -141,10 +141,10 @@ def show_overview() -> None:
 def show_neighbours(notebook: Notebook) -> None:
     """Links from the end of the page to the overview, and to the notebooks before and after this one."""
     others = list(NOTEBOOKS.values())
-    place = others.index(notebook)
+    number = others.index(notebook)
     with st.container(horizontal=True, gap="small", key="notebooks-ways"):
         st.page_link(PAGE, label="All notebooks", icon=":material/apps:")
-        for icon, at in ((":material/arrow_back:", place - 1), (":material/arrow_forward:", place + 1)):
+        for icon, at in ((":material/arrow_back:", number - 1), (":material/arrow_forward:", number + 1)):
             if 0 <= at < len(others):
                 title, query = others[at].title, {"notebook": others[at].slug}
                 st.page_link(NOTEBOOK_PAGE, label=title, icon=icon, query_params=query)
@@ -188,7 +188,7 @@ def show_outputs(cell: Cell, name: str) -> None:
     """Show the outputs of a cell. ``name`` is a part of the names of downloads."""
     show_text(cell.text)
     if cell.figures:
-        items = [panel_of(drawn, f"cell-{cell.number}.{place}") for place, drawn in enumerate(cell.figures)]
+        items = [panel_of(drawn, f"cell-{cell.number}.{number}") for number, drawn in enumerate(cell.figures)]
         panels(items, key=f"notebooks.board.{name}.{cell.number}", name=name)
     if cell.asserts:
         st.markdown(f":green[:material/check_circle:] {escaped(cell.asserts)}")

@@ -173,11 +173,11 @@ def show_attending(run: Run) -> None:
     except JobError as error:
         st.info(in_markdown(error), icon=":material/info:")
         return
-    said = [unknown_in_words(found["unknown"])] if found["unknown"] else []
+    phrases = [unknown_in_words(found["unknown"])] if found["unknown"] else []
     if found["cut"]:
-        said.append(f"The last {found['cut']} tokens are left out: the model reads {run.config.seq_len}.")
-    if said:
-        st.caption(f":material/info: {in_markdown(' '.join(said))}")
+        phrases.append(f"The last {found['cut']} tokens are left out: the model reads {run.config.seq_len}.")
+    if phrases:
+        st.caption(f":material/info: {in_markdown(' '.join(phrases))}")
     place = layers[-1] if layer is None else layer
     heads = [_head(found, place, head) for head in range(found["patterns"].shape[1])]
     panels(heads, key="text-attention", name="attention", subject=run.id, least=300)
@@ -296,8 +296,8 @@ def show_counting(run: Run) -> None:
     with right:
         read = found["by_read"]
         drawn = by_read_figure(read, {name: NAMES[name] for name in nats}, color_of(run.config))
-        told = [f"{NAMES[name]} {values[0]:.2f} to {values[-1]:.2f} nats" for name, values in read.items()]
-        alt = f"Mean loss after the first token of a window and after the last: {', '.join(told)}"
+        told_text = [f"{NAMES[name]} {values[0]:.2f} to {values[-1]:.2f} nats" for name, values in read.items()]
+        alt = f"Mean loss after the first token of a window and after the last: {', '.join(told_text)}"
         by_read = Panel(
             "beside.read", "The more it has read", drawn, alt, height=300, term="kneser-ney",
             note="Mean loss over a token's position in the model's window; counting models on the very same tokens.",
@@ -314,10 +314,10 @@ def show_words(run: Run | None) -> None:
 def lead_over_trigram(nats: Mapping[str, Mapping[str, float]]) -> str:
     """The part of the lead over the trigram that is on words, in one sentence computed from the numbers, at the digits that it shows."""
     where = {"words": "on words", "layout": "between them"}
-    said = []
+    phrases = []
     for part in where:
         if part in nats["model"]:
             lead = round(nats["trigram"][part] - nats["model"][part], 2)
             apart = f"{'lower' if lead > 0 else 'higher'} by {abs(lead):.2f} nats" if lead else "the same"
-            said.append(f"{apart} {where[part]}")
-    return f"Compared with the trigram, the model's loss is {' and '.join(said)}."
+            phrases.append(f"{apart} {where[part]}")
+    return f"Compared with the trigram, the model's loss is {' and '.join(phrases)}."

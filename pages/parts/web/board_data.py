@@ -37,7 +37,7 @@ Ask = Callable[["Job[Any]", Visitor], Any]
 """The answer to a job that a visitor asks for. Raises JobError with one sentence."""
 AskOfVisitor = Callable[["Job[Any]"], Any]
 """The same for one visitor."""
-OF_OWN = ("text", "run", "without")
+OF_USER_SEQUENCE = ("text", "run", "without")
 """The names in a query of the route of a typed sequence that are no settings."""
 HEADERS = {"Cache-Control": "no-store"}
 ASKERS = 256
@@ -94,13 +94,13 @@ def lines_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route
             leave = admit(visitor_of(request))
         except NoRoom as error:
             return PlainTextResponse(str(error), 429)
-        told = StreamingResponse(_told(run, names, maker), media_type="application/json", headers=HEADERS)
-        return CountedAnswer(told, leave)
+        reply = StreamingResponse(_answer(run, names, maker), media_type="application/json", headers=HEADERS)
+        return CountedAnswer(reply, leave)
 
     return Route(f"{prefix}/live/{{run}}/lines", lines, methods=["GET"])
 
 
-async def _told(run: ReadableRun, names: list[str], maker: CapacityLimiter) -> AsyncIterator[str]:
+async def _answer(run: ReadableRun, names: list[str], maker: CapacityLimiter) -> AsyncIterator[str]:
     from pages.parts.boards.live.columns import exact_column  # late, as in array_of
 
     def line(name: str) -> str | None:
@@ -109,9 +109,9 @@ async def _told(run: ReadableRun, names: list[str], maker: CapacityLimiter) -> A
 
     begin = "{"
     for name in names:
-        told = await to_thread.run_sync(line, name, limiter=maker)
-        if told is not None:
-            yield begin + told
+        reply = await to_thread.run_sync(line, name, limiter=maker)
+        if reply is not None:
+            yield begin + reply
             begin = ","
     yield "{}" if begin == "{" else "}"
 
@@ -120,41 +120,41 @@ def array_of(run: ReadableRun, step: int, group: str, name: str) -> np.ndarray |
     """The array of the latest snapshot at that step; None where it is not stored."""
     from engine.runs.events import Snapshot  # late: the server is up before the engine is imported
 
-    look = next((event for event in reversed(run.events.of(Snapshot)) if event.step == step), None)
-    arrays = dict(getattr(look, group).items()) if look else {}  # reads a stored one's file once
+    check = next((event for event in reversed(run.events.of(Snapshot)) if event.step == step), None)
+    arrays = dict(getattr(check, group).items()) if check else {}  # reads a stored one's file once
     return arrays.get(name)
 
 
 def untrained_route(ask: Ask, prefix: str = "") -> Route:
     """``<prefix>/untrained?<settings>``: the message with which a run of these settings begins, as its event stream sends it."""
 
-    def told(query: QueryParams, ask: AskOfVisitor) -> Any:
+    def reply(query: QueryParams, ask: AskOfVisitor) -> Any:
         from pages.parts.boards.live.model_messages import untrained_message
 
         return untrained_message(_config_of(dict(query)), ask)
 
-    return Route(f"{prefix}/untrained", _answering(told, ask), methods=["GET"])
+    return Route(f"{prefix}/untrained", _answering(reply, ask), methods=["GET"])
 
 
-def own_route(ask: Ask, find: Find, prefix: str = "") -> Route:
+def user_sequence_route(ask: Ask, find: Find, prefix: str = "") -> Route:
     """``<prefix>/own?text=<tokens>&run=<run id>``, or with settings in place of a run: the snapshot of a model that reads the text.
 
     Without a text it reads the sequence that the run is watched on. ``without=<part>``, once for each, takes parts away from the model
     (:mod:`engine.analysis.attention.parts`).
     """
 
-    def told(query: QueryParams, ask: AskOfVisitor) -> Any:
-        from pages.parts.boards.live.model_messages import own_message
+    def reply(query: QueryParams, ask: AskOfVisitor) -> Any:
+        from pages.parts.boards.live.model_messages import user_sequence_message
 
         text, run_id, without = query.get("text", ""), query.get("run", ""), query.getlist("without")
         run = find(run_id) if run_id else None
         if run_id and (run is None or run.weights is None):
             raise JobError(str(Problem("run", run_id, "the id of a run that has ended and is kept here")))
-        settings = {name: value for name, value in query.items() if name not in OF_OWN}
+        settings = {name: value for name, value in query.items() if name not in OF_USER_SEQUENCE}
         config, weights = (run.config, str(run.weights)) if run is not None else (_config_of(settings), "")
-        return own_message(config, weights, text, ask, without)
+        return user_sequence_message(config, weights, text, ask, without)
 
-    return Route(f"{prefix}/own", _answering(told, ask), methods=["GET"])
+    return Route(f"{prefix}/own", _answering(reply, ask), methods=["GET"])
 
 
 def _config_of(query: dict[str, str]) -> RunConfig:
@@ -167,12 +167,12 @@ def _config_of(query: dict[str, str]) -> RunConfig:
     return config
 
 
-def _answering(told: Callable[[QueryParams, AskOfVisitor], Any], ask: Ask) -> Callable[[Request], Any]:
+def _answering(reply: Callable[[QueryParams, AskOfVisitor], Any], ask: Ask) -> Callable[[Request], Any]:
     askers = CapacityLimiter(ASKERS)
 
     def body(query: QueryParams, visitor: Visitor) -> str:
         try:
-            answer = told(query, lambda job: ask(job, visitor))
+            answer = reply(query, lambda job: ask(job, visitor))
         except (JobError, ValueError) as error:
             answer = {"problem": str(error)}
         return json.dumps(answer, separators=(",", ":"), allow_nan=False)

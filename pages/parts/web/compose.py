@@ -22,11 +22,11 @@ from engine.foundation.log import bound_floods
 from engine.foundation.provenance import provenance
 from pages.parts.boards.component import FOLDER, PLOTLY_ADDRESS, BoardKind, packed_plotly, plotly_script
 from pages.parts.boards.live.readable_run import ReadableRun
-from pages.parts.web.board_data import Ask, exact_route, lines_route, own_route, untrained_route
+from pages.parts.web.board_data import Ask, exact_route, lines_route, untrained_route, user_sequence_route
 from pages.parts.web.connections import limit_connections
 from pages.parts.web.gate import Gate, Take, unlimited
-from pages.parts.web.live import Admit, Find, asked_to_end, everybody, live_route
-from pages.parts.web.middleware import FRAMING, AppHeaders, ClientAddress, CountedTabs, OwnHostOnly, OwnOriginOnly
+from pages.parts.web.live import Admit, Find, end_requested, everybody, live_route
+from pages.parts.web.middleware import FRAMING, AppHeaders, ClientAddress, CountedTabs, SameHostOnly, SameOriginOnly
 from pages.parts.web.static_files import FOR_EVER, PACKED, PackedFiles, PageAddress, StyledPage
 
 Health = Callable[[], Mapping[str, int]]
@@ -98,12 +98,12 @@ def serving(
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
         bound_floods()
-        looking = asyncio.create_task(limit_connections().look_on())
+        looking = asyncio.create_task(limit_connections().watch())
         waking = [
             asyncio.create_task(to_thread.run_sync(warm_up)),
             asyncio.create_task(later(warm_up_training, start, packed_plotly)),
         ]
-        ending = asyncio.create_task(once_asked_to_end(stop))
+        ending = asyncio.create_task(once_end_requested(stop))
         try:
             yield
         finally:
@@ -118,9 +118,9 @@ def serving(
     framing = os.environ.get(FRAMING, "'self'")
     middleware = [Middleware(ClientAddress), Middleware(AppHeaders, frame_ancestors=framing)]
     if config.get_option("server.allowedHosts"):
-        middleware.append(Middleware(OwnHostOnly))
+        middleware.append(Middleware(SameHostOnly))
     if config.get_option("server.enableCORS"):  # when it is off, Streamlit accepts every origin and checks nothing
-        middleware.append(Middleware(OwnOriginOnly))
+        middleware.append(Middleware(SameOriginOnly))
     middleware.append(Middleware(CountedTabs, admit=admit_tab))
     middleware.append(Middleware(Gate, take=take_memory))
     middleware.append(Middleware(PackedFiles, prefix=prefix))
@@ -132,7 +132,7 @@ def serving(
             lines_route(_or_recorded(find), prefix, admit),
             exact_route(_or_recorded(find), prefix, admit),
             untrained_route(ask, prefix),
-            own_route(ask, _or_recorded(find), prefix),
+            user_sequence_route(ask, _or_recorded(find), prefix),
             plotly_route(prefix),
             boards_route(_of_boards, prefix),
             healthz_route(health, prefix),
@@ -167,9 +167,9 @@ def _of_pages() -> list[str]:
     return [view.address for place in PLACES for view in place.views] + [GLOSSARY.address, STORY.address]
 
 
-async def once_asked_to_end(stop: Callable[[], object]) -> None:
+async def once_end_requested(stop: Callable[[], object]) -> None:
     """Call ``stop`` as soon as the server is asked to end: it first waits for its answers, and these for the workers."""
-    while not asked_to_end():
+    while not end_requested():
         await asyncio.sleep(STOP_CHECK_SECONDS)
     await to_thread.run_sync(stop, limiter=CapacityLimiter(1))  # all other threads may wait for the workers
 

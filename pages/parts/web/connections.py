@@ -83,7 +83,7 @@ class Waiting:
             self._make_room()
             self._full = max(self._most, len(self._since) + self._most // 4)  # not anew for each connection
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Close the connections whose time is over."""
         now = self._clock()
         for connection, (before, since) in list(self._since.items()):
@@ -95,15 +95,15 @@ class Waiting:
             elif now - since > debt.within:
                 self._close(connection)
 
-    async def look_on(self) -> None:
+    async def watch(self) -> None:
         """Look once per beat, until this is cancelled."""
         while True:
             await asyncio.sleep(CONNECTION_CHECK_SECONDS)
-            self.look()
+            self.check()
 
     def _make_room(self) -> None:
         """Look first, as many may be gone; then close a quarter at once."""
-        self.look()
+        self.check()
         silent: dict[str, list[Connection]] = {}
         for connection in self._since:  # the earliest first
             debt = debt_of(connection)

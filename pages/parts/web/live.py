@@ -45,12 +45,12 @@ RECENT = 8
 """The number of runs whose messages are kept although nobody listens, for those who reload or open a shared link."""
 
 
-class Moment(NamedTuple):
+class Progress_(NamedTuple):
     """How much of a run is known: the number of its events, and its state and place in the queue, which are no events."""
 
     events: int
     state: str = ""
-    queue_place: int | None = None
+    queue_position: int | None = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Message:
 
     body: bytes
     """A server-sent event; its id is the number of events."""
-    upto: Moment
+    upto: Progress_
     last: bool
     """Whether no message follows: the run has ended, or it goes on at another server and is as it was when it was read."""
 
@@ -73,18 +73,20 @@ class Messages:
 
     def __init__(self, run: ReadableRun) -> None:
         self.run = run
-        self._next: OrderedDict[Moment, Message] = OrderedDict()  # by the moment at which it begins, the oldest first
+        self._next: OrderedDict[Progress_, Message] = (
+            OrderedDict()
+        )  # by the moment at which it begins, the oldest first
         self._making = Lock()
 
     @property
-    def now(self) -> Moment:
-        return Moment(len(self.run.events), self.run.state, self.run.queue_place)
+    def now(self) -> Progress_:
+        return Progress_(len(self.run.events), self.run.state, self.run.queue_position)
 
-    def made(self, heard: Moment) -> Message | None:
+    def made(self, heard: Progress_) -> Message | None:
         """The message that follows a moment, if it is made already."""
         return self._next.get(heard)
 
-    def make(self, heard: Moment) -> Message:
+    def make(self, heard: Progress_) -> Message:
         """The message that follows a moment; whoever asks for the same meanwhile waits and gets the same."""
         from pages.parts.boards.live.feed import feed  # late: the server is up before plotly is
 
@@ -95,7 +97,7 @@ class Messages:
             status = payload["status"]
             text = json.dumps(payload | {"server": SERVER}, separators=(",", ":"), allow_nan=False)
             body = ServerSentEvent(text, id=str(events), retry=RECONNECT).encode()
-            upto = Moment(events, status["state"], status["queue_place"])
+            upto = Progress_(events, status["state"], status["queue_place"])
             message = self._next[heard] = Message(body, upto, payload["end"])
             self._next.pop(upto, None)  # a state may come back without an event; then another message follows
             size = sum(len(kept.body) for kept in self._next.values())
@@ -146,7 +148,7 @@ HEADERS = {"Cache-Control": "no-store, no-transform"}
 NO_RUN = "There is no run with this id; it may have been deleted."
 
 
-def asked_to_end() -> bool:
+def end_requested() -> bool:
     """Whether the server was asked to end, by SIGTERM or Ctrl-C. Uvicorn's server knows; the flag of sse-starlette misses a server that
     began before that was imported."""
     return AppStatus.should_exit or bool(getattr(on_signal(), "should_exit", False))
@@ -227,7 +229,7 @@ async def stream(
 
     ``stopping`` is set when the server is asked to stop; the server then waits until every stream has ended.
     """
-    run, heard = messages.run, Moment(min(after, len(messages.run.events)))
+    run, heard = messages.run, Progress_(min(after, len(messages.run.events)))
     changed, loop = asyncio.Event(), asyncio.get_running_loop()
 
     def wake() -> None:
@@ -254,7 +256,7 @@ async def _wait(seconds: float) -> None:
     """Wait for so long; where the server is asked to stop, at most the grace time after that, since it first answers every request."""
     clock = asyncio.get_running_loop().time
     until = clock() + seconds
-    while not asked_to_end() and (left := until - clock()) > 0:
+    while not end_requested() and (left := until - clock()) > 0:
         await asyncio.sleep(min(GRACE, left))
 
 

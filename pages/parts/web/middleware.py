@@ -215,7 +215,7 @@ class CountedTabs:
             leave()
 
 
-class OwnHostOnly:
+class SameHostOnly:
     """Middleware that answers a request under a name that is not among ``server.allowedHosts`` with 400. An address in digits, and this
     machine's own name, which nobody can make lead elsewhere, are always allowed: health checks of a host use them. Streamlit itself
     checks websockets alone."""
@@ -239,7 +239,7 @@ class OwnHostOnly:
             return False
 
 
-class OwnOriginOnly:
+class SameOriginOnly:
     """Middleware that answers a websocket of a foreign website with 403; ``allowed``: origins besides the app's own, by default those
     that are configured.
 

@@ -49,12 +49,12 @@ class StyledPage:
         self.packed = gzip.compress(self.styled)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = Headers(scope=scope) if scope["type"] == "http" else Headers()
-        if "text/html" not in asked.get("accept", ""):
+        path = Headers(scope=scope) if scope["type"] == "http" else Headers()
+        if "text/html" not in path.get("accept", ""):
             return await self.app(scope, receive, send)
         held: list[Message] = []
         answered = False
-        packs = "gzip" in asked.get("accept-encoding", "")
+        packs = "gzip" in path.get("accept-encoding", "")
 
         async def with_styles(message: Message) -> None:
             """Hold the start of a response in HTML until its body tells whether it is Streamlit's page."""
@@ -84,8 +84,8 @@ class PackedFiles:
         self.app, self.begins = app, f"{prefix}/static/"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = scope["type"] == "http" and scope["method"] == "GET" and scope["path"].startswith(self.begins)
-        if asked and "gzip" in Headers(scope=scope).get("accept-encoding", ""):
+        path = scope["type"] == "http" and scope["method"] == "GET" and scope["path"].startswith(self.begins)
+        if path and "gzip" in Headers(scope=scope).get("accept-encoding", ""):
             file = (FOLDER / scope["path"].removeprefix(self.begins)).resolve()
             if file.suffix in MEDIA and file.is_relative_to(FOLDER) and file.is_file():
                 packed = await to_thread.run_sync(_packed, file)

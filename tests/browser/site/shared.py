@@ -17,7 +17,7 @@ LOOKED_AT = 3
 def begin(run_id: str, rate: float, **settings: Any) -> ScriptedRun:
     """A run of that id at so many steps per second; rate 0 stays queued. Asked for again with a higher rate, it hurries."""
     if run_id not in RUNS:
-        RUNS[run_id] = ScriptedRun(config=parse(settings), id=run_id, queue_place=3 if rate == 0 else None)
+        RUNS[run_id] = ScriptedRun(config=parse(settings), id=run_id, queue_position=3 if rate == 0 else None)
     run, before = RUNS[run_id], RATES.get(run_id, 0.0)
     RATES[run_id] = max(rate, before)
     if rate and not before:
@@ -26,12 +26,12 @@ def begin(run_id: str, rate: float, **settings: Any) -> ScriptedRun:
 
 
 def _train(run: ScriptedRun) -> None:
-    beat = 0.02
+    phase = 0.02
     began, stop_at = time.monotonic(), run.config.steps
-    run.queue_place = None
+    run.queue_position = None
     run.start()
     while run.step < stop_at and run.id in list(RUNS)[-LOOKED_AT:]:
-        time.sleep(beat)
+        time.sleep(phase)
         due = int((time.monotonic() - began) * RATES[run.id]) - run.step
         if due > 0:
             run.advance(due)

@@ -52,9 +52,11 @@ def designs() -> list[Settings]:
     return found
 
 
-def built(kind: Any, config: RunConfig, own: EncodingSettings | None = None, seed: int = 0) -> PositionalEncoding:
+def built(kind: Any, config: RunConfig, specific: EncodingSettings | None = None, seed: int = 0) -> PositionalEncoding:
     torch.manual_seed(seed)
-    encoding: PositionalEncoding = kind(config, own or config.encoding_settings, max_positions=TRAINED, causal=True)
+    encoding: PositionalEncoding = kind(
+        config, specific or config.encoding_settings, max_positions=TRAINED, causal=True
+    )
     return encoding
 
 
@@ -89,8 +91,8 @@ def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder:
     subprocess.run([*RUFF, folder], check=True)
     importlib.invalidate_caches()
     spec, chosen = resolve_name("engine.encodings.my_encoding:SPEC"), config.encoding
-    layer, own = resolve_name(spec.layer), spec.settings()
-    ours, theirs = built(Designed, config), built(layer, config, own)
+    layer, specific = resolve_name(spec.layer), spec.settings()
+    ours, theirs = built(Designed, config), built(layer, config, specific)
     for one, other in zip(ours.state_dict().values(), theirs.state_dict().values(), strict=True):
         torch.testing.assert_close(one, other, atol=0, rtol=0)
     assert [p.shape for p in ours.parameters()] == [p.shape for p in theirs.parameters()]
@@ -98,17 +100,17 @@ def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder:
     for one, other in zip(acted(ours), acted(theirs), strict=True):
         torch.testing.assert_close(one, other)
     assert (
-        own.parameter_shapes(config, TRAINED, True)
+        specific.parameter_shapes(config, TRAINED, True)
         == config.encoding_settings.parameter_shapes(config, TRAINED, True)
         == [tuple(p.shape) for p in ours.parameters()]
     )
     for stack in (StackShape(config, TRAINED, causal=True), StackShape(config, TRAINED, causal=False)):
-        assert own.bytes_bound(stack) == config.encoding_settings.bytes_bound(stack)
-    assert own.init_std == config.encoding_settings.init_std
+        assert specific.bytes_bound(stack) == config.encoding_settings.bytes_bound(stack)
+    assert specific.init_std == config.encoding_settings.init_std
     facts = ("acts_on", "relative", "numbered", "shown_as")
     assert [getattr(spec, fact) for fact in facts] == [getattr(chosen, fact) for fact in facts]
     assert bool(spec.shown_as) == ours.reads_tokens, "what its picture leaves out is said"
-    assert own.ends_at_trained_length == config.encoding_settings.ends_at_trained_length
+    assert specific.ends_at_trained_length == config.encoding_settings.ends_at_trained_length
     assert get_type_hints(layer.__init__)["own"] is spec.settings
 
 

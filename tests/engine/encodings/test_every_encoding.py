@@ -25,9 +25,9 @@ def test_spec_and_layer_agree_on_settings_and_on_what_is_needed_and_learned(name
     assert (taken["config"], taken["own"]) == (BaseConfig, spec.settings)
 
     model = tiny_model(pos_encoding=name, max_positions=12)
-    encoding, own = model.encoding, model.config.encoding_settings
-    assert encoding.needs_pattern == own.needs_pattern
-    assert [tuple(p.shape) for p in encoding.parameters()] == own.parameter_shapes(model.config, 12, True)
+    encoding, settings = model.encoding, model.config.encoding_settings
+    assert encoding.needs_pattern == settings.needs_pattern
+    assert [tuple(p.shape) for p in encoding.parameters()] == settings.parameter_shapes(model.config, 12, True)
 
 
 @pytest.mark.parametrize("name", [name for name in ENCODINGS if name not in ("designed", "my_encoding")])

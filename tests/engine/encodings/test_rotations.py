@@ -66,8 +66,8 @@ def theirs(kind: str, factor: float, length: int | None = None) -> tuple[Tensor,
 
 
 def ours(scaling: str, factor: float | None = None) -> ScaledRotation:
-    own = RopeSettings(rope_scaling=scaling, rope_scale_factor=factor)  # type: ignore[arg-type]
-    return ScaledRotation(D_HEAD, BASE, TRAINED, own)
+    settings = RopeSettings(rope_scaling=scaling, rope_scale_factor=factor)  # type: ignore[arg-type]
+    return ScaledRotation(D_HEAD, BASE, TRAINED, settings)
 
 
 def close(a: Tensor, b: Tensor) -> None:

@@ -2,13 +2,13 @@
 
 import pytest
 
-from engine.experiments.answer import ANSWER, Paragraph, Section, Told, claim_of, read, statements
+from engine.experiments.answer import ANSWER, Paragraph, Section, Statement, claim_of, read, statements
 from engine.experiments.evidence.shipped import shipped_claims
 from engine.experiments.experiment import CONFIRMATORY_SEEDS, Change
 from engine.experiments.issues import ISSUES
 from tests.weighed_again import findings
 
-TOLD = [(told.issue, claim_of(told).sentence) for told in statements(ANSWER)]
+TOLD = [(rows.issue, claim_of(rows).sentence) for rows in statements(ANSWER)]
 
 
 def test_statements_rest_on_measured_claims_each_told_once_and_no_issue_and_no_opposite_is_left_out() -> None:
@@ -16,18 +16,18 @@ def test_statements_rest_on_measured_claims_each_told_once_and_no_issue_and_no_o
     assert set(TOLD) <= findings().keys()
     assert {(slug, ISSUES[slug].claims[0].sentence) for slug, _ in findings()} <= set(TOLD)
     assert {claim for claim, found in findings().items() if found == "opposite"} <= set(TOLD)
-    for told in statements(ANSWER):
-        assert told.text[0].isupper() or told.text[0].isdigit(), told.text
-        assert told.text.endswith("."), told.text
+    for rows in statements(ANSWER):
+        assert rows.text[0].isupper() or rows.text[0].isdigit(), rows.text
+        assert rows.text.endswith("."), rows.text
     unexpected = [found for found in ANSWER if found.anchor == "unexpected"]
-    held = [told.text for told in statements(unexpected) if findings()[told.issue, claim_of(told).sentence] == "holds"]
+    held = [rows.text for rows in statements(unexpected) if findings()[rows.issue, claim_of(rows).sentence] == "holds"]
     assert held == [], "what is told as unexpected does not hold"
 
 
 def test_a_sentence_begins_on_a_line_of_its_own_and_one_that_rests_on_no_claim_is_refused() -> None:
     text = "# Question\n\n## Heading {#name: it is so}\n\nA lead. [heads/narrow-heads]\n\n**About.** Plain\n  words.\n"
     text += "So. [heads/wider-heads turned]\n"
-    lead, last = Told("A lead.", "heads", "narrow-heads"), Told("So.", "heads", "wider-heads", turned=True)
+    lead, last = Statement("A lead.", "heads", "narrow-heads"), Statement("So.", "heads", "wider-heads", turned=True)
     section = Section("Heading", "name", "it is so", lead, (Paragraph("About.", ("Plain words.", last)),))
     assert read(text) == ("Question", (section,))
     for wrong in ("encoding-fits-task/nothing", "nothing/rope"):

@@ -21,8 +21,8 @@ from engine.experiments.benchmark.criteria import (
     Criterion,
     Paper,
     arm_name,
-    asked_by,
     model_of,
+    needed_by,
     scope_of,
     share,
     turns_in_words,
@@ -71,7 +71,7 @@ def test_every_encoding_is_measured_in_every_quality_and_the_models_of_a_quality
     for quality in CRITERIA.values():
         plain = [CHOICE.untuned().config(CHOICE.arm(arm_name(quality, name))) for name in COMPARED]
         assert len({config.replace(pos_encoding="nope") for config in plain}) == 1
-        assert quality.own.keys() <= set(COMPARED)
+        assert quality.specific.keys() <= set(COMPARED)
         assert [config.pos_encoding for config in plain] == list(COMPARED)
         assert all(is_tuned(CHOICE.arm(arm_name(quality, name))) for name in COMPARED)
         assert quality.lengths == () or quality.lengths == tuple(quality.lengths[0] * times for times in TIMES)
@@ -84,7 +84,7 @@ def test_every_encoding_is_measured_in_every_quality_and_the_models_of_a_quality
 
 
 def test_qualities_of_one_need_are_asked_about_together_and_an_accuracy_only_where_it_can_differ() -> None:
-    assert [quality.slug for quality in asked_by("few")] == ["few", "few_place"]
+    assert [quality.slug for quality in needed_by("few")] == ["few", "few_place"]
     assert set(NEEDS) == CRITERIA.keys() - {"few_place"} | {"parameters", "time"}
     assert (OFFSETS.times, LOOKUP.times, TEXT.times, CRITERIA["few"].times) == (
         (2, 4, 8),
@@ -118,7 +118,7 @@ def test_encodings_are_the_best_as_good_worse_undecided_or_cannot_be_run() -> No
     lucky = [Trial(arm_name(SHORT, "rope"), seed, {"accuracy": 0.9 if seed < 8 else 0.5}) for seed in range(16)]
     found = column(SHORT, trials=[*short(nope=0.7, alibi=0.7), *lucky])
     assert states(found)["nope"] == "undecided", "the best of the first half is not so on the second"
-    failed = Trial(arm_name(SHORT, "learned"), 1, {}, outcome="NaN")
+    failed = Trial(arm_name(SHORT, "learned"), 1, {}, finding="NaN")
     cell = column(SHORT, trials=[*short(rope=0.9), *short(learned=0.9, seeds=1), failed]).cells["learned"]
     assert (cell["state"], cell["seeds"], cell["failed"]) == ("undecided", 1, 1)
 
@@ -145,7 +145,7 @@ def test_no_number_hangs_on_a_thousandth_of_what_counts_as_learned(spread: float
     """Nine tenths of the way are .91 here: .909 is below, and not learned only where the interval is below too."""
     arm = arm_name(OFFSETS, "kerple")
     numbers = [{"accuracy@12": 0.909 + spread * (-1) ** seed, "accuracy@48": 0.9} for seed in range(16)]
-    found = column(OFFSETS, 4, [Trial(arm, seed, own) for seed, own in enumerate(numbers)])
+    found = column(OFFSETS, 4, [Trial(arm, seed, specific) for seed, specific in enumerate(numbers)])
     assert states(found) == {"kerple": state}
 
 

@@ -17,7 +17,15 @@ from engine.experiments.class_seeds import (
     keep_seed,
     press_seed,
 )
-from engine.experiments.classroom import HELD_FOR, MAX_CLASSES_OF_VISITOR, Wall, enter, open_class, responses, show_wall
+from engine.experiments.classroom import (
+    HELD_FOR,
+    MAX_CLASSES_OF_VISITOR,
+    ProjectorState,
+    enter,
+    open_class,
+    responses,
+    show_projector,
+)
 from engine.experiments.evidence.shipped import sets_of_seeds
 from engine.experiments.experiment import LARGEST_SEED, MOST_SEEDS, PILOT_SEEDS
 from engine.experiments.issues import ISSUES
@@ -30,13 +38,13 @@ from tests.engine.at_once import at_once
 
 TEACHER, ANN, BEN = Visitor("teacher"), Visitor("ann", "10.0.0.1"), Visitor("ben", "10.0.0.1")
 MASK = ISSUES["missing-mask"]
-ASKS = Wall("missing-mask.5", phase="seeds", round=1)
+ASKS = ProjectorState("missing-mask.5", phase="seeds", round=1)
 
 
 @pytest.fixture
 def code(own_data_folder: Path) -> str:
     code = open_class(TEACHER)
-    show_wall(code, TEACHER, ASKS)
+    show_projector(code, TEACHER, ASKS)
     for student in (ANN, BEN):
         enter(code, student)
     return code
@@ -45,17 +53,17 @@ def code(own_data_folder: Path) -> str:
 def trials_of(issue: Issue, seed: int) -> list[Trial]:
     """Trials of the arms that a phone trains, with a number that the figure does not need."""
     experiment = class_experiment(issue, seed)
-    asked = {*((row.arm, row.metric) for row in issue.key_figure.rows), *experiment.claims[0].numbers}
+    requested = {*((row.arm, row.metric) for row in issue.key_figure.rows), *experiment.claims[0].numbers}
     return [
-        Trial(arm.name, seed, {name: 0.5 for of, name in asked if of == arm.name} | {"seconds": 3.0}, {"loss": [(1, 2.0)]})
+        Trial(arm.name, seed, {name: 0.5 for of, name in requested if of == arm.name} | {"seconds": 3.0}, {"loss": [(1, 2.0)]})
         for arm in experiment.arms
     ]  # fmt: skip
 
 
 def train(code: str, student: Visitor, round: int = 1) -> None:
     press_seed(code, student, 0, round)
-    own = class_seed(code, student, 0, round)
-    keep_seed(own, MASK, trials_of(MASK, own.seed))
+    seed = class_seed(code, student, 0, round)
+    keep_seed(seed, MASK, trials_of(MASK, seed.seed))
 
 
 def test_each_phone_has_a_seed_of_its_own_in_each_round_and_each_class_which_no_stored_set_has(code: str) -> None:
@@ -84,8 +92,8 @@ def test_a_phone_trains_the_arms_of_the_figure_and_of_the_claim_that_decides_it(
     assert experiment.slug not in ISSUES, "it is no run of the issue's own page"
     for arm in experiment.arms:
         assert experiment.identity(arm) == issue.identity(issue.arm(arm.name))
-    own = [trial for number in range(7) for trial in trials_of(issue, number)]
-    assert report(experiment, own, range(7)).claims[0].weighed.seeds == 7
+    seed = [trial for number in range(7) for trial in trials_of(issue, number)]
+    assert report(experiment, seed, range(7)).claims[0].weighed.seeds == 7
 
 
 def test_a_doubled_press_counts_once_and_two_rounds_count_twice(code: str) -> None:
@@ -95,15 +103,15 @@ def test_a_doubled_press_counts_once_and_two_rounds_count_twice(code: str) -> No
     train(code, ANN)
     train(code, ANN)
     press_seed(code, ANN, 0, 1)
-    own = class_seed(code, ANN, 0, 1)
-    assert (own.pressed, own.done) == (True, True), "a press after the end deletes nothing"
+    seed = class_seed(code, ANN, 0, 1)
+    assert (seed.pressed, seed.done) == (True, True), "a press after the end deletes nothing"
     train(code, BEN)
     found = class_seeds(code, 0, 1)
-    assert (found.phones, found.this_round, len(found.seeds), len(found.trials)) == (2, {"ann", "ben"}, 2, 8)
-    show_wall(code, TEACHER, replace(ASKS, round=2))
+    assert (found.participants, found.this_round, len(found.seeds), len(found.trials)) == (2, {"ann", "ben"}, 2, 8)
+    show_projector(code, TEACHER, replace(ASKS, round=2))
     train(code, ANN, round=2)
     found = class_seeds(code, 0, 2)
-    assert (found.phones, found.this_round, len(found.seeds)) == (2, {"ann"}, 3)
+    assert (found.participants, found.this_round, len(found.seeds)) == (2, {"ann"}, 3)
     assert class_seeds(code, 1, 1) == class_seeds("0123abcd", 0, 1) == ClassSeeds(0, frozenset(), (), ())
     assert responses(code, 0).students == 2, "a seed is no student"
 
@@ -116,13 +124,13 @@ def test_thirty_presses_at_once_make_one_seed(code: str) -> None:
 
 def test_a_late_press_is_refused_and_what_trains_meanwhile_still_counts(code: str) -> None:
     press_seed(code, ANN, 0, 1)
-    for wall in (replace(ASKS, phase="told"), replace(ASKS, at=1), replace(ASKS, round=2), Wall()):
-        show_wall(code, TEACHER, wall)
+    for state in (replace(ASKS, phase="told"), replace(ASKS, at=1), replace(ASKS, round=2), ProjectorState()):
+        show_projector(code, TEACHER, state)
         with pytest.raises(Refused, match=r"The wall has gone on\."):
             press_seed(code, BEN, 0, 1)
-    own = class_seed(code, ANN, 0, 1)
-    keep_seed(own, MASK, trials_of(MASK, own.seed))
-    assert class_seeds(code, 0, 1).seeds == (own.seed,)
+    seed = class_seed(code, ANN, 0, 1)
+    keep_seed(seed, MASK, trials_of(MASK, seed.seed))
+    assert class_seeds(code, 0, 1).seeds == (seed.seed,)
     assert not class_seed(code, BEN, 0, 1).pressed
 
 
@@ -135,9 +143,9 @@ def test_who_is_not_in_the_class_trains_nothing_and_a_phone_only_so_many(
         press_seed("0123abcd", ANN, 0, 1)
     monkeypatch.setattr(module, "MOST_SEEDS", 2)
     for round in (1, 2):
-        show_wall(code, TEACHER, replace(ASKS, round=round))
+        show_projector(code, TEACHER, replace(ASKS, round=round))
         press_seed(code, ANN, 0, round)
-    show_wall(code, TEACHER, replace(ASKS, round=3))
+    show_projector(code, TEACHER, replace(ASKS, round=3))
     with pytest.raises(NoRoom, match=r"has trained 2 seeds, as many as are counted\."):
         press_seed(code, ANN, 0, 3)
     press_seed(code, BEN, 0, 3)
@@ -147,22 +155,22 @@ def test_only_the_numbers_that_the_figure_needs_are_kept_and_they_go_with_the_cl
     train(code, ANN)
     (kept, *_) = class_seeds(code, 0, 1).trials
     assert (kept.curves, "seconds" in kept.numbers, len(kept.numbers) > 0) == ({}, False, True)
-    own = class_seed(code, ANN, 0, 1)
-    assert own.file.stat().st_size < 2000
+    seed = class_seed(code, ANN, 0, 1)
+    assert seed.file.stat().st_size < 2000
     long_ago = time.time() - HELD_FOR - 1
     for _ in range(MAX_CLASSES_OF_VISITOR):
-        os.utime(own.file.parent, (long_ago, long_ago))
+        os.utime(seed.file.parent, (long_ago, long_ago))
         open_class(TEACHER)
-    assert not own.file.exists()
-    keep_seed(own, MASK, trials_of(MASK, own.seed))
-    assert not own.file.parent.exists(), "a seed that ends later brings no class back"
+    assert not seed.file.exists()
+    keep_seed(seed, MASK, trials_of(MASK, seed.seed))
+    assert not seed.file.parent.exists(), "a seed that ends later brings no class back"
 
 
 def test_a_damaged_seed_is_passed_over(code: str) -> None:
     train(code, BEN)
     for number, content in enumerate((b"{", b"[1]", b'[{"arm": 1}]', b"\xff", b"null")):
         class_seed(code, BEN, 0, 1).file.with_name(f"{number}.0.1.seed").write_bytes(content)
-    assert class_seeds(code, 0, 1).phones == 1
+    assert class_seeds(code, 0, 1).participants == 1
 
 
 @pytest.mark.parametrize(

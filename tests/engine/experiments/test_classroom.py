@@ -16,16 +16,16 @@ from engine.experiments.classroom import (
     FORM,
     HELD_FOR,
     HERE_FOR,
+    ProjectorState,
     Responses,
-    Wall,
     empty_class,
     enter,
     keep_guess,
     open_class,
     presents,
+    projector_of,
     responses,
-    show_wall,
-    wall_of,
+    show_projector,
 )
 from engine.foundation.errors import NoRoom, Refused
 from engine.foundation.files import data_folder
@@ -36,7 +36,7 @@ from tests.engine.full_disk import full
 ANN, BEN, EVE, DAN, ZOE = map(Visitor, ("ann", "ben", "eve", "dan", "zoe"))
 TEACHER = Visitor("teacher", "10.0.0.1")
 NOBODY = Responses(0, {})
-ASKS = Wall("heads.5~~missing-mask.5", phase="guess")
+ASKS = ProjectorState("heads.5~~missing-mask.5", phase="guess")
 
 
 def files(folder: Path) -> set[str]:
@@ -46,7 +46,7 @@ def files(folder: Path) -> set[str]:
 def asking(presenter: Visitor = TEACHER, at: int = 0) -> str:
     """A class whose wall asks for guesses."""
     code = open_class(presenter)
-    show_wall(code, presenter, replace(ASKS, at=at))
+    show_projector(code, presenter, replace(ASKS, at=at))
     return code
 
 
@@ -72,7 +72,7 @@ def test_the_latest_guess_of_each_student_counts_once_and_for_its_own_step_and_c
     for student, answer in [(ANN, 1), (BEN, 1), (ANN, -1), (DAN, 0), (DAN, None)]:
         keep_guess(code, student, 0, answer)
     keep_guess(other, ZOE, 0, 1)
-    show_wall(code, TEACHER, replace(ASKS, at=1))
+    show_projector(code, TEACHER, replace(ASKS, at=1))
     keep_guess(code, BEN, 1, 0)
     assert responses(code, 0) == Responses(4, {-1: 1, 1: 1})
     assert responses(code, 1) == Responses(4, {0: 1})
@@ -95,28 +95,28 @@ def test_nobody_waits_for_a_phone_that_has_left_until_it_is_back(code: str, own_
 
 
 def test_only_who_opened_a_class_steers_its_wall_which_all_others_follow(code: str, own_data_folder: Path) -> None:
-    told = Wall("heads.5", 0, "told", 2, (0, 1), "It stays the same.")
+    told = ProjectorState("heads.5", 0, "told", 2, (0, 1), "It stays the same.")
     for stranger in (ANN, Visitor("teacher's pupil", "10.0.0.1"), PROGRAM):
-        show_wall(code, stranger, told)
+        show_projector(code, stranger, told)
         assert not presents(code, stranger)
-    assert wall_of(code) == ASKS
+    assert projector_of(code) == ASKS
     assert presents(code, TEACHER)
-    show_wall(code, TEACHER, told)
-    assert wall_of(code) == told
+    show_projector(code, TEACHER, told)
+    assert projector_of(code) == told
     file = own_data_folder / "classrooms" / f"{code}.class"
     before = file.stat().st_mtime_ns
-    show_wall(code, TEACHER, told)
+    show_projector(code, TEACHER, told)
     assert file.stat().st_mtime_ns == before, "what the wall shows already is not written again"
     for damaged in ("", "{", "[]", '{"presenter": "teacher", "wall": {"phase": "party"}}'):
         file.write_text(damaged)
         with pytest.raises(NoRoom, match="has ended"):
-            wall_of(code)
+            projector_of(code)
 
 
 def test_a_guess_that_comes_when_the_wall_has_gone_on_counts_no_more(code: str) -> None:
     keep_guess(code, ANN, 0, 1)
-    for wall in (replace(ASKS, phase="look"), replace(ASKS, phase="told"), replace(ASKS, at=1), Wall()):
-        show_wall(code, TEACHER, wall)
+    for wall in (replace(ASKS, phase="look"), replace(ASKS, phase="told"), replace(ASKS, at=1), ProjectorState()):
+        show_projector(code, TEACHER, wall)
         with pytest.raises(Refused, match=r"The wall has gone on\."):
             keep_guess(code, ANN, 0, -1)
         with pytest.raises(Refused, match="gone on"):
@@ -126,7 +126,7 @@ def test_a_guess_that_comes_when_the_wall_has_gone_on_counts_no_more(code: str) 
 
 def test_who_comes_back_finds_its_guesses_and_withdraws_none(code: str) -> None:
     keep_guess(code, ANN, 0, 1)
-    show_wall(code, TEACHER, replace(ASKS, at=12))
+    show_projector(code, TEACHER, replace(ASKS, at=12))
     keep_guess(code, ANN, 12, -1)
     assert enter(code, ANN) == {0: 1, 12: -1}
     elsewhere = Visitor("ann", "10.0.0.7")
@@ -141,7 +141,7 @@ def test_a_made_up_link_makes_nothing_and_deletes_nothing(code: str, own_data_fo
         made_up = f"{number:08x}"
         with pytest.raises(NoRoom, match="This class has ended, or its link is not complete"):
             enter(made_up, BEN)
-        show_wall(made_up, TEACHER, ASKS)
+        show_projector(made_up, TEACHER, ASKS)
         with pytest.raises(NoRoom, match="has ended"):
             keep_guess(made_up, BEN, 0, 1)
         assert responses(made_up, 0) == NOBODY
@@ -249,14 +249,14 @@ def test_a_phone_alone_or_a_wall_alone_holds_a_class(code: str, monkeypatch: pyt
         leave_class(one)
     set_back(file, HELD_FOR)
     enter(by_phone, ANN)
-    show_wall(by_wall, teacher, ASKS)
+    show_projector(by_wall, teacher, ASKS)
     for number in range(3):
         leave_class(open_class(Visitor(f"cookie {number}")))
         leave_class(open_class(Visitor(f"cookie {number}")))
-    assert wall_of(by_phone) == wall_of(by_wall) == ASKS
+    assert projector_of(by_phone) == projector_of(by_wall) == ASKS
     for one in (code, by_nobody):
         with pytest.raises(NoRoom, match="has ended"):
-            wall_of(one)
+            projector_of(one)
 
 
 def test_a_class_stays_while_its_wall_goes_on_after_the_clock_was_set_back(
@@ -272,11 +272,11 @@ def test_a_class_stays_while_its_wall_goes_on_after_the_clock_was_set_back(
     monkeypatch.setattr(classroom, "MAX_CLASSES", 12)
     code = asking()
     leave_class(code)  # the clock may be set while nobody is there
-    show_wall(code, TEACHER, replace(ASKS, phase="look"))
+    show_projector(code, TEACHER, replace(ASKS, phase="look"))
     leave_class(code)
     for number in range(5):
         open_class(Visitor(f"another cookie {number}"))
-    assert wall_of(code).phase == "look"
+    assert projector_of(code).phase == "look"
 
 
 def test_a_full_class_takes_the_next_student_in_place_of_one_whose_phone_has_left(

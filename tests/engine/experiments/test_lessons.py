@@ -22,8 +22,8 @@ from engine.experiments.lessons import (
     Slide,
     from_code,
     lab_step,
-    own_question,
-    own_words,
+    teachers_question,
+    teachers_words,
     to_code,
 )
 from engine.experiments.question import ANSWERS, Observed
@@ -66,7 +66,7 @@ def test_own_words_come_back_from_a_link_as_far_as_they_are_allowed() -> None:
     for title in ("", "Tiefe & Breite, 2.5"):
         lesson = Lesson(title, (slide, LessonStep(7, "heads"), LessonStep(3, slide=Slide("Only a title"))))
         assert from_code(to_code(lesson)) == lesson
-    assert own_words("  a ~~ b \n\n  c~ ", 80) == "a -- b\n\nc-"
+    assert teachers_words("  a ~~ b \n\n  c~ ", 80) == "a -- b\n\nc-"
     assert len(from_code(f"title~{'x' * 500}~~text~{'y' * 500}~{'z' * 5000}.5").title) == LONGEST_TITLE
     (long,) = from_code(f"text~{'y' * 500}~{'z' * 5000}.5").steps
     assert long.slide is not None
@@ -94,9 +94,13 @@ def test_a_teachers_own_question_comes_back_from_a_link_and_a_reading_of_the_run
     None
 ):
     lab = lab_step(5, RunConfig(n_layers=3))
-    asked = replace(lab, own_question=own_question(lab, "Is 2.5 ~ enough?", ["No", "Half", "Yes"], "how-many-right"))
+    asked = replace(
+        lab, teachers_question=teachers_question(lab, "Is 2.5 ~ enough?", ["No", "Half", "Yes"], "how-many-right")
+    )
     slide = LessonStep(2, slide=Slide("Before we train", "Guess."))
-    polled = replace(slide, own_question=own_question(slide, "How many weights?", ["10", "100", "1,000"], "1"))
+    polled = replace(
+        slide, teachers_question=teachers_question(slide, "How many weights?", ["10", "100", "1,000"], "1")
+    )
     untold = replace(polled, slide=Slide("Before we train"))
     code = to_code(Lesson("", (asked, polled, untold)))
     assert from_code(code).steps == (asked, polled, untold)

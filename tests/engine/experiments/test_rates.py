@@ -23,10 +23,10 @@ from tests.engine.experiments.fake_issue import fake_issue
 
 
 def measured(
-    score: Callable[[float], float | None], own: float = 0.01, metric: str = "accuracy", chance: float | None = None
+    score: Callable[[float], float | None], given: float = 0.01, metric: str = "accuracy", chance: float | None = None
 ) -> RateGrid:
     """The whole grid of an arm whose score depends on its rate alone."""
-    grid = RateGrid("arm", own, metric, {}, chance)
+    grid = RateGrid("arm", given, metric, {}, chance)
     for _ in range(2 * rates.FARTHEST):
         grid = replace(grid, scores=grid.scores | {rate: [score(rate)] * len(PILOT_SEEDS) for rate in grid.missing()})
     assert not grid.missing()
@@ -62,8 +62,8 @@ def test_of_rates_that_are_as_good_the_arms_own_stays_and_one_at_which_a_seed_fa
 def test_a_pilot_trains_what_is_missing_on_seeds_that_no_verdict_uses_and_its_numbers_come_back(tmp_path: Path) -> None:
     issue = fake_issue(base={"steps": 9, "learning_rate": 0.001}, rates={"short": 1.0})
     grids = first_grids(issue)
-    own = [("short", 0.001, "best_loss"), ("long", 0.001, "best_loss")]
-    assert [(grid.arm, grid.own, grid.metric) for grid in grids] == own, "whatever was chosen before"
+    given = [("short", 0.001, "best_loss"), ("long", 0.001, "best_loss")]
+    assert [(grid.arm, grid.given, grid.metric) for grid in grids] == given, "whatever was chosen before"
     trained = pilot(issue, grids)
     assert list(trained.seed_range) == list(PILOT_SEEDS)
     assert [trained.config(arm).learning_rate for arm in trained.arms] == 2 * [0.0001, 0.00032, 0.001, 0.0032, 0.01]
@@ -73,7 +73,7 @@ def test_a_pilot_trains_what_is_missing_on_seeds_that_no_verdict_uses_and_its_nu
     ]
     outcomes = ["It failed.", *[""] * (len(losses) - 1)]
     ended = list(zip(trained.arms, losses, outcomes, strict=True))
-    trials = [Trial(arm.name, seed, loss, outcome=told) for arm, loss, told in ended for seed in PILOT_SEEDS]
+    trials = [Trial(arm.name, seed, loss, failure=told) for arm, loss, told in ended for seed in PILOT_SEEDS]
     grids = with_trials(grids, trials)
     assert pilot(issue, grids) is None
     assert grids[0].scores[0.0001] == [None] * len(PILOT_SEEDS)
@@ -81,7 +81,7 @@ def test_a_pilot_trains_what_is_missing_on_seeds_that_no_verdict_uses_and_its_nu
     write_grids("other", grids, tmp_path)
     write_grids("fake", grids, tmp_path)
     kept = read_grids("fake", tmp_path)
-    assert [(grid.arm, grid.own, grid.metric, grid.best) for grid in kept] == [(*key, 0.0032) for key in own]
+    assert [(grid.arm, grid.given, grid.metric, grid.best) for grid in kept] == [(*key, 0.0032) for key in given]
     assert [grid.chance for grid in kept] == [2.303, 2.303]
     assert kept[1].scores[0.001] == pytest.approx(grids[1].scores[0.001])
     assert (read_grids("other", tmp_path), read_grids("none", tmp_path)) == (kept, [])
@@ -89,15 +89,15 @@ def test_a_pilot_trains_what_is_missing_on_seeds_that_no_verdict_uses_and_its_nu
 
 
 def test_where_no_rate_is_better_than_blind_guessing_the_arm_keeps_its_own_and_says_so() -> None:
-    own = "0.01 (its own: no rate is better than guessing)"
+    given = "0.01 (its own: no rate is better than guessing)"
     lucky = measured(lambda rate: 0.515 if rate == 0.032 else 0.48, chance=0.5)
-    assert (lucky.best, lucky.at_end, rates.best_in_words(lucky)) == (0.01, False, own)
+    assert (lucky.best, lucky.at_end, rates.best_in_words(lucky)) == (0.01, False, given)
     rising = measured(lambda rate: 0.45 + 0.03 * log10(100 * rate), chance=0.5)
     assert (max(rising.scores), rising.best, rising.at_end) == (1.0, 0.01, False)
     learned = replace(rising, chance=0.48)
     assert (learned.best, rates.best_in_words(learned)) == (1.0, "1 (the last one tried)")
     unlearned = measured(lambda rate: 2.29 + 0.1 * abs(rate - 0.1), metric="best_loss", chance=2.303)
-    assert (unlearned.best, rates.best_in_words(unlearned)) == (0.01, own)
+    assert (unlearned.best, rates.best_in_words(unlearned)) == (0.01, given)
     assert measured(lambda rate: 2.28 + 0.3 * abs(rate - 0.1), metric="best_loss", chance=2.303).best == 0.1
     assert not measured(lambda rate: None, chance=0.5).learns
 
@@ -116,9 +116,9 @@ def test_a_grid_without_any_score_is_refused() -> None:
     issue = fake_issue(base={"steps": 9, "learning_rate": 0.001})
     grids = first_grids(issue)
 
-    def trials(numbers: dict[str, float], outcome: str = "") -> list[Trial]:
+    def trials(numbers: dict[str, float], failure: str = "") -> list[Trial]:
         part = pilot(issue, grids)
-        return [Trial(arm.name, seed, numbers, outcome=outcome) for arm in part.arms for seed in PILOT_SEEDS]
+        return [Trial(arm.name, seed, numbers, failure=failure) for arm in part.arms for seed in PILOT_SEEDS]
 
     with pytest.raises(NoScore) as refused:
         with_trials(grids, trials({"loss": 1.0, "accuracy": 0.5}))
@@ -181,7 +181,7 @@ def test_where_the_rate_is_the_condition_no_grid_is_measured_and_each_arm_is_tra
     )
     issue = fake_issue(base={"learning_rate": 0.01}, arms=arms, claims=(), rates={"a": 0.1})
     assert [issue.config(arm).learning_rate for arm in arms] == [0.1, 0.01, 0.5, 0.01]
-    assert [(grid.arm, grid.own) for grid in first_grids(issue)] == [("a", 0.01), ("c", 0.5)]
+    assert [(grid.arm, grid.given) for grid in first_grids(issue)] == [("a", 0.01), ("c", 0.5)]
 
 
 @pytest.mark.thorough
@@ -215,7 +215,7 @@ def test_the_shipped_grids_are_of_the_arms_as_they_are_and_each_of_those_is_trai
     for grid in grids:
         arm = issue.arm(grid.arm)
         assert rates.is_tuned(arm)
-        assert grid.own == empty[grid.arm].own, "other settings: measure again"
+        assert grid.given == empty[grid.arm].given, "other settings: measure again"
         assert grid.metric == empty[grid.arm].metric, "another score: measure again"
         assert grid.chance is not None
         assert not grid.missing()

@@ -24,8 +24,10 @@ SPREAD = np.full((1, 1, 8, 8), 1 / 8, dtype=np.float32)
 
 def sample(tokens: str, predictions: str, targets: str | None = None) -> Sample:
     """A sequence of one-letter symbols; a space in the targets: no answer is asked there."""
-    asked = [sign.strip() for sign in (targets or tokens[::-1])]
-    return Sample(list(tokens), asked, [guess if ask else "" for guess, ask in zip(predictions, asked, strict=True)])
+    question = [sign.strip() for sign in (targets or tokens[::-1])]
+    return Sample(
+        list(tokens), question, [guess if ask else "" for guess, ask in zip(predictions, question, strict=True)]
+    )
 
 
 SAMPLES = (sample("12134567", "33345678"), sample("99123456", "12345678"))

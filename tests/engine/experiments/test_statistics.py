@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine.experiments.finding import Finding
-from engine.experiments.key_figure import BYTES, number, outcome_of
+from engine.experiments.key_figure import BYTES, key_finding_of, number
 from engine.experiments.question import Direction
 from engine.experiments.statistics import Weighed, holm, lowest_p, sign_flip_p, t_interval, weigh
 from tests.engine.experiments.fake_issue import fake_issue
@@ -150,7 +150,7 @@ def test_the_right_answers_come_from_the_verdict_and_the_side_of_the_means(
     answers: tuple[Direction | None, Direction | None],
     sentence: str,
 ) -> None:
-    found = outcome_of(FIGURE, lambda arm, _: np.array(before if arm == FIGURE.before.arm else after), weighed)
+    found = key_finding_of(FIGURE, lambda arm, _: np.array(before if arm == FIGURE.before.arm else after), weighed)
     assert ((found.answer, found.also_right), found.sentence) == (answers, sentence)
     both = np.isfinite(before) & np.isfinite(after)
     means = [np.mean(np.array(values)[both]) for values in (before, after)]
@@ -160,14 +160,14 @@ def test_the_right_answers_come_from_the_verdict_and_the_side_of_the_means(
 
 def test_without_a_seed_that_has_both_numbers_there_is_no_outcome() -> None:
     rows = {FIGURE.before.arm: [NAN, 0.5], FIGURE.after.arm: [0.5, NAN]}
-    assert outcome_of(FIGURE, lambda arm, _: np.array(rows[arm]), judged(Finding.UNDECIDED)) is None
+    assert key_finding_of(FIGURE, lambda arm, _: np.array(rows[arm]), judged(Finding.UNDECIDED)) is None
 
 
 def test_the_reason_is_told_where_the_claim_holds_and_stored_seeds_are_named() -> None:
     figure = replace(FIGURE, because="it is so.")
     values = {FIGURE.before.arm: [0.5] * 6, FIGURE.after.arm: [0.9] * 6}
     for finding, because in ((Finding.HOLDS, "it is so."), (Finding.OPPOSITE, ""), (Finding.UNDECIDED, "")):
-        found = outcome_of(
+        found = key_finding_of(
             figure, lambda arm, _: np.array(values[arm]), judged(finding), subject="Here it", seed="stored seed"
         )
         assert found.because == because

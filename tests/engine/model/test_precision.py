@@ -16,7 +16,7 @@ from engine.encodings import ENCODINGS
 from engine.estimate.layout import keeps_past
 from engine.model.activations import ActivationCache
 from engine.model.build import in_single, save_weights, trained_model
-from engine.model.precision import TF32, in_own_precision, set_tf32, tf32_note
+from engine.model.precision import TF32, in_input_precision, set_tf32, tf32_note
 from engine.runs.events import Progress, Started
 from engine.runs.record_options import LEAST_RECORD
 from engine.training.evaluation import forward
@@ -114,7 +114,7 @@ def switches() -> Iterator[None]:
 
 @pytest.mark.usefixtures("switches")
 def test_each_run_sets_tf32_as_it_asks_and_a_cpu_never() -> None:
-    @in_own_precision
+    @in_input_precision
     def seen(model: Any) -> tuple[str, ...]:
         backends = torch.backends.cuda.matmul, torch.backends.cudnn.conv, torch.backends.cudnn.rnn
         return tuple(backend.fp32_precision for backend in backends)
@@ -129,7 +129,7 @@ def test_each_run_sets_tf32_as_it_asks_and_a_cpu_never() -> None:
 
 
 def test_autocast_keeps_no_weights_that_a_captured_graph_would_hold() -> None:
-    @in_own_precision
+    @in_input_precision
     def seen(model: Any) -> tuple[bool, bool]:
         return torch.is_autocast_enabled("cpu"), torch.is_autocast_cache_enabled()
 

@@ -22,7 +22,7 @@ def row(step: int, second: float, first: float = 0.1, loss: float = 1.0, gap: fl
     return Progress(step, loss, 1.0, 0.01, 1.0, validation=validation)
 
 
-def said(*events: Event, end: Event | None = None, steps: int = 300) -> list[tuple[str, str]]:
+def words(*events: Event, end: Event | None = None, steps: int = 300) -> list[tuple[str, str]]:
     """Of a run that came to its end, or to another ``end``."""
     config = RunConfig(steps=steps)
     return [(f.kind, f.sentence) for f in run_summary(config, [STARTED, *events, end or finished()])]
@@ -58,16 +58,16 @@ def test_of_a_text_the_share_of_unknown_tokens_is_said_and_with_many_of_them_not
 
 
 def test_learned_names_the_step_and_chance_is_not_learning() -> None:
-    ((kind, sentence),) = said(row(10, 0.5), row(20, 0.995), row(30, 1.0))
+    ((kind, sentence),) = words(row(10, 0.5), row(20, 0.995), row(30, 1.0))
     assert kind == "success"
     assert "at step 20" in sentence
-    ((kind, sentence),) = said(row(10, 0.12))
+    ((kind, sentence),) = words(row(10, 0.12))
     assert kind == "note"
     assert sentence.startswith("Not learned")
-    assert said(row(1, 0.12))[0][1].startswith("Not learned in 1 step:")
-    assert said(row(1, 0.6))[0][1].endswith("after 1 step; chance is 0.1.")
-    assert said(row(10, 0.6))[0][1].startswith("Learned in part")
-    assert "fell back" in said(row(10, 1.0), row(20, 0.4))[0][1]
+    assert words(row(1, 0.12))[0][1].startswith("Not learned in 1 step:")
+    assert words(row(1, 0.6))[0][1].endswith("after 1 step; chance is 0.1.")
+    assert words(row(10, 0.6))[0][1].startswith("Learned in part")
+    assert "fell back" in words(row(10, 1.0), row(20, 0.4))[0][1]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_whether_a_task_is_learned_is_told_as_an_answer_too_but_not_where_the_sc
 def test_a_run_that_did_not_come_to_its_end_is_not_judged(second: float, end: Event, what: str) -> None:
     """The validation of so long a run is 500 steps apart: the last one was at step 1."""
     bare = replace(row(103, 0.0), validation=None)
-    ((kind, sentence),) = said(row(1, second), bare, end=bare if isinstance(end, Progress) else end, steps=50_000)
+    ((kind, sentence),) = words(row(1, second), bare, end=bare if isinstance(end, Progress) else end, steps=50_000)
     assert kind == "note"
     assert sentence == (
         f"This run {what}. Its last validation was at step 1: held-out second-half accuracy was {second:.2f}, chance is 0.1."
@@ -111,7 +111,7 @@ def test_a_run_that_did_not_come_to_its_end_is_not_judged(second: float, end: Ev
 
 
 def test_a_first_half_above_chance_is_an_alarm_and_no_success() -> None:
-    kinds = [kind for kind, _ in said(row(10, 1.0, first=0.9))]
+    kinds = [kind for kind, _ in words(row(10, 1.0, first=0.9))]
     assert kinds == ["alarm"]
     assert clearly_above(0.3, 0.1)
     assert not clearly_above(0.15, 0.1), "a fluctuation"
@@ -193,8 +193,8 @@ def test_of_a_text_the_perplexities_stand_beside_the_accuracies() -> None:
 
 
 def test_a_gap_is_named_only_where_there_is_one_and_nothing_before_anything_is_measured() -> None:
-    assert len(said(row(10, 0.5, gap=0.05))) == 1
-    assert "nats above" in said(row(10, 0.5, gap=0.5))[1][1]
+    assert len(words(row(10, 0.5, gap=0.05))) == 1
+    assert "nats above" in words(row(10, 0.5, gap=0.5))[1][1]
     assert run_summary(RunConfig(), []) == run_summary(RunConfig(), [STARTED]) == []
 
 
@@ -215,12 +215,12 @@ CONFIG = parse({"task": "shakespeare_words", "seq_len": 16, "batch_size": 32})
 TOKENS = 16 * 32
 
 
-def look(step: int, loss: float, tokens_per_second: float = 100 * TOKENS) -> Progress:
+def check(step: int, loss: float, tokens_per_second: float = 100 * TOKENS) -> Progress:
     return Progress(step, loss, 1.0, 0.01, tokens_per_second, validation={"loss": loss})
 
 
 def test_the_first_look_below_is_the_moment_and_seconds_follow_from_the_tokens() -> None:
-    events = [look(100, 5.0), Progress(150, 3.0, 1.0, 0.01, 1.0), look(1400, 4.4), look(2000, 4.3)]
+    events = [check(100, 5.0), Progress(150, 3.0, 1.0, 0.01, 1.0), check(1400, 4.4), check(2000, 4.3)]
     bigram, trigram = passed(CONFIG, events, {"counting pairs": 4.5, "the trigram": 4.2})
     assert (bigram.step, bigram.seconds) == (1400, 14.0)
     assert (
@@ -229,20 +229,20 @@ def test_the_first_look_below_is_the_moment_and_seconds_follow_from_the_tokens()
     )
     assert trigram.step is None
     assert trigram.sentence == "After 2,000 steps it guesses worse than the trigram (perplexity 73.7 against 66.7)."
-    (early,) = passed(CONFIG, [look(16, 7.5)], {"bigram": 4.5})
+    (early,) = passed(CONFIG, [check(16, 7.5)], {"bigram": 4.5})
     assert "(perplexity 1,808 against 90)" in early.sentence
 
 
 def test_one_that_falls_back_says_so_and_nothing_is_said_before_the_first_look() -> None:
-    (row,) = passed(CONFIG, [look(100, 4.4), look(200, 4.6)], {"bigram": 4.5})
+    (row,) = passed(CONFIG, [check(100, 4.4), check(200, 4.6)], {"bigram": 4.5})
     assert row.sentence.endswith("it guessed better than bigram (but now worse again: perplexity 99.5 against 90).")
     assert passed(CONFIG, [Progress(1, 8.0, 1.0, 0.01, 1.0)], {"bigram": 4.5}) == []
 
 
 def test_two_numbers_that_look_the_same_are_not_called_better_or_worse() -> None:
     for loss in (4.4999, 4.5001):
-        (row,) = passed(CONFIG, [look(100, 5.0), look(200, loss)], {"the trigram": 4.5})
+        (row,) = passed(CONFIG, [check(100, 5.0), check(200, loss)], {"the trigram": 4.5})
         assert row.sentence == "After 200 steps it guesses as well as the trigram (perplexity 90 against 90)."
         assert not row.better
-    (row,) = passed(CONFIG, [look(100, 4.48)], {"the trigram": 4.5})
+    (row,) = passed(CONFIG, [check(100, 4.48)], {"the trigram": 4.5})
     assert row.better

@@ -82,7 +82,7 @@ def worker_of(number: int) -> WorkerProcess:
 
 
 class Stand:
-    """Runs, their queue and two workers with one place each, without a process. Its time is that of :meth:`look`."""
+    """Runs, their queue and two workers with one place each, without a process. Its time is that of :meth:`update`."""
 
     def __init__(self, folder: Path, *, workers: int = 2, **limits: int) -> None:
         allowed = Limits.model_validate({"steps": LONG, "runs_per_worker": 1, **limits})
@@ -118,7 +118,7 @@ class Stand:
 
     def checkpointed(self, visitor: Visitor = ME) -> Run:
         queued = self.paused(visitor)
-        self.look(PAUSED_FOR + 1)
+        self.update(PAUSED_FOR + 1)
         self.says(queued, "checkpointed")
         return queued.run
 
@@ -134,16 +134,16 @@ class Stand:
         queued.active_at += self.passed
         queued.stays_until += self.passed
 
-    def look(self, passed: float = 0.0) -> None:
+    def update(self, passed: float = 0.0) -> None:
         """Look around after so many seconds."""
         self.passed += passed
-        self.checkpoints.look_around(time.monotonic() + self.passed)
+        self.checkpoints.update_presence(time.monotonic() + self.passed)
 
     def was_sent(self, run: Run) -> list[str | None]:
         """What the workers were told of a run; its last step at a start."""
         sent = [one for worker in self.workers for one in cast(Any, worker.process).sent]
         own = [one for one in sent if isinstance(one, Start | Control) and one.run_id == run.id]
-        return [f"start at {one.seen}" if isinstance(one, Start) else one.action for one in own]
+        return [f"start at {one.n_seen}" if isinstance(one, Start) else one.action for one in own]
 
     def dies(self, queued: QueuedRun) -> None:
         """The run's worker ends, and another one comes."""
@@ -162,9 +162,9 @@ def stand(tmp_path: Path) -> Stand:
 
 def test_a_run_that_stands_still_gives_its_place_to_the_next_one(stand: Stand) -> None:
     still, _, waits = stand.paused(), stand.going(YOU), stand.submit(YOU)
-    stand.look(3.0)
+    stand.update(3.0)
     assert stand.was_sent(still.run) == ["start at None", "checkpoint"]
-    assert waits.run.queue_place == 1
+    assert waits.run.queue_position == 1
     stand.says(still, "checkpointed")
     assert (still.run.state, still.run.checkpointed, stand.allowances.count("run", ME)) == ("paused", True, 0)
     assert stand.was_sent(waits.run) == ["start at None"]
@@ -173,7 +173,7 @@ def test_a_run_that_stands_still_gives_its_place_to_the_next_one(stand: Stand) -
 def test_what_is_asked_while_it_leaves_brings_it_back_at_once(stand: Stand) -> None:
     run = stand.paused()
     for action, then in (("step", ["step", "step"]), ("resume", [])):
-        stand.look(PAUSED_FOR + 1)
+        stand.update(PAUSED_FOR + 1)
         before = len(stand.was_sent(run.run))
         for _ in range(2):
             stand.control(run, action)
@@ -186,7 +186,7 @@ def test_what_is_asked_while_it_leaves_brings_it_back_at_once(stand: Stand) -> N
 
 def test_what_is_stopped_while_it_leaves_has_ended(stand: Stand) -> None:
     run = stand.paused()
-    stand.look(PAUSED_FOR + 1)
+    stand.update(PAUSED_FOR + 1)
     run.stop()
     stand.says(run, "checkpointed")
     assert run.run.ending == Ended(1, "stopped")
@@ -196,7 +196,7 @@ def test_what_is_stopped_while_it_leaves_has_ended(stand: Stand) -> None:
 def test_where_the_disk_does_not_take_it_a_run_stays_and_is_asked_again_later(stand: Stand) -> None:
     run = stand.paused()
     for seconds, asked in ((PAUSED_FOR + 1, 1), (0, 1), (PAUSED_FOR + 1, 2)):
-        stand.look(seconds)
+        stand.update(seconds)
         assert stand.was_sent(run.run).count("checkpoint") == asked
         if run.leaving:
             stand.says(run, "unsaved")
@@ -207,25 +207,25 @@ def test_who_has_left_makes_room_and_finds_his_run_going_when_he_is_back(tmp_pat
     stand = Stand(tmp_path, workers=3)
     stepped, mine, _, waits = stand.paused(), stand.going(), stand.going(YOU), stand.submit(YOU)
     stand.control(stepped, "step")
-    stand.look()
+    stand.update()
     stand.here.discard("me")
-    stand.look()
-    stand.look(LEFT_FOR + 1)
+    stand.update()
+    stand.update(LEFT_FOR + 1)
     assert [stand.was_sent(queued.run) for queued in (mine, waits)] == [["start at None", "checkpoint"], []]
     stand.says(mine, "checkpointed")
     assert mine.run.checkpointed, "it does not wait: nobody waits for it"
     assert stand.was_sent(waits.run) == ["start at None"]
     stand.says(stepped, "paused", [Progress(2, 1.0, 1.0, 0.01, 1000.0)])
-    stand.look(PAUSED_FOR + 1)
+    stand.update(PAUSED_FOR + 1)
     stand.says(stepped, "checkpointed")
     later = Stand(tmp_path, workers=3)
     for server in (later, stand):
         server.here.discard("me")
         server.checkpoints.take_up() if server is later else None
-        server.look()
+        server.update()
         assert server.queue.find(mine.run.id) == (None, None)
         server.here.add("me")
-        server.look()
+        server.update()
         assert "start at 1" in server.was_sent(mine.run)
         assert server.queue.find(stepped.run.id) == (None, None), "else it trains to its end"
 
@@ -234,11 +234,11 @@ def test_a_crowd_gives_a_place_to_who_comes_from_elsewhere_and_queues_again(stan
     one, two = (stand.going(Visitor(name, "10.0.0.1")) for name in ("me", "you"))
     stand.here.add("elsewhere")
     comes = stand.submit(Visitor("elsewhere", "10.0.0.2"))
-    stand.look()
+    stand.update()
     stand.says(two, "checkpointed")
     assert stand.was_sent(comes.run) == ["start at None"]
-    assert (one.leaving, two.run.queue_place, two.run.checkpointed) == (False, 1, False)
-    stand.look()
+    assert (one.leaving, two.run.queue_position, two.run.checkpointed) == (False, 1, False)
+    stand.update()
     assert (one.leaving, comes.leaving) == (False, False), "each has one"
 
 
@@ -246,31 +246,31 @@ def test_a_run_whose_owner_has_left_the_queue_waits_again_when_he_is_back(stand:
     for _ in range(2):
         stand.going(YOU)
     mine, yours = stand.submit(), stand.submit(YOU)
-    assert (mine.run.queue_place, yours.run.queue_place) == (1, 2)
+    assert (mine.run.queue_position, yours.run.queue_position) == (1, 2)
     stand.here.discard("me")
-    stand.look()
-    stand.look(WAITS_FOR + 1)
-    assert (mine.run.checkpointed, yours.run.queue_place) == (True, 1)
+    stand.update()
+    stand.update(WAITS_FOR + 1)
+    assert (mine.run.checkpointed, yours.run.queue_position) == (True, 1)
     assert stand.allowances.count("run", ME) == 0
     stand.here.add("me")
-    stand.look()
-    assert mine.run.queue_place == 1, "in his turn"
+    stand.update()
+    assert mine.run.queue_position == 1, "in his turn"
 
 
 def test_who_is_back_and_has_no_room_finds_the_run_waiting_once_he_has(tmp_path: Path) -> None:
     stand = Stand(tmp_path, runs_per_visitor=1)
     mine, _, _ = stand.going(), stand.going(YOU), stand.submit(Visitor(""))
     stand.here.discard("me")
-    stand.look()
-    stand.look(LEFT_FOR + 1)
+    stand.update()
+    stand.update(LEFT_FOR + 1)
     stand.says(mine, "checkpointed")
     other = stand.submit()
     stand.here.add("me")
-    stand.look()
+    stand.update()
     assert mine.run.checkpointed
     other.release()
-    stand.look()
-    assert mine.run.queue_place is not None
+    stand.update()
+    assert mine.run.queue_position is not None
 
 
 def test_a_run_whose_worker_has_ended_goes_to_another_one_until_it_may_be_what_ends_them(tmp_path: Path) -> None:
@@ -341,7 +341,7 @@ def test_only_its_owner_resumes_or_stops_a_checkpoint_and_only_where_he_has_room
     pool.stop(other.id, ME)
     for _ in range(5):  # from many tabs
         pool.steer(run.id, "resume", ME)
-    assert (run.state, run.queue_place, pool.allowances.count("run", ME)) == ("queued", 1, 1)
+    assert (run.state, run.queue_position, pool.allowances.count("run", ME)) == ("queued", 1, 1)
     pool.close()
 
 
@@ -392,7 +392,7 @@ def test_a_run_whose_request_the_disk_does_not_take_is_refused_and_leaves_nothin
             with pytest.raises(Refused, match="No space left"):
                 pool.submit(RunRequest(config(5), ME))
     assert list(tmp_path.glob("*")) == []
-    assert pool.submit(RunRequest(config(5), ME)).queue_place == 1
+    assert pool.submit(RunRequest(config(5), ME)).queue_position == 1
     pool.close()
 
 

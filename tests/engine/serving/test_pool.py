@@ -140,7 +140,7 @@ def test_a_run_finishes_with_every_event_in_order_and_another_runs_finds_it(one:
     assert run.state == "finished"
     assert steps_of(run) == list(range(1, 501)), "what it prints does not reach the pipe"
     assert [e.loss for e in run.events if isinstance(e, Progress)] == [loss_at(run.config, n) for n in range(1, 501)]
-    assert run.queue_place is None
+    assert run.queue_position is None
     found = Runs(one.runs.folder).get(run.id)
     assert (found.state, found.config, steps_of(found)) == ("finished", run.config, steps_of(run))
 
@@ -362,7 +362,7 @@ def test_large_runs_wait_in_the_queue_until_there_is_memory_for_their_processes(
     first = long_run(one, seed=LARGE)
     second = one.submit(RunRequest(config(5, seed=LARGE)))
     assert wait_end(one.submit(RunRequest(config(5)))).state == "finished"
-    assert (second.state, second.queue_place) == ("queued", 1)
+    assert (second.state, second.queue_position) == ("queued", 1)
     wait_stopped(one, first)
     assert wait_end(second).state == "finished"
 
@@ -414,7 +414,7 @@ def test_thrown_away_cookies_of_one_address_do_not_fill_the_queue(tmp_path: Path
             with pytest.raises(Refused, match=r"^4 runs from your network address are waiting already"):
                 submit(Visitor("one more", "10.0.0.1"), trial=trial)
         anna = submit(Visitor("anna", "10.0.0.2"))
-        assert anna.queue_place == 2, "behind the first of them only"
+        assert anna.queue_position == 2, "behind the first of them only"
         wait_stopped(pool, going)
         assert wait_end(anna).state == "finished"
 
@@ -467,13 +467,13 @@ def test_a_slow_disk_holds_up_neither_another_submit_nor_a_look_at_the_pool(tmp_
         slow = threads.submit(pool.submit, RunRequest(config(5), visitor=Visitor("me")))
         assert runs.writing.wait(PATIENCE)
         quick = pool.submit(RunRequest(config(5), visitor=Visitor("me")))
-        assert (quick.queue_place, pool.health().queued) == (1, 1)
+        assert (quick.queue_position, pool.health().queued) == (1, 1)
         with pytest.raises(Refused, match=r"^You have 2 runs going"):  # the run that is being saved counts
             pool.submit(RunRequest(config(5), visitor=Visitor("me")))
         pool.stop(quick.id)
         assert quick.state == "stopped"
         runs.go_on.set()
-        assert slow.result().queue_place == 1
+        assert slow.result().queue_position == 1
     assert runs.held_up_nobody
     pool.close()
 
@@ -673,7 +673,7 @@ def test_when_the_app_is_killed_its_workers_go_and_its_runs_go_on_after_the_next
 def test_workers_that_cannot_start_are_reported(tmp_path: Path) -> None:
     with Pool(Runs(tmp_path), Limits(), 1, training="no.such.module", predict=some) as pool:  # type: ignore[arg-type]
         until(lambda: pool.health().problem != "")
-        assert pool.submit(RunRequest(config(5))).queue_place == 1
+        assert pool.submit(RunRequest(config(5))).queue_position == 1
 
 
 def test_a_look_at_the_pool_waits_for_no_look_at_a_process(one: Pool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,35 +22,35 @@ def test_a_worker_is_told_with_each_change_who_waits_for_its_runs(tmp_path: Path
     trial.followers = (Visitor("ben", "10.0.0.1"), Visitor("anna", "10.0.0.1"))
     presence, (worker, told) = Presence(here.__contains__), worker_with([anna, ben, trial])
 
-    def look(now: float) -> list[Followers]:
-        presence.look([anna, ben, trial], now)
+    def update(now: float) -> list[Followers]:
+        presence.update([anna, ben, trial], now)
         presence.tell(worker)
         return [told[-1].runs[run.run.id] for run in (anna, ben, trial)]
 
-    first = look(100.0)
+    first = update(100.0)
     assert [followers.here for followers in first] == [True] * 3
-    assert look(100.0 + LEFT_FOR) == first, "a page that is loaded anew is closed for a moment"
+    assert update(100.0 + LEFT_FOR) == first, "a page that is loaded anew is closed for a moment"
     assert len(told) == 1
-    later = look(101.0 + LEFT_FOR)
+    later = update(101.0 + LEFT_FOR)
     assert [followers.here for followers in later] == [True, False, True]
     assert later[2].flows == later[0].flows == first[0].flows, "who has left counts no more"
     here.add("ben")
-    assert look(102.0 + LEFT_FOR) == first
+    assert update(102.0 + LEFT_FOR) == first
 
 
 def test_nothing_is_kept_of_visitors_without_a_run(tmp_path: Path) -> None:
     runs, presence = Runs(tmp_path), Presence(lambda _: False)
     run = queued(runs, "anna@1")
-    presence.look([run], 100.0)
-    presence.look([run], 107.0)
+    presence.update([run], 100.0)
+    presence.update([run], 107.0)
     assert presence.seconds_away(run) == 7.0
-    presence.look([], 108.0)
-    presence.look([run], 109.0)
+    presence.update([], 108.0)
+    presence.update([run], 109.0)
     assert presence.seconds_away(run) == 0.0, "counted anew"
 
 
 def test_the_program_itself_never_leaves(tmp_path: Path) -> None:
     presence, run = Presence(lambda _: False), queued(Runs(tmp_path), "")
-    presence.look([run], 100.0)
-    presence.look([run], 900.0)
+    presence.update([run], 100.0)
+    presence.update([run], 900.0)
     assert not presence.has_left(run)

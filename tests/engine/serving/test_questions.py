@@ -30,10 +30,10 @@ looks = Counter[int]()
 
 @pytest.fixture(autouse=True)
 def count_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    look = Questions.dispatch
+    update = Questions.dispatch
 
     def counted(self: Questions) -> None:
-        look(self)
+        update(self)
         looks[get_ident()] += 1
 
     monkeypatch.setattr(Questions, "dispatch", counted)

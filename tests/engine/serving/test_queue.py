@@ -20,7 +20,7 @@ from engine.serving.processes.process import Slot
 from engine.serving.protocol import Control
 from engine.serving.runs import queue
 from engine.serving.runs.memory import accelerator_for, has_room
-from engine.serving.runs.queue import RunQueue, goes_on_its_own, in_turn, worker_for_run
+from engine.serving.runs.queue import RunQueue, in_turn, needs_dedicated, worker_for_run
 from engine.serving.runs.queued import QueuedRun, predicted
 from tests.engine.serving.test_limits import limits
 
@@ -66,7 +66,7 @@ def test_which_runs_have_own_processes(
     assert (known.memory.saved is None) == ("family" in settings)
     prediction = replace(known, peak=known.peak if peak is None else peak)
     queued = QueuedRun(Runs(tmp_path).create(config), RunRequest(config), prediction)
-    assert goes_on_its_own(queued, [], limits(worker_memory=allowed)) == own
+    assert needs_dedicated(queued, [], limits(worker_memory=allowed)) == own
 
 
 def test_a_run_that_is_large_for_the_smallest_machine_gets_a_process_of_its_own(tmp_path: Path) -> None:
@@ -79,9 +79,9 @@ def test_a_run_that_is_large_for_the_smallest_machine_gets_a_process_of_its_own(
     def workers(*allowed: int) -> Any:
         return [SimpleNamespace(role="runs", allowed=size, facts={}) for size in allowed]
 
-    assert not goes_on_its_own(queued, workers(), here)
-    assert not goes_on_its_own(queued, workers(8 * 2**30, 6 * 2**30), here)
-    assert goes_on_its_own(queued, workers(8 * 2**30, 1024 * MIB), here)
+    assert not needs_dedicated(queued, workers(), here)
+    assert not needs_dedicated(queued, workers(8 * 2**30, 6 * 2**30), here)
+    assert needs_dedicated(queued, workers(8 * 2**30, 1024 * MIB), here)
 
 
 def on(device: str, runs: Runs, **bytes_: int) -> QueuedRun:
@@ -118,7 +118,7 @@ def test_runs_on_a_gpu_share_its_own_memory_and_wait_for_the_worker_that_owns_it
     starting, knows = worker(0), worker(1, accelerators=1)
     for run in (queued("cuda"), queued("cuda", 800)):
         assert worker_for_run([starting, knows], run, 16) is None, "the owner is started anew"
-        assert not goes_on_its_own(run, [starting, knows], limits())
+        assert not needs_dedicated(run, [starting, knows], limits())
 
 
 def test_a_run_on_a_gpu_takes_of_the_hosts_memory_what_lies_beside(tmp_path: Path) -> None:

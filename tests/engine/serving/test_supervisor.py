@@ -15,20 +15,20 @@ from tests.engine.serving.test_pool import FAKE, until
 
 
 def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else() -> None:
-    seen = list[bool]()
+    n_seen = list[bool]()
 
-    def look() -> bool:
+    def update() -> bool:
         if found := supervisor.lock.acquire(blocking=False):
             supervisor.lock.release()
         return found
 
     def others_can_look() -> bool:
         with ThreadPoolExecutor() as threads:
-            return threads.submit(look).result()
+            return threads.submit(update).result()
 
     def on_death(_: WorkerProcess) -> Callable[[], None]:
-        seen.append(others_can_look())
-        return lambda: seen.append(others_can_look())
+        n_seen.append(others_can_look())
+        return lambda: n_seen.append(others_can_look())
 
     limits = Limits()
     supervisor = Supervisor(
@@ -39,10 +39,10 @@ def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else()
     try:
         until(lambda: any(worker.process.pid for worker in supervisor.workers))
         os.kill(supervisor.workers[0].process.pid, signal.SIGKILL)
-        until(lambda: bool(seen))
-        assert not seen[0], "a Stop in between would find the run nowhere"
-        until(lambda: len(seen) > 1)
-        assert seen[1], "what is written to the disk holds up nobody"
+        until(lambda: bool(n_seen))
+        assert not n_seen[0], "a Stop in between would find the run nowhere"
+        until(lambda: len(n_seen) > 1)
+        assert n_seen[1], "what is written to the disk holds up nobody"
     finally:
         supervisor.close()
 

@@ -15,7 +15,7 @@ from engine.tasks.base.data import IGNORE, task_data
 from engine.tasks.cue_majority.data import BLANK, label
 from engine.tasks.key_token.data import shortcut_answers
 from engine.tasks.lookup import LookupSettings
-from engine.tasks.lookup.data import TASK, asked_positions
+from engine.tasks.lookup.data import TASK, queried_positions
 from engine.tasks.markov.data import draw
 from engine.tasks.permutation.data import permutation
 from engine.training.data import Data
@@ -146,7 +146,7 @@ def test_every_key_value_place_and_query_occurs() -> None:
     source = TASK.draw(4000, 5, LOOKUP, torch.Generator().manual_seed(0))
     assert set(source[:, :-1].flatten().tolist()) == {key * 5 + value for key in range(8) for value in range(4)}
     assert set(source[:, -1].tolist()) == {key * 5 + 4 for key in range(8)}
-    places = asked_positions(source, LOOKUP)
+    places = queried_positions(source, LOOKUP)
     for look_up in range(3):
         share = places[:, look_up].bincount(minlength=4) / len(source)
         assert share.tolist() == pytest.approx([0.25] * 4, abs=0.04), "the asked pair may stand anywhere"

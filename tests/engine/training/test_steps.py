@@ -234,14 +234,14 @@ def live_run(
     folder: Path,
     recorder: StandIn,
     *,
-    seen: int | None = None,
+    n_tokens: int | None = None,
     clock: Callable[[], float] = monotonic,
 ) -> LiveRun:
     def begin_captured(config: RunConfig, prediction: object) -> TrainingState:
         return captured_state(config, recorder, ahead=1)
 
     training = cast(TrainingModule, SimpleNamespace(begin=begin_captured, train=train))
-    begins = Start("run", RunRequest(config), predict(config), str(folder), seen)
+    begins = Start("run", RunRequest(config), predict(config), str(folder), n_tokens)
     return LiveRun(begins, training, RunFolder(folder), clock)
 
 
@@ -299,7 +299,7 @@ def test_a_run_that_leaves_its_worker_while_the_device_computes_goes_on_as_if_it
     assert first.save()
     first.close()
     given += first.deliver()
-    second = live_run(own, tmp_path, StandIn(), seen=first.step)
+    second = live_run(own, tmp_path, StandIn(), n_tokens=first.step)
     while not second.over:
         second.advance()
         given += second.deliver()

@@ -35,7 +35,7 @@ def decoded(packed: Any) -> np.ndarray:
 
 def thin(steps: list[int], values: list[float], points: int) -> Column:
     kept = kept_points(np.array(steps), np.array(values), points)
-    return [steps[place] for place in kept], [values[place] for place in kept]
+    return [steps[part] for part in kept], [values[part] for part in kept]
 
 
 def test_figures_come_with_their_facts_and_only_once() -> None:
@@ -107,7 +107,7 @@ def test_thinning_keeps_ends_and_extremes(count: int) -> None:
     assert len(x) <= 500
     assert (x[0], x[-1], max(y), min(y)) == (0, count - 1, 50.0, -50.0)
     assert x == sorted(set(x)), "in order, each once"
-    assert [values[place] for place in x] == y, "points of the line, not averages"
+    assert [values[part] for part in x] == y, "points of the line, not averages"
 
 
 def test_thinning_again_and_again_is_thinning_once_and_short_lines_are_left_alone() -> None:

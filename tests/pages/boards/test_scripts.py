@@ -56,4 +56,4 @@ def test_thinning_in_the_browser_is_the_same_rule(tmp_path: Path) -> None:
     steps = list(range(7, 3007))
     told = deno(tmp_path, "run", f"{SCRIPTS}/thinned.js", json.dumps([[steps, values], 400]))
     kept = kept_points(np.array(steps), np.array(values), 400)
-    assert json.loads(told) == [[line[place] for place in kept] for line in (steps, values)]
+    assert json.loads(told) == [[line[part] for part in kept] for line in (steps, values)]

@@ -41,7 +41,7 @@ def test_names_stand_at_the_right_end_where_no_line_is_and_apart() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 7, 8, 12])
 def test_the_last_place_always_has_its_tick(count: int) -> None:
-    ticks: Any = costs.places_axis([64 << power for power in range(count)])["tickvals"]
+    ticks: Any = costs.ticks_axis([64 << power for power in range(count)])["tickvals"]
     assert ticks[-1] == 64 << (count - 1)
     assert len(ticks) <= 7
 

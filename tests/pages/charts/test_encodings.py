@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.analysis.encodings.portraits import portrait
+from engine.analysis.encodings.portraits import profile
 from engine.config.run_config import parse
 from engine.encodings import ENCODINGS
 from pages.parts.charts.encoding import matrix_figure, similarity_figure
@@ -16,7 +16,7 @@ TRAINED, SHOWN = 12, 24
 
 def drawn(name: str, seq_len: int = TRAINED, shown: int = SHOWN) -> dict[str, Any]:
     settings = {"task": "own_position", "seq_len": seq_len, "d_model": 16, "n_heads": 4, "pos_encoding": name}
-    return portrait(parse(settings), shown)
+    return profile(parse(settings), shown)
 
 
 @pytest.mark.parametrize("name", ENCODINGS)

@@ -24,7 +24,7 @@ from pages.parts.experiments.handouts import (
     MOST_VISITORS,
     NAME,
     NOTHING_YET,
-    OWN,
+    OF_READER,
     Note,
     hand_in,
     hand_out,
@@ -40,7 +40,7 @@ NOTE = Note("Heads?", "How many?", "It falls", "Trained here: 8 seeds (0 to 7)."
 
 def test_whatever_a_reader_types_is_text_in_the_file() -> None:
     notes = [Note(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)]
-    written = hand_in(notes, {NAME: f"  {HOSTILE} ", OWN: HOSTILE})
+    written = hand_in(notes, {NAME: f"  {HOSTILE} ", OF_READER: HOSTILE})
     tags = set(re.findall(r"<(\w+)", written))
     assert tags == {"html", "meta", "title", "style", "h1", "h2", "p", "section", "b"}
     assert written.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 8
@@ -176,9 +176,9 @@ def test_a_sheet_has_goal_minutes_what_to_say_the_answers_and_what_comes_out(les
         assert f"{step.minutes} minutes" in section
         found = shipped_result(issue, figure)
         assert found is not None
-        assert escape(found.outcome.sentence) in section
+        assert escape(found.finding.sentence) in section
         assert found.report.seeds_in_words in section
-        allowed = (found.outcome.answer, found.outcome.also_right)
+        allowed = (found.finding.answer, found.finding.also_right)
         assert right(section) == [escape(figure.answers[ANSWERS.index(one)]) for one in ANSWERS if one in allowed]
         findings = {one.claim.sentence: one.finding for one in shipped_claims(issue)}
         told = {words: finding for words, finding in findings.items() if f"<li>{escape(words)} " in section}
@@ -194,7 +194,7 @@ def test_a_hand_out_asks_on_its_first_page_and_tells_on_its_second(lesson: Lesso
         found = shipped_result(ISSUES[step.issue], figure)
         assert found is not None
         assert escape(figure.question) in before
-        for result in (found.outcome.sentence, figure.remedy):
+        for result in (found.finding.sentence, figure.remedy):
             assert escape(result) not in before
             assert escape(result) in after
     assert not right(before)
@@ -245,7 +245,7 @@ def test_the_reason_stands_on_the_sheet_and_after_the_answer_on_the_hand_out_whe
         for step, told, kept in zip(lesson.steps, sections(teachers_sheet(lesson)), sections(after), strict=True):
             found = shipped_result(ISSUES[step.issue], ISSUES[step.issue].key_figure)
             assert found is not None
-            reason = escape(found.outcome.because)
+            reason = escape(found.finding.because)
             assert ("<b>Because</b>" in told, "<b>Because</b>" in kept) == (bool(reason), bool(reason))
             assert f"<b>Because</b> {reason} " in told or not reason
             assert f"<b>Because</b> {reason} " in kept or not reason

@@ -79,7 +79,7 @@ def test_the_status_says_what_goes_or_where_it_waits() -> None:
         ([TrialSoFar("arm 1", 3, 0.5)], "now “arm 1”, seed 3"),
         (there, "now 8 trials on 3 machines of the cluster"),
         (there[:1], "now “arm 1”, seed 0 on 10.0.0.0 of the cluster"),
-        ([TrialSoFar("arm 1", 3, 0.0, queue_place=2)], "place 2 in the queue"),
+        ([TrialSoFar("arm 1", 3, 0.0, queue_position=2)], "place 2 in the queue"),
     ):
         assert words in status_words(shown_of(issue, state="running", running=running))
     assert status_words(shown_of(issue, state="running", ended=5)).startswith("5 of 16 trainings · ")

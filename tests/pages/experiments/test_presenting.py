@@ -14,47 +14,47 @@ NOTE = "0 of 2 have answered. Go on?"
 QUESTION = "Let go of 3 students, with all guesses? Press E again."
 
 
-def beat(now: Presenting, name: str, **more: object) -> Presenting:
-    return replace(now, beat=now.beats.index(name), **more)
+def phase(now: Presenting, name: str, **more: object) -> Presenting:
+    return replace(now, phase=now.phases.index(name), **more)
 
 
 ALONE = replace(ISSUE, on=False)
 CASES = [
     # Beats and steps
-    ("first the code", replace(ASKS, beat=CODE), "next", {"beat": 0}, ()),
+    ("first the code", replace(ASKS, phase=CODE), "next", {"beat": 0}, ()),
     ("a beat on", ISSUE, "next", {"beat": 1}, ()),
-    ("a beat back", beat(ISSUE, "guess"), "back", {"beat": 0}, ()),
-    ("a step on", beat(ISSUE, "remedy", round=2, guess=1), "next", {"at": 2, "beat": 0, "round": 0, "guess": None}, ("open step",)),
+    ("a beat back", phase(ISSUE, "guess"), "back", {"beat": 0}, ()),
+    ("a step on", phase(ISSUE, "remedy", round=2, guess=1), "next", {"at": 2, "beat": 0, "round": 0, "guess": None}, ("open step",)),
     ("back to the step before, which runs nothing anew", ISSUE, "back", {"at": 0, "beat": 2, "ran": frozenset({0})}, ("open step",)),
     ("back to the code", ASKS, "back", {"beat": CODE}, ()),
-    ("nothing before the code", replace(ASKS, beat=CODE), "back", {}, ()),
+    ("nothing before the code", replace(ASKS, phase=CODE), "back", {}, ()),
     ("the end", SLIDE, "next", {"over": True}, ()),
     ("back from the end", replace(SLIDE, over=True), "back", {"over": False}, ()),
     ("alone: a step on", ALONE, "next", {"at": 2}, ("open step",)),
     ("alone: a step back", ALONE, "back", {"at": 0, "beat": 2, "ran": frozenset({0})}, ("open step",)),
     # Present and leave
-    ("present", replace(ALONE, beat=3), "present", {"on": True, "beat": 0}, ("open class",)),
+    ("present", replace(ALONE, phase=3), "present", {"on": True, "beat": 0}, ("open class",)),
     ("present again in the same class", replace(ALONE, **WALL), "present", {"on": True}, ()),
-    ("present no more", beat(ISSUE, "run", over=True), "present", {"on": False, "beat": 0, "over": False}, ()),
+    ("present no more", phase(ISSUE, "run", over=True), "present", {"on": False, "beat": 0, "over": False}, ()),
     ("leave", ISSUE, "leave", None, ()),
     ("leave a class", replace(ISSUE, **WALL), "leave", None, ("send home",)),
     # Guesses
     ("a guess", ISSUE, "3", {"guess": 2, "beat": 1}, ()),
-    ("no guess after the run", beat(ISSUE, "run"), "3", {}, ()),
+    ("no guess after the run", phase(ISSUE, "run"), "3", {}, ()),
     ("no guess in a step that has run", replace(ISSUE, ran=frozenset({1})), "1", {}, ()),
     ("no guess without a question", SLIDE, "1", {}, ()),
     # Seeds of a class
-    ("seeds before the run", beat(ISSUE, "guess", **WALL), "seeds", {"beat": 3, "round": 1, "training": True, "ran": frozenset({1})}, ()),
-    ("seeds after the run", beat(ISSUE, "run", **WALL), "seeds", {"beat": 4, "round": 1, "training": True, "ran": frozenset({1})}, ()),
-    ("seeds once more", beat(ISSUE, "figure", round=1, **WALL), "seeds", {"round": 2, "training": True, "ran": frozenset({1})}, ()),
+    ("seeds before the run", phase(ISSUE, "guess", **WALL), "seeds", {"beat": 3, "round": 1, "training": True, "ran": frozenset({1})}, ()),
+    ("seeds after the run", phase(ISSUE, "run", **WALL), "seeds", {"beat": 4, "round": 1, "training": True, "ran": frozenset({1})}, ()),
+    ("seeds once more", phase(ISSUE, "figure", round=1, **WALL), "seeds", {"round": 2, "training": True, "ran": frozenset({1})}, ()),
     ("no seeds before the guess", replace(ISSUE, **WALL), "seeds", {}, ()),
-    ("no seeds in the lab", beat(LAB, "run", **WALL), "seeds", {}, ()),
-    ("no seeds without a class", beat(ISSUE, "run"), "seeds", {}, ()),
-    ("the phones train until the presenter goes on", beat(ISSUE, "figure", training=True), "next", {"beat": 4, "training": False}, ()),
+    ("no seeds in the lab", phase(LAB, "run", **WALL), "seeds", {}, ()),
+    ("no seeds without a class", phase(ISSUE, "run"), "seeds", {}, ()),
+    ("the phones train until the presenter goes on", phase(ISSUE, "figure", training=True), "next", {"beat": 4, "training": False}, ()),
     # A question before something is lost
-    ("go on?", beat(ISSUE, "guess", **WALL), "next", {"note": NOTE}, ()),
-    ("go on", beat(ISSUE, "guess", note=NOTE, **WALL), "next", {"beat": 2, "note": ""}, ()),
-    ("another key takes the question away", beat(ISSUE, "guess", note=NOTE, **WALL), "2", {"guess": 1, "note": ""}, ()),
+    ("go on?", phase(ISSUE, "guess", **WALL), "next", {"note": NOTE}, ()),
+    ("go on", phase(ISSUE, "guess", note=NOTE, **WALL), "next", {"beat": 2, "note": ""}, ()),
+    ("another key takes the question away", phase(ISSUE, "guess", note=NOTE, **WALL), "2", {"guess": 1, "note": ""}, ()),
     ("empty it?", replace(ISSUE, **WALL), "empty", {"note": QUESTION}, ()),
     ("empty it", replace(ISSUE, note=QUESTION, **WALL), "empty", {}, ("empty class",)),
     ("nothing to empty", ISSUE, "empty", {}, ()),
@@ -81,5 +81,5 @@ def test_p_presents_the_issue_of_a_page_where_no_lesson_is_held() -> None:
     issue = from_code("heads.5")
     now, effects = next_state(None, "present", Facts(issue=issue))
     assert now is not None
-    assert (now.lesson, now.on, now.beat, effects) == (issue, True, 0, ("open class",))
+    assert (now.lesson, now.on, now.phase, effects) == (issue, True, 0, ("open class",))
     assert next_state(None, "present") == next_state(None, "next", Facts(issue=issue)) == (None, ())

@@ -34,7 +34,7 @@ from pages.parts.experiments.running import EXPERIMENTS, RAN
 from pages.parts.experiments.shown import Shown, of_run
 from pages.parts.issues import tabs
 from pages.parts.issues.tabs import with_formulas_apart
-from pages.parts.issues.view import outcome_so_far
+from pages.parts.issues.view import key_finding_so_far
 from tests.engine.serving.test_pool import until
 from tests.pages.looking import Open, labels, noted, press, said, sent
 from tests.pages.scripted_experiment import Scripted, ScriptedPool
@@ -85,7 +85,7 @@ def test_the_map_has_every_issue_and_a_guess_shows_no_answer_unless_it_is_asked_
     unmeasured = {slug: not shipped_reports(issue) for slug, issue in ISSUES.items()}
     measured = shipped_result(ISSUES["missing-skips"], ISSUES["missing-skips"].key_figure)
     assert measured is not None
-    numbers = f"**{measured.outcome.before:.2f} → {measured.outcome.after:.2f}**"
+    numbers = f"**{measured.finding.before:.2f} → {measured.finding.after:.2f}**"
     app = open_page("issues.py")
     assert [row.value for row in app.header] == ["Start here", *GROUPS.values()]
     assert {issue.group for issue in ISSUES.values()} == set(GROUPS)
@@ -374,8 +374,8 @@ def test_a_presenter_need_not_wait_for_the_run(open_page: Open, slow: ScriptedPo
     wall = open_page("issues.py", issue=MASK.slug, lesson=f"{MASK.slug}.5", at="1", present="true")
     now = wall.session_state[PRESENTING]
 
-    def at(beat: str) -> str:
-        wall.session_state[PRESENTING] = replace(now, beat=now.beats.index(beat))
+    def at(phase: str) -> str:
+        wall.session_state[PRESENTING] = replace(now, phase=now.phases.index(phase))
         return sent(wall.run())
 
     assert STORED not in at("guess"), "nothing before the guess"
@@ -400,9 +400,9 @@ def test_the_next_step_of_a_lesson_begins_in_place_of_what_the_last_one_still_tr
     scripted[1].at_once = False
     wall = open_page("issues.py", issue="scripted", lesson=f"scripted.5~~{MASK.slug}.5", at="1", present="true")
     now = wall.session_state[PRESENTING]
-    wall.session_state[PRESENTING] = replace(now, beat=now.beats.index("run"))
+    wall.session_state[PRESENTING] = replace(now, phase=now.phases.index("run"))
     first = run_of(wall.run())
-    wall.session_state[PRESENTING] = replace(now, at=1, beat=now.beats.index("run"))
+    wall.session_state[PRESENTING] = replace(now, at=1, phase=now.phases.index("run"))
     wall.query_params["issue"] = MASK.slug
     wall.run()
     assert first.wait(600)
@@ -419,7 +419,7 @@ def test_two_presses_on_two_walls_of_a_presenter_begin_one_experiment(open_page:
     first, other = walls = [open_page("issues.py", **link) for _ in range(2)]
     for wall in walls:
         now = wall.session_state[PRESENTING]
-        wall.session_state[PRESENTING] = replace(now, beat=now.beats.index("guess"))
+        wall.session_state[PRESENTING] = replace(now, phase=now.phases.index("guess"))
         wall.run()
     for wall in walls:
         press(wall, "Run")  # the second one's page does not know yet
@@ -521,7 +521,7 @@ def test_beside_the_figure_of_an_issue_stands_only_what_it_shows(open_page: Open
         one
         for one in ISSUES.values()
         if (found := shipped_result(one, one.key_figure)) is not None
-        and (found.outcome.answer is not None and one.key_figure.because and not found.outcome.because)
+        and (found.finding.answer is not None and one.key_figure.because and not found.finding.because)
     ]
     assert failed
     for issue in failed:
@@ -587,13 +587,13 @@ def test_the_hand_in_holds_the_guess_the_own_run_and_its_result(open_page: Open,
     assert (note.guessed, note.ran, note.found) == ("It rises", "", "")
     ran(app)
     found, figure = of_run(run_of(app)), scripted[0].key_figure
-    outcome = outcome_so_far(figure, found)
-    assert outcome is not None
+    finding = key_finding_so_far(figure, found)
+    assert finding is not None
     note = noted(app)["issue.scripted"]
     assert (note.guessed, note.ran, note.found) == (
         "It rises",
         "Trained here: 6 seeds (10000 to 10005).",
-        outcome.sentence,
+        finding.sentence,
     )
     assert files(open_tab(app, "Share", "scripted")) == ["Hand-in (HTML)"]
 

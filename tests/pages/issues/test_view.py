@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from engine.experiments.lessons import Lesson, LessonStep
-from pages.parts.experiments.presenting import BEATS, Presenting
+from pages.parts.experiments.presenting import PHASES, Presenting
 from pages.parts.issues.view import experiment_view
 
 SLUG = "missing-mask"
@@ -14,8 +14,8 @@ LESSON = Lesson("", (LessonStep(5, SLUG),))
 ALL = {"whole": True, "sentence": True, "remedy": True}
 
 
-def at(beat: str, round: int = 0) -> Presenting:
-    return Presenting(LESSON, beat=BEATS.index(beat), round=round)
+def at(phase: str, round: int = 0) -> Presenting:
+    return Presenting(LESSON, phase=PHASES.index(phase), round=round)
 
 
 def shown(now: Presenting | None, run: str = "", slug: str = SLUG, **given: bool) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def test_who_is_alone_sees_all_and_can_run_again(
 
 
 @pytest.mark.parametrize(
-    ("beat", "given", "expected"),
+    ("phase", "given", "expected"),
     [
         ("question", {}, {"seeds": "none", "guess": "later"}),
         ("guess", {}, {"seeds": "none", "guess": "open", "controls": True}),
@@ -68,8 +68,8 @@ def test_who_is_alone_sees_all_and_can_run_again(
         ("remedy", {"pressed": True, "run": "running", "guessed": True}, ALL | {"seeds": "own", "guess": "closed", "stored": True}),
     ],
 )  # fmt: skip
-def test_a_room_sees_what_its_beat_has_come_to(beat: str, given: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert shown(at(beat), **given) == {"room": True} | expected
+def test_a_room_sees_what_its_beat_has_come_to(phase: str, given: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert shown(at(phase), **given) == {"room": True} | expected
 
 
 @pytest.mark.parametrize(

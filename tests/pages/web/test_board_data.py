@@ -13,7 +13,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from engine.analysis.attention.jobs import FollowAnswers, ReadOwnSequence
+from engine.analysis.attention.jobs import FollowAnswers, ReadUserSequence
 from engine.foundation.errors import JobError
 from engine.foundation.job import Job
 from engine.foundation.visitor import Visitor
@@ -22,7 +22,7 @@ from engine.runs.folder import RunFolder
 from engine.runs.log import EventLog, StepTable
 from engine.runs.run import Run
 from pages.parts.boards.component import PLOTLY_ADDRESS
-from pages.parts.web.board_data import exact_route, lines_route, own_route, untrained_route
+from pages.parts.web.board_data import exact_route, lines_route, untrained_route, user_sequence_route
 from pages.parts.web.compose import plotly_route
 from tests.pages.web.test_compose import threads_of
 from tests.pages.web.test_live import Counted, ask
@@ -145,7 +145,7 @@ def get(asked: list[Job[Any]]) -> Get:
         except ValueError as error:
             raise JobError(str(error)) from error
 
-    routes = [untrained_route(answered), own_route(answered, {HOPS.id: HOPS}.get)]
+    routes = [untrained_route(answered), user_sequence_route(answered, {HOPS.id: HOPS}.get)]
     client = TestClient(Starlette(routes=routes))
 
     def answer(path: str) -> dict[str, Any]:
@@ -193,7 +193,7 @@ def test_of_an_ended_run_the_links_are_asked_for_once_for_all_and_not_without_so
 ) -> None:
     whole, again, less = (get(f"/own?run={HOPS.id}&text={more}")["snapshot"] for more in ("", "", "&without=mlp.0"))
     assert whole == again
-    assert [type(job) for job in asked] == [ReadOwnSequence, FollowAnswers, ReadOwnSequence]
+    assert [type(job) for job in asked] == [ReadUserSequence, FollowAnswers, ReadUserSequence]
     named = {f"head.{one['layer']}.{one['head']}" for path in whole["paths"] if path for one in path["readings"]}
     assert named == {"head.0.0", "head.1.0"}
     assert not any(path["readings"] for path in less["paths"] if path)

@@ -74,7 +74,7 @@ class Scene:
     def wait(self, seconds: float) -> None:
         for _ in range(int(seconds)):
             self.now += 1
-            self.waiting.look()
+            self.waiting.check()
 
 
 def test_a_request_that_is_not_whole_in_time_is_closed_and_one_that_is_answered_is_not() -> None:

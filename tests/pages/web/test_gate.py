@@ -153,20 +153,20 @@ async def test_a_message_that_no_page_sends_ends_its_websocket(message: BackMsg 
 async def test_messages_come_at_the_pace_of_a_page_and_an_address_that_floods_is_let_in_again_later(
     scene: Scene,
 ) -> None:
-    beat, many = BackMsg(app_heartbeat=True), int(MESSAGES_AT_ONCE)
+    phase, many = BackMsg(app_heartbeat=True), int(MESSAGES_AT_ONCE)
     async with scene.tab() as tab:
         for _ in range(20):
-            assert await tab.passes(*[beat] * (many // 2))
+            assert await tab.passes(*[phase] * (many // 2))
             scene.now += 1  # it goes on for as long as one likes
     for _ in range(4):
         async with scene.tab() as tab:
-            assert not await tab.passes(*[beat] * (many + 1))
+            assert not await tab.passes(*[phase] * (many + 1))
     assert not await Tab(scene.gate, HOST).opens()
     async with scene.tab(OTHER) as other:
-        assert await other.passes(beat), "at another address nothing has changed"
+        assert await other.passes(phase), "at another address nothing has changed"
     scene.now += 60
     async with scene.tab() as tab:
-        assert await tab.passes(beat)
+        assert await tab.passes(phase)
 
 
 async def test_a_reader_sends_a_long_text_again_and_again_and_an_address_does_not_fill_the_memory(scene: Scene) -> None:

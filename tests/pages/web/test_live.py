@@ -27,7 +27,7 @@ from pages.parts.web.live import (
     Message,
     Messages,
     MessagesOfRuns,
-    Moment,
+    Progress_,
     live_route,
     stream,
 )
@@ -248,11 +248,11 @@ def test_a_stream_whose_reader_has_gone_or_reads_nothing_is_ended(ending: str, m
 
 def test_a_stream_sleeps_until_its_run_changes_and_who_left_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.parts.web.live.STOP_WITHIN", 3600.0)  # only a change can wake it up
-    run, looks, heard = ScriptedRun().advance(1), list[Moment](), list[bytes]()
+    run, looks, heard = ScriptedRun().advance(1), list[Progress_](), list[bytes]()
 
     class Noted(Messages):
         @property
-        def now(self) -> Moment:
+        def now(self) -> Progress_:
             looks.append(super().now)
             return looks[-1]
 
@@ -270,7 +270,7 @@ def test_a_stream_sleeps_until_its_run_changes_and_who_left_is_forgotten(monkeyp
     assert run.watchers == []
 
 
-COME = Moment(0)
+COME = Progress_(0)
 
 
 @pytest.fixture
@@ -286,7 +286,7 @@ def short_run() -> ScriptedRun:
     return ScriptedRun().advance(5)
 
 
-def told(messages: Messages, heard: Moment = COME) -> Iterator[Message]:
+def told(messages: Messages, heard: Progress_ = COME) -> Iterator[Message]:
     """All that somebody hears who knows so much, up to now."""
     while heard != messages.now:
         message = messages.made(heard) or messages.make(heard)

@@ -8,7 +8,7 @@ from engine.experiments.experiment import Arm, Claim, Role, above, difference, w
 from engine.experiments.issues.issue import read_issue
 
 LENGTH, SYMBOLS = 12, 10
-PLACES = 16
+POSITIONS = 16
 """The number of positions in "own position"."""
 MARGIN, CLOSER = 0.05, 0.02
 """A number "stays at" a level known beforehand where it is nearer to it than the margin, by so much at least."""
@@ -40,7 +40,14 @@ def _reverse(name: str, role: Role, encoding: str, **settings: object) -> Arm:
 
 
 def _own(name: str, *, extended: bool = False, **settings: object) -> Arm:
-    given = {"task": "own_position", "seq_len": PLACES, "n_layers": 2, "pos_encoding": "nope", "steps": 150, **settings}
+    given = {
+        "task": "own_position",
+        "seq_len": POSITIONS,
+        "n_layers": 2,
+        "pos_encoding": "nope",
+        "steps": 150,
+        **settings,
+    }
     return Arm(f"own position, {name}", "comparison", given, extended=extended)
 
 
@@ -79,10 +86,10 @@ ISSUE = read_issue(
         Claim("rope", difference("RoPE", "learned table", "accuracy"), COUNTS, "less"),
         Claim("t5-bias", difference("T5 bias", "learned table", "accuracy"), COUNTS, "less"),
         Claim("alibi", difference("ALiBi", "learned table", "accuracy"), COUNTS, "less"),
-        Claim("encoder-positions", within("own position, encoder", "accuracy", 1 / PLACES, MARGIN), CLOSER),
+        Claim("encoder-positions", within("own position, encoder", "accuracy", 1 / POSITIONS, MARGIN), CLOSER),
         Claim(
             "decoder-same-symbols",
-            within("own position, causal, one symbol", "accuracy", 1 / PLACES, MARGIN),
+            within("own position, causal, one symbol", "accuracy", 1 / POSITIONS, MARGIN),
             CLOSER,
             computed=True,
         ),
@@ -91,6 +98,8 @@ ISSUE = read_issue(
             difference("own position, causal, one symbol, begin token", "own position, causal, one symbol", "accuracy"),
             COUNTS,
         ),
-        Claim("decoder-random-symbols", above("own position, causal, random symbols", "accuracy", 1 / PLACES), COUNTS),
+        Claim(
+            "decoder-random-symbols", above("own position, causal, random symbols", "accuracy", 1 / POSITIONS), COUNTS
+        ),
     ),
 )

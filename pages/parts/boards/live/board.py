@@ -109,8 +109,8 @@ class Layout:
     """A part of the names of downloads."""
     levels: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     """The lines across the loss: by name a short name and the nats."""
-    band: str = ""
-    """The name of the band (:func:`band`) that takes the picture of the model."""
+    top_panels: str = ""
+    """The name of the band (:func:`top_panels`) that takes the picture of the model."""
     room: str = ""
     """Where the board is shown to a room, what is being shown, such as "picture"; it then fills the screen."""
 
@@ -148,32 +148,32 @@ def live_board(
     run = None if isinstance(shown, RunConfig) else shown.run if isinstance(shown, Recording) else shown
     picture, drawn = picture or Picture(), run.config if run else config
     facts = _facts(run.id if run else "", layout.panels, earlier, layout.name) | {
-        "level": 2, "levels": {"loss": level_lines(layout.levels)}, "look": picture.look, "band": layout.band, "room": layout.room,
+        "level": 2, "levels": {"loss": level_lines(layout.levels)}, "look": picture.look, "band": layout.top_panels, "room": layout.room,
         "untrained": urlencode(to_query(config)) if config else "", "model": picture.model or (stack_of(drawn) if drawn else None),
         "shipped": recording is not None and recording.played is None, "recording": recording.played if recording else None,
         "seconds": recording.seconds if recording else 0.0,
     }  # fmt: skip
-    state, asked = (controlled_as(run), _asked(key, run)) if run else ("none", "")
+    state, request = (controlled_as(run), _request(key, run)) if run else ("none", "")
 
     def draw() -> None:
-        polled = {"polled": poll(run, asked, key)} if run and asked else {}
+        polled = {"polled": poll(run, request, key)} if run and request else {}
         # The present state: given an old one, the browser would answer with a second rerun during the one below.
         data = facts | {"state": run.state if run else "none"} | polled
-        told = show_board(
+        message = show_board(
             LIVE, key, data, on_state_change=nothing, on_fallback_change=nothing, on_act_change=picture.on_act
         )
-        if told.act:
+        if message.act:
             st.rerun()  # a part of the model was clicked: the page's settings have changed
-        if run and (controlled_as(run), _asked(key, run)) != (state, asked):
+        if run and (controlled_as(run), _request(key, run)) != (state, request):
             st.rerun()
 
-    as_fragment(draw, every=_seconds_to_next(run) if run and asked and run.live else None)
+    as_fragment(draw, every=_seconds_to_next(run) if run and request and run.live else None)
 
 
 def _facts(run_id: str, panels: Sequence[PanelName], earlier: Sequence[Overlay], name: str) -> Json:
     overlays: dict[str, list[Any]] = {"loss": [], "accuracy": []}
-    for place, other in enumerate(earlier):
-        for panel, traces in overlay_traces(other.name, other.color, other.columns, place).items():
+    for index, other in enumerate(earlier):
+        for panel, traces in overlay_traces(other.name, other.color, other.columns, index).items():
             for trace in traces:
                 plain = json.loads(trace.to_json())
                 named = {"showlegend": other.in_legend and plain.get("showlegend", True)}
@@ -184,31 +184,31 @@ def _facts(run_id: str, panels: Sequence[PanelName], earlier: Sequence[Overlay],
     }  # fmt: skip
 
 
-def _asked(key: str, run: ReadableRun) -> str:
+def _request(key: str, run: ReadableRun) -> str:
     """``<run id>/<mount>`` where the browser asked for polling of this run, else empty."""
-    asked = str((st.session_state.get(key) or {}).get("fallback") or "")
-    return asked if asked.partition("/")[0] == run.id else ""
+    request = str((st.session_state.get(key) or {}).get("fallback") or "")
+    return request if request.partition("/")[0] == run.id else ""
 
 
 def _seconds_to_next(run: ReadableRun) -> float:
     """Seconds between two polls in the present state; when it changes, the page runs anew."""
-    waits = run.state == "queued" and run.queue_place is not None
+    waits = run.state == "queued" and run.queue_position is not None
     return IDLE_POLL if waits or run.state == "paused" else POLL
 
 
-def poll(run: ReadableRun, asked: str, key: str) -> Payload:
+def poll(run: ReadableRun, request: str, key: str) -> Payload:
     """The events since some polls ago; the browser skips those that it has. A new mount gets all events."""
-    name, (told, seen) = f"{key}.polled", st.session_state.get(f"{key}.polled", ("", deque()))
-    if told != asked:
+    name, (message, seen) = f"{key}.polled", st.session_state.get(f"{key}.polled", ("", deque()))
+    if message != request:
         seen = deque([0], OVERLAP)
-        st.session_state[name] = (asked, seen)
+        st.session_state[name] = (request, seen)
     payload, last = feed(run, seen[0])
     seen.append(last)
-    return payload | {"asked": asked}
+    return payload | {"asked": request}
 
 
 @st.cache_resource
-def _band() -> Any:
+def _top_panels() -> Any:
     return st.components.v2.component(
         "attention_lab_band",
         html='<div class="board live"><div class="band"></div></div>',
@@ -217,6 +217,6 @@ def _band() -> Any:
     )
 
 
-def band(name: str) -> None:
+def top_panels(name: str) -> None:
     """Draw the band of that name, a place above a page's columns; the board that names it puts its picture of the model there."""
-    _band()(key=f"band.{name}", data=[name])
+    _top_panels()(key=f"band.{name}", data=[name])

@@ -88,5 +88,5 @@ def kept_points(x: np.ndarray, y: np.ndarray, points: int = POINTS) -> np.ndarra
 
 def _first(hits: np.ndarray, stretch: np.ndarray) -> np.ndarray:
     """The first place in each stretch at which there is a hit."""
-    places = np.flatnonzero(hits)
-    return np.asarray(places[np.unique(stretch[places], return_index=True)[1]])
+    indices = np.flatnonzero(hits)
+    return np.asarray(indices[np.unique(stretch[indices], return_index=True)[1]])

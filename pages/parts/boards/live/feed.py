@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine.analysis.attention.attribution import followed
-from engine.analysis.attention.path import Arrival, Path
+from engine.analysis.attention.path import AnswerLayer, Path
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
 from engine.estimate.recording import interim_size
@@ -40,7 +40,7 @@ PATH = 700
 MEANS = 96
 """The most positions whose paths are sent, and of which the mean attention of a layer's heads is, where the heads themselves are sent
 in blocks: the last, where the answers are."""
-Followed = tuple[list[Path | None], Arrival | None]
+Followed = tuple[list[Path | None], AnswerLayer | None]
 """The paths of the answers of a snapshot, with the links that they need, and the place where the answers arise."""
 
 Payload = dict[str, Any]
@@ -80,7 +80,7 @@ def status_of(run: ReadableRun) -> dict[str, Any]:
     return {
         "state": run.state, "step": run.step, "steps": run.config.steps,
         "tokens_per_second": run.progress.tokens_per_second if run.progress else None,
-        "queue_place": run.queue_place, "queue_seconds": run.queue_seconds, "machine": host_of(run.machine),
+        "queue_place": run.queue_position, "queue_seconds": run.queue_seconds, "machine": host_of(run.machine),
         "problem": end.reason if isinstance(end, Failed | Ended) else run.setback,
     }  # fmt: skip
 
@@ -93,7 +93,7 @@ def few_of(snapshots: Sequence[Snapshot]) -> list[Snapshot]:
     room = max(2, min(SNAPSHOTS, MAX_SNAPSHOT_BYTES // (cells_of(latest) + 1)))
     if len(snapshots) <= room:
         return list(snapshots)
-    return [snapshots[round(place * (len(snapshots) - 1) / (room - 1))] for place in range(room)]
+    return [snapshots[round(index * (len(snapshots) - 1) / (room - 1))] for index in range(room)]
 
 
 def milestones(run: ReadableRun) -> dict[str, Any]:
@@ -143,17 +143,17 @@ def plain_snapshot(event: Snapshot, linked: Followed | None = None) -> dict[str,
 
 def plain_paths(snapshot: Snapshot, linked: Followed | None = None) -> dict[str, Any]:
     """``paths``: of the answer at each position of the first sample, as the picture draws and says them, None where it is not known;
-    ``arrival``: where most of them arise. Links are named only where they are known to be needed."""
-    found, arrival = linked or followed(snapshot)
+    ``answer_layer``: where most of them arise. Links are named only where they are known to be needed."""
+    found, answer_layer = linked or followed(snapshot)
     paths = [
         path and {
-            "arrives": path.arrives, "layer": path.layer, "carrier": path.carrier if linked else "",
+            "arrives": path.arrives, "layer": path.layer, "carrier": path.contributor if linked else "",
             "readings": [asdict(one) | {"weight": round(one.weight, 3)} for one in path.readings if linked],
-            "words": [asdict(one) for one in (path.words if linked else path.arrival)],
+            "words": [asdict(one) for one in (path.words if linked else path.answer_layer)],
         }
         for path in found
     ]  # fmt: skip
-    return {"paths": [None] * len(paths[:-MEANS]) + paths[-MEANS:], "arrival": arrival and arrival.name}
+    return {"paths": [None] * len(paths[:-MEANS]) + paths[-MEANS:], "arrival": answer_layer and answer_layer.name}
 
 
 def residual_of(snapshot: Snapshot) -> dict[str, list[list[float | None]]]:
@@ -239,7 +239,7 @@ def snapshot_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, dict[st
 def tokens_of(snapshot: Snapshot, which: str, sizes: tuple[int, ...]) -> tuple[list[str], list[str]]:
     """The probe's tokens on the query and the key axis; positions where the probe has no tokens."""
     queries, keys = (
-        (tokens + [str(place) for place in range(len(tokens), size)])[:size]
+        (tokens + [str(index) for index in range(len(tokens), size)])[:size]
         for tokens, size in zip(symbols_of(snapshot, which), sizes, strict=True)
     )
     return queries, keys

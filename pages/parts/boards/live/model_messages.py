@@ -10,8 +10,8 @@ from engine.analysis.attention.jobs import (
     MOST_FLOPS,
     AblateHead,
     FollowAnswers,
-    LookBeforeTraining,
-    ReadOwnSequence,
+    ReadUserSequence,
+    ShowUntrained,
 )
 from engine.analysis.attention.parts import parts_named
 from engine.analysis.attention.requests import ModelRequest
@@ -37,29 +37,29 @@ def untrained_message(config: RunConfig, ask: Ask) -> Payload:
     """The message that a run of this config would begin with. Raises JobError with one sentence, also where the model is too large."""
     if sentence := too_large(config):
         raise JobError(sentence)
-    return _MESSAGES.get(config, lambda: feed(Untrained(config, EventLog(ask(LookBeforeTraining(config)))), 0)[0])
+    return _MESSAGES.get(config, lambda: feed(Untrained(config, EventLog(ask(ShowUntrained(config)))), 0)[0])
 
 
-def own_message(config: RunConfig, weights: str, text: str, ask: Ask, without: Sequence[str] = ()) -> Payload:
+def user_sequence_message(config: RunConfig, weights: str, text: str, ask: Ask, without: Sequence[str] = ()) -> Payload:
     """How a model without the named parts reads the text, and of a single head the verdict on it: the trained model with these weights (a
     path), or the untrained one where there are none. Raises ValueError with one sentence; JobError is one."""
     if len(text) > MOST_LETTERS:
         raise JobError(f"Your sequence has {len(text):,} characters; allowed are at most {MOST_LETTERS:,}.")
     if sentence := too_large(config):
         raise JobError(sentence)
-    asked, parts = ModelRequest(config, weights, None if weights else 0), parts_named(config, without)
+    request, parts = ModelRequest(config, weights, None if weights else 0), parts_named(config, without)
 
     def message() -> Payload:
-        read = ask(ReadOwnSequence(asked, text, parts))
+        read = ask(ReadUserSequence(request, text, parts))
         # What the untrained model guesses needs no head; of a model without some parts the page says what that changes.
-        linked = ask(FollowAnswers(asked, text)) if read.contributions and weights and not parts else None
+        linked = ask(FollowAnswers(request, text)) if read.contributions and weights and not parts else None
         return {"snapshot": plain_snapshot(read, linked)}
 
     if not text and not parts:
-        return _MESSAGES.get(asked, message)  # all who see a run's end ask for it
+        return _MESSAGES.get(request, message)  # all who see a run's end ask for it
     answer = message()
     if [part.kind for part in parts] == ["head"]:
-        taken = ask(AblateHead(asked, text, parts[0]))
+        taken = ask(AblateHead(request, text, parts[0]))
         answer["snapshot"]["taken"] = taken | {"words": [asdict(one) for one in taken["words"]]}
     return answer
 

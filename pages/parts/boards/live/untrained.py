@@ -18,7 +18,7 @@ class Untrained:
     state = "none"
     step = 0
     live = False
-    queue_place = queue_seconds = progress = weights = ending = None
+    queue_position = queue_seconds = progress = weights = ending = None
 
     def watched(self, _: Callable[[], None]) -> AbstractContextManager[None]:
         """As a run is watched; here nothing changes."""

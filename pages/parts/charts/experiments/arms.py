@@ -34,20 +34,20 @@ POWERS_OF_TEN = ("gradient norm", "tokens differ", "token residual", "saved byte
 """Words in the labels of numbers that lie many powers of ten apart by nature."""
 
 
-def role_color(role: Role, place: int = 0, of: int = 1) -> Pair:
+def role_color(role: Role, index: int = 0, of: int = 1) -> Pair:
     """The role's colour; where several arms of a role share a figure, each is darker than the one before, and comparisons have
     further colours."""
-    tone = 0.7 * place / max(1, of - 1)
+    tone = 0.7 * index / max(1, of - 1)
     if role != "comparison":
         return shade(ROLE_COLORS[role], tone)
     colors = (ROLE_COLORS[role], *MORE_COLORS)
-    turn, last = place // len(colors), (of - 1) // len(colors)
-    return shade(colors[place % len(colors)], 0.5 * turn / max(1, last))
+    turn, last = index // len(colors), (of - 1) // len(colors)
+    return shade(colors[index % len(colors)], 0.5 * turn / max(1, last))
 
 
 def role_colors(roles: Sequence[Role]) -> list[Pair]:
     """A colour for each arm of a figure, by their roles."""
-    return [role_color(role, roles[:place].count(role), roles.count(role)) for place, role in enumerate(roles)]
+    return [role_color(role, roles[:index].count(role), roles.count(role)) for index, role in enumerate(roles)]
 
 
 def goes_without_saying(row: Setting, there: object, here: object) -> bool:

@@ -198,14 +198,14 @@ def _names(training: Seeds, validation: Seeds, frame: Frame, steps: int) -> list
     }
     if len(ends) < 2:
         return []
-    places = {name: frame.at(value) for name, value in ends.items()}
-    if abs(places["training"] - places["validation"]) < NEAR * (frame.at(frame.high) - frame.at(frame.low)):
+    positions = {name: frame.at(value) for name, value in ends.items()}
+    if abs(positions["training"] - positions["validation"]) < NEAR * (frame.at(frame.high) - frame.at(frame.low)):
         return []
-    upper = max(places, key=lambda name: places[name])
+    upper = max(positions, key=lambda name: positions[name])
     return [
         {
-            "text": name, "x": steps, "y": place, "showarrow": False, "font": {"size": FONT}, "xanchor": "right",
+            "text": name, "x": steps, "y": index, "showarrow": False, "font": {"size": FONT}, "xanchor": "right",
             "yanchor": "bottom" if name == upper else "top",
         }
-        for name, place in places.items()
+        for name, index in positions.items()
     ]  # fmt: skip

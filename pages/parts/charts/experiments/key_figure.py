@@ -118,14 +118,14 @@ def _means(
     rows: Sequence[EndNumbers], shift: float, written: Callable[[float], str], values: dict[str, Any]
 ) -> go.Scatter:
     """The number of each mean, at its bar, on no dot of its row. ``values``: the axis."""
-    there = [(place + shift, row.mean, row.known) for place, row in enumerate(rows) if row.mean is not None]
+    there = [(index + shift, row.mean, row.known) for index, row in enumerate(rows) if row.mean is not None]
     texts = [written(mean) for _, mean, _ in there]
     beside = [
         _beside(mean, known, LETTER_ON_AXIS * (len(text) + 1), values)
         for (_, mean, known), text in zip(there, texts, strict=True)
     ]
     return go.Scatter(
-        x=[x for x, _ in beside], y=[place for place, _, _ in there], text=[f"\u2002{text}\u2002" for text in texts],
+        x=[x for x, _ in beside], y=[index for index, _, _ in there], text=[f"\u2002{text}\u2002" for text in texts],
         mode="text", textposition=[f"middle {side}" for _, side in beside],
         textfont={"size": TICKS}, hoverinfo="skip", cliponaxis=False, uid="means",
     )  # fmt: skip
@@ -135,13 +135,13 @@ def _beside(mean: float, dots: Sequence[float], wide: float, values: dict[str, A
     """The bar of a mean, or the dot near it, beside which a number of that width, a share of the axis, lies on no dot; and its side. It
     stands at the left only where the right is much further from the bar."""
     log, (low, high) = values.get("type") == "log", values["range"]
-    bar, *places = (((math.log10(value) if log else value) - low) / (high - low) for value in (mean, *dots))
-    places.sort()
+    bar, *marks = (((math.log10(value) if log else value) - low) / (high - low) for value in (mean, *dots))
+    marks.sort()
     right = left = bar
-    for place in places:
-        right = place if right <= place < right + wide else right
-    for place in reversed(places):
-        left = place if left - wide < place <= left else left
+    for index in marks:
+        right = index if right <= index < right + wide else right
+    for index in reversed(marks):
+        left = index if left - wide < index <= left else left
     at, side = (left, "left") if left >= wide and bar - left + wide < right - bar else (right, "right")
     x = low + at * (high - low)
     return (10**x if log else x), side
@@ -149,12 +149,12 @@ def _beside(mean: float, dots: Sequence[float], wide: float, values: dict[str, A
 
 def _crosses(rows: Sequence[EndNumbers], shift: float) -> list[go.Scatter]:
     """A cross at the left end of each row whose seeds all ended without a number."""
-    places = [place + shift for place, row in enumerate(rows) if row.without and not row.known]
+    marks = [index + shift for index, row in enumerate(rows) if row.without and not row.known]
     crosses = go.Scatter(
-        x=[0.02] * len(places), y=places, xaxis="x", mode="markers+text", text=["  no number: the run ended early"] * len(places),
+        x=[0.02] * len(marks), y=marks, xaxis="x", mode="markers+text", text=["  no number: the run ended early"] * len(marks),
         textposition="middle right", marker={"symbol": "x", "size": 14, "color": RED["light"]}, hoverinfo="skip", uid="crosses",
     )  # fmt: skip
-    return [crosses] if places else []
+    return [crosses] if marks else []
 
 
 def _guess_mark(guess: float, moved: bool) -> dict[str, object]:

@@ -56,12 +56,12 @@ def over_x_figure(lines: Sequence[OverX], x_label: str, label: str, chance: floa
     at_ends = len(lines) <= MOST_NAMES
     values = [value for line in lines for ended in line.points.values() for value in ended.known]
     xs = sorted({x for line in lines for x in line.points})
-    across = _places_axis(x_label, xs)
+    across = _ticks_axis(x_label, xs)
     down = _ranged(values_axis(label, values, chance), [*values, *([] if chance is None else [chance])])
     room = over_x_height(lines) - TOP - BOTTOM
     longest = max((len(part) for line in lines for part in _named(line).split("<br>")), default=0)
     return figure(
-        [trace for place, line in enumerate(lines) for trace in _traces(place, line, legend=not at_ends)],
+        [trace for index, line in enumerate(lines) for trace in _traces(index, line, legend=not at_ends)],
         xaxis=across,
         yaxis=down,
         margin={"l": 56, "b": BOTTOM}
@@ -72,10 +72,10 @@ def over_x_figure(lines: Sequence[OverX], x_label: str, label: str, chance: floa
     )
 
 
-def _traces(place: int, line: OverX, *, legend: bool) -> list[go.Scatter]:
-    symbol, dash = SYMBOLS[place % len(SYMBOLS)], DASHES[place % len(DASHES)]
+def _traces(index: int, line: OverX, *, legend: bool) -> list[go.Scatter]:
+    symbol, dash = SYMBOLS[index % len(SYMBOLS)], DASHES[index % len(DASHES)]
     named, means = line.name.replace("<", "&lt;"), line.means
-    common = {"name": named, "legendgroup": str(place), "cliponaxis": False}
+    common = {"name": named, "legendgroup": str(index), "cliponaxis": False}
     seeds = [
         (x, seed, value)
         for x, ended in sorted(line.points.items())
@@ -84,19 +84,19 @@ def _traces(place: int, line: OverX, *, legend: bool) -> list[go.Scatter]:
     ]
     return [
         go.Scatter(
-            x=[x for x, _, _ in seeds], y=rounded(value for _, _, value in seeds), uid=f"seeds-{place}", mode="markers", opacity=0.45,
+            x=[x for x, _, _ in seeds], y=rounded(value for _, _, value in seeds), uid=f"seeds-{index}", mode="markers", opacity=0.45,
             text=[f"{named}, seed {seed}" for _, seed, _ in seeds], hovertemplate="%{text}, %{x}: %{y:.4g}<extra></extra>",
             showlegend=False, **common, **painted(line.color, line.name, size=5, symbol=symbol),
         ),
         go.Scatter(
-            x=list(means), y=rounded(means.values()), uid=f"line-{place}", mode="lines+markers", showlegend=legend,
+            x=list(means), y=rounded(means.values()), uid=f"line-{index}", mode="lines+markers", showlegend=legend,
             hovertemplate=f"{named}, mean at %{{x}}: %{{y:.4g}}<extra></extra>", **common,
             **painted(line.color, f"{line.name}, mean", width=2.6, dash=dash, size=9, symbol=symbol),
         ),
     ]  # fmt: skip
 
 
-def _places_axis(label: str, xs: Sequence[float]) -> dict[str, Any]:
+def _ticks_axis(label: str, xs: Sequence[float]) -> dict[str, Any]:
     """The axis over all x of the experiment, fixed while lines come in, with a tick at each.
 
     It is logarithmic where the x lie far apart. With a zero among them no scale fits: they then stand at equal distances.
@@ -138,7 +138,7 @@ def _names(
     early has no tie, which would look like a part of it: its name says where it ends."""
     left, right = across["range"]
     low, high = down["range"]
-    known = [(place, line, list(line.means.items())[-1]) for place, line in enumerate(lines) if line.means]
+    known = [(index, line, list(line.means.items())[-1]) for index, line in enumerate(lines) if line.means]
     early = [right - _on(across, x) > FAR * (right - left) for _, _, (x, _) in known]
     texts = [
         wrapped(f"{line.name}, to {x:g}" if stops else line.name, NAME)
@@ -147,13 +147,13 @@ def _names(
     wanted = [room * (high - _on(down, y)) / (high - low) for _, _, (_, y) in known]
     places = apart(wanted, [LINE * (text.count("<br>") + 1) for text in texts], room)
     notes = []
-    for (place, line, (x, y)), stops, text, want, at in zip(known, early, texts, wanted, places, strict=True):
+    for (index, line, (x, y)), stops, text, want, at in zip(known, early, texts, wanted, places, strict=True):
         tie = {"x": right, "showarrow": False, "yshift": want - at}
         if not stops:
             tie = {"x": _on(across, x), "axref": "x", "ax": right, "ay": at - want}
             tie |= {"showarrow": True, "arrowhead": 0, "arrowwidth": 1}
         notes.append({
-            **tie, "y": _on(down, y), "text": f"{GLYPHS[place % len(GLYPHS)]} {text}", "font": {"size": FONT},
+            **tie, "y": _on(down, y), "text": f"{GLYPHS[index % len(GLYPHS)]} {text}", "font": {"size": FONT},
             "name": f"{line.color['light']} {line.color['dark']}", "xanchor": "left", "align": "left",
         })  # fmt: skip
     return notes

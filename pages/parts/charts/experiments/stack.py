@@ -52,12 +52,12 @@ def stack_svg(experiment: Experiment) -> str:
     config, marks = _drawn(experiment), touched(experiment)
     rows = _rows(config)
     names, parts = [part for part, _ in rows], []
-    for place, (part, text) in enumerate(rows):
-        y = TOP + place * (HIGH + TOP)
-        parts.append(_box(y, text, marks.get(part), named=names.index(part) == place))
-        if place + 1 < len(rows):
+    for index, (part, text) in enumerate(rows):
+        y = TOP + index * (HIGH + TOP)
+        parts.append(_box(y, text, marks.get(part), named=names.index(part) == index))
+        if index + 1 < len(rows):
             parts.append(_arrow(y + HIGH, y + HIGH + TOP))
-    block = [place for place, part in enumerate(names) if part in ("norm", "attention", "skip", "mlp")]
+    block = [index for index, part in enumerate(names) if part in ("norm", "attention", "skip", "mlp")]
     y0, y1 = TOP + block[0] * (HIGH + TOP) - 7, TOP + block[-1] * (HIGH + TOP) + HIGH + 7
     height = TOP + len(rows) * (HIGH + TOP)
     parts.insert(0, _frame(y0, y1 - y0, f"× {config.n_layers}", marks.get("stack")))
@@ -132,8 +132,8 @@ def _names(y: float, color: str, labels: list[str]) -> str:
     x = LEFT + BOX + 22
     line = f'<path d="M{LEFT + BOX + 4} {y - 4}H{x - 5}" stroke="{color}" stroke-width="2"/>'
     return line + "".join(
-        f'<text x="{x}" y="{start + 18 * place}" fill="currentColor" font-weight="600">{escape(label)}</text>'
-        for place, label in enumerate(shown)
+        f'<text x="{x}" y="{start + 18 * index}" fill="currentColor" font-weight="600">{escape(label)}</text>'
+        for index, label in enumerate(shown)
     )
 
 

@@ -85,8 +85,8 @@ def _named(row: EndNumbers) -> str:
 
 def rows_axis(names: Sequence[str], **more: object) -> dict[str, object]:
     """An axis with a row for each name, the first on top."""
-    places = {"range": [len(names) - 0.5, -0.5], "tickvals": list(range(len(names))), "ticktext": list(names)}
-    return axis("", **places, showgrid=False, fixedrange=True, **more)
+    positions = {"range": [len(names) - 0.5, -0.5], "tickvals": list(range(len(names))), "ticktext": list(names)}
+    return axis("", **positions, showgrid=False, fixedrange=True, **more)
 
 
 def _side(chance: float, known: Sequence[float], label: str) -> str:
@@ -116,25 +116,25 @@ def row_traces(rows: Sequence[EndNumbers], shift: float = 0.0, high: float = 1.0
     ]
 
 
-def _points(place: int, row: EndNumbers, shift: float, high: float) -> go.Scatter:
+def _points(index: int, row: EndNumbers, shift: float, high: float) -> go.Scatter:
     """The seeds of a row side by side, so that equal values do not overlap."""
     count = len(row.values)
     found = [
         (seed, value, n) for n, (seed, value) in enumerate(zip(row.seeds, row.values, strict=True)) if value is not None
     ]
     return go.Scatter(
-        x=rounded(value for _, value, _ in found), y=[place + shift + 0.3 * high * (2 * (n + 0.5) / count - 1) for _, _, n in found],
+        x=rounded(value for _, value, _ in found), y=[index + shift + 0.3 * high * (2 * (n + 0.5) / count - 1) for _, _, n in found],
         text=[f"{row.name}, seed {seed}".replace("<", "&lt;") for seed, _, _ in found], hovertemplate="%{text}: %{x:.4g}<extra></extra>",
-        name=row.name, uid=f"points-{place}", mode="markers", opacity=0.65, cliponaxis=False, **painted(row.color, row.name, size=8),
+        name=row.name, uid=f"points-{index}", mode="markers", opacity=0.65, cliponaxis=False, **painted(row.color, row.name, size=8),
     )  # fmt: skip
 
 
-def _mean_bar(place: int, row: EndNumbers, shift: float, high: float) -> go.Scatter:
+def _mean_bar(index: int, row: EndNumbers, shift: float, high: float) -> go.Scatter:
     """An upright bar at the mean of a row; empty before there is one."""
     name, mean = f"{row.name}, mean", [] if row.mean is None else rounded([row.mean])
-    ends = [place + shift - 0.38 * high, place + shift + 0.38 * high]
+    ends = [index + shift - 0.38 * high, index + shift + 0.38 * high]
     return go.Scatter(
-        x=mean * 2, y=ends if mean else [], name=name, uid=f"mean-{place}", mode="lines", cliponaxis=False,
+        x=mean * 2, y=ends if mean else [], name=name, uid=f"mean-{index}", mode="lines", cliponaxis=False,
         hovertemplate="mean %{x:.4g}<extra></extra>", **painted(row.color, name, width=3.5),
     )  # fmt: skip
 

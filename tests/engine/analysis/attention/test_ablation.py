@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.analysis.attention.ablation import ablated
-from engine.analysis.attention.model import attention_at, own_sequence_read
+from engine.analysis.attention.model import attention_at, user_sequence_read
 from engine.analysis.attention.parts import Part, parts_named, parts_of
 from engine.analysis.attention.requests import ModelRequest
 from engine.analysis.measurements.head_pruning import hooked
@@ -83,12 +83,12 @@ def test_a_head_is_taken_away_as_where_it_is_multiplied_by_zero(family: str) -> 
     model = tiny_model(family=family).eval()
     kinds = ("self", "encoder", "cross") if family == "encoder_decoder" else ("self",)
     for which in kinds:
-        place = Part("head", which, 1, 2)
+        part = Part("head", which, 1, 2)
         gate = torch.ones(model.config.n_heads, model.config.head_width, dtype=torch.double)
-        gate[place.head] = 0.0
-        with hooked([attention_at(model, place).out], lambda _, given, gate=gate: (given[0] * gate.flatten(),)):
+        gate[part.head] = 0.0
+        with hooked([attention_at(model, part).out], lambda _, given, gate=gate: (given[0] * gate.flatten(),)):
             expected = read(model, **given_to(model))
-        taken = ablated(model, [place])
+        taken = ablated(model, [part])
         torch.testing.assert_close(read(taken, **given_to(model)), expected)
         assert not torch.allclose(expected, read(model, **given_to(model)))
 
@@ -123,8 +123,8 @@ def test_each_layers_own_encoding_goes_with_its_layer_and_the_encoder_has_parts_
     model = tiny_model(pos_encoding="shaw", n_layers=3).eval()
     taken = without(model, "layer.1")
     assert [len(taken.stack.blocks), len(taken.stack.encodings), taken.stack.depth] == [2, 2, 2]
-    left = [taken.stack.encodings[place].state_dict() for place in (0, 1)]
-    there = [model.stack.encodings[place].state_dict() for place in (0, 2)]
+    left = [taken.stack.encodings[part].state_dict() for part in (0, 1)]
+    there = [model.stack.encodings[part].state_dict() for part in (0, 2)]
     assert all(torch.equal(one[key], other[key]) for one, other in zip(left, there, strict=True) for key in one)
     none = without(model, "layer.0", "layer.1", "layer.2")
     cache: ActivationCache = {}
@@ -151,8 +151,10 @@ def test_a_model_without_attention_loses_its_layers(family: str, names: set[str]
 def test_a_part_that_the_model_lacks_is_named_with_those_it_has() -> None:
     config = tiny_config()
     assert parts_named(config, ["mask", "head.1.3", "mask"]) == (Part("mask"), Part("head", "self", 1, 3))
-    said = r"^without is skip\.2; allowed is one of skip\.0 to skip\.1, .*, head\.0\.0 to head\.1\.3, mask, encoding\.$"
-    with pytest.raises(ValueError, match=said):
+    sentence = (
+        r"^without is skip\.2; allowed is one of skip\.0 to skip\.1, .*, head\.0\.0 to head\.1\.3, mask, encoding\.$"
+    )
+    with pytest.raises(ValueError, match=sentence):
         parts_named(config, ["skip.0", "skip.2"])
     bare = tiny_config(skips=False, norm="none", mlp=False, pos_encoding="nope", mask_fault="missing")
     assert {part.kind for part in parts_of(bare).values()} == {"layer", "head"}
@@ -165,14 +167,14 @@ def test_a_snapshot_without_a_layer_has_one_layer_less_and_reads_the_sequence_th
     settings: dict[str, Any],
 ) -> None:
     config = parse({"seq_len": 6, "n_layers": 3, "device": "cpu", **settings})
-    whole = own_sequence_read(ModelRequest(config, step=0), "")
-    less = own_sequence_read(ModelRequest(config, step=0), "", parts_named(config, ["layer.1"]))
+    whole = user_sequence_read(ModelRequest(config, step=0), "")
+    less = user_sequence_read(ModelRequest(config, step=0), "", parts_named(config, ["layer.1"]))
     assert less.samples[0].tokens == whole.samples[0].tokens
     assert [len(one.residual["norm"]) for one in (whole, less)] == [4, 3]
     np.testing.assert_allclose(less.residual["norm"][:2], whole.residual["norm"][:2], rtol=1e-5)
     if config.architecture.attends:
         assert [len(one.patterns["self"]) for one in (whole, less)] == [3, 2]
-    nothing = own_sequence_read(
+    nothing = user_sequence_read(
         ModelRequest(config, step=0), "", parts_named(config, ["layer.0", "layer.1", "layer.2"])
     )
     assert nothing.samples[0].tokens == whole.samples[0].tokens

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from engine.analysis.attention.attribution import followed
-from engine.analysis.attention.model import own_sequence_read
+from engine.analysis.attention.model import user_sequence_read
 from engine.analysis.attention.parts import Part, parts_named
-from engine.analysis.attention.path import Arrival, HeadReading, Path, Words
+from engine.analysis.attention.path import AnswerLayer, HeadReading, Path, Words
 from engine.analysis.attention.requests import ModelRequest
 from engine.config.run_config import parse
 from engine.runs.events import Sample, Snapshot
@@ -49,12 +49,12 @@ def snapshot(
     by_mlp, probabilities = np.full((layers, 5), np.nan), np.full((layers + 1, 5), np.nan)
     by_mlp[:, 4] = [(mlp or {}).get(layer, 0.0) for layer in range(layers)]
     probabilities[:, 4] = right
-    asked = ["", "", "", "", "2"]
+    request = ["", "", "", "", "2"]
     facts: dict[str, Any] = {
         "patterns": {"self": patterns},
         "residual": {"right": probabilities},
         "contributions": {"self": contributions, "mlp": by_mlp},
-        "samples": [Sample(TOKENS, asked, asked)],
+        "samples": [Sample(TOKENS, request, request)],
     }
     return Snapshot(step=1, encoding={}, **(facts | more))
 
@@ -78,7 +78,7 @@ INDUCTION = snapshot([0.1, 0.25, 0.76], {(1, 0): 4.0, (1, 1): 0.5}, {(1, 0, 4): 
 def test_an_induction_head_is_told_with_the_layer_that_marked_what_it_reads() -> None:
     path = path_in(INDUCTION)
     assert (path.arrives, path.layer, path.before, path.after) == (True, 1, 0.25, 0.76)
-    assert (path.carrier, path.induction) == ("head", True)
+    assert (path.contributor, path.induction) == ("head", True)
     assert [replace(one, weight=0) for one in path.readings] == [
         HeadReading("self", 1, 0, 4, 2, 0),
         HeadReading("self", 0, 1, 2, 1, 0),
@@ -90,7 +90,7 @@ def test_an_induction_head_is_told_with_the_layer_that_marked_what_it_reads() ->
     )
     named = [piece for piece in path.words if piece.part]
     assert named == [Words("layer 2", "layer.1"), Words("Head 1", "head.1.0"), Words("head 2 of layer 1", "head.0.1")]
-    assert followed(INDUCTION)[1] == Arrival(1, "head.1.0", "induction")
+    assert followed(INDUCTION)[1] == AnswerLayer(1, "head.1.0", "induction")
 
 
 def test_hop_after_hop_is_told_from_the_layer_of_the_answer_downwards() -> None:
@@ -161,7 +161,7 @@ def test_a_layer_that_only_guesses_does_not_bring_the_answer() -> None:
 
 def test_where_nothing_arrives_and_where_no_head_stands_out_it_says_so() -> None:
     path = path_in(snapshot([0.3, 0.2, 0.6, 0.25], {(1, 0): 1.0}, {}))
-    assert (path.arrives, path.carrier, path.readings) == (False, "", ())
+    assert (path.arrives, path.contributor, path.readings) == (False, "", ())
     assert path.sentence == "At position 5 the right answer “2” has 25 %, the most of all but less than half."
     wrong = [Sample(TOKENS, ["", "", "", "", "2"], ["", "", "", "", "3"])]
     assert path_in(snapshot([0.3, 0.2, 0.6, 0.25], {(1, 0): 1.0}, {}, samples=wrong)).sentence == (
@@ -173,28 +173,28 @@ def test_where_nothing_arrives_and_where_no_head_stands_out_it_says_so() -> None
 
     look = snapshot([0.1, 0.2, 0.9], {(1, 0): 1.2, (1, 1): -1, (1, 2): 1.1, (1, 3): 1.0}, {(1, 2, 4): 2}, n_heads=4)
     path = path_in(look)
-    assert path.carrier == "several"
+    assert path.contributor == "several"
     assert [(one.layer, one.head) for one in path.readings] == [(1, 0), (1, 2), (1, 3)]
     assert path.sentence == (
         "The answer at position 5 arrives in layer 2 (20 → 90 %). Heads 1, 3 and 4 bring it together."
     )
-    assert followed(look)[1] == Arrival(1, "head.1.0", "most answers in layer 2"), (
+    assert followed(look)[1] == AnswerLayer(1, "head.1.0", "most answers in layer 2"), (
         "the one that adds most, over all positions"
     )
 
 
 def test_the_mlp_brings_what_it_adds_far_more_to_than_the_heads() -> None:
     path = path_in(snapshot([0.1, 0.2, 0.9], {(1, 0): 1.0}, {(1, 0, 4): 2, (0, 0, 2): 1}, mlp={1: 3.0}))
-    assert path.carrier == "mlp"
+    assert path.contributor == "mlp"
     assert path.sentence == (
         "The answer at position 5 arrives in layer 2 (20 → 90 %). The MLP makes it of what head 1 reads, the symbol after the earlier “9”, "
         "which head 1 of layer 1 had marked."
     )
     alone = path_in(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0}))
-    assert (alone.carrier, alone.readings) == ("mlp", ())
+    assert (alone.contributor, alone.readings) == ("mlp", ())
     assert alone.sentence == "The answer at position 5 arrives in layer 2 (20 → 90 %). The MLP makes it."
     assert Words("MLP", "mlp.1") in alone.words
-    assert followed(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0}))[1] == Arrival(1, "", "most answers in layer 2")
+    assert followed(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0}))[1] == AnswerLayer(1, "", "most answers in layer 2")
 
 
 def test_a_head_that_reads_many_symbols_is_said_to_read_one_mostly() -> None:
@@ -216,16 +216,16 @@ def test_there_is_no_path_with_one_layer_in_an_old_recording_and_without_attenti
 def test_every_family_has_paths_from_the_layer_of_the_answer_down(family: str, without: tuple[str, ...]) -> None:
     """Of an untrained model, as if each answer had arrived."""
     config = parse({"task": "reverse", "family": family, "n_layers": 3, "n_heads": 2, "seq_len": 6})
-    look = own_sequence_read(ModelRequest(config, step=0), "", parts_named(config, without))
+    look = user_sequence_read(ModelRequest(config, step=0), "", parts_named(config, without))
     right = look.residual["right"].copy()
     right[-1] = 1.0
     paths = followed(replace(look, residual={**look.residual, "right": right}))[0]
-    asked = [target != "" for target in look.samples[0].targets]
-    assert [path is not None for path in paths] == asked
+    request = [target != "" for target in look.samples[0].targets]
+    assert [path is not None for path in paths] == request
     found = [path for path in paths if path is not None]
     assert all(path.arrives and path.sentence.endswith(".") for path in found)
     for path in found:
-        pairs = zip(path.readings, path.readings[1:], strict=False) if path.carrier != "several" else ()
+        pairs = zip(path.readings, path.readings[1:], strict=False) if path.contributor != "several" else ()
         for above, below in pairs:
             assert below.position == above.read
             assert below.which == "encoder" if above.which in ("cross", "encoder") else below.which != "encoder"

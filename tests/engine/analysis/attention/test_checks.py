@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.analysis.attention.checks import entropy_at_first, faults_seen
+from engine.analysis.attention.checks import entropy_at_first, switch_faults_on
 from engine.analysis.attention.model import model_of, sample_of
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.requests import FAULTS, ModelRequest, SampleRequest, why_not
@@ -26,8 +26,8 @@ CAUGHT_BY = {
 
 
 def failed(faults: tuple[str, ...], **settings: Any) -> set[str]:
-    asked = ModelRequest(tiny_config(seq_len=4, **settings), step=0)
-    checks = faults_seen(asked, SampleRequest(), PLACE, faults)["after"]["checks"]
+    request = ModelRequest(tiny_config(seq_len=4, **settings), step=0)
+    checks = switch_faults_on(request, SampleRequest(), PLACE, faults)["after"]["checks"]
     return {row["name"] for row in checks if row["passed"] is False}
 
 
@@ -62,8 +62,8 @@ def test_faults_add_up_and_those_that_do_not_apply_say_why() -> None:
 
 
 def test_the_code_shown_is_what_ran_and_the_numbers_are_there() -> None:
-    asked = ModelRequest(tiny_config(seq_len=4), step=0)
-    seen = faults_seen(asked, SampleRequest(), PLACE, ("mask_missing",))
+    request = ModelRequest(tiny_config(seq_len=4), step=0)
+    seen = switch_faults_on(request, SampleRequest(), PLACE, ("mask_missing",))
     assert seen["before"]["influence"].shape == (7, 7)
     assert np.tril(seen["before"]["influence"], -1).max() == 0.0
     assert np.tril(seen["after"]["influence"], -1).max() > 0.01
@@ -72,7 +72,7 @@ def test_the_code_shown_is_what_ran_and_the_numbers_are_there() -> None:
     assert "def future_leak(" in future["code"]
     namespace: dict[str, Any] = vars(__import__("engine.analysis.attention.checks", fromlist=["x"])).copy()
     exec(future["code"], namespace)
-    model, batch = model_of(asked), sample_of(asked.config, SampleRequest())
+    model, batch = model_of(request), sample_of(request.config, SampleRequest())
     assert namespace["future_leak"](model, batch) == seen["before"]["checks"][0]["value"]
 
 
@@ -85,9 +85,9 @@ def test_without_the_scale_entropy_falls_with_the_width_of_a_head() -> None:
 PAIR = {"family": "encoder_decoder"}
 
 
-def taken(place: Part, query: int = 7, **settings: Any) -> dict[str, Any]:
+def taken(part: Part, query: int = 7, **settings: Any) -> dict[str, Any]:
     config = tiny_config(seq_len=5 if settings.get("family") != "encoder_decoder" else 8, **settings)
-    return steps(ModelRequest(config, step=0), SampleRequest(1), place, query)
+    return steps(ModelRequest(config, step=0), SampleRequest(1), part, query)
 
 
 @pytest.mark.parametrize(

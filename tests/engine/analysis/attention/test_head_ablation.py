@@ -37,8 +37,8 @@ def answers(config: RunConfig, off: list[Part], rows: slice) -> np.ndarray:
 @pytest.mark.parametrize("family", ["decoder", "encoder_decoder"])
 def test_the_answers_lost_are_those_that_switching_the_heads_off_loses(family: str) -> None:
     config = parse({**SHORT, "family": family, "task": "reverse", "vocab_size": 3})
-    asked = ModelRequest(config, step=0)
-    follows, here, others = lost_without(asked, "", HEAD)
+    request = ModelRequest(config, step=0)
+    follows, here, others = lost_without(request, "", HEAD)
     assert follows is not None
     assert follows != HEAD
     for rows, found in ((slice(1), here), (slice(1, 101), others)):
@@ -46,25 +46,25 @@ def test_the_answers_lost_are_those_that_switching_the_heads_off_loses(family: s
         lost = [(whole & ~answers(config, off, rows)).sum() for off in ([HEAD], [follows], [HEAD, follows])]
         assert list(found) == [len(whole), whole.sum(), *lost]
     assert 0 < others.without < others.right, "the example tells something"
-    assert AblateHead(asked, "", HEAD).do() == verdict(HEAD, follows, here, others)
+    assert AblateHead(request, "", HEAD).do() == verdict(HEAD, follows, here, others)
 
 
 def test_it_reads_a_sequence_of_the_readers_own_and_says_what_is_wrong_with_it() -> None:
-    asked = ModelRequest(parse({**SHORT, "task": "reverse", "vocab_size": 3}), step=0)
-    assert lost_without(asked, "0 1 2 0 1 2", HEAD)[1].sequences == 1
+    request = ModelRequest(parse({**SHORT, "task": "reverse", "vocab_size": 3}), step=0)
+    assert lost_without(request, "0 1 2 0 1 2", HEAD)[1].sequences == 1
     with pytest.raises(ValueError, match="Your token “7” is not known"):
-        AblateHead(asked, "7 1 2 0 1 2", HEAD).do()
+        AblateHead(request, "7 1 2 0 1 2", HEAD).do()
 
 
 def test_a_model_with_one_head_has_no_other_that_could_take_over() -> None:
-    asked = ModelRequest(parse({"task": "reverse", "n_layers": 1, "n_heads": 1}), step=0)
-    follows, _, others = lost_without(asked, "", Part("head"))
+    request = ModelRequest(parse({"task": "reverse", "n_layers": 1, "n_heads": 1}), step=0)
+    follows, _, others = lost_without(request, "", Part("head"))
     assert follows is None
     assert others.without == others.without_both
     assert others.without_next == 0
 
 
-def said(here: Fallen, others: Fallen, follows: Part | None = NEXT) -> tuple[str, str]:
+def sentence(here: Fallen, others: Fallen, follows: Part | None = NEXT) -> tuple[str, str]:
     found = verdict(HEAD, follows, here, others)
     return "".join(piece.text for piece in found["words"]), found["details"]
 
@@ -86,12 +86,12 @@ def lost(right: int, without: int, by_next: int, both: int, sequences: int = 100
 def test_the_verdict_is_short_and_the_numbers_behind_it_are_apart(others: Fallen, words: str, details: str) -> None:
     here = "Counted in 100 other sequences; here 5 of 6."
     behind = f"{here} Without head 3 of layer 2 alone {details}" if details else here
-    assert said(lost(6, 5, 0, 5, 1), others) == (f"{TAKEN} {words}", behind)
+    assert sentence(lost(6, 5, 0, 5, 1), others) == (f"{TAKEN} {words}", behind)
 
 
 def test_the_verdict_without_another_head_or_without_right_answers() -> None:
-    alone = said(lost(6, 5, 0, 5, 1), lost(2000, 900, 0, 900), None)
+    alone = sentence(lost(6, 5, 0, 5, 1), lost(2000, 900, 0, 900), None)
     assert alone == (f"{TAKEN} 900 of 2,000 answers lost (45 %).", "Counted in 100 other sequences; here 5 of 6.")
-    assert said(lost(0, 0, 0, 0, 1), lost(0, 0, 0, 0)) == ("The model has no right answer that could be lost.", "")
+    assert sentence(lost(0, 0, 0, 0, 1), lost(0, 0, 0, 0)) == ("The model has no right answer that could be lost.", "")
     below = verdict(Part("head", "cross", 0, 1), NEXT, lost(6, 5, 0, 5, 1), lost(2000, 900, 300, 1400))
     assert Words("Head 3 of layer 2", "head.1.2") in below["words"], "named with its layer where that is another one"

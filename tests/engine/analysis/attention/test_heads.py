@@ -77,9 +77,9 @@ def test_every_head_of_every_kind_has_a_row() -> None:
 
 def test_a_head_switched_off_has_the_numbers_of_its_row_and_its_pattern_stays() -> None:
     rows = each_head_off(MODEL)["rows"]
-    assert (len(rows), rows[-1]["place"]) == (8, PLACE)
+    assert (len(rows), rows[-1]["part"]) == (8, PLACE)
     seen = without_heads(MODEL, SampleRequest(), PLACE, [PLACE], 1.0)
-    assert seen["after"]["metrics"] == pytest.approx({k: v for k, v in rows[-1].items() if k != "place"})
+    assert seen["after"]["metrics"] == pytest.approx({k: v for k, v in rows[-1].items() if k != "part"})
     assert np.array_equal(seen["before"]["pattern"], seen["after"]["pattern"]), "the pattern is made before the gate"
 
 
@@ -112,9 +112,9 @@ def test_the_models_own_way_to_compare_is_among_the_four() -> None:
         ("additive", "materialised", False),
     ):
         config = tiny_config(seq_len=4, attention_score=score, attention_impl=impl, qk_norm=qk_norm)
-        asked = ModelRequest(config, step=0)
-        found = other_scores(asked, SampleRequest(), PLACE)
-        own = without_heads(asked, SampleRequest(), PLACE, [], 1.0)["before"]
+        request = ModelRequest(config, step=0)
+        found = other_scores(request, SampleRequest(), PLACE)
+        own = without_heads(request, SampleRequest(), PLACE, [], 1.0)["before"]
         assert found[score]["pattern"] == pytest.approx(own["pattern"], abs=1e-6)
         assert found[score]["metrics"] == pytest.approx(own["metrics"], rel=1e-4)
         assert all(np.triu(row["pattern"], 1).max() == 0.0 for row in found.values())

@@ -25,27 +25,27 @@ def hops() -> Run:
 
 
 def test_of_one_hop_both_heads_are_named_and_only_where_the_answer_is_lost_without_them(hops: Run) -> None:
-    asked = ModelRequest(hops.config, str(hops.weights))
-    paths, arrival = FollowAnswers(asked, "").do()
-    assert arrival is not None
+    request = ModelRequest(hops.config, str(hops.weights))
+    paths, answer_layer = FollowAnswers(request, "").do()
+    assert answer_layer is not None
     found = [path for path in paths if path]
     assert any(path.induction and path.sentence.endswith("which head 1 of layer 1 had marked.") for path in found)
-    whole, without = (_right(asked, off) for off in ([], [Part("head", "self", 1, 0)]))
+    whole, without = (_right(request, off) for off in ([], [Part("head", "self", 1, 0)]))
     named = {path.position for path in found if any(one.layer == 1 for one in path.readings)}
-    lost = {int(place) for place in np.flatnonzero(whole[0] & ~without[0])}
+    lost = {int(at) for at in np.flatnonzero(whole[0] & ~without[0])}
     assert named
     assert named <= lost, "taking it away loses this very answer"
     guessed = {path.position for path in followed(hops.events.of(Snapshot)[-1])[0] if path and path.readings}
     assert guessed - named, "by what is read alone it would be named where the answer survives"
-    off = SwitchEachHeadOff(asked).do()
-    cost = {row["place"]: off["whole"]["accuracy"] - row["accuracy"] for row in off["rows"]}
+    off = SwitchEachHeadOff(request).do()
+    cost = {row["at"]: off["whole"]["accuracy"] - row["accuracy"] for row in off["rows"]}
     assert all(cost[one.part] > NEEDED / 2 for path in found for one in path.readings)
 
 
-def _right(asked: ModelRequest, off: list[Part], rows: slice = slice(1)) -> np.ndarray:
+def _right(request: ModelRequest, off: list[Part], rows: slice = slice(1)) -> np.ndarray:
     """Whether the answers to some sequences are right with some heads multiplied by zero, [sequence, position]."""
-    model, batch = model_of(asked), held_out(asked.config).rows(rows)
-    gates = torch.ones(len(attentions(model)), asked.config.n_heads)
+    model, batch = model_of(request), held_out(request.config).rows(rows)
+    gates = torch.ones(len(attentions(model)), request.config.n_heads)
     for part in off:
         gates[attentions(model).index(attention_at(model, part)), part.head] = 0.0
     with gated(model, gates), torch.no_grad():
@@ -55,23 +55,23 @@ def _right(asked: ModelRequest, off: list[Part], rows: slice = slice(1)) -> np.n
 
 def test_a_part_that_costs_less_than_a_tenth_is_no_link_even_where_the_answer_is_lost_without_it() -> None:
     config = parse({"task": "reverse", "n_layers": 2, "n_heads": 4, "seq_len": 6, "vocab_size": 3})
-    asked = ModelRequest(config, step=0)
-    model, batch = model_of(asked), held_out(config)
+    request = ModelRequest(config, step=0)
+    model, batch = model_of(request), held_out(config)
     lost_alone = needed = 0
     for part in (Part("head", "self", layer, head) for layer in range(2) for head in range(4)):
-        whole, without = (_right(asked, off, slice(5)) for off in ([], [part]))
-        for row, place in np.argwhere(whole & ~without).tolist():
+        whole, without = (_right(request, off, slice(5)) for off in ([], [part]))
+        for row, at in np.argwhere(whole & ~without).tolist():
             losses = Losses(model, batch.rows(slice(row, row + 1)), batch.rows(slice(100)))
-            assert losses.needs(place, part) == (losses.share(part) >= NEEDED)
+            assert losses.needs(at, part) == (losses.share(part) >= NEEDED)
             lost_alone += losses.share(part) < NEEDED
-            needed += losses.needs(place, part)
+            needed += losses.needs(at, part)
     assert lost_alone
     assert needed
 
 
 def test_an_own_sequence_is_followed_and_a_wrong_one_refused(hops: Run) -> None:
-    asked = ModelRequest(hops.config, str(hops.weights))
+    request = ModelRequest(hops.config, str(hops.weights))
     text = " ".join(hops.events.of(Snapshot)[-1].samples[0].tokens)
-    assert FollowAnswers(asked, text).do() == FollowAnswers(asked, "").do()
+    assert FollowAnswers(request, text).do() == FollowAnswers(request, "").do()
     with pytest.raises(ValueError, match="allowed are"):
-        FollowAnswers(asked, "x y z").do()
+        FollowAnswers(request, "x y z").do()

@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 
 import engine
 from engine.analysis.encodings import portraits, spectra
-from engine.analysis.encodings.portraits import along, final_scales, matrices, portrait, portrait_of_snapshot
+from engine.analysis.encodings.portraits import along, final_scales, matrices, profile, profile_of_snapshot
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.encodings.base.layer import cosines
@@ -27,7 +27,7 @@ def config(encoding: str, **settings: object) -> RunConfig:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("family", ["decoder", "encoder"])
 def test_every_encoding_has_a_portrait(encoding: str, family: str) -> None:
-    found, alone = (of(config(encoding, family=family), 24) for of in (portrait, matrices))
+    found, alone = (of(config(encoding, family=family), 24) for of in (profile, matrices))
     for name, value in alone.items():
         np.testing.assert_array_equal(value, found[name], err_msg=name)
     rows = found["rows"]
@@ -45,29 +45,29 @@ def test_every_encoding_has_a_portrait(encoding: str, family: str) -> None:
 
 def test_a_learned_table_is_shown_as_the_seed_drew_it_up_to_the_trained_length() -> None:
     table = portraits.first_weights(config("learned", seed=3)).table.detach().numpy()  # type: ignore[union-attr]
-    found = portrait(config("learned", seed=3), 12)
+    found = profile(config("learned", seed=3), 12)
     np.testing.assert_allclose(found["matrix"], table, rtol=1e-6)
     np.testing.assert_allclose(found["dot"], table @ table.T, rtol=1e-4, atol=1e-5)
     assert found["order"] == pytest.approx(spectra.order(cosines(torch.from_numpy(table).double()).numpy()), abs=1e-5)
-    assert portrait(config("learned"), 24)["rows"] == 12
-    assert portrait(config("sinusoidal"), 24)["rows"] == 24
+    assert profile(config("learned"), 24)["rows"] == 12
+    assert profile(config("sinusoidal"), 24)["rows"] == 24
 
 
 def test_angles_give_the_sum_of_their_cosines_and_alibi_its_slope() -> None:
-    found = portrait(config("rope"), 12)
+    found = profile(config("rope"), 12)
     np.testing.assert_allclose(found["dot"], found["similarity"] * 2, rtol=1e-5)  # d_head 4: two pairs
 
-    found = portrait(config("alibi"), 12)
+    found = profile(config("alibi"), 12)
     slopes = -found["profile"][:, found["offsets"] == -1].ravel()
     np.testing.assert_allclose(slopes, [2.0 ** (-8 * h / 4) for h in range(1, 5)])
     assert spectra.order(found["similarity"]) == pytest.approx(1.0)
 
 
 def test_scales_are_those_of_the_settings() -> None:
-    found = portrait(config("learned", table_init_std=0.25, token_init_std=0.5, d_model=64), 12)
+    found = profile(config("learned", table_init_std=0.25, token_init_std=0.5, d_model=64), 12)
     assert found["added_scale"] == pytest.approx(0.25, rel=0.1)
-    assert portrait(config("sinusoidal"), 12)["added_scale"] == pytest.approx(math.sqrt(0.5), rel=1e-3)
-    assert portrait(config("alibi"), 12)["added_scale"] == 0
+    assert profile(config("sinusoidal"), 12)["added_scale"] == pytest.approx(math.sqrt(0.5), rel=1e-3)
+    assert profile(config("alibi"), 12)["added_scale"] == 0
 
 
 @torch.no_grad()
@@ -88,23 +88,23 @@ def test_where_tokens_matter_what_a_picture_leaves_out_is_said() -> None:
 
 
 def test_long_pictures_are_thinned_and_their_numbers_are_not() -> None:
-    long = portrait(config("sinusoidal", seq_len=512), 1024)
+    long = profile(config("sinusoidal", seq_len=512), 1024)
     assert max(long["matrix"].size, long["similarity"].size) <= portraits.MAX_CELLS
     assert long["similarity_at"][-1] >= 1024 - (long["similarity_at"][1] - long["similarity_at"][0])
     assert len(long["singular"]) == 16
-    short = portrait(config("sinusoidal", seq_len=512), 512)
+    short = profile(config("sinusoidal", seq_len=512), 512)
     assert long["order"] == pytest.approx(short["order"])
 
 
 def test_a_snapshot_is_read_as_it_was_kept_and_each_layer_by_itself(tmp_path: Path) -> None:
     recorded = RunFolder(RECORDED).read_config()[1]
-    first, last = (portrait_of_snapshot(str(RECORDED), recorded, step) for step in (0, recorded.steps))
+    first, last = (profile_of_snapshot(str(RECORDED), recorded, step) for step in (0, recorded.steps))
     assert first["matrix"].shape == last["matrix"].shape == (2 * recorded.seq_len - 1, recorded.d_model)
     numbers = along(str(RECORDED), (0, recorded.steps))
     assert numbers["order"] == [pytest.approx(first["order"]), pytest.approx(last["order"])]
     assert numbers["scale"][0] == pytest.approx(float(np.sqrt(np.mean(first["matrix"].astype(float) ** 2))))
     with pytest.raises(ValueError, match="step is 7; no picture"):
-        portrait_of_snapshot(str(RECORDED), recorded, 7)
+        profile_of_snapshot(str(RECORDED), recorded, 7)
 
     own = config("shaw", n_layers=2)
     drawn = {name: np.random.default_rng(n).normal(size=(33, 4)) for n, name in enumerate(("matrix", "matrix.1"))}
@@ -112,12 +112,12 @@ def test_a_snapshot_is_read_as_it_was_kept_and_each_layer_by_itself(tmp_path: Pa
     (tmp_path / "snapshots").mkdir()
     np.savez(tmp_path / "snapshots" / "0.npz", **{f"encoding/{name}": array for name, array in kept.items()})  # type: ignore[arg-type]
     for layer, name in enumerate(drawn):
-        found = portrait_of_snapshot(str(tmp_path), own, 0, layer)
+        found = profile_of_snapshot(str(tmp_path), own, 0, layer)
         np.testing.assert_allclose(found["matrix"], drawn[name], rtol=1e-6)
         scale = along(str(tmp_path), (0,), layer)["scale"]
         assert scale == [pytest.approx(float(np.sqrt(np.mean(drawn[name] ** 2))))]
     with pytest.raises(ValueError, match="no picture of the encoding of layer 3"):
-        portrait_of_snapshot(str(tmp_path), own, 0, 2)
+        profile_of_snapshot(str(tmp_path), own, 0, 2)
 
 
 def test_final_scales_are_those_of_the_weights(tmp_path: Path) -> None:

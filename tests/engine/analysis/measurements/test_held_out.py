@@ -79,7 +79,7 @@ def test_accuracy_is_pooled_over_positions_of_like_exposure() -> None:
     assert found == dict.fromkeys(found, 0.0)
     assert "accuracy_seen_1000_to_3000" in found
     bands = {29.9: "0_to_30", 30: "30_to_100", 1e12: "from_100000"}
-    assert [held_out.band(times) for times in bands] == [f"accuracy_seen_{name}" for name in bands.values()]
+    assert [held_out.exposure_name(times) for times in bands] == [f"accuracy_seen_{name}" for name in bands.values()]
 
 
 def test_exposures_are_what_the_data_show_and_a_continuing_decoder_reads_twice_as_far() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from engine.analysis.measurements import MEASUREMENTS
-from engine.analysis.measurements.held_out import band, exposures
+from engine.analysis.measurements.held_out import exposure_name, exposures
 from engine.config.run_config import RunConfig, changes_between
 from engine.estimate.layout import shapes
 from engine.estimate.matching import n_parameters
@@ -143,7 +143,7 @@ def test_an_earlier_slug_is_that_of_no_issue_and_leads_to_one() -> None:
 def test_no_constant_answer_wins() -> None:
     measured = [issue for issue in ISSUES.values() if shown_report(issue) is not None]
     results = (shipped_result(issue, issue.key_figure) for issue in measured)
-    right = Counter(result.outcome.answer for result in results if result)
+    right = Counter(result.finding.answer for result in results if result)
     assert sum(right.values()) >= len(measured) > 0
     assert max(right.values()) <= MOST_RIGHT * sum(right.values()), right
 
@@ -308,7 +308,7 @@ def test_windows_hold_hardly_an_unknown_character() -> None:
 
 def test_positions_are_visited_as_often_as_the_bands_say() -> None:
     config = config_of("learned-table", "learned, mostly short")
-    assert {OFTEN, RARELY} <= {band(times) for times in exposures(config)}
+    assert {OFTEN, RARELY} <= {exposure_name(times) for times in exposures(config)}
     assert MOSTLY_SHORT.items() <= config.flat().items()
 
 

@@ -98,7 +98,7 @@ def test_stopping_keeps_what_was_measured(pool: Pool) -> None:
 
 def test_stored_trials_are_not_trained_again_unless_they_did_not_finish(pool: Pool) -> None:
     first, kept = ended(ExperimentRun(fake_issue(seeds=2), pool)), list[Trial]()
-    broken = replace(first.trials[0], outcome="The worker was ended.")
+    broken = replace(first.trials[0], failure="The worker was ended.")
     stored = {(trial.arm, trial.seed): trial for trial in (*first.trials[1:], broken)}
     more = ExperimentRun(fake_issue(seeds=3), pool, find=lambda arm, n: stored.get((arm.name, n)), save=kept.append)
     assert more.done > 0
@@ -153,9 +153,9 @@ def test_a_trial_that_is_lost_with_its_worker_is_trained_again_once(
             os.kill(next(worker.pid for worker in pool.health().workers if worker.runs), signal.SIGKILL)
             until(lambda: going[0] not in run.running_trials)
         assert run.wait(600)
-    outcomes = {(trial.arm, trial.seed): trial.outcome for trial in run.trials}
+    outcomes = {(trial.arm, trial.seed): trial.failure for trial in run.trials}
     assert len(outcomes) == len(run.trials) == run.total
-    assert [bool(outcome) for outcome in outcomes.values()].count(True) == 1
+    assert [bool(failure) for failure in outcomes.values()].count(True) == 1
     assert "signal 9" in outcomes[going[0].arm.name, going[0].seed]
 
 
@@ -245,7 +245,7 @@ def test_nobody_steers_a_shared_trial_and_one_that_is_stopped_is_trained_again(p
     pool.stop(trial.run.id)
     other = second if owner is first else first
     assert other.wait(600)
-    assert [found.outcome for found in other.trials] == [""] * other.total, "it was trained once more"
+    assert [found.failure for found in other.trials] == [""] * other.total, "it was trained once more"
 
 
 def test_a_trial_is_trained_for_those_who_follow_it(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -328,7 +328,7 @@ def test_what_measured_time_or_did_not_finish_or_is_of_other_code_is_not_found(m
     assert stored(issue) == []
     experiment = Comparison({}, ("rope",), ("permutation",)).experiment
     arm = experiment.arms[0]
-    trial_cache.save(experiment, replace(trial_of(arm.name, 0), outcome="The worker was ended."))
+    trial_cache.save(experiment, replace(trial_of(arm.name, 0), failure="The worker was ended."))
     assert stored(experiment) == []
     trial_cache.save(experiment, trial_of(arm.name, 0))
     with monkeypatch.context() as patch:

@@ -25,7 +25,7 @@ class ScriptedPool:
     def __init__(self, fails: tuple[str, int] | None = None) -> None:
         self.limits = Limits()
         self.machines = SimpleNamespace(measuring="")
-        self.asked: list[tuple[str, int, int]] = []
+        self.request: list[tuple[str, int, int]] = []
         self.visited = Counter[tuple[str, int]]()
         self.alone: list[bool] = []
         self.fails = fails
@@ -44,8 +44,8 @@ class ScriptedPool:
     def _cost(self, point: tuple[str, int], length: int, counts_bytes: bool) -> Cost:
         round = self.visited[point]
         self.visited[point] += 1
-        self.asked.append((*point, round))
-        self.on_visit(len(self.asked))
+        self.request.append((*point, round))
+        self.on_visit(len(self.request))
         if point == self.fails:
             raise JobError("Its worker used 9 GiB of memory and was ended.")
         seconds = LAWS[point[0]](length) * (1 + 0.1 * round)

@@ -19,16 +19,16 @@ PLAN = read_plan({"patience": 0.5})
 SLOW = Plan(patience=60.0, rounds=15)
 
 
-def seen(place: int, seconds: float, peak: int, kind: str = "fused") -> Visit:
+def measured(tick: int, seconds: float, peak: int, kind: str = "fused") -> Visit:
     memory = Memory(1, 1, 1, 1, 0, peak=peak)
-    return Visit(seconds, seconds, None, None, memory, 1, kind, place, 0)
+    return Visit(seconds, seconds, None, None, memory, 1, kind, tick, 0)
 
 
 def test_a_point_starts_unless_it_takes_too_long_or_reaches_only_padding() -> None:
     for kind in PLAN.kinds:
         assert reason_not_to(PLAN, kind, 64, [], GIB) is None
 
-    before = [seen(512, 0.1, 1000), seen(1024, 0.4, 2000)]
+    before = [measured(512, 0.1, 1000), measured(1024, 0.4, 2000)]
     why = reason_not_to(PLAN, "fused", 2048, before, GIB)
     assert why == "a step would take about 1.6 s; the longest allowed is 0.5 s"
 
@@ -39,13 +39,13 @@ def test_a_point_starts_unless_it_takes_too_long_or_reaches_only_padding() -> No
 
 
 def test_from_one_point_the_time_grows_as_the_arithmetic_does() -> None:
-    assert needed_seconds(PLAN, "gru", 128, [seen(64, 0.1, 1, "gru")]) == pytest.approx(0.2)
-    assert 0.2 < needed_seconds(PLAN, "fused", 128, [seen(64, 0.1, 1)]) < 0.4
-    assert needed_seconds(PLAN, "fused", 2**20, [seen(2**19, 0.1, 1)]) == pytest.approx(0.4, rel=0.01)
+    assert needed_seconds(PLAN, "gru", 128, [measured(64, 0.1, 1, "gru")]) == pytest.approx(0.2)
+    assert 0.2 < needed_seconds(PLAN, "fused", 128, [measured(64, 0.1, 1)]) < 0.4
+    assert needed_seconds(PLAN, "fused", 2**20, [measured(2**19, 0.1, 1)]) == pytest.approx(0.4, rel=0.01)
 
 
 def test_memory_must_fit_with_room_to_spare() -> None:
-    before = [seen(512, 0.001, 100 * 2**20), seen(1024, 0.002, 200 * 2**20)]
+    before = [measured(512, 0.001, 100 * 2**20), measured(1024, 0.002, 200 * 2**20)]
     assert needed_bytes(PLAN, "fused", 2048, before) == 400 * 2**20
     assert reason_not_to(PLAN, "fused", 2048, before, SPARE * 400 * 2**20) is None
     why = reason_not_to(PLAN, "fused", 2048, before, SPARE * 400 * 2**20 - 1)
@@ -53,9 +53,9 @@ def test_memory_must_fit_with_room_to_spare() -> None:
 
 
 def test_before_any_peak_the_formula_is_multiplied_and_never_undercut() -> None:
-    told = memory_at(PLAN.config("materialised", 4096), 4096).total
-    assert needed_bytes(PLAN, "materialised", 4096, []) == TRANSIENT * told
-    assert needed_bytes(PLAN, "materialised", 4096, [seen(2048, 1.0, 10)]) == told
+    predicted = memory_at(PLAN.config("materialised", 4096), 4096).total
+    assert needed_bytes(PLAN, "materialised", 4096, []) == TRANSIENT * predicted
+    assert needed_bytes(PLAN, "materialised", 4096, [measured(2048, 1.0, 10)]) == predicted
     assert needed_bytes(PLAN, "gru", 128, []) > 0
 
 
@@ -77,4 +77,4 @@ def test_a_long_plan_is_refused_with_a_value_that_fits_or_with_what_else_to_lowe
     pool.limits = Limits(seconds=60.0)
     with pytest.raises(Refused, match="this host allows 60 s"):
         Sweep(SLOW, pool)  # type: ignore[arg-type]
-    assert pool.asked == []
+    assert pool.request == []

@@ -9,16 +9,16 @@ from engine.settings.errors import ConfigError, leniently
 
 
 def test_places_double_and_end_where_asked_and_kinds_may_stand_in_any_order() -> None:
-    assert read_plan({"longest": "300"}).places == (64, 128, 256, 300)
-    assert read_plan({"longest": 512}).places == (64, 128, 256, 512)
-    assert read_plan({"axis": "depth", "deepest": 6}).places == (1, 2, 4, 6)
+    assert read_plan({"longest": "300"}).ticks == (64, 128, 256, 300)
+    assert read_plan({"longest": 512}).ticks == (64, 128, 256, 512)
+    assert read_plan({"axis": "depth", "deepest": 6}).ticks == (1, 2, 4, 6)
     assert read_plan({"kinds": "cnn, fused"}).kinds == ("fused", "cnn")
 
 
 @pytest.mark.parametrize("sizes", [{}, {"d_model": 96, "n_heads": 8, "n_layers": 3}, {"axis": "depth", "d_model": 48}])
 def test_all_kinds_have_about_as_many_parameters(sizes: dict[str, object]) -> None:
     plan = read_plan(sizes)
-    first = plan.places[0]
+    first = plan.ticks[0]
     counts = {kind: n_parameters(plan.config(kind, first)) for kind in KINDS}
     assert counts["materialised"] == counts["fused"]
     for count in counts.values():

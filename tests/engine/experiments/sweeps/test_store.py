@@ -63,7 +63,7 @@ def test_the_table_has_a_row_for_each_visit(result: Result) -> None:
     rows = list(csv.DictReader(io.StringIO(store.to_csv(result))))
     assert len(rows) == len(result.visits)
     for row, visit in zip(rows, result.visits, strict=True):
-        assert (row["kind"], int(row["length"]), float(row["train_s"])) == (visit.kind, visit.place, visit.train)
+        assert (row["kind"], int(row["length"]), float(row["train_s"])) == (visit.kind, visit.tick, visit.train)
         assert row["saved"] == (str(visit.memory.saved) if visit.memory else "")
         assert bool(row["predicted_saved"]) == (visit.kind == "fused")
 
@@ -80,9 +80,9 @@ def test_a_measurement_of_an_earlier_version_is_still_read(result: Result) -> No
 def test_each_place_has_medians_and_the_range_of_a_step(result: Result) -> None:
     for kind in result.plan.kinds:
         for step in result.summaries(kind, "train"):
-            visits = [visit for visit in result.visits if (visit.kind, visit.place) == (kind, step.place)]
+            visits = [visit for visit in result.visits if (visit.kind, visit.tick) == (kind, step.tick)]
             steps = [visit.train for visit in visits]
             assert (step.value, step.low, step.high) == (median(steps), min(steps), max(steps))
-            (saved,) = [level.value for level in result.summaries(kind, "saved") if level.place == step.place]
+            (saved,) = [level.value for level in result.summaries(kind, "saved") if level.tick == step.tick]
             assert saved == next(visit.memory.saved for visit in visits if visit.memory)
         assert not result.summaries(kind, "cached"), "this machine times no token with its past kept"

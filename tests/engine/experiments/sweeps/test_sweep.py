@@ -28,19 +28,19 @@ def finished() -> tuple[Sweep, ScriptedPool]:
 def test_every_kind_goes_as_far_as_it_may(finished: tuple[Sweep, ScriptedPool]) -> None:
     result = finished[0].result
     assert result.state == "finished"
-    reached = {kind: result.summaries(kind, "train")[-1].place for kind in KINDS}
-    expected = {kind: max(p for p in PLAN.places if LAWS[kind](p) <= PLAN.patience) for kind in KINDS}
+    reached = {kind: result.summaries(kind, "train")[-1].tick for kind in KINDS}
+    expected = {kind: max(p for p in PLAN.ticks if LAWS[kind](p) <= PLAN.patience) for kind in KINDS}
     assert reached == expected
-    assert {skip.kind for skip in result.skips} == {kind for kind, place in expected.items() if place < 8192}
+    assert {skip.kind for skip in result.skips} == {kind for kind, tick in expected.items() if tick < 8192}
     for skip in result.skips:
-        assert skip.place == 2 * reached[skip.kind]
+        assert skip.tick == 2 * reached[skip.kind]
         assert skip.why.startswith("A step would take about ")
 
 
 def test_short_points_come_first_and_then_all_in_another_order(finished: tuple[Sweep, ScriptedPool]) -> None:
-    asked = finished[1].asked
-    rounds = [[(kind, place) for kind, place, at in asked if at == number] for number in range(3)]
-    assert [place for _, place in rounds[0]] == sorted(place for _, place in rounds[0])
+    request = finished[1].request
+    rounds = [[(kind, tick) for kind, tick, at in request if at == number] for number in range(3)]
+    assert [tick for _, tick in rounds[0]] == sorted(tick for _, tick in rounds[0])
     assert sorted(rounds[0]) == sorted(rounds[1]) == sorted(rounds[2])
     assert len({tuple(one) for one in rounds}) == 3
     assert all(finished[1].alone)
@@ -52,7 +52,7 @@ def test_each_visit_is_kept_and_the_memory_is_counted_once(finished: tuple[Sweep
     assert (level.value / level.low, level.high / level.low, level.visits) == pytest.approx((1.1, 1.2, 3))
     assert result.summaries("cnn", "cached") == []
     assert {visit.round for kind in KINDS for visit in result.counted(kind)} == {0}
-    assert [visit.saved for visit in result.counted("lstm")] == [100 * visit.place for visit in result.counted("lstm")]
+    assert [visit.saved for visit in result.counted("lstm")] == [100 * visit.tick for visit in result.counted("lstm")]
 
 
 def test_a_stop_keeps_what_there_is_and_until_then_the_time_left_counts_down() -> None:
@@ -77,9 +77,9 @@ def test_a_point_that_ends_its_worker_ends_only_its_kind() -> None:
     sweep = ended(ScriptedPool(fails=("gru", 256)))
     assert sweep.state == "finished"
     (skip,) = (skip for skip in sweep.result.skips if skip.kind == "gru")
-    assert (skip.place, skip.why) == (256, "Its worker used 9 GiB of memory and was ended.")
-    assert sweep.result.summaries("gru", "train")[-1].place == 128
-    assert sweep.result.summaries("cnn", "train")[-1].place == 8192
+    assert (skip.tick, skip.why) == (256, "Its worker used 9 GiB of memory and was ended.")
+    assert sweep.result.summaries("gru", "train")[-1].tick == 128
+    assert sweep.result.summaries("cnn", "train")[-1].tick == 8192
 
 
 def test_the_host_limits_what_a_step_may_take() -> None:
