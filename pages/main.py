@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.parts.app import server
-from pages.parts.app.frame import navigation, show_frame
+from pages.parts.app.frame import file_at, navigation, show_frame
 from pages.parts.app.in_markdown import say_ignored
 from pages.parts.app.turn import in_turn
 from pages.parts.app.visitor import note_visitor
@@ -19,9 +19,9 @@ note_visitor()
 try:
     with in_turn():
         page = navigation()
-        show_frame(page.url_path)
+        show_frame()
         say_ignored(open_lesson())
-        show_presenter(f"{page.url_path.replace('-', '_')}.py")
+        show_presenter(file_at(page.url_path))
         page.run()
 finally:  # a page may begin its script anew
     server.wake()

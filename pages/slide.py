@@ -33,7 +33,7 @@ with st.container(key="slide"):
     if now is None or slide is None:
         st.title("A slide of a lesson", anchor=False)
         st.markdown("It is shown while a lesson is held that has one.")
-        st.page_link("lessons.py", label="All lessons", icon=":material/co_present:")
+        st.page_link("teach.py", label="All lessons", icon=":material/co_present:")
     else:
         st.title(escaped(slide.title), anchor=False)
         with st.container(key="slide-words"):

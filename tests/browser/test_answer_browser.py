@@ -46,7 +46,7 @@ def test_marks_open_their_stages_in_place_by_mouse_and_keyboard_and_the_browser_
 
     links_of(page, "data-hunger").first.click()
     arrives(page, ISSUES["data-hunger"].title)
-    assert "issues?issue=data-hunger" in page.url
+    assert "questions?issue=data-hunger" in page.url
     assert len(page.context.pages) == 1
     page.go_back()
     arrives(page, TITLE)
@@ -67,19 +67,4 @@ def test_on_a_phone_a_mark_followed_early_leads_on_and_nothing_is_wider(open_pag
     page.get_by_role("heading", level=2).last.wait_for()
     expect(page.get_by_role("link", name="Run the experiment")).to_have_count(len(ANSWER))
     fits_the_width(page)
-    tabs_leave_the_glossary_in_sight(page)
     short_answer_is_in_sight_and_leads_on(page)
-    page.get_by_role("navigation", name="What goes wrong").get_by_role("link", name="Memory and time").click()
-    arrives(page, "Memory and time")
-    tabs_leave_the_glossary_in_sight(page)
-
-
-def tabs_leave_the_glossary_in_sight(page: Any) -> None:
-    button = page.get_by_role("button", name="Glossary", exact=True)
-    button.wait_for()
-    settled(page)
-    box = button.bounding_box()
-    assert box["x"] + box["width"] <= PHONE["width"]
-    links = page.get_by_role("navigation", name="What goes wrong").get_by_role("link")
-    boxes = [link.bounding_box() for link in links.all()]
-    assert all(one["x"] + one["width"] <= two["x"] + 1 for one, two in zip(boxes, [*boxes[1:], box], strict=True))

@@ -1,26 +1,11 @@
-"""The attention page in a real browser: the bar and the tabs, keyboard, linked pictures, at one visit."""
+"""The attention page in a real browser: keyboard and linked pictures, at one visit."""
 
 import re
 from typing import Any
 
 import pytest
 
-from pages.parts.app.frame import PLACES
 from tests.browser.conftest import PHONE, Open, drawn, expect, figure, fits_the_width
-
-MOST_HEIGHT = 40
-"""Pixels that the row of tabs may take."""
-
-PAINTED = """expected => {
-  const links = [...document.querySelectorAll('[data-testid=stTopNavLink]')];
-  const painted = links.map(link => !['transparent', 'rgba(0, 0, 0, 0)'].includes(getComputedStyle(link).backgroundColor));
-  return JSON.stringify(painted) === JSON.stringify(expected);
-}"""
-"""JavaScript: whether exactly the expected entries of the bar have a background, one truth value for each entry."""
-
-
-def tabs(page: Any) -> Any:
-    return page.get_by_role("navigation", name="Lab")
 
 
 def bands(page: Any, panel: str) -> int:
@@ -30,14 +15,6 @@ def bands(page: Any, panel: str) -> int:
 @pytest.mark.thorough
 def test_keys_move_the_query_pictures_are_linked_and_a_phone_holds_it(open_page: Open) -> None:
     page = open_page("attention", "Attention")
-    tabs(page).wait_for()
-    links = page.get_by_test_id("stTopNavLink")
-    titles = [link.strip() for link in links.locator("span[label]").all_inner_texts()]
-    assert titles == [place.title for place in PLACES]
-    # The color fades in, and the element with its rule comes after the tabs: both are waited for.
-    page.wait_for_function(PAINTED, arg=[False, True, False, False, False])
-    assert tabs(page).locator("[aria-current=page]").all_inner_texts() == ["Attention"]
-
     page.get_by_text(re.compile(r"Query 8 .* looks most at key")).wait_for()
     strips, pattern = (drawn(page, panel) for panel in ("strips", "pattern.one"))
     pattern.evaluate("(node) => { node.marked = true }")
@@ -71,13 +48,4 @@ def test_keys_move_the_query_pictures_are_linked_and_a_phone_holds_it(open_page:
     page.get_by_role("radio", name="Steps").click()
     page.get_by_test_id("stDataFrame").scroll_into_view_if_needed()  # it is drawn where it is seen
     page.locator("[role=gridcell]").first.wait_for(state="attached")
-    fits_the_width(page)
-
-    # Tabs are links for the keyboard too, and low.
-    tabs(page).get_by_role("link", name="Text").focus()
-    page.keyboard.press("Enter")
-    page.get_by_role("heading", name="Text", exact=True).wait_for()
-    assert re.search(r"/text(\?|$)", page.url)
-    page.wait_for_function("() => document.querySelector('.st-key-frame [aria-current]').innerText === 'Text'")
-    assert tabs(page).bounding_box()["height"] <= MOST_HEIGHT
     fits_the_width(page)

@@ -15,17 +15,17 @@ PAGES = {
     "story?step=4": "Only how far apart",
     "attention": "Attention",
     "text": "Text",
-    "issues": "What goes wrong",
+    "questions": "What goes wrong",
     "answer": "The question, answered",
-    "lessons": "Lessons",
-    "memory-and-time": "Memory and time",
+    "teach": "Lessons",
+    "cost": "Memory and time",
     "encodings": "Encodings",
     "design": "Design",
     "encodings?view=choose": "Encodings",
     "notebooks": "Notebooks",
     "classroom": "A class",
     "slide": "A slide of a lesson",
-    "notebook": next(iter(NOTEBOOKS.values())).title,
+    "notebooks?notebook=mean-pooling": next(iter(NOTEBOOKS.values())).title,
 }
 """The heading of each page by its address. No two in a row have the same: by it the page is seen to have changed."""
 GROUND = {"light": "rgb(246, 247, 249)", "dark": "rgb(15, 19, 27)"}

@@ -59,7 +59,7 @@ def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_cl
     page.get_by_test_id("stDataFrame").first.wait_for()
     nothing_is_cut_off(page)  # its published table is wider than a phone
     page.set_viewport_size(WIDE)
-    page.get_by_role("link", name="Issues", exact=True).click()
+    page.get_by_role("link", name="Questions", exact=True).click()
     page.get_by_role("heading", name="What goes wrong", exact=True).wait_for()
     nothing_is_cut_off(page)
     tiles = [page.locator(f"[class*='-tile-{slug}']") for slug in (*START, next(iter(ISSUES)))]
@@ -78,7 +78,7 @@ def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_cl
     page.get_by_role("heading", name="What to do about it").wait_for()
     page.locator("a[href$='glossary?term=residual']").click()
     page.get_by_role("dialog").get_by_text(TERMS["residual"].text).wait_for()
-    assert page.url.endswith(f"issues?issue={SKIPS.slug}")
+    assert page.url.endswith(f"questions?issue={SKIPS.slug}")
 
     # From a guess to the curves of a run, its claims and its evidence.
     first_seed = LIVE_SEED + random.randrange(
@@ -148,7 +148,7 @@ def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
     assert SLIDE.title in words
     assert "grey: stored seeds 1000 to 1015" in words
     assert f"1 seed ({LIVE_SEED}), Attention Lab, http" in words
-    assert "issues?issue=cost" in words
+    assert "questions?issue=cost" in words
     box = blank.locator("svg").first.bounding_box()
     assert (box["width"], box["height"]) == (800, 450)
     assert blank.evaluate("getComputedStyle(document.querySelector('rect')).fill") == "rgb(255, 255, 255)"

@@ -1,8 +1,8 @@
-"""Ways between pages: Back and Forward of the browser, and the menu of a phone."""
+"""Ways between pages: the bar, Back and Forward of the browser, and the menu of a phone."""
 
 import pytest
 
-from pages.parts.app.frame import PLACES
+from pages.parts.app.frame import PAGES
 from tests.browser.conftest import PHONE, Open, eventually, expect, settled
 
 CHANGES = ("ALiBi", "FIRE", "T5 bias")
@@ -14,6 +14,13 @@ PHONES = {
     "phone": DESKTOP_SITE.replace("X11; Linux x86_64", "Linux; Android 16; Pixel 9").replace("Safari", "Mobile Safari"),
     "desktop site": DESKTOP_SITE,
 }
+
+PAINTED = """expected => {
+  const links = [...document.querySelectorAll('[data-testid=stTopNavLink]')];
+  const painted = links.map(link => !['transparent', 'rgba(0, 0, 0, 0)'].includes(getComputedStyle(link).backgroundColor));
+  return JSON.stringify(painted) === JSON.stringify(expected);
+}"""
+"""JavaScript: whether exactly the expected entries of the bar have a background, one truth value for each entry."""
 
 
 @pytest.mark.parametrize("path", SETTINGS)
@@ -56,7 +63,7 @@ def test_back_leads_from_an_issue_to_the_map_whatever_was_set_and_to_the_issue_b
             page.wait_for_url(lambda now, before=before: now != before)
             settled(page)
         page.keyboard.press("Escape")
-        page.get_by_role("link", name="Issues", exact=True).click()
+        page.get_by_role("link", name="Questions", exact=True).click()
         at("What goes wrong")
     for heading in (ISSUES[1], "What goes wrong", ISSUES[0], "What goes wrong"):
         page.go_back()
@@ -65,11 +72,26 @@ def test_back_leads_from_an_issue_to_the_map_whatever_was_set_and_to_the_issue_b
     at(ISSUES[0])
 
 
+@pytest.mark.thorough
+def test_the_bar_has_one_row_marks_the_page_and_an_earlier_address_leads_on(open_page: Open, app: str) -> None:
+    page = open_page("memory-and-time?d_model=32", "Memory and time")
+    page.wait_for_url(f"{app}cost?d_model=32")
+    links = page.get_by_test_id("stTopNavLink")
+    titles = [link.strip() for link in links.locator("span[label]").all_inner_texts()]
+    assert titles == [page.title for page in PAGES if page.icon]
+    assert len({box["y"] for box in (link.bounding_box() for link in links.all())}) == 1
+    # The color fades in: it is waited for.
+    page.wait_for_function(PAINTED, arg=[title == "Cost" for title in titles])
+    links.nth(titles.index("Teach")).focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{app}teach")
+
+
 @pytest.mark.parametrize("kind", PHONES)
 def test_the_menu_of_a_phone_closes_when_a_place_is_chosen_and_stays_closed(open_page: Open, kind: str) -> None:
     page = open_page("", viewport=PHONE, has_touch=True, is_mobile=True, user_agent=PHONES[kind])
     opened, drawer = page.get_by_test_id("stExpandSidebarButton"), page.get_by_test_id("stSidebarNav")
-    for place in (PLACES[1], PLACES[0]):
+    for place in (PAGES[1], PAGES[0]):
         opened.tap()
         drawer.get_by_role("link", name=place.title, exact=True).tap()
         expect(drawer).not_to_be_in_viewport()

@@ -146,7 +146,7 @@ def test_a_click_takes_a_skip_connection_away_and_puts_it_back(open_page: Open) 
     panel.locator('.part.skip.cut[data-layer="1"]').wait_for()
     panel.get_by_text("Taken away: skip connection of layer 2.").wait_for()
     issue = panel.get_by_role("link", name="Do deep models need skip connections?")
-    assert issue.get_attribute("href").endswith("issues?issue=missing-skips")
+    assert issue.get_attribute("href").endswith("questions?issue=missing-skips")
     assert lines(page, "cut-stream").count("M") == 11, "the stretch past the second layer, at each position"
     expect(panel.get_by_role("dialog")).to_have_count(0)
 

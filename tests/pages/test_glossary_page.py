@@ -1,4 +1,4 @@
-"""The glossary's address, and the ways that lead to a term."""
+"""The glossary as a drawer, and the ways that lead to a term."""
 
 import re
 from pathlib import Path
@@ -16,14 +16,15 @@ def headings(app: AppTest) -> list[str]:
 
 
 def test_a_link_opens_the_drawer_at_its_term_one_to_none_is_searched_for_in_names_and_texts(open_page: Open) -> None:
-    app = open_page("glossary.py", term="mask")
+    app = open_page("start.py", term="mask")
+    assert "term" not in app.query_params
     assert app.title[0].value == "Attention Lab"
     assert headings(app)[0] == TERMS["mask"].name
     assert headings(app)[1:] == sorted((term.name for term in TERMS.values() if term.slug != "mask"), key=str.casefold)
 
-    app = open_page("glossary.py", term="zork")
+    app = open_page("start.py", term="zork")
     assert "No term has `zork` in it." in app.info[0].value
-    app = open_page("glossary.py", term="from the future")
+    app = open_page("start.py", term="from the future")
     assert app.text_input(key=SEARCH).value == "from the future"
     assert headings(app) == [TERMS["causal"].name]
 

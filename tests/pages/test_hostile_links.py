@@ -18,7 +18,7 @@ HOSTILE = (*CASES["hostile"], "# " * 10_000)
 WRONG = [(row["page"], row["right"], row["wrong"]) for row in CASES["link"]]
 """Pages with a part of a link that is right, and with others that are wrong: each with its text and what is allowed there, nothing where
 the page has no setting of that name."""
-PAGES = [*dict.fromkeys(page for page, *_ in WRONG), "glossary.py"]
+PAGES = [*dict.fromkeys(page for page, *_ in WRONG), "start.py"]
 
 
 @pytest.mark.parametrize(("page", "right", "wrong"), WRONG)
@@ -104,8 +104,8 @@ def test_no_link_writes_onto_a_page(open_page: Open, page: str, first: int) -> N
     app = open_page(page, **query, **{given: given for given in HOSTILE if given.strip()})
     shown = [box.value for kind in ("warning", "error", "info", "toast") for box in app.get(kind)]
     ignored = [sentence for sentence in shown if sentence.startswith("From the link")]
-    assert len(ignored) >= (0 if page == "glossary.py" else len(HOSTILE) - 1)
-    if page == "glossary.py":
+    assert len(ignored) >= (0 if page == "start.py" else len(HOSTILE) - 1)
+    if page == "start.py":
         assert shown, "what is searched for is repeated"
     for sentence in shown:
         assert_harmless(sentence)

@@ -28,7 +28,7 @@ def test_one_button_trains_cuts_swaps_and_begins_again_beside_three_doors(
 ) -> None:
     app = open_page("start.py")
     assert app.title[0].value == "Attention Lab"
-    assert {"lab", "issues", "encodings"} <= {link.proto.page for link in app.get("page_link")}
+    assert {"lab", "questions", "encodings"} <= {link.proto.page for link in app.get("page_link")}
     assert len([label for label in labels(app) if label != "Glossary"]) == 1
     press(app, WAY[0].label)
     run = server.find(app.session_state[RUN])

@@ -143,7 +143,7 @@ async def run_issues(life: Life) -> None:
     """A visitor who runs an issue, and another one where the server was gone."""
 
     async def run(http: aiohttp.ClientSession) -> None:
-        async with opened(http, life.address, "issues", "issue=missing-mask") as tab:
+        async with opened(http, life.address, "questions", "issue=missing-mask") as tab:
             await press(life, tab, "Run")
             while life.up.is_set():
                 await asyncio.sleep(0.5)

@@ -55,7 +55,7 @@ async def lab(server: psutil.Process, address: str, sessions: int, steps: int, s
 
 async def issue(server: psutil.Process, address: str, sessions: int, seconds: float) -> Figures:
     """``seconds``: what has not ended then counts as never ended."""
-    async with open_tabs(address, [("issues", f"issue={ISSUES[0]}")] * sessions) as tabs, watching(server) as watch:
+    async with open_tabs(address, [("questions", f"issue={ISSUES[0]}")] * sessions) as tabs, watching(server) as watch:
         deadline = time.perf_counter() + seconds
         took = await asyncio.gather(*map(run_and_move, tabs, phases(sessions), repeat(deadline)))
         ended = {"Run to its end, median (s)": percentile(took, 0.5), "Run to its end, longest (s)": max(took)}
@@ -64,7 +64,7 @@ async def issue(server: psutil.Process, address: str, sessions: int, seconds: fl
 
 async def mixed(server: psutil.Process, address: str, sessions: int, seconds: float) -> Figures:
     """All for ``seconds``. With fewer than five sessions each runs an issue."""
-    issues = [("issues", f"issue={slug}") for slug, _ in zip(ISSUES, range(sessions), strict=False)]
+    issues = [("questions", f"issue={slug}") for slug, _ in zip(ISSUES, range(sessions), strict=False)]
     others = [page for page, _ in zip(cycle(MOVED), range(sessions - len(issues)), strict=False)]
     async with open_tabs(address, [*issues, *((page, "") for page, _ in others)]) as tabs, watching(server) as watch:
         deadline = time.perf_counter() + seconds
@@ -189,7 +189,7 @@ async def until_ready(address: str) -> None:
 
 async def warm_up(address: str) -> None:
     """Each page once and a short run: everything is imported, the workers are awake and the machine's speed is known."""
-    for page, _ in (*MOVED, ("issues", ())):
+    for page, _ in (*MOVED, ("questions", ())):
         async with visitor() as http, opened(http, address, page, "steps=20" if page == "lab" else "") as tab:
             if page == "lab":
                 await tab.press("Train")

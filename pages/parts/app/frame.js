@@ -1,5 +1,4 @@
-// What Streamlit's links lack: the current tab says so to a screen reader, a link to a term opens the drawer in place,
-// and the next screen of a page begins at its title.
+// What Streamlit's links lack: a link to a term opens the drawer in place, and the next screen of a page begins at its title.
 
 import { STREAMLIT } from "./streamlit.js"
 
@@ -29,19 +28,6 @@ function reachTables() {
 export default function ({ data, setTriggerValue }) {
   if (screen !== data.screen) document.querySelector(STREAMLIT.main)?.scrollTo(0, 0)
   screen = data.screen
-  const row = document.querySelector(".st-key-frame") // none where a place has one page
-  const mark = () => {
-    if (!row) return
-    row.setAttribute("role", "navigation")
-    row.setAttribute("aria-label", data.place)
-    for (const link of row.querySelectorAll("a")) {
-      if (link.innerText.trim() === data.current) link.setAttribute("aria-current", "page")
-      else link.removeAttribute("aria-current")
-    }
-  }
-  const late = new MutationObserver(mark) // the links may come after this script
-  mark()
-  if (row) late.observe(row, { childList: true, subtree: true })
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let soon
   const later = () => {
@@ -61,7 +47,6 @@ export default function ({ data, setTriggerValue }) {
   }
   document.addEventListener("click", follow, true)
   return () => {
-    late.disconnect()
     tables.disconnect()
     removeEventListener("resize", later)
     document.removeEventListener("click", follow, true)

@@ -1,8 +1,8 @@
-"""The frame around every page: the bar with its places, the tabs of the present place, and the glossary as a drawer."""
+"""The frame around every page: the bar, earlier addresses, and the glossary as a drawer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, TypeVarTuple
 
 import streamlit as st
@@ -10,110 +10,101 @@ from streamlit.navigation.page import Page
 
 from engine.foundation.glossary import TERMS
 from engine.settings.names import meant
+from pages.parts.app.earlier import EARLIER
 from pages.parts.app.in_markdown import show_terms
 from pages.parts.app.scripts import joined
 
 
 @dataclass(frozen=True)
-class View:
-    """One page of a place."""
+class AppPage:
+    """One page of the app."""
 
     title: str
-    file: str
-    """The page's file in ``pages/``; links name it."""
+    address: str
+    """Without a slash; also the name of the page's file."""
+    icon: str = ""
+    """Of its entry in the bar; without one it is in none: links and lessons lead to it."""
+    script: str = ""
+    """The page's file, where it has another name."""
 
     @property
-    def address(self) -> str:
-        return PurePath(self.file).stem.replace("_", "-")
+    def file(self) -> str:
+        """The page's file in ``pages/``; links name it."""
+        return self.script or f"{self.address}.py"
 
 
-@dataclass(frozen=True)
-class Place:
-    """An entry of the bar, which leads to the first of its views."""
-
-    title: str
-    icon: str
-    views: tuple[View, ...]
-
-
-def _place(title: str, icon: str, **views: str) -> Place:
-    """``views``: the name of each tab, by the name of its file."""
-    return Place(title, f":material/{icon}:", tuple(View(tab, f"{name}.py") for name, tab in views.items()))
-
-
-PLACES = (
-    _place("Start", "home", start="Start"),
-    _place("Lab", "science", lab="Train", attention="Attention", text="Text"),
-    _place(
-        "What goes wrong",
-        "bug_report",
-        issues="Issues",
-        answer="The answer",
-        lessons="Lessons",
-        memory_and_time="Memory and time",
-    ),
-    _place("Encodings", "pin_drop", encodings="Compare", design="Design"),
-    _place("Notebooks", "code_blocks", notebooks="All notebooks", notebook="One notebook"),
+PAGES = (
+    AppPage("Start", "start", "home"),
+    AppPage("Lab", "lab", "science"),
+    AppPage("Questions", "questions", "bug_report", "issues.py"),
+    AppPage("Teach", "teach", "school"),
+    AppPage("Encodings", "encodings", "pin_drop"),
+    AppPage("Cost", "cost", "timer", "memory_and_time.py"),
+    AppPage("Notebooks", "notebooks", "code_blocks"),
+    AppPage("Class", "classroom"),
+    AppPage("Slide", "slide"),
+    AppPage("Attention", "attention"),
+    AppPage("Text", "text"),
+    AppPage("The answer", "answer"),
+    AppPage("Design", "design"),
+    AppPage("Reverse in six steps", "story"),
 )
-FIRST = PLACES[0].views[0]
+FIRST = PAGES[0]
 """The page that the bare address opens, whose links have an empty address."""
-STORY = View("Reverse in six steps", "story.py")
-"""The earlier address of a lesson, to which it leads."""
-GLOSSARY = View("Glossary", "glossary.py")
-"""A drawer on every page, and so in no place; its address opens the drawer."""
-UNLISTED = (GLOSSARY, STORY, View("Class", "classroom.py"), View("Slide", "slide.py"))
-"""The pages in no place: links and lessons lead to them."""
 
 
-def place_at(address: str) -> Place | None:
-    """The place with the view of that address; None for those in no place. The first page's address is empty."""
-    views = {view.address: place for place in PLACES for view in place.views}
-    return views.get(address) if address else PLACES[0]
+def file_at(address: str) -> str:
+    """The file of the page with this address."""
+    return next((page.file for page in PAGES if page.address == address), FIRST.file)
+
+
+def address_of(file: str) -> str:
+    """What links to the page of this file have behind the app's address; empty for the first page."""
+    return next(page.address for page in PAGES if page.file == file) if file != FIRST.file else ""
 
 
 HERE = Path(__file__).parent
 SCREEN = "frame.screen"
 """Session key: the name of the screen that a page of several shows; the browser scrolls up when it becomes another one."""
+GLOSSARY = "Glossary"
+TERM = "term"
+"""What a link to a term has in its query, on whatever page."""
 REQUESTED_TERM = "frame.asked"
-"""The session key of what a link to the glossary asks for, until the drawer is open there."""
+"""The session key of the term that a link asks for, until the drawer is open there."""
 SEARCH = "frame.search"
 
 
 def navigation() -> Page:
-    """The page that the address asks for. In the bar stands the first view of each place, by the name of the place."""
-    pages = [_page(view, place) for place in PLACES for view in place.views]
-    unlisted = [st.Page(view.file, title=view.title, url_path=view.address, visibility="hidden") for view in UNLISTED]
-    return st.navigation([*pages, *unlisted], position="top")
+    """The page that the address asks for. An earlier address leads on, and the script run ends here."""
+    pages = [
+        st.Page(
+            page.file, title=page.title, icon=f":material/{page.icon}:" if page.icon else None, url_path=page.address,
+            default=page is FIRST, visibility="visible" if page.icon else "hidden",
+        )
+        for page in PAGES
+    ]  # fmt: skip
+    earlier = [st.Page(nothing, title=address, url_path=address, visibility="hidden") for address in EARLIER]
+    page = st.navigation([*pages, *earlier], position="top")
+    if moved := EARLIER.get(page.url_path):
+        st.switch_page(moved.file, query_params=moved.query(st.query_params.to_dict()))
+    return page
 
 
-def _page(view: View, place: Place) -> Page:
-    first = view is place.views[0]
-    return st.Page(
-        view.file, title=place.title if first else view.title, icon=place.icon, url_path=view.address,
-        default=view is FIRST, visibility="visible" if first else "hidden",
-    )  # fmt: skip
-
-
-def show_frame(address: str) -> None:
-    """The row above a page: a tab for each view of its place, and the button of the glossary. Unseen: what waits for a lost server."""
-    place, address = place_at(address), address or FIRST.address
-    views = place.views if place and len(place.views) > 1 else ()
-    within = views[0].address if views and address != views[0].address else "none"
-    with st.container(key="frame-away"), st.container(key=f"frame-in-{within}"):
+def show_frame() -> None:
+    """The button of the glossary, beside the page's title. Unseen: what waits for a lost server."""
+    if TERM in st.query_params:
+        open_glossary(st.query_params.pop(TERM))
+    with st.container(key="frame-away"):
         listening_script(HERE / "away.js")(key="frame.away", on_back_change=nothing)
-    key = "frame" if views else "frame-alone"
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=key):
-        for view in views:
-            st.page_link(view.file, label=view.title)
-        names = {view.address: view.title for view in views}
-        as_fragment(_glossary, place.title if place else "", names.get(address, ""))
+    with st.container(horizontal=True, key="frame"):
+        as_fragment(_glossary)
 
 
-def _glossary(place: str, current: str) -> None:
-    """The button, and whatever link to a term is followed on the page. ``current``: the name of this page's tab, if any."""
+def _glossary() -> None:
+    """The button, and whatever link to a term is followed on the page."""
     with st.container(horizontal=True, key="frame-end"):
-        pressed = st.button(GLOSSARY.title, icon=":material/dictionary:", type="tertiary")
-        here = {"place": place, "current": current, "screen": st.session_state.get(SCREEN, "")}
+        pressed = st.button(GLOSSARY, icon=":material/dictionary:", type="tertiary")
+        here = {"screen": st.session_state.get(SCREEN, "")}
         followed = listening_script(HERE / "frame.js")(key="frame.script", on_term_change=nothing, data=here)
     linked = st.session_state.pop(REQUESTED_TERM, None)
     if pressed or linked is not None or followed.term in TERMS:
@@ -121,14 +112,14 @@ def _glossary(place: str, current: str) -> None:
 
 
 def open_glossary(term: str) -> None:
-    """Open the drawer on the next page, at a term by its slug; what is none is searched for."""
+    """Open the drawer, at a term by its slug; what is none is searched for."""
     slug = meant(term, TERMS)
     st.session_state[REQUESTED_TERM] = slug
     if slug not in TERMS:
         st.session_state[SEARCH] = slug
 
 
-@st.dialog(GLOSSARY.title, width=544, position="right")
+@st.dialog(GLOSSARY, width=544, position="right")
 def _drawer(term: str | None) -> None:
     show_terms(term, st.text_input("Search", placeholder="for example mask", key=SEARCH))
 

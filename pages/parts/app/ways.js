@@ -2,13 +2,16 @@
 import { STREAMLIT } from "./streamlit.js"
 
 {
-  // An entry of the browser's history is a page, or an issue. Streamlit adds one for each address that a page writes, and
+  // An entry of the browser's history is a page, an issue or a notebook. Streamlit adds one for each address that a page writes, and
   // Back from it would change nothing, since the page keeps what is set.
-  const issueIn = (/** @type {{ search: string }} */ address) => new URLSearchParams(address.search).get("issue")
+  const shownIn = (/** @type {{ search: string }} */ address) => {
+    const query = new URLSearchParams(address.search)
+    return query.get("issue") ?? query.get("notebook")
+  }
   const push = history.pushState.bind(history)
   history.pushState = (state, title, to) => {
     const next = new URL(to ?? "", location.href)
-    if (next.pathname === location.pathname && issueIn(next) === issueIn(location)) {
+    if (next.pathname === location.pathname && shownIn(next) === shownIn(location)) {
       history.replaceState(state, title, to)
     } else push(state, title, to)
   }

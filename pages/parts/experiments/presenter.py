@@ -15,7 +15,7 @@ from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.lessons import Lesson, LessonStep
 from engine.foundation.formatting import counted
 from engine.settings.names import meant
-from pages.parts.app.frame import as_fragment, last_received, received
+from pages.parts.app.frame import address_of, as_fragment, last_received, received
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.recent_runs import shown_run
 from pages.parts.app.scripts import joined
@@ -49,7 +49,7 @@ def show_presenter(file: str) -> None:
     st.html(f'<style class="{"presented" if on else ""}">{style}</style>')
     data: dict[str, object] = {"on": on, "received": last_received(RECEIVED)}
     if now is not None and on:  # only who presents shows the code
-        base = base_address(file.removesuffix(".py").replace("_", "-"))
+        base = base_address(address_of(file))
         link = f"{base}classroom?class={now.classroom}" if now.classroom else held.link_of(now.lesson, base)
         drawing = qr_code(link)
         data |= {
@@ -200,7 +200,7 @@ def _show_end() -> None:
     """What a reader takes along, and the ways on."""
     offer_hand_in()
     st.page_link("issues.py", label="Experiments with eight seeds", icon=":material/bug_report:")
-    st.page_link("lessons.py", label="More lessons", icon=":material/school:")
+    st.page_link("teach.py", label="More lessons", icon=":material/school:")
     if st.button("Leave the lesson", icon=":material/close:", help="You stay on this page, with all its settings."):
         held.put(None)
         st.rerun()

@@ -18,7 +18,7 @@ from engine.experiments.question import ANSWERS
 from engine.foundation.errors import NoRoom
 from engine.foundation.formatting import counted
 from engine.settings.errors import ConfigError, Problem
-from pages.parts.app.frame import SCREEN
+from pages.parts.app.frame import SCREEN, address_of
 from pages.parts.app.page_state import carried_in, carry
 from pages.parts.app.visitor import visitor
 from pages.parts.experiments.question import keep_answer
@@ -281,7 +281,7 @@ def link_of(lesson: Lesson, base: str) -> str:
     """The full link to the first step of a lesson, for who goes through it alone. ``base``: the address of the app, with a slash at its
     end."""
     file, query = way_into(lesson)
-    return f"{base}{file.removesuffix('.py')}?{urlencode(query)}"
+    return f"{base}{address_of(file)}?{urlencode(query)}"
 
 
 def way_into(lesson: Lesson, at: int = 0) -> tuple[str, dict[str, str]]:

@@ -254,6 +254,6 @@ def _finding(figure: KeyFigure, shown: Shown | None) -> KeyFinding | None:
 def show_share(issue: Issue) -> None:
     link, own = st.columns([1.3, 1], gap="large")
     with link:
-        show_link(f"{base_address('issues')}issues?issue={issue.slug}")
+        show_link(f"{base_address('questions')}questions?issue={issue.slug}")
     with own:
         offer_hand_in()

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 import re
 from itertools import groupby
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import plotly.graph_objects as go
 import streamlit as st
 
+from engine.settings.errors import Problem
+from engine.settings.names import meant
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import ModelSettings, PageState, one_of
 from pages.parts.boards.component import Json
@@ -19,23 +22,32 @@ from pages.parts.charts.colors import BLUE, MAGENTA, MUTED, ORANGE, TEAL, VIOLET
 from pages.parts.notebooks.cells import Cell, NotebookStep
 from pages.parts.notebooks.notebook import NOTEBOOKS, Notebook
 
-PAGE, NOTEBOOK_PAGE = "notebooks.py", "notebook.py"
+PAGE = "notebooks.py"
 
 
 class NotebookState(PageState):
-    """The slug of a notebook."""
+    """The slug of a notebook; the overview has none."""
+
+    REMOVED = MappingProxyType(
+        {"play": "Cells no longer run in the app: below are stored outputs. The download runs anywhere."}
+    )
 
     notebook: Annotated[str | None, one_of(NOTEBOOKS)] = None
 
 
 class NotebookSettings(ModelSettings[NotebookState]):
+    def open_address(self) -> tuple[dict[str, str], list[Problem]]:
+        """The address says at any time which notebook is shown: a link to the overview is empty."""
+        link, ignored = super().open_address()
+        slug = meant(st.query_params.get("notebook", ""), NOTEBOOKS)
+        self.put({"notebook": slug if slug in NOTEBOOKS else None})
+        return link, ignored
+
     def notebook(self) -> Notebook | None:
         return NOTEBOOKS.get(self.values()["notebook"])
 
 
 SETTINGS = NotebookSettings("notebook", NotebookState)
-OVERVIEW = ModelSettings("notebooks", PageState)
-"""Nothing is set in the overview."""
 
 
 # A notebook's figure in the house style: its own data, titles and levels; the app's colours and axes
@@ -133,7 +145,7 @@ def show_overview() -> None:
     for number, notebook in enumerate(NOTEBOOKS.values(), start=1):
         with st.container(border=True, gap="xsmall", key=f"notebooks-card-{notebook.slug}"):
             title, query = f"**{number}. {notebook.title}**", {"notebook": notebook.slug}
-            st.page_link(NOTEBOOK_PAGE, label=title, query_params=query)
+            st.page_link(PAGE, label=title, query_params=query)
             st.markdown(notebook.learns)
             st.caption(f"{_steps(notebook)} · about {notebook.minutes} minutes")
 
@@ -147,7 +159,7 @@ def show_neighbours(notebook: Notebook) -> None:
         for icon, at in ((":material/arrow_back:", number - 1), (":material/arrow_forward:", number + 1)):
             if 0 <= at < len(others):
                 title, query = others[at].title, {"notebook": others[at].slug}
-                st.page_link(NOTEBOOK_PAGE, label=title, icon=icon, query_params=query)
+                st.page_link(PAGE, label=title, icon=icon, query_params=query)
 
 
 def _steps(notebook: Notebook) -> str:

@@ -162,9 +162,10 @@ def _of_boards() -> dict[str, BoardKind]:
 
 
 def _of_pages() -> list[str]:
-    from pages.parts.app.frame import GLOSSARY, PLACES, STORY  # late, as above
+    from pages.parts.app.earlier import EARLIER  # late, as above
+    from pages.parts.app.frame import PAGES
 
-    return [view.address for place in PLACES for view in place.views] + [GLOSSARY.address, STORY.address]
+    return [*(page.address for page in PAGES), *EARLIER]
 
 
 async def once_end_requested(stop: Callable[[], object]) -> None:

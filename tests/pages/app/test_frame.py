@@ -1,42 +1,34 @@
-"""Places of the app, fragments of a page, and presses that a script tells."""
+"""Pages of the app, fragments of a page, and presses that a script tells."""
 
 import re
 from pathlib import Path
 
-import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from engine.foundation.glossary import TERMS
-from pages.parts.app.frame import FIRST, PLACES, UNLISTED, View, last_received, place_at, received
-from tests.pages.looking import Open, labels, press
+from pages.parts.app.earlier import EARLIER
+from pages.parts.app.frame import FIRST, PAGES, address_of, file_at, last_received, received
+from tests.pages.looking import Open, press
 
-PAGES = Path(__file__).parents[3] / "pages"
-VIEWS = [view for place in PLACES for view in place.views]
-
-
-def tabs(app: AppTest) -> dict[str, str]:
-    """The names and addresses of the tabs, which come before everything that a page links to."""
-    addresses = {view.address: view.title for view in VIEWS} | {"": FIRST.title}
-    links = [link.proto for link in app.get("page_link")]
-    return {link.label: link.page or FIRST.address for link in links if addresses.get(link.page) == link.label}
+FOLDER = Path(__file__).parents[3] / "pages"
 
 
-def test_every_page_of_a_place_stands_in_one_which_its_address_alone_tells() -> None:
-    files = {path.name for path in PAGES.glob("*.py")} - {"__init__.py", "main.py"}
-    assert sorted(files) == sorted(view.file for view in (*VIEWS, *UNLISTED))
-    assert [place.title for place in PLACES] == ["Start", "Lab", "What goes wrong", "Encodings", "Notebooks"]
-    assert place_at("memory-and-time") is PLACES[2]
-    assert place_at("") is PLACES[0]
-    assert [place_at(view.address) for view in UNLISTED] == [None] * 4
+def test_every_page_is_in_the_table_and_the_bar_has_seven() -> None:
+    files = {path.name for path in FOLDER.glob("*.py")} - {"__init__.py", "main.py"}
+    assert sorted(files) == sorted(page.file for page in PAGES)
+    bar = ["Start", "Lab", "Questions", "Teach", "Encodings", "Cost", "Notebooks"]
+    assert [page.title for page in PAGES if page.icon] == bar
+    assert [file_at(page.address) for page in PAGES] == [page.file for page in PAGES]
+    assert [address_of(page.file) for page in PAGES[1:]] == [page.address for page in PAGES[1:]]
+    assert (file_at(""), address_of(FIRST.file)) == (FIRST.file, "")
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.address)
-def test_a_page_has_the_tabs_of_its_place(open_page: Open, view: View) -> None:
-    place = next(place for place in PLACES if view in place.views)
-    app = open_page(view.file)
-    assert tabs(app) == ({} if len(place.views) == 1 else {one.title: one.address for one in place.views})
-    assert "Glossary" in labels(app)
+def test_every_earlier_address_leads_to_a_page() -> None:
+    addresses = {page.address for page in PAGES}
+    for address, moved in EARLIER.items():
+        assert address not in addresses
+        assert moved.file in {page.file for page in PAGES}
 
 
 def test_the_glossary_opens_on_any_page(open_page: Open) -> None:
@@ -68,13 +60,13 @@ def test_the_container_that_a_fragment_makes_has_no_neighbours() -> None:
 
 
 def test_every_fragment_of_the_app_is_made_so() -> None:
-    making = [file.name for file in PAGES.rglob("*.py") if re.search(r"\bst\.fragment\b", file.read_text("utf-8"))]
+    making = [file.name for file in FOLDER.rglob("*.py") if re.search(r"\bst\.fragment\b", file.read_text("utf-8"))]
     assert making == ["frame.py"]
 
 
 def test_no_page_stops_its_script_early() -> None:
     """``st.stop`` would keep the fragments of the script run before: one that is asked to run again then draws at a place that is gone."""
-    stopping = [file.name for file in PAGES.rglob("*.py") if re.search(r"\bst\.stop\b", file.read_text("utf-8"))]
+    stopping = [file.name for file in FOLDER.rglob("*.py") if re.search(r"\bst\.stop\b", file.read_text("utf-8"))]
     assert stopping == []
 
 

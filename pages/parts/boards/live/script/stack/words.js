@@ -248,7 +248,7 @@ export function madeWithout(/** @type {Model} */ model) {
 /** The link to the issue that asks a part. */
 function issueOf(/** @type {Part} */ { issue }) {
   return (
-    issue && { href: inApp(`issues?issue=${encodeURIComponent(issue.slug)}`), title: issue.title }
+    issue && { href: inApp(`questions?issue=${encodeURIComponent(issue.slug)}`), title: issue.title }
   )
 }
 

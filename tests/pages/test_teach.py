@@ -11,7 +11,7 @@ from engine.experiments.lessons import LESSONS, Lesson, LessonStep, from_code, l
 from pages.parts.app.in_markdown import escaped
 from pages.parts.experiments.handouts import TOO_LONG, qr_code
 from pages.parts.experiments.presenting import PHASES, Presenting, link_of
-from pages.parts.lessons import TEXT
+from pages.parts.teach import TEXT
 from tests.pages.looking import Open, guess, labels, press, question, said, trained
 
 
@@ -22,7 +22,7 @@ def form_of(app: AppTest) -> dict[str, object]:
 
 
 def test_the_page_has_all_lessons_and_one_can_be_begun_with(open_page: Open) -> None:
-    app = open_page("lessons.py")
+    app = open_page("teach.py")
     words = said(app)
     for lesson in LESSONS.values():
         assert f"{lesson.title} · {lesson.minutes} minutes" in words
@@ -36,7 +36,7 @@ def test_the_page_has_all_lessons_and_one_can_be_begun_with(open_page: Open) -> 
 
 
 def test_a_lesson_of_ones_own_is_made_reordered_and_stands_in_the_address(open_page: Open) -> None:
-    app = open_page("lessons.py")
+    app = open_page("teach.py")
     add = next(button for button in app.button if button.label == "Add")
     assert (add.disabled, add.help) == (True, "Choose one first.")
     app.selectbox(key="lessons.add.0").set_value(ISSUES["heads"].title).run()
@@ -57,7 +57,7 @@ def test_a_lesson_of_ones_own_is_made_reordered_and_stands_in_the_address(open_p
 
 
 def test_a_lesson_of_ones_own_has_a_title_and_slides_of_text_which_are_shown_as_they_are(open_page: Open) -> None:
-    app = open_page("lessons.py", steps="heads.7")
+    app = open_page("teach.py", steps="heads.7")
     next(box for box in app.text_input if box.label == "Title").set_value("What ~ breaks").run()
     app.segmented_control(key="lessons.kind").set_value(TEXT).run()
     app.text_input(key="lessons.slide.1").set_value("# Hello [x](https://x.example)").run()
@@ -69,7 +69,7 @@ def test_a_lesson_of_ones_own_has_a_title_and_slides_of_text_which_are_shown_as_
         == "title~What - breaks~~heads.7~~text~# Hello [x](https://x.example)~First: **guess**.\n\nThen run. :red[x].2"
     )
     assert "**9 minutes** in 2 steps" in said(app)
-    again = open_page("lessons.py", steps=link)
+    again = open_page("teach.py", steps=link)
     assert not again.warning
     assert [box.value for box in again.text_input if box.label == "Title"] == ["What - breaks"]
 
@@ -81,7 +81,7 @@ def test_a_lesson_of_ones_own_has_a_title_and_slides_of_text_which_are_shown_as_
 
 
 def test_a_step_of_ones_own_lesson_asks_ones_own_question(open_page: Open) -> None:
-    app = open_page("lessons.py", steps="heads.7")
+    app = open_page("teach.py", steps="heads.7")
     app.segmented_control(key="lessons.kind").set_value(":material/science: Lab").run()
     app.selectbox(key="lessons.add.1").set_value(next(iter(PRESETS.values())).title).run()
     app.text_input(key="lessons.question.1").set_value("Is one layer enough?").run()
@@ -136,13 +136,13 @@ def test_a_lesson_whose_link_is_too_long_for_a_qr_code_can_be_made_presented_and
     for page in ("lab.py", "issues.py"):
         for present in ({}, {"present": "true"}):  # the page raises no exception, or open_page fails
             open_page(page, lesson=code, at="1", **present)
-    assert TOO_LONG in said(open_page("lessons.py", steps=code))
+    assert TOO_LONG in said(open_page("teach.py", steps=code))
 
 
 def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) -> None:
     lesson = Lesson("Mine", (LessonStep(5, "heads"), LessonStep(5, "missing-mask")))
     link = urlsplit(link_of(lesson, "https://lab.example/"))
-    assert link.path == "/issues"
+    assert link.path == "/questions"
     app = open_page("issues.py", **dict(parse_qsl(link.query)))
     assert app.title[0].value == ISSUES["heads"].title
     assert "Mine · step 1 of 2" in said(app)

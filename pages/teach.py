@@ -5,7 +5,7 @@ import streamlit as st
 from engine.experiments.lessons import LESSONS
 from pages.parts.app.in_markdown import escaped, say_ignored
 from pages.parts.experiments.handouts import base_address, offer_hand_in
-from pages.parts.lessons import SETTINGS, show_teachers_lesson, show_ways
+from pages.parts.teach import SETTINGS, show_teachers_lesson, show_ways
 
 say_ignored(SETTINGS.open_address()[1])
 
@@ -15,7 +15,7 @@ st.markdown(
     "key goes on, **Escape** leaves. Phones that open its QR code go with the wall: they guess, and are told who was right. All keys, "
     "what to say and what comes out stand on the **teacher's sheet**."
 )
-base = base_address("lessons")
+base = base_address("teach")
 for name, lesson in LESSONS.items():
     with st.container(border=True):
         st.header(f"{lesson.title} · {lesson.minutes} minutes", anchor=False)
