@@ -192,6 +192,11 @@ LESSONS: Mapping[str, Lesson] = {
         tuple(PREPARED.values()),
         "Say what a model must know about positions to write a sequence backwards, and what a second layer can add.",
     ),
+    "in-ten-minutes": Lesson(
+        "Order and mask",
+        (PREPARED["say-where-each-symbol-stands"], LessonStep(5, "missing-mask")),
+        "Say why attention needs positions, and how to notice a mask that lets it see the future.",
+    ),
     "encodings": _of_issues(
         "Positional encodings",
         "Say what a model lacks that is not told where a symbol stands, and choose an encoding by the task and the length.",

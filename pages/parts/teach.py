@@ -1,4 +1,5 @@
-"""Lessons on their page: what can be done with one (present it, go through it alone, send it as a link), and a teacher's own as a link."""
+"""Parts of the page for teachers: what can be done with a lesson (present it, go through it alone, send it as a link, print its sheets),
+and a teacher's own as a link."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +11,6 @@ import streamlit as st
 from engine.config.presets import PRESETS
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import (
-    LESSONS,
     LONGEST_ANSWER,
     LONGEST_QUESTION,
     LONGEST_TEXT,
@@ -37,9 +37,15 @@ from pages.parts.app.page_state import ModelSettings, PageState, offer_file
 from pages.parts.experiments.handouts import hand_out, only_here, show_qr_code, teachers_sheet
 from pages.parts.experiments.presenting import link_of, start_lesson
 
+INTRODUCTION = "For teachers. In a lesson the class guesses, a model trains, and the runs say who was right."
+WAYS = """
+- **Present** shows one step in large letters. The right arrow key goes on, **Escape** leaves.
+- **Phones** scan the QR code. Students guess there, train a seed (key **S**), and see whether they were right.
+- **Sheets** have the shortcuts, what to say and what comes out; the hand-out is for students.
+"""
 STEPS = "steps"
 QR_WIDTH = 220
-MINUTES = 7
+MINUTES = 5
 """The minutes of a step in the lab that was just added."""
 MINUTES_OF_TEXT = 2
 """The same of a slide."""
@@ -47,7 +53,7 @@ TEXT = ":material/notes: Text"
 """The choice of a slide among the kinds of steps."""
 
 
-class LessonsState(PageState):
+class TeachState(PageState):
     steps: str | None = None
 
     def check(self) -> None:
@@ -59,7 +65,7 @@ class LessonsState(PageState):
                 raise ConfigError([replace(problem, setting=STEPS) for problem in error.problems]) from None
 
 
-SETTINGS = ModelSettings("lessons", LessonsState)
+SETTINGS = ModelSettings("teach", TeachState)
 
 
 def teachers_lesson() -> Lesson:
@@ -74,15 +80,23 @@ def keep(**changes: Any) -> None:
     SETTINGS.put({STEPS: to_code(lesson) if lesson.steps else None})
 
 
-def show_ways(lesson: Lesson, base: str, key: str) -> None:
-    """The buttons of a lesson. ``base``: the address of the app, with a slash at its end. ``key``: the lesson's among those of the page."""
-    with st.container(horizontal=True, gap="small"):
-        if st.button("Present", icon=":material/co_present:", type="primary", key=f"lessons.present.{key}"):
+def show_lesson(lesson: Lesson, base: str, key: str) -> None:
+    """One row of a lesson: its title and minutes, Present, and all else that can be done with it. ``base``: the address of the app, with a
+    slash at its end. ``key``: the lesson's among those of the page."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"teach-lesson-{key}"):
+        steps = counted(len(lesson.steps), "step")
+        st.markdown(
+            f"**{escaped(lesson.title or 'Your lesson')}** · {lesson.minutes} minutes · {steps}", width="stretch"
+        )
+        if st.button("Present", icon=":material/co_present:", type="primary", key=f"teach.present.{key}"):
             start_lesson(lesson)
-        if st.button("Go through it", icon=":material/route:", key=f"lessons.walk.{key}"):
-            start_lesson(lesson, on=False)
-        with st.popover("Link and sheets", icon=":material/print:"):
+        with st.popover("Link, sheets", icon=":material/print:"):
+            if lesson.goal:
+                st.markdown(f"**Goal.** {lesson.goal}")
+            st.caption(escaped(" · ".join(f"{step.title} ({step.minutes} min)" for step in lesson.steps)))
             _show_link(lesson, base, key)
+            if st.button("Go through it alone", icon=":material/route:", key=f"teach.walk.{key}"):
+                start_lesson(lesson, on=False)
 
 
 def _show_link(lesson: Lesson, base: str, key: str) -> None:
@@ -102,29 +116,28 @@ def _show_link(lesson: Lesson, base: str, key: str) -> None:
 
 
 def show_teachers_lesson(base: str) -> None:
-    """The title and the steps with their controls, what can be added, and the ways to hold the lesson. ``base``: see show_ways."""
+    """The title and the steps with their controls, what can be added, and the ways to hold the lesson. ``base``: see show_lesson."""
     lesson = teachers_lesson()
     steps = lesson.steps
-    st.header("Your own lesson", anchor=False)
-    if steps:
-        title = st.text_input("Title", lesson.title, LONGEST_TITLE, key=f"lessons.title.{lesson.title}", width=480)
-        if (title := teachers_words(title or "", LONGEST_TITLE)) != lesson.title:
-            keep(title=title)
-            st.rerun()
-    for number, step in enumerate(steps):
-        _row(steps, number, step)
-    _add(steps)
-    if steps:
-        st.markdown(f"**{counted(lesson.minutes, 'minute')}** in {counted(len(steps), 'step')}")
-        show_ways(lesson, base, "own")
+    with st.expander("Your own lesson", icon=":material/edit_note:", expanded=bool(steps)):
+        if steps:
+            title = st.text_input("Title", lesson.title, LONGEST_TITLE, key=f"teach.title.{lesson.title}", width=480)
+            if (title := teachers_words(title or "", LONGEST_TITLE)) != lesson.title:
+                keep(title=title)
+                st.rerun()
+        for number, step in enumerate(steps):
+            _row(steps, number, step)
+        _add(steps)
+        if steps:
+            show_lesson(lesson, base, "own")
 
 
 def _row(steps: tuple[LessonStep, ...], number: int, step: LessonStep) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"lessons-step-{number}"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"teach-step-{number}"):
         icon = "help" if step.issue else "notes" if step.slide else "science"
         asks = f" · {escaped(step.teachers_question.words)}" if step.teachers_question and not step.guide else ""
         st.markdown(f"{number + 1}. :material/{icon}: {escaped(step.title)}{asks}", width="stretch")
-        key = f"lessons.minutes.{number}.{to_code(Lesson('', steps))}"
+        key = f"teach.minutes.{number}.{to_code(Lesson('', steps))}"
         minutes = st.number_input(
             f"Minutes of step {number + 1}", 1, MOST_MINUTES, step.minutes, key=key, label_visibility="collapsed", width=110
         )  # fmt: skip
@@ -138,7 +151,7 @@ def _row(steps: tuple[LessonStep, ...], number: int, step: LessonStep) -> None:
             ("close", "Remove", (*steps[:number], *steps[number + 1 :])),
         ):
             st.button(
-                f"{words}: step {number + 1}", icon=f":material/{icon}:", key=f"lessons.{words}.{number}", type="tertiary",
+                f"{words}: step {number + 1}", icon=f":material/{icon}:", key=f"teach.{words}.{number}", type="tertiary",
                 help=words, on_click=keep, kwargs={"steps": changed}, disabled=changed == steps and words != "Remove",
             )  # fmt: skip
 
@@ -162,23 +175,23 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
         },
     }
     names, first = [*kinds, TEXT], next(iter(kinds))
-    kind = st.segmented_control("Add a step", names, default=first, required=True, key="lessons.kind")
+    kind = st.segmented_control("Add a step", names, default=first, required=True, key="teach.kind")
     made: LessonStep | None = None
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         if kind == TEXT:
             title = teachers_words(
-                st.text_input("Title of the slide", max_chars=LONGEST_TITLE, key=f"lessons.slide.{len(steps)}") or "",
+                st.text_input("Title of the slide", max_chars=LONGEST_TITLE, key=f"teach.slide.{len(steps)}") or "",
                 LONGEST_TITLE,
             )
             text = teachers_words(
-                st.text_area("Text", height=100, max_chars=LONGEST_TEXT, key=f"lessons.text.{len(steps)}") or "",
+                st.text_area("Text", height=100, max_chars=LONGEST_TEXT, key=f"teach.text.{len(steps)}") or "",
                 LONGEST_TEXT,
             )
             made = LessonStep(MINUTES_OF_TEXT, slide=Slide(title, text)) if title else None
         else:
             there = kinds[str(kind)]
             chosen = st.selectbox(
-                "Which one", list(there), index=None, placeholder="Choose one", key=f"lessons.add.{len(steps)}"
+                "Which one", list(there), index=None, placeholder="Choose one", key=f"teach.add.{len(steps)}"
             )
             made = there[chosen]() if chosen is not None else None
     wanted = "" if made else "A slide needs a title." if kind == TEXT else "Choose one first."
@@ -190,18 +203,14 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
         if pressed and made is not None:
             keep(steps=(*steps, made))
             st.rerun()
-    if not steps:
-        with st.container(horizontal=True, gap="small"):
-            for lesson in LESSONS.values():
-                st.button(f"Begin with “{lesson.title}”", on_click=keep, kwargs={"steps": lesson.steps})
 
 
 def _ask(step: LessonStep, key: int) -> tuple[LessonStep, str]:
     """The boxes for a question of the teacher's own. Return the step, with the question where there is one, and what the question needs."""
     with st.expander("Ask your own question", icon=":material/help:"):
-        words = st.text_input("Question", max_chars=LONGEST_QUESTION, key=f"lessons.question.{key}") or ""
+        words = st.text_input("Question", max_chars=LONGEST_QUESTION, key=f"teach.question.{key}") or ""
         answers = [
-            column.text_input(f"Answer {number}", max_chars=LONGEST_ANSWER, key=f"lessons.answer.{number}.{key}") or ""
+            column.text_input(f"Answer {number}", max_chars=LONGEST_ANSWER, key=f"teach.answer.{number}.{key}") or ""
             for number, column in enumerate(st.columns(len(ANSWERS)), start=1)
         ]
         if step.slide:
@@ -209,7 +218,7 @@ def _ask(step: LessonStep, key: int) -> tuple[LessonStep, str]:
         else:
             label = "What decides, for answers 1, 2 and 3"
             deciders = {one.words: name for name, one in READINGS.items() if one.fits(step.config)}
-        by = st.selectbox(label, list(deciders), key=f"lessons.decides.{key}")
+        by = st.selectbox(label, list(deciders), key=f"teach.decides.{key}")
     if not words:
         return step, ""
     try:

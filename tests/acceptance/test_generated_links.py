@@ -23,7 +23,8 @@ MODULES = (
     "issues.state",
     "lab.state",
     "memory_and_time",
-    "notebooks",
+    "notebooks.screen",
+    "teach",
     "text.state",
 )
 PAGES: dict[str, PageSettings] = {name: import_module(f"pages.parts.{name}").SETTINGS for name in MODULES}

@@ -17,7 +17,7 @@ PAGES = {
     "text": "Text",
     "questions": "What goes wrong",
     "answer": "The question, answered",
-    "teach": "Lessons",
+    "teach": "Teach",
     "cost": "Memory and time",
     "encodings": "Encodings",
     "design": "Design",

@@ -22,7 +22,7 @@ from tests.browser.conftest import (
 )
 from tests.browser.test_axe import violations
 
-LESSON = "lessons?steps=title~Masks~~text~Today~First we guess.%0AThen we train..70~~missing-mask.80~~lab~steps~60.90"
+LESSON = "teach?steps=title~Masks~~text~Today~First we guess.%0AThen we train..70~~missing-mask.80~~lab~steps~60.90"
 ANSWERS = ("It falls", "It stays", "It rises")
 STEERS = re.compile("Run|Train$|Present|Stop|Next step|Go through it")
 """The names of buttons that a phone has none of."""
@@ -56,7 +56,7 @@ def guess(phone: Any, answer: str) -> None:
 def test_by_keys_alone_and_before_any_dot_is_there_a_class_has_its_answer_in_each_step_to_the_end_of_the_lesson(
     open_page: Open, app: str, number: int
 ) -> None:
-    wall = open_page("lessons?steps=title~Two~~missing-mask.7~~heads.7", "Lessons", PROJECTOR)
+    wall = open_page("teach?steps=title~Two~~missing-mask.7~~heads.7", "Teach", PROJECTOR)
     settled(wall)
     button(wall, "Present").last.click()
     link = wall.get_by_role("dialog").locator(".link").inner_text().removeprefix(app)
@@ -103,7 +103,7 @@ def test_by_keys_alone_and_before_any_dot_is_there_a_class_has_its_answer_in_eac
 def test_a_wall_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_two_phones_reload(
     open_page: Open, app: str
 ) -> None:
-    wall = open_page(LESSON, "Lessons", PROJECTOR)
+    wall = open_page(LESSON, "Teach", PROJECTOR)
     settled(wall)  # the link's own lesson comes last
     button(wall, "Present").last.click()
     link = wall.get_by_role("dialog").locator(".link").inner_text()

@@ -165,7 +165,7 @@ def height(page: Any) -> float:
 
 @pytest.mark.thorough
 def test_a_lab_step_has_beats_on_one_screen_and_q_shows_the_link(open_page: Open) -> None:
-    page = open_page("lessons?steps=lab~n_layers~8~steps~40.5~~missing-mask.5", "Lessons", PROJECTOR)
+    page = open_page("teach?steps=lab~n_layers~8~steps~40.5~~missing-mask.5", "Teach", PROJECTOR)
     settled(page)  # the link's own lesson comes last
     button(page, "Present").last.scroll_into_view_if_needed()
     button(page, "Present").last.click()
@@ -222,7 +222,7 @@ def test_a_lab_step_has_beats_on_one_screen_and_q_shows_the_link(open_page: Open
 @pytest.mark.thorough
 def test_presses_in_quick_succession_all_count_and_none_counts_twice(open_page: Open) -> None:
     """Each round of presses comes while the page still draws the one before: the browser sends them within one task."""
-    page = open_page("lessons?steps=missing-mask.5~~lab~steps~40.5~~heads.5", "Lessons", PROJECTOR)
+    page = open_page("teach?steps=missing-mask.5~~lab~steps~40.5~~heads.5", "Teach", PROJECTOR)
     settled(page)
     button(page, "Present").last.click()
     page.get_by_role("dialog", name="The link of this lesson as a QR code").wait_for()

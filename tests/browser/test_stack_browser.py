@@ -354,7 +354,7 @@ def test_one_head_is_the_last_that_the_sentence_names_until_the_reader_chooses_a
 
 @pytest.mark.thorough
 def test_where_it_is_presented_to_a_room_the_path_of_the_answer_stands_out(open_page: Open) -> None:
-    page = open_page(f"lessons?steps={to_code(Lesson('', (lab_step(5, HOPS_IN_TWO_LAYERS),)))}", "Lessons", PROJECTOR)
+    page = open_page(f"teach?steps={to_code(Lesson('', (lab_step(5, HOPS_IN_TWO_LAYERS),)))}", "Teach", PROJECTOR)
     settled(page)  # the link's own lesson comes last
     button(page, "Present").last.scroll_into_view_if_needed()
     button(page, "Present").last.click()

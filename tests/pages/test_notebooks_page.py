@@ -37,7 +37,8 @@ def test_each_cell_is_followed_by_what_it_gave_and_nothing_is_run(open_page: Ope
     for cell in code:
         if cell.asserts:
             assert f":green[:material/check_circle:] {escaped(cell.asserts)}" in said(app)
-    assert f"Run with {NOTEBOOK.made}." in said(app)
+    (file,) = app.get("download_button")
+    assert f"Run with {NOTEBOOK.made}." in file.help
     assert not [button.key for button in app.button if str(button.key).startswith("notebooks.")]
 
 

@@ -21,35 +21,35 @@ def form_of(app: AppTest) -> dict[str, object]:
     return {name: value for name, value in app.session_state["form"].items() if value != usual.get(name, value)}
 
 
-def test_the_page_has_all_lessons_and_one_can_be_begun_with(open_page: Open) -> None:
+def test_the_page_has_all_lessons_the_shortest_first_and_each_can_be_printed(open_page: Open) -> None:
     app = open_page("teach.py")
     words = said(app)
     for lesson in LESSONS.values():
-        assert f"{lesson.title} · {lesson.minutes} minutes" in words
+        assert f"**{lesson.title}** · {lesson.minutes} minutes · {len(lesson.steps)} steps" in words
+        assert lesson.goal in words
         assert all(step.title in words for step in lesson.steps)
-    assert [file.label for file in app.get("download_button")] == ["Teacher’s sheet", "Hand-out, to print"] * len(
-        LESSONS
-    )
-    press(app, f"Begin with “{LESSONS['depth'].title}”")
-    assert app.query_params["steps"] == "depth"
-    assert len([label for label in labels(app) if label.startswith("Remove")]) == len(LESSONS["depth"].steps)
+    shortest = min(LESSONS.values(), key=lambda lesson: lesson.minutes)
+    assert app.markdown[1].value.startswith(f"**{shortest.title}** · 10 minutes")
+    files = ["Teacher’s sheet", "Hand-out, to print"]
+    assert [file.label for file in app.get("download_button")] == files * len(LESSONS)
+    assert "Your hand-in" not in words
 
 
 def test_a_lesson_of_ones_own_is_made_reordered_and_stands_in_the_address(open_page: Open) -> None:
     app = open_page("teach.py")
     add = next(button for button in app.button if button.label == "Add")
     assert (add.disabled, add.help) == (True, "Choose one first.")
-    app.selectbox(key="lessons.add.0").set_value(ISSUES["heads"].title).run()
+    app.selectbox(key="teach.add.0").set_value(ISSUES["heads"].title).run()
     press(app, "Add")
-    assert app.selectbox(key="lessons.add.1").value is None, "ready for the next one"
-    app.selectbox(key="lessons.add.1").set_value(ISSUES["missing-mask"].title).run()
+    assert app.selectbox(key="teach.add.1").value is None, "ready for the next one"
+    app.selectbox(key="teach.add.1").set_value(ISSUES["missing-mask"].title).run()
     press(app, "Add")
     assert app.query_params["steps"] == "heads.6~~missing-mask.7", "each has the minutes of its issue"
     press(app, "Earlier: step 2")
     assert app.query_params["steps"] == "missing-mask.7~~heads.6"
     next(box for box in app.number_input if box.label == "Minutes of step 1").set_value(9).run()
     assert app.query_params["steps"] == "missing-mask.9~~heads.6"
-    assert "**15 minutes** in 2 steps" in said(app)
+    assert "**Your lesson** · 15 minutes · 2 steps" in said(app)
     press(app, "Remove: step 2")
     assert app.query_params["steps"] == "missing-mask.9"
     press(app, "Remove: step 1")
@@ -59,16 +59,16 @@ def test_a_lesson_of_ones_own_is_made_reordered_and_stands_in_the_address(open_p
 def test_a_lesson_of_ones_own_has_a_title_and_slides_of_text_which_are_shown_as_they_are(open_page: Open) -> None:
     app = open_page("teach.py", steps="heads.7")
     next(box for box in app.text_input if box.label == "Title").set_value("What ~ breaks").run()
-    app.segmented_control(key="lessons.kind").set_value(TEXT).run()
-    app.text_input(key="lessons.slide.1").set_value("# Hello [x](https://x.example)").run()
-    app.text_area(key="lessons.text.1").set_value("First: **guess**.\n\nThen run. :red[x]").run()
+    app.segmented_control(key="teach.kind").set_value(TEXT).run()
+    app.text_input(key="teach.slide.1").set_value("# Hello [x](https://x.example)").run()
+    app.text_area(key="teach.text.1").set_value("First: **guess**.\n\nThen run. :red[x]").run()
     press(app, "Add")
     link = app.query_params["steps"]
     assert (
         link
         == "title~What - breaks~~heads.7~~text~# Hello [x](https://x.example)~First: **guess**.\n\nThen run. :red[x].2"
     )
-    assert "**9 minutes** in 2 steps" in said(app)
+    assert "**What - breaks** · 9 minutes · 2 steps" in said(app)
     again = open_page("teach.py", steps=link)
     assert not again.warning
     assert [box.value for box in again.text_input if box.label == "Title"] == ["What - breaks"]
@@ -82,23 +82,23 @@ def test_a_lesson_of_ones_own_has_a_title_and_slides_of_text_which_are_shown_as_
 
 def test_a_step_of_ones_own_lesson_asks_ones_own_question(open_page: Open) -> None:
     app = open_page("teach.py", steps="heads.7")
-    app.segmented_control(key="lessons.kind").set_value(":material/science: Lab").run()
-    app.selectbox(key="lessons.add.1").set_value(next(iter(PRESETS.values())).title).run()
-    app.text_input(key="lessons.question.1").set_value("Is one layer enough?").run()
+    app.segmented_control(key="teach.kind").set_value(":material/science: Lab").run()
+    app.selectbox(key="teach.add.1").set_value(next(iter(PRESETS.values())).title).run()
+    app.text_input(key="teach.question.1").set_value("Is one layer enough?").run()
     add = next(button for button in app.button if button.label == "Add")
     assert (add.disabled, add.help) == (True, "A question needs three different answers.")
     for number, words in enumerate(("No", "Nearly", "Yes"), start=1):
-        app.text_input(key=f"lessons.answer.{number}.1").set_value(words)
+        app.text_input(key=f"teach.answer.{number}.1").set_value(words)
     press(app.run(), "Add")
-    assert app.query_params["steps"].endswith("~ask~Is one layer enough?~No~Nearly~Yes~learned.7")
+    assert app.query_params["steps"].endswith("~ask~Is one layer enough?~No~Nearly~Yes~learned.5")
     assert "Is one layer enough?" in said(app)
 
-    app.segmented_control(key="lessons.kind").set_value(TEXT).run()
-    app.text_input(key="lessons.slide.2").set_value("Before").run()
-    app.text_input(key="lessons.question.2").set_value("Who is right?")
+    app.segmented_control(key="teach.kind").set_value(TEXT).run()
+    app.text_input(key="teach.slide.2").set_value("Before").run()
+    app.text_input(key="teach.question.2").set_value("Who is right?")
     for number, words in enumerate(("Ann", "Bob", "Cy"), start=1):
-        app.text_input(key=f"lessons.answer.{number}.2").set_value(words)
-    app.selectbox(key="lessons.decides.2").set_value("Answer 2")
+        app.text_input(key=f"teach.answer.{number}.2").set_value(words)
+    app.selectbox(key="teach.decides.2").set_value("Answer 2")
     press(app.run(), "Add")
     assert app.query_params["steps"].endswith("~~text~Before~ask~Who is right?~Ann~Bob~Cy~0.2")
 

@@ -129,57 +129,44 @@ def _text(title: Any) -> Any:
 # The page
 
 
+WIDTH = 800
+"""Pixels of a line of text or code."""
 GIVEN = re.compile(r"^(?P<what>.+): given (?P<given>.+), here (?P<here>.+)$")
 """A line that compares a number with the given one."""
 
 
-# The overview
-
-
 def show_overview() -> None:
     st.title("Notebooks", anchor=False)
-    st.markdown(
-        "The classic small exercises, step by step: read the code and what it gives. Each one can be downloaded as a Jupyter notebook "
-        "that runs by itself."
-    )
+    st.markdown("Classic exercises, step by step: the code, and what it gives. Each downloads as a Jupyter notebook.")
     for number, notebook in enumerate(NOTEBOOKS.values(), start=1):
         with st.container(border=True, gap="xsmall", key=f"notebooks-card-{notebook.slug}"):
             title, query = f"**{number}. {notebook.title}**", {"notebook": notebook.slug}
             st.page_link(PAGE, label=title, query_params=query)
             st.markdown(notebook.learns)
-            st.caption(f"{_steps(notebook)} · about {notebook.minutes} minutes")
+            st.caption(f"{len(notebook.steps) - 1} steps · {notebook.minutes} minutes")
 
 
-def show_neighbours(notebook: Notebook) -> None:
-    """Links from the end of the page to the overview, and to the notebooks before and after this one."""
-    others = list(NOTEBOOKS.values())
-    number = others.index(notebook)
-    with st.container(horizontal=True, gap="small", key="notebooks-ways"):
-        st.page_link(PAGE, label="All notebooks", icon=":material/apps:")
-        for icon, at in ((":material/arrow_back:", number - 1), (":material/arrow_forward:", number + 1)):
-            if 0 <= at < len(others):
-                title, query = others[at].title, {"notebook": others[at].slug}
-                st.page_link(PAGE, label=title, icon=icon, query_params=query)
-
-
-def _steps(notebook: Notebook) -> str:
-    return f"{len([step for step in notebook.steps if step.code])} steps"
-
-
-# One of them
-
-
-def show_side(notebook: Notebook) -> None:
-    with st.container(key="notebooks-side"):
+def show_notebook(notebook: Notebook) -> None:
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="notebooks-ways"):
+        st.page_link(PAGE, label="All notebooks", icon=":material/arrow_back:")
+        with st.popover("Contents", icon=":material/toc:", type="tertiary"):
+            st.markdown("  \n".join(f"[{step.number}. {step.title}](#{anchor(step)})" for step in notebook.steps[1:]))
         st.download_button(
-            "Jupyter notebook", notebook.file.read_bytes, notebook.file.name, "application/x-ipynb+json",
-            icon=":material/download:", key="notebooks.download", on_click="ignore",
-            help="The same cells and outputs as an .ipynb file, which runs by itself.",
+            "Jupyter notebook", notebook.file.read_bytes, notebook.file.name, "application/x-ipynb+json", icon=":material/download:",
+            key="notebooks.download", on_click="ignore", type="tertiary",
+            help=f"The same cells and outputs as an .ipynb file, which runs by itself. Run with {notebook.made}.",
         )  # fmt: skip
-        st.caption(f"Run with {notebook.made}.")
-        with st.container(key="notebooks-contents", gap="xsmall"):
-            lines = [f"[{step.number}. {step.title}](#{anchor(step)})" for step in notebook.steps[1:]]
-            st.markdown("  \n".join(lines))
+    with st.container(key="notebooks-body", width=WIDTH):
+        st.title(notebook.title, anchor=False)
+        st.markdown(notebook.steps[0].cells[0].source)
+        for step in notebook.steps[1:]:
+            show_notebook_step(notebook, step)
+        others = list(NOTEBOOKS.values())
+        if following := others[others.index(notebook) + 1 :]:
+            after = following[0]
+            st.page_link(
+                PAGE, label=after.title, icon=":material/arrow_forward:", query_params={"notebook": after.slug}
+            )
 
 
 def show_notebook_step(notebook: Notebook, step: NotebookStep) -> None:
