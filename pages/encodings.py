@@ -1,19 +1,20 @@
-"""The encodings page: two encodings side by side, one along its training, and the choice of an encoding."""
+"""The encodings page: which one to start with, any two side by side, one of your own, and every number behind the recommendation."""
 
 import streamlit as st
 
 from pages.parts.app import server
 from pages.parts.app.in_markdown import say_ignored
-from pages.parts.encodings.compare import compare, through_training
-from pages.parts.encodings.evidence import choose
-from pages.parts.encodings.state import SETTINGS, control, value
-
-SHOW = {"compare": compare, "training": through_training, "choose": choose}
+from pages.parts.encodings.compare import compare
+from pages.parts.encodings.evidence import TABLE, recommend, show_table
+from pages.parts.encodings.state import SETTINGS
 
 server.wake()  # this page needs the workers for its first figures
-_, ignored = SETTINGS.open_address()
+link, ignored = SETTINGS.open_address()
+if link.get("view") == "choose":  # an earlier link to the table
+    st.session_state[TABLE] = True
 st.title("Encodings", anchor=False)
-st.markdown("Attention reads a set; an encoding tells it where each token stands.")
+st.markdown("Attention ignores order. A positional encoding puts it back.")
 say_ignored(ignored)
-control("view", label_visibility="collapsed")
-SHOW[value("view")]()
+recommend()
+compare()
+show_table()

@@ -9,7 +9,7 @@ from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_parameters
 from engine.experiments.benchmark.advice import label
 from engine.experiments.benchmark.criteria import COMPARED, CRITERIA
-from engine.experiments.benchmark.table import CellState, TableCell, column
+from engine.experiments.benchmark.table import DECIMALS, Column, column
 from engine.foundation.provenance import provenance
 
 
@@ -45,23 +45,22 @@ def _show_evidence(*, as_json: bool) -> int:
         print_json(*({"encoding": name, **cell, **origin} for one in columns for name, cell in one.cells.items()))
         return 0
     heads = [f"{one.criterion.label}{f', {one.times}×' if one.criterion.lengths else ''}" for one in columns]
-    lines = [(label(name), *(cell_in_words(one.cells[name]) for one in columns)) for name in COMPARED]
+    lines = [(label(name), *(cell_in_words(one, name) for one in columns)) for name in COMPARED]
     console().print(table("Which one should I use?", ("encoding", *heads), lines))
     print(
-        "Accuracy, or for language nats per character; = the best, or behind it by less than counts, ~ these runs "
-        "cannot tell it from the best, ? undecided."
+        "Accuracy, or for language nats per character; = within the smallest difference that counts of the best number "
+        "of the column, ? undecided."
     )
     return 0
 
 
-MARKS: dict[CellState, str] = {"best": " =", "as good": " =", "cannot tell": " ~", "undecided": " ?"}
-
-
-def cell_in_words(cell: TableCell) -> str:
+def cell_in_words(one: Column, name: str) -> str:
     """A cell in a few characters."""
+    cell = one.cells[name]
     if cell["state"] in ("not measured", "no row", "not learned") or cell["number"] is None:
         return cell["state"]
-    return f"{cell['number']:.2f}{MARKS.get(cell['state'], '')}"
+    mark = " =" if name in one.among_best else " ?" if cell["state"] == "undecided" else ""
+    return f"{cell['number']:.{DECIMALS}f}{mark}"
 
 
 def encoding_rows(config: RunConfig) -> list[dict[str, object]]:

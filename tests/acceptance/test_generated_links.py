@@ -18,7 +18,6 @@ from tests.pages.test_hostile_links import HOSTILE, assert_harmless
 pytestmark = [pytest.mark.acceptance, pytest.mark.usefixtures("own_data_folder")]
 MODULES = (
     "attention.state",
-    "design",
     "encodings.state",
     "issues.state",
     "lab.state",

@@ -1,4 +1,4 @@
-"""The jobs about encodings before and after training: their portraits, their scales, their times."""
+"""The jobs about encodings before training: their portraits and their times."""
 
 from typing import Literal, TypedDict
 
@@ -42,27 +42,12 @@ class Lines(TypedDict):
     low: np.ndarray
     high: np.ndarray
     """The extremes over the positions, [line, offset]."""
-    singular: np.ndarray
-    """Singular values of the table (cosines and sines for angles, the mean bias for a bias) up to the trained length, descending."""
-    frequencies: np.ndarray
-    power: np.ndarray
-    """The share of the power at each frequency (cycles per position)."""
-    components: np.ndarray
-    """Principal components of the vectors as curves, [component, row]; none for a bias, which has no vectors."""
-    components_at: np.ndarray
-    """The position or offset of each row, [row]."""
-    explained: np.ndarray
-    """The share of the variance, [component]."""
     order: float
     """The correlation of the similarity with -|i - j| over the trained positions; NaN where all are alike."""
 
 
 class Profile(Matrices, Lines):
-    """The matrices and lines of an encoding."""
-
-
-class FirstProfile(Profile):
-    """The portrait of an encoding's first weights."""
+    """The matrices and lines of an encoding's first weights."""
 
     added_scale: float
     """The root mean square of the values added to the embedding of random tokens; 0 where none are added."""
@@ -73,42 +58,9 @@ class ComputeMatrices(Job[Matrices], function=".portraits:matrices", noun="Compu
     shown: int
 
 
-class ComputeProfile(Job[FirstProfile], function=".portraits:profile", noun="Computing the encoding's picture"):
+class ComputeProfile(Job[Profile], function=".portraits:profile", noun="Computing the encoding's picture"):
     config: RunConfig
     shown: int
-
-
-class ComputeProfileOfSnapshot(
-    Job[Profile], function=".portraits:profile_of_snapshot", noun="Computing the trained encoding's picture"
-):
-    folder: str
-    config: RunConfig
-    step: int
-    layer: int
-
-
-class FollowSnapshots(
-    Job[dict[str, list[float]]], function=".portraits:along", noun="Following the encoding through the training"
-):
-    """``order`` and ``scale`` of the encoding at each of the steps."""
-
-    folder: str
-    steps: tuple[int, ...]
-    layer: int
-
-
-class MeasureFinalScales(
-    Job[dict[str, float]], function=".portraits:final_scales", noun="Measuring the encoding's final scale"
-):
-    folder: str
-    layer: int
-
-
-class ComputePreview(Job[dict[str, np.ndarray]], function=".portraits:preview", noun="Computing the preview"):
-    """The encoding with which a run would start, over more than the trained length where it has rows there, float32: its ``matrix``, a
-    table [position, d_model], a bias [head, query, key] or angles [position, d_head / 2], and the ``similarity`` [position, position]."""
-
-    config: RunConfig
 
 
 class Timing(TypedDict):

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from engine.analysis.attention.model import run_with_cache
-from engine.analysis.encodings.spectra import order
+from engine.analysis.encodings.distances import order
 from engine.encodings.base.layer import PositionalEncoding, PositionOutOfRange, cosines
 from engine.model.activations import in_mode
 from engine.training.result import Trained

@@ -198,5 +198,5 @@ class Design:
 SPEC = EncodingSpec(
     name="designed", label="Your own design", acts_on="embedding", settings=DesignedSettings,
     equation=r"\text{features of } i \text{ or } j - i \to \text{read-out} \to \text{embedding, scores or rotation}",
-    source="Put together on the page Design", layer="engine.encodings.designed.layer:Designed", color="#E53150",
+    source="Put together on the page Encodings", layer="engine.encodings.designed.layer:Designed", color="#E53150",
 )  # fmt: skip

@@ -1,158 +1,103 @@
-"""The advice for needs: which encodings the evidence tells from others, as a sentence with its condition and its models; where none is good
-in all needs, the one with the least regret and its price; or that there is no answer."""
+"""The advice for needs: the encoding to start with, its price, and which needs ask for another one."""
 
-import tomllib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
 
 from engine.encodings import ENCODINGS
-from engine.experiments.benchmark.criteria import scope_of
-from engine.experiments.benchmark.table import CellState, Column
+from engine.experiments.benchmark.costs import CostRow
+from engine.experiments.benchmark.criteria import COSTS, NEEDS, needed_by
+from engine.experiments.benchmark.table import Column
 from engine.foundation.formatting import listed
 
-HANDFUL = 4
-"""The number of names up to which a sentence lists them; more are counted."""
-SENTENCES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+LONGER = 4
+"""The multiple of the trained length about which the advice speaks where only shorter ones were asked about."""
+MAX_NAMED = 2
+"""The most encodings that the advice names for a need."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """The answer in a few sentences, and the encodings by the evidence on all needs together; none where there is no answer."""
-
     words: str
-    good: tuple[str, ...] = ()
-    """The encodings that in every need are the best, or differ from the best by less than counts."""
-    open: tuple[str, ...] = ()
-    """The encodings about which the seeds do not decide."""
-    alike: tuple[str, ...] = ()
-    """The encodings that these runs cannot tell from the best, however many seeds there are."""
-    worse: tuple[str, ...] = ()
-    """The encodings that are worse in some need, or cannot be run there."""
-    unknown: tuple[str, ...] = ()
-    """The encodings that were not measured, or have not learned the task of some need."""
-    least_regret: str | None = None
-    """Where none is good: the encoding whose largest distance from the best of a need is smallest."""
-
-    @property
-    def order(self) -> tuple[str, ...]:
-        """All encodings, those first that meet the needs."""
-        first = (self.least_regret,) if self.least_regret else ()
-        return tuple(dict.fromkeys((*self.good, *first, *self.alike, *self.open, *self.worse, *self.unknown)))
+    """The answer in two sentences of Markdown."""
+    order: tuple[str, ...]
+    """All encodings, the most useful first."""
+    start: str = ""
+    """The encoding to start with; empty where nothing was measured."""
+    met: tuple[str, ...] = ()
+    """The needs in which it is among the best."""
+    unless: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Other needs in words, each with the encodings to use there."""
 
 
-def advice(columns: Sequence[Column]) -> Advice:
-    """The answer to needs, each given as its column. Where there is none, its words say so."""
-    if not columns:
-        return Advice("")
-    if nothing := _no_answer(columns):
-        return Advice(nothing)
-    groups: dict[str, list[str]] = {"good": [], "open": [], "alike": [], "worse": [], "unknown": []}
-    first = columns[0]
-    for name in sorted(first.cells, key=lambda name: -first.goodness(name)):
-        groups[_group({one.cells[name]["state"] for one in columns})].append(name)
-    found = {group: tuple(names) for group, names in groups.items()}
-    regret = None if groups["good"] or len(columns) == 1 else least_regret(columns)
-    return Advice(_in_words(columns, found, regret), **found, least_regret=regret)
+def advice(
+    needs: Collection[str], columns: Mapping[str, Column], longer: Mapping[str, Column], costs: Mapping[str, CostRow]
+) -> Advice:
+    """The advice for some needs, or for all that are measured where none of these is named. Needs about costs leave out encodings.
+    ``columns``: by criterion, at the length that is asked about; ``longer``: the same at ``LONGER`` times the trained length."""
+    allowed = {name for name in costs if all(meets(need, costs, name) for need in COSTS if need in needs)}
+    measured = [need for need in NEEDS if need not in COSTS]
+    everywhere = {need: _in_all([columns[one.slug] for one in needed_by(need)]) & allowed for need in measured}
+    chosen = [need for need in measured if need in needs] or measured
+    best = {need: everywhere[need] for need in chosen if everywhere[need]}
+
+    def met(name: str, among: Mapping[str, frozenset[str]]) -> int:
+        return sum(name in found for found in among.values())
+
+    def rank(name: str) -> tuple[bool, int, int, float]:
+        timing = costs[name].timing
+        time = round(timing["ratio"], 1) if timing else inf  # what is closer is noise of the measurement
+        return name not in allowed, -met(name, best), -met(name, everywhere), time
+
+    order = sorted(costs, key=rank)
+    if not best:
+        return Advice("There is no answer: no encoding here meets this.", tuple(order))
+    start = order[0]
+    others = {NEEDS[need]: found for need, found in best.items() if start not in found}
+    asked = [one.slug for need in best for one in needed_by(need)]
+    far = [longer[slug] for slug in asked if longer[slug].times == LONGER > columns[slug].times]
+    others[f"test at {LONGER} times the trained length"] = _in_all(far) & allowed
+    free = {name: met(name, best) for name in costs if meets("parameters", costs, name)}
+    others[NEEDS["parameters"]] = frozenset(name for name in free if 0 < free[name] == max(free.values()))
+    unless = {
+        need: tuple(name for name in order if name in found)[:MAX_NAMED]
+        for need, found in others.items()
+        if found and start not in found
+    }
+    good = tuple(need for need, found in best.items() if start in found)
+    return Advice(_in_words(start, good, unless, costs[start]), tuple(order), start, good, unless)
 
 
-def _group(states: set[CellState]) -> str:
-    if states & {"worse", "no row"}:
-        return "worse"
-    if states & {"not measured", "not learned"}:
-        return "unknown"
-    return "open" if "undecided" in states else "alike" if "cannot tell" in states else "good"
+def meets(cost: str, costs: Mapping[str, CostRow], name: str) -> bool:
+    """Whether an encoding adds no parameters, or no more time than the fastest: as far as the middle half of its measurements says."""
+    if cost == "parameters":
+        return costs[name].parameters == 0
+    timing = costs[name].timing
+    return timing is not None and timing["low"] <= min(one.timing["high"] for one in costs.values() if one.timing)
 
 
-def _no_answer(columns: Sequence[Column]) -> str:
-    """The sentence why there is no answer; empty where there may be one."""
-    sentences = SENTENCES["no_answer"]
-    for one in columns:
-        if one.best is None:
-            return sentences["not_measured"].format(need=one.criterion.need)
-        if not one.solved:
-            sentence = sentences["loss" if one.criterion.lower_is_better else "accuracy"]
-            number = one.cells[one.best]["number"]
-            return sentence.format(where=condition_of(one), best=label(one.best), number=number)
-    return ""
-
-
-# The least regret
-
-
-def regrets(columns: Sequence[Column], encoding: str) -> list[float] | None:
-    """How far an encoding is behind the best of each column, in units of that column's smallest difference that counts, which makes
-    accuracies and losses comparable; None where it has no number to compare in one of them."""
-    behind = [one.cells[encoding]["behind"] for one in columns]
-    known = [max(0.0, distance) for distance in behind if distance is not None]
-    if len(known) < len(behind):
-        return None
-    return [distance / one.criterion.smallest for one, distance in zip(columns, known, strict=True)]
-
-
-def least_regret(columns: Sequence[Column]) -> str | None:
-    """The encoding whose largest regret is smallest; None where none was measured in all columns."""
-    worst = {name: max(found) for name in columns[0].cells if (found := regrets(columns, name)) is not None}
-    return min(worst, key=lambda name: worst[name], default=None)
+def _in_all(columns: Collection[Column]) -> frozenset[str]:
+    """The encodings that are among the best in all columns; none where there is no column, or one without an answer."""
+    if not columns or not all(one.solved for one in columns):
+        return frozenset()
+    return frozenset.intersection(*(one.among_best for one in columns))
 
 
 # In words
 
 
-def _in_words(columns: Sequence[Column], found: dict[str, tuple[str, ...]], regret: str | None) -> str:
-    sentences = SENTENCES["one_need" if len(columns) == 1 else "several_needs"]
-    good, bests = found["good"], [one.best for one in columns]
-    beside = [name for name in good if len(columns) > 1 or name not in bests]
-    size = ("none", "one")[len(beside)] if len(beside) < 2 else "few" if len(beside) <= HANDFUL else "many"
-    unsure = f"{size}_unsure" if found["open"] or found["alike"] else size
-    words = [
-        sentences.get(unsure, sentences[size]).format(
-            best=label(bests[0]), listed=labels(beside) if beside else "", good=len(good), all=len(columns[0].cells),
-            bests="; ".join(f"{label(one.best)} {condition_of(one)}" for one in columns),
-            where="; ".join(map(condition_of, columns)),
-            smallest=", ".join(dict.fromkeys(f"{one.criterion.smallest:g} {unit_of(one)}" for one in columns)),
-            seeds=min((one.cells[name]["seeds"] for one in columns for name in good), default=0),
-        )
-    ]  # fmt: skip
-    if regret:
-        words.append(_regret_in_words(columns, regret))
-    for group, sentence in SENTENCES["rest"].items():
-        if names := found[group]:
-            words.append(sentence.format(names=labels(names) if len(names) <= HANDFUL else f"{len(names)} encodings"))
-    return " ".join(words)
+def _in_words(start: str, met: Sequence[str], unless: Mapping[str, tuple[str, ...]], cost: CostRow) -> str:
+    price = f"costs {f'{cost.parameters:,}' if cost.parameters else 'no'} parameters"
+    if cost.timing:
+        price += f" and {cost.timing['ratio']:.2f} times the time"
+    good = listed([NEEDS[need] for need in met], "or")
+    words = f"**Start with {label(start)}**: in small models it is among the best when you {good}, and {price}."
+    together: dict[str, list[str]] = {}  # needs for which the same encodings are named
+    for need, names in unless.items():
+        together.setdefault(listed([*map(label, names)], "or"), []).append(need)
+    others = [f"{listed(needs, 'or')} (use {names})" for names, needs in together.items()]
+    return f"{words} **Unless** you need to {listed(others, 'or')}." if others else words
 
 
-def _regret_in_words(columns: Sequence[Column], name: str) -> str:
-    sentences = SENTENCES["least_regret"]
-    prices = [
-        sentences["price"].format(
-            behind=one.cells[name]["behind"], unit=unit_of(one), best=label(one.best), place=place_of(one)
-        )
-        for one, regret in zip(columns, regrets(columns, name) or [], strict=True)
-        if regret >= 1
-    ]
-    return sentences["priced" if prices else "free"].format(name=label(name), prices="; ".join(prices))
-
-
-def place_of(one: Column) -> str:
-    """The task and the tested length of a column, such as "in “text” at 4 times the trained length"."""
-    length = f" at {one.times} times the trained length" if one.times > 1 else ""
-    task = one.criterion.task.partition(":")[0]
-    return f"in “{task}”{length}"
-
-
-def condition_of(one: Column) -> str:
-    """The same with the models for which the column holds."""
-    return f"{place_of(one)} ({scope_of(one.criterion)})"
-
-
-def unit_of(one: Column) -> str:
-    return "nats" if one.criterion.lower_is_better else "accuracy"
-
-
-def label(encoding: str | None) -> str:
-    return ENCODINGS[encoding].label if encoding else ""
-
-
-def labels(names: Iterable[str]) -> str:
-    return listed(list(map(label, names)))
+def label(encoding: str) -> str:
+    return ENCODINGS[encoding].label

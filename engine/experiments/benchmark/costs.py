@@ -1,16 +1,14 @@
 """The costs of each encoding: parameters by formula, and the time that was measured for this version."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from engine.analysis.encodings.jobs import Timing
 from engine.config.run_config import RunConfig
-from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_parameters
-from engine.experiments.benchmark.advice import labels
 from engine.experiments.benchmark.criteria import COMPARED
 from engine.foundation.provenance import Provenance, provenance
 from engine.tasks import PLAIN
@@ -57,24 +55,3 @@ def shipped_times(file: Path = FILE) -> Times:
 def costs_of_encodings() -> dict[str, CostRow]:
     times = shipped_times().by_encoding
     return {name: CostRow(added_parameters(MODEL, name), times.get(name)) for name in COMPARED}
-
-
-def cheapest_in_words(
-    good: Sequence[str], others: Sequence[str], costs: Mapping[str, CostRow], needs: Sequence[str]
-) -> str:
-    """Which of the good encodings cost least, or of all where none is good; where that is needed."""
-    names, which = (good, "these") if good else (others, "all")
-    sentence = []
-    if "parameters" in needs:
-        counts = {name: cost for name in names if (cost := costs[name].parameters) is not None}
-        least = [name for name, count in counts.items() if count == min(counts.values())]
-        sentence.append(f"The fewest extra parameters of {which} ({min(counts.values()):,}): {labels(least)}.")
-    if "time" in needs:
-        ratios = {name: timing["ratio"] for name in names if (timing := costs[name].timing) is not None}
-        if ratios:
-            fast = min(ratios, key=lambda name: ratios[name])
-            ratio = f"{ratios[fast]:.2f} times that without encoding"
-            sentence.append(f"The least forward time: {ENCODINGS[fast].label}, {ratio}.")
-        else:
-            sentence.append("Their forward times were not measured yet.")
-    return " ".join(sentence)

@@ -61,7 +61,7 @@ class Criterion:
     slug: str
     label: str
     need: str
-    """The need in plain words. Qualities with the same need are asked about together."""
+    """The need in plain words, after "you need to". Qualities with the same need are asked about together."""
     task: Text
     metric: Metric
     smallest: float
@@ -91,8 +91,8 @@ class Criterion:
 
 CRITERIA = read_tables(Path(__file__).with_suffix(".toml"), Criterion)
 """The qualities in ``criteria.toml``, which says what each field is."""
-COSTS = {"parameters": "Few extra parameters", "time": "Little extra time"}
-"""The needs that only order the encodings that meet the others."""
+COSTS = {"parameters": "add no parameters", "time": "add little time"}
+"""The needs that no training measures."""
 COMPARED = tuple(name for name in ENCODINGS if name != DESIGN)
 SETS = (CONFIRMATORY_SEEDS[0],)
 """The first seed of each set of seeds on which every encoding is measured."""

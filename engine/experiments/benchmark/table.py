@@ -30,6 +30,8 @@ from engine.experiments.verdict import verdict
 
 CellState = Literal["best", "as good", "cannot tell", "undecided", "worse", "not learned", "no row", "not measured"]
 Sign = Literal["same sign", "other sign", "no difference there", "undecided here"]
+DECIMALS = 2
+"""Of a number of the table, as it is shown."""
 Numbers = Mapping[int, float]
 """A number by seed."""
 STATES: dict[Finding, CellState] = {
@@ -76,16 +78,24 @@ class Column:
         return next((name for name, cell in self.cells.items() if cell["state"] == "best"), None)
 
     @property
+    def among_best(self) -> frozenset[str]:
+        """The encodings whose number, as the table shows it, is within the smallest difference that counts of the best one."""
+        shown = {
+            name: round(cell["number"], DECIMALS)
+            for name, cell in self.cells.items()
+            if cell["number"] is not None and cell["state"] != "not learned"
+        }
+        best = (min if self.criterion.lower_is_better else max)(shown.values(), default=0.0)
+        within = self.criterion.smallest + 10.0 ** -(DECIMALS + 2)  # .99 - .94 is a little more than .05
+        return frozenset(name for name, number in shown.items() if abs(number - best) <= within)
+
+    @property
     def solved(self) -> bool:
         """Whether the best encoding is far enough from guessing that there is an answer."""
         number = self.cells[self.best]["number"] if self.best else None
         return number is not None and share(self.criterion, number) >= (
             0.0 if self.criterion.lower_is_better else SOLVED
         )
-
-    def goodness(self, encoding: str) -> float:
-        """The mean number, the more the better; minus infinity without one."""
-        return _mean(self.criterion, self.numbers[encoding].values())
 
 
 def column(criterion: Criterion, times: int = 1, trials: Sequence[Trial] | None = None) -> Column:

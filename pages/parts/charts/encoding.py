@@ -1,5 +1,5 @@
-"""An encoding (table, bias or angles) and the similarity of two positions under it: of a run, and of a portrait
-(:mod:`engine.analysis.encodings`)."""
+"""An encoding (table, bias or angles), the similarity of two positions under it, and its profile over distance: of a run, and of a
+profile (:mod:`engine.analysis.encodings`)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.charts.base import Axis, across_line
-from pages.parts.charts.colors import ATTENTION, MUTED, ScalePair, diverging, mix, sequential
+from pages.parts.charts.base import Axis, Trace, across_line, axis, figure, painted, rounded
+from pages.parts.charts.colors import ATTENTION, MUTED, ScalePair, diverging, mix, sequential, shade
 from pages.parts.charts.heat import Positions, gap, heat, heat_figure, largest, live_heat, tile_names
 
 WHAT = {
@@ -19,7 +19,7 @@ WHAT = {
     "vectors": ("dimension", "offset or count", "vector entry"),
     "bias": ("key position, by head", "query position", "added to the score"),
 }
-"""The names of the matrix's columns, rows and entries by the kind of a portrait."""
+"""The names of the matrix's columns, rows and entries by the kind of a profile."""
 ACTING = {
     "embedding": WHAT["table"],
     "rotation": WHAT["angles"],
@@ -32,6 +32,8 @@ LIKENESS = {"table": "cosine", "angles": "mean cosine of the angles", "vectors":
 OTHER = "other position"
 OF_TRAINED: dict[str, Any] = {"layer": "above", "yanchor": "top", "xanchor": "left", "padding": 3}
 """How the line at the end of the trained length differs from others: it is over the cells, and its name is beside it."""
+MOST_HEADS = 8
+"""The most lines of a profile."""
 
 Profile = Mapping[str, Any]
 
@@ -67,7 +69,7 @@ def _in_blocks(title: str, block: int) -> str:
     return title if block == 1 else f"{title}, in blocks of {block}"
 
 
-# Of a portrait
+# Of a profile
 
 
 def matrix_figure(profile: Profile, shown: int) -> go.Figure:
@@ -113,22 +115,66 @@ def similarity_shown(profile: Profile, likeness: str) -> tuple[np.ndarray, str]:
     return profile["similarity"], LIKENESS[profile["kind"]]
 
 
-def similarity_figure(profile: Profile, likeness: str, shown: int, end: str = "trained to here") -> go.Figure:
+def similarity_figure(profile: Profile, likeness: str, shown: int) -> go.Figure:
     """The similarity of two positions, [position, position], from -1 to 1 for a cosine, else on a scale of its own."""
     (matrix, unit), at = similarity_shown(profile, likeness), profile["similarity_at"] + 1
     scale, low, high = (diverging(), -1.0, 1.0) if "cosine" in unit else _signed(matrix)
-    visible = _visible(profile, matrix)
-    trace = heat(visible, unit, scale=scale, low=low, high=high, x={OTHER: at}, y={"position": at})
-    across, shapes = {"range": [0.5, shown + 0.5]}, end_marks(profile["trained"], shown, "x", "y", text=end)
+    seen = _visible(profile, matrix)
+    trace = heat(seen, unit, scale=scale, low=low, high=high, x={OTHER: at}, y={"position": at})
+    across, shapes = {"range": [0.5, shown + 0.5]}, end_marks(profile["trained"], shown, "x", "y")
     return heat_figure(
         trace, x="position", y="position", square=True, across=across, down=_down_to(shown), shapes=shapes
     )
 
 
-def end_marks(trained: int, shown: int, *along: str, text: str = "trained to here") -> list[dict[str, Any]]:
-    """Lines at the end of the trained length on these axes of positions, where more is shown; ``text`` stands at the one across x."""
-    positions = along if shown > trained else ()
-    return [across_line(axis_, trained + 0.5, text if axis_ == "x" else "", **OF_TRAINED) for axis_ in positions]
+def end_marks(trained: int, shown: int, *along: str) -> list[dict[str, Any]]:
+    """Lines at the end of the trained length on these axes of positions, where more is shown."""
+    places = along if shown > trained else ()
+    named = {"x": "trained to here"}
+    return [across_line(axis_, trained + 0.5, named.get(axis_, ""), **OF_TRAINED) for axis_ in places]
+
+
+def profile_figure(profile: Profile, color: str) -> go.Figure:
+    """Mean similarity, or bias of each head, at each offset; a band where positions with the same offset differ."""
+    offsets, lines = profile["offsets"], profile["profile"]
+    traces: list[Trace] = []
+    several = len(lines) > 1
+    shown = np.unique(np.linspace(0, len(lines) - 1, min(len(lines), MOST_HEADS)).round().astype(int))
+    for place, line in enumerate(shown.tolist()):
+        low, high = profile["low"][line], profile["high"][line]
+        if not several and float((high - low).max()) > 1e-6:
+            traces += _band(offsets, low, high, color)
+        named = {
+            "type": "scatter",
+            "name": f"H{line + 1}" if several else "mean",
+            "mode": "lines",
+            "showlegend": several,
+        }
+        numbers = {"x": offsets.tolist(), "y": rounded(lines[line]), "hovertemplate": "offset %{x}: %{y:.4g}"}
+        traces.append(named | numbers | painted(shade(color, 0.75 * place / max(1, len(shown) - 1)), width=2))
+    trained = profile["trained"] - 1
+    ends = [end for end in (-trained, trained) if offsets.min() < end < offsets.max()]
+    return figure(
+        traces,
+        xaxis=axis("offset: key − query (positions)"),
+        yaxis=axis("bias (score)" if profile["kind"] == "bias" else LIKENESS[profile["kind"]]),
+        shapes=[across_line("x", end, "longest trained", **OF_TRAINED) for end in ends],
+        margin={"l": 52, "r": 12, "t": 32 if several else 12, "b": 40},
+    )
+
+
+def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, color: str) -> list[Trace]:
+    """A band from the smallest to the largest value, behind the mean."""
+    plain: Trace = {
+        "type": "scatter",
+        "x": x.tolist(),
+        "mode": "lines",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+    faint = f"rgba({','.join(str(int(color[at : at + 2], 16)) for at in (1, 3, 5))},.18)"
+    return [plain | {"y": rounded(low)}, plain | {"y": rounded(high), "fill": "tonexty", "fillcolor": faint}]
 
 
 def _down_to(shown: int) -> Axis:

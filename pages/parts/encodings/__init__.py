@@ -1,1 +1,1 @@
-"""Parts of the encodings page: two side by side, one along a run, and the choice of an encoding."""
+"""Parts of the encodings page: the recommendation with its table, two side by side, and a design of your own."""

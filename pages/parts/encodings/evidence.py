@@ -1,5 +1,4 @@
-"""“Which one should I use?”: the needs in plain words, the answer that the evidence gives to them, and the table behind it. All findings
-are computed from the evidence."""
+"""The recommendation for a reader's needs, and the table behind it. Both are computed from the evidence."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -17,42 +16,49 @@ from engine.analysis.encodings.jobs import Timing
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
-from engine.experiments.benchmark.advice import advice
-from engine.experiments.benchmark.costs import MODEL, CostRow, cheapest_in_words, costs_of_encodings, shipped_times
-from engine.experiments.benchmark.criteria import CHOICE, CRITERIA, NEEDS, TIMES, needed_by, scope_of, turns_in_words
-from engine.experiments.benchmark.table import CellState, Column, TableCell, beside_papers, column
+from engine.experiments.benchmark.advice import LONGER, Advice, advice, label
+from engine.experiments.benchmark.costs import MODEL, CostRow, costs_of_encodings, shipped_times
+from engine.experiments.benchmark.criteria import (
+    CHOICE,
+    COMPARED,
+    CRITERIA,
+    NEEDS,
+    TIMES,
+    model_of,
+    scope_of,
+    turns_in_words,
+)
+from engine.experiments.benchmark.table import DECIMALS, Column, TableCell, beside_papers, column
 from engine.experiments.frames import evidence_frame
-from engine.foundation.formatting import counted
+from engine.foundation.formatting import counted, listed
 from engine.foundation.provenance import short_commit
 from engine.tasks.text.tokens import unknown_beside
-from pages.parts.app.frame import as_fragment
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import offer_file
 from pages.parts.charts.colors import GREEN, RED
 from pages.parts.charts.table import whole_lines
 from pages.parts.encodings.state import NEEDED, SETTINGS, TESTED, control, value
 
-LEGEND = (
-    "Each number is the mean over the seeds, each model at its own best learning rate: the accuracy on new sequences, and for language "
-    "the loss in nats per character, where lower is better. The best one is found on one half of the seeds and compared with the others "
-    "on the other half, each by itself. Green: the best, and those behind it by less than counts. Red: worse. Grey: undecided, "
-    "or the runs cannot tell it from the best. N×: at N times the length on which that column's models were trained. "
-    f"Counted and timed: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, at length {MODEL.seq_len}. "
-    "Below a forward time: the range of the middle half of its measurements, and the time of a pass; –: not measured. "
-    "A cell leads to its model in the lab."
+SMALLEST = listed(sorted({f"{one.smallest:g}" for one in CRITERIA.values()}), "or")
+LAYERS = listed(sorted({f"{model_of(one).n_layers}" for one in CRITERIA.values()}), "or")
+MEASURED = (
+    f"Measured on models of {LAYERS} layers. Among the best: within {SMALLEST} of the best number in the table at the end of this page. "
+    "Time: of a forward pass; without an encoding it is 1."
 )
+LEGEND = (
+    "Means over the seeds, each model at its own best learning rate: accuracy on new sequences, for language the loss in nats per "
+    f"character (lower is better). Green: within {SMALLEST} of the best number of the column. Red: further from it, or it cannot be run. "
+    "Grey: the task was not learned. N×: tested at N times the trained length. Hover: what the seeds decide. A click opens the lab. "
+    f"Parameters and time: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, length {MODEL.seq_len}; "
+    "the range is the middle half of the measurements."
+)
+TABLE = "encodings.table"
+"""Session key: whether the table is open."""
 CITE = Path(__file__).with_name("cite.md")
 """How to cite the table: version, command and BibTeX entry, with gaps to fill."""
 GOOD = f"background: color-mix(in srgb, {GREEN['light']} 22%, transparent)"
 BAD = f"background: color-mix(in srgb, {RED['light']} 20%, transparent)"
-OPEN = "background: color-mix(in srgb, currentColor 12%, transparent)"
-ICONS: dict[CellState, str] = {
-    "best": GOOD, "as good": GOOD, "worse": BAD, "no row": BAD, "undecided": OPEN, "cannot tell": OPEN, "not learned": OPEN,
-    "not measured": "opacity: 0.75",
-}  # fmt: skip
-"""The style of a cell by its state."""
-FIRST_NEED = ("text",)
-"""The need that is answered before any is chosen: it is what most who ask want a model for."""
+UNKNOWN = "background: color-mix(in srgb, currentColor 12%, transparent)"
 DOT = "content: ''; display: inline-block; width: .7em; height: .7em; border-radius: 50%; margin-right: .45em"
 COUNTED = ["Extra parameters", "Forward time"]
 STYLES: list[CSSDict] = [
@@ -63,45 +69,52 @@ STYLES: list[CSSDict] = [
 ]
 
 
-def choose() -> None:
-    as_fragment(_choose)
+def found_advice() -> Advice:
+    """The advice for the chosen needs at the chosen length."""
+    return advice(value(NEEDED), columns_at(int(value(TESTED))), columns_at(LONGER), costs_of_encodings())
 
 
-def _choose() -> None:
-    SETTINGS.write_address(SETTINGS.query())
-    needs: tuple[str, ...] = value(NEEDED) or FIRST_NEED
-    request, tested = st.columns([5, 1], gap="medium")
-    with request:
-        if SETTINGS.drawn(NEEDED):
-            bound = SETTINGS.labelled(NEEDED, shown=list(needs))
-            st.pills(
-                options=list(NEEDS), format_func=lambda name: NEEDS[name], selection_mode="multi", wrap=True, **bound
-            )
-    with tested:
-        control(TESTED)
+def recommend() -> None:
+    """The recommendation, and the needs for which it holds behind a button."""
+    st.markdown(f":material/lightbulb: {found_advice().words}", help=MEASURED)
+    if SETTINGS.drawn(NEEDED, TESTED):
+        with st.popover("Your needs", icon=":material/checklist:"):
+            if SETTINGS.drawn(NEEDED):
+                bound = SETTINGS.labelled(NEEDED, shown=list(value(NEEDED)))
+                st.pills(
+                    options=list(NEEDS),
+                    format_func=lambda name: NEEDS[name],
+                    selection_mode="multi",
+                    wrap=True,
+                    **bound,
+                )
+            control(TESTED)
+
+
+def show_table() -> None:
+    """Every number behind the recommendation, folded at first."""
+    words = f"Every number: {len(COMPARED)} encodings, {len(CRITERIA)} tasks"
+    table = st.expander(words, icon=":material/table_chart:", key=TABLE, on_change="rerun")
+    if table.open:
+        with table:
+            _show_table()
+
+
+def _show_table() -> None:
     columns, costs = columns_at(int(value(TESTED))), costs_of_encodings()
-    said = advice([columns[one.slug] for name in needs if name in CRITERIA for one in needed_by(name)])
-    if said.words:
-        st.markdown(f":material/lightbulb: {said.words}")
-    order = said.order or tuple(next(iter(columns.values())).cells)
-    if words := cheapest_in_words(said.good, order, costs, needs):
-        st.markdown(words)
-    st.header("The evidence", anchor="evidence")
-    st.table(
-        evidence_styled(order, list(columns.values()), costs), border="horizontal", alt="The evidence on each encoding"
-    )
+    styled = evidence_styled(found_advice().order, list(columns.values()), costs)
+    st.table(styled, border="horizontal", alt="The evidence on each encoding")
     timed = shipped_times().machine
     st.caption(f"{LEGEND} Times: {timed['processor']}, one core, {timed['date']}.")
     offer_file("Every number (CSV)", _every_number, "encodings-evidence.csv")
-    with st.expander("How each column is measured", icon=":material/help:"):
-        for one in columns.values():
-            number = f"Number: `{one.criterion.number(one.times)}`; smallest difference that counts: {one.criterion.smallest:g}."
-            st.markdown(f"**{one.criterion.label}**: {one.criterion.task}; {scope_of(one.criterion)}. {number}")
-            for paper in one.criterion.papers:
-                st.caption(f"Beside it: [{paper.source}]({paper.url}), {paper.what}.")
-        st.caption(CHOICE.matched)
-    with st.expander("Cite this table", icon=":material/format_quote:"):
-        st.markdown(citation())
+    for one in columns.values():
+        name, counts = one.criterion.number(one.times), one.criterion.smallest
+        number = f"Number: `{name}`; smallest difference that counts: {counts:g}."
+        st.markdown(f"**{one.criterion.label}**: {one.criterion.task}; {scope_of(one.criterion)}. {number}")
+        for paper in one.criterion.papers:
+            st.caption(f"Beside it: [{paper.source}]({paper.url}), {paper.what}.")
+    st.caption(CHOICE.matched)
+    st.markdown(citation())
 
 
 def citation() -> str:
@@ -135,9 +148,17 @@ def evidence_styled(order: Sequence[str], columns: Sequence[Column], costs: Mapp
         index=pd.Index([escaped(ENCODINGS[name].label) for name in order], name="Encoding"),
         columns=[*map(head, columns), *COUNTED],
     )
-    icon = [[*(ICONS[one.cells[name]["state"]] for one in columns), *[""] * len(COUNTED)] for name in order]
-    shade = pd.DataFrame(icon, index=frame.index, columns=frame.columns)
+    looks = [[*(look(one, name) for one in columns), *[""] * len(COUNTED)] for name in order]
+    shade = pd.DataFrame(looks, index=frame.index, columns=frame.columns)
     return whole_lines(frame, [*STYLES, *_dots(order)]).apply(lambda _: shade, axis=None)
+
+
+def look(one: Column, name: str) -> str:
+    """The style of a cell, by the numbers that its column shows."""
+    state = one.cells[name]["state"]
+    if state in ("not learned", "not measured"):
+        return UNKNOWN
+    return GOOD if name in one.among_best else BAD
 
 
 def head(one: Column) -> str:
@@ -191,7 +212,7 @@ def _short_query(config: RunConfig) -> dict[str, str]:
 
 def _short(cell: TableCell) -> str:
     said = {"not measured": "Try it", "no row": "cannot be run", "not learned": "not learned"}
-    return said.get(cell["state"]) or f"{cell['number']:.2f}"
+    return said.get(cell["state"]) or f"{cell['number']:.{DECIMALS}f}"
 
 
 def hover(one: Column, name: str) -> str:
@@ -207,8 +228,10 @@ def hover(one: Column, name: str) -> str:
     number = f"{one.criterion.number(one.times)} {cell['number']:.3f}{interval}{_unknown(one)}, {seeds}"
     if cell["state"] == "not learned":
         return f"This says nothing: the task was not learned at the trained length. {number}."
-    ahead = "" if cell["behind"] is None else f"The best is ahead by {cell['behind']:.3f}: "
-    beside = "The best." if cell["state"] == "best" else f"{ahead}{cell['state']}. {cell['why']}".strip()
+    beside = "The others are compared with it: it was the best on the first half of the seeds."
+    if cell["state"] != "best":
+        behind = "" if cell["behind"] is None else f"Behind {label(one.best or '')} by {cell['behind']:.3f}: "
+        beside = f"{behind}{cell['state']}, on the other half of the seeds. {cell['why']}".strip()
     config = CHOICE.config(one.arms[name])
     scale = f"{scope_of(one.criterion).capitalize()}. {turns_in_words(config)}".strip()
     papers = " ".join(

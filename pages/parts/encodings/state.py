@@ -1,6 +1,6 @@
 """The settings of the encodings page, one typed table beside the parameters of the two encodings themselves; their widgets and link."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -9,23 +9,31 @@ from pydantic import AfterValidator, field_validator
 
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
+from engine.encodings.designed import DesignedSettings
 from engine.experiments.benchmark.criteria import NEEDS
-from engine.runs.store import RUN_ID
+from engine.experiments.comparison import DESIGN, MOST_RIVALS, RIVALS, TASKS, USUAL, design_config
+from engine.experiments.evidence.store import find_comparison
 from engine.settings.errors import Problem, checked, leniently, no_setting
 from engine.settings.fields import Setting, setting, settings_in, to_text
 from engine.tasks import PLAIN
 from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed, one_of
-from pages.parts.boards.recorded import RECORDED
+from pages.parts.experiments.run_buttons import seeds_setting
+from pages.parts.experiments.running import EXPERIMENTS
 
 SIDES = ("a", "b")
-VIEWS = {"compare": "Side by side", "training": "Through training", "choose": "Which one should I use?"}
 MAX_TRAINED_LENGTH, MAX_POSITIONS = 512, 1024
 """The longest trained length and the most positions shown."""
 BASE, BASES = "base", ("sinusoid_base", "rope_base")
 """The settings of the longest wavelength: two different encodings share one."""
+NEEDED, TESTED = "needs", "tested"
+AGAINST, ON_TASKS, EXPERIMENT = "against", "tasks", "experiment"
+ORDER: dict[str, tuple[str, ...]] = {AGAINST: RIVALS, ON_TASKS: tuple(TASKS)}
+"""The names that may be chosen, in the order in which they stand in a link."""
+PARTS: dict[str, Setting] = {row.name: row for row in settings_in(DesignedSettings)}
+"""The parts of a design; those of one side are ``a.<name>``."""
+IN_LAB = "The lab shows an encoding through a run's training."
 
 _OF_RUN = {row.name: row for row in settings_for(PLAIN)}
-RUN, STEP, LAYER, NEEDED, TESTED = "run", "step", "layer", "needs", "tested"
 
 
 def _of_run(name: str, **changes: Any) -> Any:
@@ -39,7 +47,6 @@ class EncodingsState(PageState):
     """What is set on the page, beside the parameters of its two encodings."""
 
     # fmt: off
-    view: Literal["compare", "training", "choose"] = setting("compare", "View", "What this page shows.", labels=VIEWS)
     a: Annotated[str, one_of(ENCODINGS)] = setting("sinusoidal", "Encoding A", "What stands in this column.")
     b: Annotated[str, one_of(ENCODINGS)] = setting("rope", "Encoding B", "What stands in this column.")
     d_model: int = _of_run("d_model", default=64, le=512)
@@ -60,24 +67,37 @@ class EncodingsState(PageState):
     token_init_std: float = _of_run("token_init_std", help="Standard deviation of the tokens beside which the encoding stands.")
     seed: int = _of_run("seed", help="Draws the first values of what is learned.")
     base: float = setting(10_000.0, "Base", "b in both formulas: the larger, the slower the slowest wave.", ge=2.0, le=1e7)
-    run: str | None = setting(None, "Run", "")
-    step: int | None = setting(None, "Step", "The snapshots that the run kept.", ge=0, le=1_000_000)
-    layer: int | None = setting(None, "Layer", "Each layer learns an encoding of its own.", ge=0, le=48)
-    """Counted from 1; the nearest that the run has is shown. The same holds for the step."""
-    needs: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, NEEDS))] = setting((), "I need", "")
+    needs: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, NEEDS))] = setting((), "You need to", "")
     tested: Literal["1", "2", "4", "8"] = setting(
         "1", "Tested at",
         "The tested length of the tasks with a fixed distance, a look-up and language; the first two begin at twice.",
         labels={"1": "The trained length", "2": "Twice that", "4": "4 times", "8": "8 times"},
     )
+    against: Annotated[tuple[str, ...], AfterValidator(lambda names: _some_of(names, RIVALS, MOST_RIVALS))] = setting(
+        USUAL, "Against", "Built-in encodings, with their usual settings."
+    )
+    tasks: Annotated[tuple[str, ...], AfterValidator(lambda names: _some_of(names, ORDER[ON_TASKS], len(TASKS)))] = setting(
+        ORDER[ON_TASKS], "Tasks", " ".join(f"{task.label}: {task.asks}." for task in TASKS.values())
+    )
+    seeds: int = seeds_setting()
+    experiment: str | None = setting(None, "Run", "")
+    """The name of the shown run of a design, running or stored (see :class:`Comparison`)."""
     # fmt: on
 
-    @field_validator("run")
+    REMOVED = dict.fromkeys(("run", "step", "layer"), IN_LAB)
+
+    @field_validator("experiment")
     @classmethod
-    def _run(cls, name: str | None) -> str | None:
-        if name not in (None, RECORDED) and not RUN_ID.fullmatch(name):
-            raise not_allowed(f"{RECORDED}, or the name of a run")
+    def _stored(cls, name: str | None) -> str | None:
+        if name is not None and EXPERIMENTS.find(name) is None and find_comparison(name) is None:
+            raise not_allowed("a comparison that runs here or is kept on this machine")
         return name
+
+
+def _some_of(names: tuple[str, ...], allowed: Sequence[str], most: int) -> tuple[str, ...]:
+    if not (set(names) <= set(allowed) and 1 <= len(names) == len(set(names)) <= most):
+        raise not_allowed(f"1 to {most} different ones of {', '.join(allowed)}")
+    return names
 
 
 _LABELS = {name: row.label for name, row in ENCODINGS.items()}
@@ -115,6 +135,26 @@ def config_of(values: Mapping[str, Any], side: str) -> RunConfig:
     return parse({"task": PLAIN, "family": family, "pos_encoding": name, "batch_size": 8, **shared, **specific})
 
 
+def designed_side(values: Mapping[str, Any]) -> str:
+    """The first side that shows a design; empty where none does."""
+    return next((side for side in SIDES if values.get(side, FIXED[side].default) == DESIGN), "")
+
+
+def design_of(values: Mapping[str, Any], side: str) -> dict[str, Any]:
+    """The parts of the design of a side."""
+    return {name: values.get(f"{side}.{name}", row.default) for name, row in PARTS.items()}
+
+
+def fitting(parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Parts that go together: a convolution acts on the embedding; in a rotation the features are the angles."""
+    fixed = dict(parts)
+    if fixed["design_features"] == "convolution":
+        fixed["design_place"] = "embedding"
+    if fixed["design_place"] == "rotation":
+        fixed["design_readout"] = "direct"
+    return fixed
+
+
 class EncodingsSettings(ModelSettings[EncodingsState]):
     """Two encodings decide what else there is to set. Of their own parameters only those that were set are kept."""
 
@@ -126,14 +166,17 @@ class EncodingsSettings(ModelSettings[EncodingsState]):
         return {name: kept.get(name, row.default) for name, row in settings_now(kept).items()}
 
     def take(self, name: str, value: Any) -> None:
-        super().take(name, value)
-        if name == RUN:  # another run has other steps and layers
-            self.put({STEP: None, LAYER: None})
+        super().take(name, tuple(one for one in ORDER[name] if one in value) if name in ORDER else value)
+        side, _, part = name.partition(".")
+        if part in PARTS:
+            now = design_of(self.values(), side)
+            self.put({f"{side}.{part}": one for part, one in fitting(now).items() if one != now[part]})
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
-        """What a link leaves out is as by default. The parameters of a side are checked by its encoding."""
+        """What a link leaves out is as by default. The parameters of a side are checked by its encoding. A link that names a stored
+        run and nothing else opens with what was compared."""
         specific = {name for name in query if name.startswith(tuple(f"{side}." for side in SIDES))}
-        values, ignored = super().read({name: text for name, text in query.items() if name not in specific})
+        values, ignored = super().read({name: text for name, text in query.items() if name not in {*specific, "view"}})
         exist = settings_now(values)
         ignored += [
             no_setting(name, query[name], exist) for name in query if name in {*specific, BASE} and name not in exist
@@ -142,17 +185,28 @@ class EncodingsSettings(ModelSettings[EncodingsState]):
             given = {
                 name[len(side) + 1 :]: query[name] for name in specific & exist.keys() if name.startswith(f"{side}.")
             }
-            found, problems = leniently(given, partial(checked, ENCODINGS[values[side]].settings))
+            found, problems = leniently(given, partial(_own_settings, values[side]))
             values |= {f"{side}.{name}": getattr(found, name) for name in given}
             ignored += [replace(problem, setting=f"{side}.{problem.setting}") for problem in problems]
+        if query.keys() <= {*SIDES, EXPERIMENT} and (kept := find_comparison(values[EXPERIMENT] or "")):
+            request, side = kept[0], designed_side(values) or SIDES[0]
+            values |= {side: DESIGN, AGAINST: request.against, ON_TASKS: request.tasks, "seeds": request.seeds}
+            values |= {f"{side}.{name}": value for name, value in request.parts.items()}
         return values, ignored
 
     def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
-        """What is away from its default; what is looked at of a run, only where it is."""
+        """What is away from its default; the shown run of a design only beside a design."""
         request = self.requested()
-        unseen = () if request["view"] == "training" else (RUN, STEP, LAYER)
+        unseen = () if designed_side(request) else (EXPERIMENT,)
         away = [name for name, row in self.rows().items() if request[name] != row.default and name not in unseen]
         return {name: to_text(request[name]) for name in away}
+
+
+def _own_settings(encoding: str, given: Mapping[str, object]) -> Any:
+    """The settings of an encoding. Raises ConfigError, of a design also where its parts do not go together."""
+    if encoding == DESIGN:
+        return design_config(given).encoding_settings
+    return checked(ENCODINGS[encoding].settings, given)
 
 
 SETTINGS = EncodingsSettings("encodings", EncodingsState)

@@ -7,6 +7,7 @@ import streamlit as st
 
 from engine.estimate.prediction import predict
 from engine.experiments.class_seeds import OF_CLASS
+from engine.experiments.comparison import DESIGN
 from engine.experiments.experiment import MOST_SEEDS, Experiment
 from engine.experiments.finding import READERS_SEEDS
 from engine.experiments.issues import ISSUES
@@ -97,4 +98,4 @@ def _page_of(name: str, experiment: Experiment) -> tuple[str, dict[str, str]]:
         return "issues.py", {"issue": experiment.slug}
     if experiment.slug.startswith(OF_CLASS):
         return "classroom.py", {}
-    return "design.py", {"experiment": name}
+    return "encodings.py", {"a": DESIGN, "experiment": name}

@@ -9,8 +9,8 @@ import pytest
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import predict
 from engine.experiments.benchmark import table
-from engine.experiments.benchmark.advice import advice, least_regret, regrets
-from engine.experiments.benchmark.costs import costs_of_encodings, shipped_times
+from engine.experiments.benchmark.advice import advice, meets
+from engine.experiments.benchmark.costs import CostRow, costs_of_encodings, shipped_times
 from engine.experiments.benchmark.criteria import (
     CHOICE,
     COMPARED,
@@ -135,9 +135,6 @@ def test_encodings_at_a_bound_are_not_as_good_but_cannot_be_told_apart() -> None
     found = column(SHORT, trials=short(rope=1.0, alibi=0.99, nope=0.8))
     assert states(found) == {"rope": "best", "alibi": "cannot tell", "nope": "worse"}
     assert "so nothing is left to differ" in found.cells["alibi"]["why"]
-    said = advice([found])
-    assert (said.good, said.alike) == (("rope",), ("alibi",))
-    assert said.words.endswith("These runs cannot tell ALiBi from the best.")
 
 
 @pytest.mark.parametrize(("spread", "state"), [(0.0, "not learned"), (0.02, "best")])
@@ -149,99 +146,85 @@ def test_no_number_hangs_on_a_thousandth_of_what_counts_as_learned(spread: float
     assert states(found) == {"kerple": state}
 
 
-def test_the_advice_is_a_sentence_with_its_condition_or_says_that_there_is_no_answer() -> None:
-    nothing = column(SHORT)
-    assert (set(nothing.cells), advice([]).words) == (set(COMPARED), "")
-    assert "There is no answer: nothing was measured" in advice([nothing]).words
-    guessing = column(SHORT, trials=short(rope=0.6, nope=0.5))
-    assert "no encoding gets half of the way from guessing to perfect" in advice([guessing]).words
+NAMED = dict.fromkeys(COMPARED, 0.6)
 
-    one = column(SHORT, trials=short(rope=0.9, nope=0.6))
-    said, scope = advice([one]), scope_of(SHORT)
-    assert (
-        said.words
-        == f"RoPE: it is better than every other one that was measured, in “majority” ({scope}), over 16 seeds."
+
+def accuracies(slug: str, times: int = 1, **numbers: float) -> Column:
+    """A column of a criterion with these accuracies, and .6 for all others; all have learned the task."""
+    criterion = CRITERIA[slug]
+    found = {
+        name: {criterion.number(1): 1.0, criterion.number(times): number} for name, number in (NAMED | numbers).items()
+    }
+    return column(criterion, times, trials(slug, found))
+
+
+COST = dict.fromkeys(COMPARED, CostRow(40, None)) | {"rope": CostRow(0, None)}
+ALL = {
+    **{slug: accuracies(slug, CRITERIA[slug].times[0], shaw=0.9) for slug in CRITERIA if slug not in ("text", "few")},
+    "text": column(TEXT, 1, trials("text", {name: {"loss@32": 2.0 if name == "rope" else 2.3} for name in COMPARED})),
+    "few": accuracies("few", rope=0.9),
+}
+"""By criterion: Shaw's is the best one but for text and brackets, where RoPE is."""
+
+
+def test_among_the_best_are_those_whose_shown_number_is_within_what_counts_of_the_best_shown_one() -> None:
+    found = accuracies("seldom", rope=0.99, shaw=0.9401, alibi=0.9399, learned=0.9349)
+    assert found.among_best == {"rope", "shaw", "alibi"}, "shown is .94, and .93"
+    assert ALL["text"].among_best == {"rope"}, "a lower loss is better"
+    rope, nope = {"accuracy@12": 1.0, "accuracy@48": 0.8}, {"accuracy@12": 0.3, "accuracy@48": 0.9}
+    far = column(OFFSETS, 4, trials("offsets", {"rope": rope, "nope": nope, "learned": {"accuracy@12": 1.0}}))
+    assert far.among_best == {"rope"}, "one has not learned, one cannot be run"
+
+
+def test_the_advice_starts_with_what_is_among_the_best_most_often_and_names_what_to_use_else() -> None:
+    said = advice((), ALL, ALL, COST)
+    assert (said.start, said.order[:2]) == ("shaw", ("shaw", "rope"))
+    assert said.met == tuple(need for need in NEEDS if need in CRITERIA and need not in ("text", "few"))
+    assert said.unless == {NEEDS["text"]: ("rope",), NEEDS["parameters"]: ("rope",)}, "no one is the best in all of few"
+    assert said.words.startswith(
+        "**Start with Shaw relative**: in small models it is among the best when you look back"
     )
-    assert (said.good, said.open, said.worse) == (("rope",), (), ("nope",))
+    assert (
+        f"or {NEEDS['seldom']}, and costs 40 parameters. **Unless** you need to {NEEDS['text']} or add no" in said.words
+    )
+    assert said.words.endswith("(use RoPE).")
     assert sorted(said.order) == sorted(COMPARED)
-    alike = f"RoPE has the best mean; None (NoPE) differs from it by less than 0.05 accuracy, in “majority” ({scope}), over 16 seeds."
-    assert advice([column(SHORT, trials=short(rope=0.9, nope=0.88))]).words == alike, (
-        "the best is not listed beside itself"
-    )
-    many = dict.fromkeys(("nope", "alibi", "shaw", "fire", "cope"), 0.88)
-    told = f"6 of {len(COMPARED)} cannot be told apart: they differ from the best, RoPE, by less than 0.05 accuracy, in “majority”"
-    assert told in advice([column(SHORT, trials=short(rope=0.9, **many))]).words
-    assert "3 back” at 4 times the trained length (models of 2 layers, width 32" in advice([_far(1.0, 0.2)]).words
-    unsure = column(SHORT, trials=[*short(rope=0.9), *short(nope=0.82, noise=0.1)])
-    assert advice([unsure]).words.endswith("The seeds do not decide about None (NoPE).")
 
 
-@pytest.mark.parametrize(
-    ("good", "beginning"),
-    [
-        (("rope",), "RoPE: in"),
-        (("rope", "alibi"), "ALiBi and RoPE: in"),
-        (("rope", "nope", "alibi", "shaw", "fire"), f"5 of {len(COMPARED)} encodings, the first of the table: in"),
-    ],
-)
-@pytest.mark.parametrize("unsure", [False, True])
-def test_the_advice_on_several_needs_names_a_handful_and_says_where_the_runs_leave_others_open(
-    good: tuple[str, ...], beginning: str, unsure: bool
-) -> None:
-    open_one = short(learned=0.82, noise=0.1) if unsure else []
-    one = column(SHORT, trials=[*short(**dict.fromkeys(good, 0.9), cope=0.6), *open_one])
-    said = advice([one, one])
-    assert set(said.good) == set(good)
-    assert said.words.startswith(beginning)
-    which = "it is" if len(good) == 1 else "each is"
-    ends = ". The seeds do not decide about Learned table." if unsure else "; no other one is."
-    assert said.words.endswith(f"{which} the best or behind it by less than 0.05 accuracy, over 16 seeds{ends}")
+def test_chosen_needs_are_met_first_and_costs_leave_encodings_out() -> None:
+    said = advice(("text", "absolute"), ALL, ALL, COST)
+    assert (said.start, said.met) == ("shaw", ("absolute",)), "each is the best in one, Shaw's more often elsewhere"
+    said = advice(("absolute", "parameters"), ALL, ALL, COST)
+    assert (said.start, said.words) == ("", "There is no answer: no encoding here meets this.")
+    assert said.order[0] == "rope"
+    said = advice(("parameters",), ALL, ALL, COST)
+    assert (said.start, said.met, said.unless) == ("rope", ("text",), {})
+    timed = {name: CostRow(0, {"ratio": 1.2, "low": 1.1, "high": 1.3, "seconds": 1e-3}) for name in ("rope", "shaw")}
+    slow = CostRow(0, {"ratio": 3.0, "low": 2.0, "high": 4.0, "seconds": 1e-3})
+    assert [meets("time", {**COST, **timed, "cope": slow}, name) for name in ("rope", "cope", "alibi")] == [
+        True,
+        False,
+        False,
+    ]
+    said = advice(("text",), ALL, ALL, {**COST, **timed})
+    assert said.words.endswith("and costs no parameters and 1.20 times the time.")
 
 
-def test_the_least_regret_may_have_no_price_and_a_loss_may_be_no_better_than_guessing() -> None:
-    one, other = (
-        column(SHORT, trials=[*short(**{best: 0.9}), *short(**{second: 0.82}, noise=0.1)])
-        for best, second in (("rope", "alibi"), ("alibi", "rope"))
-    )
-    said = advice([one, other])
-    assert (said.good, set(said.open)) == ((), {"rope", "alibi"})
-    assert said.words.startswith("No encoding is surely among the best in all of this. The best are RoPE in")
-    assert "; nowhere is it behind the best by as much as counts. Every other one" in said.words
+def test_the_advice_speaks_of_longer_sequences_where_shorter_ones_were_asked_about() -> None:
+    far = {**ALL, "offsets": accuracies("offsets", 4, alibi=0.9)}
+    longer = "test at 4 times the trained length"
+    assert advice(("offsets",), ALL, far, COST).unless[longer] == ("alibi",)
+    assert longer not in advice(("offsets",), far, far, COST).unless, "asked about already"
+    assert longer not in advice(("seldom",), ALL, far, COST).unless, "no longer one was measured"
+
+
+def test_where_nothing_was_measured_or_no_encoding_is_better_than_guessing_there_is_no_answer() -> None:
+    nothing = {slug: column(criterion, criterion.times[0]) for slug, criterion in CRITERIA.items()}
     guessing = column(TEXT, trials=trials("text", {"rope": {"loss@32": 5.0}, "nope": {"loss@32": 6.0}}))
-    assert advice([guessing]).words.endswith("no encoding is better than guessing. The best one, RoPE, reaches 5.00.")
-
-
-def _far(nope: float, rope: float, **others: float) -> Column:
-    """A column of 3 back at four times the trained length, where all have learned the task."""
-    far = {"nope": nope, "rope": rope, **others}
-    return column(
-        OFFSETS, 4, trials("offsets", {name: {"accuracy@12": 1.0, "accuracy@48": x} for name, x in far.items()})
-    )
-
-
-def test_where_none_is_good_in_all_needs_the_least_regret_is_named_with_its_price() -> None:
-    near, far = column(SHORT, trials=short(rope=0.9, alibi=0.8, nope=0.6)), _far(0.9, 0.2, alibi=0.75)
-    said = advice([near, far])
-    assert (said.good, said.least_regret, said.order[0]) == ((), "alibi", "alibi")
-    assert regrets([near, far], "alibi") == pytest.approx([2.0, 3.0]), "in smallest differences that count"
-    assert regrets([near, far], "learned") is None, "it was not measured"
-    assert said.words == (
-        f"No encoding is among the best in all of this. The best are RoPE in “majority” ({scope_of(SHORT)}); "
-        f"None (NoPE) in “3 back” at 4 times the trained length ({scope_of(OFFSETS)}). The least regret: ALiBi; its price is "
-        "0.10 accuracy behind RoPE in “majority”; 0.15 accuracy behind None (NoPE) in “3 back” at 4 times the trained length. "
-        "Every other one is farther behind in some need, measured by the smallest difference that counts there."
-    )
-    losses = column(
-        TEXT, 1, trials("text", {"rope": {"loss@32": 2.0}, "alibi": {"loss@32": 2.05}, "nope": {"loss@32": 2.4}})
-    )
-    assert least_regret([near, losses]) == "rope"
-    both = column(TEXT, 1, trials("text", {"rope": {"loss@32": 2.0}, "alibi": {"loss@32": 2.03}}))
-    told = advice([column(SHORT, trials=short(rope=0.9, alibi=0.88)), both])
-    assert (told.good, told.least_regret) == (("rope", "alibi"), None)
-    assert (
-        "each is the best or behind it by less than 0.05 accuracy, 0.05 nats, over 16 seeds; no other one is."
-        in told.words
-    )
+    for columns in (nothing, {**nothing, "text": guessing}):
+        assert advice((), columns, columns, COST).words.startswith("There is no answer")
+    guessing = column(SHORT, trials=short(rope=0.6, nope=0.5))
+    assert (guessing.best, guessing.solved) == ("rope", False), "not half of the way from guessing to perfect"
 
 
 def test_a_published_number_stands_beside_ours_with_its_sign_against_the_baseline() -> None:

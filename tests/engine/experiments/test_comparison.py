@@ -3,14 +3,11 @@
 import numpy as np
 import pytest
 
-from engine.analysis.encodings.portraits import preview
-from engine.estimate.layout import shapes
 from engine.experiments import comparison as compared
-from engine.experiments.comparison import DESIGN, TASKS, USUAL, Comparison, arm_name, design_config, over_the_best
+from engine.experiments.comparison import DESIGN, TASKS, USUAL, Comparison, arm_name, over_the_best
 from engine.experiments.report import report
 from engine.experiments.trial import Trial
 from engine.settings.errors import ConfigError
-from engine.training.train import prepare
 
 OWN = ("design", "sinusoid", "table", "rope", "yarn", "pos")
 """The first words of the settings that belong to encodings."""
@@ -64,15 +61,3 @@ def test_a_bad_choice_is_named(rivals: tuple[str, ...], tasks: tuple[str, ...], 
         assert Comparison({}, rivals, tasks).experiment
     with pytest.raises(ConfigError, match="design_place"):
         assert Comparison({"design_features": "convolution", "design_place": "scores"}).experiment
-
-
-@pytest.mark.parametrize("place", ["embedding", "scores", "rotation"])
-@pytest.mark.parametrize("features", ["table", "fourier"])
-def test_a_preview_is_what_training_starts_from(features: str, place: str) -> None:
-    config = design_config({"design_features": features, "design_place": place, "design_readout": "direct"})
-    look, trained = preview(config), shapes(config).position_range
-    ends = features == "table" and place != "scores"
-    assert look["similarity"].shape == (trained * (1 if ends else 2),) * 2
-    assert look["matrix"].dtype == np.float32
-    began = prepare(config).encoding.matrices(trained)["matrix"].detach().numpy()
-    np.testing.assert_allclose(look["matrix"][tuple(map(slice, began.shape))], began, rtol=1e-5)

@@ -211,7 +211,6 @@ def _unfold(app: AppTest, page: str) -> None:
         ("text.py", "text.set.", "steps", "vocab_size"),
         ("encodings.py", "encodings.set.", "n_heads", "d_model"),
         ("attention.py", "attention.set.", "layer", "head"),
-        ("design.py", "design.set.", "design_width", "seeds"),
     ],
 )
 def test_other_pages_hide_and_lock_too(open_page: Open, page: str, prefix: str, hidden: str, locked: str) -> None:

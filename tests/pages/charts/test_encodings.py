@@ -1,4 +1,4 @@
-"""Figures of an encoding's portrait, and the panels made of them, for every registered encoding."""
+"""Figures of an encoding's profile, and the panels made of them, for every registered encoding."""
 
 from typing import Any
 
@@ -7,9 +7,8 @@ import pytest
 from engine.analysis.encodings.portraits import profile
 from engine.config.run_config import parse
 from engine.encodings import ENCODINGS
-from pages.parts.charts.encoding import matrix_figure, similarity_figure
-from pages.parts.charts.spectra import along_figure, profile_figure
-from pages.parts.encodings.compare import curve_panels, matrix_panel, picture_panels
+from pages.parts.charts.encoding import matrix_figure, profile_figure, similarity_figure
+from pages.parts.encodings.compare import matrix_panel, profile_panel, similarity_panel
 
 TRAINED, SHOWN = 12, 24
 
@@ -23,10 +22,8 @@ def drawn(name: str, seq_len: int = TRAINED, shown: int = SHOWN) -> dict[str, An
 @pytest.mark.parametrize("likeness", ["cosine", "dot"])
 def test_every_encoding_has_its_panels(name: str, likeness: str) -> None:
     found, row = drawn(name), ENCODINGS[name]
-    seen = [(side, row.label, found, row.color) for side in "ab"]
-    made = [*picture_panels(seen, likeness, SHOWN), *curve_panels(seen)]
-    assert len({panel.id for panel in made}) == len(made) >= 8
-    for panel in made:
+    matrix, alike = matrix_panel("a", row.label, found, SHOWN), similarity_panel("a", row.label, found, likeness, SHOWN)
+    for panel in (matrix, alike, profile_panel("a", row.label, found, row.color)):
         assert panel.alt
         plain = panel.figure.to_plotly_json()
         assert plain["layout"]["xaxis"]["title"]["text"]
@@ -61,10 +58,3 @@ def test_thinned_pictures_stand_at_their_positions() -> None:
     trace = similarity_figure(found, "cosine", 1024).data[0]
     assert trace.dx == trace.dy == found["similarity_at"][1] > 1
     assert trace.x0 == 1
-
-
-def test_a_number_along_a_run_marks_the_step_looked_at() -> None:
-    figure = along_figure([0, 1, 10], [0.0, 0.1, float("nan")], "order", 1, "correlation", "#2F7FD6")
-    assert figure.layout.shapes[0].x0 == 1
-    assert figure.data[0].y == (0.0, 0.1, None)
-    assert list(figure.data[0].x) == [0, 1, 10]

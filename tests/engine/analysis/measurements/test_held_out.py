@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
-from engine.analysis.encodings.spectra import order
+from engine.analysis.encodings.distances import order
 from engine.analysis.measurements import held_out, positions
 from engine.analysis.measurements.held_out import decorrelated, exposures, other_text, shuffle_meters
 from engine.analysis.measurements.positions import FITTED, JUDGED, LENGTHS, accuracy, error, position_probe

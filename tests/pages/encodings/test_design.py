@@ -1,10 +1,9 @@
-"""The design page by its widgets and words: parts, link, experiment, guide; its figures by their data."""
+"""A design on the encodings page by its widgets and words: parts, link, run against built-in encodings, guide."""
 
 import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -14,41 +13,53 @@ from engine.encodings.designed import DesignedSettings
 from engine.encodings.designed.code import layer_code
 from engine.experiments.comparison import BASE, Comparison, design_config
 from engine.settings.fields import to_text
-from pages.parts.charts.spectra import offsets_figure
-from pages.parts.design import SETTINGS, fitting, numbers_of
+from pages.parts.encodings.design import numbers_of
+from pages.parts.encodings.state import SETTINGS, fitting
 from pages.parts.experiments.running import EXPERIMENTS
 from tests.acceptance.project import Project
-from tests.pages.looking import Open, disabled, press, said
+from tests.pages.looking import Open, disabled, labels, press, said
 from tests.tables import tables_beside
+
+PAGE = "encodings.py"
 
 
 def select(app: AppTest, label: str) -> Any:
     return next(box for box in app.selectbox if box.label == label)
 
 
-def test_a_part_changes_words_numbers_code_and_ways(open_page: Open) -> None:
-    app = open_page("design.py")
+def test_a_design_is_put_beside_another_encoding_and_a_part_changes_words_and_code(open_page: Open) -> None:
+    app = press(open_page(PAGE), "Design your own")
+    assert select(app, "Encoding A").value == "designed"
+    assert "Design your own" not in labels(app), "there is one"
     assert "Fourier features of the position, read out by a linear map, added to the embedding." in said(app)
     select(app, "Features").select("sinusoids").run()
     select(app, "Acts on").select("rotation").run()
     assert "Sinusoids of the position, turning queries and keys." in said(app)
     assert select(app, "Read-out").value == "direct"
     assert select(app, "Read-out").disabled
-    assert [box.label for box in app.number_input] == ["Longest wavelength / 2π", "Seeds"]
     design = DesignedSettings(design_features="sinusoids", design_place="rotation", design_readout="direct")
     codes = [block.value for block in app.code]
     assert layer_code(design).strip() in [code.strip() for code in codes]
-    assert "--design-features sinusoids --design-readout direct --design-place rotation" in codes[1]
-    link = dict(pair.split("=") for pair in codes[0].split("?")[1].split("&"))
-    assert SETTINGS.read(link)[0].items() >= design.model_dump().items()
+    assert "--design-features sinusoids --design-readout direct --design-place rotation" in codes[0]
+    link = {name: "".join(text) for name, text in dict(app.query_params).items()}
+    assert (
+        SETTINGS.read(link)[0].items()
+        >= {f"a.{name}": part for name, part in design.model_dump().items() if f"a.{name}" in link}.items()
+    )
     app.switch_page("lab.py").run()
-    app.switch_page("design.py").run()
+    app.switch_page(PAGE).run()
     assert select(app, "Acts on").value == "rotation", "the design is there after a visit elsewhere"
 
 
 def test_a_link_restores_the_choice_and_has_its_rivals_in_one_order(open_page: Open) -> None:
-    link = {"design_features": "table", "against": "rope,alibi", "tasks": "permutation", "seeds": "6"}
-    app = open_page("design.py", **link)
+    link = {
+        "b": "designed",
+        "b.design_features": "table",
+        "against": "rope,alibi",
+        "tasks": "permutation",
+        "seeds": "6",
+    }
+    app = open_page(PAGE, **link)
     assert select(app, "Features").value == "table"
     assert app.multiselect[0].value == ["rope", "alibi"]
     assert "18 short trainings" in said(app)
@@ -57,21 +68,25 @@ def test_a_link_restores_the_choice_and_has_its_rivals_in_one_order(open_page: O
     there = app.query_params["against"]
     app.multiselect[0].set_value(["rope", "alibi"]).run()
     assert app.query_params["against"] == there
+    app.multiselect[0].set_value([]).run()
+    assert "against is empty; allowed is 1 to 5 different ones" in said(app)
+    assert disabled(app, "Run")
 
 
 def test_a_part_that_does_not_fit_the_others_is_left_out_of_a_link_and_so_is_an_empty_list() -> None:
-    for name, text in (("against", ""), ("seeds", "²"), ("design_place", "scores")):
-        _, ignored = SETTINGS.read({"design_features": "convolution", name: text})
+    for name, text in (("against", ""), ("seeds", "²"), ("a.design_place", "scores")):
+        _, ignored = SETTINGS.read({"a": "designed", "a.design_features": "convolution", name: text})
         assert [problem.setting for problem in ignored] == [name]
 
 
 def test_every_choice_survives_its_link() -> None:
-    usual = SETTINGS.defaults()
-    chosen = usual | {"design_features": "network", "design_place": "rotation", "design_init_std": 0.5}
-    chosen = fitting(chosen) | {"against": ("shaw",), "tasks": ("k_back",), "seeds": 3}
-    query = {name: to_text(value) for name, value in chosen.items() if value != usual[name]}
-    assert SETTINGS.read(query) == (chosen, [])
-    assert SETTINGS.read({}) == (usual, [])
+    parts = dict(DesignedSettings(design_features="network", design_place="rotation", design_init_std=0.5))
+    own = {f"a.{name}": value for name, value in fitting(parts).items()}
+    chosen = {**SETTINGS.defaults(), "a": "designed", **own, "against": ("shaw",), "tasks": ("k_back",), "seeds": 3}
+    assert SETTINGS.read({name: to_text(value) for name, value in chosen.items() if name != "experiment"}) == (
+        chosen,
+        [],
+    )
 
     config, issue = design_config({"design_features": "table"}), Comparison({"design_features": "table"}).experiment
     assert lab_config(lab_query(config)) == (config, []), "so does the link to the lab"
@@ -80,16 +95,16 @@ def test_every_choice_survives_its_link() -> None:
 
 def test_a_run_comes_to_a_verdict_is_found_again_and_goes_on(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.experiments.comparison.BASE", {**BASE, "steps": 4})
-    app = open_page("design.py", against="nope", tasks="permutation", seeds="2")
+    app = open_page(PAGE, a="designed", against="nope", tasks="permutation", seeds="2")
     press(app, "Run")
-    name = app.session_state["design"]["experiment"]
+    name = app.session_state["encodings"]["experiment"]
     assert name == Comparison(dict(DesignedSettings()), ("nope",), ("permutation",), 2).name
     experiment = EXPERIMENTS.find(name)
     assert experiment.wait(240)
     app.run()
     assert experiment.state == "finished", experiment.problem
     assert "**In this run:** Fourier features of the position" in said(app)
-    assert app.query_params["experiment"] == name
+    assert app.query_params["experiment"] in (name, [name])
     claim = experiment.report.claims[0]
     accuracy = {(trial.arm, trial.seed): trial.number("accuracy") for trial in experiment.trials}
     ours, other = (arm.name for arm in experiment.arms)
@@ -100,8 +115,9 @@ def test_a_run_comes_to_a_verdict_is_found_again_and_goes_on(open_page: Open, mo
 
     with monkeypatch.context() as restarted:
         restarted.setattr(EXPERIMENTS, "find", lambda name: None)
-        again = open_page("design.py", experiment=name)
-    assert again.session_state["design"]["against"] == ("nope",), "the settings come with the experiment"
+        again = open_page(PAGE, experiment=name)
+    assert again.session_state["encodings"]["against"] == ("nope",), "the settings come with the experiment"
+    assert select(again, "Encoding A").value == "designed"
     assert "**In this run:** Fourier features of the position" in said(again)
     assert [button.label for button in again.get("download_button")] != []
     assert "4 short trainings, all of them kept on this machine." in said(again)
@@ -109,34 +125,20 @@ def test_a_run_comes_to_a_verdict_is_found_again_and_goes_on(open_page: Open, mo
     next(box for box in again.number_input if box.label == "Seeds").set_value(3).run()
     assert "6 short trainings, 4 of them kept on this machine" in said(again)
     press(again, "Run")
-    more = EXPERIMENTS.find(again.session_state["design"]["experiment"])
+    more = EXPERIMENTS.find(again.session_state["encodings"]["experiment"])
     assert more.wait(240)
     assert (len(more.trials), len(more.reused)) == (6, 4)
     assert more.report.claims[0].effects[:2] == claim.effects
 
 
-def test_numbers_in_sight_are_those_that_matter_and_nothing_to_compare_with_is_said(open_page: Open) -> None:
-    app = open_page("design.py")
-    app.multiselect[0].set_value([]).run()
-    assert "against is empty; allowed is 1 to 5 different ones" in said(app)
-    assert disabled(app, "Run")
-
+def test_a_design_has_only_the_numbers_that_matter() -> None:
     assert list(numbers_of(DesignedSettings())) == ["design_width", "design_length_scale", "design_init_std"]
     convolution = DesignedSettings(design_features="convolution", design_readout="network")
     assert list(numbers_of(convolution)) == ["design_hidden", "design_reach", "design_init_std"]
 
 
-def test_a_bias_is_drawn_by_its_offsets() -> None:
-    bias = np.random.default_rng(0).normal(size=(2, 8, 8))
-    lines = offsets_figure(bias, 8)
-    assert [line.name for line in lines.data] == ["head 1", "head 2"]
-    assert lines.data[1].y[0] == pytest.approx(bias[1, 7, 0])  # the key furthest before the query
-    assert not lines.layout.shapes
-
-
 CASES = tables_beside(__file__)
 
-pytestmark = pytest.mark.acceptance
 DESIGNS = CASES["designs"]
 """Ten designs with every feature, read-out and place: features, read-out, place, and what is learned."""
 
@@ -148,10 +150,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
+@pytest.mark.acceptance
 @pytest.mark.parametrize("design", DESIGNS, ids="-".join)
 def test_a_design_passes_all_checks(design: tuple[str, ...], project: Project, open_page: Open, tmp_path: Path) -> None:
     names = ("design_features", "design_readout", "design_place", "design_learned")
-    app = open_page("design.py", **dict(zip(names, design, strict=True)))
+    app = open_page(PAGE, a="designed", **{f"a.{name}": part for name, part in zip(names, design, strict=True)})
     assert not app.warning, "the link is this design"
     layer, spec, commands = (block.value for block in app.code[-3:])
     folder, registry = project.folder / "engine/encodings/my_encoding", project.folder / "engine/encodings/__init__.py"
