@@ -81,13 +81,7 @@ def recommend() -> None:
         with st.popover("Your needs", icon=":material/checklist:"):
             if SETTINGS.drawn(NEEDED):
                 bound = SETTINGS.labelled(NEEDED, shown=list(value(NEEDED)))
-                st.pills(
-                    options=list(NEEDS),
-                    format_func=lambda name: NEEDS[name],
-                    selection_mode="multi",
-                    wrap=True,
-                    **bound,
-                )
+                st.pills(options=list(NEEDS), format_func=lambda name: NEEDS[name], selection_mode="multi", wrap=True, **bound)
             control(TESTED)
 
 
