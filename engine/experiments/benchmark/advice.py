@@ -56,7 +56,7 @@ def advice(
     others = {NEEDS[need]: found for need, found in best.items() if start not in found}
     asked = [one.slug for need in best for one in needed_by(need)]
     far = [longer[slug] for slug in asked if longer[slug].times == LONGER > columns[slug].times]
-    others[f"test at {LONGER} times the trained length"] = _in_all(far) & allowed
+    others[f"test at {LONGER} times the length"] = _in_all(far) & allowed
     free = {name: met(name, best) for name in costs if meets("parameters", costs, name)}
     others[NEEDS["parameters"]] = frozenset(name for name in free if 0 < free[name] == max(free.values()))
     unless = {
@@ -95,8 +95,8 @@ def _in_words(start: str, met: Sequence[str], unless: Mapping[str, tuple[str, ..
     together: dict[str, list[str]] = {}  # needs for which the same encodings are named
     for need, names in unless.items():
         together.setdefault(listed([*map(label, names)], "or"), []).append(need)
-    others = [f"{listed(needs, 'or')} (use {names})" for names, needs in together.items()]
-    return f"{words} **Unless** you need to {listed(others, 'or')}." if others else words
+    others = [f"{listed(needs, 'or')} ({names})" for names, needs in together.items()]
+    return f"{words}  \n**Unless** you need to {listed(others, 'or')}." if others else words
 
 
 def label(encoding: str) -> str:

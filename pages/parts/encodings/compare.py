@@ -38,12 +38,11 @@ from pages.parts.encodings.state import MAX_POSITIONS, PARTS, SETTINGS, SIDES, c
 # The panels
 
 
-TITLES = {"table": "The table", "angles": "The angles", "vectors": "The vectors", "bias": "The bias of each head"}
-SEE = {
-    "table": "Each row is what one position adds to its token.",
-    "angles": "Each row is how far one position turns queries and keys.",
-    "vectors": "Each row is the vector of one distance or count.",
-    "bias": "Each square is one head: what it adds to the score of two positions.",
+TITLES = {
+    "table": "what each position adds",
+    "angles": "how far each position turns queries and keys",
+    "vectors": "the vector of each distance or count",
+    "bias": "what each head adds to the scores",
 }
 """What the picture of an encoding shows, by the kind of its profile."""
 PLACES = {
@@ -73,9 +72,8 @@ def matrix_panel(side: str, name: str, profile: Profile, shown: int) -> Panel:
     missing, note = shown - profile["rows"], _notes(profile, "matrix_at")
     if missing > 0:
         note = f"There are no rows for the last {missing} positions shown."
-    note = f"{SEE[profile['kind']]} {note}".strip()
     return Panel(
-        f"matrix.{side}", f"{TITLES[profile['kind']]}: {name}", matrix_figure(profile, shown), alt, height=250, note=note,
+        f"matrix.{side}", f"{name}: {TITLES[profile['kind']]}", matrix_figure(profile, shown), alt, height=250, note=note,
         link="rows", term="positional-encoding",
     )  # fmt: skip
 

@@ -76,12 +76,19 @@ def found_advice() -> Advice:
 
 def recommend() -> None:
     """The recommendation, and the needs for which it holds behind a button."""
-    st.markdown(f":material/lightbulb: {found_advice().words}", help=MEASURED)
+    words, needs = st.columns([7, 1], gap="medium")
+    words.markdown(found_advice().words, help=MEASURED)
     if SETTINGS.drawn(NEEDED, TESTED):
-        with st.popover("Your needs", icon=":material/checklist:"):
+        with needs.popover("Your needs", icon=":material/checklist:"):
             if SETTINGS.drawn(NEEDED):
                 bound = SETTINGS.labelled(NEEDED, shown=list(value(NEEDED)))
-                st.pills(options=list(NEEDS), format_func=lambda name: NEEDS[name], selection_mode="multi", wrap=True, **bound)
+                st.pills(
+                    options=list(NEEDS),
+                    format_func=lambda name: NEEDS[name],
+                    selection_mode="multi",
+                    wrap=True,
+                    **bound,
+                )
             control(TESTED)
 
 

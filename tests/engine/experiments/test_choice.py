@@ -118,7 +118,7 @@ def test_encodings_are_the_best_as_good_worse_undecided_or_cannot_be_run() -> No
     lucky = [Trial(arm_name(SHORT, "rope"), seed, {"accuracy": 0.9 if seed < 8 else 0.5}) for seed in range(16)]
     found = column(SHORT, trials=[*short(nope=0.7, alibi=0.7), *lucky])
     assert states(found)["nope"] == "undecided", "the best of the first half is not so on the second"
-    failed = Trial(arm_name(SHORT, "learned"), 1, {}, finding="NaN")
+    failed = Trial(arm_name(SHORT, "learned"), 1, {}, failure="NaN")
     cell = column(SHORT, trials=[*short(rope=0.9), *short(learned=0.9, seeds=1), failed]).cells["learned"]
     assert (cell["state"], cell["seeds"], cell["failed"]) == ("undecided", 1, 1)
 
@@ -185,9 +185,10 @@ def test_the_advice_starts_with_what_is_among_the_best_most_often_and_names_what
         "**Start with Shaw relative**: in small models it is among the best when you look back"
     )
     assert (
-        f"or {NEEDS['seldom']}, and costs 40 parameters. **Unless** you need to {NEEDS['text']} or add no" in said.words
+        f"or {NEEDS['seldom']}, and costs 40 parameters.  \n**Unless** you need to {NEEDS['text']} or add no"
+        in said.words
     )
-    assert said.words.endswith("(use RoPE).")
+    assert said.words.endswith("(RoPE).")
     assert sorted(said.order) == sorted(COMPARED)
 
 
@@ -212,7 +213,7 @@ def test_chosen_needs_are_met_first_and_costs_leave_encodings_out() -> None:
 
 def test_the_advice_speaks_of_longer_sequences_where_shorter_ones_were_asked_about() -> None:
     far = {**ALL, "offsets": accuracies("offsets", 4, alibi=0.9)}
-    longer = "test at 4 times the trained length"
+    longer = "test at 4 times the length"
     assert advice(("offsets",), ALL, far, COST).unless[longer] == ("alibi",)
     assert longer not in advice(("offsets",), far, far, COST).unless, "asked about already"
     assert longer not in advice(("seldom",), ALL, far, COST).unless, "no longer one was measured"
