@@ -17,8 +17,19 @@ class Moved(NamedTuple):
     """What becomes of a link's query."""
 
 
+def designed(query: Query) -> Query:
+    """A design is encoding A of the two that are compared; its parts are that side's."""
+
+    def part(name: str) -> str:
+        return f"a.{name}" if name.startswith("design_") else name
+
+    controls = {name: ",".join(map(part, query[name].split(","))) for name in ("show", "hide", "lock") if name in query}
+    return {"a": "designed"} | {part(name): text for name, text in query.items()} | controls
+
+
 EARLIER: Mapping[str, Moved] = {
     "issues": Moved("issues.py"),
+    "design": Moved("encodings.py", designed),
     "lessons": Moved("teach.py"),
     "memory-and-time": Moved("memory_and_time.py"),
     "notebook": Moved("notebooks.py"),

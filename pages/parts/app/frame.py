@@ -33,33 +33,20 @@ class AppPage:
         return self.script or f"{self.address}.py"
 
 
-@dataclass(frozen=True)
-class Place:
-    """An entry of the bar, which leads to the first of its views."""
-
-    title: str
-    icon: str
-    views: tuple[View, ...]
-
-
-def _place(title: str, icon: str, **views: str) -> Place:
-    """``views``: the name of each tab, by the name of its file."""
-    return Place(title, f":material/{icon}:", tuple(View(tab, f"{name}.py") for name, tab in views.items()))
-
-
-PLACES = (
-    _place("Start", "home", start="Start"),
-    _place("Lab", "science", lab="Train", attention="Attention", text="Text"),
-    _place(
-        "What goes wrong",
-        "bug_report",
-        issues="Issues",
-        answer="The answer",
-        lessons="Lessons",
-        memory_and_time="Memory and time",
-    ),
-    _place("Encodings", "pin_drop", encodings="Encodings"),
-    _place("Notebooks", "code_blocks", notebooks="All notebooks", notebook="One notebook"),
+PAGES = (
+    AppPage("Start", "start", "home"),
+    AppPage("Lab", "lab", "science"),
+    AppPage("Questions", "questions", "bug_report", "issues.py"),
+    AppPage("Teach", "teach", "school"),
+    AppPage("Encodings", "encodings", "pin_drop"),
+    AppPage("Cost", "cost", "timer", "memory_and_time.py"),
+    AppPage("Notebooks", "notebooks", "code_blocks"),
+    AppPage("Class", "classroom"),
+    AppPage("Slide", "slide"),
+    AppPage("Attention", "attention"),
+    AppPage("Text", "text"),
+    AppPage("The answer", "answer"),
+    AppPage("Reverse in six steps", "story"),
 )
 FIRST = PAGES[0]
 """The page that the bare address opens, whose links have an empty address."""

@@ -1,7 +1,7 @@
 """Two encodings side by side: shared controls, their formulas and facts, and every figure of both."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
@@ -201,23 +201,23 @@ def _side_by_side() -> None:
             configs[side] = config_of(SETTINGS.values(), side)
         except ConfigError as error:
             problems[side] = in_markdown(error)
-    top, waiting, board, words = st.container(), st.empty(), st.container(), st.container()
+    top, board, words = st.container(), st.container(), st.container()
     with asking_threads(len(SIDES)) as together:
         pictures = _ask(together, jobs.ComputeMatrices, configs, shown)  # quick, and so shown first
         # While workers are starting, the answers do not arrive at once: the page is written meanwhile.
         with out_of_turn():
             at_once = server.pool().health().ready > 0 and not wait(pictures.values(), ANSWER_WAIT_SECONDS).not_done
-        if not at_once:
-            _controls(top)
+        waiting = None if at_once else _controls(top)
+        if waiting:
             waiting.caption(":material/hourglass_top: Drawing ...")
         views = _found(pictures, problems)
-        drawn = _drawn(configs, views)
-        waiting.markdown(_what_to_see(names_of({side: configs[side] for side in views}), drawn) if views else "")
         # Sent before anything else is written or asked for, which would slow it down.
-        if drawn:
+        if drawn := _drawn(configs, views):
             with board:
                 _board("compare", [matrix_panel(side, name, p, shown) for side, name, p, _ in drawn])
-        if at_once:
+        if waiting:
+            waiting.empty()
+        else:
             _controls(top)
         SETTINGS.write_address(SETTINGS.query())
         found = _found(_ask(together, jobs.ComputeProfile, {side: configs[side] for side in views}, shown), problems)
@@ -233,17 +233,8 @@ def _more_figures(both: Sequence[ProfileView], shown: int) -> None:
         likeness = value("likeness")
         alike = [similarity_panel(side, name, p, likeness, shown) for side, name, p, _ in both]
         with more:
+            st.markdown("In which one do nearby positions look similar and distant ones different?")
             _board("lines", [*alike, *(profile_panel(*one) for one in both)])
-
-
-def _what_to_see(names: Mapping[str, str], drawn: Sequence[ProfileView]) -> str:
-    """A question to look at the pictures with, and why a side has none. ``names``: those of all sides, also without a picture."""
-    pictured = {side for side, *_ in drawn}
-    without = [name for side, name in names.items() if side not in pictured]
-    sentences = [f"**{name}** adds nothing, so it has no picture." for name in without]
-    if len(drawn) > 1:
-        sentences.append("In which one do nearby positions look similar and distant ones different?")
-    return f":material/visibility: {' '.join(sentences)}"
 
 
 def _board(key: str, items: list[Panel]) -> None:
@@ -295,17 +286,20 @@ def _words(configs: dict[str, RunConfig], found: dict[str, Profile], problems: d
     offer_times([configs[side] for side in found])
 
 
-def _controls(into: DeltaGenerator) -> None:
+def _controls(into: DeltaGenerator) -> DeltaGenerator:
+    """Draw the controls; returns a place at the end of their row."""
     with into, st.container(horizontal=True, vertical_alignment="bottom", key="encodings-sides"):
         for name in SIDES:
             with st.container(width=300):
                 control(name)
         _less_requested()
         offer_design()
+        end = st.empty()
     with into:
         for side in SIDES:
             if value(side) == DESIGN:
                 parts_form(side)
+    return end
 
 
 def _in_a_row(names: Sequence[str], width: int) -> None:

@@ -65,7 +65,10 @@ STYLES: list[CSSDict] = [
     {"selector": "a", "props": "color: inherit !important; text-decoration: none !important"},
     {"selector": "a:hover, a:focus", "props": "text-decoration: underline !important"},
     {"selector": "tbody th, thead th", "props": "color: inherit; font-weight: 600"},
-    {"selector": "thead th", "props": "min-width: 8.5rem; vertical-align: bottom !important"},  # a head has few lines
+    {
+        "selector": "thead th",
+        "props": "min-width: 5.25rem; vertical-align: bottom !important",
+    },  # all columns fit a laptop
 ]
 
 
@@ -76,20 +79,18 @@ def found_advice() -> Advice:
 
 def recommend() -> None:
     """The recommendation, and the needs for which it holds behind a button."""
-    words, needs = st.columns([7, 1], gap="medium")
-    words.markdown(found_advice().words, help=MEASURED)
-    if SETTINGS.drawn(NEEDED, TESTED):
-        with needs.popover("Your needs", icon=":material/checklist:"):
-            if SETTINGS.drawn(NEEDED):
-                bound = SETTINGS.labelled(NEEDED, shown=list(value(NEEDED)))
-                st.pills(
-                    options=list(NEEDS),
-                    format_func=lambda name: NEEDS[name],
-                    selection_mode="multi",
-                    wrap=True,
-                    **bound,
-                )
-            control(TESTED)
+    with st.container(horizontal=True, gap="medium"):
+        st.markdown(found_advice().words, help=MEASURED)
+        if SETTINGS.drawn(NEEDED, TESTED):
+            with st.popover("Your needs", icon=":material/checklist:"):
+                _needs()
+
+
+def _needs() -> None:
+    if SETTINGS.drawn(NEEDED):
+        bound = SETTINGS.labelled(NEEDED, shown=list(value(NEEDED)))
+        st.pills(options=list(NEEDS), format_func=lambda name: NEEDS[name], selection_mode="multi", wrap=True, **bound)
+    control(TESTED)
 
 
 def show_table() -> None:
@@ -109,11 +110,7 @@ def _show_table() -> None:
     st.caption(f"{LEGEND} Times: {timed['processor']}, one core, {timed['date']}.")
     offer_file("Every number (CSV)", _every_number, "encodings-evidence.csv")
     for one in columns.values():
-        name, counts = one.criterion.number(one.times), one.criterion.smallest
-        number = f"Number: `{name}`; smallest difference that counts: {counts:g}."
-        st.markdown(f"**{one.criterion.label}**: {one.criterion.task}; {scope_of(one.criterion)}. {number}")
-        for paper in one.criterion.papers:
-            st.caption(f"Beside it: [{paper.source}]({paper.url}), {paper.what}.")
+        st.markdown(_how_measured(one))
     st.caption(CHOICE.matched)
     st.markdown(citation())
 
@@ -123,6 +120,26 @@ def citation() -> str:
     commit = short_commit()
     gaps = {"version": VERSION, "commit": f" (commit {commit})" if commit else "", "year": RELEASED[:4]}
     return Template(CITE.read_text("utf-8")).substitute(gaps)
+
+
+def _how_measured(one: Column) -> str:
+    """How the numbers of a column were measured, and published ones beside them, in Markdown."""
+    criterion, number = one.criterion, one.criterion.number(one.times)
+    counts = f"Number: `{number}`; smallest difference that counts: {criterion.smallest:g}."
+    parts = [f"**{criterion.label}**: {criterion.task}; {scope_of(criterion)}. {counts}"]
+    for name in criterion.specific:  # the encodings whose settings are not as by default
+        parts.append(f"{label(name)}: {turns_in_words(CHOICE.config(one.arms[name]))}")
+    published = [(name, row) for name in one.cells for row in beside_papers(one, name)]
+    for paper in criterion.papers:
+        numbers = [
+            f"{label(name)} {row.number:g}{f' at {row.times}×' if row.times != one.times else ''} ({row.sign})"
+            for name, row in published
+            if row.paper is paper
+        ]
+        parts.append(
+            f"Published: [{paper.source}]({paper.url}), {paper.what}: {listed(numbers) if numbers else 'none at this length'}."
+        )
+    return " ".join(parts)
 
 
 @cache
@@ -192,16 +209,10 @@ def _costs(cost: CostRow) -> list[str]:
 
 
 def _cell(one: Column, name: str) -> str:
-    """A link in Markdown to the model behind the cell, with all facts on hover, and the papers' numbers below."""
+    """A link in Markdown to the model behind the cell, with all facts on hover."""
     cell = one.cells[name]
     words = escaped(hover(one, name)).replace('"', '\\"')
-    named = f'[{_short(cell)}](lab?{urlencode(_short_query(CHOICE.config(one.arms[name])))} "{words}")'
-    if name in one.criterion.specific:  # not as by default, so the cell itself tells the scale for which it was chosen
-        named += f"  \n:small[{turns_in_words(CHOICE.config(one.arms[name]))} {scope_of(one.criterion).capitalize()}.]"
-    for row in beside_papers(one, name):
-        at = f" at {row.times}×" if row.times != one.times else ""
-        named += f"  \n:small[{row.paper.source.partition(',')[0]}: {row.number:g}{at}, {row.sign}]"
-    return named
+    return f'[{_short(cell)}](lab?{urlencode(_short_query(CHOICE.config(one.arms[name])))} "{words}")'
 
 
 def _short_query(config: RunConfig) -> dict[str, str]:
@@ -212,7 +223,7 @@ def _short_query(config: RunConfig) -> dict[str, str]:
 
 
 def _short(cell: TableCell) -> str:
-    said = {"not measured": "Try it", "no row": "cannot be run", "not learned": "not learned"}
+    said = {"not measured": "Try it", "no row": "cannot run", "not learned": "not learned"}
     return said.get(cell["state"]) or f"{cell['number']:.{DECIMALS}f}"
 
 

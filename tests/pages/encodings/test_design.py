@@ -13,6 +13,7 @@ from engine.encodings.designed import DesignedSettings
 from engine.encodings.designed.code import layer_code
 from engine.experiments.comparison import BASE, Comparison, design_config
 from engine.settings.fields import to_text
+from pages.parts.app.earlier import EARLIER
 from pages.parts.encodings.design import numbers_of
 from pages.parts.encodings.state import SETTINGS, fitting
 from pages.parts.experiments.running import EXPERIMENTS
@@ -77,6 +78,22 @@ def test_a_part_that_does_not_fit_the_others_is_left_out_of_a_link_and_so_is_an_
     for name, text in (("against", ""), ("seeds", "²"), ("a.design_place", "scores")):
         _, ignored = SETTINGS.read({"a": "designed", "a.design_features": "convolution", name: text})
         assert [problem.setting for problem in ignored] == [name]
+
+
+def test_an_earlier_link_to_a_design_keeps_its_parts_its_rivals_and_what_it_hides() -> None:
+    link = {"design_features": "table", "against": "rope", "hide": "design_width,seeds"}
+    query = EARLIER["design"].query(link)
+    assert query == {
+        "a": "designed", "a.design_features": "table", "against": "rope", "hide": "a.design_width,seeds"
+    }  # fmt: skip
+    values, ignored = SETTINGS.read({name: text for name, text in query.items() if name != "hide"})
+    assert (values["a"], values["a.design_features"], values["against"], ignored) == (
+        "designed",
+        "table",
+        ("rope",),
+        [],
+    )
+    assert EARLIER["design"].query({"experiment": "x"}) == {"a": "designed", "experiment": "x"}
 
 
 def test_every_choice_survives_its_link() -> None:

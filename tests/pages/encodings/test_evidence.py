@@ -100,20 +100,14 @@ def test_the_share_of_unknown_characters_stands_beside_each_number_of_a_text() -
         assert ("% unknown)" in head(one), "% unknown, 16 seeds" in hover(one, "rope")) == (told, told)
 
 
-def test_a_cell_whose_encoding_has_settings_of_its_own_tells_them_and_the_scale() -> None:
-    text = CRITERIA["text"]
-    here = [
-        Trial(arm_of(text, name).name, seed, {text.number(1): 2.0}) for name in ("rope", "shaw") for seed in range(16)
-    ]
-    frame = evidence_styled(
-        ["rope", "shaw"], [column(text, 1, here)], dict.fromkeys(("rope", "shaw"), CostRow(0, None))
-    ).data  # type: ignore[attr-defined]
-    rope, shaw = frame.iloc[:, 0]
-    turns = "2 of the 4 pairs of dimensions of a head turn once or more within the trained length (base 100)."
-    assert f":small[{turns} Models of 2 layers, width 32" in rope
-    assert ":small[Press et al. 2022: 20.07, no difference there]" in rope
-    assert "Models of 2 layers" in shaw, "on hover"
-    assert turns not in shaw
+def test_below_the_table_stand_published_numbers_and_the_scale_of_what_is_not_as_by_default(open_page: Open) -> None:
+    words = said(open_page(PAGE, view="choose"))
+    assert (
+        "RoPE: 2 of the 4 pairs of dimensions of a head turn once or more within the trained length (base 100)."
+        in words
+    )
+    assert "[Press et al. 2022, table 2](https://arxiv.org/abs/2108.12409)" in words
+    assert "RoPE 20.07 (no difference there)" in words
 
 
 def test_the_table_links_every_cell_and_tells_all_facts_on_hover() -> None:
