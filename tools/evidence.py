@@ -2,7 +2,7 @@
 
     python -m tools.evidence                                     write the table anew from what is stored
     python -m tools.evidence SLUG --seeds 16 --first-seed 1000   measure an issue first; --all: every one
-    python -m tools.evidence choice                              measure the table “Which one should I use?”
+    python -m tools.evidence choice                              measure the table of Encodings
 
 Each trial is kept as it ends: after Ctrl-C the same command goes on where it was.
 
@@ -119,7 +119,7 @@ def _alone(claim: ClaimReport | None, shown: Finding) -> str:
 
 
 def on_seeds(experiment: Experiment, first_seed: int, seeds: int) -> list[Experiment]:
-    """The experiment on these seeds; that behind “Which one should I use?” on each of its own sets of seeds."""
+    """The experiment on these seeds; that behind the table of Encodings on each of its own sets of seeds."""
     if experiment.slug == CHOICE.slug:
         return [replace(experiment, first_seed=first) for first in SETS]
     return [replace(experiment, seeds=seeds, first_seed=first_seed)]

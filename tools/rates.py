@@ -1,7 +1,7 @@
 """Measure the learning rates at which the arms of an experiment are compared, on the pilot seeds, which no finding uses.
 
     python -m tools.rates SLUG ...    an issue's rates; --all: every issue's
-    python -m tools.rates choice      those of the table “Which one should I use?”
+    python -m tools.rates choice      those of the table of Encodings
 
 Each trial is kept as it ends: after Ctrl-C the same command goes on where it was.
 """

@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
     parser.add_argument(
         "--evidence", action="store_true",
-        help="the table behind “Which one should I use?”: each encoding at its best learning rate in each quality",
+        help="the table behind the recommendation of the page Encodings: each encoding at its best learning rate in each quality",
     )  # fmt: skip
 
 

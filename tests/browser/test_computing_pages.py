@@ -1,8 +1,7 @@
-"""Pages that show something computed, in a real browser: a design, a measurement and a notebook, up to what a phone shows."""
+"""Pages that show something computed, in a real browser: a measurement and a notebook, up to what a phone shows."""
 
 import json
 import re
-from typing import Any
 
 import pytest
 
@@ -11,30 +10,6 @@ from tests.browser.conftest import PHONE, Open, button, drawn, fits_the_width
 
 NOTEBOOK = NOTEBOOKS["fixed-length"]
 SMALL = "memory-and-time?longest=256&kinds=fused,cnn&d_model=8&n_heads=2&rounds=1"
-
-
-def choose(page: Any, label: str, option: str) -> None:
-    page.get_by_role("combobox", name=re.compile(label)).click()
-    page.get_by_role("option", name=option, exact=True).click()
-
-
-@pytest.mark.thorough
-def test_a_design_is_drawn_on_the_same_node_run_and_back_by_the_link_on_a_phone(open_page: Open) -> None:
-    page = open_page("design?against=nope&tasks=permutation&seeds=1", "Design")
-    own = drawn(page, "similarity.own")
-    own.evaluate("(plot) => { plot.marked = true }")
-    choose(page, "Features", "Table, a row for each")
-    page.get_by_text("A table ends at the trained length, 16.").wait_for()
-    assert own.evaluate("(plot) => plot.marked"), "the same node"
-    button(page, "Run").click()
-    page.wait_for_url(re.compile("design_features=table.*experiment="))
-    page.locator(".badge").get_by_text("Finished").wait_for()
-    page.get_by_role("button", name="Evidence (JSON)").wait_for()
-
-    page.set_viewport_size(PHONE)
-    page.goto(page.url)
-    page.locator(".badge").get_by_text("Finished").wait_for()
-    fits_the_width(page)
 
 
 @pytest.mark.thorough

@@ -1,4 +1,4 @@
-"""The encodings page in a real browser: figures that stay on their nodes, their exact numbers, the link, the evidence."""
+"""The encodings page in a real browser: figures that stay on their nodes, their exact numbers, the run of a design, a phone."""
 
 import re
 from pathlib import Path
@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 from engine.experiments.benchmark.criteria import NEEDS
-from pages.parts.encodings.state import VIEWS
 from tests.browser.conftest import PHONE, Open, button, columns, drawn, figure, fits_the_width, saved
 
 
 @pytest.mark.thorough
-def test_a_control_redraws_what_it_changes_and_training_is_looked_at(open_page: Open, app: str) -> None:
-    page = open_page("encodings?a=learned&b=rope&seq_len=16", "Encodings")
+def test_a_control_redraws_what_it_changes_and_a_design_is_run_and_found_again_on_a_phone(open_page: Open) -> None:
+    page = open_page("encodings?a=learned&b=rope&seq_len=16&against=nope&tasks=permutation&seeds=1", "Encodings")
     kept, changed = drawn(page, "matrix.a"), drawn(page, "matrix.b")
     assert "added value for each position and dimension" in kept.get_attribute("aria-label")
     before = kept.get_attribute("data-draws")
@@ -26,11 +25,35 @@ def test_a_control_redraws_what_it_changes_and_training_is_looked_at(open_page: 
     assert changed.evaluate("(plot) => plot.marked")
     assert kept.get_attribute("data-draws") == before, "a learned table has no base: nothing of it changed"
     page.get_by_text("Position 17 has no row").wait_for()
-    page.get_by_text("All figures").click()
-    drawn(page, "trajectory.b")
+    page.get_by_text("Similarity, and profile over distance").click()
+    drawn(page, "profile.b")
 
-    # A layer's own encoding is chosen in the lab and looked at along its training.
-    page.goto(f"{app}lab?pos_encoding=cope&n_layers=2&steps=10")
+    button(page, "Design your own").click()
+    page.get_by_text("Fourier features of the position, read out by a linear map").wait_for()
+    page.get_by_role("combobox", name=re.compile("Features")).click()
+    page.get_by_role("option", name="Table, a row for each", exact=True).click()
+    page.get_by_text("There are no rows for the last 16 positions shown.").first.wait_for()
+    assert changed.evaluate("(plot) => plot.marked"), "the other side stays on its node"
+    button(page, "Run").click()
+    page.wait_for_url(re.compile("design_features=table.*experiment="))
+    page.locator(".badge").get_by_text("Finished").wait_for()
+
+    page.set_viewport_size(PHONE)
+    page.goto(page.url)
+    page.locator(".badge").get_by_text("Finished").wait_for()
+    fits_the_width(page)
+    button(page, "Your needs").click()
+    page.get_by_role("button", name=NEEDS["absolute"], exact=True).click()
+    page.get_by_text(re.compile(f"among the best when you {NEEDS['absolute']}")).wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_text("Every number:").click()
+    page.get_by_role("row", name=re.compile("^RoPE")).get_by_role("link").first.wait_for()
+    fits_the_width(page)
+
+
+@pytest.mark.thorough
+def test_a_layers_own_encoding_is_chosen_in_the_lab(open_page: Open) -> None:
+    page = open_page("lab?pos_encoding=cope&n_layers=2&steps=10", "Lab")
     button(page, "Train").click()
     layer = page.get_by_label("Layer of the encoding")
     page.get_by_role("img", name=re.compile("^The encoding")).scroll_into_view_if_needed()  # else it is not drawn
@@ -38,19 +61,6 @@ def test_a_control_redraws_what_it_changes_and_training_is_looked_at(open_page: 
     layer.select_option("Layer 2")
     for title in ("The encoding", "How alike positions are"):
         page.get_by_role("img", name=re.compile(f"^{title}, layer 2")).wait_for()
-    page.wait_for_url(re.compile("run="))
-    run = re.search("run=([^&]+)", page.url)
-    assert run
-    page.goto(f"{app}encodings?view=training&layer=2&run={run[1]}")
-    page.get_by_text("shown is that of layer 2").wait_for()
-    drawn(page, "matrix.then")
-
-    page.set_viewport_size(PHONE)
-    page.get_by_role("radio", name=VIEWS["choose"]).click()
-    page.get_by_role("button", name=NEEDS["offsets"], exact=True).click()
-    page.get_by_text(re.compile(f"in “3 back”|nothing was measured for “{NEEDS['offsets']}”")).first.wait_for()
-    page.get_by_role("row", name=re.compile("^RoPE")).get_by_role("link").first.wait_for()
-    fits_the_width(page)
 
 
 def test_saved_data_and_hover_are_the_numbers_of_the_formulas_at_length_512(open_page: Open, tmp_path: Path) -> None:
@@ -78,7 +88,7 @@ def test_saved_data_and_hover_are_the_numbers_of_the_formulas_at_length_512(open
     # By keyboard and by pointer, at distance 0: the first cell, and one on the diagonal of the first head.
     plot = drawn(page, "matrix.b")
     plot.press("ArrowRight")
-    told = "The bias of each head: ALiBi: head 1, key position 1, query position 1: 0"
+    told = "ALiBi: what each head adds to the scores: head 1, key position 1, query position 1: 0"
     page.get_by_text(told, exact=True).wait_for(state="attached")
     at = (
         "({ _fullLayout: { xaxis, yaxis } }) => [xaxis._offset + xaxis.l2p(40), yaxis._offset + yaxis.l2p(40 * 17 + 1)]"

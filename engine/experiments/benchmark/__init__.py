@@ -1,1 +1,1 @@
-"""“Which one should I use?”: every encoding measured in every criterion that a reader may need."""
+"""The table of Encodings: every encoding measured in every criterion that a reader may need."""

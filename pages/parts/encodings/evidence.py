@@ -79,11 +79,11 @@ def found_advice() -> Advice:
 
 def recommend() -> None:
     """The recommendation, and the needs for which it holds behind a button."""
-    with st.container(horizontal=True, gap="medium"):
-        st.markdown(found_advice().words, help=MEASURED)
-        if SETTINGS.drawn(NEEDED, TESTED):
-            with st.popover("Your needs", icon=":material/checklist:"):
-                _needs()
+    words, needs = st.columns([6, 1], gap="medium")
+    words.markdown(found_advice().words, help=MEASURED)
+    if SETTINGS.drawn(NEEDED, TESTED):
+        with needs.popover("Your needs"):
+            _needs()
 
 
 def _needs() -> None:
