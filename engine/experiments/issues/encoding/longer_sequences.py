@@ -131,7 +131,9 @@ ISSUE = read_issue(
         _deeper("fire", _hop("FIRE"), _hop("RoPE")),
         _deeper("deep-t5-bias", _hop("T5 bias"), _hop("RoPE")),
         Claim("probe", rise(_hop("sinusoidal"), "position_probe.4", "position_probe.0"), COUNTS, "less"),
-        Claim("neighbours", rise(_hop("sinusoidal"), "neighbour_cosine@512", "neighbour_cosine@8"), 0.005, computed=True),
+        Claim(
+            "neighbours", rise(_hop("sinusoidal"), "neighbour_cosine@512", "neighbour_cosine@8"), 0.005, computed=True
+        ),
         Claim("squeezed", rise(_hop("sinusoidal"), "squeezed_cosine@512", "squeezed_cosine@8"), 0.005, computed=True),
         _two("learned", "RoPE", "learned table"),
         _two("alibi", "RoPE", "ALiBi"),
