@@ -1,6 +1,6 @@
 """Measure the costs that pages show on arrival; the machine should do nothing else meanwhile.
 
-python -m tools.costs sweep       memory and time over the length, of Memory and time: engine/experiments/sweeps/shipped.json, some minutes
+python -m tools.costs sweep       memory and time over the length, of Cost: engine/experiments/sweeps/shipped.json, some minutes
 python -m tools.costs encodings   the forward time of each encoding: engine/experiments/benchmark/times.json, half a minute
 """
 

@@ -77,7 +77,9 @@ def counts_in_words(rows: Sequence[ClaimReport]) -> str:
 
 def _origins(measured: dict[str, Any]) -> str:
     """The origins of a set's numbers in words, each once; empty for a set of before they were noted."""
-    words = dict.fromkeys(in_words(row.get("provenance", {})) for row in measured["issues"].values())
+    rows = measured["issues"].values()
+    origins = (origin for row in rows for origin in (row.get("provenance", {}), *row.get("moved", {}).values()))
+    words = dict.fromkeys(map(in_words, origins))
     return "".join(f"; {origin}" for origin in words if origin)
 
 

@@ -38,7 +38,7 @@ COMMANDS = {
     ),
 }
 REMOVED = {
-    ("cost", ""): "cost was removed; the page Memory and time measures it.",
+    ("cost", ""): "cost was removed; the page Cost measures it.",
     ("encodings", "--need"): "--need was removed; the page Encodings answers it.",
     ("encodings", "--measure"): "--measure was removed; python -m tools.evidence choice measures the table.",
     ("encodings", "--write"): "--write was removed; python -m tools.evidence choice writes the table.",

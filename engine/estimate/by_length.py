@@ -50,18 +50,3 @@ def cache_bytes_at(config: RunConfig, length: int) -> int:
 def longest(cost: Callable[[int], float], allowed: float) -> int:
     """The largest number of tokens whose cost, which grows with it, is at most ``allowed``; 0 where one token costs more."""
     return bisect_right(range(1, FARTHEST), allowed, key=cost)
-
-
-def longest_that_fits(config: RunConfig, memory: int) -> int | None:
-    """The longest sequence, in tokens, whose training step keeps at most ``memory`` bytes: weights, gradients, optimizer, and
-    what is saved for backward. None where there is no formula."""
-    if memory_at(config, 1).total is None:
-        return None
-    return longest(lambda length: memory_at(config, length).total or 0, memory)
-
-
-def longest_in_time(config: RunConfig, seconds: float, speed: Speed | None) -> int | None:
-    """The longest sequence, in tokens, whose training step takes at most ``seconds``. None without a formula or a speed."""
-    if seconds_at(config, 1, speed) is None:
-        return None
-    return longest(lambda length: seconds_at(config, length, speed) or 0.0, seconds)

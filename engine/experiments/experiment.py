@@ -45,11 +45,11 @@ class Arm:
     measurements: tuple[str, ...] = ()
     extended: bool = False
     """Whether the arm takes too long for a live experiment on one core."""
-    alone: bool = False
-    """Whether the arm measures time and needs a worker to itself."""
     line: str = ""
     """Arms with the same ``line`` are joined into a line over ``x``."""
     x: float | None = None
+    evaluations: int | None = None
+    """The number of validation passes, where it is not the experiment's."""
     points: tuple[tuple[float, str], ...] = ()
     """The points of a line that one trial gives: (x, metric), such as the accuracy at each test length."""
     tuned: bool = True
@@ -131,7 +131,7 @@ class Experiment:
     x_label: str = ""
     """The label of the x axis of arms that form a line."""
     evaluations: int = 10
-    """The number of validation passes of each trial."""
+    """The number of validation passes of each trial, unless its arm has another one."""
     curves: tuple[str, ...] = ()
     """Further curves to follow beside losses and accuracies: ``grad.<part>``, such as ``grad.7.q``."""
     rates: Mapping[str, float] = field(default_factory=dict)
@@ -184,8 +184,9 @@ class Experiment:
 
     def record(self, arm: Arm) -> RecordOptions:
         return RecordOptions(
-            snapshots=False, evaluations=self.evaluations, memory=False, remedy=False, measurements=arm.measurements
-        )
+            snapshots=False, evaluations=arm.evaluations or self.evaluations, memory=False, remedy=False,
+            measurements=arm.measurements,
+        )  # fmt: skip
 
     def identity(self, arm: Arm) -> list[Any]:
         """What determines the numbers of an arm's trials besides their seed and the code, as plain data without any name."""

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from engine.config.link import VERSION, from_query
 from engine.config.presets import PRESETS, Preset
 from engine.config.run_config import RunConfig, parse, settings_for
-from engine.experiments.issues import ISSUES, RENAMED
+from engine.experiments.issues import COSTS, ISSUES, RENAMED
 from engine.experiments.question import ANSWERS, Direction, Observed, Question, Reading
 from engine.experiments.run_readings import READINGS
 from engine.foundation.tables import Text, one_line, read_tables
@@ -200,7 +200,7 @@ LESSONS: Mapping[str, Lesson] = {
     "encodings": _of_issues(
         "Positional encodings",
         "Say what a model lacks that is not told where a symbol stands, and choose an encoding by the task and the length.",
-        "no-encoding", "encoding-fits-task", "learned-table", "longer-sequences", "encoding-through-the-stack",
+        "no-encoding", "encoding-fits-task", "learned-table", "longer-sequences",
     ),
     "depth": _of_issues(
         "What depth brings and breaks",
@@ -288,9 +288,11 @@ def _step_from_code(code: str) -> LessonStep:
         if problems:
             raise ConfigError(problems)
         return lab_step(int(minutes), config)
-    slug = meant(first, (*PREPARED, *ISSUES), RENAMED)
+    slug = meant(first, (*PREPARED, *ISSUES, *COSTS), RENAMED)
     if slug in PREPARED and not rest:
         return replace(PREPARED[slug], minutes=int(minutes))
+    if slug in COSTS and not rest:
+        return LessonStep(int(minutes), slide=Slide("What do length, width and depth cost?", "The page Cost shows it."))
     if slug not in ISSUES or rest:
         raise _problem(first, f"lab, text with a title, or one of {', '.join((*PREPARED, *ISSUES))}")
     return LessonStep(int(minutes), slug)

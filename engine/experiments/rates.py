@@ -117,7 +117,7 @@ def first_grids(experiment: Experiment, extended: bool = False) -> list[RateGrid
 
 
 def is_tuned(arm: Arm) -> bool:
-    return arm.tuned and not arm.alone
+    return arm.tuned
 
 
 def score_of(arm: Arm, config: RunConfig) -> str:

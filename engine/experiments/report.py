@@ -63,6 +63,8 @@ class Report:
     """By arm, why seeds did not finish, where their trials do not say it: shipped evidence."""
     provenance: Provenance = field(default_factory=Provenance)
     """The origin of the trials; empty where it was not noted."""
+    moved: Mapping[str, Provenance] = field(default_factory=dict)
+    """By the earlier slug of an issue that is a part of this one, the origin of its trials, where that is another one: shipped evidence."""
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -104,6 +106,7 @@ class Report:
             "extended": self.extended,
             "seconds": round(self.seconds, 2),
             "provenance": self.provenance,
+            **({"moved": self.moved} if self.moved else {}),
         }
 
     def reasons_of(self, arm: Arm) -> list[str]:

@@ -21,8 +21,6 @@ class RunRequest:
     """Steps per second at the start; None is full speed."""
     paused: bool = False
     """Whether the run waits at step 0, with its first weights shown."""
-    alone: bool = False
-    """Whether the other runs of its worker pause while this run trains, so that its time can be measured."""
     record: RecordOptions = DEFAULT_RECORD
     accelerator: bool | None = None
     """Whether the run uses an accelerator where there is one. It is decided once, when the run is submitted, and holds for its whole life;
@@ -30,6 +28,6 @@ class RunRequest:
 
     @property
     def is_saved(self) -> bool:
-        """Whether the run's state is saved, so that it can go on without its worker. A trial is trained again by its experiment, and a
-        run whose time is measured must not stand still."""
-        return not (self.trial or self.alone)
+        """Whether the run's state is saved, so that it can go on without its worker. A trial is trained again by its
+        experiment."""
+        return not self.trial

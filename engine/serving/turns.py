@@ -1,6 +1,5 @@
 """Whose turn it is among the runs of one worker, and for how long."""
 
-import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -55,7 +54,7 @@ class FairShare:
         asking = {flow: run for run in due for flow in self._flows.get(run.run_id, [("", "", "", run.run_id)])}
         turn = self._fair_queue.next(asking, [flow for flow, run in asking.items() if run.is_new])
         run = asking[turn]
-        ahead = math.inf if self._has_worker_to_itself(run) else HEAD_START if run.is_new else 0.0
+        ahead = HEAD_START if run.is_new else 0.0
         try:
             yield run
         finally:
@@ -72,11 +71,7 @@ class FairShare:
         return max(0.0, min(times) - self._clock()) if times else None
 
     def _moving(self) -> list[LiveRun]:
-        moving = [run for run in self.runs if not run.waiting]
-        return [run for run in moving if self._has_worker_to_itself(run)][:1] or moving
-
-    def _has_worker_to_itself(self, run: LiveRun) -> bool:
-        return run.request.alone and not run.is_new and run.run_id not in self._left
+        return [run for run in self.runs if not run.waiting]
 
     def _awaited(self, runs: list[LiveRun]) -> list[LiveRun]:
         """The runs that somebody waits for; all of them where there is none."""

@@ -16,7 +16,7 @@ from tests.serving import ROOT
 
 pytestmark = pytest.mark.acceptance
 ADDITIONS = Path(__file__).parent / "additions"
-REGISTRIES = re.compile(r"\b(ENCODINGS|TASKS|ISSUES)\b|by_length|memory_and_time")
+REGISTRIES = re.compile(r"\b(ENCODINGS|TASKS|ISSUES)\b|by_length|parts\.cost\b")
 """The names in a test that walks over a registry, or looks at the page with the new panel."""
 WHICH = '    "encoding.which_neighbour",\n'
 IMPORTED = "from pages.parts.charts.cache import cache_figure\n"
@@ -61,7 +61,7 @@ class Addition:
             path.write_text(path.read_text().replace(line, ""))
 
 
-COST_BOARD = "pages/parts/memory_and_time.py"
+COST_BOARD = "pages/parts/cost.py"
 ADDED = (
     Addition("encoding", (("engine/encodings/__init__.py", '    "kerple",', '    "sandwich",\n'),)),
     Addition("task", (("engine/tasks/__init__.py", '    "k_back",', '    "neighbour_sum",\n'),)),

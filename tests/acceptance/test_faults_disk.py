@@ -94,7 +94,7 @@ async def test_the_server_starts_and_pages_open(tmp_path: Path, disk: Path, prob
             await tab.press("Run")
             await until(lambda: refused(disk, problem) in str(tab.experiment) or tab.errors)
             assert tab.errors == 0
-        async with one.tab("memory-and-time", "longest=128&rounds=1") as tab:
+        async with one.tab("cost", "longest=128&rounds=1") as tab:
             await tab.press("Measure")
             await until(lambda: NO_RESULT.format(problem) in tab.alerts or tab.errors)
             assert tab.errors == 0

@@ -21,7 +21,7 @@ MODULES = (
     "encodings.state",
     "issues.state",
     "lab.state",
-    "memory_and_time",
+    "cost",
     "notebooks.screen",
     "teach",
     "text.state",

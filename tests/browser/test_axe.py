@@ -18,7 +18,7 @@ PAGES = {
     "questions": "What goes wrong",
     "answer": "The question, answered",
     "teach": "Teach",
-    "cost": "Memory and time",
+    "cost": "Cost",
     "encodings?a=designed&view=choose": "Encodings",
     "notebooks": "Notebooks",
     "classroom": "A class",
@@ -127,9 +127,7 @@ def test_an_issue_has_none_before_the_guess_and_with_the_evidence_in_its_tabs(op
 
 @pytest.mark.thorough
 def test_none_on_a_phone_after_a_measurement_while_an_issue_runs_and_after_a_run_on_words(open_page: Open) -> None:
-    page = open_page(
-        "memory-and-time?longest=256&kinds=fused,cnn&d_model=8&n_heads=2&rounds=1", "Memory and time", PHONE
-    )
+    page = open_page("cost?longest=256&kinds=fused,cnn&d_model=8&n_heads=2&rounds=1", "Cost", PHONE)
     button(page, "Measure").click()
     page.get_by_role("button", name="Every visit (CSV)").wait_for()
     found = violations(page)

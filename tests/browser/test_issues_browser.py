@@ -28,7 +28,7 @@ from tests.browser.conftest import (
 )
 
 MASK, LONGER, SKIPS = (ISSUES[slug] for slug in ("missing-mask", "longer-sequences", "missing-skips"))
-SLIDE = ISSUES["cost"]
+SLIDE = ISSUES["heads"]
 CLAIMS = list(MASK.claims_of(MASK.arms_of()))
 CUT_OFF = """(svg) => {
   document.body.style.margin = 0
@@ -133,14 +133,14 @@ def test_a_press_while_the_page_redraws_is_neither_lost_nor_counted_twice(open_p
 
 @pytest.mark.thorough
 def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
-    page = open_page("issues?issue=cost&seeds=1", SLIDE.title, color_scheme="dark")
+    page = open_page("issues?issue=heads&seeds=1", SLIDE.title, color_scheme="dark")
     result = figure(page, "key.figure")
     expect(result.locator("summary")).to_be_hidden()  # nothing was found yet
     button(page, "Run").click()
-    page.get_by_text("MiB, in 16 of 16 stored seeds.").first.wait_for()
+    page.get_by_text("in 16 of 16 stored seeds.").first.wait_for()
     page.locator(".badge").get_by_text("Finished").wait_for()
     picture, drawing = (saved(result, f"Slide ({kind})", tmp_path) for kind in ("PNG", "SVG"))
-    assert picture.name == f"cost-slide-{stamp()}.png"
+    assert picture.name == f"heads-slide-{stamp()}.png"
     assert struct.unpack(">II", picture.read_bytes()[16:24]) == (2400, 1350)
     blank = page.context.new_page()
     assert blank.evaluate(CUT_OFF, drawing.read_text("utf-8")) == []
@@ -148,7 +148,7 @@ def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
     assert SLIDE.title in words
     assert "grey: stored seeds 1000 to 1015" in words
     assert f"1 seed ({LIVE_SEED}), Attention Lab, http" in words
-    assert "questions?issue=cost" in words
+    assert "questions?issue=heads" in words
     box = blank.locator("svg").first.bounding_box()
     assert (box["width"], box["height"]) == (800, 450)
     assert blank.evaluate("getComputedStyle(document.querySelector('rect')).fill") == "rgb(255, 255, 255)"

@@ -266,7 +266,7 @@ def test_enlarged_the_lab_trains_an_issue_asks_on_its_first_screen_and_nothing_i
     button(page, "Train").click()
     page.locator(".live .badge").get_by_text("Finished").wait_for()
     nothing_is_cut_off_enlarged()
-    for issue in ("overlapping-windows", "missing-mask"):  # the longest question, and one of usual length
+    for issue in ("encoding-fits-task", "missing-mask"):  # the longest question, and one of usual length
         go(page, f"issues?issue={issue}&seeds=1")
         button(page, "Run").wait_for()
         nothing_is_cut_off_enlarged(button(page, "Run"))

@@ -74,7 +74,7 @@ def test_back_leads_from_an_issue_to_the_map_whatever_was_set_and_to_the_issue_b
 
 @pytest.mark.thorough
 def test_the_bar_has_one_row_marks_the_page_and_an_earlier_address_leads_on(open_page: Open, app: str) -> None:
-    page = open_page("memory-and-time?d_model=32", "Memory and time")
+    page = open_page("memory-and-time?d_model=32", "Cost")
     page.wait_for_url(f"{app}cost?d_model=32")
     links = page.get_by_test_id("stTopNavLink")
     titles = [link.strip() for link in links.locator("span[label]").all_inner_texts()]

@@ -1,11 +1,10 @@
 """The cost of a model in bytes and in time. One function measures it: :func:`measure_cost`.
 
-Memory and time follows it over length or depth, the issue *cost* takes its numbers from it, and so does the forward time of encodings.
+The page Cost follows it over length or depth, and so does the forward time of encodings.
 """
 
 import gc
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
@@ -18,10 +17,9 @@ from engine.analysis.encodings.jobs import Timing
 from engine.config.run_config import RunConfig
 from engine.encodings import NO_ENCODING
 from engine.estimate.layout import keeps_past, shapes
-from engine.estimate.prediction import predict
 from engine.foundation.provenance import cpu_name
 from engine.model.baselines import Baseline, RecurrentState
-from engine.model.build import build_model, parameter_part
+from engine.model.build import build_model
 from engine.model.cached import KeyValueCache, cached_logits
 from engine.model.masks import forget_masks
 from engine.model.precision import product_dtype
@@ -32,13 +30,10 @@ from engine.training.device import found_accelerator
 from engine.training.evaluation import forward, loss_of
 from engine.training.measured_memory import measure_memory, peak_bytes
 from engine.training.optimizers import build_optimizers
-from engine.training.result import Trained
 
 TIMING_SECONDS = 0.05
 """Seconds after which no further repetition is timed, beyond the fewest."""
 MIN_REPETITIONS, MAX_REPETITIONS = 5, 40
-OWN = ("mlp", "norm", "weights")
-"""Parts of a layer outside attention."""
 PATIENCE = 0.2
 """Seconds of repetitions at a point that is measured in several rounds: short work is repeated often, long work once a round."""
 PAIRS, FEWEST_PAIRS = 15, 3
@@ -199,73 +194,3 @@ def _timing(config: RunConfig, plain: RunConfig) -> Timing:
     same, without = np.array(pairs).T
     low, ratio, high = np.percentile(same / without, (25, 50, 75))
     return Timing(ratio=float(ratio), low=float(low), high=float(high), seconds=float(np.median(same)))
-
-
-def _cost(trained: Trained, size: int | None = None) -> Cost:
-    """The cost on so many of the run's own sequences, by default a batch."""
-    batch = trained.data.validation_batch(size=size or trained.config.batch_size)
-    return measure_cost(trained.config, batch.to(trained.device))
-
-
-def saved_bytes(trained: Trained) -> dict[str, float]:
-    """The bytes that one training step saves for backward, counted through autograd's hooks, beside the formula's count.
-
-    ``saved_bytes`` and, of these, ``score_bytes``; where there is a formula (:mod:`engine.estimate.memory`),
-    ``saved_bytes.formula``, and ``formula_agrees``: 1 where the formula is right to the byte, else 0.
-    """
-    counted = _cost(trained).memory
-    assert counted is not None
-    assert counted.saved is not None
-    assert counted.scores is not None
-    numbers = {"saved_bytes": float(counted.saved), "score_bytes": float(counted.scores)}
-    told = predict(trained.config).memory.saved
-    return numbers if told is None else numbers | {"saved_bytes.formula": told, "formula_agrees": told == counted.saved}
-
-
-def step_time(trained: Trained) -> dict[str, float]:
-    """``train_ms`` (forward, backward, optimizer) and ``inference_ms`` (a pass without gradient) on a batch of the run's own size."""
-    cost = _cost(trained)
-    return {"train_ms": 1e3 * cost.train, "inference_ms": 1e3 * cost.inference}
-
-
-def training_state(trained: Trained) -> dict[str, float]:
-    """The training state of a model: the parameters of each part, and the bytes that stay between steps.
-
-    ``parameters.<part>`` with part in embedding, encoding, attention, mlp, norm, weights (a baseline's layers), head, and
-    ``parameters.blocks`` for all between embedding and head; ``share.<part>`` of all. ``weight_bytes``, ``gradient_bytes``,
-    ``optimizer_bytes``: counted from the tensors after a step. ``numbers_per_parameter``: the three together over the weights.
-    """
-    counts = _count_by_part(trained.model)
-    total = sum(counts.values())
-    blocks = total - sum(counts[part] for part in ("embedding", "encoding", "head"))
-    numbers = {f"parameters.{part}": float(count) for part, count in counts.items()}
-    numbers |= {"parameters.blocks": float(blocks)} | {f"share.{part}": n / total for part, n in counts.items()}
-    memory = _cost(trained, 2).memory
-    assert memory is not None
-    sizes = {"weight": memory.parameters, "gradient": memory.gradients, "optimizer": memory.optimizer}
-    numbers |= {f"{part}_bytes": float(size) for part, size in sizes.items()}
-    return {**numbers, "numbers_per_parameter": memory.state / memory.parameters}
-
-
-def _count_by_part(model: nn.Module) -> Counter[str]:
-    counts = Counter[str]()
-    for name, parameter in model.named_parameters():
-        layer, _, part = parameter_part(name).rpartition(".")
-        counts[part if part in OWN or not layer else "attention"] += parameter.numel()
-    return counts
-
-
-def kv_cache(trained: Trained) -> dict[str, float]:
-    """The cost of one more token of a decoder after ``seq_len`` tokens, with and without a key-value cache.
-
-    ``kv_cache_bytes`` of one sequence, counted from the cache: 2 x layers x tokens x heads x d_head numbers. ``cached_ms`` and
-    ``recomputed_ms`` of the next token. Empty for other families.
-    Source: Shazeer 2019, Fast Transformer Decoding, section 2.4.
-    """
-    if trained.config.family != "decoder":
-        return {}
-    cost = _cost(trained, 1)
-    if cost.cached is None or cost.cache_bytes is None:
-        return {}
-    times = {"cached_ms": 1e3 * cost.cached, "recomputed_ms": 1e3 * cost.inference}
-    return {"kv_cache_bytes": float(cost.cache_bytes), **times}

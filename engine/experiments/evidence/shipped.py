@@ -51,7 +51,7 @@ def shipped_report(experiment: Experiment, measured: dict[str, Any]) -> Report |
     trials = _trials(experiment, row, measured["seeds"]) if row is not None else []
     if not trials:
         return None
-    facts = {name: row.get(name, {}) for name in ("extended", "seconds", "reasons", "provenance")}
+    facts = {name: row.get(name, {}) for name in ("extended", "seconds", "reasons", "provenance", "moved")}
     return report(experiment, trials, measured["seeds"], **facts)
 
 
@@ -113,6 +113,7 @@ def _row_of(found: Report) -> dict[str, Any]:
     return {
         "extended": found.extended, "seconds": round(_seconds_live(found), 2), "rates": rates, "fingerprints": fingerprints,
         "arms": arms, "reasons": reasons, **({"provenance": found.provenance} if found.provenance else {}),
+        **({"moved": dict(found.moved)} if found.moved else {}),
     }  # fmt: skip
 
 

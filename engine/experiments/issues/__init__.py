@@ -18,13 +18,10 @@ NAMES = (
     "depth.interpretability",
     "depth.shared_layers",
     "attention.data_hunger",
-    "attention.cost",
     "attention.shortcuts",
     "attention.missing_mask",
     "attention.heads",
     "attention.attention_spreads",
-    "attention.overlapping_windows",
-    "encoding.encoding_through_the_stack",
     "encoding.longer_sequences",
     "encoding.encoding_fits_task",
     "encoding.learned_table",
@@ -41,9 +38,11 @@ RENAMED = {
     "learned-needs-data": "learned-table",
     "visits-per-position": "learned-table",
     "table-scale": "learned-table",
-    "quadratic-cost": "cost",
-    "parameter-growth": "cost",
+    "encoding-through-the-stack": "longer-sequences",
+    "overlapping-windows": "overfitting-depth",
     "trivial-solutions": "shortcuts",
     "position-shortcut": "shortcuts",
 }
 """The present slug by each earlier one: old links, old lessons and old commands lead on."""
+COSTS = ("cost", "quadratic-cost", "parameter-growth")
+"""Earlier slugs of what is counted and not trained: the page Cost shows it, and links lead there."""

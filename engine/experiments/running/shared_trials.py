@@ -64,9 +64,7 @@ class SharedTrials:
         Raises Refused, and NoRoom where it may be tried again.
         """
         config, record = experiment.config(arm, seed), experiment.record(arm)
-        request = RunRequest(config, visitor, trial=True, alone=arm.alone, record=record)
-        if arm.alone:
-            return SharedRun(pool.submit(request), [visitor])
+        request = RunRequest(config, visitor, trial=True, record=record)
         key = json.dumps([experiment.identity(arm), seed], sort_keys=True)
         # Locked also while it is looked for and submitted: whoever asks for the same one meanwhile waits to follow it.
         with self._lock:

@@ -27,11 +27,11 @@ def files_of(experiment: Experiment, arm: Arm, seeds: Iterable[int]) -> list[Pat
 
 
 def save(experiment: Experiment, trial: Trial) -> None:
-    """Store a trial that finished, unless it measured time. If the disk does not take it, a line in the log says so and
+    """Store a trial that finished. If the disk does not take it, a line in the log says so and
     nothing else changes.
     """
     arm = experiment.arm(trial.arm)
-    if trial.failure or arm.alone:
+    if trial.failure:
         return
     try:
         (file,) = files_of(experiment, arm, [trial.seed])
@@ -41,9 +41,7 @@ def save(experiment: Experiment, trial: Trial) -> None:
 
 
 def find(experiment: Experiment, arm: Arm, seed: int) -> Trial | None:
-    """The stored trial of an arm of the experiment at a seed; None where there is none, or the arm measures time."""
-    if arm.alone:
-        return None
+    """The stored trial of an arm of the experiment at a seed; None where there is none."""
     (file,) = files_of(experiment, arm, [seed])
     with suppress(KeyError, TypeError, ValueError):
         return replace(trial_of(read(file)["trial"]), arm=arm.name, seed=seed)
@@ -52,8 +50,6 @@ def find(experiment: Experiment, arm: Arm, seed: int) -> Trial | None:
 
 def number_stored(experiment: Experiment, arm: Arm) -> int:
     """The number of the experiment's seeds at which a trial of the arm is stored. No file is opened: a page counts at each rerun."""
-    if arm.alone:
-        return 0
     return sum(file.exists() for file in files_of(experiment, arm, experiment.seed_range))
 
 

@@ -4,11 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import log
 from statistics import median
+from typing import Annotated
+
+from pydantic import Field
 
 from engine.experiments.sweeps.plan import Plan
 from engine.foundation.provenance import Provenance
 from engine.settings.costs import Cost, MachineFacts
 
+Tick = Annotated[int, Field(alias="place")]
+"""Stored files, also of earlier versions, have its earlier name."""
 STEEPEST = 2.5
 """The highest power with which any cost here grows."""
 
@@ -18,7 +23,7 @@ class Visit(Cost):
     """One measurement of one point. The memory is measured in the first round only, since it is the same in every one."""
 
     kind: str
-    tick: int
+    tick: Tick
     """The length in tokens or the number of layers, depending on the plan's axis."""
     round: int
     took: float = 0.0
@@ -35,7 +40,7 @@ class Skip:
     """A point that was not started; further points of its kind are not started either."""
 
     kind: str
-    tick: int
+    tick: Tick
     why: str
 
 

@@ -57,7 +57,7 @@ def shipped() -> Result:
 
 
 def to_json(result: Result) -> dict[str, Any]:
-    return {"format": FORMAT, **RESULT.dump_python(result)}
+    return {"format": FORMAT, **RESULT.dump_python(result, by_alias=True)}
 
 
 def from_json(row: dict[str, Any]) -> Result:

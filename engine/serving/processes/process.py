@@ -110,11 +110,6 @@ class WorkerProcess:
         return self.ready and not self.retired and self.kill_reason is None
 
     @property
-    def held_alone(self) -> bool:
-        """Whether a run has this worker to itself."""
-        return any(queued.request.alone for queued in self.runs.values())
-
-    @property
     def load(self) -> int:
         """The number of runs on the worker that are not paused, and for which somebody waits."""
         left = {run_id for run_id, followers in self.audience.items() if not followers.here}

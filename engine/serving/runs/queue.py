@@ -72,13 +72,13 @@ def seconds_to_start(going: Sequence[Sequence[float]], waiting: Sequence[float],
 
 
 def worker_for_run(workers: Sequence[WorkerProcess], queued: QueuedRun, most: int) -> WorkerProcess | None:
-    """The worker with the fewest running runs; None while every worker has as many runs as its machine allows, else ``most``, too little
-    room in its memory, or a run that must be alone.
+    """The worker with the fewest running runs; None while every worker has as many runs as its machine allows, else ``most``, or too little
+    room in its memory.
 
     A run that needs an accelerator goes to a worker that owns one. Where there is none, any worker takes it, and the run
     itself says that the device is missing.
     """
-    able = [worker for worker in workers if worker.available and worker.role == "runs" and not worker.held_alone]
+    able = [worker for worker in workers if worker.available and worker.role == "runs"]
     if needs_accelerator(queued, workers):
         able = [worker for worker in able if worker.owns_accelerator]
     room = [worker for worker in able if len(worker.runs) < (worker.most_runs or most) and has_room_for(worker, queued)]

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from engine.experiments.issues import COSTS
+
 Query = dict[str, str]
 
 
@@ -31,7 +33,14 @@ EARLIER: Mapping[str, Moved] = {
     "issues": Moved("issues.py"),
     "design": Moved("encodings.py", designed),
     "lessons": Moved("teach.py"),
-    "memory-and-time": Moved("memory_and_time.py"),
+    "memory-and-time": Moved("cost.py"),
     "notebook": Moved("notebooks.py"),
     "glossary": Moved("start.py", lambda query: {"term": query.get("term", "")}),
 }
+
+
+def moved(address: str, query: Query) -> Moved | None:
+    """The page of an earlier address; None for one of today. What an issue once counted, the page Cost counts."""
+    if address == "issues" and query.get("issue") in COSTS:
+        return Moved("cost.py", lambda query: {})
+    return EARLIER.get(address)

@@ -10,7 +10,7 @@ from streamlit.navigation.page import Page
 
 from engine.foundation.glossary import TERMS
 from engine.settings.names import meant
-from pages.parts.app.earlier import EARLIER
+from pages.parts.app.earlier import EARLIER, moved
 from pages.parts.app.in_markdown import show_terms
 from pages.parts.app.scripts import joined
 
@@ -39,7 +39,7 @@ PAGES = (
     AppPage("Questions", "questions", "bug_report", "issues.py"),
     AppPage("Teach", "teach", "school"),
     AppPage("Encodings", "encodings", "pin_drop"),
-    AppPage("Cost", "cost", "timer", "memory_and_time.py"),
+    AppPage("Cost", "cost", "timer"),
     AppPage("Notebooks", "notebooks", "code_blocks"),
     AppPage("Class", "classroom"),
     AppPage("Slide", "slide"),
@@ -84,8 +84,9 @@ def navigation() -> Page:
     ]  # fmt: skip
     earlier = [st.Page(nothing, title=address, url_path=address, visibility="hidden") for address in EARLIER]
     page = st.navigation([*pages, *earlier], position="top")
-    if moved := EARLIER.get(page.url_path):
-        st.switch_page(moved.file, query_params=moved.query(st.query_params.to_dict()))
+    query = st.query_params.to_dict()
+    if now := moved(page.url_path, query):
+        st.switch_page(now.file, query_params=now.query(query))
     return page
 
 

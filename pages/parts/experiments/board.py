@@ -138,8 +138,8 @@ def take_away(shown: Shown) -> None:
     with st.container(horizontal=True):
         offer_file("Evidence (JSON)", partial(as_json, shown), f"{shown.name}.json")
         offer_file("Every number of every trial (CSV)", partial(as_csv, shown), f"{shown.name}.csv")
-    if origin := in_words(shown.provenance):
-        st.caption(f"Measured with {escaped(origin)}.")
+    if origins := list(filter(None, map(in_words, (shown.provenance, *shown.moved.values())))):
+        st.caption(f"Measured with {escaped('; '.join(origins))}.")
 
 
 def show_claims(shown: Shown) -> None:

@@ -80,8 +80,6 @@ def passes(config: RunConfig) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("slug", ISSUES)
 def test_what_documented_experiments_compare_of_trained_models_stays_whole(slug: str) -> None:
     for arm in ISSUES[slug].arms:
-        if arm.alone:  # bytes and times, of one step
-            continue
         config = ISSUES[slug].config(arm)
         for n, rows in passes(config):
             assert rows_at_once(config, n, rows) == rows, (arm.name, n)

@@ -8,7 +8,7 @@ import pytest
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, parse
 from engine.experiments.evidence.shipped import shipped_reports
-from engine.experiments.issues import ISSUES, RENAMED
+from engine.experiments.issues import COSTS, ISSUES, RENAMED
 from engine.experiments.lessons import (
     LEARNS,
     LESSONS,
@@ -45,7 +45,7 @@ def test_shipped_lessons_are_named_and_found_by_their_steps_and_each_issue_takes
         for step in filter(lambda step: step.issue, lesson.steps):
             for found in shipped_reports(ISSUES[step.issue]):
                 assert found.seconds * 8 / len(found.seeds) <= step.minutes * 60 / 3, "a class runs eight seeds"
-    assert sorted(lesson.minutes for lesson in LESSONS.values()) == [10, 20, 30, 44, 50]
+    assert sorted(lesson.minutes for lesson in LESSONS.values()) == [10, 20, 30, 36, 50]
 
 
 def test_the_lab_is_told_by_what_differs_from_the_defaults_and_named_by_its_preset() -> None:
@@ -163,6 +163,11 @@ def test_a_prepared_step_stands_in_any_lesson_by_its_name_with_minutes_of_its_ow
 def test_a_lesson_with_an_earlier_slug_leads_on() -> None:
     for earlier, slug in RENAMED.items():
         assert from_code(f"{earlier}.8~~heads.5").steps == (LessonStep(8, slug), LessonStep(5, "heads"))
+    for earlier in COSTS:
+        counted, heads = from_code(f"{earlier}.8~~heads.5").steps
+        assert (counted.minutes, heads) == (8, LessonStep(5, "heads"))
+        assert counted.slide is not None
+        assert "The page Cost" in counted.slide.text
 
 
 def test_a_lesson_of_ten_stages_fits_a_small_qr_code() -> None:

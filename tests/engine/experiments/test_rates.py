@@ -177,10 +177,9 @@ def test_where_the_rate_is_the_condition_no_grid_is_measured_and_each_arm_is_tra
         Arm("a", "control"),
         Arm("b", "fault", tuned=False),
         Arm("c", "remedy", {"learning_rate": 0.5}),
-        Arm("d", "fault", alone=True),
     )
     issue = fake_issue(base={"learning_rate": 0.01}, arms=arms, claims=(), rates={"a": 0.1})
-    assert [issue.config(arm).learning_rate for arm in arms] == [0.1, 0.01, 0.5, 0.01]
+    assert [issue.config(arm).learning_rate for arm in arms] == [0.1, 0.01, 0.5]
     assert [(grid.arm, grid.given) for grid in first_grids(issue)] == [("a", 0.01), ("c", 0.5)]
 
 

@@ -108,20 +108,3 @@ def test_who_presses_train_waits_for_nobody_and_many_new_runs_of_an_address_do_n
     while other.step == 0:
         assert take_turn(turns) is not mine
     assert clock.now - began <= 2.0 + 0.01, "at most a step of the crowd's before"
-
-
-def test_a_run_whose_time_is_measured_waits_for_its_turn_and_then_has_the_worker_to_itself(
-    clock: Clock, turns: FairShare
-) -> None:
-    """So trials that measure time, one after the other, leave half of the time to an honest visitor."""
-    mine = add(turns, started(Timed(clock, 0.01), "mine"), HONEST)
-    for number in range(10):
-        add(turns, live_run(Timed(clock, 1.0), f"trial {number}", steps=6, alone=True), CROWD[number])
-    took = dict.fromkeys(("mine", "trials"), 0.0)
-    while len(turns.runs) > 1:
-        began = clock.now
-        run = take_turn(turns)
-        took["mine" if run is mine else "trials"] += clock.now - began
-        turns.runs = [run for run in turns.runs if not run.over]
-    assert took["trials"] == pytest.approx(10 * 6.0)
-    assert took["mine"] == pytest.approx(9 * 6.0, abs=2.0), "after each trial as much as it took"

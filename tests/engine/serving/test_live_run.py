@@ -280,8 +280,8 @@ def test_a_run_is_saved_once_a_minute_and_seldom_where_that_takes_long(clock: Cl
     assert seconds_until_due() == pytest.approx(3 * SAVE_SHARE, rel=0.05)
 
 
-def test_measurements_are_not_saved(clock: Clock) -> None:
-    run = started(Timed(clock, 0.1), alone=True)
+def test_trials_are_not_saved(clock: Clock) -> None:
+    run = started(Timed(clock, 0.1), trial=True)
     clock.now += 10 * SAVE_EVERY
     run.advance()
     assert not run.save_due

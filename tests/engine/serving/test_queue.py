@@ -95,7 +95,7 @@ def worker(number: int, room: int = 0, **facts: int) -> Any:
     """A worker that may take 900 MiB for runs, with ``room`` mebibytes on the GPU that it owns."""
     return SimpleNamespace(
         slot=Slot("runs", number), role="runs", facts=facts, runs={}, allowed=WORKER_BYTES + 900 * MIB, available=True,
-        held_alone=False, load=0, owns_accelerator=number < facts.get("accelerators", 0), accelerator_room=room * MIB,
+        load=0, owns_accelerator=number < facts.get("accelerators", 0), accelerator_room=room * MIB,
         accelerator="A GPU", most_runs=None,
     )  # fmt: skip
 
@@ -156,13 +156,6 @@ def test_where_no_worker_knows_of_an_accelerator_a_large_run_waits_for_one_worke
     gpu = replace(predict(parse({"device": "cuda"})), peak=2**31)
     assert accelerator_for(gpu, supervisor, lambda seconds, workers: waited.append(workers)) is None
     assert waited == [1]
-
-
-def test_a_run_whose_time_is_measured_gets_no_neighbour(tmp_path: Path) -> None:
-    measures, other = worker(0), worker(1)
-    measures.held_alone = True
-    for workers, chosen in (([measures, other], other), ([measures], None)):
-        assert worker_for_run(workers, on("cpu", Runs(tmp_path), peak=1, between=1), 16) is chosen
 
 
 def queued(runs: Runs, told: str) -> QueuedRun:

@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.foundation.glossary import TERMS
 from pages.parts.app.earlier import EARLIER
+from pages.parts.app.earlier import moved as moved_to
 from pages.parts.app.frame import FIRST, PAGES, address_of, file_at, last_received, received
 from tests.pages.looking import Open, press
 
@@ -29,6 +30,9 @@ def test_every_earlier_address_leads_to_a_page() -> None:
     for address, moved in EARLIER.items():
         assert address not in addresses
         assert moved.file in {page.file for page in PAGES}
+    for slug, file in {"cost": "cost.py", "quadratic-cost": "cost.py", "heads": EARLIER["issues"].file}.items():
+        assert moved_to("issues", {"issue": slug}).file == file
+    assert moved_to("lab", {}) is None
 
 
 def test_the_glossary_opens_on_any_page(open_page: Open) -> None:

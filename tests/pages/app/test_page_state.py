@@ -207,7 +207,7 @@ def _unfold(app: AppTest, page: str) -> None:
 @pytest.mark.parametrize(
     ("page", "prefix", "hidden", "locked"),
     [
-        ("memory_and_time.py", "costs.set.", "n_heads", "d_model"),
+        ("cost.py", "costs.set.", "n_heads", "d_model"),
         ("text.py", "text.set.", "steps", "vocab_size"),
         ("encodings.py", "encodings.set.", "n_heads", "d_model"),
         ("attention.py", "attention.set.", "layer", "head"),

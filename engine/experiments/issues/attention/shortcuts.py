@@ -5,7 +5,6 @@ from typing import Any
 from engine.estimate.matching import matched_width
 from engine.experiments.experiment import Arm, Change, Claim, Role, above, difference
 from engine.experiments.issues.issue import read_issue
-from engine.experiments.issues.scaling import minus
 
 WITHOUT = "decorrelated_accuracy"
 """The accuracy on data without the shortcut."""
@@ -77,7 +76,7 @@ ISSUE = read_issue(
         Claim("always-right", difference("cue says nothing", "cue always right", WITHOUT), COUNTS),
         Claim("looks-better", difference("cue always right", "cue says nothing", "accuracy"), 0.03),
         Claim("with-shortcut", above(TOLD, "accuracy", 0.25), 0.7),
-        Claim("more-than-gru", minus(COSTS_ATTENTION, COSTS_GRU), COUNTS),
+        Claim("more-than-gru", lambda values: COSTS_ATTENTION(values) - COSTS_GRU(values), COUNTS),
         Claim("shuffled", difference(READS, TOLD, "unchanged_by_positions"), COUNTS),
         Claim("redrawn", difference("position always right", READS, "unchanged_by_content"), COUNTS),
         Claim("sinusoidal", _helps("sinusoidal"), COUNTS),

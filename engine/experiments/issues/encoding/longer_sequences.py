@@ -1,27 +1,66 @@
-"""longer-sequences: trained on short sequences, tested on longer ones, encoding by encoding."""
+"""longer-sequences: trained on short sequences, tested on longer ones, encoding by encoding, in one layer and in deeper models."""
 
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Role, Values, difference, once_learned, rise
 from engine.experiments.issues.issue import read_issue
 
-TRAINED = 12
 AT = {1.0: "accuracy@12", 1.5: "accuracy@18", 2.0: "accuracy@24", 4.0: "accuracy@48"}
 """The metric by length, relative to the trained one."""
-POINTS = tuple(AT.items())
-FAR = AT[4.0]
+DEEP_AT = {1.0: "accuracy@24", 2.0: "accuracy@48", 4.0: "accuracy@96"}
+"""The same of the deeper models."""
+FAR, DEEP_FAR = AT[4.0], DEEP_AT[4.0]
 LEARNED_ACCURACY = 0.9
 """The accuracy at the trained length from which on a model is asked about longer sequences."""
 COUNTS = 0.05
 """The smallest difference of accuracies that counts: one for all claims here. It was .2 or .3 in most and .05 or .1 in others."""
 
+# With 220 steps the model that was trained on up to 48 symbols is between .9 and .97 there. At the trained length itself the models that
+# are asked about longer ones must have learned their task, so the claims about that length are decided beside a number near 1.
+BASE: dict[str, Any] = {"d_model": 32, "learning_rate": 0.01, "schedule": "cosine"}
+THREE_BACK: dict[str, Any] = {
+    "task": "k_back", "k": 3, "seq_len": 12, "min_seq_len": 5, "test_lengths": (12, 18, 24, 48), "n_layers": 1, "n_heads": 4, "steps": 220,
+}  # fmt: skip
+ONE_HOP: dict[str, Any] = {
+    "task": "hops", "vocab_size": 8, "seq_len": 24, "test_lengths": (24, 48, 96), "n_heads": 2, "batch_size": 32, "steps": 145,
+}  # fmt: skip
+TWO_HOPS: dict[str, Any] = {
+    **ONE_HOP, "n_hops": 2, "vocab_size": 4, "seq_len": 32, "test_lengths": (32, 64), "d_model": 64, "warmup_steps": 50, "steps": 400,
+}  # fmt: skip
+TWO_HOPS_TRAINED = "accuracy@32"
+NAMES = {
+    "sinusoidal": "sinusoidal", "learned table": "learned", "T5 bias": "t5_bias", "ALiBi": "alibi", "RoPE": "rope", "FIRE": "fire",
+    "no encoding": "nope",
+}  # fmt: skip
+"""The encoding by its name in the arms of deeper models."""
+
 
 def _arm(name: str, role: Role, encoding: str, **settings: object) -> Arm:
-    given = {"k": 3, "pos_encoding": encoding, **settings}
-    return Arm(name, role, given, FAR, points=POINTS)
+    given = {**THREE_BACK, "pos_encoding": encoding, **settings}
+    return Arm(name, role, given, FAR, points=tuple(AT.items()))
+
+
+def _extended(name: str, settings: dict[str, Any], points: dict[float, str], metric: str, *measured: str) -> Arm:
+    return Arm(
+        name, "comparison", settings, metric, measured, extended=True, evaluations=5, points=tuple(points.items())
+    )
+
+
+def _hop(encoding: str, layers: int = 4) -> str:
+    return f"1 hop, {encoding}, {layers} layers"
+
+
+def _one_hop(encoding: str, layers: int, *measured: str) -> Arm:
+    settings = {**ONE_HOP, "pos_encoding": NAMES[encoding], "n_layers": layers}
+    return _extended(_hop(encoding, layers), settings, DEEP_AT, DEEP_FAR, *measured)
+
+
+def _two_hops(encoding: str) -> Arm:
+    settings = {**TWO_HOPS, "pos_encoding": NAMES[encoding], "n_layers": 4}
+    return _extended(f"2 hops, {encoding}", settings, {1.0: TWO_HOPS_TRAINED, 2.0: "accuracy@64"}, TWO_HOPS_TRAINED)
 
 
 _learned = partial(once_learned, AT[1.0], LEARNED_ACCURACY)
@@ -32,18 +71,21 @@ def _farther(name: str, one: str, other: str, direction: Literal["more", "less"]
     return _learned(Claim(name, difference(one, other, FAR), COUNTS, direction))
 
 
+def _deeper(name: str, one: str, other: str, metric: str = DEEP_FAR) -> Claim:
+    """The claim that one deeper model does better than another at a longer length than the one that both have learned."""
+    return once_learned(DEEP_AT[1.0], LEARNED_ACCURACY, Claim(name, difference(one, other, metric), COUNTS))
+
+
+def _two(name: str, one: str, other: str) -> Claim:
+    """The claim that one encoding does better than another on two hops at the trained length."""
+    return Claim(f"two-hops-{name}", difference(f"2 hops, {one}", f"2 hops, {other}", TWO_HOPS_TRAINED), COUNTS)
+
+
 def _has_no_row(values: Values) -> np.ndarray:
     """1 where the learned table works at the trained length and cannot be run at one and a half times it."""
     trained, longer = values("learned table", AT[1.0]), values("learned table", AT[1.5])
     return np.where(np.isfinite(trained), np.isnan(longer).astype(float), np.nan)
 
-
-# With 220 steps the model that was trained on up to 48 symbols is between .9 and .97 there. At the trained length itself the models that
-# are asked about longer ones must have learned their task, so the claims about that length are decided beside a number near 1.
-BASE = {
-    "task": "k_back", "seq_len": TRAINED, "min_seq_len": 5, "test_lengths": (12, 18, 24, 48), "d_model": 32,
-    "n_layers": 1, "n_heads": 4, "learning_rate": 0.01, "schedule": "cosine", "steps": 220,
-}  # fmt: skip
 
 ISSUE = read_issue(
     __file__,
@@ -59,6 +101,14 @@ ISSUE = read_issue(
         _arm("ALiBi", "comparison", "alibi"),
         _arm("no encoding", "comparison", "nope"),
         _arm("RoPE, interpolated", "comparison", "rope", rope_scaling="pi"),
+        _one_hop("sinusoidal", 2),
+        _one_hop("sinusoidal", 4, "position_probe", "neighbour_cosine"),
+        _one_hop("sinusoidal", 6),
+        _one_hop("RoPE", 2),
+        _one_hop("RoPE", 4),
+        _one_hop("T5 bias", 4),
+        _one_hop("FIRE", 4),
+        *(_two_hops(encoding) for encoding in ("RoPE", "learned table", "ALiBi", "no encoding", "T5 bias")),
     ),
     claims=(
         Claim(
@@ -76,6 +126,19 @@ ISSUE = read_issue(
         Claim("alibi-trained-length", difference("sinusoidal", "ALiBi", AT[1.0]), COUNTS),
         Claim("no-encoding-trained-length", difference("sinusoidal", "no encoding", AT[1.0]), COUNTS),
         _farther("interpolation", "RoPE, interpolated", "RoPE", "less"),
+        _deeper("rope-against-layers", _hop("RoPE", 2), _hop("sinusoidal")),
+        _deeper("six-layers-twice", _hop("sinusoidal", 6), _hop("sinusoidal", 2), DEEP_AT[2.0]),
+        _deeper("fire", _hop("FIRE"), _hop("RoPE")),
+        _deeper("deep-t5-bias", _hop("T5 bias"), _hop("RoPE")),
+        Claim("probe", rise(_hop("sinusoidal"), "position_probe.4", "position_probe.0"), COUNTS, "less"),
+        Claim(
+            "neighbours", rise(_hop("sinusoidal"), "neighbour_cosine@512", "neighbour_cosine@8"), 0.005, computed=True
+        ),
+        Claim("squeezed", rise(_hop("sinusoidal"), "squeezed_cosine@512", "squeezed_cosine@8"), 0.005, computed=True),
+        _two("learned", "RoPE", "learned table"),
+        _two("alibi", "RoPE", "ALiBi"),
+        _two("none", "RoPE", "no encoding"),
+        _two("t5-bias", "T5 bias", "RoPE"),
     ),
     x_label="length relative to the trained one",
 )

@@ -17,7 +17,6 @@ from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import parse
 from engine.estimate.by_length import cache_bytes_at, memory_at
 from engine.estimate.layout import shapes
-from engine.estimate.memory import count_parameters
 from engine.experiments.sweeps import KINDS
 from engine.experiments.sweeps.plan import read_plan
 from engine.model import masks
@@ -43,61 +42,6 @@ def test_every_measurement_of_the_registry_is_a_function_of_its_name() -> None:
     assert {name: function.__name__ for name, function in found.items()} == {name: name for name in MEASUREMENTS}
     with pytest.raises(ValueError, match="measurements is zork; allowed is one of position_probe, "):
         take_measurement("zork", trained())
-
-
-@pytest.mark.parametrize("impl", ["fused", "materialised"])
-def test_saved_bytes_are_the_formulas_and_scores_their_part(impl: str) -> None:
-    numbers = take_measurement("saved_bytes", trained(attention_impl=impl))
-    assert numbers["formula_agrees"] == 1
-    assert numbers["saved_bytes"] == numbers["saved_bytes.formula"]
-    assert numbers["score_bytes"] == (4 * 2 * 4 * 2 * 12 * 12 if impl == "materialised" else 0)
-
-
-def test_doubling_the_batch_doubles_what_is_saved_also_without_a_formula() -> None:
-    one, two = (take_measurement("saved_bytes", trained(family="cnn", batch_size=n)) for n in (4, 8))
-    assert two["saved_bytes"] - 4 == 2 * (one["saved_bytes"] - 4)  # the number of answers is one number
-    assert "formula_agrees" not in one
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [{}, {"optimizer": "sgd"}, {"pos_encoding": "shaw"}, {"family": "gru"}, {"family": "cnn"}, {"norm": "none"}],
-)
-def test_parts_are_those_of_the_formula_and_training_keeps_its_numbers(settings: dict[str, Any]) -> None:
-    case = trained(**settings)
-    numbers = take_measurement("training_state", case)
-    told = count_parameters(case.config, shapes(case.config))
-    for part in ("embedding", "encoding", "attention", "mlp"):
-        assert numbers.get(f"parameters.{part}", 0) == told.get(part, 0), part
-    assert sum(value for name, value in numbers.items() if name.startswith("share.")) == pytest.approx(1)
-    assert numbers["parameters.blocks"] <= sum(told.values()) - told["embedding"] - 8 * 10
-
-    sizes = [parameter.numel() for parameter in case.model.parameters()]
-    assert numbers["weight_bytes"] == numbers["gradient_bytes"] == 4 * sum(sizes)
-    kept = 0 if "optimizer" in settings else 2 * sum(sizes) + len(sizes)  # AdamW: two numbers, and a step count each
-    assert numbers["optimizer_bytes"] == 4 * kept
-    assert numbers["numbers_per_parameter"] == pytest.approx(2 + kept / sum(sizes))
-
-
-@pytest.mark.parametrize("family", ["decoder", "encoder", "gru"])
-def test_the_cache_is_counted_for_decoders_only(family: str) -> None:
-    numbers = take_measurement("kv_cache", trained(family=family))
-    if family != "decoder":
-        assert numbers == {}
-        return
-    assert numbers["kv_cache_bytes"] == 2 * 2 * 12 * 8 * 4
-    assert min(numbers["cached_ms"], numbers["recomputed_ms"]) > 0
-
-
-def test_more_work_takes_longer_and_nothing_trained_is_touched() -> None:
-    short, long = (trained(n_layers=n, d_model=64, seq_len=32, batch_size=16) for n in (1, 8))
-    before = [parameter.clone() for parameter in short.model.parameters()]
-    random = torch.get_rng_state()
-    times = [take_measurement("step_time", case) for case in (short, long)]
-    assert times[0]["train_ms"] < times[1]["train_ms"]
-    assert times[0]["inference_ms"] < times[0]["train_ms"]
-    assert all(torch.equal(a, b) for a, b in zip(before, short.model.parameters(), strict=True))
-    assert torch.equal(random, torch.get_rng_state())
 
 
 def test_the_shortest_of_several_goes_counts() -> None:
@@ -176,7 +120,7 @@ def test_the_machine_is_named_and_an_accelerator_that_is_not_there_is_refused() 
 
 @pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch without oneDNN")
 def test_an_lstm_layer_is_one_call_for_a_whole_sequence_and_a_gru_many_for_each_token() -> None:
-    """What the page on memory and time says of the two lines."""
+    """What the page Cost says of the two lines."""
 
     def calls(kind: str, length: int) -> tuple[int, int]:
         config, inputs = PLAN.config(kind, 64), torch.zeros(1, length, dtype=torch.long)

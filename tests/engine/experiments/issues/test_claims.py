@@ -1,4 +1,4 @@
-"""The claims of all issues: each finds its numbers in runs of its arms; and the growth of costs that is known."""
+"""The claims of all issues: each finds its numbers in runs of its arms."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -6,13 +6,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from engine.analysis.measurements import cost, depth, head_pruning, pointing
+from engine.analysis.measurements import depth, head_pruning, pointing
 from engine.analysis.measurements.take import take_measurement
 from engine.estimate import layout
 from engine.experiments.experiment import Claim
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.scaling import growth, minus
 from engine.experiments.trial import Trial, read_trial
 from engine.training.train import train
 
@@ -23,14 +22,11 @@ CLAIMS = [
 ]
 COUNTS_VISITS = "_seen_"
 """In the names of numbers over positions that were met often enough: these need all steps of the arm."""
-SIZES = {2.0: "two", 4.0: "four", 8.0: "eight"}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _measurements_are_short() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cost, "MIN_REPETITIONS", 1)
-        patch.setattr(cost, "TIMING_SECONDS", 0.0)
         patch.setattr(depth, "DRAWS", 2)
         patch.setattr(head_pruning, "SAMPLES", 32)
         patch.setattr(pointing, "SAMPLES", 32)
@@ -59,17 +55,3 @@ def test_a_claim_asks_for_numbers_that_its_arms_give(issue: Issue, claim: Claim)
     assert effect.shape == (1,)
     assert np.isfinite(effect).all()
     assert all(np.isfinite(values(arm, metric)).all() for arm, metric, _ in claim.learned)
-
-
-def growing(arm: str, metric: str) -> np.ndarray:
-    """Three seeds: the first costs 5 n, the second .1 n², the third has no number."""
-    n = {name: size for size, name in SIZES.items()}[arm]
-    return np.array([5 * n, 0.1 * n**2, np.nan if arm == "four" else n])
-
-
-def test_the_growth_is_the_factor_for_twice_the_size_seed_by_seed() -> None:
-    found = growth(SIZES, "cost")(growing)
-    assert found[:2] == pytest.approx([2, 4])
-    assert np.isnan(found[2])
-    assert minus(growth(SIZES, "cost"), 2.0)(growing)[:2] == pytest.approx([0, 2])
-    assert minus(growth(SIZES, "cost"), growth(SIZES, "cost"))(growing)[:2] == pytest.approx([0, 0])

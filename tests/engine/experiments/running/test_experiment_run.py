@@ -17,7 +17,6 @@ import pytest
 
 from engine.experiments.comparison import Comparison
 from engine.experiments.experiment import Arm, Experiment
-from engine.experiments.issues import ISSUES
 from engine.experiments.running import shared_trials, trial_cache
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.running.shared_trials import SharedRun, SharedTrials
@@ -281,14 +280,6 @@ def test_who_leaves_runs_that_do_not_end_waits_for_all_of_them_together(monkeypa
     assert (waited, deleted) == ([shared_trials.STOP_SECONDS, 0.0, 0.0], ["a", "b", "c"])
 
 
-def test_a_trial_that_measures_time_is_trained_for_each_who_asks(pool: Pool, submitted: list[RunRequest]) -> None:
-    issue = fake_issue(seeds=1)
-    timed = replace(issue, arms=tuple(replace(arm, alone=True) for arm in issue.arms))
-    runs = together(pool, timed, 2, **kept(timed))
-    assert all(run.wait(600) for run in runs)
-    assert len(submitted) == 4
-
-
 def trial_of(arm: str, seed: int, accuracy: float = 0.5) -> Trial:
     return Trial(arm, seed, {"accuracy": accuracy}, {"loss": [(1, 2.0), (2, 1.5)]})
 
@@ -321,11 +312,7 @@ def test_a_trial_is_found_wherever_the_same_is_trained() -> None:
     assert stored(replace(experiment, base={**experiment.base, "learning_rate": 0.02})) == []
 
 
-def test_what_measured_time_or_did_not_finish_or_is_of_other_code_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    issue = ISSUES["cost"]
-    timed = next(arm for arm in issue.arms_of() if arm.alone)
-    trial_cache.save(issue, trial_of(timed.name, 0))
-    assert stored(issue) == []
+def test_what_did_not_finish_or_is_of_other_code_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = Comparison({}, ("rope",), ("permutation",)).experiment
     arm = experiment.arms[0]
     trial_cache.save(experiment, replace(trial_of(arm.name, 0), failure="The worker was ended."))

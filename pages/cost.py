@@ -1,4 +1,4 @@
-"""The page on memory and time: predicted and measured against length and depth, and the longest sequence that fits."""
+"""Cost: time and memory against length and depth, what is stored to the byte, and the longest sequence that fits."""
 
 import json
 
@@ -13,13 +13,14 @@ from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown, refused_in_words, say_ignored, say_unsaved, show_refusal
 from pages.parts.app.page_state import offer_file
 from pages.parts.app.visitor import visitor
-from pages.parts.memory_and_time import (
+from pages.parts.cost import (
     SETTINGS,
     SWEEPS,
     begin_sweep,
     cost_board,
     is_shipped,
     plan_settings,
+    show_growth,
     show_longest,
     sweep_result,
     widget,
@@ -33,10 +34,8 @@ def measure(plan: Plan) -> None:
 
 def offer_files(result: Result) -> None:
     with st.container(horizontal=True):
-        offer_file("Every visit (CSV)", lambda: to_csv(result), "memory-and-time.csv")
-        offer_file(
-            "Measurement (JSON)", lambda: json.dumps(to_json(result), indent=1, allow_nan=False), "memory-and-time.json"
-        )
+        offer_file("Every visit (CSV)", lambda: to_csv(result), "cost.csv")
+        offer_file("Measurement (JSON)", lambda: json.dumps(to_json(result), indent=1, allow_nan=False), "cost.json")
 
 
 def device_words(result: Result | None, *, running: bool, stored: bool) -> str:
@@ -51,12 +50,12 @@ def device_words(result: Result | None, *, running: bool, stored: bool) -> str:
     if result is not None:
         return f":material/memory: Measured on {where}, torch {found.torch}."
     before = f"**Measured earlier** on {where}, torch {found.torch}"
-    return f":material/inventory_2: {before}. Press Measure, and the same is measured on this machine."
+    return f":material/inventory_2: {before}. Press Measure to repeat it on this machine."
 
 
 _, ignored = SETTINGS.open_address()
-st.title("Memory and time", anchor=False)
-st.markdown("An attention head compares all pairs of n tokens: n² scores. A GRU or LSTM reads one token after another.")
+st.title("Cost", anchor=False)
+st.markdown("Attention compares each pair of n tokens: n² scores. A GRU or an LSTM reads one token after another.")
 say_ignored(ignored)
 name = SETTINGS.values()["sweep"]
 sweep = SWEEPS.find(name) if name else None
@@ -91,13 +90,13 @@ cost_board(sweep, result, plan or Plan(), request)
 if result is not None and not running:
     offer_files(result)
 
-st.header("The longest sequence that fits", anchor=False)
-with st.container(horizontal=True):
-    for setting in SETTINGS.drawn("memory", "seconds"):
-        with st.container(width=180):
-            widget(setting)
+st.header("To the byte, and the longest sequence that fits", anchor=False)
+for setting in SETTINGS.drawn("memory"):
+    with st.container(width=180):
+        widget(setting)
 if plan is not None:
-    show_longest(plan, result, request)
+    show_longest(plan, result or (shipped() if is_shipped(plan) else None), request)
+    show_growth(plan)
 SETTINGS.write_address(SETTINGS.query())
 if sweep is not None and running and sweep.state != "running":
     st.rerun()  # the sweep changed state during this script run: rerun so that the buttons match

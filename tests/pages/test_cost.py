@@ -1,22 +1,24 @@
-"""The page on memory and time by its widgets and words: links, a real measurement, what fits."""
+"""The page Cost by its widgets and words: links, a real measurement, what is counted, what fits."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.estimate.speed import Speed
+from engine.analysis.measurements.cost import measure_at
+from engine.estimate.by_length import longest, memory_at
 from engine.experiments.sweeps import KINDS
-from engine.experiments.sweeps.plan import Plan
+from engine.experiments.sweeps.plan import Plan, read_plan
 from engine.experiments.sweeps.result import Result, Visit
+from engine.experiments.sweeps.store import shipped
 from engine.experiments.sweeps.sweep import Sweep
-from engine.settings.costs import MachineFacts, Memory
-from pages.parts import memory_and_time
+from engine.settings.costs import MachineFacts
+from pages.parts import cost
 from pages.parts.app import server
-from pages.parts.memory_and_time import SETTINGS, SWEEPS, CostView, begin_sweep, recurrent_kernels
+from pages.parts.cost import SETTINGS, SWEEPS, CostView, begin_sweep, recurrent_kernels
 from tests.engine.serving.test_pool import until
 from tests.pages.looking import Open, disabled, press, sent
 from tests.pages.looking import said as words_of
 
-PAGE = "memory_and_time.py"
+PAGE = "cost.py"
 SMALL = {"longest": "256", "kinds": "fused,cnn", "rounds": "1", "d_model": "8", "n_heads": "2"}
 
 
@@ -26,19 +28,16 @@ def said(app: AppTest) -> str:
 
 def test_it_opens_alive_with_predictions_and_a_link_restores_the_settings_and_starts_nothing(open_page: Open) -> None:
     app = open_page(PAGE)
-    assert app.title[0].value == "Memory and time"
+    assert app.title[0].value == "Cost"
     assert "Measured earlier" in said(app)
     assert "Press Measure" in said(app)
     assert "Measured earlier" not in said(open_page(PAGE, d_model="64")), "it is of another model"
     assert "A GRU takes 39 times as long as an LSTM because of this CPU" in sent(app)
     assert "LSTM, oneDNN" in sent(app), "at the line, too"
     assert "the same time for every token" not in said(app), "the figure shows the GRU as the slowest"
-    exact = memory_and_time.longest_frame(Plan(), None, CostView())
-    assert list(exact.columns[:3]) == ["Parameters", "Cache per token", "Scores at 4,096 tokens"]
-    assert list(exact.loc[KINDS["materialised"].label][:3]) == ["9,258", "256 B", "256 MiB"]
-    assert list(exact.loc[KINDS["gru"].label][1:3]) == ["–", "–"], "it keeps a state, and computes no score"
-    assert all(cell in said(app) for cell in exact.loc[KINDS["materialised"].label])
-    assert all(table.value.index.name == "Model" for table in app.table), "no head without words"
+    fits = cost.longest_frame(Plan(), shipped(), CostView())
+    assert all(cell in said(app) for cell in fits.loc[KINDS["gru"].label])
+    assert [table.value.index.name for table in app.table] == ["Model", "Number"], "no head without words"
     assert dict(app.query_params) == {}
     assert app.get_by_key(SETTINGS.widget_key("longest")).value == 4096
 
@@ -99,28 +98,47 @@ def test_the_reason_why_a_gru_is_slow_is_told_where_it_is_so_measured_on_a_cpu(
     assert times in sentence
 
 
-@pytest.mark.parametrize(
-    ("seconds", "pace"), [((0.01, 0.04, 0.16), "~ 640"), ((0.2, 0.01, 0.1), "≈"), ((0.01, 0.04), "≈")]
-)
-def test_what_fits_goes_on_from_three_measured_lengths_that_rise_and_else_by_formula(
-    seconds: tuple[float, ...], pace: str, monkeypatch: pytest.MonkeyPatch
+def test_bytes_are_those_of_the_formula_or_counted_and_a_length_that_fits_uses_the_memory_up() -> None:
+    frame = cost.longest_frame(Plan(), shipped(), CostView())
+    assert list(frame.columns) == [
+        "Parameters", "Kept at 2,048 tokens", "Kept at 4,096 tokens", "Cache per token", "Fits in 16 GiB",
+    ]  # fmt: skip
+    assert list(frame.loc[KINDS["materialised"].label]) == ["9,258", "70,909,956", "276,037,636", "256 B", "32,000"]
+    assert list(frame.loc[KINDS["gru"].label][1:4]) == ["2,809,860", "5,619,716", "–"], "it keeps a state"
+    for kind in KINDS:
+        keeps = cost.kept_at(Plan(), kind, shipped())
+        assert [keeps(at.tick) for at in shipped().summaries(kind, "saved")] == [
+            at.value for at in shipped().summaries(kind, "saved")
+        ], "each counted length is on the line, to the byte"
+        state = memory_at(Plan().config(kind, 64), 64).state
+        fits = longest(lambda length, keeps=keeps, state=state: state + keeps(length), CostView().bytes)
+        assert state + keeps(fits) <= CostView().bytes < state + keeps(fits + 1)
+    assert set(cost.longest_frame(Plan(), None, CostView()).loc[KINDS["gru"].label][1:3]) == {cost.UNKNOWN}
+    assert set(cost.longest_frame(Plan(d_model=64), shipped(), CostView()).loc[KINDS["gru"].label][1:3]) == {
+        cost.UNKNOWN
+    }
+
+
+def test_twice_the_width_or_layers_has_the_parameters_and_bytes_of_the_formulas_in_the_text() -> None:
+    """``cost.md``: (4 + 2f) d² + (9 + f) d parameters of a block, and 4 [(8 + 2f) N d + 4 N + B h T²] bytes of it."""
+    frame = cost.growth_frame(Plan())
+    blocks = [int(cell.split(" ")[0].replace(",", "")) for cell in frame.loc["Parameters of the blocks"]]
+    one, wide = (8 * d**2 + 11 * d for d in (32, 64))
+    assert blocks == [one, one, wide, 2 * one, one]
+    kept = [int(cell.split(" ")[0].replace(",", "")) for cell in frame.loc["Kept, scores stored (bytes)"]]
+    length = 4096
+    assert kept[3] - kept[0] == 4 * (12 * length * 32 + 4 * length + 4 * length**2), "a further block"
+    assert kept[4] == kept[3], "a shared block saves parameters and no activations"
+    assert list(cost.growth_frame(Plan(n_layers=40)).columns) == ["This model", "Twice the tokens", "Twice the width"]
+
+
+@pytest.mark.parametrize("change", [{"dropout": 0.1}, {"pos_encoding": "t5_bias"}])
+def test_with_dropout_or_a_learned_bias_fused_attention_on_a_cpu_stores_a_number_for_each_pair(
+    change: dict[str, float | str],
 ) -> None:
-    monkeypatch.setattr(memory_and_time, "known_speed", lambda: Speed(0.01, 5e9))
-
-    def visit(kind: str, tick: int, at: float) -> Visit:
-        return Visit(at, at, None, None, Memory(1, 1, 1, 2**20 * tick, None), None, kind, tick, 0)
-
-    visits = tuple(visit(kind, 64 << power, at) for kind in ("fused", "gru") for power, at in enumerate(seconds))
-    result = Result(Plan(), None, visits, (), "finished", 1.0, 0.0)
-    frame = memory_and_time.longest_frame(Plan(), result, CostView())
-    *_, room, fused_pace = frame.loc[KINDS["fused"].label]
-    assert room.startswith("≈"), "by formula where there is one"
-    assert fused_pace.startswith(pace)
-    digits = fused_pace.split()[1].replace(",", "")
-    assert digits[2:] == "0" * len(digits[2:]), "two digits that say something"
-    *_, room, gru_pace = frame.loc[KINDS["gru"].label]
-    assert room == ("~ 16,000" if len(seconds) > 2 else "measured only"), "a mebibyte for each token"
-    assert gru_pace == (fused_pace if pace.startswith("~") else "measured only")
+    config = read_plan({"d_model": 8, "n_heads": 2}).config("fused", 64).replace(**change)
+    saved = [measure_at(config, length, device="cpu", memory=True).memory.saved for length in (256, 512)]
+    assert saved[1] > 3.5 * saved[0]
 
 
 @pytest.mark.parametrize("query", [{"axis": "depth", "part_of": "gru"}, {"kinds": "lstm"}])
@@ -128,7 +146,8 @@ def test_every_view_can_be_shown(open_page: Open, query: dict[str, str]) -> None
     open_page(PAGE, **query)
 
 
-def test_a_link_to_the_estimates_for_well_known_models_says_that_they_were_removed(open_page: Open) -> None:
-    app = open_page(PAGE, memory="2.5", models="llama3-70b")
+def test_a_link_to_what_was_removed_says_so(open_page: Open) -> None:
+    app = open_page(PAGE, memory="2.5", models="llama3-70b", seconds="2")
     assert "The estimates for well-known models were removed" in said(app)
+    assert "The longest sequence that trains in a given time was removed" in said(app)
     assert app.get_by_key(SETTINGS.widget_key("memory")).value == 2.5

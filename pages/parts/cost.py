@@ -1,7 +1,9 @@
-"""The page on memory and time: what is set, the measurements of this server process and the stored ones, the figures and the table."""
+"""The page Cost: what is set, the measurements of this server process and the stored ones, the figures and the tables."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -9,16 +11,19 @@ import pandas as pd
 import streamlit as st
 from pydantic import field_validator
 
-from engine.estimate.by_length import cache_bytes_at, longest, longest_in_time, longest_that_fits, memory_at, seconds_at
+from engine.config.run_config import RunConfig
+from engine.estimate.by_length import cache_bytes_at, longest, memory_at, seconds_at
+from engine.estimate.layout import shapes
+from engine.estimate.memory import count_parameters, has_formula
 from engine.estimate.prediction import predict
 from engine.estimate.speed import known_speed
 from engine.experiments.sweeps import KINDS, store
 from engine.experiments.sweeps.plan import SHORTEST, Plan, read_plan
-from engine.experiments.sweeps.result import Result, Summary, onward
+from engine.experiments.sweeps.result import Result
 from engine.experiments.sweeps.store import shipped
 from engine.experiments.sweeps.sweep import Sweep
 from engine.foundation.formatting import in_bytes, in_time
-from engine.settings.errors import Problem
+from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import Parameters, setting
 from pages.parts.app.frame import as_fragment
 from pages.parts.app.page_state import ModelSettings, PageState, not_allowed
@@ -39,7 +44,6 @@ class CostView(Parameters):
         "materialised", "Parts of", "Whose memory is taken apart.", labels={name: row.label for name, row in KINDS.items()},
     )
     memory: float = setting(16.0, "Memory (GiB)", "Of the device that it has to fit in.", ge=0.001, le=100_000.0)
-    seconds: float = setting(1.0, "Time of a step (s)", "How long one training step may take.", ge=0.001, le=3600.0)
     # fmt: on
 
     @property
@@ -74,6 +78,9 @@ class CostState(PageState, Plan, CostView):
             ("models", "precision", "context", "sequences", "written"),
             "The estimates for well-known models were removed; the table is of the model above.",
         )
+        | {
+            "seconds": "The longest sequence that trains in a given time was removed: times are shown where they were measured."
+        }
     )
 
     sweep: str | None = None
@@ -146,12 +153,16 @@ def widget(name: str, *, disabled: bool = False) -> None:
     SETTINGS.widget(name, side_by_side=True, disabled=disabled)
 
 
-# Under the figures: what was left out, and the table of what the models take and how long a sequence fits
+# Under the figures: what was left out, what is counted, and how long a sequence fits
 
 
 MODEL = "Model"
 """The head of the column of models: a head without words says nothing to a screen reader."""
 LABELS = {name: kind.label for name, kind in KINDS.items()}
+TEXT = Path(__file__).with_suffix(".md")
+"""The formulas, what helps and the sources."""
+UNKNOWN = "measured only"
+"""What stands where there is no formula, and nothing was counted."""
 
 
 def show_skips(result: Result) -> None:
@@ -162,63 +173,108 @@ def show_skips(result: Result) -> None:
 
 
 def show_longest(plan: Plan, result: Result | None, view: CostView) -> None:
-    """The exact costs of each kind of model; the longest sequence that fits, and the longest that trains in time."""
-    title = "The models above, and the tokens in a sequence that fits"
+    """The bytes of each kind of model, and the longest sequence that fits."""
+    title = "Bytes of the models above, and the tokens in a sequence that fits"
+    _table(longest_frame(plan, result, view), title)
+    st.caption(
+        f"One training step, batch size {plan.batch_size}, float32, AdamW, nothing recomputed. Memory that fits: weights, gradients, "
+        "optimizer and what is kept for the backward pass; the highest moment of a step takes more. A GRU, an LSTM and a CNN "
+        f"keep the same bytes for each further token. *{UNKNOWN}*: press Measure."
+    )
+
+
+def show_growth(plan: Plan) -> None:
+    """What twice as much of everything adds, to the byte."""
+    _table(growth_frame(plan), "Twice as much: bytes and parameters of the transformer above")
+    st.caption("AdamW keeps four numbers for each parameter: the weight, its gradient and two running means.")
+    with st.expander("Formulas, what helps, sources", icon=":material/functions:"):
+        st.markdown(TEXT.read_text("utf-8"))
+
+
+def _table(frame: pd.DataFrame, title: str) -> None:
     st.markdown(f"**{title}**")
     # On a narrow phone the table scrolls sideways.
-    st.table(numbers_right(longest_frame(plan, result, view)), border="horizontal", width="content", alt=title)
-    st.caption(
-        f"One training step of this model, batch size {plan.batch_size}, in float32, AdamW, nothing recomputed. Parameters, cache and"
-        " scores are exact. Memory: weights, gradients, optimizer and the numbers saved for the backward pass; the highest moment of a"
-        " step takes more. Time on one CPU core. ≈: by formula. ~: from your measurement above, whose straight line is drawn on to longer"
-        " sequences. *measured only*: there is no formula, and fewer than three lengths were measured above."
-    )
+    st.table(numbers_right(frame), border="horizontal", width="content", alt=title)
 
 
 def longest_frame(plan: Plan, result: Result | None, view: CostView) -> pd.DataFrame:
-    """A row for each kind of model: parameters, cache and scores, and the longest sequence in memory and in time."""
-    length = plan.length_at(plan.ticks[-1])
+    """A row for each kind of model: parameters, the bytes kept for backward at a length and at twice that, those of the cache, and the
+    longest sequence in memory. ``result``: where bytes were counted, for kinds without a formula."""
     along = plan.model_copy(update={"axis": "length"})
-    measured = result if result is not None and result.plan == along else None
-    rows = [[*_exact(along, kind, length), *_fitting(along, kind, measured, view)] for kind in along.kinds]
-    fits, pace = f"Fits in {in_bytes(view.bytes)}", f"Trains in {view.seconds:g} s per step"
+    counted = result if result is not None and covers(result.plan, along) else None
+    rows = [_bytes_of(along, kind, counted, view) for kind in along.kinds]
+    kept = [f"Kept at {length:,} tokens" for length in _two_lengths(along)]
     return pd.DataFrame(
         rows,
         pd.Index([LABELS[kind] for kind in along.kinds], name=MODEL),
-        ["Parameters", "Cache per token", f"Scores at {length:,} tokens", fits, pace],
+        ["Parameters", *kept, "Cache per token", f"Fits in {in_bytes(view.bytes)}"],
     )
 
 
-def _exact(plan: Plan, kind: str, length: int) -> list[str]:
+def _two_lengths(plan: Plan) -> tuple[int, int]:
+    """The last length of the axis and half of it."""
+    return plan.longest // 2, plan.longest
+
+
+def _bytes_of(plan: Plan, kind: str, counted: Result | None, view: CostView) -> list[str]:
     config = plan.config(kind, SHORTEST)
     cache = in_bytes(cache_bytes_at(config, 1) // config.batch_size) if KINDS[kind].attends else "–"
-    scores = memory_at(config, length).scores
-    return [f"{predict(config).parameters:,}", cache, "–" if scores is None else in_bytes(scores)]
+    kept, state = kept_at(plan, kind, counted), memory_at(config, SHORTEST).state
+    if kept is None:
+        bytes_ = [UNKNOWN] * 3
+    else:
+        fits = longest(lambda length: state + kept(length), view.bytes)
+        bytes_ = [*(f"{kept(length):,}" for length in _two_lengths(plan)), f"{round_down(fits):,}"]
+    return [f"{predict(config).parameters:,}", *bytes_[:2], cache, bytes_[2]]
 
 
-def _fitting(plan: Plan, kind: str, measured: Result | None, view: CostView) -> list[str]:
-    """The longest sequence in memory, by formula where there is one, and in time, as it was measured where it was."""
+def kept_at(plan: Plan, kind: str, counted: Result | None) -> Callable[[int], int] | None:
+    """The bytes kept for backward by the length: by formula, else through two counted lengths, since each further token of a model
+    without attention keeps the same bytes. None without both."""
     config = plan.config(kind, SHORTEST)
-    state = memory_at(config, SHORTEST).state
-    room = _about("≈", longest_that_fits(config, view.bytes))
-    pace = _about("≈", longest_in_time(config, view.seconds, known_speed()))
-    saved, train = (measured.summaries(kind, quantity) if measured else [] for quantity in ("saved", "train"))
-    return [
-        room or _about("~", _drawn_on(saved, view.bytes - state)) or "measured only",
-        _about("~", _drawn_on(train, view.seconds)) or pace or "measured only",
-    ]
-
-
-def _drawn_on(levels: Sequence[Summary], allowed: float) -> int | None:
-    """The longest sequence by the straight line, on logarithms, through the last three lengths; None without a rising one."""
-    ends = [(level.tick, level.value) for level in levels[-3::2]]
-    if len(levels) < 3 or ends[0][1] >= ends[1][1]:
+    if has_formula(config):
+        return lambda length: memory_at(config, length).saved or 0
+    levels = counted.summaries(kind, "saved") if counted is not None else []
+    if len(levels) < 2:
         return None
-    return longest(lambda length: onward(ends, length), allowed)
+    first, last = levels[0], levels[-1]
+    each = (last.value - first.value) / (last.tick - first.tick)
+    return lambda length: round(first.value + each * (length - first.tick))
 
 
-def _about(mark: str, count: int | None) -> str:
-    return "" if count is None else f"{mark} {round_down(count):,}"
+ROWS = (
+    "Parameters of the blocks",
+    "Weights, gradients, AdamW (bytes)",
+    "Kept, scores stored (bytes)",
+    "Kept, fused (bytes)",
+)
+
+
+def growth_frame(plan: Plan) -> pd.DataFrame:
+    """What a transformer has and keeps, and the same with twice the tokens, the width or the layers, also with one shared block. A size
+    that no run may have is left out."""
+    length, fused = plan.length_at(plan.ticks[-1]), plan.config("fused", plan.ticks[0])
+    deep = {"n_layers": 2 * fused.n_layers}
+    first = _counts(fused, length)
+    columns = {"This model": [f"{one:,}" for one in first]}
+    for name, n, change in (
+        ("Twice the tokens", 2 * length, {}),
+        ("Twice the width", length, {"d_model": 2 * fused.d_model}),
+        ("Twice the layers", length, deep),
+        ("Twice the layers, one shared block", length, deep | {"share_layers": True}),
+    ):
+        with suppress(ConfigError):
+            counts = _counts(fused.replace(**change), n)
+            columns[name] = [f"{one:,} (×{one / before:.3g})" for one, before in zip(counts, first, strict=True)]
+    return pd.DataFrame(columns, pd.Index(ROWS, name="Number"))
+
+
+def _counts(fused: RunConfig, length: int) -> list[int]:
+    """The numbers of :data:`ROWS` of a transformer with fused attention."""
+    parts, memory = count_parameters(fused, shapes(fused)), memory_at(fused, length)
+    stored = memory_at(fused.replace(attention_impl="materialised"), length).saved
+    blocks = sum(parts[part] for part in ("attention", "mlp", "norm")) - 2 * fused.d_model  # without the last norm
+    return [blocks, memory.state, stored or 0, memory.saved or 0]
 
 
 def round_down(count: int) -> int:
@@ -257,9 +313,13 @@ def cost_board(sweep: Sweep | None, result: Result | None, plan: Plan, view: Cos
 
 
 def is_shipped(plan: Plan) -> bool:
-    """Whether the measurement that comes with the app is of this plan, of its kinds of models or further ones."""
-    others = shipped().plan
-    return others.model_copy(update={"kinds": plan.kinds, "rounds": plan.rounds, "patience": plan.patience}) == plan
+    """Whether the measurement that comes with the app is of this plan."""
+    return covers(shipped().plan, plan)
+
+
+def covers(measured: Plan, plan: Plan) -> bool:
+    """Whether a measurement is of a plan: of its kinds of models or further ones, however often each point was visited."""
+    return measured.model_copy(update={name: getattr(plan, name) for name in ("kinds", "rounds", "patience")}) == plan
 
 
 def _words(sweep: Sweep) -> str:
@@ -272,7 +332,7 @@ def _words(sweep: Sweep) -> str:
 
 def show_sweep(result: Result, plan: Plan, view: CostView) -> None:
     subject = f"{plan.axis} {plan.ticks}"
-    panels(_drawn(result, plan, view), key="costs.board", name="memory and time", subject=subject, least=400, level=2)
+    panels(_drawn(result, plan, view), key="costs.board", name="cost", subject=subject, least=400, level=2)
     show_skips(result)
 
 
@@ -343,12 +403,12 @@ def recurrent_kernels(result: Result, quantity: str) -> str:
     if tick is None or result.machine is None or result.machine.kind != "cpu" or gru[tick] < APART * lstm[tick]:
         return ""
     return (
-        f"A GRU takes {gru[tick] / lstm[tick]:.0f} times as long as an LSTM because of this CPU's kernels. "
-        "oneDNN runs a whole LSTM layer in one call; a GRU takes many small calls for each token."
+        f"A GRU takes {gru[tick] / lstm[tick]:.0f} times as long as an LSTM because of this CPU's kernels: oneDNN runs an "
+        "LSTM layer in one call, a GRU takes many small calls for each token."
     )
 
 
-NOTE = "Points: measured, with their range. Dotted: by formula."
+NOTE = "Points: measured. Dotted: by formula."
 
 
 def _panel(
