@@ -119,8 +119,8 @@ def similarity_figure(profile: Profile, likeness: str, shown: int) -> go.Figure:
     """The similarity of two positions, [position, position], from -1 to 1 for a cosine, else on a scale of its own."""
     (matrix, unit), at = similarity_shown(profile, likeness), profile["similarity_at"] + 1
     scale, low, high = (diverging(), -1.0, 1.0) if "cosine" in unit else _signed(matrix)
-    seen = _visible(profile, matrix)
-    trace = heat(seen, unit, scale=scale, low=low, high=high, x={OTHER: at}, y={"position": at})
+    visible = _visible(profile, matrix)
+    trace = heat(visible, unit, scale=scale, low=low, high=high, x={OTHER: at}, y={"position": at})
     across, shapes = {"range": [0.5, shown + 0.5]}, end_marks(profile["trained"], shown, "x", "y")
     return heat_figure(
         trace, x="position", y="position", square=True, across=across, down=_down_to(shown), shapes=shapes
@@ -129,9 +129,9 @@ def similarity_figure(profile: Profile, likeness: str, shown: int) -> go.Figure:
 
 def end_marks(trained: int, shown: int, *along: str) -> list[dict[str, Any]]:
     """Lines at the end of the trained length on these axes of positions, where more is shown."""
-    places = along if shown > trained else ()
+    positions = along if shown > trained else ()
     named = {"x": "trained to here"}
-    return [across_line(axis_, trained + 0.5, named.get(axis_, ""), **OF_TRAINED) for axis_ in places]
+    return [across_line(axis_, trained + 0.5, named.get(axis_, ""), **OF_TRAINED) for axis_ in positions]
 
 
 def profile_figure(profile: Profile, color: str) -> go.Figure:
@@ -140,7 +140,7 @@ def profile_figure(profile: Profile, color: str) -> go.Figure:
     traces: list[Trace] = []
     several = len(lines) > 1
     shown = np.unique(np.linspace(0, len(lines) - 1, min(len(lines), MOST_HEADS)).round().astype(int))
-    for place, line in enumerate(shown.tolist()):
+    for index, line in enumerate(shown.tolist()):
         low, high = profile["low"][line], profile["high"][line]
         if not several and float((high - low).max()) > 1e-6:
             traces += _band(offsets, low, high, color)
@@ -151,7 +151,7 @@ def profile_figure(profile: Profile, color: str) -> go.Figure:
             "showlegend": several,
         }
         numbers = {"x": offsets.tolist(), "y": rounded(lines[line]), "hovertemplate": "offset %{x}: %{y:.4g}"}
-        traces.append(named | numbers | painted(shade(color, 0.75 * place / max(1, len(shown) - 1)), width=2))
+        traces.append(named | numbers | painted(shade(color, 0.75 * index / max(1, len(shown) - 1)), width=2))
     trained = profile["trained"] - 1
     ends = [end for end in (-trained, trained) if offsets.min() < end < offsets.max()]
     return figure(

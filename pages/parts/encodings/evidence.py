@@ -166,8 +166,8 @@ def evidence_styled(order: Sequence[str], columns: Sequence[Column], costs: Mapp
         index=pd.Index([escaped(ENCODINGS[name].label) for name in order], name="Encoding"),
         columns=[*map(head, columns), *COUNTED],
     )
-    looks = [[*(look(one, name) for one in columns), *[""] * len(COUNTED)] for name in order]
-    shade = pd.DataFrame(looks, index=frame.index, columns=frame.columns)
+    icon = [[*(look(one, name) for one in columns), *[""] * len(COUNTED)] for name in order]
+    shade = pd.DataFrame(icon, index=frame.index, columns=frame.columns)
     return whole_lines(frame, [*STYLES, *_dots(order)]).apply(lambda _: shade, axis=None)
 
 
