@@ -47,7 +47,6 @@ PAGES = (
     AppPage("Text", "text"),
     AppPage("The answer", "answer"),
     AppPage("Design", "design"),
-    AppPage("Reverse in six steps", "story"),
 )
 FIRST = PAGES[0]
 """The page that the bare address opens, whose links have an empty address."""
