@@ -1,38 +1,59 @@
-"""The start page: one button trains a small transformer in sight, then cuts a line of it, then swaps two symbols; and three doors."""
+"""The start page: one button trains a small transformer in sight, cuts a line of it, swaps two symbols, and leads on to six steps; and the
+doors to other pages."""
 
 import streamlit as st
 
-from engine.experiments.lessons import LESSONS, TUTORIAL
-from pages.parts.app.in_markdown import say_unsaved, show_refusal
+from pages.parts.app.frame import file_at
+from pages.parts.app.in_markdown import say_ignored, say_unsaved, show_refusal
+from pages.parts.app.recent_runs import in_step_with
 from pages.parts.app.server import pool
 from pages.parts.boards.live.board import Layout, Picture, Recording, live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.boards.recorded import recorded_feed, recorded_run
-from pages.parts.experiments.presenting import way_into
-from pages.parts.start import CONFIG, DOORS, WAY, present, press, sentence, shown_run, workers_in_words
+from pages.parts.start import (
+    CONFIG,
+    DOORS,
+    SETTINGS,
+    STEP,
+    WAY,
+    present,
+    press,
+    run_of_step,
+    sentence,
+    show_step,
+    shown_run,
+    start_over,
+    workers_in_words,
+)
 
 SECONDS = 5.0
 """How long the recorded run plays, which is shown where none can be trained."""
 
-run = shown_run()
-controlled, now = controlled_as(run), present(run)
-st.title("Attention Lab", anchor=False)
-with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
-    show_refusal()
-    say_unsaved(run)
-with st.container(horizontal=True, vertical_alignment="center", key="start-way"):
-    trains = controlled == "running"
-    st.button(now.label, type="primary", icon=now.icon, key="start.press", disabled=trains, on_click=press)
-    st.markdown(sentence(now, run))
-    if now is WAY[-1]:
-        page, query = way_into(LESSONS[TUTORIAL])
-        st.page_link(page, label=LESSONS[TUTORIAL].title, icon=":material/arrow_forward:", query_params=query)
-with st.container(key="start-board"):
-    shown = Recording(run, recorded_feed(), SECONDS) if run is recorded_run() else run or CONFIG
-    live_board(shown, Layout(("stack",), "start"), picture=Picture(look=now.look), key="start-picture")
-with st.container(key="start-doors", horizontal=True):
-    for page, icon, words in DOORS:
-        st.page_link(page, label=words, icon=f":material/{icon}:")
-st.caption(f":material/memory: {workers_in_words(pool().health())}")
-if controlled_as(run) != controlled:
-    st.rerun()  # the run ended during this script run: rerun so that the button matches
+say_ignored(SETTINGS.open_address()[1])
+at_step = SETTINGS.values()[STEP] > 0
+run = run_of_step() if at_step else shown_run()
+with in_step_with(lambda: controlled_as(run)):
+    if at_step:
+        with st.container(key="start-lesson"):
+            show_step(run)
+    else:
+        now = present(run)
+        with st.container(key="frame-unseen"):  # the bar has the name
+            st.title("Attention Lab", anchor=False)
+        with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
+            show_refusal()
+            say_unsaved(run)
+        with st.container(horizontal=True, vertical_alignment="center", key="start-way"):
+            trains = run is not None and run.live
+            st.button(now.label, type="primary", icon=now.icon, key="start.press", disabled=trains, on_click=press)
+            st.markdown(sentence(now, run))
+            if now is WAY[-1]:
+                st.button("Start over", type="tertiary", icon=":material/replay:", on_click=start_over)
+        with st.container(key="start-board"):
+            shown = Recording(run, recorded_feed(), SECONDS) if run is recorded_run() else run or CONFIG
+            live_board(shown, Layout(("stack",), "start"), picture=Picture(look=now.look), key="start-picture")
+    with st.container(key="start-doors", horizontal=True):
+        for address, icon, words in DOORS:
+            st.page_link(file_at(address), label=words, icon=f":material/{icon}:")
+    st.caption(f":material/memory: {workers_in_words(pool().health())}")
+SETTINGS.write_address(SETTINGS.query())

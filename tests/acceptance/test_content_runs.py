@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.analysis.attention.ablation import ablated
+from engine.analysis.attention.parts import parts_named
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.lessons import PREPARED
@@ -17,7 +19,10 @@ from engine.runs.log import EventLog
 from engine.runs.store import Runs
 from engine.serving.pool import Pool
 from engine.settings.fields import Value
-from engine.training.train import train
+from engine.training.data import Data
+from engine.training.evaluation import evaluate
+from engine.training.train import prepare, train
+from pages.parts.start import CONFIG, SKIP
 
 pytestmark = pytest.mark.acceptance
 
@@ -48,6 +53,19 @@ def test_a_step_shows_what_it_speaks_of_in_every_seed(number: int, value: Value)
         observed = guide.question.observe(config, events)
         assert observed is not None
         assert set(observed.right) <= EXPECTED[number, value], (seed, observed)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_without_skip_connections_the_start_page_loses_some_answers_to_the_network_behind_the_head(seed: int) -> None:
+    config = CONFIG.replace(seed=seed)
+    model, batch = prepare(config), Data(config).validation_batch()
+    for _ in train(config, model):
+        pass
+
+    def right(*without: str) -> float:
+        return evaluate(ablated(model, parts_named(config, without)), batch)["second_half_accuracy"]
+
+    assert 0.2 < right(SKIP) < 0.9 < 0.95 < right(SKIP, "mlp.0")
 
 
 FEW = 6

@@ -11,7 +11,7 @@ from tests.browser.conftest import PHONE, Open, button, fits_the_width, go, sett
 
 PAGES = {
     "": "Attention Lab",
-    "story": "A bag of symbols",  # leads to the lab
+    "story": "A bag of symbols",  # leads to the first step on the start page
     "story?step=4": "Only how far apart",
     "attention": "Attention",
     "text": "Text",
@@ -159,8 +159,7 @@ COVERED = """(titles) => titles.filter((title) => {
 @pytest.mark.thorough
 def test_at_a_zoom_of_400_percent_no_page_scrolls_sideways_and_no_title_lies_under_a_field(open_page: Open) -> None:
     page, covered = open_page(viewport={"width": 320, "height": 640}, reduced_motion="reduce"), {}
-    # The lab comes before the story, which begins a lesson: the lab would show its step.
-    paths = {"": PAGES[""], "lab": "Lab"} | PAGES | {"issues?issue=missing-mask": "The mask is missing"}
+    paths = PAGES | {"lab": "Lab", "issues?issue=missing-mask": "The mask is missing"}
     for path, heading in paths.items():
         go(page, path)
         page.get_by_role("heading", name=heading, exact=True).first.wait_for()

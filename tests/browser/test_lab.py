@@ -24,20 +24,23 @@ def holding_scripts(held: list[Any]) -> Callable[[Any], None]:
 
 def test_from_the_button_of_the_start_page_to_an_empty_link_that_trains_to_a_finding(open_page: Open) -> None:
     page = open_page("", "Attention Lab", PROJECTOR)
-    picture = page.locator("article.stack")
+    picture, door = page.locator("article.stack"), page.get_by_role("link", name=re.compile("^Lab:"))
     picture.get_by_text("0 of 6 right, untrained.").wait_for()
     expect(page.get_by_role("link", name="Lab", exact=True)).to_have_count(1)
-    in_view(button(page, "Train it yourself"), picture, page.get_by_role("link", name=re.compile("^Lab Stack")))
+    in_view(button(page, "Train it yourself"), picture, door)
+    height = picture.bounding_box()["height"]
+    assert height > 0.6 * PROJECTOR["height"], "the picture is the page"
     button(page, "Train it yourself").click()
     picture.get_by_text("6 of 6 right").wait_for()
-    button(page, "Cut the red lines").click()
+    button(page, "Cut the dashed lines").click()
     picture.get_by_text(re.compile("^[0-4] of 6 right")).wait_for()
     button(page, "Swap two digits").click()
     picture.get_by_text("Symbols 1 and 6 have changed places: 2 of 6 answers changed").wait_for()
-    in_view(picture, page.get_by_role("link", name=re.compile("^Lab Stack")))
+    in_view(picture, door)
+    assert picture.bounding_box()["height"] == height, "nothing has moved"
     page.set_viewport_size(PHONE)
     page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, 0)")
-    in_view(button(page, "Start over"), picture)
+    in_view(button(page, "On to the six steps"), picture, door)
     fits_the_width(page)
 
     # An empty link is the default; on a phone too the controls are in sight.

@@ -29,12 +29,18 @@ def designed(query: Query) -> Query:
     return {"a": "designed"} | {part(name): text for name, text in query.items()} | controls
 
 
+def _six_steps(query: Query) -> Query:
+    """The step of a link, with its choice, seed and run."""
+    return {"step": "1"} | {name: query[name] for name in ("step", "choice", "seed", "run") if name in query}
+
+
 EARLIER: Mapping[str, Moved] = {
     "issues": Moved("issues.py"),
     "design": Moved("encodings.py", designed),
     "lessons": Moved("teach.py"),
     "memory-and-time": Moved("cost.py"),
     "notebook": Moved("notebooks.py"),
+    "story": Moved("start.py", _six_steps),
     "glossary": Moved("start.py", lambda query: {"term": query.get("term", "")}),
 }
 

@@ -46,7 +46,6 @@ PAGES = (
     AppPage("Attention", "attention"),
     AppPage("Text", "text"),
     AppPage("The answer", "answer"),
-    AppPage("Reverse in six steps", "story"),
 )
 FIRST = PAGES[0]
 """The page that the bare address opens, whose links have an empty address."""

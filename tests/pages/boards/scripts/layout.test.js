@@ -30,6 +30,16 @@ test("the whole width is used, and a higher window has a higher picture", () => 
   assert.ok(high.tile > usual.tile)
 })
 
+for (const width of [288, 358, 1120, 1760]) {
+  test(`a picture that stands alone is as high as its page's style says, ${width} pixels wide`, () => {
+    const wanted = { ...USUAL, controls: false, layers: 1, heads: 1, positions: 11, width }
+    const [alone, usual] = [300, 0].map((tall) => layoutOf({ ...wanted, tall }))
+    assert.equal(alone.height, 300)
+    assert.ok(alone.left + alone.middle + (alone.wide ? alone.tiles : 0) <= width)
+    if (alone.wide) assert.ok(alone.letters > usual.letters && 0.64 * alone.letters < alone.pitch)
+  })
+}
+
 test("the height grows little with the layers", () => {
   const [one, four, eight, many] = [1, 4, 8, 48].map((layers) => layoutOf({ ...USUAL, layers }).height)
   assert.ok(four <= 200)

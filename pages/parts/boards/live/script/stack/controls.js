@@ -11,6 +11,7 @@ import { ARROWS, el } from "../../../base/script/dom.js"
 /** @typedef {{kind: string, place: number, text: string, class: string, label?: string}} Cell of a row of symbols */
 /** @typedef {{before: Sample | undefined, places: number[]}} Changed the sample before the change, and where its answers differ */
 
+const SPANS = ["the question", "the answer so far"] // what the row "reads" holds
 const LEAST_DRAG = 4 // pixels from which on a press is a move
 const judged = (/** @type {boolean | null | undefined} */ mark) => mark == null ? "unasked" : mark ? "right" : "wrong"
 
@@ -25,6 +26,7 @@ const judged = (/** @type {boolean | null | undefined} */ mark) => mark == null 
 export function symbolRows({ onPoint, onChoose, onSwap }) {
   const rows = {
     reads: symbolRow("reads", "reads"),
+    spans: symbolRow("spans", ""),
     must: symbolRow("must", "must write"),
     writes: symbolRow("writes", "writes"),
   }
@@ -147,6 +149,12 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
         label: saidOf(sample, at) + (places.includes(at) ? `; before it wrote ${before?.predictions[at]}` : ""),
       })),
     ])
+    // A decoder's answer follows its question in one row: training shows it the right answer up to the present place.
+    const asksUpTo = Math.max(0, question.first + question.symbols.length - firsts.reads)
+    const given = question.kind === "reads" && asksUpTo ? positions.length - asksUpTo : 0
+    root.style.setProperty("--asked", `${asksUpTo}`)
+    root.style.setProperty("--given", `${given}`)
+    rows.spans.fill(given > 0 ? SPANS.map((text, at) => ({ kind: "span", place: at, text, class: "" })) : [])
     rows.must.fill(
       positions.map((at) => ({
         kind: "must",
@@ -198,7 +206,7 @@ function symbolRow(/** @type {string} */ name, /** @type {string} */ label) {
       }
       const { node, drawn } = cells[at]
       if (drawn.kind !== one.kind || drawn.place !== one.place) {
-        for (const kind of ["source", "reads", "must", "writes"]) node.removeAttribute(`data-${kind}`)
+        for (const kind of ["source", "reads", "span", "must", "writes"]) node.removeAttribute(`data-${kind}`)
         node.setAttribute(`data-${one.kind}`, `${one.place}`)
         if (one.kind === "reads" || one.kind === "source") node.tabIndex = -1
       }

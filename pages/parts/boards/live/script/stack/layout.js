@@ -7,8 +7,8 @@ const BETWEEN = 8 // kinds of attention
 const [THINNEST, LARGEST, LARGEST_BELOW] = [2, 56, 22] // a head, beside and below a band
 
 /**
- * The sizes of the picture with its controls and of a bare one: where a layer's parts stand beside its band, where they
- * stand below it, both in pixels, and in a room, in units of the page's letters.
+ * The sizes of the picture with its controls, of a bare one, and of one that stands alone on its page: where a layer's
+ * parts stand beside its band, where they stand below it, both in pixels, and in a room, in units of the page's letters.
  *
  * `from`: the width from which on they stand beside it; `beside`: the parts at the left; `names`: those above the heads;
  * `bars`: the bars with the room beside them; `strip`: the parts below a band; `around`: what stands there beside the
@@ -18,10 +18,12 @@ const [THINNEST, LARGEST, LARGEST_BELOW] = [2, 56, 22] // a head, beside and bel
 const WIDE = {
   controls: { from: 700, beside: 190, names: 116, bars: 104, top: 26, foot: 24, letters: 15, rows: [10, 84, 132, 136] },
   bare: { from: 300, beside: 76, names: 0, bars: 52, top: 6, foot: 8, letters: 15, rows: [6, 50, 66, 66] },
+  alone: { from: 300, beside: 84, names: 0, bars: 0, top: 6, foot: 8, letters: 26, rows: [6, 50, 66, 66] },
 }
 const NARROW = {
   controls: { strip: 28, around: 220, top: 34, foot: 24, letters: 15, rows: [8, 56, 150, 150] },
   bare: { strip: 24, around: 70, top: 6, foot: 8, letters: 15, rows: [8, 56, 150, 150] },
+  alone: { strip: 24, around: 70, top: 6, foot: 8, letters: 15, rows: [8, 56, 150, 150] },
 }
 const ROOM = {
   controls: { beside: 12.5, names: 6.2, bars: 7.6, top: 1.8, foot: 1.7, letters: 1.2 },
@@ -66,9 +68,10 @@ export function firstsOf(sample) {
  * The layout of a model and its sequence.
  *
  * @param {{width: number, layers: number, heads: number, kinds: number, positions: number, sources: number, controls:
- *   boolean, longest: number, tall?: number, letter?: number, times?: number, firsts?: Firsts}} wanted `heads` of one kind of attention in a layer;
- *   `longest`: the letters of the longest symbol; `tall`: the height to fill in a room, as well as the width; 0 on a
- *   page; `letter`: the size of the page's letters; `times`: how much higher than usual the layers are
+ *   boolean, longest: number, tall?: number, room?: boolean, letter?: number, times?: number, firsts?: Firsts}} wanted
+ *   `heads` of one kind of attention in a layer; `longest`: the letters of the longest symbol; `tall`: the height to
+ *   fill, in a room or where the picture stands alone; else 0; `letter`: the size of the page's letters; `times`: how
+ *   much higher than usual the layers are
  * @returns {Layout}
  */
 export function layoutOf(
@@ -82,35 +85,37 @@ export function layoutOf(
     controls,
     longest,
     tall = 0,
+    room = false,
     letter = 16,
     times = 1,
     firsts = { reads: 0, source: 0 },
   },
 ) {
   const kind = controls ? "controls" : "bare"
+  const sizes = tall && !room && !controls ? "alone" : kind
   const columns = Math.max(1, positions + (sources ? sources + 1 : 0))
-  const sides = tall ? inPixels(ROOM[kind], letter) : WIDE[kind]
+  const sides = room ? inPixels(ROOM[kind], letter) : WIDE[sizes]
   const names = heads ? sides.names : 0
   const gapOf = (/** @type {number} */ tile) => (tile < 10 ? 1 : 3)
   const tilesOf = (/** @type {number} */ tile) =>
     kinds * heads * (tile + gapOf(tile)) + Math.max(0, kinds - 1) * BETWEEN
   const middleOf = (/** @type {number} */ tile) =>
     width - sides.beside - 20 - Math.max(names, tilesOf(tile)) - sides.bars
-  const wide = width >= WIDE[kind].from && middleOf(THINNEST) >= 6 * columns
-  const { top, foot, letters } = wide || tall ? sides : NARROW[kind]
-  const strip = wide ? 0 : NARROW[kind].strip
+  const wide = width >= WIDE[sizes].from && middleOf(THINNEST) >= 6 * columns
+  const { top, foot, letters } = wide || room ? sides : NARROW[sizes]
+  const strip = wide ? 0 : NARROW[sizes].strip
   const row = tall
     ? Math.max(10, (tall - top - foot) / layers - strip)
-    : times * rowHeight((wide ? WIDE : NARROW)[kind].rows, layers)
+    : times * rowHeight((wide ? WIDE : NARROW)[sizes].rows, layers)
   const each = (/** @type {number} */ room) => room / Math.max(1, kinds * heads) - 3
   const free = width - sides.beside - sides.bars - 1.5 * letter * columns // of the symbols
   const most = tall
-    ? each(Math.max(0.18 * width, Math.min(0.3 * width, free)))
+    ? each(room ? Math.max(0.18 * width, Math.min(0.3 * width, free)) : 0.14 * width)
     : Math.min(LARGEST * times, Math.max(24, each(names)))
   const tight = (/** @type {number} */ tile) =>
     wide
       ? middleOf(tile) < columns * (columns > 60 ? 6 : 9) // the pitch below which heads become smaller first
-      : tilesOf(tile) > width - NARROW[kind].around
+      : tilesOf(tile) > width - NARROW[sizes].around
   let tile = Math.max(THINNEST, Math.floor(wide ? Math.min(row - 3, most) : LARGEST_BELOW))
   while (tile > THINNEST && tight(tile)) tile -= 1
   const left = wide ? sides.beside : (width - LABELS_WIDE) / columns >= 14 ? LABELS_WIDE : 0
@@ -132,7 +137,7 @@ export function layoutOf(
     height: top + layers * (row + strip) + foot,
     middle: columns * pitch,
     tiles: Math.max(wide ? names : 0, tilesOf(tile)),
-    letters: Math.max(6, Math.min(letters, pitch / (0.64 * Math.max(1, longest)))),
+    letters: Math.max(6, Math.min(letters, pitch / ((sizes === "alone" ? 0.85 : 0.64) * Math.max(1, longest)))),
   }
 }
 

@@ -118,10 +118,11 @@ class ModelPicture {
     const takeNext = () =>
       panel.root.isConnected ? this.takeNext() : document.removeEventListener("lesson-part", takeNext)
     document.addEventListener("lesson-part", takeNext)
-    let seenWidth = 0
+    let seenSize = ""
     new ResizeObserver(([entry]) => {
-      if (entry.contentRect.width !== seenWidth) this.touch()
-      seenWidth = entry.contentRect.width
+      const size = `${entry.contentRect.width} ${board.data.room ? "" : this.tallNow()}`
+      if (size !== seenSize) this.touch()
+      seenSize = size
     }).observe(panel.body)
   }
 
@@ -195,7 +196,7 @@ class ModelPicture {
     const only = this.only ?? (snapshot?.paths?.some(Boolean) ? null : this.first)
     const seen = seenIn(model, snapshot, { without: look?.wish.without ?? [], only })
     const tall = this.tallNow()
-    const layout = layoutFor(model, sample, width, tall)
+    const layout = layoutFor(model, sample, { width, tall, room: Boolean(board.data.room) })
     this.drawn = { model, snapshot, sample, seen, look, layout, arcs: [], streams: [], hops: [] }
     panel.root.classList.toggle("slim", width < SLIM)
     board.canvas.classList.toggle("deep", model.layers > 2) // the figures below leave it room
@@ -221,10 +222,11 @@ class ModelPicture {
     if (tall) setTimeout(() => Math.abs(this.tallNow() - tall) > 2 && this.touch(), 300) // what stands above has moved it
   }
 
-  /** The height that the drawing may fill in a room; 0 where the picture stands on a page among others. */
+  /** The height that the drawing fills in a room, or where the page's style says so; else 0. */
   tallNow() {
     const { room } = this.board.data
-    if (!room || innerWidth < SLIM) return 0
+    if (!room) return parseFloat(getComputedStyle(this.picture).minHeight) || 0
+    if (innerWidth < SLIM) return 0
     const left = innerHeight - this.panel.body.getBoundingClientRect().top - BELOW[room] * pageLetter()
     return Math.max(120, Math.floor(left))
   }
@@ -339,14 +341,14 @@ function shownOf(/** @type {Sample | undefined} */ sample) {
  *
  * @param {Model} model
  * @param {Sample | undefined} sample
- * @param {number} width
- * @param {number} tall
+ * @param {{width: number, tall: number, room: boolean}} place
  */
-function layoutFor(model, sample, width, tall) {
+function layoutFor(model, sample, { width, tall, room }) {
   const { tokens, source } = shownOf(sample)
   return layoutOf({
     width,
     tall,
+    room: room && tall > 0,
     letter: pageLetter(),
     times: model.controls && width >= SLIM ? Math.min(1.5, Math.max(1, innerHeight / 720)) : 1, // in a higher window
     layers: model.layers,

@@ -1,0 +1,132 @@
+"""A prepared step of a lesson for somebody alone, wherever it stands: its words, the one setting that may change, the question and the
+buttons of the run at the left, its one figure at the right."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from engine.config.run_config import RunConfig, settings_of
+from engine.experiments.lessons import Guide
+from engine.experiments.question import Direction, Observed, Question
+from engine.runs.run import Run
+from engine.settings.fields import Setting, to_text
+from pages.parts.app.in_markdown import escaped, in_markdown, say_unsaved, setting_help, show_refusal, with_terms
+from pages.parts.app.server import find
+from pages.parts.app.visitor import mine
+from pages.parts.boards.live.board import Layout, Overlay, PanelName, Picture, live_board, overlay
+from pages.parts.experiments.handouts import Note, write_down
+from pages.parts.experiments.question import UNREAD, ask_here, guess_of, verdict
+
+RUNS = "guided.runs"
+"""Session key: the id of the run of each prepared step and value, by the name of its guess."""
+GUESS_FIRST = "Guess first: then you see here what the run says."
+
+
+def name_in(visit: str, guide: Guide, config: RunConfig) -> str:
+    """Return the name of the guess and of the run: each value of the step's setting has its own. ``visit``: a name for this visit of the
+    step, for what a session keeps of it."""
+    return f"{visit}.{to_text(config.value(guide.vary))}"
+
+
+def kept_run(name: str) -> Run | None:
+    return find(_runs().get(name, ""))
+
+
+def keep_run(name: str, run_id: str) -> None:
+    _runs()[name] = run_id
+
+
+def is_kept(run_id: str) -> bool:
+    return run_id in _runs().values()
+
+
+def _runs() -> dict[str, str]:
+    runs: dict[str, str] = st.session_state.setdefault(RUNS, {})
+    return runs
+
+
+def show_guided(
+    guide: Guide, visit: str, config: RunConfig, run: Run | None, *, bound: Mapping[str, Any], buttons: Callable[[bool], None],
+) -> None:  # fmt: skip
+    """Draw the step. ``bound`` ties the widget of its setting to the page; ``buttons`` draws those of the run, and is given whether the run
+    has answered a guess."""
+    name, observed = name_in(visit, guide, config), observed_in(guide.question, run)
+    with st.container(key="guided"):
+        words, figure = st.columns([1, 1.25], gap="large")
+        with figure:
+            with st.container():  # a fixed container: otherwise a message would make the board anew
+                say_unsaved(run)
+            _show_figure(guide, visit, config, run)
+        with words, st.container(key="guided-words"):
+            st.title(guide.title, anchor=False)
+            st.markdown("\n\n".join(with_terms(*guide.text)))
+            _choose(guide, config, bound)
+            guess = ask_alone(guide.question, name, observed)
+            buttons(guess is not None and observed is not None)
+            with st.container():  # always there: what comes into it must not replace Train, which may have the focus
+                show_refusal()
+                if observed is not None and guess is not None:
+                    said = f"{verdict(guide.question, guess, observed.right)} {in_words(observed, guide)}"
+                    st.markdown(f"{said}\n\n{guide.leads_to}")
+                    _write_down(name, guide, run, guess, observed)
+                elif run is not None and not run.live:
+                    st.markdown(f":gray[{GUESS_FIRST if observed else UNREAD}]")
+
+
+def observed_in(question: Question, run: Run | None) -> Observed | None:
+    return question.observe(run.config, run.events) if run is not None and not run.live else None
+
+
+def in_words(observed: Observed, guide: Guide | None) -> str:
+    """What the run says, and what that teaches."""
+    return f"{in_markdown(observed.sentence)} {guide.taught_by(observed) if guide else ''}".strip()
+
+
+def ask_alone(question: Question, name: str, observed: Observed | None) -> Direction | None:
+    """The question, which takes a guess until a guess is told what the run says; returns the guess."""
+    guess = guess_of(name).answer
+    st.markdown(f"**{escaped(question.words)}**")
+    told = guess is not None and observed is not None
+    ask_here(question, name, disabled=told)
+    return guess
+
+
+def _show_figure(guide: Guide, visit: str, config: RunConfig, run: Run | None) -> None:
+    """The board with its one figure, and above it the model where the figure does not show the sequences themselves. The curves of other
+    runs of the step stand behind."""
+    earlier: list[Overlay] = []
+    if run is not None and guide.figure == "accuracy":
+        others = [find(other) for name, other in _runs().items() if name.startswith(f"{visit}.") and other != run.id]
+        earlier = [overlay(one, _label(guide, one.config)) for one in others if one is not None and one.events]
+    panels: tuple[PanelName, ...] = ("samples",) if guide.figure == "samples" else ("stack", guide.figure)
+    picture = Picture(look={"which": "self", "layer": config.n_layers - 1, "head": 0})
+    live_board(run or config, Layout(panels, config.task), earlier=earlier, picture=picture)
+
+
+def _choose(guide: Guide, config: RunConfig, bound: Mapping[str, Any]) -> None:
+    """The one control of the step."""
+    row = _row(guide, config)
+    labels = {value: _label(guide, config.replace(**{guide.vary: value})) for value in guide.values}
+    st.segmented_control(
+        row.label, list(labels), format_func=labels.__getitem__, required=True, help=setting_help(row.name, row.help), **bound
+    )  # fmt: skip
+
+
+def _row(guide: Guide, config: RunConfig) -> Setting:
+    return next(row for row in settings_of(config) if row.name == guide.vary)
+
+
+def _label(guide: Guide, config: RunConfig) -> str:
+    """The value that a run of the step has, as a reader sees it."""
+    value, words = config.value(guide.vary), _row(guide, config).words(config.value(guide.vary))
+    return words.capitalize() if isinstance(value, bool) else words
+
+
+def _write_down(name: str, guide: Guide, run: Run | None, guess: Direction, observed: Observed) -> None:
+    if run is None or not mine(run.owner):
+        return
+    question, config = guide.question, run.config
+    ran = f"{_row(guide, config).label} {_label(guide, config)}, seed {config.seed}, {config.steps} steps."
+    found = " ".join([*(f"{question.in_words(one)}." for one in observed.right), observed.sentence])
+    write_down(f"{name}.{run.id}", Note(guide.title, question.words, question.in_words(guess), ran, found))
