@@ -67,8 +67,8 @@ def show_guided(
             with st.container():  # always there: what comes into it must not replace Train, which may have the focus
                 show_refusal()
                 if observed is not None and guess is not None:
-                    said = f"{verdict(guide.question, guess, observed.right)} {in_words(observed, guide)}"
-                    st.markdown(f"{said}\n\n{guide.leads_to}")
+                    sentence = f"{verdict(guide.question, guess, observed.right)} {in_words(observed, guide)}"
+                    st.markdown(f"{sentence}\n\n{guide.leads_to}")
                     _write_down(name, guide, run, guess, observed)
                 elif run is not None and not run.live:
                     st.markdown(f":gray[{GUESS_FIRST if observed else UNREAD}]")
@@ -87,8 +87,8 @@ def ask_alone(question: Question, name: str, observed: Observed | None) -> Direc
     """The question, which takes a guess until a guess is told what the run says; returns the guess."""
     guess = guess_of(name).answer
     st.markdown(f"**{escaped(question.words)}**")
-    told = guess is not None and observed is not None
-    ask_here(question, name, disabled=told)
+    told_text = guess is not None and observed is not None
+    ask_here(question, name, disabled=told_text)
     return guess
 
 
