@@ -60,7 +60,7 @@ WAY = (
 TRAINS = "It trains. In the row “writes”, green is right and red is wrong."
 DOORS = (
     ("lab.py", "science", "**Lab**  \nStack layers and heads, choose the encoding, train, take parts away."),
-    ("issues.py", "bug_report", "**What goes wrong**  \nGuess what breaks a deep stack, run the experiment, see."),
+    ("questions.py", "bug_report", "**Questions**  \nGuess what breaks a deep stack, run the experiment, see."),
     ("encodings.py", "pin_drop", "**Encodings**  \nHow a model knows the order, and which way to choose."),
 )
 """Pages, each with its icon and its words."""

@@ -20,7 +20,7 @@ MODULES = (
     "attention.state",
     "design",
     "encodings.state",
-    "issues.state",
+    "questions.state",
     "lab.state",
     "memory_and_time",
     "notebooks.screen",

@@ -18,7 +18,8 @@ class Moved(NamedTuple):
 
 
 EARLIER: Mapping[str, Moved] = {
-    "issues": Moved("issues.py"),
+    "issues": Moved("questions.py"),
+    "answer": Moved("questions.py", lambda query: query | {"found": "true"}),
     "lessons": Moved("teach.py"),
     "memory-and-time": Moved("memory_and_time.py"),
     "notebook": Moved("notebooks.py"),
