@@ -90,8 +90,8 @@ async def test_the_server_starts_and_pages_open(tmp_path: Path, disk: Path, prob
             await tab.write("Or paste it here", "To be, or not to be. " * 500)
             await tab.press("Use this text")
             assert refused(disk, problem, "The disk does not take it: {}.") in tab.alerts
-        async with one.tab("issues", "issue=heads") as tab:
-            await tab.press("Run")
+        async with one.tab("questions", "issue=heads") as tab:
+            await tab.press("Train it here, too")
             await until(lambda: refused(disk, problem) in str(tab.experiment) or tab.errors)
             assert tab.errors == 0
         async with one.tab("cost", "longest=128&rounds=1") as tab:

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.usefixtures("own_data_folder")
 MODULES = (
     "attention.state",
     "encodings.state",
-    "issues.state",
+    "questions.state",
     "lab.state",
     "cost",
     "notebooks.screen",

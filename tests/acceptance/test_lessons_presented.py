@@ -31,7 +31,7 @@ def test_a_lesson_is_played_and_fits_a_projector(chromium: Any, address: str, na
     with console_watched(chromium) as new_page:
         page = new_page(viewport=PROJECTOR, color_scheme=theme)
         first = {**lesson.steps[0].query, "lesson": name, "at": "1", "present": "true"}
-        page.goto(f"{address}{'issues' if lesson.steps[0].issue else 'lab'}?{urlencode(first)}")
+        page.goto(f"{address}{'questions' if lesson.steps[0].issue else 'lab'}?{urlencode(first)}")
         for place, step in enumerate(lesson.steps):
             question, figure = step.question, ISSUES[step.issue].key_figure if step.issue else None
             assert question is not None

@@ -90,7 +90,7 @@ def opened(driver: Any, address: str, heading: str) -> None:
     assert driver.execute_script("return window.wrong") == []
 
 
-@pytest.mark.parametrize("path", [*PAGES, "lab", "issues?issue=heads"])
+@pytest.mark.parametrize("path", [*PAGES, "lab", "questions?issue=heads"])
 def test_a_page_opens_and_fits(driver: Any, app: str, path: str) -> None:
     opened(driver, app + path, PAGES.get(path, ""))
 
@@ -114,8 +114,8 @@ def test_a_run_trains_its_curve_grows_while_it_does_and_its_figure_has_a_menu(dr
 
 
 def test_an_issue_runs_live_to_its_sentence(driver: Any, app: str) -> None:
-    opened(driver, f"{app}issues?issue=missing-mask&seeds=1&first_seed=10070", "The mask is missing")
-    seen(driver, "button", "Run").click()
+    opened(driver, f"{app}questions?issue=missing-mask&seeds=1&first_seed=10070", "The mask is missing")
+    seen(driver, "button", "Train it here, too").click()
     seen(driver, ".badge", "Running")
     seen(driver, ".badge", "Finished")
     assert seen(driver, "article[data-id='key.figure'] .words", "ithout the causal mask")

@@ -105,7 +105,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def open_page(chromium: Any, app: str) -> Iterator[Open]:
     """Open an address of the app in a new browser profile; at the end no console error may have been logged.
 
-    ``open_page("issues?issue=heads", "Heads", PHONE)`` waits for the heading, if one is given. ``before``: called with the page before
+    ``open_page("questions?issue=heads", "Heads", PHONE)`` waits for the heading, if one is given. ``before``: called with the page before
     it goes there.
     """
     with console_watched(chromium) as new_page:

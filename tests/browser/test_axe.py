@@ -15,8 +15,7 @@ PAGES = {
     "story?step=4": "Only how far apart",
     "attention": "Attention",
     "text": "Text",
-    "questions": "What goes wrong",
-    "answer": "The question, answered",
+    "questions": "What goes wrong?",
     "teach": "Teach",
     "cost": "Cost",
     "encodings?a=designed&view=choose": "Encodings",
@@ -109,11 +108,12 @@ def test_the_lab_has_none_with_the_list_of_all_tasks_or_after_a_run(open_page: O
 
 @pytest.mark.thorough
 def test_an_issue_has_none_before_the_guess_and_with_the_evidence_in_its_tabs(open_page: Open) -> None:
-    page = open_page("issues?issue=missing-mask&seeds=1", "The mask is missing")
+    page = open_page("questions?issue=missing-mask&seeds=1", "The mask is missing")
     page.get_by_role("radio", name="It falls").click()
     found = violations(page)
-    button(page, "Run").click()
+    button(page, "Show the answer").click()
     page.get_by_text("Because").wait_for()
+    button(page, "Train it here, too").click()
     page.locator(".badge").get_by_text("Finished").wait_for()
     for tab in ("Why", "Evidence", "How measured", "Share"):
         control = page.get_by_role("radio", name=tab, exact=True)
@@ -121,7 +121,7 @@ def test_an_issue_has_none_before_the_guess_and_with_the_evidence_in_its_tabs(op
             control.click()
         settled(page)
         page.locator("details").evaluate_all("(all) => all.forEach((details) => (details.open = true))")
-        found += violations(page, "html" if tab == "Why" else ".st-key-issues-tabs")
+        found += violations(page, "html" if tab == "Why" else ".st-key-questions-tabs")
     assert found == []
 
 
@@ -139,9 +139,9 @@ def test_none_on_a_phone_after_a_measurement_while_an_issue_runs_and_after_a_run
     page.get_by_role("heading", name="Beside counting models, on all held-out text").wait_for()
     found += violations(page)
     page.set_viewport_size(PHONE)
-    go(page, "issues?issue=missing-mask")
+    go(page, "questions?issue=missing-mask")
     page.get_by_role("radio", name="It falls").click()
-    button(page, "Run").click()
+    button(page, "Train it here, too").click()
     page.get_by_role("button", name="Stop").wait_for()
     assert found + violations(page, ".st-key-guess-missing-mask") == []
 
@@ -159,7 +159,7 @@ COVERED = """(titles) => titles.filter((title) => {
 @pytest.mark.thorough
 def test_at_a_zoom_of_400_percent_no_page_scrolls_sideways_and_no_title_lies_under_a_field(open_page: Open) -> None:
     page, covered = open_page(viewport={"width": 320, "height": 640}, reduced_motion="reduce"), {}
-    paths = PAGES | {"lab": "Lab", "issues?issue=missing-mask": "The mask is missing"}
+    paths = PAGES | {"lab": "Lab", "questions?issue=missing-mask": "The mask is missing"}
     for path, heading in paths.items():
         go(page, path)
         page.get_by_role("heading", name=heading, exact=True).first.wait_for()

@@ -24,7 +24,7 @@ from tests.browser.test_axe import violations
 
 LESSON = "teach?steps=title~Masks~~text~Today~First we guess.%0AThen we train..70~~missing-mask.80~~lab~steps~60.90"
 ANSWERS = ("It falls", "It stays", "It rises")
-STEERS = re.compile("Run|Train$|Present|Stop|Next step|Go through it")
+STEERS = re.compile("Run|Show the answer|Train$|Present|Stop|Next step|Go through it")
 """The names of buttons that a phone has none of."""
 
 
@@ -92,7 +92,7 @@ def test_by_keys_alone_and_before_any_dot_is_there_a_class_has_its_answer_in_eac
             if stored.finding.because:
                 phone.get_by_text(f"Because {stored.finding.because}").wait_for()
         press("PageDown")
-        wall.get_by_text("What helps:").wait_for()
+        wall.get_by_text("Remedy:").wait_for()
         press("PageDown")
     for phone in participants:
         phone.get_by_role("heading", name="The lesson has ended").wait_for()
@@ -161,10 +161,10 @@ def test_a_wall_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_t
     for phone in (participants[0], participants[2], participants[3]):  # four seeds alone would decide nothing
         phone.get_by_text("You said: It rises. Right.").wait_for()
     wall.keyboard.press("PageDown")
-    wall.get_by_text("What helps:").wait_for()
+    wall.get_by_text("Remedy:").wait_for()
     assert violations(participants[3]) == []
     participants[2].get_by_role("link", name="Explore on your own").click()
-    button(participants[2], "Run").wait_for()
+    button(participants[2], "Show the answer").wait_for()
     expect(button(participants[2], "Present")).to_have_count(0)
     participants[2].get_by_role("link", name="Back to the class").click()
     participants[2].get_by_text("You said: It rises. Right.").wait_for()

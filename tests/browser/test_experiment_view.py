@@ -1,4 +1,4 @@
-"""The first screen of every issue, measured: what a class sees without scrolling, before, while and after."""
+"""The first screen of every question, measured: what a class sees without scrolling, before, while and after."""
 
 import random
 import re
@@ -36,7 +36,7 @@ def parts(page: Any) -> dict[str, tuple[float, float]]:
 
 
 def within_one_screen(page: Any, viewport: dict[str, int]) -> None:
-    """On a projector without scrolling; on a phone all of it fits the window below the bar, and Run is there without scrolling."""
+    """On a projector without scrolling; on a phone all of it fits the window below the bar, and its buttons are there without scrolling."""
 
     def fits() -> None:
         found = parts(page)
@@ -50,31 +50,27 @@ def within_one_screen(page: Any, viewport: dict[str, int]) -> None:
 
 
 @pytest.mark.thorough
-def test_every_issue_fits_one_screen_before_and_after(open_page: Open) -> None:
+def test_every_question_fits_one_screen_before_and_after(open_page: Open) -> None:
     order = [(slug, issue) for group in GROUPS for slug, issue in ISSUES.items() if issue.group == group]
     assert len(order) == len(ISSUES)
-    page = open_page(
-        f"issues?issue={order[0][0]}&seeds=16", order[0][1].title, PROJECTOR
-    )  # none ends before it is stopped
+    page = open_page(f"questions?issue={order[0][0]}", order[0][1].title, PROJECTOR)
     for place, (slug, issue) in enumerate(order):
         if place:
             page.get_by_role("link", name="Next").click()
         page.wait_for_url(re.compile(f"issue={slug}"))
         page.get_by_role("heading", name=issue.key_figure.question, exact=True).wait_for()
         page.locator(f"{FIGURE} .main-svg").first.wait_for()
-        page.locator(".st-key-issues-tabs button").first.wait_for()
+        page.locator(".st-key-questions-tabs button").first.wait_for()
         for viewport in (PROJECTOR, PHONE):
             resized(page, viewport)
             within_one_screen(page, viewport)
-            in_view(button(page, "Run"))
+            in_view(button(page, "Show the answer"))
             assert box(page, f"{FIGURE} .plot")[0] <= viewport["height"] - 100, slug
-        read = page.locator(".st-key-experiment-view-head h1, .st-key-experiment-view-question").all_inner_texts()
-        assert len(" ".join(read).split("Run")[0].split()) <= MOST_WORDS, read
-        button(page, "Run").click()
+        read = page.locator(".st-key-experiment-view h1, .st-key-experiment-view-question").all_inner_texts()
+        assert len(" ".join(read).split("Show the answer")[0].split()) <= MOST_WORDS, read
+        button(page, "Show the answer").click()
         if shown_report(issue):
             page.locator(f"{FIGURE} .words").get_by_text("16 stored seeds").wait_for()
-        button(page, "Stop").click()
-        page.locator(".badge").get_by_text("Stopped").wait_for()
         page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
         for viewport in (PHONE, PROJECTOR):
             resized(page, viewport)
@@ -111,22 +107,24 @@ def a_guess_is_dragged_in_the_figure_and_typed(page: Any) -> None:
 @pytest.mark.parametrize(
     "viewport", [PROJECTOR, pytest.param(PHONE, marks=pytest.mark.thorough)], ids=["projector", "phone"]
 )
-def test_run_changes_the_screen_at_once(open_page: Open, viewport: dict[str, int]) -> None:
+def test_each_button_changes_the_screen_at_once(open_page: Open, viewport: dict[str, int]) -> None:
     issue = ISSUES["missing-mask"]
     # Seeds of its own: what another test has trained would not be trained again.
     first = LIVE_SEED + random.randrange(10_000)
-    page = open_page(f"issues?issue=missing-mask&seeds=1&first_seed={first}", issue.title, viewport)
+    page = open_page(f"questions?issue=missing-mask&seeds=1&first_seed={first}", issue.title, viewport)
     page.get_by_role("radio", name="It rises").click()
     if viewport is PROJECTOR:
         a_guess_is_dragged_in_the_figure_and_typed(page)
-    button(page, "Run").click()
+    button(page, "Show the answer").click()
+    page.locator(f"{FIGURE} .words").get_by_text("16 stored seeds").wait_for()
+    page.get_by_text("You said").wait_for()
+    before = parts(page)
+    within_one_screen(page, viewport)
+    button(page, "Train it here, too").click()
     # On a busy machine one seed may end before the browser has drawn its beginning.
     status = page.locator(".status .badge").get_by_text(re.compile("Running|Finished"))
     status.wait_for()
     in_view(status)
-    before = parts(page)
-    within_one_screen(page, viewport)
     page.locator(f"{FIGURE} .words").get_by_text(re.compile("It takes at least 5 more seeds")).wait_for()
-    page.get_by_text("You said").wait_for()
     within_one_screen(page, viewport)
     assert parts(page)["figure"] == pytest.approx(before["figure"], abs=90), "the figure does not jump away"

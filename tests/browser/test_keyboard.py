@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from engine.experiments.issues import ISSUES
 from tests.browser.conftest import (
     PROJECTOR,
     Open,
@@ -20,7 +21,7 @@ from tests.browser.conftest import (
 
 ZOOM = ({"width": 853, "height": 480}, {"width": 640, "height": 360})
 """A window of 1280 by 720 as the page sees it when the browser enlarges everything to 150 and to 200 %."""
-ISSUE = "issues?issue=missing-mask&seeds=2&first_seed=10040"
+ISSUE = "questions?issue=missing-mask&seeds=2&first_seed=10040"
 MOST_KEYS = 60
 FOCUSED = """() => {
   let node = document.activeElement
@@ -98,9 +99,9 @@ def test_in_the_lab_keys_alone_change_a_setting_train_and_pause(open_page: Open)
 
 
 @pytest.mark.thorough
-def test_on_an_issue_keys_alone_guess_and_run_and_the_result_is_spoken(open_page: Open) -> None:
+def test_on_a_question_keys_alone_guess_show_the_answer_and_train_and_the_results_are_spoken(open_page: Open) -> None:
     page = open_page(ISSUE, "The mask is missing")
-    button(page, "Run").wait_for()
+    button(page, "Show the answer").wait_for()
     tab_to(page, "It falls", "radio")
     focus_is_visible(page)
     page.keyboard.press("ArrowRight")
@@ -108,11 +109,13 @@ def test_on_an_issue_keys_alone_guess_and_run_and_the_result_is_spoken(open_page
     page.keyboard.press("Space")
     page.locator("[role=radio][aria-checked=true]").get_by_text("It rises").wait_for()
     page.evaluate(SPOKEN)
-    tab_to(page, "Run", "button")
+    tab_to(page, "Show the answer", "button")
     focus_is_visible(page)
     page.keyboard.press("Enter")
-    page.locator(".badge").get_by_text("Finished").wait_for()
     page.get_by_text("Because").wait_for()
+    tab_to(page, "Train it here, too", "button")
+    page.keyboard.press("Enter")
+    page.locator(".badge").get_by_text("Finished").wait_for()
     stored, live = page.locator('article[data-id="key.figure"] .words span').all_inner_texts()
     assert "ithout the causal mask" in stored
     spoken = ["Running", stored, "Finished", live]
@@ -121,9 +124,9 @@ def test_on_an_issue_keys_alone_guess_and_run_and_the_result_is_spoken(open_page
 
 def test_an_issue_is_presented_from_the_keyboard(open_page: Open) -> None:
     listening = {"before": lambda page: page.add_init_script(LISTENS)}
-    page = open_page("issues?issue=missing-mask&seeds=2", "The mask is missing", **listening)
+    page = open_page("questions?issue=missing-mask&seeds=2", "The mask is missing", **listening)
     bar, sentence = page.get_by_test_id("stHeader"), page.locator('article[data-id="key.figure"] .words')
-    button(page, "Run").wait_for()
+    button(page, "Show the answer").wait_for()
     page.wait_for_function("() => window.listens")  # the script that does comes with the page, and shows nothing
     page.keyboard.press("p")
     bar.wait_for(state="hidden")
@@ -152,7 +155,7 @@ def test_an_issue_is_presented_from_the_keyboard(open_page: Open) -> None:
     page.keyboard.press("b")
     page.locator(".lesson-blank").wait_for(state="detached")
     page.keyboard.press("PageDown")
-    page.get_by_text("What helps:").wait_for()
+    page.get_by_text("Remedy:").wait_for()
     page.keyboard.press("Escape")
     bar.wait_for()
 
@@ -266,10 +269,11 @@ def test_enlarged_the_lab_trains_an_issue_asks_on_its_first_screen_and_nothing_i
     button(page, "Train").click()
     page.locator(".live .badge").get_by_text("Finished").wait_for()
     nothing_is_cut_off_enlarged()
-    for issue in ("encoding-fits-task", "missing-mask"):  # the longest question, and one of usual length
-        go(page, f"issues?issue={issue}&seeds=1")
-        button(page, "Run").wait_for()
-        nothing_is_cut_off_enlarged(button(page, "Run"))
-    button(page, "Run").click()
+    longest = max(ISSUES, key=lambda slug: len(ISSUES[slug].key_figure.question))
+    for issue in (longest, "missing-mask"):  # the longest question, and one of usual length
+        go(page, f"questions?issue={issue}&seeds=1")
+        button(page, "Show the answer").wait_for()
+        nothing_is_cut_off_enlarged(button(page, "Show the answer"))
+    button(page, "Show the answer").click()
     page.get_by_text("Because").wait_for()
     nothing_is_cut_off_enlarged()

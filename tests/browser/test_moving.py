@@ -2,12 +2,14 @@
 
 import pytest
 
+from engine.experiments import issues
 from pages.parts.app.frame import PAGES
 from tests.browser.conftest import PHONE, Open, eventually, expect, settled
 
 CHANGES = ("ALiBi", "FIRE", "T5 bias")
 SETTINGS = {"lab?v=1&n_layers=2": "Positional encoding", "encodings": "Encoding A"}
-ISSUES = ("The mask is missing", "Do deep models need skip connections?")
+ISSUES = [issues.ISSUES[slug].title for slug in ("missing-mask", "missing-skips")]
+MAP = "What goes wrong?"
 DESKTOP_SITE = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36"
 """What a phone calls itself where its reader asks for the desktop site."""
 PHONES = {
@@ -47,7 +49,7 @@ def test_back_leaves_a_page_however_often_it_was_changed_and_forward_returns_to_
 
 
 def test_back_leads_from_an_issue_to_the_map_whatever_was_set_and_to_the_issue_before(open_page: Open) -> None:
-    page = open_page("issues", "What goes wrong")
+    page = open_page("questions", MAP)
 
     def at(heading: str) -> None:
         page.get_by_role("heading", name=heading, exact=True).wait_for()
@@ -56,16 +58,14 @@ def test_back_leads_from_an_issue_to_the_map_whatever_was_set_and_to_the_issue_b
     for heading in ISSUES:
         page.get_by_role("link", name=heading, exact=True).first.click()
         at(heading)
-        page.get_by_role("button", name="seeds of my own").click()
-        for _ in range(3):
-            before = page.url
-            page.get_by_test_id("stPopoverBody").get_by_role("button", name="Decrement").first.click()
-            page.wait_for_url(lambda now, before=before: now != before)
-            settled(page)
-        page.keyboard.press("Escape")
+        page.get_by_role("radio", name="How measured").click()
+        before = page.url
+        page.get_by_text("Extended", exact=True).click()
+        page.wait_for_url(lambda now, before=before: now != before)
+        settled(page)
         page.get_by_role("link", name="Questions", exact=True).click()
-        at("What goes wrong")
-    for heading in (ISSUES[1], "What goes wrong", ISSUES[0], "What goes wrong"):
+        at(MAP)
+    for heading in (ISSUES[1], MAP, ISSUES[0], MAP):
         page.go_back()
         at(heading)
     page.go_forward()

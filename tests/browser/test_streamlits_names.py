@@ -27,7 +27,7 @@ NOTE = """() => {
 """JavaScript: remembers the names of all elements that are ever on the page, also of those that a loaded field replaces."""
 
 
-VISITED = {"text": "stSliderThumbValue", "issues?issue=missing-mask": "stButtonGroup", "cost": "stTable"}
+VISITED = {"text": "stSliderThumbValue", "questions?issue=missing-mask": "stButtonGroup", "cost": "stTable"}
 """What to wait for on each page, by its address: with the lab, these have all names."""
 
 

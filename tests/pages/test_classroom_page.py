@@ -21,6 +21,7 @@ from engine.experiments.classroom import (
     show_projector,
 )
 from engine.experiments.evidence.shipped import shown_report
+from engine.experiments.experiment import LIVE_SEED
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import key_finding_of
@@ -56,7 +57,7 @@ def class_of(wall: ProjectorState = ASKS) -> str:
 
 def presented(open_page: Open, lesson: str = "scripted.5~~heads.5") -> AppTest:
     """The wall of a lesson that begins with the scripted issue, at its QR code."""
-    wall = press(open_page("issues.py", issue="scripted", seeds="6", lesson=lesson, at="1"), "Present")
+    wall = press(open_page("questions.py", issue="scripted", seeds="6", lesson=lesson, at="1"), "Present")
     return at(wall, CODE)
 
 
@@ -260,7 +261,7 @@ def test_seeds_that_were_asked_for_before_the_run_end_in_the_answer_of_the_store
     open_page: Open, scripted: Scripted, participants: int
 ) -> None:
     issue = ISSUES["missing-mask"]
-    wall = press(open_page("issues.py", issue=issue.slug, lesson="missing-mask.7~~heads.7", at="1"), "Present")
+    wall = press(open_page("questions.py", issue=issue.slug, lesson="missing-mask.7~~heads.7", at="1"), "Present")
     at(wall, "guess")
     code, students = code_of(wall), [Visitor(f"student {number}") for number in range(participants)]
     for student in students:
@@ -317,17 +318,19 @@ def test_a_wall_asks_once_whether_to_go_on_where_phones_are_here_and_none_has_an
     assert ("The class:" in drawn(wall)) == answered, "three bars of nothing are no figure"
 
 
-def test_where_the_answer_of_stored_seeds_stands_a_wall_says_neither_how_far_its_own_run_is_nor_offers_seeds(
+def test_where_the_answer_of_stored_seeds_stands_a_wall_does_not_say_how_far_its_own_run_is(
     open_page: Open, scripted: Scripted
 ) -> None:
     _, pool = scripted
     pool.at_once = False
-    wall = press(open_page("issues.py", issue="missing-mask", lesson="missing-mask.7", at="1"), "Present")
-    assert "First seed" not in [box.label for box in at(wall, "guess").number_input]
+    wall = press(open_page("questions.py", issue="missing-mask", lesson="missing-mask.7", at="1"), "Present")
+    press(at(wall, "run"), "Train it here, too")
+    until(lambda: bool(pool.submitted))
     at(wall, "sentence")
     assert "in 16 of 16 stored seeds" in sent(wall)
-    assert "the time left is known" not in sent(wall)
-    assert "the time left is known" in sent(key(wall, "present")), "a reader is told"
+    assert "Stop" in labels(wall)
+    assert f"seed {LIVE_SEED}" not in sent(wall)
+    assert f"seed {LIVE_SEED}" in sent(key(wall, "present")), "a reader is told"
 
 
 def test_the_presenter_empties_the_class_with_a_key_pressed_twice(open_page: Open, scripted: Scripted) -> None:
@@ -351,7 +354,7 @@ def test_a_link_of_a_class_that_another_browser_has_opened_and_a_class_that_is_r
     open_page: Open, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     link = {"issue": "scripted", "lesson": "scripted.5", "at": "1", "class": class_of(), "present": "true"}
-    wall = open_page("issues.py", **link)
+    wall = open_page("questions.py", **link)
     assert "Another browser has opened this class. Press P twice to open a new one." in drawn(wall)
     key(wall, "present", "present")
     assert "Another browser" not in drawn(wall)
@@ -468,17 +471,17 @@ def test_no_phone_steers_the_wall_whatever_link_it_opens(open_page: Open, script
     code = class_of()
     stranger = {"issue": "scripted", "lesson": "heads.5~~scripted.5", "class": code}
     for present in ({}, {"present": "true"}):
-        app = open_page("issues.py", **stranger, at="2", **present)
+        app = open_page("questions.py", **stranger, at="2", **present)
         key(app, "present", "present", "next", "next", "seeds", "leave")
         assert projector_of(code) == ASKS
-    assert "Guesses are not counted" in sent(open_page("issues.py", **stranger, at="2", present="true"))
+    assert "Guesses are not counted" in sent(open_page("questions.py", **stranger, at="2", present="true"))
 
 
 def test_a_phone_may_leave_to_explore_and_comes_back_and_cannot_present(open_page: Open, scripted: Scripted) -> None:
     code = class_of()
     phone = phone_in(open_page, code)
     assert [link.proto.label for link in phone.get("page_link") if link.proto.label == "Explore on your own"]
-    for page, query in (("issues.py", {"issue": "scripted"}), ("lab.py", {}), ("notebooks.py", {})):
+    for page, query in (("questions.py", {"issue": "scripted"}), ("lab.py", {}), ("notebooks.py", {})):
         phone.switch_page(page)
         phone.query_params.clear()
         phone.query_params.update(query)

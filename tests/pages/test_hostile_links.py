@@ -38,13 +38,13 @@ def test_what_can_only_mean_one_thing_is_understood_and_marks_of_others_are_pass
     lab = open_page("lab.py", pos_encoding="RoPE", d_model="64", preset="Three_Back", **marks)
     assert not lab.warning
     assert (lab.session_state["form"]["pos_encoding"], lab.session_state["form"]["d_model"]) == ("rope", 64)
-    issues = open_page("issues.py", issue="missing_mask", **marks)
+    issues = open_page("questions.py", issue="missing_mask", **marks)
     assert not issues.warning
     assert issues.query_params["issue"] == "missing-mask"
     assert "From the link, `taks` is no setting here. Did you mean task? Ignored." in said(
         open_page("lab.py", taks="sort")
     )
-    asked = said(open_page("issues.py", issue="mising-mask"))
+    asked = said(open_page("questions.py", issue="mising-mask"))
     assert "Did you mean missing-mask? Ignored." in asked
 
 

@@ -73,7 +73,7 @@ def test_a_lesson_of_ones_own_has_a_title_and_slides_of_text_which_are_shown_as_
     assert not again.warning
     assert [box.value for box in again.text_input if box.label == "Title"] == ["What - breaks"]
 
-    app = press(open_page("issues.py", issue="heads", lesson=link, at="1"), "Next step")
+    app = press(open_page("questions.py", issue="heads", lesson=link, at="1"), "Next step")
     assert app.title[0].value == escaped("# Hello [x](https://x.example)")
     assert [box.value for box in app.text] == ["First: **guess**.\n\nThen run. :red[x]"]
     assert press(app, "Step back").title[0].value == ISSUES["heads"].title
@@ -133,7 +133,7 @@ def test_a_lesson_whose_link_is_too_long_for_a_qr_code_can_be_made_presented_and
     step = lab_step(7, RunConfig().replace(**settings, optimizer="sgd", weight_decay=0.02, dropout=0.05))
     code = to_code(Lesson("", (step,) * 30))
     assert qr_code(code) == ""
-    for page in ("lab.py", "issues.py"):
+    for page in ("lab.py", "questions.py"):
         for present in ({}, {"present": "true"}):  # the page raises no exception, or open_page fails
             open_page(page, lesson=code, at="1", **present)
     assert TOO_LONG in said(open_page("teach.py", steps=code))
@@ -143,7 +143,7 @@ def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) 
     lesson = Lesson("Mine", (LessonStep(5, "heads"), LessonStep(5, "missing-mask")))
     link = urlsplit(link_of(lesson, "https://lab.example/"))
     assert link.path == "/questions"
-    app = open_page("issues.py", **dict(parse_qsl(link.query)))
+    app = open_page("questions.py", **dict(parse_qsl(link.query)))
     assert app.title[0].value == ISSUES["heads"].title
     assert "Mine · step 1 of 2" in said(app)
     press(app, "Next step")
@@ -156,7 +156,7 @@ def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) 
     assert "lesson" not in app.query_params
 
     labs = "heads.5~~lab~pos_encoding~rope.5~~lab.5~~lab~pos_encoding~alibi.5"
-    app = press(open_page("issues.py", issue="heads", lesson=labs, at="1"), "Next step")
+    app = press(open_page("questions.py", issue="heads", lesson=labs, at="1"), "Next step")
     assert form_of(app) == {"pos_encoding": "rope"}, "it leads into the lab with its settings"
     assert "step 2 of 4" in said(app)
     assert form_of(press(app, "Next step")) == {}, "and no step has those of the step before"
@@ -167,7 +167,7 @@ def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) 
 
 
 def test_a_presented_issue_shows_its_question_alone_starts_nothing_and_each_beat_adds_to_it(open_page: Open) -> None:
-    app = open_page("issues.py", issue="missing-mask", lesson="what-can-go-wrong", at="1", present="true")
+    app = open_page("questions.py", issue="missing-mask", lesson="what-can-go-wrong", at="1", present="true")
     assert ISSUES["missing-mask"].key_figure.question in said(app)
     assert "Run" not in labels(app)
     assert not any(box.label == "Your guess" for box in app.get("button_group"))

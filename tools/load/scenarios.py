@@ -28,8 +28,9 @@ AT_ONCE = 4
 LAB = ("Depth", "Positional encoding", "Sequence length")
 """The controls that are moved in the lab, in turn. Runs under way keep their settings."""
 ISSUES = ("missing-mask", "no-encoding", "heads", "no-normalization", "learned-table")
-MORE = ("More on this issue",)
+MORE = ("More on this question",)
 """The control that is moved beside an issue that runs."""
+TRAIN = "Train it here, too"
 MOVED = (
     ("lab", LAB),
     ("attention", ("Held-out sequence", "Layer", "Query")),
@@ -68,7 +69,7 @@ async def mixed(server: psutil.Process, address: str, sessions: int, seconds: fl
     others = [page for page, _ in zip(cycle(MOVED), range(sessions - len(issues)), strict=False)]
     async with open_tabs(address, [*issues, *((page, "") for page, _ in others)]) as tabs, watching(server) as watch:
         deadline = time.perf_counter() + seconds
-        await asyncio.gather(*(tab.press("Run") for tab in tabs[: len(issues)]))
+        await asyncio.gather(*(tab.press(TRAIN) for tab in tabs[: len(issues)]))
         labels = [*(MORE for _ in issues), *(labels for _, labels in others)]
         await asyncio.gather(*map(move_until, tabs, labels, phases(sessions), repeat(deadline)))
         return moves_of(tabs) | watch.look()
@@ -98,12 +99,12 @@ async def train_and_move(tab: Session, phase: float, deadline: float) -> tuple[f
 
 
 async def run_and_move(tab: Session, phase: float, deadline: float) -> float:
-    """Press Run, move a control until the issue has ended; the seconds from press to end, infinite where it did not end."""
+    """Press TRAIN, move a control until the issue has ended; the seconds from press to end, infinite where it did not end."""
     clicked, took = time.perf_counter(), math.inf
 
     async def watch() -> None:
         nonlocal took
-        await tab.press("Run")
+        await tab.press(TRAIN)
         while tab.experiment["status"]["state"] == "running":
             await asyncio.sleep(0.05)
         took = time.perf_counter() - clicked

@@ -1,12 +1,9 @@
-"""The store of evidence on this machine: one JSON file for each experiment that ended, all in one row format.
-
-A file on an issue is named by its time, and the newest is read first; that of a comparison of a design by
+"""The store of evidence on this machine: one JSON file for each comparison of a design that ended, named by
 :attr:`engine.experiments.comparison.Comparison.name`, so that a link finds it.
 """
 
 import json
 import re
-import secrets
 import time
 from contextlib import suppress
 from dataclasses import asdict
@@ -19,13 +16,13 @@ from engine.experiments.report import Report, report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
-from engine.foundation.files import data_folder, give, given_by
+from engine.foundation.files import data_folder, give
 from engine.foundation.provenance import provenance
 from engine.foundation.stored_json import read_table
 
 FORMAT = 1
 MAX_EXPERIMENTS = 200
-"""The number of experiments on an issue, and of comparisons of designs, that are kept, the newest."""
+"""The number of comparisons that are kept, the newest."""
 MAX_EXPERIMENTS_OF_VISITOR = 20
 """The same of one visitor: who asks for many loses those and nobody else's."""
 DESIGNS = "designs"
@@ -38,15 +35,9 @@ def folder_of(slug: str) -> Path:
     return data_folder() / "evidence" / slug
 
 
-def save(run: ExperimentRun, comparison: Comparison | None = None) -> Path:
-    """Write the evidence of an experiment that ended; ``comparison``: what was asked for, where a design was compared.
-
-    Raises OSError where the disk does not take it.
-    """
-    if comparison is None:
-        file, row = folder_of(run.experiment.slug) / f"{time.time_ns()}-{secrets.token_hex(2)}.json", row_of(run)
-    else:
-        file, row = _comparison_file(comparison.name), {**row_of(run), "asked": asdict(comparison)}
+def save(run: ExperimentRun, comparison: Comparison) -> Path:
+    """Write the evidence of a comparison that ended. Raises OSError where the disk does not take it."""
+    file, row = _comparison_file(comparison.name), {**row_of(run), "asked": asdict(comparison)}
     give(file, json.dumps(row, allow_nan=False), run.visitor, MAX_EXPERIMENTS_OF_VISITOR, MAX_EXPERIMENTS)
     return file
 
@@ -64,18 +55,6 @@ def row_of(run: ExperimentRun) -> dict[str, Any]:
         "from_before": len(run.reused),
         "trials": [asdict(trial) for trial in run.trials],
     }
-
-
-def report_in(file: Path, experiment: Experiment) -> Report | None:
-    """The report on the trials in a file, by today's claims; None where it holds none."""
-    with suppress(KeyError, TypeError, ValueError):
-        return report_of(experiment, read(file))
-    return None
-
-
-def latest_of(visitor: str, slug: str) -> Path | None:
-    """The file of the newest evidence on an issue that a visitor's own run left; None where there is none."""
-    return max(given_by(visitor, folder_of(slug)), default=None)
 
 
 def report_of(experiment: Experiment, row: dict[str, Any]) -> Report:

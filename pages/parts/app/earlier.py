@@ -35,7 +35,8 @@ def _six_steps(query: Query) -> Query:
 
 
 EARLIER: Mapping[str, Moved] = {
-    "issues": Moved("issues.py"),
+    "issues": Moved("questions.py"),
+    "answer": Moved("questions.py", lambda query: query | {"found": "true"}),
     "design": Moved("encodings.py", designed),
     "lessons": Moved("teach.py"),
     "memory-and-time": Moved("cost.py"),

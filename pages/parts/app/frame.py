@@ -36,7 +36,7 @@ class AppPage:
 PAGES = (
     AppPage("Start", "start", "home"),
     AppPage("Lab", "lab", "science"),
-    AppPage("Questions", "questions", "bug_report", "issues.py"),
+    AppPage("Questions", "questions", "bug_report"),
     AppPage("Teach", "teach", "school"),
     AppPage("Encodings", "encodings", "pin_drop"),
     AppPage("Cost", "cost", "timer"),
@@ -45,7 +45,6 @@ PAGES = (
     AppPage("Slide", "slide"),
     AppPage("Attention", "attention"),
     AppPage("Text", "text"),
-    AppPage("The answer", "answer"),
 )
 FIRST = PAGES[0]
 """The page that the bare address opens, whose links have an empty address."""

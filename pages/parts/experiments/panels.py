@@ -50,14 +50,13 @@ def status_words(shown: Shown, name_of: Callable[[str], str] = str) -> str:
     ended = Counter(trial.seed for trial in shown.trials)
     seeds = f"{list(ended.values()).count(len(arms))} of {counted(len(shown.seeds), 'seed')}"
     if shown.state == "running":
-        left = " · the time left is known once a trial has ended here"
-        if shown.seconds_left is not None:
-            left = f" · about {in_time(shown.seconds_left)} left"
+        parts = [f"{len(shown.trials)} of {counted(len(arms) * len(shown.seeds), 'training')}"] if shown.trials else []
         places = [trial.queue_position for trial in shown.running if trial.queue_position]
         if places and len(places) == len(shown.running):
-            left = f" · waiting for a worker, place {min(places)} in the queue"
-        trainings = f"{len(shown.trials)} of {counted(len(arms) * len(shown.seeds), 'training')}"
-        return f"{trainings}{left}" + (f" · now {_now(shown.running, name_of)}" if shown.running and not places else "")
+            parts.append(f"waiting for a worker, place {min(places)} in the queue")
+        elif shown.seconds_left is not None:
+            parts.append(f"about {in_time(shown.seconds_left)} left")
+        return " · ".join(parts + ([f"now {_now(shown.running, name_of)}"] if shown.running and not places else []))
     if not shown.trials:
         return f"{seeds}: nothing was measured"
     return f"{seeds} ({shown.which_seeds}) · {in_time(shown.seconds)}"

@@ -158,7 +158,7 @@ def _facts(now: held.Presenting | None, pressed: str, file: str) -> held.Facts:
     """What the press depends on; the class lies on the disk, and is read only where it counts."""
     if now is None:
         slug = meant(st.query_params.get("issue", ""), ISSUES, RENAMED)
-        here = file == held.ISSUES_FILE and slug in ISSUES and not held.joined_class()
+        here = file == held.QUESTIONS_FILE and slug in ISSUES and not held.joined_class()
         step = LessonStep(ISSUES[slug].minutes, slug) if here else None
         return held.Facts(issue=Lesson(step.title, (step,)) if step else None)
     if pressed == "empty" and now.classroom:
@@ -199,7 +199,7 @@ def _empty(now: held.Presenting) -> str:
 def _show_end() -> None:
     """What a reader takes along, and the ways on."""
     offer_hand_in()
-    st.page_link("issues.py", label="Experiments with eight seeds", icon=":material/bug_report:")
+    st.page_link("questions.py", label="More questions", icon=":material/bug_report:")
     st.page_link("teach.py", label="More lessons", icon=":material/school:")
     if st.button("Leave the lesson", icon=":material/close:", help="You stay on this page, with all its settings."):
         held.put(None)

@@ -40,7 +40,7 @@ GUESSES = ("1", "2", "3")
 """The keys of the three guesses, in the order of :data:`engine.experiments.question.ANSWERS`."""
 GO_ON, EMPTY_IT = "Go on?", "Let go of"
 """The end of the question before the presenter goes on, and the beginning of that before the class is emptied."""
-ISSUES_FILE, LAB_FILE, SLIDE_FILE, CLASS_FILE = "issues.py", "lab.py", "slide.py", "classroom.py"
+QUESTIONS_FILE, LAB_FILE, SLIDE_FILE, CLASS_FILE = "questions.py", "lab.py", "slide.py", "classroom.py"
 
 
 @dataclass(frozen=True)
@@ -291,7 +291,7 @@ def way_into(lesson: Lesson, at: int = 0) -> tuple[str, dict[str, str]]:
 
 
 def file_of(step: LessonStep) -> str:
-    return ISSUES_FILE if step.issue else SLIDE_FILE if step.slide else LAB_FILE
+    return QUESTIONS_FILE if step.issue else SLIDE_FILE if step.slide else LAB_FILE
 
 
 def open_step(now: Presenting) -> None:
@@ -305,7 +305,7 @@ def keep_to_step(file: str) -> None:
     """Open the page of the present step where the browser asks for that of another one: a press that comes while the page changes names the
     page before it. ``file``: of the page that is shown."""
     now = presenting()
-    if now is None or not now.on or file == file_of(now.step) or file not in (ISSUES_FILE, LAB_FILE, SLIDE_FILE):
+    if now is None or not now.on or file == file_of(now.step) or file not in (QUESTIONS_FILE, LAB_FILE, SLIDE_FILE):
         return
     if carried_in(st.query_params.to_dict()):  # else the presenter has followed a link
         _open_page(now)

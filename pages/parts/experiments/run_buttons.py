@@ -21,9 +21,6 @@ from pages.parts.app.visitor import visitor
 from pages.parts.experiments.presenting import presented
 from pages.parts.experiments.running import EXPERIMENTS, RunRequest, begin, in_the_way, leave_run
 
-BUTTON = 100
-"""The width of Run and of Stop, in pixels."""
-
 
 def forecast(experiment: Experiment, extended: bool = False) -> str:
     """The trials of an experiment and a rough time, in a sentence. Those kept on this machine are not trained again."""
@@ -53,9 +50,18 @@ def seeds_setting() -> Any:
     return setting(READERS_SEEDS, label="Seeds", help=help, ge=1, le=MOST_SEEDS)
 
 
-def run_or_stop(name: str, run: ExperimentRun | None, ask: Callable[[], RunRequest], *, ready: bool = True) -> None:
-    """Run and, while the run of that name goes, Stop beside it: a second press of Run never meets Stop. ``ask`` says what to run, when Run
-    is pressed. Stop is its owners'; what several asked for goes on until the last of them stops it."""
+def run_or_stop(
+    name: str,
+    run: ExperimentRun | None,
+    ask: Callable[[], RunRequest],
+    *,
+    label: str = "Run",
+    ready: bool = True,
+    **common: Any,
+) -> None:
+    """The button that begins it and, while the run of that name goes, Stop beside it: a second press never meets Stop. ``ask`` says what to
+    run, when it is pressed. Stop is its owners'; what several asked for goes on until the last of them stops it. ``common``: arguments of
+    the button, which is primary by default."""
 
     @refused_in_words(error=ValueError)
     def press() -> None:
@@ -64,11 +70,11 @@ def run_or_stop(name: str, run: ExperimentRun | None, ask: Callable[[], RunReque
             begin(request)
 
     running = run is not None and run.state == "running"
-    begin_button("Run", press, key=f"run.{name}", type="primary", disabled=running or not ready, width=BUTTON)
+    begin_button(label, press, **{"key": f"run.{name}", "type": "primary", "disabled": running or not ready, **common})
     if running:
         own = EXPERIMENTS.owned(name, visitor())
         leave, args = EXPERIMENTS.leave, (name, visitor())
-        st.button("Stop", icon=":material/stop:", disabled=not own, on_click=leave, args=args, width=BUTTON)
+        st.button("Stop", icon=":material/stop:", disabled=not own, on_click=leave, args=args)
 
 
 def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:
@@ -95,7 +101,7 @@ def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:
 def _page_of(name: str, experiment: Experiment) -> tuple[str, dict[str, str]]:
     """The file and the query of the page that shows a run."""
     if experiment.slug in ISSUES:
-        return "issues.py", {"issue": experiment.slug}
+        return "questions.py", {"issue": experiment.slug}
     if experiment.slug.startswith(OF_CLASS):
         return "classroom.py", {}
     return "encodings.py", {"a": DESIGN, "experiment": name}

@@ -1,31 +1,24 @@
-"""The experiments of this server process: begun over stored trials, their evidence stored at the end; and which of them
-this reader looks at."""
+"""The experiments of this server process: begun over stored trials; and which of them this reader looks at."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from pathlib import Path
+from functools import partial
 from typing import cast
 
 import streamlit as st
 
 from engine.experiments.comparison import Comparison
 from engine.experiments.evidence import store
-from engine.experiments.experiment import Arm, Experiment
-from engine.experiments.finding import Finding
-from engine.experiments.issues import ISSUES
+from engine.experiments.experiment import Experiment
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import KeyFinding, key_finding_of
 from engine.experiments.running import trial_cache
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.running.shared_trials import SharedTrials
-from engine.experiments.trial import Trial
 from engine.foundation.visitor import Visitor
 from pages.parts.app import server
 from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.task_registry import TaskRegistry
 from pages.parts.app.visitor import visitor
-from pages.parts.experiments.panels import FINDING_STYLES, Color
 from pages.parts.experiments.presenting import presented
 
 EXPERIMENTS: TaskRegistry[ExperimentRun] = TaskRegistry("experiment")
@@ -43,23 +36,14 @@ class RunRequest:
     shown_name: str
     """The name of the run that the page shows so far; empty for none."""
     extended: bool = False
-    stored: Sequence[Trial] = ()
-    """Trials that are not trained again, beside those in the cache."""
     comparison: Comparison | None = None
     """The comparison, where a design is compared. Run and stored evidence have its name; the evidence is written after a stop, too."""
 
 
-def run_of(
-    experiment: Experiment, visitor: Visitor, *, extended: bool = False, stored: Sequence[Trial] = ()
-) -> ExperimentRun:
-    """The visitor's run of an experiment, not yet started. Trials in ``stored`` or in the cache are not trained again; one that is under
-    way for others is followed."""
-    known = {(trial.arm, trial.seed): trial for trial in stored if not trial.failure}
-
-    def find(arm: Arm, seed: int) -> Trial | None:
-        return known.get((arm.name, seed)) or trial_cache.find(experiment, arm, seed)
-
-    pool, save = server.pool(), partial(trial_cache.save, experiment)
+def run_of(experiment: Experiment, visitor: Visitor, *, extended: bool = False) -> ExperimentRun:
+    """The visitor's run of an experiment, not yet started. Trials in the cache are not trained again; one that is under way for others is
+    followed."""
+    pool, find, save = server.pool(), partial(trial_cache.find, experiment), partial(trial_cache.save, experiment)
     return ExperimentRun(experiment, pool, extended=extended, visitor=visitor, find=find, save=save, shared=SHARED)
 
 
@@ -68,14 +52,14 @@ def begin(request: RunRequest) -> None:
     two presses begin one experiment. In a lesson that is presented another one, as of the step before, ends first: the room has gone on."""
 
     def save(_: str) -> None:
-        if request.comparison is not None or run.state == "finished":
+        if request.comparison is not None:
             store.save(run, request.comparison)
         trial_cache.delete_oldest()
 
     if presented() and not running_of_visitor(request.experiment):
         leave_run(in_the_way())
     with refused_in_words():
-        run = run_of(request.experiment, visitor(), extended=request.extended, stored=request.stored)
+        run = run_of(request.experiment, visitor(), extended=request.extended)
         name = request.comparison.name if request.comparison else running_of_visitor(request.experiment)
         request.on_begun(EXPERIMENTS.begin(run, name=name, keep=save))
 
@@ -99,42 +83,15 @@ def in_the_way() -> str:
     return EXPERIMENTS.running_of(me)
 
 
-# A link to an issue, the marks of what this reader has run of it, and which of its runs this reader looks at
+# A link to a question, and which of its runs this reader looks at
 
 
-RAN = "issues.ran"
-"""Session key: the name of the shown run by issue."""
-FindingStyle = tuple[str, str, Color]
-"""Words, icon and colour of a mark."""
-
-
-def found_mark(issue: Issue) -> FindingStyle | None:
-    """The mark of the reader's own latest run that came to its end: its answer to the question. None where there is none. It outlives
-    the session: whose run it was is known by the browser's cookie."""
-    file = store.latest_of(visitor().id, issue.slug)
-    return _mark_in(file, issue.slug) if file is not None else None
-
-
-@lru_cache(1000)
-def _mark_in(file: Path, slug: str) -> FindingStyle | None:
-    """The mark of stored evidence. Each file is read once, since it never changes."""
-    issue = ISSUES[slug]
-    if (found := store.report_in(file, issue)) is None:
-        return None
-    weighed = found.claim(issue.key_figure.claim).weighed
-    words, icon, color = answer_mark(issue, key_finding_of(issue.key_figure, found.values, weighed), weighed.finding)
-    return f"Yours: {words}", icon, color
-
-
-def answer_mark(issue: Issue, key_finding: KeyFinding | None, finding: Finding) -> FindingStyle:
-    """The answer to the issue's question; where the runs give none, the finding on its claim."""
-    if key_finding is None or key_finding.answer is None:
-        return finding.words, *FINDING_STYLES[finding]
-    return issue.key_figure.asks.in_words(key_finding.answer), *FINDING_STYLES[Finding.HOLDS]
+RAN = "questions.ran"
+"""Session key: the name of the shown run by question."""
 
 
 def issue_link(issue: Experiment, label: str = "", icon: str | None = None) -> None:
-    st.page_link("issues.py", label=label or issue.title, icon=icon, query_params={"issue": issue.slug})
+    st.page_link("questions.py", label=label or issue.title, icon=icon, query_params={"issue": issue.slug})
 
 
 def shown_runs() -> dict[str, str]:

@@ -9,7 +9,6 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.experiments.evidence import store as evidence
-from engine.experiments.issues import ISSUES
 from engine.experiments.sweeps import store as sweeps
 from engine.foundation.stored_json import hash_of, read_json
 from engine.runs.request import RunRequest
@@ -61,8 +60,8 @@ def test_no_reader_of_a_run_raises_anything_else(tmp_path: Path, deep: str) -> N
 
 READERS: dict[str, tuple[Callable[[], Path], Callable[[], object]]] = {
     "evidence": (
-        lambda: evidence.folder_of("heads") / "1.json",
-        lambda: evidence.report_in(evidence.folder_of("heads") / "1.json", ISSUES["heads"]),
+        lambda: evidence.folder_of(evidence.DESIGNS) / f"{'0' * 12}.json",
+        lambda: evidence.find_comparison("0" * 12),
     ),
     "sweep": (lambda: sweeps.folder() / "a-sweep-of-mine.json", lambda: sweeps.find("a-sweep-of-mine")),
 }

@@ -95,17 +95,25 @@ def test_words_are_no_markup() -> None:
     assert drawn.layout.yaxis.ticktext[0] == "a &lt;b> &amp; c"
 
 
-def test_a_thumbnail_has_a_bar_for_each_row_with_a_number_and_the_figure_in_words() -> None:
+def test_a_thumbnail_has_a_dot_for_each_seed_a_bar_for_each_mean_and_is_veiled_without_words() -> None:
     color = role_color("control")
     rows = [
         EndNumbers("first", color, [0.5, 1.5], (0, 1)),
         EndNumbers("none", color, [None], (0,)),
         EndNumbers("low", color, [-0.1], (0,)),
     ]
-    drawn = thumbnail(rows, "linear", "It falls, from 1 to <0.")
-    assert re.findall(r"width: (\d+)%", drawn) == ["100", "0"]
+    drawn = thumbnail(rows, "linear", share=False, words="It falls, from 1 to <0.")
+    first, second = re.findall(
+        r'<i style="left: (\d+)%"></i><i style="left: (\d+)%"></i><b style="left: (\d+)%">', drawn
+    )[0][:2]
+    assert 0 < int(first) < int(second) < 100
+    assert (drawn.count("<i "), drawn.count("<b "), drawn.count("<div style")) == (3, 2, 3)
     assert 'role="img" aria-label="It falls, from 1 to &lt;0."' in drawn
-    assert re.findall(r"width: (\d+)%", thumbnail(rows[:1], "log", "")) == ["100"]
+    low, high = re.findall(r'<i style="left: (\d+)%">', thumbnail(rows[:1], "log", share=False, words="x"))
+    assert 0 < int(low) < int(high) < 100
+    veiled = thumbnail(rows, "linear", share=False, words="")
+    assert (veiled.count("left:"), veiled.count("<div style")) == (0, 3)
+    assert "Guess first" in veiled
 
 
 def test_an_axis_of_sizes_is_marked_in_the_unit_of_the_numbers_beside_the_bars() -> None:

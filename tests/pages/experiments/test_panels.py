@@ -82,7 +82,8 @@ def test_the_status_says_what_goes_or_where_it_waits() -> None:
         ([TrialSoFar("arm 1", 3, 0.0, queue_position=2)], "place 2 in the queue"),
     ):
         assert words in status_words(shown_of(issue, state="running", running=running))
-    assert status_words(shown_of(issue, state="running", ended=5)).startswith("5 of 16 trainings · ")
+    assert status_words(shown_of(issue, state="running", ended=5)) == "5 of 16 trainings"
+    assert status_words(shown_of(issue, state="running", ended=0)) == "", "nothing is known yet"
     masks, running = ISSUES["missing-mask"], [TrialSoFar("no mask", 3, 0.5)]
     shown = Shown.of(report(masks, (), range(8)), "running", running=running)
     assert "now “Without a mask”, seed 3" in status(shown, masks.key_figure.name_of)["words"], "as the figure calls it"

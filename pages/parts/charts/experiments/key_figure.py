@@ -68,14 +68,26 @@ def lengths(means: Sequence[float], scale: Literal["linear", "log"]) -> list[flo
     return [max(0.0, (size - low) / longest) if longest > 0 else 0.0 for size in sizes]
 
 
-def thumbnail(rows: Sequence[EndNumbers], scale: Literal["linear", "log"], words: str) -> str:
-    """The means of the rows as bars without letters, in HTML. ``words``: the figure for readers who cannot see it."""
-    there = [(row, row.mean) for row in rows if row.mean is not None]
-    bars = "".join(
-        f'<i style="width: {100 * length:.0f}%; background: light-dark({row.color["light"]}, {row.color["dark"]})"></i>'
-        for (row, _), length in zip(there, lengths([mean for _, mean in there], scale), strict=True)
+def thumbnail(rows: Sequence[EndNumbers], scale: Literal["linear", "log"], *, share: bool, words: str) -> str:
+    """The rows of seeds and means without letters, in HTML. ``words``: the figure for readers who cannot see it; without them its seeds are
+    veiled."""
+    values = _values_axis([value for row in rows for value in row.known], scale, share, None)
+    low, high = map(float, values["range"])
+
+    def at(value: float) -> int:
+        return round(100 * ((math.log10(value) if scale == "log" else value) - low) / (high - low))
+
+    def marks(row: EndNumbers) -> str:
+        dots = "".join(f'<i style="left: {place}%"></i>' for place in sorted({at(value) for value in row.known}))
+        return dots + ("" if row.mean is None else f'<b style="left: {at(row.mean)}%"></b>')
+
+    lines = "".join(
+        f'<div style="color: light-dark({row.color["light"]}, {row.color["dark"]})">{marks(row) if words else ""}</div>'
+        for row in rows
     )
-    return f'<div class="thumbnail" role="img" aria-label="{escape(words)}">{bars}</div>'
+    if not words:
+        return f'<div class="thumbnail">{lines}<span>Guess first</span></div>'
+    return f'<div class="thumbnail" role="img" aria-label="{escape(words)}">{lines}</div>'
 
 
 def _values_axis(

@@ -69,17 +69,6 @@ def stack_svg(experiment: Experiment) -> str:
     )
 
 
-def stack_thumbnail(experiment: Experiment) -> str:
-    """The same model in small, in HTML: a bar for each part without its name, those that arms change in colour."""
-    config, marks = _drawn(experiment), touched(experiment)
-    bars = "".join(
-        f'<i style="background: {marks[part][0] if part in marks else "currentColor"}"{"" if part in marks else " class=same"}></i>'
-        for part, _ in _rows(config)
-    )
-    frame = f' style="border-color: {marks["stack"][0]}"' if "stack" in marks else ""
-    return f'<div class="thumbnail model" role="img" aria-label="The model, coloured where the experiment changes it."{frame}>{bars}</div>'
-
-
 def _drawn(experiment: Experiment) -> RunConfig:
     """The settings of the control, or of the first arm with attention."""
 

@@ -1,4 +1,4 @@
-"""Evidence on this machine: it is found again, weighed by today's claims, and old files open."""
+"""Evidence on this machine: a comparison is found again, weighed by today's claims, and old files open."""
 
 import json
 from dataclasses import asdict, replace
@@ -14,7 +14,6 @@ from engine.foundation.provenance import provenance
 from engine.foundation.visitor import Visitor
 from engine.serving.pool import Pool
 from tests.engine.at_once import at_once
-from tests.engine.experiments.fake_issue import fake_issue
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
 TABLE = Comparison({"design_features": "table"}, ("rope",), ("permutation",), 2)
@@ -22,20 +21,6 @@ ARMS = [arm.name for arm in TABLE.experiment.arms]
 TRIALS = [Trial(arm, seed, {"accuracy": 0.5 + 0.1 * seed}) for seed in range(TABLE.seeds) for arm in ARMS]
 ROW = {"format": 1, "created": 1.0, "extended": False, "seconds": 3.0, "verdict": "inconclusive", "weighed": []}
 """What earlier versions wrote beside trials and seeds."""
-
-
-def test_evidence_is_kept_and_weighed_by_todays_claims(pool: Pool) -> None:
-    run = ExperimentRun(fake_issue(seeds=6), pool).start()
-    assert run.wait(600)
-    file = store.save(run)
-    found = store.report_in(file, fake_issue())
-    assert (found.trials, found.claims) == (list(run.trials), run.report.claims)
-    assert found.provenance == run.report.provenance == run.report.to_json()["provenance"] == provenance()
-    first, *others = fake_issue().claims
-    changed = store.report_in(file, fake_issue(claims=(replace(first, smallest_effect=0.9), *others)))
-    assert changed.claims[0].finding == "too small"
-    file.write_text("{")
-    assert store.report_in(file, fake_issue()) is None, "one that cannot be read"
 
 
 def test_a_comparison_is_found_again_by_what_was_compared() -> None:
@@ -47,8 +32,11 @@ def test_a_comparison_is_found_again_by_what_was_compared() -> None:
     found = store.find_comparison(Comparison({"design_features": "table"}, ("rope",), ("permutation",), 2).name)
     assert (found[0], found[1].trials) == (TABLE, TRIALS)
     assert [row.to_json() for row in found[1].claims] == [row.to_json() for row in run.report.claims]
+    assert found[1].provenance == run.report.to_json()["provenance"] == provenance()
     assert store.find_comparison("../" + TABLE.name) is None
     assert replace(TABLE, seeds=3).name != TABLE.name
+    file.write_text("{")
+    assert store.find_comparison(TABLE.name) is None, "one that cannot be read"
 
 
 def test_the_name_of_a_comparison_and_the_format_of_its_file_are_those_of_earlier_versions() -> None:
@@ -62,18 +50,15 @@ def test_the_name_of_a_comparison_and_the_format_of_its_file_are_those_of_earlie
     assert (found[0], found[1].reused, found[1].seeds) == (TABLE, 1, [0, 1])
 
 
-@pytest.mark.parametrize("compared", [False, True])
-def test_thirty_experiments_that_end_at_once_are_all_kept_each_with_its_owner(compared: bool) -> None:
+def test_thirty_comparisons_that_end_at_once_are_kept_with_each_owner() -> None:
     by_name = {(trial.arm, trial.seed): trial for trial in TRIALS}
 
     def save(number: int) -> Path:
         visitor = Visitor(f"visitor {number}", "10.0.0.1")
         find = lambda arm, seed: by_name.get((arm.name, seed))  # noqa: E731
         run = ExperimentRun(TABLE.experiment, Pool, visitor=visitor, find=find)  # type: ignore[arg-type]  # never started
-        return store.save(run, TABLE if compared else None)
+        return store.save(run, TABLE)
 
-    files = set(at_once(save))
-    assert len(files) == (1 if compared else 30)
-    assert all(store.read(file) for file in files)
-    (folder,) = {file.parent for file in files}
-    assert len(list((folder / "owners").iterdir())) == 30
+    (file,) = set(at_once(save))
+    assert store.read(file)
+    assert len(list((file.parent / "owners").iterdir())) == 30

@@ -5,6 +5,6 @@ let seen = 0
 
 /** @param {import("../boards/base/script/types.d.ts").Component} component */
 export default function ({ data: openings }) {
-  if (openings > seen) document.querySelector(".st-key-issues-tabs")?.scrollIntoView()
+  if (openings > seen) document.querySelector(".st-key-questions-tabs")?.scrollIntoView()
   seen = openings
 }

@@ -1,25 +1,26 @@
-"""The page of documented issues: a map, and each issue as a live controlled experiment at its own link."""
+"""The page of questions: a map, and each question as a live controlled experiment at its own link."""
 
 import streamlit as st
 
 from engine.experiments.issues import ISSUES
 from pages.parts.app.in_markdown import say_ignored
 from pages.parts.app.recent_runs import in_step_with
+from pages.parts.experiments.handouts import offer_hand_in
 from pages.parts.experiments.presenting import presented
 from pages.parts.experiments.running import shown_run
-from pages.parts.issues.map import show_map
-from pages.parts.issues.state import ISSUE, SETTINGS
-from pages.parts.issues.tabs import note_issue, show_tabs
-from pages.parts.issues.view import show_experiment
+from pages.parts.questions.map import show_map
+from pages.parts.questions.state import ISSUE, SETTINGS
+from pages.parts.questions.tabs import note_issue, show_tabs
+from pages.parts.questions.view import show_experiment
 
 say_ignored(SETTINGS.open_address()[1])
 slug = SETTINGS.values()[ISSUE]
 if slug is None:
-    st.title("What goes wrong", anchor=False)
-    st.markdown(
-        "Each question is an experiment that runs here. Guess, press Run, and see: the answer is computed from the runs."
-    )
+    st.title("What goes wrong?", anchor=False)
+    st.markdown("Pick a question about a deep stack, guess, then see what was measured.")
     show_map()
+    with st.expander("What you did yourself", icon=":material/assignment_turned_in:"):
+        offer_hand_in()
 else:
     issue = ISSUES[slug]
     name, run = shown_run(issue)

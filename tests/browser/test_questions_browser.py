@@ -1,4 +1,4 @@
-"""An issue in a real browser: guess, run to the verdict, watch the panels fill, save a slide."""
+"""Questions in a real browser: the map, a guess, the answer, an experiment to its verdict, a slide."""
 
 import random
 import re
@@ -11,7 +11,7 @@ from engine.experiments.experiment import LIVE_SEED
 from engine.experiments.issues import ISSUES
 from engine.foundation.glossary import TERMS
 from engine.foundation.provenance import stamp
-from pages.parts.issues.map import START
+from pages.parts.questions.map import START
 from tests.browser.conftest import (
     PHONE,
     WIDE,
@@ -29,6 +29,7 @@ from tests.browser.conftest import (
 
 MASK, LONGER, SKIPS = (ISSUES[slug] for slug in ("missing-mask", "longer-sequences", "missing-skips"))
 SLIDE = ISSUES["heads"]
+MAP, TRAIN = "What goes wrong?", "Train it here, too"
 CLAIMS = list(MASK.claims_of(MASK.arms_of()))
 CUT_OFF = """(svg) => {
   document.body.style.margin = 0
@@ -40,29 +41,39 @@ CUT_OFF = """(svg) => {
 
 
 @pytest.mark.thorough
-def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_claims(open_page: Open, app: str) -> None:
-    page = open_page("issues", "What goes wrong", PHONE)
+def test_from_the_map_to_an_experiment_that_is_stopped_a_term_and_from_a_guess_to_the_claims(
+    open_page: Open, app: str
+) -> None:
+    page = open_page("questions", MAP, PHONE)
     nothing_is_cut_off(page)
     settled(page)  # a forced click lands where the tile was
-    page.get_by_text(LONGER.key_figure.question).click(force=True)  # the link in the title covers its tile
+    page.locator(f"[class*='-tile-{LONGER.slug}'] .thumbnail").click(
+        force=True
+    )  # the link in the title covers its tile
     page.get_by_role("heading", name=LONGER.title, exact=True).wait_for()
     page.wait_for_url(re.compile(f"issue={LONGER.slug}"))
     nothing_is_cut_off(page)
-    button(page, "Run").click()
+    button(page, TRAIN).click()
     page.wait_for_url(re.compile("experiment="))
     page.reload()
     page.locator(".badge").get_by_text("Running").wait_for()
     button(page, "Stop").click()
     page.locator(".badge").get_by_text("Stopped").wait_for()
-    page.goto(f"{app}issues?issue={LONGER.slug}")
+    page.goto(f"{app}questions?issue={LONGER.slug}")
     page.get_by_role("radio", name="Evidence").click()
     page.get_by_test_id("stDataFrame").first.wait_for()
     nothing_is_cut_off(page)  # its published table is wider than a phone
-    page.set_viewport_size(WIDE)
-    page.get_by_role("link", name="Questions", exact=True).click()
-    page.get_by_role("heading", name="What goes wrong", exact=True).wait_for()
+    page.goto(f"{app}answer")  # the earlier address
+    page.wait_for_url(f"{app}questions?found=true")
+    page.get_by_role("heading", name=MAP, exact=True).wait_for()
+    page.get_by_text(LONGER.key_figure.remedy).wait_for()
     nothing_is_cut_off(page)
+    page.set_viewport_size(WIDE)
+    nothing_is_cut_off(page)
+    page.get_by_text("Show what was found").click()
+    page.get_by_text("Guess first").first.wait_for()
     tiles = [page.locator(f"[class*='-tile-{slug}']") for slug in (*START, next(iter(ISSUES)))]
+    settled(page)
     in_view(*tiles)
     assert len({round(tile.bounding_box()["height"]) for tile in tiles[:3]}) == 1
 
@@ -80,16 +91,17 @@ def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_cl
     page.get_by_role("dialog").get_by_text(TERMS["residual"].text).wait_for()
     assert page.url.endswith(f"questions?issue={SKIPS.slug}")
 
-    # From a guess to the curves of a run, its claims and its evidence.
+    # From a guess to the curves of an experiment, its claims and its evidence.
     first_seed = LIVE_SEED + random.randrange(
         10_000
     )  # of its own: what another test has trained would be there at once
-    page.goto(f"{app}issues?issue=missing-mask&seeds=2&first_seed={first_seed}")
+    page.goto(f"{app}questions?issue=missing-mask&seeds=2&first_seed={first_seed}")
     page.get_by_role("heading", name=MASK.title, exact=True).wait_for()
     nothing_is_cut_off(page)
     page.get_by_role("radio", name="It rises", exact=True).click()
-    button(page, "Run").click()
+    button(page, "Show the answer").click()
     page.get_by_text("Because each position").wait_for()
+    button(page, TRAIN).click()
     page.locator(".badge").get_by_text("Running").wait_for()
     page.get_by_role("radio", name="Evidence").click()
     first = f"curves.{MASK.arms[0].name}"
@@ -104,16 +116,16 @@ def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_cl
 
 def test_a_press_while_the_page_redraws_is_neither_lost_nor_counted_twice(open_page: Open) -> None:
     first_seed = LIVE_SEED + random.randrange(10_000)
-    page = open_page(f"issues?issue={SKIPS.slug}&first_seed={first_seed}", SKIPS.title)
-    run = button(page, "Run")
+    page = open_page(f"questions?issue={SKIPS.slug}&first_seed={first_seed}", SKIPS.title)
+    run = button(page, TRAIN)
     run.wait_for()
     place, asked = run.bounding_box(), re.compile(r"experiment=[\w-]+")
     page.evaluate("""() => {
       const named = (role, name) => [...document.querySelectorAll(role)].find((node) => node.innerText.includes(name))
       named("[role=radio]", "It rises").click()
-      named("[class*=st-key-run] button", "Run").click()
+      named("[class*=st-key-run] button", "Train it here").click()
     }""")
-    for _ in range(5):  # impatient, where Run was
+    for _ in range(5):  # impatient, where it was
         page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
         page.wait_for_timeout(150)
     page.wait_for_url(asked)
@@ -133,19 +145,20 @@ def test_a_press_while_the_page_redraws_is_neither_lost_nor_counted_twice(open_p
 
 @pytest.mark.thorough
 def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
-    page = open_page("issues?issue=heads&seeds=1", SLIDE.title, color_scheme="dark")
+    page = open_page("questions?issue=missing-mask&seeds=1", MASK.title, color_scheme="dark")
     result = figure(page, "key.figure")
     expect(result.locator("summary")).to_be_hidden()  # nothing was found yet
-    button(page, "Run").click()
+    button(page, "Show the answer").click()
     page.get_by_text("in 16 of 16 stored seeds.").first.wait_for()
+    button(page, TRAIN).click()
     page.locator(".badge").get_by_text("Finished").wait_for()
     picture, drawing = (saved(result, f"Slide ({kind})", tmp_path) for kind in ("PNG", "SVG"))
-    assert picture.name == f"heads-slide-{stamp()}.png"
+    assert picture.name == f"missing-mask-slide-{stamp()}.png"
     assert struct.unpack(">II", picture.read_bytes()[16:24]) == (2400, 1350)
     blank = page.context.new_page()
     assert blank.evaluate(CUT_OFF, drawing.read_text("utf-8")) == []
     words = blank.evaluate("[...document.querySelectorAll('text')].map((node) => node.textContent).join(' ')")
-    assert SLIDE.title in words
+    assert MASK.title in words
     assert "grey: stored seeds 1000 to 1015" in words
     assert f"1 seed ({LIVE_SEED}), Attention Lab, http" in words
     assert "questions?issue=heads" in words

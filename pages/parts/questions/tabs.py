@@ -1,5 +1,5 @@
-"""What stands below the first screen of an issue, a tab for each, of which only the open one is computed; and what is noted for the
-hand-in."""
+"""What stands below the first screen of a question, a tab for each, of which only the open one is computed; and what is noted for the
+student's report."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -29,15 +29,15 @@ from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_h
 from pages.parts.charts.experiments.stack import stack_svg
 from pages.parts.charts.experiments.strip import EndNumbers
 from pages.parts.experiments.board import show_arms, show_evidence, take_away
-from pages.parts.experiments.handouts import NO_FIGURE, Note, bars, base_address, offer_hand_in, show_link, write_down
+from pages.parts.experiments.handouts import NO_FIGURE, Note, bars, base_address, show_link, write_down
 from pages.parts.experiments.question import Guess, guess_of
-from pages.parts.experiments.running import shown_runs
 from pages.parts.experiments.shown import Shown, key_numbers
-from pages.parts.issues.state import extended, request
-from pages.parts.issues.view import key_finding_so_far
+from pages.parts.questions.conclusions import findings
+from pages.parts.questions.state import SETTINGS, extended, request, shown_answers
+from pages.parts.questions.view import key_finding_so_far
 
-TAB = "issues.tab"
-OPENINGS = "issues.openings"
+TAB = "questions.tab"
+OPENINGS = "questions.openings"
 """Session key: how often a tab was opened. The script scrolls when the number grows, however late the browser has loaded it."""
 
 
@@ -47,28 +47,31 @@ def show_tabs(issue: Issue, name: str, run: ExperimentRun | None) -> None:
         "Why": partial(show_why, issue),
         "Evidence": partial(_evidence, issue, name, run),
         "How measured": partial(_measured, issue),
+        "Share": lambda: show_link(f"{base_address('questions')}questions?issue={issue.slug}"),
     }
-    if issue.slug in shown_runs():
-        tabs["Share"] = partial(show_share, issue)
-    with st.container(key="issues-tabs"):
+    with st.container(key="questions-tabs"):
         chosen = st.segmented_control(
-            "More on this issue", list(tabs), key=f"{TAB}.{issue.slug}", required=True, label_visibility="collapsed",
+            "More on this question", list(tabs), key=f"{TAB}.{issue.slug}", required=True, label_visibility="collapsed",
             on_change=lambda: st.session_state.update({OPENINGS: st.session_state.get(OPENINGS, 0) + 1}),
         )  # fmt: skip
         if chosen in tabs:
             tabs[chosen]()
-        listening_script(Path(__file__).parent / "tabs.js")(key="issues.opened", data=st.session_state.get(OPENINGS, 0))
+        listening_script(Path(__file__).parent / "tabs.js")(
+            key="questions.opened", data=st.session_state.get(OPENINGS, 0)
+        )
 
 
 def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
-    """All claims and numbers of one set of seeds, and published numbers. Before Run the claims alone."""
+    """All claims and numbers of one set of seeds, and published numbers. Before an answer the claims alone."""
     there = _sets(issue, name, run)
     if not there:
         claims = issue.claims_of(issue.arms_of(extended()))
-        st.caption("The claims that Run tests.")
+        st.caption("The claims that are tested.")
         st.markdown("\n".join(f"- {sentence}" for sentence in with_terms(*map(sentence_of, claims))))
         show_published(issue, None)
         return
+    if issue.slug in shown_answers():
+        st.markdown(findings(issue.slug))
     first = next(iter(there))
     chosen = st.segmented_control("Seeds", list(there), default=first, required=True, key=f"set.{issue.slug}")
     shown = show_evidence(*there[chosen or first])
@@ -89,7 +92,7 @@ def sentence_of(claim: Claim) -> str:
 def _sets(issue: Issue, name: str, run: ExperimentRun | None) -> dict[str, tuple[str, ExperimentRun | Shown]]:
     """The sets of seeds that can be shown, each with its name among figures: what is trained here, and what is stored."""
     there: dict[str, tuple[str, ExperimentRun | Shown]] = {"Trained here": (name, run)} if run is not None else {}
-    for found in shipped_reports(issue) if issue.slug in shown_runs() else ():
+    for found in shipped_reports(issue) if issue.slug in shown_answers() else ():
         stored = f"Stored seeds {found.which_seeds}"
         there[stored] = (f"{issue.slug}.{stored}", Shown.of(found, "shipped"))
     return there
@@ -100,6 +103,8 @@ def _measured(issue: Issue) -> None:
     if issue.notes:
         st.markdown("\n".join(f"- {note}" for note in with_terms(*issue.notes)))
     figure = issue.key_figure
+    if any(arm.extended for arm in issue.arms):
+        SETTINGS.widget("extended")
     show_arms(issue, extended(), request(issue).first_seed, (figure.before.arm, figure.after.arm))
     show_rates(issue, extended())
 
@@ -157,7 +162,7 @@ def show_published(issue: Issue, trials: Sequence[Trial] | None) -> None:
         if published.differs:
             st.caption(f"What differs: {published.differs}")
         if trials is None:
-            st.caption("Ours come with the first run.")
+            st.caption("Ours come with the answer.")
 
 
 # The learning rates beside the arms: whether a finding holds at one rate only is seen at a glance
@@ -187,7 +192,7 @@ def show_rates(issue: Issue, extended: bool) -> None:
     for grid in grids:
         by_metric.setdefault(grid.metric, []).append(grid)
     items = [_panel(issue, metric, of) for metric, of in by_metric.items()]
-    panels(items, key=f"issues.rates.{issue.slug}", name=f"{issue.slug}-rates", subject=f"{issue.slug}.{extended}")
+    panels(items, key=f"questions.rates.{issue.slug}", name=f"{issue.slug}-rates", subject=f"{issue.slug}.{extended}")
 
 
 def _panel(issue: Issue, metric: str, grids: Sequence[RateGrid]) -> Panel:
@@ -214,7 +219,7 @@ def _in_words(grid: RateGrid) -> str:
     return f"{grid.arm}: " + ", ".join(f"{fmean(scores):.3g} at {rate:g}" for rate, scores in known.items() if scores)
 
 
-# What a reader did, for the hand-in, and the link to share
+# What a reader did, for the student's report
 
 
 STORED = "Nothing; looked at stored runs"
@@ -249,11 +254,3 @@ def _ran(run: ExperimentRun | None, shown: Shown) -> str:
 
 def _finding(figure: KeyFigure, shown: Shown | None) -> KeyFinding | None:
     return key_finding_so_far(figure, shown) if shown is not None and shown.state != "running" else None
-
-
-def show_share(issue: Issue) -> None:
-    link, own = st.columns([1.3, 1], gap="large")
-    with link:
-        show_link(f"{base_address('questions')}questions?issue={issue.slug}")
-    with own:
-        offer_hand_in()

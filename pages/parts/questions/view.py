@@ -1,4 +1,4 @@
-"""The first screen of an issue: the question, the guess and Run at the left, the key figure and its sentence at the right."""
+"""The first screen of a question: its guess and its two buttons at the left, the key figure, its sentence and the reason at the right."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from engine.experiments.bounds import is_share
 from engine.experiments.class_seeds import class_experiment, class_seeds
 from engine.experiments.classroom import responses
 from engine.experiments.evidence.shipped import shown_report
-from engine.experiments.finding import FEWEST_SEEDS
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure, KeyFinding, key_finding_of
 from engine.experiments.report import Report, report
@@ -31,22 +30,22 @@ from pages.parts.experiments.presenting import (
     Presenting,
     asks_to_run,
     guesses_closed,
-    presented,
     presenting,
     take_guess,
 )
 from pages.parts.experiments.projector import show_responses, tell_participants
 from pages.parts.experiments.question import Guess, ask_here, guess_of, keep_guess, verdict
-from pages.parts.experiments.run_buttons import run_or_stop
+from pages.parts.experiments.run_buttons import forecast, run_or_stop
 from pages.parts.experiments.running import EXPERIMENTS, begin, shown_runs
 from pages.parts.experiments.shown import Shown, key_numbers, of_run
-from pages.parts.issues.map import show_way
-from pages.parts.issues.state import extended, forget, offer_more_seeds, request, requested_run, show_settings
+from pages.parts.questions.map import show_way
+from pages.parts.questions.state import extended, forget, request, requested_run, shown_answers
 
 KEY = "key"
 """The name of the key figure's board."""
-TOLD = "issues.told"
-"""Session key: the outcome that the wall has told where it decides the question, by lesson and step."""
+OTHERWISE = "a model this small may not show the effect."
+TOLD = "questions.told"
+"""Session key: the finding that the wall has told where it decides the question, by lesson and step."""
 GuessState = Literal["later", "open", "closed", "missed"]
 """The three answers are not asked for yet, can be chosen, can no longer be, or are left out: nobody in the room chose in time."""
 
@@ -60,7 +59,7 @@ class ExperimentView:
     seeds: Literal["none", "own", "class"]
     """Whose seeds the figure shows: nobody's before the beat of the run, the reader's own, or those that a class trains."""
     stored: bool
-    """Whether stored seeds stand above them."""
+    """Whether stored seeds are shown, above those."""
     guess: GuessState
     gone_back: str
     """The note where the presenter stepped back before the run, which has closed the guessing: no result is shown until its beat comes
@@ -70,73 +69,72 @@ class ExperimentView:
     sentence: bool
     remedy: bool
     controls: bool
-    """Whether Run stands there. At the end of a presented issue its room is the remedy's."""
+    """Whether its buttons stand there. At the end of a presented question their room is the remedy's."""
     way: bool
-    """Whether a link leads on to the next issue: a lesson has a way of its own."""
+    """Whether a link leads on to the next question: a lesson has a way of its own."""
 
 
 def experiment_view(
-    slug: str, now: Presenting | None, run: str, *, pressed: bool, closed: bool, guessed: bool
+    slug: str, now: Presenting | None, run: str, *, answered: bool, closed: bool, guessed: bool
 ) -> ExperimentView:
-    """``run``: the state of the run that is looked at, empty without one; ``pressed``: whether Run was pressed; ``closed``: whether the
-    presented step takes no guess any more; ``guessed``: whether there is a guess."""
+    """``run``: the state of the run that is looked at, empty without one; ``answered``: whether the reader has asked for the stored answer,
+    as a presenter does by going on to the run; ``closed``: whether the presented step takes no guess any more; ``guessed``: whether there
+    is a guess."""
     room = now is not None and now.on
 
     def shows(phase: str) -> bool:
         return now is None or now.shows(phase)
 
     class_trains = now is not None and room and now.round > 0 and now.step.issue == slug and shows("run")
-    pressed = pressed and shows("run") and not class_trains
+    answered = (answered or room) and shows("run") and not class_trains
+    begun = answered or (run != "" and shows("run"))
     gone_back = closed and not shows("run")
     how_far = {"": "", "running": "It is running. "}.get(run, "It has run. ")
     guess: GuessState = "later"
     if shows("guess"):
-        guess = "open" if not (closed or pressed) else "missed" if room and not guessed else "closed"
-    going = (run in ("", "running") or not shows("run")) and not shows("remedy")
+        guess = "open" if not (closed or begun) else "missed" if room and not guessed else "closed"
+    going = run in ("", "running") and not shows("remedy")
     return ExperimentView(
         room=room,
         seeds="class" if class_trains else "own" if shows("run") else "none",
-        stored=pressed or (class_trains and shows("sentence")),
+        stored=answered or (class_trains and shows("sentence")),
         guess=guess,
         gone_back=f"{how_far}Guessing is closed." if gone_back else "",
         whole=shows("figure"),
         sentence=shows("sentence"),
         remedy=shows("remedy"),
-        controls=shows("guess") and not (class_trains or gone_back) and (going or not room),
-        way=pressed and now is None,
+        controls=not room or (shows("run") and going and not class_trains),
+        way=begun and now is None,
     )
 
 
 def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | None:
-    """The screen; returns the result that it tells, if any. What stored seeds say stands on it as soon as Run is pressed, and what is
-    trained here comes beside it."""
+    """The screen; returns the result that it tells, if any. What is trained here stands beside what stored seeds say."""
     now, figure = presenting(), issue.key_figure
     take_guess(issue.slug)  # before a run begins: the next key may have come with it
     guess, state = guess_of(issue.slug), "" if run is None else run.state
     view = experiment_view(
-        issue.slug, now, state, pressed=issue.slug in shown_runs(), closed=guesses_closed(), guessed=guess.answer is not None
+        issue.slug, now, state, answered=issue.slug in shown_answers(), closed=guesses_closed(), guessed=guess.answer is not None
     )  # fmt: skip
     if view.seeds == "class":
         end_own_run(issue)
-    elif view.seeds == "own" and run is None and asks_to_run(issue.slug):
+    there = shown_report(issue)
+    if view.seeds == "own" and asks_to_run(issue.slug) and there is None and run is None:
         begin(requested_run(issue))
         st.rerun()
     if view.seeds != "own":
         run = None  # an earlier result is no answer to a class that has not guessed
-    stored = shown_report(issue) if view.stored else None
+    stored = there if view.stored else None
     live = of_run(run) if run is not None else None
     if view.seeds == "class" and now is not None:
         live = shown_of_class(issue, now)
     ended = live if live is not None and live.state != "running" and key_finding_so_far(figure, live) else None
     finding = _until_the_class_decides(next(iter(outcomes(figure, stored, ended)), None))
     with st.container(key="experiment-view"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="experiment-view-head"):
-            st.title(issue.title, anchor=False, width="stretch")
-            if view.way:
-                show_way(issue)
+        st.title(issue.title, anchor=False)
         question, result = st.columns([1, 1.9], gap="large")
         with question, st.container(key="experiment-view-question", gap="small"):
-            _show_question(issue, view, guess, finding, run)
+            _show_question(issue, view, guess, finding, run, measured=there is not None)
         with result:
             if view.seeds == "class" and now is not None:
                 class_board(KEY, issue, now, stored)
@@ -145,13 +143,13 @@ def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Shown
         if finding is not None and view.remedy:
             beside = question if view.room else result  # in a room the figure takes the height
             with beside.container(key="experiment-view-remedy"):
-                _show_remedy(figure, finding, room=view.room)
+                _show_remedy(issue, finding)
     return live if ended is not None or stored is None else Shown.of(stored, "shipped")
 
 
 def _show_question(
-    issue: Issue, view: ExperimentView, guess: Guess, finding: KeyFinding | None, run: ExperimentRun | None
-) -> None:
+    issue: Issue, view: ExperimentView, guess: Guess, finding: KeyFinding | None, run: ExperimentRun | None, *, measured: bool
+) -> None:  # fmt: skip
     figure = issue.key_figure
     st.caption(figure.sample)
     st.header(figure.question, anchor=False)
@@ -161,23 +159,23 @@ def _show_question(
         ask_guess(issue.slug, figure, disabled=view.guess == "closed")
     if view.gone_back:
         st.caption(view.gone_back)
-    told_text = finding if view.sentence else None
-    with st.container():  # always there: what comes into it must not replace Run, which may have the focus
-        if told_text is not None and guess.answer is not None:
-            st.markdown(answered(figure, guess, told_text))
+    told = finding if view.sentence else None
+    with st.container():  # always there: what comes into it must not replace a button, which may have the focus
+        if told is not None and guess.answer is not None:
+            st.markdown(compared(figure, guess, told))
         elif view.guess == "open" and guess.answer is not None:
             ask_size(issue.slug, figure)
         if finding is not None:
             tell_participants(finding.right, finding.sentence, finding.because)
-        show_responses(told_text.right if told_text is not None else ())
+        show_responses(told.right if told is not None else ())
     if view.controls:
-        _run(issue, run)
+        _show_buttons(issue, view, run, measured=measured)
 
 
 def _show_figure(
     issue: Issue, view: ExperimentView, guess: Guess, stored: Report | None, name: str, run: ExperimentRun | None
 ) -> None:
-    """The figure of the reader's own run, or before it the rows alone."""
+    """The figure of the reader's own run; without one that of the stored seeds, and before both the rows alone."""
 
     def drag() -> None:
         picked = picked_point(st.session_state.get(KEY))
@@ -191,22 +189,27 @@ def _show_figure(
     if run is not None:
         experiment_board(drawing, name, run)
         say_unsaved(run)
+    elif stored is not None:
+        experiment_board(drawing, issue.slug, Shown.of(stored, "shipped"))
     else:
         before_any_run = report(request(issue), (), request(issue).seed_range, extended=extended())
         experiment_board(drawing, issue.slug, Shown.of(before_any_run, "none" if view.gone_back else "waiting"))
 
 
-def _show_remedy(figure: KeyFigure, finding: KeyFinding, *, room: bool) -> None:
+def _show_remedy(issue: Issue, finding: KeyFinding) -> None:
+    """The reason, or where the runs do not show what was claimed what it was, and why it may have come out otherwise; and the remedy."""
+    figure = issue.key_figure
     if finding.because:
         st.markdown(f"**Because** {finding.because}")
     elif finding.answer is not None and figure.because:
-        st.markdown("These runs do not show what this issue claims, so there is nothing to explain.")
-    if room:
-        st.markdown(f"**What helps:** {figure.remedy}")
+        st.markdown(
+            f"**We expected:** {issue.claim(figure.claim).sentence} **A guess why not:** {figure.otherwise or OTHERWISE}"
+        )
+    st.markdown(f"**Remedy:** {figure.remedy}")
 
 
 def _until_the_class_decides(finding: KeyFinding | None) -> KeyFinding | None:
-    """The outcome, or in its place the one of the runs before that the wall has told in this step: seeds of the class that decide nothing
+    """The finding, or in its place the one of the runs before that the wall has told in this step: seeds of the class that decide nothing
     yet take nothing back. Their number stands at their figure."""
     now, told_text = presenting(), st.session_state.setdefault(TOLD, {})
     decides = finding is not None and finding.right
@@ -217,19 +220,25 @@ def _until_the_class_decides(finding: KeyFinding | None) -> KeyFinding | None:
     return finding if decides or not now.round else told_text.get((now.began, now.at), finding)
 
 
-def _run(issue: Issue, run: ExperimentRun | None) -> None:
-    """Run, and beside it Stop or the number of seeds; a note where they are too few to decide."""
+def _show_buttons(issue: Issue, view: ExperimentView, run: ExperimentRun | None, *, measured: bool) -> None:
+    """Two buttons that say what they do; a presenter shows the answer by going on. ``measured``: whether there is a stored answer."""
     running = run is not None and run.state == "running"
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        run_or_stop(shown_runs().get(issue.slug, ""), run, partial(requested_run, issue))
-        if not (running or presented()):
-            show_settings(issue)
-        if issue.slug in shown_runs() and not running:
+        if measured and not view.room:
+            # It stays in its place, so that a second press does not begin a training.
+            st.button(
+                "Show the answer", icon=":material/visibility:", type="primary", key=f"answer.{issue.slug}", disabled=view.stored,
+                on_click=lambda: shown_answers().add(issue.slug), help="What stored seeds gave, at once.",
+            )  # fmt: skip
+        run_or_stop(
+            shown_runs().get(issue.slug, ""), run, partial(requested_run, issue),
+            label="Train it here, too" if measured else "Train it here", type="secondary" if measured else "primary",
+            help=None if running else forecast(request(issue), extended()),
+        )  # fmt: skip
+        if view.guess == "closed" and not (view.room or running):
             st.button("Guess again", icon=":material/replay:", on_click=forget, args=(issue,), type="tertiary")
-    if (seeds := request(issue).seeds) < FEWEST_SEEDS and issue.slug not in shown_runs():  # later the sentence says so
-        st.caption(f":orange[With {counted(seeds, 'seed')} nothing can be decided: it takes at least six.]")
-    if run is not None and not running:
-        offer_more_seeds(issue, run)
+        if view.way:
+            show_way(issue)
     show_refusal()
 
 
@@ -256,7 +265,7 @@ def ask_size(slug: str, figure: KeyFigure) -> None:
     )  # fmt: skip
 
 
-def answered(figure: KeyFigure, guess: Guess, finding: KeyFinding) -> str:
+def compared(figure: KeyFigure, guess: Guess, finding: KeyFinding) -> str:
     """What was guessed beside what came out, in Markdown; empty without a guess."""
     if guess.answer is None:
         return ""
@@ -276,7 +285,7 @@ TALL_LOWEST = 330
 
 
 def key_finding_so_far(figure: KeyFigure, found: Report | None, **words: str) -> KeyFinding | None:
-    """The outcome of the seeds of a report so far; None without a report, or while it has too few of them."""
+    """The finding of the seeds of a report so far; None without a report, or while it has too few of them."""
     return (
         key_finding_of(figure, found.values, found.claim(figure.claim).weighed, **words) if found is not None else None
     )
@@ -287,7 +296,8 @@ def outcomes(figure: KeyFigure, stored: Report | None, shown: Shown | None) -> l
     together with the stored ones. Where they then leave open what the stored ones decide, it is told of these."""
     before = key_finding_so_far(figure, stored, seed="stored seed")
     if before is None or shown is None or shown.state != "class":
-        live = key_finding_so_far(figure, shown, subject="Trained here: it" if before else "")
+        trained = shown if shown is None or shown.origin == "live" else None
+        live = key_finding_so_far(figure, trained, subject="Trained here: it" if before else "")
         return [finding for finding in (before, live) if finding]
     arms = {arm.name for arm in shown.experiment.arms}
     trials = [*(trial for trial in stored.trials if trial.arm in arms), *shown.trials] if stored else shown.trials
@@ -304,7 +314,7 @@ def key_sections(
     ``sentence``: whether the sentences are shown (:func:`outcomes`).
     ``stored``: the report on the stored seeds, whose dots stand above the others."""
     numbers = key_numbers(issue, shown, whole=whole)
-    if stored is not None:
+    if stored is not None and shown.origin == "live":
         there = key_numbers(issue, stored, whole=whole)
         numbers["stored"] = [replace(row, name=f"{row.name}, stored", color=muted()) for row in there["rows"]]
         numbers["share"] &= there["share"]

@@ -1,0 +1,128 @@
+"""What was found, in words: in short and in numbers above the map, one sentence on each of its tiles, and all sentences on a question's
+own page. Each ends in the numbers of its claim, and before one that does not hold stands what was found."""
+
+from collections.abc import Iterator, Mapping
+
+import streamlit as st
+
+from engine.experiments.answer import ANSWER, QUESTION, Paragraph, Statement, claim_of, statements
+from engine.experiments.evidence.shipped import ShippedClaim, shipped_claims
+from engine.experiments.finding import Finding, contradict
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import Issue
+from engine.experiments.key_figure import ZERO, number
+from engine.foundation.formatting import counted
+from engine.foundation.once import once
+from pages.parts.app.in_markdown import escaped
+from pages.parts.experiments.panels import badge, signed
+
+NATS = "nats"
+IN_SHORT: Mapping[Finding | None, str] = {
+    Finding.OPPOSITE: "The opposite was found",
+    Finding.SMALL: "Too small to count here",
+    Finding.CANNOT_TELL: "These runs cannot tell",
+    Finding.UNDECIDED: "Not decided",
+    None: "Not measured",
+}
+"""The words before a statement that does not hold, by its finding."""
+
+
+@once
+def claims_of(slug: str) -> tuple[ShippedClaim, ...]:
+    """The claims of an issue as the shipped evidence weighs them."""
+    return tuple(shipped_claims(ISSUES[slug]))
+
+
+def evidence_for(told: Statement) -> ShippedClaim | None:
+    """The claim of a statement as the shipped evidence weighs it; None where it was not measured."""
+    claim = claim_of(told)
+    return next((one for one in claims_of(told.issue) if one.claim == claim), None)
+
+
+def numbers(found: ShippedClaim, *, turned: bool = False) -> str:
+    """The effect as two numbers, or where these were not stored as it is, and how many seeds agree with its sign."""
+    seeds, unit = counted(found.weighed.seeds, "seed"), found.claim.unit
+    over = f"over {seeds}" if found.finding is Finding.SMALL else f"in {found.agreeing} of {seeds}"
+    if found.sides is None:
+        return f"{signed(found.effect)} {escaped(unit)}, {over}"
+    before, after = map(_written, reversed(found.sides) if turned else found.sides)
+    return f"{before}\u00a0→\u00a0{after}{f' {NATS}' if unit.startswith(NATS) else ''} {over}"
+
+
+def _written(value: float) -> str:
+    return "0" if abs(value) < ZERO else number(value).replace("-", "−")
+
+
+def in_words(told: Statement) -> str:
+    """The statement in Markdown, with its finding unless it holds, and its numbers."""
+    found = evidence_for(told)
+    before = IN_SHORT.get(found.finding if found else None, "")
+    parts = [
+        f"**{before}:**" if before else "",
+        told.text,
+        f":gray[{numbers(found, turned=told.turned)}]" if found else "",
+    ]
+    if found and found.finding is Finding.CANNOT_TELL:
+        parts.append(found.weighed.why)
+    if found and any(contradict(found.finding, finding) for finding in found.known_seeds):
+        parts.append(
+            f"Seeds that were seen before say otherwise: {', '.join(finding.words for finding in found.known_seeds)}."
+        )
+    return " ".join(filter(None, parts))
+
+
+def conclusion(issue: Issue) -> str:
+    """The statement that answers the issue's question, in Markdown; empty where the conclusions have none."""
+    lead = (told for told in statements(ANSWER) if (told.issue, told.claim) == (issue.slug, issue.key_figure.claim))
+    return next(map(in_words, lead), "")
+
+
+def findings(slug: str) -> str:
+    """All statements on an issue, in Markdown, each paragraph with its subject."""
+    leads = [in_words(section.lead) for section in ANSWER if section.lead.issue == slug]
+    paragraphs = (paragraph for section in ANSWER for paragraph in section.paragraphs)
+    texts = (
+        f"**{paragraph.about}** {' '.join(_of(slug, paragraph))}"
+        for paragraph in paragraphs
+        if any(_of(slug, paragraph))
+    )
+    return "\n\n".join([*leads, *texts])
+
+
+def _of(slug: str, paragraph: Paragraph) -> Iterator[str]:
+    """The statements of a paragraph on an issue, each with the plain sentences before it."""
+    plain: list[str] = []
+    for sentence in paragraph.sentences:
+        if isinstance(sentence, str):
+            plain.append(sentence)
+            continue
+        if sentence.issue == slug:
+            yield from (*plain, in_words(sentence))
+        plain = []
+
+
+def show_in_short() -> None:
+    """The question of the documents, and its answer in short and in numbers."""
+    st.markdown(f"*{QUESTION}*\n\n{in_short()}\n\n{in_numbers()}")
+
+
+def in_short() -> str:
+    """The answer in one sentence, of the sections whose statement holds; and in another what was expected and does not hold."""
+    shorts: dict[Finding | None, list[str]] = {}
+    for section in ANSWER:
+        found = evidence_for(section.lead)
+        shorts.setdefault(found.finding if found else None, []).append(section.short)
+    holds = ", or where ".join(shorts.pop(Finding.HOLDS, ["nothing was found"]))
+    told = [f"A stack of self-attention layers goes wrong where {holds}."]
+    told += [f"{IN_SHORT[finding]}: {'; '.join(those)}." for finding, those in shorts.items()]
+    return f"**In short:** {' '.join(told)}"
+
+
+def in_numbers() -> str:
+    """The number of all claims, and of those with each finding."""
+    claims = [claim for slug in ISSUES for claim in claims_of(slug)]
+    found = [claim.finding for claim in claims if not claim.claim.computed]
+    counts = " ".join(badge(one, f"{one.words}: {found.count(one)}") for one in Finding)
+    others = len(claims) - len(found)
+    computed = f" {others} more are computed: formulas, counts and theorems." if others else ""
+    return f"**{len(found)} claims were measured**: {counts}{computed} Each stands on its question's page."

@@ -1,0 +1,59 @@
+"""The map of all questions: a tile for each with its figure, veiled until the reader has guessed; and the way from one to the next."""
+
+import streamlit as st
+
+from engine.experiments.evidence.shipped import shipped_result
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import GROUPS, Issue
+from engine.foundation.once import once
+from pages.parts.charts.experiments.key_figure import thumbnail
+from pages.parts.experiments.question import guess_of
+from pages.parts.experiments.running import issue_link, running_of_visitor
+from pages.parts.experiments.shown import key_numbers
+from pages.parts.questions.conclusions import conclusion, show_in_short
+from pages.parts.questions.state import FOUND, SETTINGS
+
+START = ("missing-mask", "missing-skips", "no-encoding")
+"""The issues to begin with: each is short, and its result can be seen at once."""
+
+
+def show_map() -> None:
+    """The tiles to begin with, then a column of tiles for each group."""
+    SETTINGS.widget(FOUND)
+    found = bool(SETTINGS.values()[FOUND])
+    if found:
+        show_in_short()
+    with st.container(key="questions-map"):
+        for column, words in (("start", "Start here"), *GROUPS.items()):
+            with st.container(key=f"map-{column}-heading"):
+                st.header(words, anchor=False)
+            for issue in ISSUES.values():
+                if column == ("start" if issue.slug in START else issue.group):
+                    _tile(column, issue, found)
+
+
+def _tile(column: str, issue: Issue, found: bool) -> None:
+    with st.container(border=True, key=f"map-{column}-tile-{issue.slug}", gap=None):
+        issue_link(issue)
+        st.html(small_figure(issue.slug, veiled=not found and guess_of(issue.slug).answer is None))
+        running = " · :blue-badge[:material/hourglass_top: Running]" if running_of_visitor(issue) else ""
+        told = f"{conclusion(issue)}\n\n**Remedy:** {issue.key_figure.remedy}\n\n" if found else ""
+        st.markdown(f"{told}{issue.minutes} min{running}")
+
+
+@once
+def small_figure(slug: str, *, veiled: bool) -> str:
+    """The key figure of an issue from the shipped evidence, in HTML; empty without evidence."""
+    issue = ISSUES[slug]
+    found = shipped_result(issue, issue.key_figure)
+    if found is None:
+        return ""
+    numbers = key_numbers(issue, found.report)
+    words = "" if veiled else f"{issue.key_figure.quantity}: {found.finding.sentence}"
+    return thumbnail(numbers["rows"], issue.key_figure.scale, share=numbers["share"], words=words)
+
+
+def show_way(issue: Issue) -> None:
+    """A link to the question after this one, and from the last one to the first. The bar leads to the map."""
+    order = [one for group in GROUPS for one in ISSUES.values() if one.group == group]
+    issue_link(order[(order.index(issue) + 1) % len(order)], "Next", ":material/arrow_forward:")

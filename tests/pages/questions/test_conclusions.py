@@ -1,0 +1,76 @@
+"""What was found, in words: every statement says what the evidence says. That the findings are those of its numbers is tested beside
+:mod:`engine.experiments.answer`."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from engine.experiments.answer import ANSWER, QUESTION, claim_of, statements
+from engine.experiments.evidence.shipped import shipped_claims
+from engine.experiments.finding import Finding
+from engine.experiments.issues import ISSUES
+from pages.parts.questions import conclusions
+from pages.parts.questions.conclusions import IN_SHORT, conclusion, findings, in_numbers, in_short, in_words, numbers
+from tests.pages.looking import Open, said
+
+FINDINGS = {(slug, one.claim.sentence): one.finding for slug, issue in ISSUES.items() for one in shipped_claims(issue)}
+
+
+def test_above_the_map_stands_the_question_with_its_answer_in_short_and_in_numbers(open_page: Open) -> None:
+    app = open_page("questions.py", found="true")
+    assert all(words in said(app) for words in (QUESTION, in_short(), in_numbers()))
+    claims = [claim for slug in ISSUES for claim in shipped_claims(ISSUES[slug])]
+    measured = [claim.finding for claim in claims if not claim.claim.computed]
+    assert f"**{len(measured)} claims were measured**" in in_numbers()
+    assert all(f"{found.words}: {measured.count(found)}]" in in_numbers() for found in Finding)
+    assert f"{len(claims) - len(measured)} more are computed" in in_numbers()
+
+
+def test_every_question_has_its_conclusion_and_every_statement_stands_once_on_the_page_of_its_question() -> None:
+    pages = {slug: findings(slug) for slug in ISSUES}
+    for slug, issue in ISSUES.items():
+        assert conclusion(issue) in pages[slug]
+        assert conclusion(issue)
+    for told in statements(ANSWER):
+        assert [slug for slug in ISSUES for _ in range(pages[slug].count(told.text))] == [told.issue]
+        found = FINDINGS[told.issue, claim_of(told).sentence]
+        before, after = in_words(told).split(told.text)
+        assert before == ("" if found is Finding.HOLDS else f"**{IN_SHORT[found]}:** ")
+        assert re.match(r" :gray\[.+ \d+ seeds\]", after)
+
+
+def test_a_plain_sentence_stands_before_the_statements_that_it_introduces() -> None:
+    words = findings("what-depth-brings")
+    assert "**What depth brings.** Such a hop takes two look-ups" in words
+    assert "Deep models are said to overfit" not in words
+
+
+def test_in_short_tells_apart_what_holds_and_what_does_not() -> None:
+    yes, *others = in_short().split(". ")
+    for section in ANSWER:
+        found = FINDINGS[section.lead.issue, claim_of(section.lead).sentence]
+        (told,) = (part for part in (yes, *others) if section.short in part)
+        assert told.startswith(
+            "**In short:** A stack of self-attention layers goes wrong where"
+            if found is Finding.HOLDS
+            else IN_SHORT[found]
+        )
+
+
+def test_a_turned_statement_tells_the_same_two_numbers_the_other_way_round() -> None:
+    found = next(one for one in shipped_claims(ISSUES["missing-skips"]) if one.sides is not None)
+    before, after = numbers(found).split(" in ")[0].split("\u00a0→\u00a0")
+    assert numbers(found, turned=True).startswith(f"{after}\u00a0→\u00a0{before} in ")
+    assert all("→" in in_words(told) for told in statements(ANSWER) if told.turned), "others have not two numbers"
+
+
+def test_the_words_before_a_statement_are_those_of_its_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = ANSWER[0].lead
+    found = next(one for one in shipped_claims(ISSUES[told.issue]) if one.claim == claim_of(told))
+    assert found.finding == "holds"
+    for finding in Finding:
+        other = replace(found, weighed=replace(found.weighed, finding=finding))
+        monkeypatch.setattr(conclusions, "claims_of", lambda slug, other=other: (other,))
+        assert in_words(told).startswith(told.text) == (finding == "holds")
+        assert told.text in in_words(told)
