@@ -145,7 +145,7 @@ def test_a_press_while_the_page_redraws_is_neither_lost_nor_counted_twice(open_p
 
 @pytest.mark.thorough
 def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
-    page = open_page("questions?issue=missing-mask&seeds=1", MASK.title, color_scheme="dark")
+    page = open_page("questions?issue=heads&seeds=1", SLIDE.title, color_scheme="dark")
     result = figure(page, "key.figure")
     expect(result.locator("summary")).to_be_hidden()  # nothing was found yet
     button(page, "Show the answer").click()
@@ -153,12 +153,12 @@ def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
     button(page, TRAIN).click()
     page.locator(".badge").get_by_text("Finished").wait_for()
     picture, drawing = (saved(result, f"Slide ({kind})", tmp_path) for kind in ("PNG", "SVG"))
-    assert picture.name == f"missing-mask-slide-{stamp()}.png"
+    assert picture.name == f"heads-slide-{stamp()}.png"
     assert struct.unpack(">II", picture.read_bytes()[16:24]) == (2400, 1350)
     blank = page.context.new_page()
     assert blank.evaluate(CUT_OFF, drawing.read_text("utf-8")) == []
     words = blank.evaluate("[...document.querySelectorAll('text')].map((node) => node.textContent).join(' ')")
-    assert MASK.title in words
+    assert SLIDE.title in words
     assert "grey: stored seeds 1000 to 1015" in words
     assert f"1 seed ({LIVE_SEED}), Attention Lab, http" in words
     assert "questions?issue=heads" in words

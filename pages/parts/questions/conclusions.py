@@ -33,10 +33,10 @@ def claims_of(slug: str) -> tuple[ShippedClaim, ...]:
     return tuple(shipped_claims(ISSUES[slug]))
 
 
-def evidence_for(told: Statement) -> ShippedClaim | None:
+def evidence_for(statement: Statement) -> ShippedClaim | None:
     """The claim of a statement as the shipped evidence weighs it; None where it was not measured."""
-    claim = claim_of(told)
-    return next((one for one in claims_of(told.issue) if one.claim == claim), None)
+    claim = claim_of(statement)
+    return next((one for one in claims_of(statement.issue) if one.claim == claim), None)
 
 
 def numbers(found: ShippedClaim, *, turned: bool = False) -> str:
@@ -53,14 +53,14 @@ def _written(value: float) -> str:
     return "0" if abs(value) < ZERO else number(value).replace("-", "−")
 
 
-def in_words(told: Statement) -> str:
+def in_words(statement: Statement) -> str:
     """The statement in Markdown, with its finding unless it holds, and its numbers."""
-    found = evidence_for(told)
+    found = evidence_for(statement)
     before = IN_SHORT.get(found.finding if found else None, "")
     parts = [
         f"**{before}:**" if before else "",
-        told.text,
-        f":gray[{numbers(found, turned=told.turned)}]" if found else "",
+        statement.text,
+        f":gray[{numbers(found, turned=statement.turned)}]" if found else "",
     ]
     if found and found.finding is Finding.CANNOT_TELL:
         parts.append(found.weighed.why)
@@ -73,7 +73,11 @@ def in_words(told: Statement) -> str:
 
 def conclusion(issue: Issue) -> str:
     """The statement that answers the issue's question, in Markdown; empty where the conclusions have none."""
-    lead = (told for told in statements(ANSWER) if (told.issue, told.claim) == (issue.slug, issue.key_figure.claim))
+    lead = (
+        statement
+        for statement in statements(ANSWER)
+        if (statement.issue, statement.claim) == (issue.slug, issue.key_figure.claim)
+    )
     return next(map(in_words, lead), "")
 
 
@@ -113,9 +117,9 @@ def in_short() -> str:
         found = evidence_for(section.lead)
         shorts.setdefault(found.finding if found else None, []).append(section.short)
     holds = ", or where ".join(shorts.pop(Finding.HOLDS, ["nothing was found"]))
-    told = [f"A stack of self-attention layers goes wrong where {holds}."]
-    told += [f"{IN_SHORT[finding]}: {'; '.join(those)}." for finding, those in shorts.items()]
-    return f"**In short:** {' '.join(told)}"
+    statement = [f"A stack of self-attention layers goes wrong where {holds}."]
+    statement += [f"{IN_SHORT[finding]}: {'; '.join(those)}." for finding, those in shorts.items()]
+    return f"**In short:** {' '.join(statement)}"
 
 
 def in_numbers() -> str:

@@ -37,8 +37,8 @@ def _tile(column: str, issue: Issue, found: bool) -> None:
         issue_link(issue)
         st.html(small_figure(issue.slug, veiled=not found and guess_of(issue.slug).answer is None))
         running = " · :blue-badge[:material/hourglass_top: Running]" if running_of_visitor(issue) else ""
-        told = f"{conclusion(issue)}\n\n**Remedy:** {issue.key_figure.remedy}\n\n" if found else ""
-        st.markdown(f"{told}{issue.minutes} min{running}")
+        statement = f"{conclusion(issue)}\n\n**Remedy:** {issue.key_figure.remedy}\n\n" if found else ""
+        st.markdown(f"{statement}{issue.minutes} min{running}")
 
 
 @once

@@ -159,15 +159,15 @@ def _show_question(
         ask_guess(issue.slug, figure, disabled=view.guess == "closed")
     if view.gone_back:
         st.caption(view.gone_back)
-    told = finding if view.sentence else None
+    statement = finding if view.sentence else None
     with st.container():  # always there: what comes into it must not replace a button, which may have the focus
-        if told is not None and guess.answer is not None:
-            st.markdown(compared(figure, guess, told))
+        if statement is not None and guess.answer is not None:
+            st.markdown(compared(figure, guess, statement))
         elif view.guess == "open" and guess.answer is not None:
             ask_size(issue.slug, figure)
         if finding is not None:
             tell_participants(finding.right, finding.sentence, finding.because)
-        show_responses(told.right if told is not None else ())
+        show_responses(statement.right if statement is not None else ())
     if view.controls:
         _show_buttons(issue, view, run, measured=measured)
 

@@ -180,17 +180,12 @@ def test_the_arms_say_how_their_rates_were_chosen_and_which_keep_their_own(
 def test_the_share_of_unknown_tokens_stands_beside_each_arm_on_a_text(
     open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-<<<<<<< HEAD:tests/pages/issues/test_issues.py
     windows = ISSUES["overfitting-depth"]
     issue = replace(
         windows, arms=tuple(replace(arm, extended=False) for arm in windows.arms if "text_tokens" in arm.settings)
     )
     monkeypatch.setitem(ISSUES, issue.slug, issue)
-    assert "% unknown" not in said(open_tab(open_page("issues.py", issue=issue.slug), "How measured", issue.slug))
-=======
-    issue = ISSUES["overlapping-windows"]
     assert "% unknown" not in said(open_tab(open_page("questions.py", issue=issue.slug), "How measured", issue.slug))
->>>>>>> w-e:tests/pages/questions/test_questions.py
     monkeypatch.setitem(ISSUES, issue.slug, replace(issue, base={**issue.base, "vocab_size": 55}))
     app = open_tab(open_page("questions.py", issue=issue.slug), "How measured", issue.slug)
     shares = [float(share) for share in re.findall(r":gray\[([\d.]+) % unknown\]", said(app))]

@@ -78,7 +78,7 @@ def thumbnail(rows: Sequence[EndNumbers], scale: Literal["linear", "log"], *, sh
         return round(100 * ((math.log10(value) if scale == "log" else value) - low) / (high - low))
 
     def marks(row: EndNumbers) -> str:
-        dots = "".join(f'<i style="left: {place}%"></i>' for place in sorted({at(value) for value in row.known}))
+        dots = "".join(f'<i style="left: {index}%"></i>' for index in sorted({at(value) for value in row.known}))
         return dots + ("" if row.mean is None else f'<b style="left: {at(row.mean)}%"></b>')
 
     lines = "".join(
