@@ -18,7 +18,7 @@ from pages.parts.experiments.handouts import Note, write_down
 from pages.parts.experiments.presenting import Presenting, asks_to_run, guesses_closed, presenting, shows, take_guess
 from pages.parts.experiments.projector import show_responses, tell_participants
 from pages.parts.experiments.question import UNREAD, ask_here, guess_of, verdict
-from pages.parts.lab.form import act, controls, model_of, submit
+from pages.parts.lab.form import act, model_of, run_buttons, steering, submit
 from pages.parts.lab.state import SETTINGS
 
 RUNS = "lab.runs_of_steps"
@@ -137,7 +137,9 @@ def show_guided(config: RunConfig, now: Presenting, guide: Guide, run: Run | Non
             st.markdown("\n\n".join(with_terms(*guide.text)))
             _choose(guide, config)
             guess = _ask_alone(guide.question, name, observed)
-            controls(run, config)
+            run_buttons(run, config)
+            with st.popover("More"):
+                steering(run, config)
             with st.container():  # always there: what comes into it must not replace Train, which may have the focus
                 show_refusal()
                 if observed is not None and guess is not None:

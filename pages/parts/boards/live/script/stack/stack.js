@@ -348,7 +348,7 @@ function layoutFor(model, sample, width, tall) {
     width,
     tall,
     letter: pageLetter(),
-    times: model.controls && width >= SLIM ? Math.min(1.5, Math.max(1, innerHeight / 720)) : 1, // in a higher window
+    times: model.controls && width >= SLIM ? Math.min(2, Math.max(1, innerHeight / 480 - 0.5)) : 1, // in a higher window
     layers: model.layers,
     heads: model.heads,
     kinds: model.kinds.length,
