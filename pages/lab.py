@@ -97,7 +97,7 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
         if everything.open:  # else it costs nothing: every click would wait for fifty widgets
             with everything:
                 show_more(run, config)
-        if config is not None:
+        if run is not None and config is not None:  # else they stand beside the sentence
             show_facts(config)
 
 

@@ -25,7 +25,7 @@ from engine.tasks import TASKS
 from pages.parts.app import server
 from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words
 from pages.parts.app.page_state import offer_file
-from pages.parts.app.recent_runs import forget_run, kept_runs, recent_runs_of_tab, show_run
+from pages.parts.app.recent_runs import forget_run, kept_runs, recent_runs_of_tab, show_facts, show_run
 from pages.parts.app.visitor import mine, visitor
 from pages.parts.boards.live.board import Layout, Overlay, live_board, overlay
 from pages.parts.charts.colors import color_of, shade
@@ -96,12 +96,14 @@ def _reference(issue: Experiment) -> Arm | None:
 
 
 def say(run: Run | None, config: RunConfig | None, preset: Preset | None) -> None:
-    """One line, always there, so that nothing below it moves: about the preset, the run so far, or its end."""
+    """Lines that are always there, so that nothing below them moves: the task and the facts, the run so far, or its end."""
     with st.container(key="lab-said" if run is None else "lab-said-run", gap="xxsmall"):
         looked_at = preset.look_at if preset is not None else ""
         if run is None:
             asked = TASKS[config.task].summary if config is not None else ""
             st.markdown(f":material/visibility: {looked_at or f'**{asked}** {BEFORE}'}")
+            if config is not None:
+                show_facts(config)
         elif run.state in ("queued", "running"):
             st.markdown(f":material/visibility: {looked_at or WHILE}")
         else:
