@@ -106,7 +106,7 @@ def opened_settings() -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"{ICONS.get(str(group), '')} **{group}**")
             st.button("Close", key="lab.close", type="tertiary", on_click=open_settings, args=("",))
-        _widgets(str(group), specific)
+        _widgets(str(group), own)
 
 
 def _rest() -> list[Setting]:
