@@ -78,7 +78,7 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
     in_sight(page, stack, train, page.locator(".st-key-lab-said"), page.get_by_role("spinbutton", name="Depth"))
     fits_the_width(page)
     more(page)
-    page.locator(".fold summary").click()
+    page.locator(".fold > summary").click()
     for panel in page.locator("article.panel").all():
         if panel.is_visible():
             panel.scroll_into_view_if_needed()
