@@ -54,7 +54,7 @@ def main_settings() -> None:
                     "task", choices=IN_GROUPS, format_func=partial(_with_sample, values), help=TASKS[values["task"]].summary
                 )  # fmt: skip
             elif drawn:
-                with st.grid(len(drawn), min_column_width=60, gap=("xxsmall", "small")):
+                with st.grid(len(drawn), min_column_width=48, gap=("xxsmall", "small")):
                     for name in drawn:
                         SETTINGS.widget(name)
 

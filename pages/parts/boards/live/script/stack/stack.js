@@ -280,7 +280,9 @@ class ModelPicture {
     if (!sample || !chosen) return sentence.say("", { words: [], issue: null })
     const { sentence: reads, read } = readingIn({ model, seen, sample }, chosen)
     const named = path?.readings.filter((one) => path.words.some(({ part }) => part === headName(one))) ?? []
-    if (named.length && !pointed) board.suggest?.(named[named.length - 1])
+    const [which] = model.kinds.slice(-1)
+    const brings = named[named.length - 1] ?? (path?.arrives && which && { which, layer: path.layer, head: 0 })
+    if (brings && !pointed) board.suggest?.(brings)
     this.symbols.mark(chosen, path ? flow.hops.map(readBy) : read ? [read] : [])
     const said = toldOf(model, now.look, sample, path?.words ?? [plain(reads)])
     sentence.say(resultOf(now.snapshot, now.look, sample), { ...said, act: this.actOf(now.look, path) })
