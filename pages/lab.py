@@ -15,7 +15,16 @@ from pages.parts.app.turn import let_others_go
 from pages.parts.boards.live.board import ALL, Layout, PanelName, Picture, live_board, top_panels
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.experiments.presenting import presenting
-from pages.parts.lab.form import act, controls, main_settings, model_of, opened_settings, other_settings
+from pages.parts.lab.form import (
+    act,
+    main_settings,
+    model_of,
+    more_in_words,
+    opened_settings,
+    other_settings,
+    run_buttons,
+    steering,
+)
 from pages.parts.lab.presented import run_of_step, show_guided, show_presented, show_question
 from pages.parts.lab.results import (
     overlays_behind,
@@ -32,7 +41,12 @@ from pages.parts.lab.results import (
 from pages.parts.lab.state import PRESET, RUN, SETTINGS, WATCHED, address, form_config
 
 VIEW = PresetView("accuracy")
-"""The panel beside the attention where no preset names one."""
+"""What stands first where no preset says what to look at."""
+SEEN: tuple[PanelName, ...] = ("accuracy", "pattern", "loss", "encoding")
+FOLDED = ("attention", "similarity", "gradients", "memory")
+"""The panels behind "More figures"."""
+MORE = "lab.more"
+"""The key of what all else is behind."""
 
 
 def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
@@ -42,50 +56,67 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
     with st.container(key="frame-unseen"):  # for those who find their way by headings: the page has no room for a title
         st.title("Lab", anchor=False)
     show_opened()
-    top_panels("lab")
+    top_panels("lab")  # the picture of the model
     st.html(f"<style>.st-key-band-lab {{ --layers: {config.n_layers if config else 1} }}</style>")
-    with st.container(key="lab-page"):  # the style puts them side by side, and on a phone below one another
-        parts = (st.container(key=f"lab-{name}") for name in ("buttons", "main", "board", "further"))
-        buttons, main, board, further = parts
+    st.container(key="lab-apart")  # what is chosen in the picture, taken apart
+    with st.container(key="lab-page"):  # the style says what stands where, also on a phone
+        with st.container(key="lab-left"):
+            train, main, rest = (st.container(key=f"lab-{name}") for name in ("train", "main", "rest"))
+        with st.container(key="lab-right"):
+            above = st.container(key="lab-above")
+            st.container(key="lab-written")  # what a text model writes
+            board = st.container(key="lab-board")
 
-    with board:  # before the form, so that the board learns of a new run first
-        with st.container(key="lab-above"):  # always there: else messages would change the board's index and remount it
-            show_refusal()
-            say_unsaved(run)
-            show_question(run)
-            say(run, config, preset)
-            if run is not None:
-                show_recent_runs(run)
+    with above:  # before the form, so that the board learns of a new run first
+        show_refusal()
+        say_unsaved(run)
+        show_question(run)
+        say(run, config, preset)
+    with board:
         view = preset.view if preset else VIEW
-        attends = (run.config if run else config or RunConfig()).architecture.attends
-        # The model above, then one head's attention, beside it the panel that is to be looked at, then the others.
-        first = (panel for panel in ALL if panel == view.panel)
-        panels: dict[PanelName, None] = dict.fromkeys(("stack", "pattern", *first, *ALL))
-        names = [name for name in panels if attends or name not in ("pattern", "attention")]
-        model = model_of(config, run.config if run else None) if config is not None else None
         live_board(
             run or config,
-            Layout(names, run.config.task if run else "", top_panels="lab"),
+            layout(run, config, view),
             earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
-            picture=Picture(model, asdict(view), act),
+            picture=Picture(model_of(config, run.config if run else None) if config else None, asdict(view), act),
         )
         let_others_go()  # the curve can be drawn now: where a class presses Train at once, each waits for that first
         if run is not None:
             show_beside(run)
             show_lengths(run)
-            take_run_away(run)
 
-    with buttons:
-        controls(run, config)
+    with train:
+        run_buttons(run, config)
         if unfit:
             st.error(unfit, icon=":material/error:")
     with main:
         opened_settings()
         main_settings()
-    with further:
-        if config is not None:
+    with rest:
+        everything = st.expander(more_in_words(), icon=":material/tune:", key=MORE, on_change="rerun")
+        if everything.open:  # else it costs nothing: every click would wait for fifty widgets
+            with everything:
+                show_more(run, config)
+        if run is not None and config is not None:  # else they stand beside the sentence
             show_facts(config)
-        other_settings()
+
+
+def layout(run: Run | None, config: RunConfig | None, view: PresetView) -> Layout:
+    """The picture, the panel that is to be looked at, one head, loss and encoding; the others folded."""
+    attends = (run.config if run else config or RunConfig()).architecture.attends
+    panels: dict[PanelName, None] = dict.fromkeys(("stack", *(one for one in ALL if one == view.panel), *SEEN, *ALL))
+    shown = [name for name in panels if attends or name not in ("pattern", "attention")]
+    folded = [name for name in FOLDED if name != view.panel]
+    return Layout(shown, run.config.task if run else "", top_panels="lab", folded=folded)
+
+
+def show_more(run: Run | None, config: RunConfig | None) -> None:
+    """What stands behind More: the other buttons of a run, settings, recent runs, files, links."""
+    steering(run, config)
+    other_settings()
+    if run is not None:
+        show_recent_runs(run)
+        take_run_away(run)
     if config is not None:
         share(run, config)
 

@@ -64,9 +64,9 @@ def statements(sections: Sequence[Section]) -> Iterator[Statement]:
             yield from (sentence for sentence in paragraph.sentences if isinstance(sentence, Statement))
 
 
-def claim_of(statements: Statement) -> Claim:
+def claim_of(statement: Statement) -> Claim:
     """The claim that a statement rests on."""
-    return ISSUES[statements.issue].claim(statements.claim)
+    return ISSUES[statement.issue].claim(statement.claim)
 
 
 def read(text: str) -> tuple[str, tuple[Section, ...]]:
@@ -92,12 +92,12 @@ def _sentence(text: str) -> Sentence:
     found = STATEMENT.fullmatch(text)
     if found is None:
         return text
-    statements = Statement(found[1], found[2], found[3], bool(found[4]))
-    if statements.issue not in ISSUES or all(claim.id != statements.claim for claim in ISSUES[statements.issue].claims):
+    statement = Statement(found[1], found[2], found[3], bool(found[4]))
+    if statement.issue not in ISSUES or all(claim.id != statement.claim for claim in ISSUES[statement.issue].claims):
         raise ValueError(
-            f"The sentence “{statements.text}” of the answer rests on {statements.issue}/{statements.claim}; there is none."
+            f"The sentence “{statement.text}” of the answer rests on {statement.issue}/{statement.claim}; there is none."
         )
-    return statements
+    return statement
 
 
 QUESTION, ANSWER = read(Path(__file__).with_suffix(".md").read_text("utf-8"))

@@ -16,7 +16,7 @@ class BaseConfig(Parameters):
 
     # fmt: off
     task: str = setting("reverse", "Task", "What the model has to learn.", group="Task")
-    seq_len: int = setting(6, "Sequence length", "Symbols in the task's input, at most, while training.", group="Task", ge=2, le=1024)
+    seq_len: int = setting(6, "Length", "Symbols in the task's input, at most, while training.", group="Task", ge=2, le=1024)
     min_seq_len: int | None = setting(
         None, "Shortest length", "Train on lengths from here up to the sequence length. Auto: always that one.",
         group="Task", ge=2, le=1024,

@@ -18,7 +18,7 @@ import pytest
 
 from pages.parts.app.visitor import COOKIE
 from tests.acceptance.scene import healthz
-from tests.browser.conftest import WIDE, steer
+from tests.browser.conftest import WIDE, button
 from tests.engine.serving.test_pool import until
 from tests.pages.web.test_server import deploy_line
 from tests.serving import ROOT, free_port, running
@@ -144,7 +144,7 @@ def test_under_a_path_that_the_proxy_removes_it_trains_and_addresses_have_shares
             here = [going.enter_context(asked(stream, "203.0.113.5")).status for _ in range(4)]
             assert here == [200, 200, 200, 429]
             assert going.enter_context(asked(stream, "203.0.113.6")).status == 200
-        steer(page, "Stop")
+        button(page, "Stop").click()
         page.locator(".badge").get_by_text("Stopped").wait_for()
 
 
@@ -161,7 +161,7 @@ def test_in_a_frame_of_another_site_a_browser_keeps_its_cookie(chromium: Any, tm
         frame.get_by_role("button", name="Pause", exact=True).click()
         frame.locator(".badge").get_by_text("Paused").wait_for()
         (paused,) = re.findall(r"step (\d+) of", facts.inner_text().replace(",", ""))  # drawn together with the badge
-        frame.get_by_role("button", name="More", exact=True).click()
+        frame.locator(".st-key-lab-rest summary").first.click()
         frame.get_by_role("button", name="Step", exact=True).click()
         until(lambda: f"step {int(paused) + 1} of" in facts.inner_text().replace(",", ""))
         page.reload()

@@ -129,11 +129,13 @@ def button(page: Any, name: str) -> Any:
     return page.get_by_test_id("stMainBlockContainer").get_by_role("button", name=name, exact=True)
 
 
-def steer(page: Any, name: str) -> None:
-    """Press a button of the menu beside Train."""
-    button(page, "More").click()
-    page.get_by_test_id("stPopoverBody").get_by_role("button", name=name, exact=True).click()
-    page.keyboard.press("Escape")
+def more(page: Any) -> Any:
+    """What stands behind the lab's More, opened."""
+    behind = page.locator(".st-key-lab-rest details").first
+    if behind.get_attribute("open") is None:
+        behind.locator("summary").click()
+    behind.get_by_role("combobox", name="Pace").wait_for()
+    return behind
 
 
 def pictured(page: Any) -> Any:

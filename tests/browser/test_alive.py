@@ -16,9 +16,9 @@ from tests.browser.conftest import (
     fits_the_width,
     go,
     in_view,
+    more,
     pictured,
     settled,
-    steer,
 )
 
 
@@ -67,7 +67,7 @@ def pictures(page: Any) -> list[str]:
 @pytest.mark.thorough
 def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Open, size: str) -> None:
     page = arrived(open_page, size, "lab?steps=20000")
-    train, pause = (button(page, name) for name in ("Train", "Pause"))
+    train, stop = (button(page, name) for name in ("Train", "Stop"))
     stack, curve = page.locator("article.stack"), page.locator("article.accuracy")
     chips, heads = page.locator(".st-key-lab-shelf").get_by_role("button"), page.get_by_role("spinbutton", name="Heads")
 
@@ -75,8 +75,10 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
         """The distance of the accuracy from the page's beginning, wherever the page is scrolled to."""
         return float(curve.bounding_box()["y"] - stack.bounding_box()["y"])
 
-    in_sight(page, stack, page.get_by_role("spinbutton", name="Depth"), train)
+    in_sight(page, stack, train, page.locator(".st-key-lab-said"), page.get_by_role("spinbutton", name="Depth"))
     fits_the_width(page)
+    more(page)
+    page.locator(".fold > summary").click()
     for panel in page.locator("article.panel").all():
         if panel.is_visible():
             panel.scroll_into_view_if_needed()
@@ -94,7 +96,7 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
     train.click()
     stack.locator(".score").get_by_text(re.compile("step [1-9]")).wait_for()
     in_sight(page, stack, curve if size == "projector" else stack.locator(".curve"))
-    stack.locator(".curve").get_by_text(re.compile(r"^\d")).wait_for()
+    stack.locator(".curve").get_by_text(re.compile(r"^loss \d")).wait_for()
     for run in (1, 2):
         if run == 2:
             heads.fill("2")
@@ -113,19 +115,19 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
             eventually(page, lambda: says_time_left(page))
         if size == "projector":
             assert page.get_by_role("slider", name="Look back at a step").bounding_box()["width"] >= 150
-        steer(page, "Stop")
-        expect(pause).to_be_disabled()  # the page is drawn anew when a run has ended; a dialog that is open then closes
+        stop.click()
+        expect(stop).to_have_count(0)  # the page is drawn anew when a run has ended; a dialog that is open then closes
     if size == "phone":
         return
 
-    in_sight(page, chips.first)  # two runs stand on the shelf, one behind the other, and side by side
+    # Two runs stand on the shelf, one behind the other, and side by side.
     overlays = "(plot) => plot.data.filter((trace) => trace.meta.overlay).length"
     drawn = curve.locator(".plot").evaluate(overlays)
     assert drawn > 0
     for panel in ("accuracy", "loss"):
         least = "(plot) => plot._fullLayout._size.h > 90 && plot._fullLayout.legend._height < 40"
         page.wait_for_function(least, arg=page.locator(f"article.{panel} .plot").element_handle())
-    page.locator(".st-key-lab-shelf").get_by_text("Heads", exact=True).wait_for()
+    page.locator(".st-key-lab-shelf").get_by_text("Recent runs: Heads", exact=True).wait_for()
     expect(chips.nth(1)).to_have_text(re.compile("^● 1"))  # the value alone
     chips.nth(1).click()
     page.get_by_role("button", name="Attention side by side").click()
@@ -180,7 +182,7 @@ def test_the_untrained_model_answers_and_is_changed_in_its_controls_and_in_its_p
     page.wait_for_url(re.compile("skips=false"))
     stack.locator(".part.skip.off").first.wait_for()
     stack.get_by_text("This model has no skip connections.").wait_for()
-    page.get_by_role("button", name="Share").click()
+    more(page).get_by_role("button", name="Share").click()
     page.get_by_text("With every setting stated, also on the command line").click()
     page.get_by_text(re.compile(r"python -m engine train .*--skips false")).wait_for()
     page.keyboard.press("Escape")
@@ -235,7 +237,7 @@ SHIFTS = """() => {
 def test_little_stands_on_the_first_screen_and_more_is_one_hover_or_one_click_away(open_page: Open) -> None:
     page = arrived(open_page, "projector")
     settled(page)
-    assert page.evaluate(CONTROLS) <= 36
+    assert page.evaluate(CONTROLS) <= 24
     loss, menu = page.locator("article.loss"), page.locator("article.accuracy .menu")
     expect(menu).to_have_css("opacity", "0")
     page.locator("article.accuracy").hover()
@@ -245,8 +247,7 @@ def test_little_stands_on_the_first_screen_and_more_is_one_hover_or_one_click_aw
     expect(page.get_by_role("button", name="Help for Heads")).to_have_css("opacity", "0")
     loss.get_by_role("button", name="Log").focus()
     expect(loss.locator(".choice")).to_have_css("opacity", "1")
-    button(page, "More").click()
-    page.get_by_test_id("stPopoverBody").get_by_role("combobox", name="Pace").wait_for()
+    more(page)
 
 
 @pytest.mark.parametrize("layers", [1, 8])
@@ -269,17 +270,19 @@ def test_on_a_large_screen_the_picture_takes_its_width_and_more_height(open_page
     eventually(page, used)
 
 
-def test_on_a_phone_the_sentence_and_the_curves_follow_train(open_page: Open) -> None:
+def test_on_a_phone_picture_train_and_sentence_come_before_the_controls_and_the_figures(open_page: Open) -> None:
     page = arrived(open_page, "phone")
     places = (
+        page.locator("article.stack"),
         button(page, "Train"),
         page.locator(".st-key-lab-said"),
-        page.locator("article.accuracy"),
-        page.locator("article.loss"),
+        page.get_by_role("combobox", name="Task"),
+        page.get_by_role("spinbutton", name="Depth"),
+        page.locator(".st-key-lab-rest summary"),
+        *(page.locator(f"article.{name}") for name in ("accuracy", "pattern", "loss", "matrix")),
     )
-    tops = [place.bounding_box()["y"] for place in (*places, page.locator("article.pattern"))]
+    tops = [place.first.bounding_box()["y"] for place in places]
     assert tops == sorted(tops)
-    assert page.get_by_role("spinbutton", name="Depth").bounding_box()["y"] < tops[0]
 
 
 @pytest.mark.acceptance  # on a busy machine more comes late than elsewhere

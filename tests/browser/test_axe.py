@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from engine.foundation.glossary import TERMS
 from pages.parts.notebooks.notebook import NOTEBOOKS
-from tests.browser.conftest import PHONE, Open, button, fits_the_width, go, settled
+from tests.browser.conftest import PHONE, Open, button, fits_the_width, go, more, settled
 
 PAGES = {
     "": "Attention Lab",
@@ -94,7 +94,7 @@ def test_no_page_has_a_violation(open_page: Open) -> None:
 @pytest.mark.thorough
 def test_the_lab_has_none_with_the_list_of_all_tasks_or_after_a_run(open_page: Open) -> None:
     page = open_page("lab?steps=40", "Lab")
-    page.get_by_role("button", name="All tasks").click()
+    more(page).get_by_role("button", name="All tasks").click()
     tasks = page.get_by_role("dialog", name="All tasks")
     tasks.get_by_role("heading", level=3).last.wait_for()
     found = violations(page)

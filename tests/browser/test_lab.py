@@ -7,12 +7,24 @@ from typing import Any
 import pytest
 
 from engine.config.run_config import RunConfig
-from tests.browser.conftest import PHONE, PROJECTOR, WIDE, Open, button, expect, fits_the_width, go, in_view, settled
+from tests.browser.conftest import (
+    PHONE,
+    PROJECTOR,
+    WIDE,
+    Open,
+    button,
+    expect,
+    fits_the_width,
+    go,
+    in_view,
+    more,
+    settled,
+)
 
 
 def controls_in_sight(page: Any) -> None:
     """The main controls without scrolling, and nothing wider than the screen."""
-    in_view(*(page.get_by_role("spinbutton", name=name) for name in ("Depth", "Heads", "Sequence length")))
+    in_view(*(page.get_by_role("spinbutton", name=name) for name in ("Depth", "Heads", "Length")))
     in_view(page.get_by_role("button", name="Train"))
     fits_the_width(page)
 
@@ -46,14 +58,16 @@ def test_from_the_button_of_the_start_page_to_an_empty_link_that_trains_to_a_fin
     # An empty link is the default; on a phone too the controls are in sight.
     go(page, "lab")
     page.get_by_text("Press Train").first.wait_for()
-    expect(page.get_by_role("spinbutton", name="Sequence length")).to_have_value(str(RunConfig().seq_len))
+    expect(page.get_by_role("spinbutton", name="Length")).to_have_value(str(RunConfig().seq_len))
     assert "?" not in page.url
     controls_in_sight(page)
     page.set_viewport_size(WIDE)
     expect(page.get_by_role("link", name="Lab", exact=True)).to_have_count(1)
     controls_in_sight(page)
 
-    page.get_by_role("spinbutton", name="Steps").fill("120")
+    training = more(page).locator("details").filter(has_text="Training")
+    training.locator("summary").click()
+    training.get_by_role("spinbutton", name="Steps").fill("120")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("steps=120"))
     button(page, "Train").click()

@@ -4,7 +4,7 @@ import pytest
 
 from engine.experiments import issues
 from pages.parts.app.frame import PAGES
-from tests.browser.conftest import PHONE, Open, eventually, expect, settled
+from tests.browser.conftest import PHONE, Open, eventually, expect, more, settled
 
 CHANGES = ("ALiBi", "FIRE", "T5 bias")
 SETTINGS = {"lab?v=1&n_layers=2": "Positional encoding", "encodings": "Encoding A"}
@@ -108,7 +108,7 @@ def test_a_link_can_be_copied_on_plain_http_where_browsers_have_no_clipboard(ope
     listening = "addEventListener('copy', () => { window.copied = document.activeElement.value }, true)"
     page = open_page("lab", before=lambda page: page.add_init_script(f"{hidden}; {listening}"))
     settled(page)
-    page.get_by_role("button", name="Share").click()
+    more(page).get_by_role("button", name="Share").click()
     link = page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").first
     link.hover()
     link.get_by_role("button", name="Copy to clipboard").click()

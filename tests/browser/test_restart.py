@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import KEEPS_UP, PATIENCE, PHONE, WIDE, button, steer
+from tests.browser.conftest import KEEPS_UP, PATIENCE, PHONE, WIDE, button
 from tests.serving import free_port, running
 
 ENOUGH = 7
@@ -44,7 +44,7 @@ def test_an_open_page_goes_on_with_its_run(chromium: Any, tmp_path: Path, how: s
         cut_off.wait_for(state="detached")  # until then the page shows what it knew before
         badge.and_(page.locator("[data-state=running]")).wait_for()
         it_trains.wait_for()
-        steer(page, "Stop")
+        button(page, "Stop").click()
         badge.and_(page.locator("[data-state=stopped]")).wait_for()
     page.close()
 

@@ -19,6 +19,7 @@ from tests.browser.conftest import (
     figure,
     fits_the_width,
     in_view,
+    more,
     pictured,
     saved,
     settled,
@@ -270,6 +271,7 @@ def test_clicks_on_parts_while_the_page_draws_are_each_done_once(open_page: Open
     expect(stack(page).locator(".part.skip.off")).to_have_count(2)
     expect(page.locator(".st-key-lab-opened").get_by_text("Task")).to_have_count(1)
     page.locator(".board .badge").get_by_text("Finished").wait_for()
+    more(page)
     expect(page.locator(".st-key-lab-shelf button")).to_have_count(1)
 
 

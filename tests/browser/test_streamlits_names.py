@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pages.parts.app.frame import HERE
-from tests.browser.conftest import PHONE, Open
+from tests.browser.conftest import PHONE, Open, more
 
 FILES = ("streamlit.css", "streamlit.js")
 NOTE = """() => {
@@ -49,7 +49,7 @@ def test_each_name_is_on_a_page(open_page: Open) -> None:
         return set(page.evaluate("() => [...window.seen]"))
 
     page = noted("lab", "stGrid")
-    page.get_by_role("button", name="Share").click()
+    more(page).get_by_role("button", name="Share").click()
     page.get_by_test_id("stCode").first.wait_for()
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Glossary").click()

@@ -74,16 +74,16 @@ def _data_folder(_own_folder: str) -> Iterator[None]:
 @pytest.fixture
 def open_page(_data_folder: None) -> Callable[..., AppTest]:
     """Open a page by its file name, with the query of a link; ``unfolded``: with every group of the lab's settings open.
-    What the lab shares is always open."""
+    What stands behind More is always there."""
 
     def open_it(page: str, *, unfolded: bool = False, **query: str) -> AppTest:
         app = AppTest.from_file(str(MAIN), default_timeout=300)
         if address_of(page) not in ("", Path(page).stem):  # Streamlit knows it only after a first page
             app.run()
         if unfolded:
-            for group in ("all", *ICONS):
+            for group in ICONS:
                 app.session_state[f"group.{group}"] = True
-        app.session_state["lab.share"] = True
+        app.session_state["lab.more"] = app.session_state["lab.share"] = True
         app.switch_page(page)
         app.query_params.update(query)
         return app.run()

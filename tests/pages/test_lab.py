@@ -46,7 +46,7 @@ def test_a_link_restores_every_setting(open_page: Open) -> None:
 def test_a_link_of_only_a_run_opens_with_its_settings_and_says_what_changed_even_to_a_default(open_page: Open) -> None:
     config = PRESETS["three-back"].config.replace(steps=3, k=2, seed=5)
     run = ended(config)
-    app = open_page("lab.py", run=run.id)
+    app = open_page("lab.py", unfolded=True, run=run.id)
     assert not app.warning
     assert app.session_state["run"] == run.id
     assert from_query({**linked(app), "v": "1"})[0] == config
@@ -60,11 +60,13 @@ def test_a_link_of_only_a_run_opens_with_its_settings_and_says_what_changed_even
     assert "steps" in address
     app.number_input(key="set.steps").set_value(steps).run()
     assert dict(app.query_params) == address | {"run": run.id, "steps": str(steps)}
-    assert open_page("lab.py", **app.query_params).number_input(key="set.steps").value == steps
+    again = open_page("lab.py", unfolded=True, **app.query_params)
+    assert again.number_input(key="set.steps").value == steps
 
 
 def test_settings_that_do_not_fit_are_named_and_nothing_is_lost(open_page: Open) -> None:
-    app = open_page("lab.py", steps="77")
+    app = open_page("lab.py", unfolded=True, steps="77")
+    assert next(box.label for box in app.expander) == "More · 1 changed"
     app.number_input(key="set.n_heads").set_value(5).run()
     assert "`n_heads` is `5`" in said(app)
     assert disabled(app, "Train")

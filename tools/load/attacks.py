@@ -83,10 +83,11 @@ async def streams(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStac
 
 
 async def paused(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
-    """Sixteen runs after a single step, and nobody there any more."""
+    """Sixteen paused runs, and nobody there any more."""
     for seed in range(PAUSED):
         async with opened(http, address, "lab", f"seed={seed}") as tab:
-            await tab.press("Step")
+            await tab.press("Train")
+            await tab.press("Pause")
 
 
 async def crowd(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:

@@ -25,7 +25,7 @@ FEWEST = 5
 """The fewest moves of each session, also where its run ends at once."""
 AT_ONCE = 4
 """Sessions that open their pages at the same time, before anything is measured."""
-LAB = ("Depth", "Positional encoding", "Sequence length")
+LAB = ("Depth", "Positional encoding", "Length")
 """The controls that are moved in the lab, in turn. Runs under way keep their settings."""
 ISSUES = ("missing-mask", "no-encoding", "heads", "no-normalization", "learned-table")
 MORE = ("More on this question",)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import streamlit as st
 
@@ -67,9 +67,9 @@ def pause_button(run: Run | None) -> None:
     steering_button("resume" if paused else "pause", run)
 
 
-def steering_button(action: Action, run: Run | None, **common: Any) -> None:
-    icon, args = f":material/{action}:", (action, run.id if run is not None else "")
-    st.button(action.capitalize(), icon=icon, disabled=not can_steer(run), on_click=steer, args=args, **common)
+def steering_button(action: Action, run: Run | None) -> None:
+    args = (action, run.id if run is not None else "")
+    st.button(action.capitalize(), disabled=not can_steer(run), on_click=steer, args=args)
 
 
 def say_watching(run: Run | None) -> None:

@@ -1,5 +1,5 @@
-"""The lab's controls: RunConfig's settings as widgets, the task with its sentence and a list of all to choose from; the buttons of a run;
-and the picture of the model, of which each part is one."""
+"""The lab's controls: the five settings in sight, all others behind More, a list of all tasks to choose from; the buttons of a run; and the
+picture of the model, of which each part is one."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -23,9 +23,11 @@ from pages.parts.boards.component import Json
 from pages.parts.boards.live.stack import StackPart, part_kinds, stack_of
 from pages.parts.lab.state import PRESET, SETTINGS, WATCHED, fill_form, form_config
 
-MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len", "steps"))
-"""The settings in sight, row by row; all others are grouped behind them."""
+MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len"))
+"""The settings in sight, row by row; all others are behind More."""
 IN_SIGHT = [name for names in MAIN for name in names]
+FEW = 6
+"""The most further settings that stand in sight, too, where a link leaves no more of them."""
 OPENED = "lab.opened"
 """The session key of the group of settings that stands open above the others."""
 ICONS = {
@@ -44,41 +46,41 @@ IN_GROUPS = tuple(task.name for tasks in BY_GROUP.values() for task in tasks)
 
 def main_settings() -> None:
     with st.container(gap="xsmall", key="lab-settings"):  # close together, so that all are in sight
-        for names in MAIN:
+        for names in (*MAIN, *([row.name] for row in _few())):
             drawn = SETTINGS.drawn(*names)
             if drawn == ["task"]:
-                choose_task()
+                values = SETTINGS.requested()
+                SETTINGS.widget(
+                    "task", choices=IN_GROUPS, format_func=partial(_with_sample, values), help=TASKS[values["task"]].summary
+                )  # fmt: skip
             elif drawn:
-                with st.grid(len(drawn), min_column_width=100, gap=("xxsmall", "small")):
+                with st.grid(len(drawn), min_column_width=48, gap=("xxsmall", "small")):
                     for name in drawn:
                         SETTINGS.widget(name)
 
 
+def more_in_words() -> str:
+    """The title of what all else is behind, with the number of settings in there that are not as usual."""
+    return _heading("More", _folded())
+
+
 def other_settings() -> None:
-    """The examples and every setting that is not in sight, all behind one heading; nothing where the link hides all."""
-    rest = [row for row in _rest() if row.group != st.session_state.get(OPENED)]
-    if not rest and not SETTINGS.drawn(PRESET):
-        return
-    # Tracked, so that what is folded away costs nothing: otherwise every click would wait for fifty widgets.
-    label = _heading("Examples and all settings", rest)
-    everything = st.expander(label, icon=":material/tune:", key="group.all", on_change="rerun")
-    if not everything.open:
-        return
-    with everything:
-        if SETTINGS.drawn(PRESET):
-            st.selectbox(
-                "Example", PRESETS, index=None, key="preset", placeholder="Start from an example", on_change=_take_preset,
-                format_func=lambda slug: f"{'✓' if PRESETS[slug].expects == 'learns' else '✗'} {PRESETS[slug].title}",
-                disabled=SETTINGS.locks(PRESET),
-            )  # fmt: skip
-        for group in dict.fromkeys(row.group for row in rest):
-            specific = [row for row in rest if row.group == group]
-            folded = st.expander(
-                _heading(group, specific), icon=ICONS.get(group), key=f"group.{group}", on_change="rerun"
-            )
-            if folded.open:
-                with folded:
-                    _widgets(group, specific)
+    """The examples, the list of all tasks, and every setting that is not in sight, by its group."""
+    if SETTINGS.drawn(PRESET):
+        st.selectbox(
+            "Example", PRESETS, index=None, key="preset", placeholder="Start from an example", on_change=_take_preset,
+            format_func=lambda slug: f"{'✓' if PRESETS[slug].expects == 'learns' else '✗'} {PRESETS[slug].title}",
+            disabled=SETTINGS.locks(PRESET),
+        )  # fmt: skip
+    if SETTINGS.drawn("task"):
+        as_fragment(_button)
+    rest = _folded()
+    for group in dict.fromkeys(row.group for row in rest):
+        own = [row for row in rest if row.group == group]
+        folded = st.expander(_heading(group, own), icon=ICONS.get(group), key=f"group.{group}", on_change="rerun")
+        if folded.open:
+            with folded:
+                _widgets(group, own)
 
 
 def _take_preset() -> None:
@@ -97,20 +99,31 @@ def open_settings(group: str) -> None:
 def opened_settings() -> None:
     """The group of settings that a click on the model has opened, in sight, and a button that closes it."""
     group = st.session_state.get(OPENED)
-    specific = [row for row in _rest() if row.group == group]
-    if not specific:
+    own = [row for row in _rest() if row.group == group]
+    if not own or _few():
         return
     with st.container(border=True, key="lab-opened"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"{ICONS.get(str(group), '')} **{group}**")
             st.button("Close", key="lab.close", type="tertiary", on_click=open_settings, args=("",))
-        _widgets(str(group), specific)
+        _widgets(str(group), own)
 
 
 def _rest() -> list[Setting]:
     """The settings that the link leaves in sight and that stand behind the main ones."""
     rows = SETTINGS.rows()
     return [rows[name] for name in SETTINGS.drawn(*rows) if name not in IN_SIGHT]
+
+
+def _few() -> list[Setting]:
+    """The further settings, where a link leaves so few of them that they stand in sight."""
+    rest = _rest()
+    return rest if len(rest) <= FEW else []
+
+
+def _folded() -> list[Setting]:
+    """The settings behind More."""
+    return [row for row in _rest() if row.group != st.session_state.get(OPENED)] if not _few() else []
 
 
 def _widgets(group: str, rows: Iterable[Setting]) -> None:
@@ -124,14 +137,6 @@ def _heading(group: str, rows: Iterable[Setting]) -> str:
     values = SETTINGS.requested()
     changed = sum(values[row.name] != row.default for row in rows)
     return f"{group} · {changed} changed" if changed else group
-
-
-def choose_task() -> None:
-    """The tasks by name and sample, the sentence of the chosen one, and the way to a list of all."""
-    with st.container(gap="xsmall", key="lab-task"):
-        SETTINGS.widget("task", choices=IN_GROUPS, format_func=partial(_with_sample, SETTINGS.requested()))
-        as_fragment(_button)
-        st.caption(TASKS[SETTINGS.requested()["task"]].summary)
 
 
 def _with_sample(values: Mapping[str, Any], name: str) -> str:
@@ -179,7 +184,7 @@ def _choose(name: str) -> None:
     SETTINGS.put({"task": name})
 
 
-# The buttons of a run: Train and Pause, and in a menu Step, Stop, Reset, New seed and the pace
+# The buttons of a run: Train, Pause and Stop; behind More Step, Reset, New seed and the pace
 
 
 PACES = {"Full speed": None, "20 steps per second": 20.0, "5 steps per second": 5.0, "1 step per second": 1.0}
@@ -192,33 +197,38 @@ def submit(config: RunConfig, *, paused: bool = False) -> None:
         recent_runs.show_run(run.id)
 
 
-def controls(run: Run | None, config: RunConfig | None) -> None:
-    """The buttons and the menu. ``config`` is the form's config, None where its settings do not go together."""
-    with st.container(horizontal=True, gap="xxsmall", key="lab-steer"):
+def run_buttons(run: Run | None, config: RunConfig | None) -> None:
+    """Train; Pause and Stop as long as there is something to stop. ``config``: the form's, None where its settings do not go together."""
+    with st.container(horizontal=True, gap="xxsmall", key="lab-run"):
         st.button(
             "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None,
             on_click=_train,
         )  # fmt: skip
-        recent_runs.pause_button(run)
-        with st.popover("More", key="lab-more"):
-            st.button(
-                "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", on_click=_step, args=(run,),
-                disabled=config is None,
-            )  # fmt: skip
+        if recent_runs.can_steer(run):
+            recent_runs.pause_button(run)
             recent_runs.steering_button("stop", run)
-            st.button(
-                "Reset", icon=":material/replay:", help="The same first weights again, waiting at step 0.",
-                disabled=run is None, on_click=_reset, args=(run,),
-            )  # fmt: skip
-            st.button(
-                "New seed", icon=":material/casino:", help="Other first weights and other data; trains at once.",
-                disabled=config is None, on_click=_new_seed,
-            )  # fmt: skip
-            st.selectbox(
-                "Pace", PACES, key=PACE, on_change=_set_pace, args=(run,),
-                help="Full speed learns the classic task in a third of a second; slower lets a class see it happen.",
-            )  # fmt: skip
     recent_runs.say_watching(run)
+
+
+def steering(run: Run | None, config: RunConfig | None) -> None:
+    """Step, Reset, New seed and the pace."""
+    with st.container(horizontal=True, gap="xxsmall", key="lab-steer"):
+        st.button(
+            "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", on_click=_step, args=(run,),
+            disabled=config is None,
+        )  # fmt: skip
+        st.button(
+            "Reset", icon=":material/replay:", help="The same first weights again, waiting at step 0.",
+            disabled=run is None, on_click=_reset, args=(run,),
+        )  # fmt: skip
+        st.button(
+            "New seed", icon=":material/casino:", help="Other first weights and other data; trains at once.",
+            disabled=config is None, on_click=_new_seed,
+        )  # fmt: skip
+    st.selectbox(
+        "Pace", PACES, key=PACE, on_change=_set_pace, args=(run,),
+        help="Full speed learns the classic task in a third of a second; slower lets a class see it happen.",
+    )  # fmt: skip
 
 
 # A press may come together with a setting that does not go with the others: the button was drawn before.

@@ -16,7 +16,7 @@ from pages.parts.experiments.guided import GUESS_FIRST, ask_alone, in_words, obs
 from pages.parts.experiments.presenting import Presenting, asks_to_run, guesses_closed, presenting, shows, take_guess
 from pages.parts.experiments.projector import show_responses, tell_participants
 from pages.parts.experiments.question import UNREAD, ask_here, guess_of, verdict
-from pages.parts.lab.form import act, controls, model_of, submit
+from pages.parts.lab.form import act, model_of, run_buttons, steering, submit
 from pages.parts.lab.state import SETTINGS
 
 
@@ -97,8 +97,14 @@ def run_of_step(config: RunConfig, now: Presenting) -> Run | None:
 
 def show_guided(config: RunConfig, now: Presenting, guide: Guide, run: Run | None) -> None:
     """The screen of a prepared step for somebody alone."""
+
+    def buttons(_: object) -> None:
+        run_buttons(run, config)
+        with st.popover("More"):
+            steering(run, config)
+
     bound = SETTINGS.bound(guide.vary, shown=config.value(guide.vary))
-    guided.show_guided(guide, _visit(now), config, run, bound=bound, buttons=lambda _: controls(run, config))
+    guided.show_guided(guide, _visit(now), config, run, bound=bound, buttons=buttons)
 
 
 def _visit(now: Presenting) -> str:

@@ -4,7 +4,6 @@ happened, and what to try next), the shelf of recent runs, and what becomes of a
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -26,7 +25,7 @@ from engine.tasks import TASKS
 from pages.parts.app import server
 from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words
 from pages.parts.app.page_state import offer_file
-from pages.parts.app.recent_runs import forget_run, kept_runs, recent_runs_of_tab, show_run
+from pages.parts.app.recent_runs import forget_run, kept_runs, recent_runs_of_tab, show_facts, show_run
 from pages.parts.app.visitor import mine, visitor
 from pages.parts.boards.live.board import Layout, Overlay, live_board, overlay
 from pages.parts.charts.colors import color_of, shade
@@ -38,7 +37,7 @@ from pages.parts.lab.state import ARM, ISSUE, SETTINGS, address, fill_form, shar
 OPENED = "arrival"
 """Session key: the issue and the arm that a link came from."""
 MARKS = {"success": ":green[:material/check_circle:]", "alarm": ":red[:material/warning:]", "note": ":material/info:"}
-BEFORE = "This is the untrained model: it guesses. Press **Train**; what it writes turns green as it learns."
+BEFORE = "This model is untrained: it guesses. Press **Train**; what it writes turns green as it learns."
 WHILE = "It trains: in the row “writes”, green is right and red is wrong."
 
 
@@ -97,11 +96,14 @@ def _reference(issue: Experiment) -> Arm | None:
 
 
 def say(run: Run | None, config: RunConfig | None, preset: Preset | None) -> None:
-    """One line, always there, so that nothing below it moves: about the preset, the run so far, or its end."""
-    with st.container(key="lab-said", gap="xxsmall"):
+    """Lines that are always there, so that nothing below them moves: the task and the facts, the run so far, or its end."""
+    with st.container(key="lab-said" if run is None else "lab-said-run", gap="xxsmall"):
         looked_at = preset.look_at if preset is not None else ""
         if run is None:
-            st.markdown(f":material/visibility: {looked_at or BEFORE}")
+            asked = TASKS[config.task].summary if config is not None else ""
+            st.markdown(f":material/visibility: {looked_at or f'**{asked}** {BEFORE}'}")
+            if config is not None:
+                show_facts(config)
         elif run.state in ("queued", "running"):
             st.markdown(f":material/visibility: {looked_at or WHILE}")
         else:
@@ -176,20 +178,19 @@ def overlays_behind(run: Run) -> list[Overlay]:
     """The runs drawn behind the present one: those of the same task that are not hidden."""
     shown = (other for other in kept_runs() if other.events and other.id not in {run.id, *recent_runs_of_tab().hidden})
     behind = [other for other in shown if other.config.task == run.config.task]
-    return [replace(overlay(other, _name(other, run)), in_legend=False) for other in behind]  # a chip names it
+    return [overlay(other, _name(other, run)) for other in behind]
 
 
 def show_recent_runs(run: Run) -> None:
     """The settings in which the runs of this tab differ, and a chip with their values for each run, the present one first."""
     runs = sorted(kept_runs(), key=lambda one: one.id != run.id)
     values = [other.config.flat() for other in runs]
-    common = [row for row in settings_of(run.config) if all(row.name in of_visitor for of_visitor in values)]
-    differing = [row for row in common if any(of_visitor[row.name] != values[0][row.name] for of_visitor in values)]
-    with st.container(horizontal=True, wrap=False, gap="xsmall", vertical_alignment="center", key="lab-shelf"):
-        if differing:
-            st.caption(" · ".join(row.label for row in differing), width="content")
-        for other, of_visitor in zip(runs, values, strict=True):
-            _chip(other, run, " · ".join(row.words(of_visitor[row.name]) for row in differing))
+    common = [row for row in settings_of(run.config) if all(row.name in own for own in values)]
+    differing = [row for row in common if any(own[row.name] != values[0][row.name] for own in values)]
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="lab-shelf"):
+        st.caption(f"Recent runs: {' · '.join(row.label for row in differing)}" if differing else "Recent runs")
+        for other, own in zip(runs, values, strict=True):
+            _chip(other, run, " · ".join(row.words(own[row.name]) for row in differing))
 
 
 def show_beside(run: Run) -> None:
@@ -286,8 +287,7 @@ def settings_json(run: Run) -> str:
 
 def share(run: Run | None, config: RunConfig) -> None:
     """The link to what is on the page with its QR code, also as one for a class; and the same settings on the command line."""
-    with st.container(key="lab-share"):
-        shown = st.popover("Share", icon=":material/share:", key="lab.share", on_change="rerun")
+    shown = st.popover("Share", icon=":material/share:", key="lab.share", on_change="rerun")
     if not shown.open:
         return
     with shown:

@@ -80,8 +80,6 @@ class Overlay:
     name: str
     color: str
     columns: Columns
-    in_legend: bool = True
-    """Whether the figures' legends name it; not where the page names each run beside them."""
 
 
 def overlay(run: ReadableRun, name: str) -> Overlay:
@@ -113,6 +111,8 @@ class Layout:
     """The name of the band (:func:`top_panels`) that takes the picture of the model."""
     room: str = ""
     """Where the board is shown to a room, what is being shown, such as "picture"; it then fills the screen."""
+    folded: Sequence[str] = ()
+    """The ids of the panels behind "More figures", closed at first."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +149,7 @@ def live_board(
     picture, drawn = picture or Picture(), run.config if run else config
     facts = _facts(run.id if run else "", layout.panels, earlier, layout.name) | {
         "level": 2, "levels": {"loss": level_lines(layout.levels)}, "look": picture.look, "band": layout.top_panels, "room": layout.room,
+        "folded": list(layout.folded),
         "untrained": urlencode(to_query(config)) if config else "", "model": picture.model or (stack_of(drawn) if drawn else None),
         "shipped": recording is not None and recording.played is None, "recording": recording.played if recording else None,
         "seconds": recording.seconds if recording else 0.0,
@@ -176,8 +177,7 @@ def _facts(run_id: str, panels: Sequence[PanelName], earlier: Sequence[Overlay],
         for panel, traces in overlay_traces(other.name, other.color, other.columns, index).items():
             for trace in traces:
                 plain = json.loads(trace.to_json())
-                named = {"showlegend": other.in_legend and plain.get("showlegend", True)}
-                overlays[panel].append(plain | named | {"meta": plain["meta"] | {"run": other.run}})
+                overlays[panel].append(plain | {"meta": plain["meta"] | {"run": other.run}})
     return {
         "run": run_id, "name": name, "panels": list(panels), "titled": TITLED, "lines": LINES, "overlays": overlays,
         "help": TERMS[TITLED["stack"][1]].text,

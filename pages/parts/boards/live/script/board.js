@@ -34,7 +34,8 @@ const MAKERS = {
  * @returns {Source}
  */
 function sourceOf(board) {
-  const grid = el("div", { class: "grid" })
+  const [grid, folded] = [el("div", { class: "grid" }), el("div", { class: "grid" })]
+  const fold = el("details", { class: "fold", hidden: true }, el("summary", {}, "More figures"), folded)
   let unfollow = () => {}
   let swallowed = false
   // A board that is mounted again has no data: the page must send all of it.
@@ -72,7 +73,7 @@ function sourceOf(board) {
   const replay = replayBar(board, () => tell())
   const moments = momentsBar(board, replay.look)
   const bar = el("div", { class: "bar" }, replay.root, moments.root)
-  board.canvas.append(bar, grid)
+  board.canvas.append(bar, grid, fold)
   /** Say where the run is: the line and the slider, both of the same step. */
   const tell = () => {
     board.statusLine.draw(inWords())
@@ -93,14 +94,18 @@ function sourceOf(board) {
     place()
   }
   /**
-   * Put each panel into the grid, but the picture of the model into the band above the page's columns, where it is drawn.
+   * Put each panel into the grid or below the fold, but the picture of the model into the band above the page's columns,
+   * where it is drawn.
    */
   const place = () => {
     const band = bands.get(board.data.band ?? "")
     const above = (/** @type {LivePanel} */ panel) => band && panel.id === "stack"
+    const behind = (/** @type {LivePanel} */ { id }) => board.data.folded?.includes(id)
     const rootsOf = (/** @type {LivePanel[]} */ panels) => panels.map(({ root }) => root)
     if (band) holdOnly(band, rootsOf(board.panels.filter(above)))
-    holdOnly(grid, rootsOf(board.panels.filter((panel) => !above(panel))))
+    holdOnly(grid, rootsOf(board.panels.filter((panel) => !above(panel) && !behind(panel))))
+    holdOnly(folded, rootsOf(board.panels.filter(behind)))
+    fold.hidden = !folded.children.length
   }
   bandsChanged.add(place)
 
@@ -114,6 +119,8 @@ function sourceOf(board) {
     Object.assign(board.figures, news.figures ?? {})
     board.milestones = news.milestones ?? board.milestones
     for (const snapshot of news.snapshots ?? []) keep(snapshot)
+    const [latest] = board.snapshots.slice(-1)
+    for (const { root, saysOf } of board.panels) if (latest && saysOf) root.hidden = !saysOf(latest)
     board.have = Math.max(board.have, news.last)
     board.status = news.status
     if (!begun && board.status.step) board.painter.hurry()

@@ -219,6 +219,7 @@ export function encodingPanels(/** @type {LiveBoard} */ board) {
 function encodingPanel(board, name, chosen) {
   const panel = runPanel(board, name, { ofModel: true })
   panel.tools.append(downloads(board, panel))
+  panel.saysOf = ({ encoding }) => Object.keys(encoding).some((one) => one.split(".")[0] === name)
   panel.draw = () => {
     const snapshot = board.snapshot()
     if (!snapshot) return
@@ -227,12 +228,7 @@ function encodingPanel(board, name, chosen) {
     const kept = own in snapshot.encoding ? own : name
     const grid = snapshot.encoding[kept]
     const figure = board.figures[name]
-    if (!grid || !figure) {
-      panel.plot.hidden = true
-      panel.wait.hidden = false
-      panel.wait.textContent = "This encoding has nothing of the kind to show."
-      return
-    }
+    if (!grid || !figure) return
     const trace = figure.data[0]
     const tiled = grid.shape.length === 3
     const z = tiled ? mosaicOf(grid, trace.meta.tile) : matrixOf(grid)

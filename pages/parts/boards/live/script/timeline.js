@@ -243,7 +243,7 @@ export function replayBar(board, tell) {
     play.textContent = timer ? "❚❚" : "▶"
     play.setAttribute("aria-label", timer ? "Pause the replay" : "Play the snapshots")
     live.style.visibility = board.looking == null ? "hidden" : "inherit"
-    live.textContent = board.ended() ? "Latest" : "Live"
+    live.hidden = board.ended() // the slider's end is the latest
   }
   return { root, draw, playOnce, stop, show, look }
 }

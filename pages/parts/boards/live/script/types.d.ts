@@ -211,6 +211,8 @@ export interface LiveData extends Data {
   untrained?: string
   look?: Look
   band?: string
+  /** The ids of the panels behind the fold. */
+  folded?: string[]
   model?: Model | null
   polled?: News & { asked: string }
   recording?: News | null
@@ -228,6 +230,8 @@ export interface LivePanel extends Panel {
   call(shown: string): void
   look?(look: Look): void
   chooseHead?(head: Head): void
+  /** Whether it has anything to show of a model; else it is not there. */
+  saysOf?(snapshot: Snapshot): boolean
   /** When it was last described in words. */
   described?: number
   /** The array behind the plot. */

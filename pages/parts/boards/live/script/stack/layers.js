@@ -342,7 +342,7 @@ function lossCurve() {
         .map(([step, loss], at) => `${at ? "L" : "M"}${(100 * step) / Math.max(1, all)} ${100 - (94 * loss) / highest}`)
         .join(" "),
     )
-    value.textContent = last ? number(last[1]) : ""
+    value.textContent = last ? `loss ${number(last[1])}` : ""
     root.title = last ? `loss ${number(last[1])} at step ${last[0]}` : "loss: not known yet"
     root.setAttribute("aria-label", root.title)
   }

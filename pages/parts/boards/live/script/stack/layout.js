@@ -16,7 +16,7 @@ const [THINNEST, LARGEST, LARGEST_BELOW] = [2, 56, 22] // a head, beside and bel
  * layer's band, the least and the most, and of all, up to four and more.
  */
 const WIDE = {
-  controls: { from: 700, beside: 190, names: 116, bars: 104, top: 26, foot: 24, letters: 15, rows: [10, 84, 132, 136] },
+  controls: { from: 700, beside: 190, names: 116, bars: 104, top: 26, foot: 24, letters: 15, rows: [10, 84, 132, 176] },
   bare: { from: 300, beside: 76, names: 0, bars: 52, top: 6, foot: 8, letters: 15, rows: [6, 50, 66, 66] },
   alone: { from: 300, beside: 84, names: 0, bars: 0, top: 6, foot: 8, letters: 26, rows: [6, 50, 66, 66] },
 }

@@ -282,7 +282,9 @@ class ModelPicture {
     if (!sample || !chosen) return sentence.say("", { words: [], issue: null })
     const { sentence: reads, read } = readingIn({ model, seen, sample }, chosen)
     const named = path?.readings.filter((one) => path.words.some(({ part }) => part === headName(one))) ?? []
-    if (named.length && !pointed) board.suggest?.(named[named.length - 1])
+    const [which] = model.kinds.slice(-1)
+    const brings = named[named.length - 1] ?? (path?.arrives && which && { which, layer: path.layer, head: 0 })
+    if (brings && !pointed) board.suggest?.(brings)
     this.symbols.mark(chosen, path ? flow.hops.map(readBy) : read ? [read] : [])
     const said = toldOf(model, now.look, sample, path?.words ?? [plain(reads)])
     sentence.say(resultOf(now.snapshot, now.look, sample), { ...said, act: this.actOf(now.look, path) })
@@ -350,7 +352,7 @@ function layoutFor(model, sample, { width, tall, room }) {
     tall,
     room: room && tall > 0,
     letter: pageLetter(),
-    times: model.controls && width >= SLIM ? Math.min(1.5, Math.max(1, innerHeight / 720)) : 1, // in a higher window
+    times: model.controls && width >= SLIM ? Math.min(2, Math.max(1, innerHeight / 480 - 0.5)) : 1, // in a higher window
     layers: model.layers,
     heads: model.heads,
     kinds: model.kinds.length,
