@@ -76,11 +76,11 @@ def other_settings() -> None:
         as_fragment(_button)
     rest = _folded()
     for group in dict.fromkeys(row.group for row in rest):
-        own = [row for row in rest if row.group == group]
-        folded = st.expander(_heading(group, own), icon=ICONS.get(group), key=f"group.{group}", on_change="rerun")
+        specific = [row for row in rest if row.group == group]
+        folded = st.expander(_heading(group, specific), icon=ICONS.get(group), key=f"group.{group}", on_change="rerun")
         if folded.open:
             with folded:
-                _widgets(group, own)
+                _widgets(group, specific)
 
 
 def _take_preset() -> None:
@@ -99,14 +99,14 @@ def open_settings(group: str) -> None:
 def opened_settings() -> None:
     """The group of settings that a click on the model has opened, in sight, and a button that closes it."""
     group = st.session_state.get(OPENED)
-    own = [row for row in _rest() if row.group == group]
-    if not own or _few():
+    specific = [row for row in _rest() if row.group == group]
+    if not specific or _few():
         return
     with st.container(border=True, key="lab-opened"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"{ICONS.get(str(group), '')} **{group}**")
             st.button("Close", key="lab.close", type="tertiary", on_click=open_settings, args=("",))
-        _widgets(str(group), own)
+        _widgets(str(group), specific)
 
 
 def _rest() -> list[Setting]:

@@ -185,12 +185,12 @@ def show_recent_runs(run: Run) -> None:
     """The settings in which the runs of this tab differ, and a chip with their values for each run, the present one first."""
     runs = sorted(kept_runs(), key=lambda one: one.id != run.id)
     values = [other.config.flat() for other in runs]
-    common = [row for row in settings_of(run.config) if all(row.name in own for own in values)]
-    differing = [row for row in common if any(own[row.name] != values[0][row.name] for own in values)]
+    common = [row for row in settings_of(run.config) if all(row.name in of_visitor for of_visitor in values)]
+    differing = [row for row in common if any(of_visitor[row.name] != values[0][row.name] for of_visitor in values)]
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="lab-shelf"):
         st.caption(f"Recent runs: {' · '.join(row.label for row in differing)}" if differing else "Recent runs")
-        for other, own in zip(runs, values, strict=True):
-            _chip(other, run, " · ".join(row.words(own[row.name]) for row in differing))
+        for other, of_visitor in zip(runs, values, strict=True):
+            _chip(other, run, " · ".join(row.words(of_visitor[row.name]) for row in differing))
 
 
 def show_beside(run: Run) -> None:
