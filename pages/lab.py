@@ -14,7 +14,10 @@ from pages.parts.app.server import find
 from pages.parts.app.turn import let_others_go
 from pages.parts.boards.live.board import ALL, Layout, PanelName, Picture, live_board, top_panels
 from pages.parts.boards.live.readable_run import controlled_as
+from pages.parts.boards.recorded import FOLDERS, RECORDED
 from pages.parts.experiments.presenting import presenting
+from pages.parts.lab.apart import show_apart
+from pages.parts.lab.apart_state import apart_message, take_apart
 from pages.parts.lab.form import (
     act,
     main_settings,
@@ -58,7 +61,7 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
     show_opened()
     top_panels("lab")  # the picture of the model
     st.html(f"<style>.st-key-band-lab {{ --layers: {config.n_layers if config else 1} }}</style>")
-    st.container(key="lab-apart")  # what is chosen in the picture, taken apart
+    apart = st.container(key="lab-apart")  # what is chosen in the picture, taken apart
     with st.container(key="lab-page"):  # the style says what stands where, also on a phone
         with st.container(key="lab-left"):
             train, main, rest = (st.container(key=f"lab-{name}") for name in ("train", "main", "rest"))
@@ -78,7 +81,9 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
             run or config,
             layout(run, config, view),
             earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
-            picture=Picture(model_of(config, run.config if run else None) if config else None, asdict(view), act),
+            picture=Picture(
+                model_of(config, run.config if run else None) if config else None, asdict(view), apart_message(), act
+            ),
         )
         let_others_go()  # the curve can be drawn now: where a class presses Train at once, each waits for that first
         if run is not None:
@@ -99,6 +104,8 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
                 show_more(run, config)
         if run is not None and config is not None:  # else they stand beside the sentence
             show_facts(config)
+    with apart:  # last, since its figures are computed: all else is there before
+        show_apart(run, config)
 
 
 def layout(run: Run | None, config: RunConfig | None, view: PresetView) -> Layout:
@@ -122,7 +129,7 @@ def show_more(run: Run | None, config: RunConfig | None) -> None:
 
 
 link, ignored = SETTINGS.open_address()
-if (linked_run := link.get(RUN)) is not None:
+if (linked_run := link.get(RUN, RECORDED)) not in FOLDERS:  # of a recorded run the form has the settings
     if (found := find(linked_run)) is None:
         gone = f"run is {as_code(linked_run)}; no run of that name is kept here. The settings are unaffected."
         st.warning(gone, icon=":material/search_off:")
@@ -132,6 +139,7 @@ if link.get(PRESET) in PRESETS:
     st.session_state[WATCHED] = link[PRESET]
 say_ignored(ignored)
 say_ignored(take_opened(link))
+say_ignored(take_apart(link))
 
 run = shown_run()
 config: RunConfig | None = None

@@ -1,7 +1,7 @@
 """Record the runs that come with the app: ``python -m tools.record reverse``, ``hops`` or ``words``.
 
-Beside what every run leaves, the folder of ``reverse`` has the weights at each snapshot. That of ``words``, which the text page lets
-write on arrival, has fewer events, weights of two bytes, and the scores of the counting models.
+The run of ``words``, which the text page lets write on arrival, has fewer events, weights of two bytes, and the scores of the counting
+models.
 """
 
 import json
@@ -15,7 +15,6 @@ from time import time
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
 
 import engine
 from engine.analysis.text.questions import counting_models
@@ -33,7 +32,7 @@ SMALL = (
     "task=reverse seq_len=6 pos_encoding=learned table_init_std=0.02 n_layers=1 n_heads=2 d_model=16 learning_rate=0.01"
 )
 CONFIG = parse(settings(f"{SMALL} steps=300 seed=49"))
-"""A model so small that all its weights are shipped, whose positions are hardly there at first: the accuracy waits until they are. The
+"""A small model whose positions are hardly there at first: the accuracy waits until they are. The
 seed is one with six different symbols to watch and with one head that does nearly all of the work; with others, two share it."""
 TWO = "task=hops vocab_size=5 seq_len=16 pos_encoding=rope n_layers=2 n_heads=1 d_model=32 learning_rate=0.004"
 HOPS = parse(settings(f"{TWO} steps=300 seed=914"))
@@ -49,20 +48,15 @@ EVERY = 10
 """The steps from one snapshot to the next, a divisor of all steps: a player then moves at an even pace."""
 
 
-def record(config: RunConfig, thin: Thin, folder: Path, *, weights_too: bool = True, half: bool = False) -> None:
-    """Train a config and leave its run, with the events that ``thin`` leaves of it, in a folder that does not exist yet. ``weights_too``:
-    also the weights at each snapshot; ``half``: the last weights in half precision."""
+def record(config: RunConfig, thin: Thin, folder: Path, *, half: bool = False) -> None:
+    """Train a config and leave its run, with the events that ``thin`` leaves of it, in a folder that does not exist yet. ``half``: its
+    weights in half precision."""
     torch.set_num_threads(1)  # as in a worker: the same numbers
     run, model = RunFolder(folder), prepare(config)
-    weights: dict[str, torch.Tensor] = {}
     run.write_config(folder.name, config, owner="", created=time())
     for event in thin(train(config, model)):
         run.write_events([event])
-        if isinstance(event, Snapshot) and weights_too:
-            weights |= {f"{event.step}/{name}": tensor.clone() for name, tensor in model.state_dict().items()}
     save_weights(model.half() if half else model, run.weights)
-    if weights_too:
-        save_file(weights, run.weights_at_snapshots)
     gather_snapshots(run)
 
 
@@ -113,10 +107,10 @@ def main(name: str, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     if name == WORDS.name:
         config = text_config()
-        record(config, partial(few_events, steps=config.steps), folder, weights_too=False, half=True)
+        record(config, partial(few_events, steps=config.steps), folder, half=True)
         (folder / COUNTED).write_text(json.dumps(counting_models(config)), "utf-8")
     else:
-        record(SHOWN[name], partial(at_even_steps, every=EVERY), folder, weights_too=name == FOLDER.name)
+        record(SHOWN[name], partial(at_even_steps, every=EVERY), folder)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.torch import load_model, save_model
 from torch import nn
 
@@ -101,16 +101,6 @@ def save_weights(model: nn.Module, path: Path) -> None:
             save_model(saved, str(half_written), metadata)
         except SafetensorError as error:
             raise OSError(str(error)) from error
-
-
-def load_weights(model: nn.Module, file: str, step: int | None) -> None:
-    """Load what :func:`save_weights` left into a model; of a file with the weights at several steps, those at ``step``."""
-    with safe_open(file, "pt") as stored:
-        names = [name for name in stored.keys() if name.startswith(f"{step}/")]  # noqa: SIM118 - it is no dictionary
-        if names:
-            model.load_state_dict({name.partition("/")[2]: stored.get_tensor(name) for name in names})
-            return
-    load_model(model, file)
 
 
 def in_single(model: M) -> M:

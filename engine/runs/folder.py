@@ -87,8 +87,6 @@ class RunFolder:
         self.weights = path / "weights.safetensors"
         self.snapshots = path / "snapshots.npz"
         """The arrays of all snapshots by ``<step>/<group>/<name>``, of a run that comes with the app."""
-        self.weights_at_snapshots = path / "snapshots.safetensors"
-        """The weights at all snapshots by ``<step>/<name>``, where they were recorded: a run keeps those of its end alone."""
         self.state = path / "state.pt"
         """The state of a training; its worker writes it once a minute, and when the run leaves it. Whoever continues with it
         repeats the steps up to the last event."""

@@ -85,13 +85,6 @@ class Run:
         """The file of the trained weights, or None while the worker has not saved them."""
         return self.files.weights if self.files.weights.exists() else None
 
-    def weights_at(self, step: int) -> Path | None:
-        """The file with the weights after a step, or None where they were not kept."""
-        if step == self.step:
-            return self.weights
-        file = self.files.weights_at_snapshots
-        return file if file.exists() and any(event.step == step for event in self.events.of(Snapshot)) else None
-
     def wait_for(self, number: int, timeout: float | None = None) -> bool:
         """Wait until ``number`` events exist or the run is over; False when the time (s) was too short."""
         with self._changed:

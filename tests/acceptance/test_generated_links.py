@@ -17,9 +17,9 @@ from tests.pages.test_hostile_links import HOSTILE, assert_harmless
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.usefixtures("own_data_folder")]
 MODULES = (
-    "attention.state",
     "encodings.state",
     "questions.state",
+    "lab.apart_state",
     "lab.state",
     "cost",
     "notebooks.screen",

@@ -1,4 +1,4 @@
-"""The recorded runs: their weights are those of their snapshots."""
+"""The recorded runs: their weights are those of their last snapshot."""
 
 import json
 from functools import partial
@@ -9,14 +9,14 @@ import pytest
 
 from engine.analysis.attention.attribution import followed
 from engine.analysis.attention.changes import each_head_off
-from engine.analysis.attention.heads import patterns
+from engine.analysis.attention.heads import heads
 from engine.analysis.attention.requests import ModelRequest, SampleRequest
 from engine.config.run_config import parse
 from engine.config.text_recipe import text_config
 from engine.runs.events import Snapshot
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run
-from tools.record import CONFIG, COUNTED, EVERY, FOLDER, SHOWN, WORDS, at_even_steps, record
+from tools.record import COUNTED, EVERY, FOLDER, SHOWN, WORDS, at_even_steps, record
 
 
 @pytest.fixture(scope="module", params=["made here", "shipped"])
@@ -29,21 +29,13 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     return Run.from_disk(RunFolder(folder))
 
 
-def asked(run: Run, step: int) -> ModelRequest:
-    return ModelRequest(run.config, str(run.weights_at(step)), step)
-
-
-def test_snapshots_are_evenly_spaced_and_the_weights_of_each_give_its_patterns(run: Run) -> None:
+def test_snapshots_are_evenly_spaced_and_the_weights_give_the_patterns_of_the_last(run: Run) -> None:
     steps = [event.step for event in run.events.of(Snapshot)]
     assert (steps[0], steps[-1]) == (0, run.config.steps)
     assert len({after - before for before, after in pairwise(steps)}) == 1
 
-    for event in run.events.of(Snapshot):
-        there = patterns(asked(run, event.step), SampleRequest())["self"]
-        np.testing.assert_allclose(there, event.patterns["self"], atol=1e-4)
-
-    assert run.weights_at(run.config.steps) == run.weights
-    assert run.weights_at(1) is None
+    there = heads(ModelRequest(run.config, str(run.weights)), SampleRequest())["patterns"]["self"]
+    np.testing.assert_allclose(there, run.events.of(Snapshot)[-1].patterns["self"], atol=1e-4)
 
 
 def test_the_run_of_two_layers_has_a_path_whose_heads_are_needed_and_the_answers_move_up_to_it() -> None:
@@ -55,7 +47,7 @@ def test_the_run_of_two_layers_has_a_path_whose_heads_are_needed_and_the_answers
     assert followed(snapshots[0])[1] is None
     last = [path for path in paths if path][-1]
     assert last.induction
-    off = each_head_off(asked(run, run.config.steps))
+    off = each_head_off(ModelRequest(run.config, str(run.weights)))
     costs = {row["place"]: off["whole"]["accuracy"] - row["accuracy"] for row in off["rows"]}
     assert all(costs[reading.part] > 0.1 for reading in last.readings), costs
 
@@ -67,10 +59,7 @@ def test_what_is_shipped_is_what_the_command_makes_and_small() -> None:
         assert shipped.config == config
         assert [event.step for event in shipped.events.of(Snapshot)] == list(range(0, config.steps + 1, EVERY))
         assert folder.size() < 800_000
-        files = 5 if config == CONFIG else 4
-        assert len(list(folder.path.iterdir())) == files, (
-            "the arrays of all snapshots are one file, and their weights another"
-        )
+        assert len(list(folder.path.iterdir())) == 4, "the arrays of all snapshots are one file"
 
     words, counted = Run.from_disk(RunFolder(WORDS)), json.loads((WORDS / COUNTED).read_text("utf-8"))
     assert (words.config, words.state, words.step) == (text_config(), "finished", text_config().steps)

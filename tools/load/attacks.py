@@ -47,14 +47,14 @@ async def jobs(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) 
     """Thirty tabs that each ask for other pictures, and a very long prompt."""
     writer = await tabs.enter_async_context(opened(http, address, "text", "steps=20"))
     await writer.press("Train")
-    flood = [("encodings", f"seq_len={length}&reach=4") for length in range(100, 100 + TABS // 2)]
-    flood += [("attention", f"sample={sample}") for sample in range(TABS - len(flood))]
+    flood = [f"seq_len={length}&reach=4" for length in range(100, 100 + TABS)]
 
-    async def ask(page: str, query: str) -> None:
-        tab = await tabs.enter_async_context(opened(http, address, page, query))
-        label = "Encoding B" if page == "encodings" else "Held-out sequence"
+    async def ask(query: str) -> None:
+        tab = await tabs.enter_async_context(opened(http, address, "encodings", query))
         while True:
-            await (tab.move(label) if tab.has(label) else tab.rerun("open"))  # again, where the page did not come
+            await (
+                tab.move("Encoding B") if tab.has("Encoding B") else tab.rerun("open")
+            )  # again where the page did not come
 
     async def write() -> None:
         while not writer.has("Write"):
@@ -63,7 +63,7 @@ async def jobs(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) 
         while True:
             await writer.press("Write")
 
-    await asyncio.gather(write(), *(ask(page, query) for page, query in flood))
+    await asyncio.gather(write(), *map(ask, flood))
 
 
 async def streams(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:

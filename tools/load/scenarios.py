@@ -33,7 +33,6 @@ MORE = ("More on this question",)
 TRAIN = "Train it here, too"
 MOVED = (
     ("lab", LAB),
-    ("attention", ("Held-out sequence", "Layer", "Query")),
     ("encodings", ("Encoding A", "Encoding B")),
     ("text", ("Positional encoding", "Vocabulary", "Steps")),
 )

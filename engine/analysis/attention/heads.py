@@ -8,7 +8,6 @@ induction, the symbol after an earlier place of the query's own symbol, as in Ol
 
 from collections.abc import Callable
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -64,11 +63,6 @@ def heads(request: ModelRequest, sample: SampleRequest) -> Heads:
         "named_from": NAMED,
         "rollout": rolled_out(request, cache),
     }
-
-
-def patterns(request: ModelRequest, sample: SampleRequest) -> dict[str, np.ndarray]:
-    """The patterns of one sequence by kind of attention, [layer, head, query, key]."""
-    return patterns_in(run_with_cache(model_of(request), sample_of(request.config, sample))[1])
 
 
 def head_view(pattern: Tensor, metrics: dict[str, float]) -> HeadView:

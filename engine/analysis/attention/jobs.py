@@ -32,13 +32,6 @@ class ReadSequence(Job[SequenceRead], function=".model:sequence", noun="Reading 
     request: SampleRequest
 
 
-class TrainAgain(Job[int], function=".model:train_again", noun="Training the model again"):
-    """The step that the training has come to."""
-
-    request: ModelRequest
-    seconds: float
-
-
 class HeadNumbers(TypedDict):
     """One head's means over held-out sequences."""
 
@@ -76,11 +69,6 @@ class Heads(TypedDict):
 
 
 class DescribeHeads(Job[Heads], function=".heads:heads", noun="Describing the heads"):
-    request: ModelRequest
-    sample: SampleRequest
-
-
-class ComputePatterns(Job[dict[str, np.ndarray]], function=".heads:patterns", noun="Computing the attention patterns"):
     request: ModelRequest
     sample: SampleRequest
 
@@ -211,7 +199,7 @@ class ShowUntrained(Job[list[Event]], function=".model:before_training", noun="C
 
 class ReadUserSequence(Job[Snapshot], function=".model:user_sequence_read", noun="Reading your sequence"):
     """The snapshot of a model that reads the ``text``, token names separated by spaces; of an empty text, the first held-out sequence,
-    which a run is watched on. Step 0 is the untrained model. ``without``: parts that are taken away from the model."""
+    which a run is watched on. ``without``: parts that are taken away from the model."""
 
     request: ModelRequest
     text: str

@@ -1,15 +1,11 @@
 """The model and the sequence of a question about attention; the last ones are cached for the next question."""
 
-import math
-from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
-from time import perf_counter
 
 import torch
-from safetensors.torch import load_model, save_model
+from safetensors.torch import load_model
 from torch import Tensor, nn
 
 from engine.analysis.attention.ablation import ablated, stack_of
@@ -19,7 +15,6 @@ from engine.analysis.attention.requests import (
     ModelRequest,
     SampleRequest,
     attentions_of,
-    file_of,
     lengths_in_words,
     shortest_known,
     tap_name,
@@ -28,15 +23,13 @@ from engine.analysis.measurements.depth import untrained
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.estimate.layout import shapes
-from engine.foundation.files import adding, note_use
 from engine.model.activations import ActivationCache, OnlyThese
 from engine.model.attention import Attention
 from engine.model.baselines import Baseline
 from engine.model.block import NOWHERE
-from engine.model.build import build_model, in_single, load_weights
+from engine.model.build import build_model, in_single
 from engine.model.transformer import Transformer
 from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot
-from engine.runs.record_options import LEAST_RECORD
 from engine.settings.errors import quoted
 from engine.tasks import TASKS
 from engine.tasks.text import TextSettings
@@ -44,12 +37,10 @@ from engine.tasks.text.encoded import read_text
 from engine.training.data import Batch, Data
 from engine.training.evaluation import accuracies, forward, loss_of
 from engine.training.snapshot import take_snapshot, token_names
-from engine.training.train import prepare, train
+from engine.training.train import train
 
 MAX_MODELS_IN_MEMORY = 6
 """The number of models that a worker keeps in memory."""
-KEPT_FILES = 64
-"""The number of weight files of models trained again that stay on disk."""
 
 
 @lru_cache(maxsize=MAX_MODELS_IN_MEMORY)
@@ -59,9 +50,7 @@ def model_of(request: ModelRequest) -> Transformer:
         return rebuilt(model_of(replace(request, changes=())), request.config.replace(**dict(request.changes)))
     model = untrained(request.config)
     if request.weights:
-        load_weights(model, request.weights, request.step)
-    elif request.step != 0:
-        _load_trained_again(model, request)
+        load_model(model, request.weights)
     return in_single(model)
 
 
@@ -70,60 +59,6 @@ def rebuilt(model: Transformer, config: RunConfig) -> Transformer:
     changed = untrained(config)
     changed.load_state_dict(model.state_dict(), strict=False)
     return in_single(changed)
-
-
-@dataclass
-class Retraining:
-    """A model that is being trained again to a step, between two calls."""
-
-    model: Transformer
-    events: Iterator[Event]
-    step: int = 0
-
-
-_trainings: OrderedDict[ModelRequest, Retraining] = OrderedDict()
-
-
-def train_again(request: ModelRequest, seconds: float = math.inf) -> int:
-    """Train a config towards a step for at most ``seconds`` and store the weights once there; returns the step that it has come to.
-
-    A further call continues, so that other runs have their turn in between. The same config gives the same numbers on
-    the same CPU, and nearly the same on a GPU. Raises ValueError where training fails.
-    """
-    file, until = file_of(request), perf_counter() + seconds
-    if file.exists():
-        return request.at_step
-    if request not in _trainings:
-        model = prepare(request.config)
-        _trainings[request] = Retraining(model, train(request.config, model, LEAST_RECORD))  # type: ignore[arg-type]
-        while len(_trainings) > MAX_MODELS_IN_MEMORY:
-            _trainings.popitem(last=False)
-    training = _trainings[request]
-    while training.step < request.at_step and perf_counter() < until:
-        event = next(training.events)
-        if isinstance(event, Failed):
-            del _trainings[request]
-            raise ValueError(event.reason)
-        if isinstance(event, Progress):
-            training.step = event.step
-    if training.step == request.at_step:
-        with adding(file, KEPT_FILES) as half_written:
-            save_model(_trainings.pop(request).model.cpu(), str(half_written))
-    return training.step
-
-
-def _load_trained_again(model: Transformer, request: ModelRequest) -> None:
-    """Load the weights of a model that was trained again, or train it first: also where another process has just deleted its file as one
-    of the oldest."""
-    file = file_of(request)
-    while True:
-        try:
-            load_model(model, str(file))
-            with suppress(OSError):
-                note_use(file)
-            return
-        except FileNotFoundError:
-            train_again(request)
 
 
 @lru_cache(maxsize=4)
@@ -279,5 +214,5 @@ def baseline_of(request: ModelRequest) -> Transformer | Baseline:
     """The model without attention in evaluation mode, on the CPU in single precision: untrained, or with stored weights."""
     model = build_model(request.config, **shapes(request.config).of_model)
     if request.weights:
-        load_weights(model, request.weights, request.step)
+        load_model(model, request.weights)
     return in_single(model)

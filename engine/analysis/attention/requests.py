@@ -7,9 +7,6 @@ from typing import Literal
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes, trained_lengths
-from engine.foundation.code_hash import code_hash
-from engine.foundation.files import data_folder
-from engine.foundation.stored_json import hash_of
 from engine.foundation.tables import read_tables
 from engine.settings.fields import Value
 from engine.tasks import TASKS
@@ -20,27 +17,24 @@ cross-attention."""
 
 MAX_ATTENTION_WEIGHTS = 50_000_000
 """The most attention weights of one sequence, over all layers and heads, that a worker computes for a page."""
-FOLDER = "trained_again"
 WIDTHS = (4, 16, 64, 256)
 """Head widths at which scores, and the entropy of their softmax, are compared before training."""
 
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """A trained model: a config with its stored weights, or trained again up to a step."""
+    """A model: a config with its stored weights, or untrained."""
 
     config: RunConfig
     weights: str = ""
-    """The absolute path of the file with the weights at that step; empty where none are stored and the model is trained again."""
-    step: int | None = None
-    """The step whose model is analysed; None: the last one."""
+    """The absolute path of the file with the trained weights; empty for the untrained model."""
     changes: tuple[tuple[str, object], ...] = ()
     """Settings to change for the analysis, with the same weights: those of :data:`FAULTS`."""
 
     @property
     def at_step(self) -> int:
         """The step whose model is analysed."""
-        return self.config.steps if self.step is None else self.step
+        return self.config.steps if self.weights else 0
 
 
 @dataclass(frozen=True)
@@ -84,11 +78,6 @@ def lengths_in_words(config: RunConfig) -> str:
     return f"The model is trained on {trained} tokens{'; shorter sequences are new to it' if shorter else ''}."
 
 
-def file_of(request: ModelRequest) -> Path:
-    """The file for the weights of a model that was trained again; the same code trains it only once on a machine."""
-    return data_folder() / FOLDER / f"{hash_of([code_hash(), request.config.flat()], 24)}-{request.at_step}.safetensors"
-
-
 @dataclass(frozen=True)
 class Fault:
     """A fault as changes to settings of RunConfig. Faults of one ``group`` exclude each other."""
@@ -118,4 +107,4 @@ def why_not(config: RunConfig, name: str) -> str:
 def with_faults(request: ModelRequest, names: Collection[str]) -> ModelRequest:
     """The same trained model with the faults switched on."""
     changes = {setting: value for name in FAULTS if name in names for setting, value in FAULTS[name].changes.items()}
-    return ModelRequest(request.config, request.weights, request.step, tuple(changes.items()))
+    return ModelRequest(request.config, request.weights, tuple(changes.items()))

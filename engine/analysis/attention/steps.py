@@ -28,7 +28,7 @@ from engine.training.data import Batch
 from engine.training.snapshot import answer_namer, array
 
 
-def steps(request: ModelRequest, sample: SampleRequest, head_part: Part, query: int) -> Steps:
+def steps(request: ModelRequest, sample: SampleRequest, part: Part, query: int) -> Steps:
     """All intermediate values between one query and its output. Raises ValueError with one sentence.
 
     By name, [key] each: ``product`` q . k before any rotation, ``turned`` after it, ``scaled`` with the scale, ``bias``
@@ -40,15 +40,15 @@ def steps(request: ModelRequest, sample: SampleRequest, head_part: Part, query: 
     """
     config = request.config.replace(**dict(request.changes)) if request.changes else request.config
     model, batch = model_of(request), sample_of(config, sample)
-    queries, keys = tokens_at(config, batch, head_part.which)
+    queries, keys = tokens_at(config, batch, part.which)
     if not 0 <= query < len(queries):
         raise ValueError(f"query is {query}; allowed is a whole number from 0 to {len(queries) - 1}.")
     logits, cache = run_with_cache(model, batch)
-    attention, encoding = attention_at(model, head_part), encoding_at(model, head_part)
-    name = tap_name(config, head_part.which, head_part.layer)
-    at, head = positions_at(batch, head_part), head_part.head
-    q, k, v = (cache[f"{name}.{part}"] for part in "qkv")  # [1, head, length, d_head]
-    scores, pattern, out = (cache[f"{name}.{part}"] for part in ("scores", "pattern", "out"))
+    attention, encoding = attention_at(model, part), encoding_at(model, part)
+    name = tap_name(config, part.which, part.layer)
+    at, head = positions_at(batch, part), part.head
+    q, k, v = (cache[f"{name}.{tap}"] for tap in "qkv")  # [1, head, length, d_head]
+    scores, pattern, out = (cache[f"{name}.{tap}"] for tap in ("scores", "pattern", "out"))
     with torch.no_grad():
         turned_q, turned_k = encoding.rotate(q, at), encoding.rotate_keys(k, at)
         ready = attention.prepare(turned_q, turned_k)
@@ -59,7 +59,7 @@ def steps(request: ModelRequest, sample: SampleRequest, head_part: Part, query: 
         mixed = pattern @ v if term is None else pattern @ v + term  # [1, head, query, d_head]
         weight = attention.out.weight.view(out.size(-1), attention.n_heads, -1)  # [d_model, head, d_head]
         projected = torch.einsum("hd,mhd->hm", mixed[0, :, query], weight)  # [head, d_model]
-        without = _scores_without_encoding(model, batch, config, head_part)
+        without = _scores_without_encoding(model, batch, config, part)
     blocked = blocked_in(scores)
     score = (compared + added).masked_fill(blocked, 0.0)
     gap = max(
@@ -70,7 +70,7 @@ def steps(request: ModelRequest, sample: SampleRequest, head_part: Part, query: 
     def row(t: Tensor) -> np.ndarray:
         return array(t[0, head, query])
 
-    asks = head_part.which != "encoder"
+    asks = part.which != "encoder"
     answer = answer_namer(config)
     return {
         "keys": keys, "position": at[query], "turned_q": row(turned_q), "turned_k": array(turned_k[0, head]), "v": array(v[0, head]),
@@ -80,14 +80,14 @@ def steps(request: ModelRequest, sample: SampleRequest, head_part: Part, query: 
         "weighted": array(pattern[0, head, query, :, None] * v[0, head]),
         "value_term": None if term is None else row(term), "mixed": row(mixed),
         "projected": array(projected), "bias_out": array(attention.out.bias), "out": array(out[0, query]), "gap": gap,
-        "rotates": head_part.which != "cross" and config.encoding.acts_on == "rotation",
+        "rotates": part.which != "cross" and config.encoding.acts_on == "rotation",
         "predicted": answer(int(logits[0, query].argmax())) if asks else "",
         "target": answer(int(batch.targets[0, query])) if asks and batch.targets[0, query] >= 0 else "",
         "d_head": q.size(-1), "d_model": out.size(-1),
     }  # fmt: skip
 
 
-def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig, head_part: Part) -> Tensor:
+def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig, part: Part) -> Tensor:
     """The scores with the encoding left out and all else equal: [1, head, query, key].
 
     An encoding that acts on scores, or rotates q and k, is left out of this layer alone; one that is added to the embedding is
@@ -95,7 +95,7 @@ def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig
     """
     reads = ablated(model, [Part("encoding")]) if config.encoding.acts_on == "embedding" else model
     cache = run_with_cache(reads, batch)[1]
-    name, attention = tap_name(config, head_part.which, head_part.layer), attention_at(model, head_part)
+    name, attention = tap_name(config, part.which, part.layer), attention_at(model, part)
     return attention.pattern.scores(*attention.prepare(cache[f"{name}.q"], cache[f"{name}.k"]))
 
 

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from engine.config.link import without_marks
 from engine.experiments.issues import COSTS
+from pages.parts.app.page_state import CARRIED, NAMES
 
 Query = dict[str, str]
 
@@ -17,6 +19,15 @@ class Moved(NamedTuple):
     """The page's file in ``pages/``."""
     query: Callable[[Query], Query] = same
     """What becomes of a link's query."""
+
+
+def apart(query: Query) -> Query:
+    """What the page of attention showed, the lab takes apart. The controls that a link could hide there are gone."""
+    old = {name: text for name, text in without_marks(query).items() if name not in NAMES}
+    if old.get("query", "").isdecimal():  # so the position that reads was once called, and it counted from 0
+        old["position"] = str(int(old.pop("query")) + 1)
+    view = old.pop("view", "steps")
+    return {"apart": view} | {name if name in ("run", *CARRIED) else f"apart.{name}": old[name] for name in old}
 
 
 def designed(query: Query) -> Query:
@@ -35,6 +46,7 @@ def _six_steps(query: Query) -> Query:
 
 
 EARLIER: Mapping[str, Moved] = {
+    "attention": Moved("lab.py", apart),
     "issues": Moved("questions.py"),
     "answer": Moved("questions.py", lambda query: query | {"found": "true"}),
     "design": Moved("encodings.py", designed),

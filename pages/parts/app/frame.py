@@ -43,7 +43,6 @@ PAGES = (
     AppPage("Notebooks", "notebooks", "code_blocks"),
     AppPage("Class", "classroom"),
     AppPage("Slide", "slide"),
-    AppPage("Attention", "attention"),
     AppPage("Text", "text"),
 )
 FIRST = PAGES[0]

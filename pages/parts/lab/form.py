@@ -21,6 +21,7 @@ from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.recent_runs import SHOWN
 from pages.parts.boards.component import Json
 from pages.parts.boards.live.stack import StackPart, part_kinds, stack_of
+from pages.parts.lab.apart_state import choose
 from pages.parts.lab.state import PRESET, SETTINGS, WATCHED, fill_form, form_config
 
 MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len"))
@@ -295,13 +296,15 @@ def model_of(config: RunConfig, shown: RunConfig | None) -> Json:
 
 
 def act() -> None:
-    """Parts of the picture were clicked: change the settings, open the group of settings, or train, as they ask."""
+    """Parts of the picture were clicked: change the settings, open the group of settings, train, or take a head apart, as they ask."""
     changes: Json = {}
     for request in received((st.session_state.get(KEY) or {}).get("act"), RECEIVED):
         values = request.get("set")
         changes |= {name: value for name, value in values.items() if _free(name)} if isinstance(values, dict) else {}
         if request.get("open"):
             open_settings(str(request["open"]))
+        if isinstance(request.get("apart"), dict):
+            choose(request["apart"])
     if changes:
         SETTINGS.put(changes)
         with suppress(ConfigError):  # the page says which settings do not go together

@@ -271,10 +271,6 @@ def take_run_away(run: Run) -> None:
             offer_hand_in()
         if run.config.architecture.attends:
             st.page_link(
-                "attention.py", label="Look at its attention", icon=":material/visibility:", query_params={"run": run.id},
-                disabled=run.live, help="Taken apart head by head, once the run has ended.",
-            )  # fmt: skip
-            st.page_link(
                 "encodings.py", label="Its encoding through training", icon=":material/pin_drop:",
                 query_params={"view": "training", "run": run.id},
             )  # fmt: skip

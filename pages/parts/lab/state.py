@@ -11,7 +11,8 @@ from engine.settings.errors import Problem, not_one_of
 from engine.settings.fields import Setting
 from engine.settings.names import meant
 from pages.parts.app.page_state import PageSettings
-from pages.parts.app.server import find
+from pages.parts.boards.recorded import run_named
+from pages.parts.lab.apart_state import apart_query, of_apart
 
 RUN = "run"
 PRESET = "preset"
@@ -38,9 +39,11 @@ class LabSettings(PageSettings):
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any] | None, list[Problem]]:
         """Settings in a link win over those of its preset, these over those of the run it names."""
-        specific = {name: text for name, text in query.items() if name not in (RUN, PRESET, ISSUE, ARM)}
+        specific = {
+            name: text for name, text in query.items() if name not in (RUN, PRESET, ISSUE, ARM) and not of_apart(name)
+        }
         preset = meant(query[PRESET], PRESETS) if PRESET in query else None
-        run = find(query[RUN]) if RUN in query else None
+        run = run_named(query[RUN]) if RUN in query else None
         problems: list[Problem] = []
         base = to_query(run.config) if run is not None else {}
         if preset is not None and preset not in PRESETS:
@@ -79,8 +82,9 @@ def form_config() -> RunConfig:
 
 
 def address(run: Run | None) -> dict[str, str]:
-    """The query of a link to what is on the page: the run, and settings away from their defaults or from it."""
-    return SETTINGS.query(run.config.flat()) | {RUN: run.id} if run is not None else SETTINGS.query()
+    """The query of a link to what is on the page: the run, settings away from their defaults or from it, and what is taken apart."""
+    query = SETTINGS.query(run.config.flat()) | {RUN: run.id} if run is not None else SETTINGS.query()
+    return query | apart_query()
 
 
 def share_link(config: RunConfig, run: Run | None) -> str:

@@ -5,11 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from engine.analysis.attention import requests
-from engine.analysis.attention.requests import ModelRequest
-from engine.config.run_config import RunConfig
 from engine.foundation.code_hash import ENGINE, LEFT_OUT, code_hash
 
 COUNT = (
@@ -65,9 +60,3 @@ def test_what_trains_imports_nothing_that_is_left_out() -> None:
     found = subprocess.run([sys.executable, "-c", TRAINED], capture_output=True, text=True, check=True).stdout
     assert "'engine.training.train'" in found
     assert [name for name in LEFT_OUT if f"'engine.{name.replace('/', '.')}" in found] == []
-
-
-def test_weights_are_trained_again_after_the_code_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = requests.file_of(ModelRequest(RunConfig()))
-    monkeypatch.setattr(requests, "code_hash", lambda: "other")
-    assert requests.file_of(ModelRequest(RunConfig())) != before

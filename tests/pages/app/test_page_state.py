@@ -210,7 +210,6 @@ def _unfold(app: AppTest, page: str) -> None:
         ("cost.py", "costs.set.", "n_heads", "d_model"),
         ("text.py", "text.set.", "steps", "vocab_size"),
         ("encodings.py", "encodings.set.", "n_heads", "d_model"),
-        ("attention.py", "attention.set.", "layer", "head"),
     ],
 )
 def test_other_pages_hide_and_lock_too(open_page: Open, page: str, prefix: str, hidden: str, locked: str) -> None:

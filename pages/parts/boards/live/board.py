@@ -124,6 +124,9 @@ class Picture:
     look: Json = field(default_factory=dict)
     """The attention and the gradient norms to begin with, by the names of :class:`engine.config.presets.PresetView`; also ``without``, the
     parts that are taken away, ``swaps``, the places of symbols that change places, and ``marks``, the kind of part that is to be seen."""
+    apart: Json | None = None
+    """Whether the page takes the model apart now (``open``), and the head, the position and the text that it takes (``which``, ``layer``,
+    ``head``, ``position``, ``text``), which count from 1; None for what the picture shows. None altogether on a page that cannot."""
     on_act: Callable[[], None] = nothing
     """Called after a click on a part; finds what is asked under ``act`` in the session's key of the board."""
 
@@ -148,8 +151,8 @@ def live_board(
     run = None if isinstance(shown, RunConfig) else shown.run if isinstance(shown, Recording) else shown
     picture, drawn = picture or Picture(), run.config if run else config
     facts = _facts(run.id if run else "", layout.panels, earlier, layout.name) | {
-        "level": 2, "levels": {"loss": level_lines(layout.levels)}, "look": picture.look, "band": layout.top_panels, "room": layout.room,
-        "folded": list(layout.folded),
+        "level": 2, "levels": {"loss": level_lines(layout.levels)}, "band": layout.top_panels, "room": layout.room,
+        "look": picture.look, "apart": picture.apart, "folded": list(layout.folded),
         "untrained": urlencode(to_query(config)) if config else "", "model": picture.model or (stack_of(drawn) if drawn else None),
         "shipped": recording is not None and recording.played is None, "recording": recording.played if recording else None,
         "seconds": recording.seconds if recording else 0.0,

@@ -47,7 +47,7 @@ def user_sequence_message(config: RunConfig, weights: str, text: str, ask: Ask, 
         raise JobError(f"Your sequence has {len(text):,} characters; allowed are at most {MOST_LETTERS:,}.")
     if sentence := too_large(config):
         raise JobError(sentence)
-    request, parts = ModelRequest(config, weights, None if weights else 0), parts_named(config, without)
+    request, parts = ModelRequest(config, weights), parts_named(config, without)
 
     def message() -> Payload:
         read = ask(ReadUserSequence(request, text, parts))

@@ -167,14 +167,12 @@ def test_a_snapshot_without_a_layer_has_one_layer_less_and_reads_the_sequence_th
     settings: dict[str, Any],
 ) -> None:
     config = parse({"seq_len": 6, "n_layers": 3, "device": "cpu", **settings})
-    whole = user_sequence_read(ModelRequest(config, step=0), "")
-    less = user_sequence_read(ModelRequest(config, step=0), "", parts_named(config, ["layer.1"]))
+    whole = user_sequence_read(ModelRequest(config), "")
+    less = user_sequence_read(ModelRequest(config), "", parts_named(config, ["layer.1"]))
     assert less.samples[0].tokens == whole.samples[0].tokens
     assert [len(one.residual["norm"]) for one in (whole, less)] == [4, 3]
     np.testing.assert_allclose(less.residual["norm"][:2], whole.residual["norm"][:2], rtol=1e-5)
     if config.architecture.attends:
         assert [len(one.patterns["self"]) for one in (whole, less)] == [3, 2]
-    nothing = user_sequence_read(
-        ModelRequest(config, step=0), "", parts_named(config, ["layer.0", "layer.1", "layer.2"])
-    )
+    nothing = user_sequence_read(ModelRequest(config), "", parts_named(config, ["layer.0", "layer.1", "layer.2"]))
     assert nothing.samples[0].tokens == whole.samples[0].tokens

@@ -216,7 +216,7 @@ def test_there_is_no_path_with_one_layer_in_an_old_recording_and_without_attenti
 def test_every_family_has_paths_from_the_layer_of_the_answer_down(family: str, without: tuple[str, ...]) -> None:
     """Of an untrained model, as if each answer had arrived."""
     config = parse({"task": "reverse", "family": family, "n_layers": 3, "n_heads": 2, "seq_len": 6})
-    look = user_sequence_read(ModelRequest(config, step=0), "", parts_named(config, without))
+    look = user_sequence_read(ModelRequest(config), "", parts_named(config, without))
     right = look.residual["right"].copy()
     right[-1] = 1.0
     paths = followed(replace(look, residual={**look.residual, "right": right}))[0]

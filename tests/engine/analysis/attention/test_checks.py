@@ -26,7 +26,7 @@ CAUGHT_BY = {
 
 
 def failed(faults: tuple[str, ...], **settings: Any) -> set[str]:
-    request = ModelRequest(tiny_config(seq_len=4, **settings), step=0)
+    request = ModelRequest(tiny_config(seq_len=4, **settings))
     checks = switch_faults_on(request, SampleRequest(), PLACE, faults)["after"]["checks"]
     return {row["name"] for row in checks if row["passed"] is False}
 
@@ -62,7 +62,7 @@ def test_faults_add_up_and_those_that_do_not_apply_say_why() -> None:
 
 
 def test_the_code_shown_is_what_ran_and_the_numbers_are_there() -> None:
-    request = ModelRequest(tiny_config(seq_len=4), step=0)
+    request = ModelRequest(tiny_config(seq_len=4))
     seen = switch_faults_on(request, SampleRequest(), PLACE, ("mask_missing",))
     assert seen["before"]["influence"].shape == (7, 7)
     assert np.tril(seen["before"]["influence"], -1).max() == 0.0
@@ -87,7 +87,7 @@ PAIR = {"family": "encoder_decoder"}
 
 def taken(part: Part, query: int = 7, **settings: Any) -> dict[str, Any]:
     config = tiny_config(seq_len=5 if settings.get("family") != "encoder_decoder" else 8, **settings)
-    return steps(ModelRequest(config, step=0), SampleRequest(1), part, query)
+    return steps(ModelRequest(config), SampleRequest(1), part, query)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ SHORT = {"n_layers": 2, "n_heads": 4, "seq_len": 6}
 
 def answers(config: RunConfig, off: list[Part], rows: slice) -> np.ndarray:
     """Which answers are right with some heads' outputs multiplied by zero, [sequence, asked]."""
-    model, batch = model_of(ModelRequest(config, step=0)), held_out(config).rows(rows)
+    model, batch = model_of(ModelRequest(config)), held_out(config).rows(rows)
     region = next(iter(batch.regions.values()))
     gates = torch.ones(len(attentions(model)), config.n_heads)
     for part in off:
@@ -37,7 +37,7 @@ def answers(config: RunConfig, off: list[Part], rows: slice) -> np.ndarray:
 @pytest.mark.parametrize("family", ["decoder", "encoder_decoder"])
 def test_the_answers_lost_are_those_that_switching_the_heads_off_loses(family: str) -> None:
     config = parse({**SHORT, "family": family, "task": "reverse", "vocab_size": 3})
-    request = ModelRequest(config, step=0)
+    request = ModelRequest(config)
     follows, here, others = lost_without(request, "", HEAD)
     assert follows is not None
     assert follows != HEAD
@@ -50,14 +50,14 @@ def test_the_answers_lost_are_those_that_switching_the_heads_off_loses(family: s
 
 
 def test_it_reads_a_sequence_of_the_readers_own_and_says_what_is_wrong_with_it() -> None:
-    request = ModelRequest(parse({**SHORT, "task": "reverse", "vocab_size": 3}), step=0)
+    request = ModelRequest(parse({**SHORT, "task": "reverse", "vocab_size": 3}))
     assert lost_without(request, "0 1 2 0 1 2", HEAD)[1].sequences == 1
     with pytest.raises(ValueError, match="Your token “7” is not known"):
         AblateHead(request, "7 1 2 0 1 2", HEAD).do()
 
 
 def test_a_model_with_one_head_has_no_other_that_could_take_over() -> None:
-    request = ModelRequest(parse({"task": "reverse", "n_layers": 1, "n_heads": 1}), step=0)
+    request = ModelRequest(parse({"task": "reverse", "n_layers": 1, "n_heads": 1}))
     follows, _, others = lost_without(request, "", Part("head"))
     assert follows is None
     assert others.without == others.without_both

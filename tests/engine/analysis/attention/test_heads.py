@@ -16,7 +16,7 @@ from tests.engine.tiny import tiny_config
 LENGTH = 9
 CAUSAL = torch.ones(1, LENGTH, LENGTH).tril().bool()
 ALL = torch.ones_like(CAUSAL)
-MODEL = ModelRequest(tiny_config(seq_len=4), step=0)
+MODEL = ModelRequest(tiny_config(seq_len=4))
 PLACE = Part("head", "self", 1, 3)
 
 
@@ -68,7 +68,7 @@ def test_scores_are_measured_against_chance_and_entropy_and_distance_are_means()
 
 def test_every_head_of_every_kind_has_a_row() -> None:
     config = tiny_config(family="encoder_decoder", seq_len=6)
-    seen = heads(ModelRequest(config, step=0), SampleRequest())
+    seen = heads(ModelRequest(config), SampleRequest())
     assert len(seen["rows"]) == 3 * 2 * 4
     shapes = dict.fromkeys(("self", "encoder", "cross"), (2, 4, 6, 6))
     assert {which: pattern.shape for which, pattern in seen["patterns"].items()} == shapes
@@ -112,7 +112,7 @@ def test_the_models_own_way_to_compare_is_among_the_four() -> None:
         ("additive", "materialised", False),
     ):
         config = tiny_config(seq_len=4, attention_score=score, attention_impl=impl, qk_norm=qk_norm)
-        request = ModelRequest(config, step=0)
+        request = ModelRequest(config)
         found = other_scores(request, SampleRequest(), PLACE)
         own = without_heads(request, SampleRequest(), PLACE, [], 1.0)["before"]
         assert found[score]["pattern"] == pytest.approx(own["pattern"], abs=1e-6)

@@ -55,7 +55,7 @@ def _right(request: ModelRequest, off: list[Part], rows: slice = slice(1)) -> np
 
 def test_a_part_that_costs_less_than_a_tenth_is_no_link_even_where_the_answer_is_lost_without_it() -> None:
     config = parse({"task": "reverse", "n_layers": 2, "n_heads": 4, "seq_len": 6, "vocab_size": 3})
-    request = ModelRequest(config, step=0)
+    request = ModelRequest(config)
     model, batch = model_of(request), held_out(config)
     lost_alone = needed = 0
     for part in (Part("head", "self", layer, head) for layer in range(2) for head in range(4)):

@@ -7,57 +7,21 @@ import numpy as np
 import pytest
 
 from engine.analysis.attention import model as models
-from engine.analysis.attention.heads import heads, patterns
 from engine.analysis.attention.model import (
     before_training,
     data_of,
     sample_of,
     sequence,
-    train_again,
     user_sequence_read,
 )
-from engine.analysis.attention.requests import ModelRequest, SampleRequest, file_of
+from engine.analysis.attention.requests import ModelRequest, SampleRequest
 from engine.config.run_config import parse
 from engine.model.build import save_weights
-from engine.model.transformer import Transformer
 from engine.runs.events import Progress, Snapshot, Started
 from engine.tasks.text import plays
 from engine.tasks.text.tokens import joined, pieces, vocabulary_of
 from engine.training.train import prepare, train
 from tests.engine.tiny import tiny_config
-
-
-def test_training_again_in_slices_gives_the_patterns_the_run_had(own_data_folder: Path) -> None:
-    config = tiny_config(seq_len=4, steps=12, dropout=0.1)
-    there = {event.step: event for event in train(config) if isinstance(event, Snapshot)}
-    request = ModelRequest(config, step=6)
-    states = [train_again(request, seconds=0.0)]
-    while states[-1] < 6:
-        states.append(train_again(request, seconds=1e-4))
-    assert len(states) > 2
-    assert heads(request, SampleRequest())["patterns"]["self"] == pytest.approx(there[6].patterns["self"], abs=1e-6)
-    third = patterns(request, SampleRequest(2))["self"]
-    assert third == pytest.approx(there[6].more_patterns["self"][1], abs=1e-6), "as the probe saw it on the way"
-    end = heads(ModelRequest(config), SampleRequest())["patterns"]["self"]
-    assert end == pytest.approx(there[12].patterns["self"], abs=1e-6)
-    assert len(list((own_data_folder / "trained_again").iterdir())) == 2
-
-
-def test_weights_that_another_process_deletes_as_the_oldest_are_trained_again(
-    own_data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    request, load, deleted = ModelRequest(tiny_config(seq_len=4, steps=3), step=2), models.load_model, list[Path]()
-    train_again(request)
-
-    def deleted_just_before(model: Transformer, name: str) -> object:
-        if not deleted:
-            deleted.append(file_of(request))
-            deleted[0].unlink()
-        return load(model, name)
-
-    monkeypatch.setattr(models, "load_model", deleted_just_before)
-    assert models.model_of(request).state_dict()
-    assert deleted[0].exists()
 
 
 def test_own_tokens_are_framed_and_checked() -> None:
@@ -134,7 +98,7 @@ def test_a_trained_model_answers_a_typed_sequence(tmp_path: Path) -> None:
         pass
     save_weights(model, tmp_path / "weights.safetensors")
     trained = user_sequence_read(ModelRequest(config, str(tmp_path / "weights.safetensors")), "1 2 3 4")
-    untrained = user_sequence_read(ModelRequest(config, step=0), "1 2 3 4")
+    untrained = user_sequence_read(ModelRequest(config), "1 2 3 4")
     assert (trained.step, untrained.step) == (150, 0)
     right = [[mark for mark in snapshot.samples[0].marks if mark is not None] for snapshot in (trained, untrained)]
     assert sum(right[0]) > sum(right[1])
@@ -143,6 +107,6 @@ def test_a_trained_model_answers_a_typed_sequence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["1 2 3 4 5 6", "1 2 3", "7 7"])
 def test_a_shorter_sequence_is_asked_for_its_whole_answer(text: str) -> None:
-    sample = user_sequence_read(ModelRequest(parse({"device": "cpu"}), step=0), text).samples[0]
+    sample = user_sequence_read(ModelRequest(parse({"device": "cpu"})), text).samples[0]
     symbols = text.split()
     assert [target for target in sample.targets if target] == symbols[::-1]

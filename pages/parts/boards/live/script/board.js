@@ -87,7 +87,7 @@ function sourceOf(board) {
     if (grid.dataset.wanted !== wanted) {
       grid.dataset.wanted = wanted
       board.panels.forEach(board.painter.remove)
-      board.enlarge = board.suggest = null
+      board.enlarge = board.largeHead = board.suggest = null
       board.panels = panelsInOrder(board)
       board.panels.forEach(board.painter.add)
     }
@@ -218,6 +218,7 @@ function sourceOf(board) {
     }
     untrained.show(data.run ? "" : data.untrained)
     if (data.polled?.asked === `${data.run}/${mount}`) take(data.polled)
+    if (data.apart?.open) { for (const panel of board.panels) panel.takeChoice?.(data.apart) }
     board.painter.touchAll()
   }
   /** Compile what the first curve needs while nothing is trained. */

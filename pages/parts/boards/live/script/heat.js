@@ -44,10 +44,11 @@ export function attentionPanels(/** @type {LiveBoard} */ board) {
     const shown = chosen.which === which && chosen.layer === layer && chosen.head === head
     if (!picked && !shown) choose({ which, layer, head })
   }
+  board.largeHead = () => ({ ...chosen })
   board.enlarge = (head) => {
     picked = true
     choose(head)
-    ;(one.root.hidden ? all : one).root.scrollIntoView({ block: "nearest" })
+    return (one.root.hidden ? all : one).root
   }
   /**
    * Offer what a snapshot with attention has, and show those that there are figures for: of a single head both would be

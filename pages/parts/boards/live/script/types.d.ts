@@ -170,10 +170,24 @@ export interface Model {
   received?: number
 }
 
+/**
+ * A head, the position that reads, and the reader's own sequence, which is empty for the run's. They count from 1; null
+ * for what the picture shows by itself.
+ */
+export interface Choice {
+  which: Which
+  layer: number | null
+  head: number | null
+  position: number | null
+  text: string
+}
+
 /** What is asked of the page by a part of the model. */
 export interface Act {
   set?: Foreign
   open?: string
+  /** Take this apart; `open` asks for it where it is closed. */
+  apart?: Choice & { open?: boolean }
 }
 
 /** A sentence and the issue that it links. */
@@ -210,6 +224,8 @@ export interface LiveData extends Data {
   levels?: Record<string, Foreign[]>
   untrained?: string
   look?: Look
+  /** Whether the page takes the model apart now, and what it takes; null where it cannot. */
+  apart?: Choice & { open: boolean } | null
   band?: string
   /** The ids of the panels behind the fold. */
   folded?: string[]
@@ -232,6 +248,8 @@ export interface LivePanel extends Panel {
   chooseHead?(head: Head): void
   /** Whether it has anything to show of a model; else it is not there. */
   saysOf?(snapshot: Snapshot): boolean
+  /** Shows what the page takes apart. */
+  takeChoice?(choice: Choice): void
   /** When it was last described in words. */
   described?: number
   /** The array behind the plot. */
@@ -267,7 +285,10 @@ export interface LiveBoard extends Board {
   replayedStep(): number | null | undefined
   describe(panel: LivePanel, say: () => string): void
   tip(text: string, event?: MouseEvent): void
-  enlarge?: ((head: Head) => void) | null
+  /** Shows a head large; returns where. */
+  enlarge?: ((head: Head) => HTMLElement) | null
+  /** The head that is shown large. */
+  largeHead?: (() => Head) | null
   /** Shows a head large until the reader chooses one. */
   suggest?: ((head: Head) => void) | null
 }

@@ -163,6 +163,14 @@ export function newLooks(/** @type {LiveBoard} */ board, /** @type {() => void} 
     refresh()
     return answered
   }
+  /** The reader's own sequence, empty for the run's; null until it is answered. */
+  const text = () => {
+    if (!wish.typed && !wish.swaps.length) return ""
+    if (answered?.wish !== wish) return null
+    if (!wish.swaps.length) return wish.typed
+    const model = /** @type {Model} */ (board.data.model)
+    return questionOf(model, answered.snapshot.samples[0]).symbols.join(" ")
+  }
   /** Whether a part is taken away. */
   const away = (/** @type {string} */ name) => wish.without.includes(name)
   /** Why nothing can be looked at now, in one sentence; empty where it can. */
@@ -187,7 +195,7 @@ export function newLooks(/** @type {LiveBoard} */ board, /** @type {() => void} 
     change({ without, typed: "", swaps, moved: swaps.length > 0 })
   /** Whether what the reader typed is answered only once the run has ended. */
   const waits = () => Boolean(wish.typed) && !subject()
-  return { problem: () => problem, waits, seen, any, away, whyNot, turn, swap, type, forget, reset, followLinks }
+  return { problem: () => problem, waits, seen, any, text, away, whyNot, turn, swap, type, forget, reset, followLinks }
 }
 
 /**
@@ -224,5 +232,5 @@ export function ownSequence(/** @type {{type: (text: string) => void}} */ looks)
     told.role = problem ? "alert" : "status"
     setText(told, problem || (waits ? "Your own sequence is read once the run has ended." : ""))
   }
-  return { form, told, clear: () => (input.value = ""), say }
+  return { form, told, fill: (/** @type {string} */ text) => (input.value = text), say }
 }

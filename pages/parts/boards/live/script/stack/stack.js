@@ -32,7 +32,7 @@ import { newPresses } from "../../../base/script/presses.js"
 /** @import { Layout } from "./layout.js" */
 /** @import { Answered } from "./looks.js" */
 /** @import { Arc, Hop, Seen, Stream } from "./weights.js" */
-/** @import { Act, At, Head, LiveBoard, LivePanel, Look, Model, PartAt, Path, Sample, Snapshot } from "../types.d.ts" */
+/** @import { Act, At, Choice, Head, LiveBoard, LivePanel, Look, Model, PartAt, Path, Sample, Snapshot, Which } from "../types.d.ts" */
 
 /**
  * What is drawn: of which model, snapshot and sample; what was looked at; what leads to the symbol that is followed, and
@@ -68,6 +68,8 @@ class ModelPicture {
   pointer = null // where it is over the picture
   /** @type {string[]} */
   byKey = [] // the parts that a presenter's key takes away
+  told = "" // the choice that the page was told last
+  heard = "" // that of the page's last message
   built = "" // the structure of the model whose parts stand there
   subject = "" // the run and that structure
   /** @type {ReturnType<typeof newPresses<Act>>} */
@@ -92,7 +94,7 @@ class ModelPicture {
       onSwap: this.looks.swap,
     })
     const clear = () => {
-      this.own.clear()
+      this.own.fill("")
       this.looks.reset()
     }
     this.reset = el("button", { type: "button", class: "reset", hidden: true, onclick: clear }, "Put all back")
@@ -112,6 +114,7 @@ class ModelPicture {
     panel.concerns = (news) => Boolean(news.snapshots?.length || Object.keys(news.columns ?? {}).length)
     panel.chooseHead = (head) => this.alone(head)
     panel.look = (look) => this.begin(look)
+    panel.takeChoice = (choice) => this.takeChoice(choice)
     panel.draw = () => this.draw()
     picture.onpointermove = (event) => this.point(/** @type {Element} */ (event.target).closest(".line") ? null : event)
     picture.onpointerleave = () => this.point(null)
@@ -140,12 +143,71 @@ class ModelPicture {
   alone(/** @type {Head | null} */ head) {
     this.only = head
     this.touch()
+    this.tellChoice()
   }
 
   /** Show a head large in the panels of attention, where the board has them; here its arcs alone are drawn. */
   enlarge(/** @type {Head} */ head) {
+    this.board.enlarge?.(head).scrollIntoView({ block: "nearest" })
+    this.alone(head)
+  }
+
+  /** The head that is chosen, else that of the sentence, else the first. */
+  head() {
+    return this.only ?? this.board.largeHead?.() ?? { which: /** @type {Which} */ ("self"), layer: 0, head: 0 }
+  }
+
+  /** What is chosen here to be taken apart; null where nothing can be. */
+  choice() {
+    const { board, drawn, looks } = this
+    const text = looks.text()
+    if (!board.data.apart || !board.data.run || looks.whyNot() || !drawn?.sample || text == null) return null
+    const { which, layer, head } = this.head()
+    const at = chosenIn(drawn.sample, this.followed.chosen, drawn.snapshot?.paths)
+    const position = at?.kind === rowOf(which) ? at.place + 1 : null
+    return { which, layer: layer + 1, head: head + 1, position, text }
+  }
+
+  /** Tell the page what is chosen here, where it takes the model apart. */
+  tellChoice() {
+    const { apart } = this.board.data
+    const now = apart?.open ? this.choice() : null
+    if (!apart || !now || [inShort(apart), this.told].includes(inShort(now))) return
+    this.told = inShort(now)
+    this.act({ apart: now })
+  }
+
+  /** Show what the page takes apart, where a link or a figure below has chosen it. */
+  takeChoice(/** @type {Choice} */ choice) {
+    const { which, layer, head, position, text } = choice
+    const now = inShort(choice)
+    if (now !== this.heard && now !== this.told) {
+      this.told = ""
+      if (layer != null && head != null) {
+        const [wanted, before] = [{ which, layer: layer - 1, head: head - 1 }, this.head()]
+        this.board.enlarge?.(wanted) // from now on no sentence chooses another one
+        if (headName(wanted) !== headName(before)) this.only = wanted
+      }
+      if (position != null) this.followed.chosen = { kind: rowOf(which), place: position - 1 }
+      if (text && text !== this.looks.text()) {
+        this.own.fill(text)
+        this.looks.type(text)
+      }
+      this.touch()
+    }
+    this.heard = now
+    this.tellChoice() // the picture may be out of sight, and so not drawn
+  }
+
+  /** Take a head apart, beneath the picture. */
+  takeApart(/** @type {Head} */ head) {
     this.board.enlarge?.(head)
     this.alone(head)
+    const now = this.choice()
+    if (!now) return
+    this.told = inShort(now)
+    this.act({ apart: { ...now, open: true } })
+    document.querySelector(".st-key-lab-apart")?.scrollIntoView({ block: "nearest" })
   }
 
   /** Open the box at a part. */
@@ -163,6 +225,7 @@ class ModelPicture {
         only: seen.only,
         alone: (one) => this.alone(one),
         act: (asked) => this.act(asked),
+        apart: head && this.choice() ? () => this.takeApart(head) : undefined,
       })
     }
     if (this.drawn) this.box.show(node, words)
@@ -237,8 +300,10 @@ class ModelPicture {
     const structure = JSON.stringify([model.family, model.layers, model.heads, model.controls, labels])
     const subject = `${this.board.data.run}/${structure}`
     if (this.subject !== subject) {
-      if (this.subject) this.looks.forget()
-      this.followed = { chosen: null, pointed: null }
+      if (this.subject) {
+        this.looks.forget()
+        this.followed = { chosen: null, pointed: null }
+      }
       this.subject = subject
     }
     if (this.built === structure) return
@@ -285,6 +350,7 @@ class ModelPicture {
     const [which] = model.kinds.slice(-1)
     const brings = named[named.length - 1] ?? (path?.arrives && which && { which, layer: path.layer, head: 0 })
     if (brings && !pointed) board.suggest?.(brings)
+    this.tellChoice()
     this.symbols.mark(chosen, path ? flow.hops.map(readBy) : read ? [read] : [])
     const said = toldOf(model, now.look, sample, path?.words ?? [plain(reads)])
     sentence.say(resultOf(now.snapshot, now.look, sample), { ...said, act: this.actOf(now.look, path) })
@@ -327,6 +393,11 @@ class ModelPicture {
 }
 
 const pageLetter = () => parseFloat(getComputedStyle(document.documentElement).fontSize)
+/** The row of symbols that the queries of an attention stand in. */
+const rowOf = (/** @type {Which} */ which) => /** @type {At["kind"]} */ (which === "encoder" ? "source" : "reads")
+/** A choice as text, to compare. */
+const inShort = (/** @type {Choice} */ { which, layer, head, position, text }) =>
+  JSON.stringify([which, layer, head, position, text])
 /** The symbol that a hop reads. */
 const readBy = (/** @type {Hop} */ { kind, key }) => ({
   kind: /** @type {At["kind"]} */ (kind === "self" ? "reads" : "source"),

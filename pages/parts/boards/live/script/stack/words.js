@@ -68,9 +68,10 @@ const SIDES = { "": "in the decoder", e: "in the encoder" }
  * @param {(() => void) | undefined} told.large shows the head large
  * @param {(head: Head | null) => void} told.alone draws the arcs of one head alone, or of all
  * @param {(does: Act) => void} told.act asks the page to change settings
+ * @param {(() => void) | undefined} told.apart takes the head apart, where the page can
  * @returns {BoxWords}
  */
-export function partWords(at, { model, looks, only, grid, place, large, alone, act }) {
+export function partWords(at, { model, looks, only, grid, place, large, alone, act, apart }) {
   const part = model.parts[at.kind]
   /** @type {Choice[]} */
   const buttons = cutsOf(at, model).map(({ names, side }) => {
@@ -92,6 +93,7 @@ export function partWords(at, { model, looks, only, grid, place, large, alone, a
       )
     }
     if (large) buttons.push({ label: "Show large", act: large })
+    if (apart) buttons.push({ label: "Take it apart", act: apart })
     if (grid && place != null && grid.block.every((cells) => cells === 1)) {
       notes.push(headInWords(grid, place * model.heads + head.head))
     }

@@ -1,0 +1,85 @@
+"""“Take it apart” beneath the lab's picture: the attention of a trained run, for the head, the position and the sequence that are chosen in
+the picture. It is closed at first, and computes nothing until it is opened."""
+
+import streamlit as st
+
+from engine.analysis.attention.jobs import ReadSequence
+from engine.analysis.attention.parts import Part
+from engine.analysis.attention.requests import (
+    MAX_ATTENTION_WEIGHTS,
+    SampleRequest,
+    attentions_of,
+    weights_of_one_sequence,
+)
+from engine.config.run_config import RunConfig
+from engine.foundation.errors import JobError
+from engine.runs.run import Run
+from engine.tasks.text.tokens import unknown_in_words
+from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.questions import ask_once
+from pages.parts.charts.colors import ATTENTION
+from pages.parts.lab.apart_state import OPEN, SETTINGS, VIEWS, ApartState, LookedAt
+from pages.parts.lab.apart_views import show_change, show_faults, show_heads, show_steps
+
+SHOW = {"steps": show_steps, "heads": show_heads, "change": show_change, "faults": show_faults}
+EXPLAINED = {
+    "steps": "How one position of one head reads the sequence. Choose both in the picture of the model above.",
+    "heads": "Where every head looks, how wide and how far, and what kind of head that makes it.",
+    "change": "Change attention in the trained model and see what it costs on held-out sequences. The weights stay as they are.",
+    "faults": "Each switch breaks the forward pass of this model on purpose; its weights stay. Every test is run again on what you see.",
+}
+
+
+def show_apart(run: Run | None, config: RunConfig | None) -> None:
+    """Nothing for a model without attention. ``config``: that of the untrained model, where there is no run."""
+    if not (run.config if run else config or RunConfig()).architecture.attends:
+        return
+    apart = st.expander("Take it apart", key=OPEN, on_change="rerun", type="compact")
+    if not apart.open:
+        return
+    with apart:
+        if run is None or (problem := why_not(run)):
+            st.info(problem if run else "Train first: a trained model can be taken apart.", icon=":material/school:")
+            return
+        try:
+            _show(run, SETTINGS.state())
+        except JobError as error:
+            st.error(in_markdown(error), icon=":material/error:")
+
+
+def why_not(run: Run) -> str:
+    """The reason why a run's attention cannot be shown, in one sentence; empty where it can."""
+    if weights_of_one_sequence(run.config) > MAX_ATTENTION_WEIGHTS:
+        return (
+            f"This run has more than {MAX_ATTENTION_WEIGHTS // 1_000_000} million attention weights per sequence: "
+            "too many to look at one by one."
+        )
+    if run.live:
+        return "This run is still going. You can take it apart when it has ended."
+    return "" if run.weights else "This run left no weights."
+
+
+def _show(run: Run, now: ApartState) -> None:
+    bound = SETTINGS.labelled("view", shown=now.view) | {"label_visibility": "collapsed"}
+    st.segmented_control(options=list(VIEWS), format_func=VIEWS.__getitem__, required=True, **bound)
+    st.caption(EXPLAINED[now.view])
+    part = chosen_head(now, run)
+    seen = ask_once(ReadSequence(run.config, SampleRequest(text=now.text)))
+    if seen["unknown"]:
+        st.caption(f":material/info: {in_markdown(unknown_in_words(seen['unknown']))}")
+    if seen["new_length"]:
+        st.caption(f":material/info: {in_markdown(seen['new_length'])}")
+    queries, keys = seen["tokens"][part.which]
+    # The default query is two thirds down: in a sequence of question and answer, a token of the answer.
+    query = now.position - 1 if now.position and now.position <= len(queries) else len(queries) * 2 // 3
+    with st.container(key=f"apart.view.{now.view}"):
+        SHOW[now.view](LookedAt(run, now, part, queries, keys, query, ATTENTION))
+
+
+def chosen_head(now: ApartState, run: Run) -> Part:
+    """The chosen head; where this run does not have it, the first one."""
+    config = run.config
+    which = now.which if now.which in attentions_of(config) else "self"
+    layer = now.layer if now.layer and now.layer <= config.n_layers else 1
+    head = now.head if now.head and now.head <= config.n_heads else 1
+    return Part("head", which, layer - 1, head - 1)
