@@ -8,11 +8,12 @@ from engine.config.presets import PRESETS, PresetView
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError
+from engine.tasks import TASKS
 from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored, say_unsaved, show_refusal
 from pages.parts.app.recent_runs import in_step_with, show_facts, show_run, shown_run
 from pages.parts.app.server import find
 from pages.parts.app.turn import let_others_go
-from pages.parts.boards.live.board import ALL, Layout, PanelName, Picture, live_board, top_panels
+from pages.parts.boards.live.board import ALL, Layout, PanelName, Picture, Recording, live_board, top_panels
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.boards.recorded import FOLDERS, RECORDED
 from pages.parts.experiments.presenting import presenting
@@ -42,11 +43,13 @@ from pages.parts.lab.results import (
     take_run_away,
 )
 from pages.parts.lab.state import PRESET, RUN, SETTINGS, WATCHED, address, form_config
+from pages.parts.lab.text import find_levels, known_levels, recorded_for, show_counting, show_prompt
 
 VIEW = PresetView("accuracy")
 """What stands first where no preset says what to look at."""
 SEEN: tuple[PanelName, ...] = ("accuracy", "pattern", "loss", "encoding")
-FOLDED = ("attention", "similarity", "gradients", "memory")
+SEEN_OF_TEXT: tuple[PanelName, ...] = ("loss", "written", "pattern", "encoding")
+FOLDED = ("accuracy", "attention", "similarity", "gradients", "memory")
 """The panels behind "More figures"."""
 MORE = "lab.more"
 """The key of what all else is behind."""
@@ -54,6 +57,7 @@ MORE = "lab.more"
 
 def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
     """All of the lab. ``config``: the form's; None where its values do not go together, of which ``unfit`` says why."""
+    shown = run or recorded_for(config)
     slug = st.session_state.get(WATCHED)
     preset = PRESETS[slug] if slug in PRESETS and config == PRESETS[slug].config else None
     with st.container(key="frame-unseen"):  # for those who find their way by headings: the page has no room for a title
@@ -67,25 +71,27 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
             train, main, rest = (st.container(key=f"lab-{name}") for name in ("train", "main", "rest"))
         with st.container(key="lab-right"):
             above = st.container(key="lab-above")
-            st.container(key="lab-written")  # what a text model writes
+            with st.container(key="lab-written"):
+                write = show_prompt(run)
             board = st.container(key="lab-board")
 
     with above:  # before the form, so that the board learns of a new run first
         show_refusal()
         say_unsaved(run)
         show_question(run)
-        say(run, config, preset)
+        say(run, config, preset, recorded=shown is not run)
     with board:
         view = preset.view if preset else VIEW
         live_board(
-            run or config,
-            layout(run, config, view),
+            run or (Recording(shown) if shown else config),
+            layout(shown, config, view),
             earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
             picture=Picture(
-                model_of(config, run.config if run else None) if config else None, asdict(view), apart_message(), act
+                model_of(config, shown.config if shown else None) if config else None, asdict(view), apart_message(), act
             ),
         )
         let_others_go()  # the curve can be drawn now: where a class presses Train at once, each waits for that first
+        show_counting(shown)
         if run is not None:
             show_beside(run)
             show_lengths(run)
@@ -104,17 +110,21 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
                 show_more(run, config)
         if run is not None and config is not None:  # else they stand beside the sentence
             show_facts(config)
-    with apart:  # last, since its figures are computed: all else is there before
-        show_apart(run, config)
+    with apart:  # late, since its figures are computed: all else is there before
+        show_apart(shown, config)
+    write()
+    find_levels(run)
 
 
 def layout(run: Run | None, config: RunConfig | None, view: PresetView) -> Layout:
     """The picture, the panel that is to be looked at, one head, loss and encoding; the others folded."""
-    attends = (run.config if run else config or RunConfig()).architecture.attends
-    panels: dict[PanelName, None] = dict.fromkeys(("stack", *(one for one in ALL if one == view.panel), *SEEN, *ALL))
-    shown = [name for name in panels if attends or name not in ("pattern", "attention")]
-    folded = [name for name in FOLDED if name != view.panel]
-    return Layout(shown, run.config.task if run else "", top_panels="lab", folded=folded)
+    drawn = run.config if run else config or RunConfig()
+    first = [one for one in ALL if one == view.panel]
+    seen = SEEN_OF_TEXT if TASKS[drawn.task].corpus else SEEN
+    panels: dict[PanelName, None] = dict.fromkeys(("stack", *first, *seen, *ALL))
+    names = [name for name in panels if drawn.architecture.attends or name not in ("pattern", "attention")]
+    folded = [name for name in FOLDED if name not in (*first, *seen)]
+    return Layout(names, run.config.task if run else "", known_levels(run), top_panels="lab", folded=folded)
 
 
 def show_more(run: Run | None, config: RunConfig | None) -> None:
@@ -158,6 +168,6 @@ elif config is not None and held is not None and (guide := held.step.guide) and 
         show_guided(config, held, guide, run)
         SETTINGS.write_address(address(run))
 else:
-    with in_step_with(lambda: controlled_as(run)):
+    with in_step_with(lambda: (controlled_as(run), known_levels(run))):
         show_lab(run, config, unfit)
         SETTINGS.write_address(address(run))

@@ -1,6 +1,6 @@
 """Record the runs that come with the app: ``python -m tools.record reverse``, ``hops`` or ``words``.
 
-The run of ``words``, which the text page lets write on arrival, has fewer events, weights of two bytes, and the scores of the counting
+The run of ``words``, which the lab shows for its task on words, has fewer events, weights of two bytes, and the scores of the counting
 models.
 """
 
@@ -18,8 +18,8 @@ import torch
 
 import engine
 from engine.analysis.text.questions import counting_models
+from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, parse
-from engine.config.text_recipe import text_config
 from engine.model.build import save_weights
 from engine.runs.events import ARRAYS, Event, Measuring, Progress, Snapshot
 from engine.runs.folder import RunFolder
@@ -106,7 +106,7 @@ def main(name: str, folder: Path) -> None:
     """Record the run of that name into the folder, in the place of an earlier one."""
     shutil.rmtree(folder, ignore_errors=True)
     if name == WORDS.name:
-        config = text_config()
+        config = PRESETS["next-word"].config
         record(config, partial(few_events, steps=config.steps), folder, half=True)
         (folder / COUNTED).write_text(json.dumps(counting_models(config)), "utf-8")
     else:

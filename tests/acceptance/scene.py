@@ -21,7 +21,7 @@ from tools.load.session import Board, Session, opened
 LONG = "steps=50000"
 ENDED = "The app ended while this run was going; what it had written is here."
 PAGES = (
-    "", "lab", "text", "encodings", "questions", "questions?issue=heads", "cost", "notebooks",
+    "", "lab", "lab?preset=next-word", "encodings", "questions", "questions?issue=heads", "cost", "notebooks",
 )  # fmt: skip
 
 

@@ -85,8 +85,7 @@ async def test_the_server_starts_and_pages_open(tmp_path: Path, disk: Path, prob
                 assert refused(disk, problem) in tab.alerts
                 assert tab.board is None
             assert tab.errors == 0
-        async with one.tab("text") as tab:
-            await tab.move("Text")
+        async with one.tab("lab", "preset=next-word") as tab:
             await tab.write("Or paste it here", "To be, or not to be. " * 500)
             await tab.press("Use this text")
             assert refused(disk, problem, "The disk does not take it: {}.") in tab.alerts

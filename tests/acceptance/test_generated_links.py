@@ -24,7 +24,6 @@ MODULES = (
     "cost",
     "notebooks.screen",
     "teach",
-    "text.state",
 )
 PAGES: dict[str, PageSettings] = {name: import_module(f"pages.parts.{name}").SETTINGS for name in MODULES}
 LINKS = 10_000

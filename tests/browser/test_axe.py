@@ -13,7 +13,6 @@ PAGES = {
     "": "Attention Lab",
     "story": "A bag of symbols",  # leads to the first step on the start page
     "story?step=4": "Only how far apart",
-    "text": "Text",
     "questions": "What goes wrong?",
     "teach": "Teach",
     "cost": "Cost",
@@ -134,11 +133,12 @@ def test_none_on_a_phone_after_a_measurement_while_an_issue_runs_and_after_a_run
     page.get_by_role("button", name="Every visit (CSV)").wait_for()
     found = violations(page)
     page.set_viewport_size(PHONE)
-    go(page, "text?steps=30&vocab_size=300")
-    page.get_by_role("heading", name="Text", exact=True).wait_for()
-    page.locator(".badge[data-state=recorded]").wait_for()
+    go(page, "text?steps=30&vocab_size=300")  # leads to the lab
+    page.get_by_role("textbox", name="Prompt").wait_for()
     button(page, "Train").click()
-    page.get_by_role("heading", name="Beside counting models, on all held-out text").wait_for()
+    page.locator(".board .badge").get_by_text("Finished").wait_for()
+    page.get_by_text("Better than counting?").click()
+    page.get_by_text("Perplexity on all held-out text").wait_for()
     found += violations(page)
     page.set_viewport_size(PHONE)
     go(page, "questions?issue=missing-mask")

@@ -7,10 +7,9 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from engine.config.run_config import RunConfig
 from engine.settings.errors import LONGEST_SHOWN, ConfigError, Problem, quoted
 from pages.parts.app.in_markdown import as_code, in_markdown
-from tests.pages.looking import Open, ended, said
+from tests.pages.looking import Open, said
 from tests.tables import tables_beside
 
 CASES = tables_beside(__file__)
@@ -52,8 +51,6 @@ def test_a_run_that_is_not_kept_or_of_another_kind_is_none_of_the_page(open_page
     lab = open_page("lab.py", run="../../etc/passwd")
     assert "run is `../../etc/passwd`; no run of that name is kept here." in said(lab)
     assert "run" not in lab.session_state
-    run = ended(RunConfig(steps=3))
-    assert "a run of task shakespeare_words; this one is of reverse" in said(open_page("text.py", run=run.id))
 
 
 def tokens(markdown: str) -> Iterator[Token]:

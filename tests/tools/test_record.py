@@ -11,8 +11,8 @@ from engine.analysis.attention.attribution import followed
 from engine.analysis.attention.changes import each_head_off
 from engine.analysis.attention.heads import heads
 from engine.analysis.attention.requests import ModelRequest, SampleRequest
+from engine.config.presets import PRESETS
 from engine.config.run_config import parse
-from engine.config.text_recipe import text_config
 from engine.runs.events import Snapshot
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run
@@ -62,7 +62,8 @@ def test_what_is_shipped_is_what_the_command_makes_and_small() -> None:
         assert len(list(folder.path.iterdir())) == 4, "the arrays of all snapshots are one file"
 
     words, counted = Run.from_disk(RunFolder(WORDS)), json.loads((WORDS / COUNTED).read_text("utf-8"))
-    assert (words.config, words.state, words.step) == (text_config(), "finished", text_config().steps)
+    config = PRESETS["next-word"].config
+    assert (words.config, words.state, words.step) == (config, "finished", config.steps)
     assert set(counted["levels"]) == {"unigram", "bigram", "trigram"}
     assert words.weights is not None, "it can write"
     assert RunFolder(WORDS).size() < 800_000

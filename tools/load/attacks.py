@@ -45,7 +45,7 @@ async def large_memory(http: aiohttp.ClientSession, address: str, tabs: AsyncExi
 
 async def jobs(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
     """Thirty tabs that each ask for other pictures, and a very long prompt."""
-    writer = await tabs.enter_async_context(opened(http, address, "text", "steps=20"))
+    writer = await tabs.enter_async_context(opened(http, address, "lab", "preset=next-word&steps=20"))
     await writer.press("Train")
     flood = [f"seq_len={length}&reach=4" for length in range(100, 100 + TABS)]
 

@@ -2,7 +2,7 @@
 
 lab      every session trains the default task at the same moment, follows its run and moves a control every 3 s
 issue    every session presses Run of the same issue at the same moment, and moves a control every 3 s
-mixed    five sessions run an issue each; the others move controls on the lab, Attention, Encodings and Text
+mixed    five sessions run an issue each; the others move controls on the lab, Attention and Encodings
 """
 
 import asyncio
@@ -34,7 +34,6 @@ TRAIN = "Train it here, too"
 MOVED = (
     ("lab", LAB),
     ("encodings", ("Encoding A", "Encoding B")),
-    ("text", ("Positional encoding", "Vocabulary", "Steps")),
 )
 """The pages of the mixed scenario without runs of their own, and the controls that are moved there."""
 

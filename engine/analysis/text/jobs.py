@@ -1,4 +1,4 @@
-"""The jobs of the Text page: a trained language model, and the counting models beside it."""
+"""The jobs on a trained language model: what it writes, and the counting models beside it."""
 
 from typing import TypedDict
 
@@ -73,18 +73,3 @@ class WriteText(Job[Written], function=".questions:sample", noun="Writing the te
     temperature: float = 1.0
     top_k: int | None = None
     seed: int = 0
-
-
-class SentenceAttention(TypedDict):
-    patterns: np.ndarray
-    """The attention patterns, [layer, head, query, key]."""
-    tokens: list[str]
-    unknown: list[str]
-    cut: int
-    """The number of tokens at the end of the sentence that do not fit into the model's length."""
-
-
-class AttendToSentence(Job[SentenceAttention], function=".questions:attention", noun="Reading the sentence"):
-    config: RunConfig
-    weights: str
-    sentence: str

@@ -1,4 +1,4 @@
-"""The answers to the Text page: counting models, the trained model beside them, writing, attention on a sentence.
+"""The answers about a trained language model: counting models, the model beside them, what it writes.
 
 A run is named by its config and the file of its weights. Every question raises ValueError with one sentence. The counting models
 are Kneser-Ney with the same training text, vocabulary and tokens: every held-out token is scored once, given the tokens before it
@@ -13,14 +13,13 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from engine.analysis.text.jobs import MAX_WRITTEN_TOKENS, Beside, Counted, SentenceAttention, TextFacts, Written
+from engine.analysis.text.jobs import MAX_WRITTEN_TOKENS, Beside, Counted, TextFacts, Written
 from engine.config.run_config import RunConfig
 from engine.estimate.pieces import pieces, rows_at_once
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import adding, data_folder
 from engine.foundation.log import LOG
 from engine.foundation.stored_json import hash_of
-from engine.model.activations import ActivationCache
 from engine.model.build import trained_model
 from engine.tasks.text import TextSettings
 from engine.tasks.text.data import text_corpus
@@ -29,7 +28,6 @@ from engine.tasks.text.kneser_ney import ORDERS, kneser_ney
 from engine.tasks.text.tokens import UNKNOWN
 from engine.training.data import Batch, Data, text_settings_of
 from engine.training.evaluation import forward
-from engine.training.snapshot import patterns_in
 from engine.training.writing import continuation, distribution, next_logits, write_on
 
 LIKELIEST = 12
@@ -111,24 +109,6 @@ def sample(
         "unknown": read.unknown,
         "next": [(names[token], chance) for token, chance in likely if chance],
         "read": min(len(read.tokens), config.seq_len),
-    }
-
-
-def attention(config: RunConfig, weights: str, sentence: str) -> SentenceAttention:
-    """Every head's pattern on a sentence."""
-    if not config.architecture.attends:
-        raise ValueError(f"family is {config.family}, which has no attention.")
-    model, text = trained_model(config, Path(weights)), text_settings_of(config).encoded()
-    read = read_text(text, sentence)
-    shown = read.tokens[: config.seq_len]
-    cache: ActivationCache = {}
-    with torch.no_grad():
-        model(torch.tensor([shown]), cache=cache)
-    return {
-        "patterns": patterns_in(cache)["self"],
-        "tokens": read.names[: len(shown)],
-        "unknown": read.unknown,
-        "cut": len(read.tokens) - len(shown),
     }
 
 

@@ -3,15 +3,22 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from engine.config.link import without_marks
+from engine.config.link import VERSION, without_marks
 from engine.experiments.issues import COSTS
 from pages.parts.app.page_state import CARRIED, NAMES
+from pages.parts.app.server import find
 
 Query = dict[str, str]
 
 
 def same(query: Query) -> Query:
     return query
+
+
+def words(query: Query) -> Query:
+    """The lab's task on words, with the run and the settings of the link; a run that is kept here brings its own settings."""
+    usual = {} if find(query.get("run", "")) else {"preset": "next-word"}
+    return {"v": VERSION, **usual, **query}
 
 
 class Moved(NamedTuple):
@@ -54,6 +61,7 @@ EARLIER: Mapping[str, Moved] = {
     "memory-and-time": Moved("cost.py"),
     "notebook": Moved("notebooks.py"),
     "story": Moved("start.py", _six_steps),
+    "text": Moved("lab.py", words),
     "glossary": Moved("start.py", lambda query: {"term": query.get("term", "")}),
 }
 

@@ -43,7 +43,6 @@ PAGES = (
     AppPage("Notebooks", "notebooks", "code_blocks"),
     AppPage("Class", "classroom"),
     AppPage("Slide", "slide"),
-    AppPage("Text", "text"),
 )
 FIRST = PAGES[0]
 """The page that the bare address opens, whose links have an empty address."""

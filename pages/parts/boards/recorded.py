@@ -40,7 +40,7 @@ def _run_in(folder: Path) -> Run:
 
 @once
 def recorded_words() -> tuple[Run, Counted]:
-    """The run on the plays that the text page shows on arrival, and the scores of the counting models beside it."""
+    """The run on the plays that the lab shows where its task is words, and the scores of the counting models beside it."""
     folder = FOLDER / "words"
     return _run_in(folder), json.loads((folder / "counted.json").read_text("utf-8"))
 

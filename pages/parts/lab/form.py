@@ -23,10 +23,11 @@ from pages.parts.boards.component import Json
 from pages.parts.boards.live.stack import StackPart, part_kinds, stack_of
 from pages.parts.lab.apart_state import choose
 from pages.parts.lab.state import PRESET, SETTINGS, WATCHED, fill_form, form_config
+from pages.parts.lab.text import choose_text
 
 MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len"))
 """The settings in sight, row by row; all others are behind More."""
-IN_SIGHT = [name for names in MAIN for name in names]
+IN_SIGHT = [*(name for names in MAIN for name in names), "text"]
 FEW = 6
 """The most further settings that stand in sight, too, where a link leaves no more of them."""
 OPENED = "lab.opened"
@@ -54,6 +55,7 @@ def main_settings() -> None:
                 SETTINGS.widget(
                     "task", choices=IN_GROUPS, format_func=partial(_with_sample, values), help=TASKS[values["task"]].summary
                 )  # fmt: skip
+                choose_text()
             elif drawn:
                 with st.grid(len(drawn), min_column_width=48, gap=("xxsmall", "small")):
                     for name in drawn:

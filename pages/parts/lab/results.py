@@ -38,6 +38,7 @@ OPENED = "arrival"
 """Session key: the issue and the arm that a link came from."""
 MARKS = {"success": ":green[:material/check_circle:]", "alarm": ":red[:material/warning:]", "note": ":material/info:"}
 BEFORE = "This model is untrained: it guesses. Press **Train**; what it writes turns green as it learns."
+RECORDED = "This is a **recorded run** of these settings. Press **Train** for your own."
 WHILE = "It trains: in the row “writes”, green is right and red is wrong."
 
 
@@ -95,13 +96,15 @@ def _reference(issue: Experiment) -> Arm | None:
     return next((arm for arm in issue.arms if arm.role == "control"), None)
 
 
-def say(run: Run | None, config: RunConfig | None, preset: Preset | None) -> None:
-    """Lines that are always there, so that nothing below them moves: the task and the facts, the run so far, or its end."""
+def say(run: Run | None, config: RunConfig | None, preset: Preset | None, *, recorded: bool = False) -> None:
+    """Lines that are always there, so that nothing below them moves: the task and the facts, the run so far, or its end. ``recorded``: a
+    recorded run is shown where there is none of one's own."""
     with st.container(key="lab-said" if run is None else "lab-said-run", gap="xxsmall"):
         looked_at = preset.look_at if preset is not None else ""
         if run is None:
             asked = TASKS[config.task].summary if config is not None else ""
-            st.markdown(f":material/visibility: {looked_at or f'**{asked}** {BEFORE}'}")
+            words = f"{RECORDED} {looked_at}" if recorded else looked_at or f"**{asked}** {BEFORE}"
+            st.markdown(f":material/visibility: {words}")
             if config is not None:
                 show_facts(config)
         elif run.state in ("queued", "running"):

@@ -7,9 +7,12 @@ from engine.config.link import from_query, to_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import COMPOSED, RunConfig, changed, parse, settings_for
 from engine.runs.run import Run
-from engine.settings.errors import Problem, not_one_of
+from engine.settings.errors import ConfigError, Problem, not_one_of
 from engine.settings.fields import Setting
 from engine.settings.names import meant
+from engine.tasks import TASKS
+from engine.tasks.text import TextSettings, user_texts
+from engine.tasks.text.encoded import without_window
 from pages.parts.app.page_state import PageSettings
 from pages.parts.boards.recorded import run_named
 from pages.parts.lab.apart_state import apart_query, of_apart
@@ -20,6 +23,10 @@ WATCHED = "look_at"
 """The session key of the preset whose sentence is shown as long as the form has its settings."""
 ISSUE, ARM = "of", "arm"
 """The issue and its arm that a link comes from."""
+PLAYS, BY_WORD, BY_CHARACTER = "shakespeare", "shakespeare_words", "shakespeare_chars"
+"""The name of the plays as a text, and the tasks on a text."""
+WORDS = "next-word"
+"""The preset of the task on words."""
 
 
 class LabSettings(PageSettings):
@@ -54,18 +61,41 @@ class LabSettings(PageSettings):
         known = {row.name for row in settings_for(chosen.get("task"), chosen.get("pos_encoding"))}
         # What the base set for a task or an encoding that the link replaces goes without saying.
         config, ignored = from_query({name: text for name, text in chosen.items() if name in known or name in specific})
-        return config.flat() if specific or base else None, problems + ignored
+        flat = config.flat()
+        if not _is_kept(name := str(flat.get("text", PLAYS))):  # named here, not where it would be trained on
+            problems.append(Problem("text", name, f"{PLAYS}, or the name of a text of your own that is kept here"))
+            flat["text"] = PLAYS
+        return flat if specific or base else None, problems + ignored
 
     def take(self, name: str, value: Any) -> None:
         before = self.values()
         super().take(name, value)
         after = changed(before, {name: value})
-        self.put({other: now for other, now in after.items() if other != name and now != before.get(other, now)})
+        if name == "task":
+            old, new = _usual(before), _usual(after)
+            after |= {
+                other: new[other] for other in new if other in old and before.get(other, old[other]) == old[other]
+            }
+        self.put({other: now for other, now in after.items() if other != name and now != before.get(other)})
 
     def requested(self) -> dict[str, Any]:
         """The values without the parameters of rows no longer chosen."""
         values = self.values()
         return {name: values.get(name, row.default) for name, row in self.rows().items()}
+
+
+def _usual(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a task as long as nobody changed them. Words need a larger model and more steps than the other tasks."""
+    usual = {row.name: row.default for row in settings_for(values["task"], values["pos_encoding"])}
+    usual |= PRESETS[WORDS].settings if values["task"] == BY_WORD else {}
+    return usual | {"task": values["task"]}
+
+
+def _is_kept(text: str) -> bool:
+    try:
+        return text == PLAYS or bool(user_texts.read(text))
+    except ValueError:
+        return False
 
 
 SETTINGS = LabSettings("form", widgets="set.", marks=("v", PRESET))
@@ -77,8 +107,23 @@ def fill_form(config: RunConfig) -> None:
 
 
 def form_config() -> RunConfig:
-    """Raises ConfigError where the form's settings do not fit together."""
-    return parse(SETTINGS.requested())
+    """Raises ConfigError where the form's settings do not fit together, or where its text cannot be trained on."""
+    values = SETTINGS.requested()
+    config = parse(values)
+    if why := unfit_text(values):
+        raise ConfigError([Problem("text", values["text"], "a text that is long enough", why)])
+    return config
+
+
+def unfit_text(values: Mapping[str, Any]) -> str:
+    """Return why the form's own text has nothing to train on, in one sentence; empty where it has, or where there is no such text."""
+    own = TASKS[values["task"]].settings
+    if not issubclass(own, TextSettings) or values["text"] == PLAYS or values["split"] != "plays":
+        return ""
+    try:
+        return without_window(values["text"], own.unit, values["seq_len"])
+    except ValueError as error:
+        return str(error)
 
 
 def address(run: Run | None) -> dict[str, str]:

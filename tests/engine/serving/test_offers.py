@@ -9,7 +9,6 @@ from engine.analysis.measurements import with_measurements
 from engine.config.link import from_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, parse_leniently
-from engine.config.text_recipe import text_config
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import Prediction, predict
 from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, remember_speeds
@@ -40,7 +39,7 @@ def in_the_lab() -> Iterator[Offer]:
 
 
 def on_text() -> Iterator[Offer]:
-    yield from ((text_config(pos_encoding=name), ()) for name in ENCODINGS)
+    yield from ((PRESETS["next-word"].config.replace(pos_encoding=name), ()) for name in ENCODINGS)
 
 
 def in_prepared_steps() -> Iterator[Offer]:

@@ -208,7 +208,6 @@ def _unfold(app: AppTest, page: str) -> None:
     ("page", "prefix", "hidden", "locked"),
     [
         ("cost.py", "costs.set.", "n_heads", "d_model"),
-        ("text.py", "text.set.", "steps", "vocab_size"),
         ("encodings.py", "encodings.set.", "n_heads", "d_model"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What a worker answers the text page: on a small text of one's own, with the weights of a short run."""
+"""What a worker answers about a trained language model: on a small text of one's own, with the weights of a short run."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -124,15 +124,6 @@ def test_writing_names_what_is_unknown_and_is_reproducible(run: Ran) -> None:
 def test_what_does_not_fit_is_named(run: Ran, given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         WriteText(run[0], **{"weights": run[1], "prompt": "the", **given}).do()
-
-
-def test_attention_on_a_sentence_is_the_models_own(run: Ran) -> None:
-    config, weights, _, _ = run
-    told = questions.attention(config, weights, "the cat sat on the mat, a zebra ran")
-    assert told["tokens"] == ["the", "cat", "sat", "on", "the", "mat", ",", "a"]
-    assert (told["cut"], told["unknown"], told["patterns"].shape) == (2, ["zebra"], (2, 2, 8, 8))
-    np.testing.assert_allclose(told["patterns"].sum(-1), 1.0, atol=1e-5)
-    assert np.triu(told["patterns"], 1).max() == 0
 
 
 def test_looks_write_on_from_held_out_text_and_get_better(run: Ran) -> None:

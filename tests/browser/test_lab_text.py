@@ -1,40 +1,41 @@
-"""The text page in a real browser: a text is pasted, trained on, compared with counting, written on from, and opened in the lab."""
-
-import re
+"""The lab with its task on words in a real browser: a text is pasted, trained on, compared with counting, and written on from."""
 
 import pytest
 
 from engine.foundation.glossary import TERMS
 from tests.browser.conftest import PHONE, WIDE, Open, button, drawn, expect, fits_the_width, in_view
-from tests.pages.test_text_page import TEXT
+from tests.pages.test_lab_text import TEXT
 
 
 @pytest.mark.thorough
 def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(open_page: Open) -> None:
-    page = open_page("text?steps=40&vocab_size=40", "Text", PHONE)
-    places = (button(page, "Write"), page.locator(".st-key-text-written"), button(page, "Train"))
+    page = open_page("text?steps=40&vocab_size=40", "Lab", PHONE)  # leads to the lab
+    places = (button(page, "Write"), page.locator(".st-key-lab-text-written"))
     tops = [place.bounding_box()["y"] for place in places]
     assert tops == sorted(tops), "on a phone, what is written follows its prompt"
+    fits_the_width(page)
     page.set_viewport_size(WIDE)
-    in_view(button(page, "Train"))
-    page.get_by_role("radio", name="Your own").click()
+    in_view(button(page, "Train"), page.get_by_role("textbox", name="Prompt"))
+    page.get_by_role("button", name="Text: Shakespeare").click()
     page.get_by_role("textbox", name="Or paste it here").fill(TEXT)
     page.get_by_role("button", name="Use this text").click()
+    page.get_by_role("button", name="Text: your own").wait_for()
+    page.keyboard.press("Escape")
     button(page, "Train").click()
     page.locator(".board .badge").get_by_text("Finished").wait_for()
     page.locator("article.written .texts p").first.get_by_text("step 40").wait_for()
     page.locator("article.loss").get_by_text("Bigram ").wait_for()
     expect(page.locator("article.loss .choice")).to_be_hidden()  # an axis of perplexities is logarithmic as it is
-    page.get_by_role("heading", name="Beside counting models, on all held-out text").wait_for()
+    page.get_by_text("Better than counting?").click()
+    page.get_by_text("Perplexity on all held-out text").wait_for()
     button(page, "Write").click()
-    page.get_by_role("textbox", name="Sentence").fill("the dog saw the king")
+    page.get_by_text("This run, step 40").first.wait_for()
+
+    # The picture reads the reader's own sentence.
+    page.get_by_role("textbox", name="Your own sequence").fill("the dog saw the king")
     page.keyboard.press("Enter")
-    page.get_by_role("heading", name="Layer 2, head 4").wait_for()
+    page.locator("article.stack [data-reads]").get_by_text("dog").wait_for()
     fits_the_width(page)
-    page.get_by_role("link", name="This run in the lab").click()
-    page.wait_for_url(re.compile("/lab.*run="))
-    page.locator(".board .badge").get_by_text("Finished").wait_for()
-    expect(page.get_by_role("spinbutton", name="Steps")).to_have_value("40")
 
     # The sign of a figure opens its term in place.
     drawn(page, "loss")

@@ -1,17 +1,18 @@
-"""The text page by its widgets and words, on a small text of one's own over the real pool."""
+"""The lab with its task on words, by its widgets and words, on a small text of one's own over the real pool."""
 
 import re
-from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from engine.config.run_config import parse
-from engine.config.text_recipe import text_config
+from engine.config.link import from_query
+from engine.config.presets import PRESETS
+from engine.config.run_config import RunConfig
 from engine.tasks.text import user_texts
 from pages.parts.app import server
+from pages.parts.app.earlier import EARLIER
 from pages.parts.charts.loss import by_read_figure, level_lines, loss_figure, next_figure
-from pages.parts.text.trained import lead_over_trigram
+from pages.parts.lab.text import lead_over_trigram
 from tests.engine.serving.test_pool import until
 from tests.pages.looking import Open, disabled, ended, press, run_of, said, trained
 
@@ -22,24 +23,37 @@ TEXT = "".join(f"the {who} {what} the {whom}, and then\nthe day was done.\n" for
 UNKNOWN = "the model reads the unknown token there"
 HEBREW = "".join(f"{who} {what} את {whom}, ואז נגמר היום.\n" for who in ("האיש", "הילד", "המלך") for what in (
     "ראה", "פגש", "שמע", "עזב") for whom in ("המלכה", "הציפור", "הירח", "הים")) * 2  # fmt: skip
+WORDS = {"preset": "next-word"}
+SMALL = WORDS | {"steps": "5", "vocab_size": "40"}
 
 
 def given_text(app: AppTest, pasted: str = TEXT) -> AppTest:
-    app.button_group(key="text.kind").set_value("own").run()
-    assert disabled(app, "Train"), "it waits for the text"
-    app.text_area(key="text.pasted").set_value(pasted).run()
+    app.text_area(key="lab.text.pasted").set_value(pasted).run()
     return press(app, "Use this text")
 
 
+def set_now(app: AppTest) -> RunConfig:
+    """The settings of a page without a run, as its address states them."""
+    config, problems = from_query({**app.query_params})
+    assert not problems
+    return config
+
+
+def opened_counting(app: AppTest) -> AppTest:
+    """With "Better than counting?" open."""
+    app.session_state["lab.counting"] = True
+    return app.run()
+
+
 def test_a_text_of_ones_own_is_trained_on_and_written_on_from(open_page: Open) -> None:
-    app = given_text(open_page("text.py"))
-    name = app.session_state["text.form"]["text"]
+    app = given_text(open_page("lab.py", **WORDS | {"steps": "30", "vocab_size": "40"}))
+    name = app.session_state["form"]["text"]
     assert user_texts.read(name) == TEXT
-    assert f"links name it by {name[:8]}…" in said(app)
-    app.number_input(key="text.set.steps").set_value(30).run()
-    app.number_input(key="text.set.vocab_size").set_value(40).run()
+    assert f"is {name[:8]}… in links" in said(app)
     run = run_of(trained(app))
-    assert run.config == text_config(text=name, steps=30, vocab_size=40)
+    assert run.config == PRESETS["next-word"].config.replace(text=name, steps=30, vocab_size=40)
+    assert not app.table, "it costs seconds: on demand"
+    opened_counting(app)
     assert "than counting pairs of words" in said(app)
     assert "its last tenth" in said(app)
     share = run.ending.metrics["unknown_share"]
@@ -47,92 +61,108 @@ def test_a_text_of_ones_own_is_trained_on_and_written_on_from(open_page: Open) -
     (table,) = app.table
     assert list(table.value.index) == ["The model", "Unigram", "Kneser-Ney bigram", "Kneser-Ney trigram"]
     assert table.value.index.name == "Model", "no head without words"
-    app.text_area(key="text.prompt").set_value("the king Gandalf").run()
+    app.text_area(key="lab.text.prompt").set_value("the king Gandalf").run()
     press(app, "Write")
     assert "`Gandalf` is not in the vocabulary" in said(app)
-    app.text_area(key="text.prompt").set_value("the king " * 2000).run()
-    assert len(app.session_state["text.prompt"]) == 10_000, "whatever a browser sends"
-    app.text_input(key="text.sentence").set_value("the dog met Gandalf").run()
-    assert said(app).count("not in the vocabulary") == 2
-    link = dict(parse_qsl(urlsplit(app.code[0].value).query))
-    assert link == {"text": name, "vocab_size": "40", "pos_encoding": "rope", "steps": "30", "run": run.id}
-    again = open_page("text.py", run=run.id, pos_encoding="alibi")
-    assert again.number_input(key="text.set.steps").value == 30
-    assert again.selectbox(key="text.set.pos_encoding").value == "alibi"
-    assert again.session_state["text.run"] == run.id
+    assert "This run, step 30" in said(app)
+    app.text_area(key="lab.text.prompt").set_value("the king " * 2000).run()
+    assert len(app.session_state["lab.text.prompt"]) == 10_000, "whatever a browser sends"
+    assert {**app.query_params}.items() >= {"text": name, "vocab_size": "40", "steps": "30", "run": run.id}.items()
+    assert TEXT[:20] not in str(app.code[0].value)
+
+    # The plays, and back; and to where there is no text.
+    press(app, "Back to Shakespeare")
+    assert "text" not in app.query_params or app.query_params["text"] == "shakespeare"
+    assert app.session_state["form"]["text"] == "shakespeare"
+    press(app, "Back to your text")
+    assert app.session_state["form"]["text"] == name
+    app.get_by_key("set.task").select("reverse").run()
+    assert "Use this text" not in [button.label for button in app.button]
+    assert "Write" not in [button.label for button in app.button]
+
+
+def test_an_earlier_link_leads_to_the_lab_with_its_run_and_settings(open_page: Open) -> None:
+    moved = EARLIER["text"]
+    run = ended(PRESETS["next-word"].config.replace(steps=3, vocab_size=300, pos_encoding="alibi"))
+    app = open_page(moved.file, **moved.query({"run": run.id, "steps": "7", "hide": "seed"}))
+    assert app.session_state["run"] == run.id
+    assert app.query_params["steps"] == "7"
+    assert app.get_by_key("set.pos_encoding").value == "alibi"
+    assert app.query_params["hide"] == "seed"
+    gone = open_page(moved.file, **moved.query({"run": "../x", "vocab_size": "200", "pos_encoding": "nope"}))
+    assert "no run of that name is kept here" in said(gone)
+    assert set_now(gone) == PRESETS["next-word"].config.replace(vocab_size=200, pos_encoding="nope")
     assert len(server.pool().runs.live()) == 0, "a link trains nothing"
 
 
-def test_a_link_to_a_run_of_characters_which_earlier_versions_trained_here_is_explained(open_page: Open) -> None:
-    run = ended(parse({"task": "shakespeare_chars", "seq_len": 16, "steps": 2, "plays": 1}))
-    app = open_page("text.py", run=run.id)
-    assert not app.error
-    assert "a run of task shakespeare_words; this one is of shakespeare_chars" in said(app)
+def test_who_chooses_words_gets_the_settings_with_which_they_are_learned_and_loses_them_with_the_task(
+    open_page: Open,
+) -> None:
+    app = open_page("lab.py", n_heads="2", seed="3")
+    app.get_by_key("set.task").select("shakespeare_words").run()
+    assert set_now(app) == PRESETS["next-word"].config.replace(n_heads=2, seed=3)
+    app.get_by_key("set.task").select("reverse").run()
+    assert set_now(app) == RunConfig(n_heads=2, seed=3)
 
 
-def test_the_pages_own_examples_are_in_the_vocabulary_at_hand_and_go_with_the_text(open_page: Open) -> None:
-    app = open_page("text.py")
+def test_the_pages_own_prompt_is_in_the_vocabulary_at_hand_and_goes_with_the_text(open_page: Open) -> None:
+    app = open_page("lab.py", **SMALL)
     until(lambda: bool(server.pool().health().ready))
     app.run()
-    assert app.text_area(key="text.prompt").value == "ROMEO\nMy lord, "
+    assert app.text_area(key="lab.text.prompt").value == "ROMEO\nMy lord, "
     assert UNKNOWN not in said(app)
-    app.button_group(key="text.kind").set_value("own").run()
     for text, letters in ((TEXT, "[a-z]"), (HEBREW, "[\u05d0-\u05ea]"), (TEXT, "[a-z]")):
-        app.text_area(key="text.pasted").set_value(text).run()
-        press(app, "Use this text")
-        app.number_input(key="text.set.steps").set_value(5).run()
-        app.number_input(key="text.set.vocab_size").set_value(40).run()
-        trained(app)
-        for example in (app.text_area(key="text.prompt").value, app.text_input(key="text.sentence").value):
-            assert re.search(letters, example)
+        trained(given_text(app, text))
+        assert re.search(letters, app.text_area(key="lab.text.prompt").value)
         press(app, "Write")
         assert UNKNOWN not in said(app)
     written = [box.value for box in app.get("html") if "<p " in box.value]
     assert written
     assert all('dir="auto"' in one for one in written), "each in its own direction"
-    app.text_area(key="text.prompt").set_value("שלום").run()
-    assert app.run().text_area(key="text.prompt").value == "שלום", "what the reader has written stays"
+    app.text_area(key="lab.text.prompt").set_value("שלום").run()
+    assert app.run().text_area(key="lab.text.prompt").value == "שלום", "what the reader has written stays"
 
 
 def test_many_unknown_words_are_said_beside_the_numbers(open_page: Open) -> None:
-    app = given_text(open_page("text.py"), " ".join(f"w{n} of" for n in range(900)))
-    app.number_input(key="text.set.steps").set_value(5).run()
-    app.number_input(key="text.set.vocab_size").set_value(40).run()
-    trained(app)
+    app = given_text(open_page("lab.py", **SMALL), " ".join(f"w{n} of" for n in range(900)))
+    opened_counting(trained(app))
     assert "of the held-out tokens are unknown" in said(app)
     assert "the loss over all says little: characters are the better unit" in said(app)
     (table,) = app.table
     assert [column.split(" (")[0] for column in table.value.columns] == ["All tokens", "Known tokens", "Words"]
 
 
-def test_a_text_without_blanks_is_told_when_it_is_given_and_leads_on_by_character(open_page: Open) -> None:
-    app = given_text(open_page("text.py"), "我喜欢你" * 500)
+def test_a_text_without_blanks_is_told_when_it_is_given_and_read_by_character(open_page: Open) -> None:
+    app = given_text(open_page("lab.py", **WORDS), "我喜欢你" * 500)
     assert "has no window of 17 tokens" in said(app)
     assert disabled(app, "Train")
-    (link,) = [link for link in app.get("page_link") if "by character" in link.proto.label]
-    name = app.session_state["text.form"]["text"]
-    assert dict(parse_qsl(link.proto.query_string)) == {"task": "shakespeare_chars", "text": name}
-    assert not disabled(given_text(app), "Train")
+    name = app.session_state["form"]["text"]
+    press(app, "Read it by character")
+    assert (app.session_state["form"]["task"], app.session_state["form"]["text"]) == ("shakespeare_chars", name)
+    assert not disabled(app, "Train")
 
 
 def test_on_arrival_it_shows_the_recorded_run(open_page: Open) -> None:
-    app = open_page("text.py")
+    app = open_page("lab.py", **WORDS)
     until(lambda: bool(server.pool().health().ready))
-    words = said(app.run())
+    words = said(opened_counting(app))
     assert "recorded run" in words
     assert "it guessed better than counting pairs of words (now perplexity" in words
     assert "Trains on 1,082,267 tokens" in words
     assert "13.1 % of the held-out tokens are unknown" in words
     assert "The recorded model, step 3,000, temperature 0.8" in words, "it writes before anybody trains"
+    app.number_input(key="set.n_layers").set_value(1).run()
+    assert "recorded run" not in said(app), "of other settings the untrained model is shown"
+    assert "The recorded model, step 3,000" in said(app)
 
 
 def test_a_text_that_does_not_do_is_refused_in_one_sentence(open_page: Open) -> None:
-    app = open_page("text.py")
+    app = open_page("lab.py", **WORDS)
     for pasted, sentence in (
         ("too short", "allowed is at least 1,000"), ("word \0 " * 400, "null character"), ("é" * 600_000, "1,200,000 bytes"),
     ):  # fmt: skip
         assert sentence in said(given_text(app, pasted))
-        assert app.session_state["text.form"]["text"] == "shakespeare"
+        assert app.session_state["form"]["text"] == "shakespeare"
 
 
 def test_the_loss_of_a_text_is_read_as_perplexity_too() -> None:

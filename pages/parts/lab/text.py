@@ -1,0 +1,382 @@
+"""A text as a task of the lab: Shakespeare's plays or the reader's own text, which stays on the machine that runs this app; what the model
+writes after a prompt; and the model beside models that only count. Until a visitor has trained one, the recorded model on words writes."""
+
+import re
+from collections.abc import Callable, Mapping
+from html import escape
+from math import exp
+from pathlib import Path
+from typing import Any, cast
+
+import pandas as pd
+import streamlit as st
+
+from engine.analysis.text.jobs import (
+    LONGEST_PROMPT,
+    MAX_WRITTEN_TOKENS,
+    CompareWithCounting,
+    Counted,
+    CountWords,
+    WriteText,
+)
+from engine.config.run_config import RunConfig
+from engine.foundation.errors import JobError
+from engine.runs.events import Progress
+from engine.runs.run import Run
+from engine.runs.summary import passed, unknown_tokens
+from engine.tasks import TASKS
+from engine.tasks.text import plays, user_texts
+from engine.tasks.text.tokens import UNKNOWN_NAME, unknown_in_words
+from pages.parts.app import server
+from pages.parts.app.frame import as_fragment, nothing
+from pages.parts.app.in_markdown import explained, in_markdown, refused_in_words, show_refusal
+from pages.parts.app.questions import ask_once, if_known
+from pages.parts.app.visitor import visitor
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.boards.recorded import recorded_words
+from pages.parts.charts.colors import color_of
+from pages.parts.charts.loss import by_read_figure, next_figure
+from pages.parts.charts.table import numbers_right
+from pages.parts.lab.state import BY_CHARACTER, BY_WORD, PLAYS, SETTINGS, unfit_text
+
+# The source: the plays, or a text of one's own
+
+
+PASTED, FILE, LAST = "lab.text.pasted", "lab.text.file", "lab.text.last"
+"""Session keys; that of the last one has the name of the reader's text also while the plays are read."""
+
+
+def choose_text() -> None:
+    """The button that says which text is read; behind it the other text, and the way to give one. Nothing for a task without a text."""
+    if "text" not in SETTINGS.rows() or not SETTINGS.drawn("text"):
+        return
+    name = SETTINGS.requested()["text"]
+    label = "Text: Shakespeare" if name == PLAYS else "Text: your own"
+    with st.popover(label, icon=":material/menu_book:", width="stretch", disabled=SETTINGS.locks("text")):
+        if name != PLAYS:
+            _describe(name)
+            st.button("Back to Shakespeare", icon=":material/undo:", on_click=_read, args=(PLAYS,))
+        elif last := st.session_state.get(LAST):
+            st.button("Back to your text", icon=":material/undo:", on_click=_read, args=(last,))
+        st.file_uploader("Your own text: a file in UTF-8, at most 1 MB", key=FILE)
+        few = f"At least {user_texts.MIN_TEXT_CHARACTERS:,} characters"
+        st.text_area("Or paste it here", key=PASTED, height=120, placeholder=few)
+        st.caption(
+            "It stays on the machine that runs this app. Links name it by the hash of its content and do not contain it."
+        )
+        st.button("Use this text", icon=":material/check:", on_click=_keep)
+        show_refusal("text", icon=":material/error:")
+    if (values := SETTINGS.requested())["task"] == BY_WORD and unfit_text(values):
+        st.button("Read it by character", icon=":material/abc:", on_click=_by_character)
+
+
+def _describe(name: str) -> None:
+    try:
+        length = len(user_texts.read(name))
+    except ValueError:  # it was deleted: why nothing trains on it stands below Train
+        return
+    st.caption(
+        f":material/description: Your text, {length:,} characters, is {name[:8]}… in links. Its last tenth is held out."
+    )
+
+
+def _by_character() -> None:
+    SETTINGS.take("task", BY_CHARACTER)
+    SETTINGS.put({"task": BY_CHARACTER})
+
+
+def _read(name: str) -> None:
+    if (before := SETTINGS.requested()["text"]) != PLAYS:
+        st.session_state[LAST] = before
+    SETTINGS.put({"text": name})
+
+
+def _keep() -> None:
+    file = st.session_state.get(FILE)
+    content = file.getvalue() if file is not None else str(st.session_state.get(PASTED) or "").encode()
+    with refused_in_words("text", ValueError):
+        if not content:
+            raise ValueError("No text has arrived. Paste it, or choose the file again.")
+        server.pool().allowances.give_text(visitor())
+        _read(user_texts.keep(content, visitor(), server.pool().limits.texts_per_visitor))
+
+
+# The prompt, and what is written after it
+
+
+WRITTEN = "lab.text.written"
+"""The session key of the written texts, the latest first."""
+MAX_SAMPLES = 6
+PROMPT = "lab.text.prompt"
+DEFAULTS: dict[str, Any] = {
+    PROMPT: "ROMEO\nMy lord, ", "lab.text.temperature": 0.8, "lab.text.top_k": 40, "lab.text.length": 60, "lab.text.seed": 0,
+}  # fmt: skip
+HEIGHT = 220
+"""Pixels for what is written and the bars beside it, whether they are there or not."""
+POLL_SECONDS = 1.0
+"""Seconds between two looks at a live run's validation."""
+ANSWER_SECONDS = 180.0
+"""Seconds to wait for an answer: enough for a text of a million tokens on a busy machine."""
+
+
+def recorded_for(config: RunConfig | None) -> Run | None:
+    """Return the recorded run on words where the form has its settings."""
+    recorded = recorded_words()[0]
+    return recorded if config == recorded.config else None
+
+
+def show_prompt(run: Run | None) -> Callable[[], None]:
+    """The prompt, and the room for what is written after it; nothing where the form's task has no text. Returns what fills the room: it
+    waits for a worker, and the page calls it last."""
+    if not TASKS[SETTINGS.requested()["task"]].corpus:
+        return nothing
+    writer = run if run is not None and TASKS[run.config.task].corpus and _writes(run) else recorded_words()[0]
+    prompt, written = st.columns([1, 2.4], gap="medium")
+    with prompt:
+        _ask_for_words(writer)
+    room = written.container(height=HEIGHT, border=False, key="lab-text-written")
+
+    def fill() -> None:
+        ready = _has_worker()
+        with room:
+            as_fragment(_show_written, writer, ready, every=None if ready else POLL_SECONDS)
+
+    return fill
+
+
+def _writes(run: Run) -> bool:
+    """Whether a run has weights to write with that do not change."""
+    return run.state not in ("queued", "running") and run.weights is not None
+
+
+def _weights_of(run: Run) -> str:
+    """The path of a run's weights; empty where it has none."""
+    return str(run.weights or "")
+
+
+def _ask_for_words(run: Run) -> None:
+    """The prompt and Write; how the words are drawn stands in a menu."""
+    usual = _usual_prompt(run)
+    # A new example takes the place of an earlier one, never of what the reader has written.
+    if st.session_state.get(PROMPT) in (None, st.session_state.get(f"{PROMPT}.example")):
+        st.session_state[PROMPT] = usual
+    st.session_state[f"{PROMPT}.example"] = usual
+    for key, value in DEFAULTS.items():
+        st.session_state.setdefault(key, value)
+    kept: dict[str, Any] = {"persist_state": "session"}
+    limit = f"At most {LONGEST_PROMPT:,} characters."
+    st.text_area("Prompt", key=PROMPT, height=68, max_chars=LONGEST_PROMPT, help=limit, **kept)
+    with st.container(horizontal=True, gap="small"):
+        # A callback: if the page is rerun again before it gets here, a return value would be lost.
+        st.button("Write", icon=":material/edit_note:", on_click=_write, args=(run,))
+        with st.popover("How", icon=":material/tune:"):
+            words = "Divides the logits. 0 always takes the likeliest token, 1 draws as the model believes."
+            help_on = explained(words, "temperature")
+            st.slider("Temperature", 0.0, 2.0, step=0.05, key="lab.text.temperature", help=help_on, **kept)
+            words = "Draw among so many likeliest tokens only."
+            st.number_input("Top-k", 1, 30_000, key="lab.text.top_k", help=explained(words, "top-k"), **kept)
+            st.number_input("Tokens", 1, MAX_WRITTEN_TOKENS, key="lab.text.length", **kept)
+            words = "The same seed writes the same."
+            st.number_input("Seed of the words", 0, 2**31 - 1, key="lab.text.seed", help=words, **kept)
+
+
+def _has_worker() -> bool:
+    return server.pool().health().ready > 0
+
+
+def _show_written(run: Run, ready: bool) -> None:
+    """What the run wrote, the latest first; at first what it writes after the usual prompt. ``ready``: whether the page found a worker."""
+    if not ready and _has_worker():
+        st.rerun()  # without the timer
+    show_refusal("words", icon=":material/error:")
+    written = [row for row in st.session_state.get(WRITTEN, []) if row["run"] == run.id]
+    if not written and not ready:  # nothing on the page would answer meanwhile
+        st.caption(
+            ":material/hourglass_top: The workers are starting: it writes as soon as the first of them is there."
+        )
+        return
+    try:
+        for number, one in enumerate(written or [_written(run, DEFAULTS | {PROMPT: _usual_prompt(run)})]):
+            _show(one, run, latest=number == 0)
+    except JobError as error:
+        st.info(in_markdown(error), icon=":material/info:")
+
+
+def _usual_prompt(run: Run) -> str:
+    """A prompt in the run's vocabulary: one of the plays where it has as many words of them as the recorded run, else a line without
+    unknown tokens of what the run was watched on."""
+    recorded, of_plays = recorded_words()[0].config, str(DEFAULTS[PROMPT])
+    size, enough = (cast(int, config.value("vocab_size")) for config in (run.config, recorded))
+    known = run.config.value("text") == PLAYS and (run.config.task != recorded.task or size >= enough)
+    if known or run.snapshot is None:
+        return of_plays
+    return max(re.split(f"[{UNKNOWN_NAME}\n]", run.snapshot.prompt), key=len).strip() or of_plays
+
+
+def _write(run: Run) -> None:
+    with refused_in_words("words"):
+        one = _written(run, {name: st.session_state[name] for name in DEFAULTS})
+        st.session_state[WRITTEN] = [one, *st.session_state.get(WRITTEN, [])][:MAX_SAMPLES]
+
+
+def _written(run: Run, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What the run writes, with its settings in words. Raises JobError."""
+    prompt, temperature, top_k, length, seed = (asked[name] for name in DEFAULTS)
+    job = WriteText(
+        run.config, _weights_of(run), prompt, length=length, temperature=temperature, top_k=top_k, seed=seed
+    )
+    answer = ask_once(job, run.step, timeout=ANSWER_SECONDS)
+    who = "The recorded model" if run is recorded_words()[0] else "This run"
+    settings = f"{who}, step {run.step:,}, temperature {temperature:g}, top-k {top_k}, seed {seed}, read {answer['read']} tokens"
+    return {**answer, "run": run.id, "settings": settings}
+
+
+def _show(one: dict[str, Any], run: Run, *, latest: bool) -> None:
+    words, likely = st.columns([1.5, 1], gap="medium") if latest else (st.container(), None)
+    with words:
+        st.caption(one["settings"])
+        if one["unknown"] and latest:
+            st.caption(f":material/info: {in_markdown(unknown_in_words(one['unknown']))}")
+        st.html(
+            '<p dir="auto" style="white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext; margin: 0">'
+            f'<span style="opacity: .65">{escape(one["prompt"])}'
+            f"</span>{escape(one['text'])}</p>"
+        )
+    if likely is not None:
+        likeliest = ", ".join(f"{name} {p:.2f}" for name, p in one["next"][:5])
+        next_token = Panel(
+            id="next.token", title="Right after the prompt", figure=next_figure(one["next"][:6], color_of(run.config)), height=140,
+            alt=f"Likeliest next tokens: {likeliest}",
+        )  # fmt: skip
+        with likely:
+            panels([next_token], key="text-next", name="next token", subject=run.id, level=2)
+
+
+# Beside counting models: the steps at which the run passed them, and the tokens on which it is better
+
+
+IN_SENTENCES = {"bigram": "counting pairs of words", "trigram": "counting groups of three words"}
+NAMES = {"model": "The model", "unigram": "Unigram", "bigram": "Kneser-Ney bigram", "trigram": "Kneser-Ney trigram"}
+PARTS = {"all": "All tokens", "known": "Known tokens", "words": "Words", "layout": "Between words"}
+EXPLAINED = Path(__file__).with_suffix(".md").read_text("utf-8")
+
+
+def known_counts(run: Run | None) -> Counted | None:
+    """The counting models beside a run on words; None for another run, and while they are not known."""
+    recorded, counts = recorded_words()
+    if run is None or run.config.task != BY_WORD:
+        return None
+    return counts if run is recorded else if_known(CountWords(run.config))
+
+
+def known_levels(run: Run | None) -> dict[str, tuple[str, float]]:
+    """The counting models' loss on the run's validation, by name with the label of its line; empty while it is not known."""
+    known = known_counts(run)
+    return {NAMES[name]: (name.title(), nats) for name, nats in known["levels"].items()} if known else {}
+
+
+def find_levels(run: Run | None) -> None:
+    """Count the words of a run's text, if that has not been done."""
+    if run is None or run.config.task != BY_WORD or run.state == "failed" or known_counts(run) is not None:
+        return
+    try:
+        with st.spinner("Counting words for the Kneser-Ney lines"):
+            ask_once(CountWords(run.config), timeout=ANSWER_SECONDS)
+    except JobError as error:
+        st.caption(f":material/info: No counting models beside this run: {in_markdown(error)}")
+
+
+def show_counting(run: Run | None) -> None:
+    """Whether a run on words is better than counting; once its weights do not change, on all held-out text. All behind one heading."""
+    if run is None or run.config.task != BY_WORD:
+        return
+    beside = st.expander("Better than counting?", icon=":material/balance:", key="lab.counting", on_change="rerun")
+    if not beside.open:
+        return
+    with beside:
+        as_fragment(_say_passed, run, every=POLL_SECONDS if run.state in ("queued", "running") else None)
+        _show_text_facts(run)
+        if _writes(run) and run.state != "paused":
+            _compare(run)
+        st.markdown(EXPLAINED.format(length=run.config.seq_len))
+
+
+def _say_passed(run: Run) -> None:
+    """One sentence for each counting model with context, updated while the run trains."""
+    known = known_counts(run)
+    levels = {words: known["levels"][name] for name, words in IN_SENTENCES.items() if known and name in known["levels"]}
+    rows = passed(run.config, run.events.landmarks(), levels)
+    for row in rows:
+        st.markdown(f":material/{'check_circle' if row.better else 'pending'}: {row.sentence}")
+    if not rows and run.state != "failed":
+        st.markdown(":material/pending: The run has just begun.")
+    st.caption(in_markdown(unknown_tokens(run.config, _scores(run, known))))
+
+
+def _scores(run: Run, known: Counted | None) -> Mapping[str, float]:
+    """The scores of the last validation; before it, and in a run of an earlier version, only the share of unknown tokens in all held-out
+    text."""
+    rows = (event for event in reversed(list(run.events.landmarks())) if isinstance(event, Progress))
+    scores = next((event.validation for event in rows if event.validation is not None), {})
+    if "unknown_share" in scores or known is None:
+        return scores
+    return {"unknown_share": known["facts"]["unknown"] / max(1, known["facts"]["held_out"])}
+
+
+def _show_text_facts(run: Run) -> None:
+    known = known_counts(run)
+    if known is None:
+        return
+    facts = known["facts"]
+    held_out = ", ".join(name.replace("-", " ").title() for name in plays.HELD_OUT)
+    where = held_out if run.config.value("text") == PLAYS else "its last tenth"
+    st.caption(
+        f"Trains on {facts['trained']:,} tokens with a vocabulary of {facts['known']:,}, tested on {facts['held_out']:,} others "
+        f"({where})."
+    )
+
+
+def _compare(run: Run) -> None:
+    """The losses on all held-out tokens: words and layout separately, and by the number of tokens read."""
+    try:
+        with st.spinner("Reading all held-out text"):
+            found = ask_once(CompareWithCounting(run.config, _weights_of(run)), run.step, timeout=ANSWER_SECONDS)
+    except JobError as error:
+        st.info(in_markdown(error), icon=":material/info:")
+        return
+    nats, sizes = found["nats"], found["tokens"]
+    parts = [part for part in PARTS if any(part in values for values in nats.values())]
+    if sizes["known"] == sizes["all"]:
+        parts.remove("known")
+    frame = pd.DataFrame(
+        [[f"{exp(values[part]):.1f}" if part in values else "" for part in parts] for values in nats.values()],
+        index=pd.Index([NAMES[name] for name in nats], name="Model"),
+        columns=[f"{PARTS[part]} ({sizes[part]:,})" for part in parts],
+    )
+    left, right = st.columns([1.5, 1], gap="medium")
+    with left:
+        st.markdown("Perplexity on all held-out text; in brackets the number of tokens. Lower is better.")
+        st.table(numbers_right(frame), border="horizontal", width="content", alt="Perplexity on all held-out text")
+        st.caption(lead_over_trigram(nats))
+    with right:
+        read = found["by_read"]
+        drawn = by_read_figure(read, {name: NAMES[name] for name in nats}, color_of(run.config))
+        told = [f"{NAMES[name]} {values[0]:.2f} to {values[-1]:.2f} nats" for name, values in read.items()]
+        alt = f"Mean loss after the first token of a window and after the last: {', '.join(told)}"
+        by_read = Panel(
+            "beside.read", "The more it has read", drawn, alt, height=300, term="kneser-ney",
+            note="Mean loss over a token's position in the model's window; counting models on the very same tokens.",
+        )  # fmt: skip
+        panels([by_read], key="text-beside", name="text", subject=run.id)
+
+
+def lead_over_trigram(nats: Mapping[str, Mapping[str, float]]) -> str:
+    """The part of the lead over the trigram that is on words, in one sentence computed from the numbers, at the digits that it shows."""
+    where = {"words": "on words", "layout": "between them"}
+    leads = []
+    for part in where:
+        if part in nats["model"]:
+            lead = round(nats["trigram"][part] - nats["model"][part], 2)
+            apart = f"{'lower' if lead > 0 else 'higher'} by {abs(lead):.2f} nats" if lead else "the same"
+            leads.append(f"{apart} {where[part]}")
+    return f"Compared with the trigram, the model's loss is {' and '.join(leads)}."
