@@ -87,7 +87,10 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
             layout(shown, config, view),
             earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
             picture=Picture(
-                model_of(config, shown.config if shown else None) if config else None, asdict(view), apart_message(), act
+                model_of(config, shown.config if shown else None) if config else None,
+                asdict(view),
+                apart_message(),
+                act,
             ),
         )
         let_others_go()  # the curve can be drawn now: where a class presses Train at once, each waits for that first
