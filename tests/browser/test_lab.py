@@ -67,7 +67,7 @@ def test_from_the_button_of_the_start_page_to_an_empty_link_that_trains_to_a_fin
 
     training = more(page).locator("details").filter(has_text="Training")
     training.locator("summary").click()
-    training.get_by_role("spinbutton", name="Steps").fill("120")
+    training.get_by_role("spinbutton", name="Steps", exact=True).fill("120")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("steps=120"))
     button(page, "Train").click()
