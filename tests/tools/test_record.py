@@ -48,7 +48,7 @@ def test_the_run_of_two_layers_has_a_path_whose_heads_are_needed_and_the_answers
     last = [path for path in paths if path][-1]
     assert last.induction
     off = each_head_off(ModelRequest(run.config, str(run.weights)))
-    costs = {row["place"]: off["whole"]["accuracy"] - row["accuracy"] for row in off["rows"]}
+    costs = {row["part"]: off["whole"]["accuracy"] - row["accuracy"] for row in off["rows"]}
     assert all(costs[reading.part] > 0.1 for reading in last.readings), costs
 
 

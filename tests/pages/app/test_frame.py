@@ -35,6 +35,21 @@ def test_every_earlier_address_leads_to_a_page() -> None:
     assert moved_to("lab", {}) is None
 
 
+def test_a_link_to_the_attention_page_opens_the_same_head_of_the_same_run_in_the_lab() -> None:
+    link = {
+        "run": "a1",
+        "view": "heads",
+        "layer": "2",
+        "off": "self.1.2",
+        "lesson": "depth",
+        "lock": "head",
+        "utm_source": "x",
+    }
+    apart = {"run": "a1", "apart": "heads", "apart.layer": "2", "apart.off": "self.1.2", "lesson": "depth"}
+    assert EARLIER["attention"].query(link) == apart
+    assert EARLIER["attention"].query({"query": "3"}) == {"apart": "steps", "apart.position": "4"}, "it counted from 0"
+
+
 def test_the_glossary_opens_on_any_page(open_page: Open) -> None:
     app = press(open_page("notebooks.py"), "Glossary")
     assert {term.name for term in TERMS.values()} <= {box.value for box in app.header}

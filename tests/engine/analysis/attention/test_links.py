@@ -38,7 +38,7 @@ def test_of_one_hop_both_heads_are_named_and_only_where_the_answer_is_lost_witho
     guessed = {path.position for path in followed(hops.events.of(Snapshot)[-1])[0] if path and path.readings}
     assert guessed - named, "by what is read alone it would be named where the answer survives"
     off = SwitchEachHeadOff(request).do()
-    cost = {row["at"]: off["whole"]["accuracy"] - row["accuracy"] for row in off["rows"]}
+    cost = {row["part"]: off["whole"]["accuracy"] - row["accuracy"] for row in off["rows"]}
     assert all(cost[one.part] > NEEDED / 2 for path in found for one in path.readings)
 
 
