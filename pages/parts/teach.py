@@ -40,8 +40,8 @@ from pages.parts.experiments.presenting import link_of, start_lesson
 INTRODUCTION = "For teachers. In a lesson the class guesses, a model trains, and the runs say who was right."
 WAYS = """
 - **Present** shows one step in large letters. The right arrow key goes on, **Escape** leaves.
-- **Phones** scan the QR code. Students guess there, train a seed (key **S**), and see whether they were right.
-- **Sheets** have the shortcuts, what to say and what comes out; the hand-out is for students.
+- **Phones** scan the QR code. Students guess there, train a seed (key **S**), and see who was right.
+- **Sheets** have the keys, what to say, and what comes out.
 """
 STEPS = "steps"
 QR_WIDTH = 220

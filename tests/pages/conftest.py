@@ -14,7 +14,6 @@ from streamlit.testing.v1.element_tree import ElementTree
 
 from engine.experiments.issues import ISSUES
 from pages.parts.app import server
-from pages.parts.app.frame import address_of
 from pages.parts.charts import base
 from pages.parts.lab.form import ICONS
 from tests.pages.scripted_experiment import PUBLISHED, Scripted, ScriptedPool, issue_of, value_of
@@ -78,8 +77,6 @@ def open_page(_data_folder: None) -> Callable[..., AppTest]:
 
     def open_it(page: str, *, unfolded: bool = False, **query: str) -> AppTest:
         app = AppTest.from_file(str(MAIN), default_timeout=300)
-        if address_of(page) not in ("", Path(page).stem):  # Streamlit knows it only after a first page
-            app.run()
         if unfolded:
             for group in ICONS:
                 app.session_state[f"group.{group}"] = True

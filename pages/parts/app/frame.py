@@ -24,13 +24,11 @@ class AppPage:
     """Without a slash; also the name of the page's file."""
     icon: str = ""
     """Of its entry in the bar; without one it is in none: links and lessons lead to it."""
-    script: str = ""
-    """The page's file, where it has another name."""
 
     @property
     def file(self) -> str:
         """The page's file in ``pages/``; links name it."""
-        return self.script or f"{self.address}.py"
+        return f"{self.address}.py"
 
 
 PAGES = (
@@ -49,13 +47,13 @@ FIRST = PAGES[0]
 
 
 def file_at(address: str) -> str:
-    """The file of the page with this address."""
-    return next((page.file for page in PAGES if page.address == address), FIRST.file)
+    """The file of the page with this address, as Streamlit has it: empty for the first page."""
+    return f"{address or FIRST.address}.py"
 
 
 def address_of(file: str) -> str:
     """What links to the page of this file have behind the app's address; empty for the first page."""
-    return next(page.address for page in PAGES if page.file == file) if file != FIRST.file else ""
+    return "" if file == FIRST.file else file.removesuffix(".py")
 
 
 HERE = Path(__file__).parent

@@ -6,7 +6,7 @@ export const STREAMLIT = {
   script: "data-test-script-state", // of the app: whether the page's script runs
   main: "[data-testid=stMain]", // what scrolls
   tables: "[data-testid=stTable] > div",
-  link: "[data-testid=stSidebarNavLink]", // of the bar, where it is a drawer
-  close: "[data-testid=stSidebarCollapseButton] button", // of that drawer
+  entry: ":is([data-testid=stTopNavLink], [data-testid=stSidebarNavLink])", // of the bar, and where it is a drawer
+  close: "[data-testid=stSidebarCollapseButton] button", // of the drawer
   lost: ".stDialog:not(:has([data-testid=stVerticalBlock])) [aria-label=Close]", // of the dialog that no page has opened
 }

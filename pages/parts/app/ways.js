@@ -16,16 +16,25 @@ import { STREAMLIT } from "./streamlit.js"
     } else push(state, title, to)
   }
 
-  // On a narrow screen the bar is a drawer over the page, which Streamlit closes only where the browser names a phone.
-  document.addEventListener("click", ({ target }) => {
-    if (!(target instanceof Element && target.closest(STREAMLIT.link))) return
+  // An entry of the bar leads to its page as it begins, from a question to the map. On the page itself Streamlit would keep the query; it
+  // follows where the browser goes back or forward.
+  document.addEventListener("click", (event) => {
+    const entry = event.target instanceof Element ? event.target.closest(STREAMLIT.entry) : null
+    if (!(entry instanceof HTMLAnchorElement) || event.ctrlKey || event.metaKey || event.shiftKey) return
+    if (entry.pathname === location.pathname && location.search) {
+      event.preventDefault()
+      event.stopPropagation()
+      history.pushState({}, "", entry.pathname)
+      dispatchEvent(new PopStateEvent("popstate"))
+    }
+    // On a narrow screen the bar is a drawer over the page, which Streamlit closes only where the browser names a phone.
     // Later: where Streamlit has closed it, there is no such button.
     setTimeout(() => {
       /** @type {HTMLElement | null} */
       const close = document.querySelector(STREAMLIT.close)
       close?.click()
     })
-  })
+  }, true)
 
   // Browsers have no clipboard on plain http, as in many a school's network; Streamlit's copy buttons would do nothing there.
   if (!navigator.clipboard) {
