@@ -35,7 +35,7 @@ def test_a_control_redraws_what_it_changes_and_a_design_is_run_and_found_again_o
     page.get_by_text("There are no rows for the last 16 positions shown.").first.wait_for()
     assert changed.evaluate("(plot) => plot.marked"), "the other side stays on its node"
     button(page, "Run").click()
-    page.wait_for_url(re.compile("design_features=table.*experiment="))
+    page.wait_for_url(re.compile("experiment=.*design_features=table"))
     page.locator(".badge").get_by_text("Finished").wait_for()
 
     page.set_viewport_size(PHONE)
