@@ -56,8 +56,6 @@ class KeyFigure:
     """What to do about it, in one sentence."""
     because: Text = ""
     """The reason for what the claim says, as it ends a sentence that begins with "Because". It is told only where the claim holds."""
-    otherwise: Text = ""
-    """A guess why the runs may not show it, told where the claim does not hold."""
     scale: Literal["linear", "log"] = "linear"
     unit: str = ""
     """The unit behind the numbers of the sentence, such as "nats"; empty for shares."""

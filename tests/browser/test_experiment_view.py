@@ -118,8 +118,8 @@ def test_each_button_changes_the_screen_at_once(open_page: Open, viewport: dict[
     button(page, "Show the answer").click()
     page.locator(f"{FIGURE} .words").get_by_text("16 stored seeds").wait_for()
     page.get_by_text("You said").wait_for()
-    before = parts(page)
     within_one_screen(page, viewport)
+    before = parts(page)
     button(page, "Train it here, too").click()
     # On a busy machine one seed may end before the browser has drawn its beginning.
     status = page.locator(".status .badge").get_by_text(re.compile("Running|Finished"))

@@ -197,14 +197,12 @@ def _show_figure(
 
 
 def _show_remedy(issue: Issue, finding: KeyFinding) -> None:
-    """The reason, or where the runs do not show what was claimed what it was, and why it may have come out otherwise; and the remedy."""
+    """The reason, or where the runs show something else what was expected, and a guess why not; and the remedy."""
     figure = issue.key_figure
     if finding.because:
         st.markdown(f"**Because** {finding.because}")
     elif finding.answer is not None and figure.because:
-        st.markdown(
-            f"**We expected:** {issue.claim(figure.claim).sentence} **A guess why not:** {figure.otherwise or OTHERWISE}"
-        )
+        st.markdown(f"**We expected:** {issue.claim(figure.claim).sentence} **A guess why not:** {OTHERWISE}")
     st.markdown(f"**Remedy:** {figure.remedy}")
 
 
