@@ -34,8 +34,7 @@ at_step = SETTINGS.values()[STEP] > 0
 run = run_of_step() if at_step else shown_run()
 with in_step_with(lambda: controlled_as(run)):
     if at_step:
-        with st.container(key="start-lesson"):
-            show_step(run)
+        show_step(run)
     else:
         now = present(run)
         with st.container(key="frame-unseen"):  # the bar has the name
@@ -52,8 +51,8 @@ with in_step_with(lambda: controlled_as(run)):
         with st.container(key="start-board"):
             shown = Recording(run, recorded_feed(), SECONDS) if run is recorded_run() else run or CONFIG
             live_board(shown, Layout(("stack",), "start"), picture=Picture(look=now.look), key="start-picture")
-    with st.container(key="start-doors", horizontal=True):
-        for address, icon, words in DOORS:
-            st.page_link(file_at(address), label=words, icon=f":material/{icon}:")
-    st.caption(f":material/memory: {workers_in_words(pool().health())}")
+        with st.container(key="start-doors", horizontal=True):
+            for address, icon, words in DOORS:
+                st.page_link(file_at(address), label=words, icon=f":material/{icon}:")
+        st.caption(f":material/memory: {workers_in_words(pool().health())}")
 SETTINGS.write_address(SETTINGS.query())
