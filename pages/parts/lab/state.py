@@ -117,11 +117,11 @@ def form_config() -> RunConfig:
 
 def unfit_text(values: Mapping[str, Any]) -> str:
     """Return why the form's own text has nothing to train on, in one sentence; empty where it has, or where there is no such text."""
-    own = TASKS[values["task"]].settings
-    if not issubclass(own, TextSettings) or values["text"] == PLAYS or values["split"] != "plays":
+    specific = TASKS[values["task"]].settings
+    if not issubclass(specific, TextSettings) or values["text"] == PLAYS or values["split"] != "plays":
         return ""
     try:
-        return without_window(values["text"], own.unit, values["seq_len"])
+        return without_window(values["text"], specific.unit, values["seq_len"])
     except ValueError as error:
         return str(error)
 

@@ -361,8 +361,8 @@ def _compare(run: Run) -> None:
     with right:
         read = found["by_read"]
         drawn = by_read_figure(read, {name: NAMES[name] for name in nats}, color_of(run.config))
-        told = [f"{NAMES[name]} {values[0]:.2f} to {values[-1]:.2f} nats" for name, values in read.items()]
-        alt = f"Mean loss after the first token of a window and after the last: {', '.join(told)}"
+        told_text = [f"{NAMES[name]} {values[0]:.2f} to {values[-1]:.2f} nats" for name, values in read.items()]
+        alt = f"Mean loss after the first token of a window and after the last: {', '.join(told_text)}"
         by_read = Panel(
             "beside.read", "The more it has read", drawn, alt, height=300, term="kneser-ney",
             note="Mean loss over a token's position in the model's window; counting models on the very same tokens.",
