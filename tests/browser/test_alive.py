@@ -218,8 +218,8 @@ def test_each_preset_opens_on_what_its_sentence_speaks_of_and_what_to_try_next_i
 CONTROLS = """() => {
   const kinds = 'a[href], button, input, select, summary, [role=button], [role=slider], [role=radio], [role=combobox], [tabindex="0"]'
   const seen = (node) => {
-    const { width, height, top } = node.getBoundingClientRect()
-    return width && height && top < innerHeight && node.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+    const { width, height, top, bottom } = node.getBoundingClientRect()
+    return width && height && top < innerHeight && bottom > 0 && node.checkVisibility({ opacityProperty: true, visibilityProperty: true })
   }
   const within = (root) => [...root.querySelectorAll('*')].flatMap((node) => [node, ...(node.shadowRoot ? within(node.shadowRoot) : [])])
   return within(document).filter((node) => node.matches(kinds) && seen(node) && !node.parentElement.closest('button, a[href]')).length
