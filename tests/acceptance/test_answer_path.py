@@ -55,7 +55,7 @@ def trained(file: Path, **settings: object) -> tuple[RunConfig, list[Snapshot]]:
 def costs(config: RunConfig, file: Path) -> dict[str, float]:
     """The held-out accuracy that is lost without each head, by its name."""
     off = SwitchEachHeadOff(ModelRequest(config, str(file))).do()
-    return {row["place"].name: off["whole"]["accuracy"] - row["accuracy"] for row in off["rows"]}
+    return {row["part"].name: off["whole"]["accuracy"] - row["accuracy"] for row in off["rows"]}
 
 
 def test_the_named_head_is_the_one_of_its_layer_that_costs_most_and_the_costliest_of_all_is_on_a_path(
