@@ -27,7 +27,7 @@ NOTE = """() => {
 """JavaScript: remembers the names of all elements that are ever on the page, also of those that a loaded field replaces."""
 
 
-VISITED = {"text": "stSliderThumbValue", "questions?issue=missing-mask": "stButtonGroup", "cost": "stTable"}
+VISITED = {"questions?issue=missing-mask": "stButtonGroup", "cost": "stTable"}
 """What to wait for on each page, by its address: with the lab, these have all names."""
 
 
@@ -48,7 +48,10 @@ def test_each_name_is_on_a_page(open_page: Open) -> None:
     def seen(page: Any) -> set[str]:
         return set(page.evaluate("() => [...window.seen]"))
 
-    page = noted("lab", "stGrid")
+    page = noted("lab?preset=next-word", "stGrid")
+    page.get_by_role("button", name="How").click()
+    page.get_by_test_id("stSliderThumbValue").wait_for()
+    page.keyboard.press("Escape")
     more(page).get_by_role("button", name="Share").click()
     page.get_by_test_id("stCode").first.wait_for()
     page.keyboard.press("Escape")
