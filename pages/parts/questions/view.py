@@ -226,7 +226,7 @@ def _show_buttons(issue: Issue, view: ExperimentView, run: ExperimentRun | None,
             # It stays in its place, so that a second press does not begin a training.
             st.button(
                 "Show the answer", icon=":material/visibility:", type="primary", key=f"answer.{issue.slug}", disabled=view.stored,
-                on_click=lambda: shown_answers().add(issue.slug), help="What stored seeds gave, at once.",
+                on_click=lambda: shown_answers().add(issue.slug),
             )  # fmt: skip
         run_or_stop(
             shown_runs().get(issue.slug, ""), run, partial(requested_run, issue),
