@@ -12,7 +12,7 @@ say_ignored(SETTINGS.open_address()[1])
 st.title("Teach", anchor=False)
 st.markdown(INTRODUCTION)
 base = base_address("teach")
-with st.container(key="teach-lessons", gap="xsmall"):
+with st.container(key="teach-lessons", gap="xsmall", width=800):
     for name, lesson in sorted(LESSONS.items(), key=lambda named: named[1].minutes):
         show_lesson(lesson, base, name)
 st.markdown(WAYS)
