@@ -108,11 +108,13 @@ def _show_table() -> None:
     st.table(styled, border="horizontal", alt="The evidence on each encoding")
     timed = shipped_times().machine
     st.caption(f"{LEGEND} Times: {timed['processor']}, one core, {timed['date']}.")
-    offer_file("Every number (CSV)", _every_number, "encodings-evidence.csv")
+    with st.container(horizontal=True):
+        offer_file("Every number (CSV)", _every_number, "encodings-evidence.csv")
+        with st.popover("Cite this table", icon=":material/format_quote:"):
+            st.markdown(citation())
     for one in columns.values():
         st.markdown(_how_measured(one))
     st.caption(CHOICE.matched)
-    st.markdown(citation())
 
 
 def citation() -> str:
