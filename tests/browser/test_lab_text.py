@@ -23,7 +23,9 @@ def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(op
     page.keyboard.press("Escape")
     button(page, "Train").click()
     page.locator(".board .badge").get_by_text("Finished").wait_for()
+    page.locator("article.written").scroll_into_view_if_needed()  # a panel is drawn where it is seen
     page.locator("article.written .texts p").first.get_by_text("step 40").wait_for()
+    drawn(page, "loss")
     page.locator("article.loss").get_by_text("Bigram ").wait_for()
     expect(page.locator("article.loss .choice")).to_be_hidden()  # an axis of perplexities is logarithmic as it is
     page.get_by_text("Better than counting?").click()
