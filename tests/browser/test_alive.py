@@ -134,6 +134,7 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
     page.get_by_role("heading", name="Two runs side by side").wait_for()
     page.get_by_role("button", name="Hide its curves").click()
     page.get_by_role("button", name="Draw it behind").wait_for()
+    curve.scroll_into_view_if_needed()  # what is out of sight is not drawn
     page.wait_for_function(
         "([plot, drawn]) => plot.data.filter((trace) => trace.meta.overlay).length < drawn",
         arg=[curve.locator(".plot").element_handle(), drawn],
