@@ -118,7 +118,7 @@ def test_on_a_question_keys_alone_guess_show_the_answer_and_train_and_the_result
     page.locator(".badge").get_by_text("Finished").wait_for()
     stored, live = page.locator('article[data-id="key.figure"] .words span').all_inner_texts()
     assert "ithout the causal mask" in stored
-    spoken = ["Running", stored, "Finished", live]
+    spoken = ["Measured when this version was made", stored, "Running", "Finished", live]
     assert page.evaluate("window.spoken") == spoken, "no step, each change of the state once"
 
 
@@ -239,9 +239,9 @@ def test_presses_in_quick_succession_all_count_and_none_counts_twice(open_page: 
 
     press("Escape", "PageDown", "3")  # out of the code, to the guess, and guessed
     guess.get_by_text("It rises").wait_for()
-    press("PageDown", "PageDown", "PageDown")  # over the run, which begins all the same
+    press("PageDown", "PageDown", "PageDown")  # over the run
     drawn(page, "key.figure")
-    page.get_by_text("What helps:").wait_for(state="hidden")
+    page.get_by_text("Remedy:").wait_for(state="hidden")
     press("PageDown", "PageDown")
     place.get_by_text("2 of 3").wait_for()
     press("PageDown", "PageDown", "PageDown", "PageDown", "PageDown", "PageUp", "PageDown", "1")
