@@ -9,7 +9,7 @@ import pytest
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS
-from pages.parts.experiments.presenting import BEATS, LAB_BEATS
+from pages.parts.experiments.presenting import PHASES, LAB_PHASES
 from tests.browser.conftest import PROJECTOR, console_watched
 from tests.serving import running
 
@@ -38,21 +38,21 @@ def test_a_lesson_is_played_and_fits_a_projector(chromium: Any, address: str, na
             page.get_by_role("heading", name=question.words, exact=True).wait_for()
             page.locator(".lesson-clock").get_by_text(f"{place + 1} of {len(lesson.steps)}").wait_for()
             sentence = page.locator('article[data-id="key.figure"] .words' if figure else ".st-key-lab-taught h3")
-            for beat in BEATS if figure else LAB_BEATS:
-                if beat == "guess":
+            for phase in PHASES if figure else LAB_PHASES:
+                if phase == "guess":
                     page.get_by_role("radio", name=question.answers[1], exact=True).wait_for()
-                if beat == "run":
+                if phase == "run":
                     page.locator(".badge").get_by_text("Finished").wait_for(timeout=LONGEST)
-                if beat in ("run", "figure", "picture"):
-                    assert not "".join(sentence.all_inner_texts()).strip(), "the sentence waits for its beat"
-                if beat == "sentence":
+                if phase in ("run", "figure", "picture"):
+                    assert not "".join(sentence.all_inner_texts()).strip(), "the sentence waits for its phase"
+                if phase == "sentence":
                     words = [figure.change] if figure else step.guide.teaches if step.guide else []
                     sentence.get_by_text(re.compile("|".join(map(re.escape, words)))).wait_for()
-                if figure and beat == "remedy":
+                if figure and phase == "remedy":
                     page.get_by_text(figure.remedy).wait_for()
                 page.wait_for_timeout(400)
                 height = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollHeight")
-                assert height <= PROJECTOR["height"] + 1, f"{step.title}, {beat}: {height} pixels"
+                assert height <= PROJECTOR["height"] + 1, f"{step.title}, {phase}: {height} pixels"
                 page.keyboard.press("PageDown")
         page.keyboard.press("Escape")
         page.locator(".lesson-clock").wait_for(state="detached")
