@@ -44,7 +44,7 @@ def test_a_lesson_is_played_and_fits_a_projector(chromium: Any, address: str, na
                 if phase == "run" and not figure:  # a question shows its stored answer
                     page.locator(".badge").get_by_text("Finished").wait_for(timeout=LONGEST)
                 if phase in ("run", "figure", "picture"):
-                    assert not "".join(sentence.all_inner_texts()).strip(), "the sentence waits for its beat"
+                    assert not "".join(sentence.all_inner_texts()).strip(), "the sentence waits for its phase"
                 if phase == "sentence":
                     words = [figure.change] if figure else step.guide.teaches if step.guide else []
                     sentence.get_by_text(re.compile("|".join(map(re.escape, words)))).wait_for()
