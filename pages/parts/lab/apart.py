@@ -34,7 +34,7 @@ def show_apart(run: Run | None, config: RunConfig | None) -> None:
     """Nothing for a model without attention. ``config``: that of the untrained model, where there is no run."""
     if not (run.config if run else config or RunConfig()).architecture.attends:
         return
-    apart = st.expander("Take it apart", key=OPEN, on_change="rerun", type="compact")
+    apart = st.expander("Take it apart", key=OPEN, on_change="rerun")
     if not apart.open:
         return
     with apart:
