@@ -3,14 +3,12 @@
 import argparse
 import time
 from dataclasses import replace
-from functools import partial
 
 from rich.table import Table
 
 from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.experiments import run_to_end
-from engine.cli.terminal import console, kept, print_json, table
-from engine.experiments.evidence.store import save
+from engine.cli.terminal import console, print_json, table
 from engine.experiments.finding import READERS_SEEDS, Finding
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.issue import GROUPS, Issue
@@ -57,7 +55,6 @@ def run(given: argparse.Namespace) -> int:
                 print_json(task.report.to_json())
             else:
                 console().print(claims_table(task.report))
-            kept("The evidence", partial(save, task))
         seconds = time.monotonic() - began
     if given.all and not given.json:
         console().print(summary_table(reports, seconds))

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -42,14 +42,6 @@ def reason_of(error: OSError) -> str:
         if (named.is_relative_to(data) or data.is_relative_to(named)) and (problem := data_folder_problem()):
             return problem
     return f"{error.filename}: {error.strerror}."
-
-
-def kept(what: str, keep: Callable[[], object]) -> None:
-    """Keep something that was shown before; where the disk does not take it, a line on stderr says so."""
-    try:
-        keep()
-    except OSError as error:
-        print(f"{what} could not be kept ({reason_of(error).rstrip('.')}).", file=sys.stderr)
 
 
 def print_json(*rows: object) -> None:

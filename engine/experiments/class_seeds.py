@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from engine.experiments.classroom import GONE_ON, folder_of, projector_of, student_file
+from engine.experiments.evidence.store import trial_of
 from engine.experiments.issues.issue import Issue
 from engine.experiments.trial import Trial
 from engine.foundation.errors import NoRoom, Refused
@@ -124,6 +125,6 @@ def class_seeds(code: str, at: int, round: int) -> ClassSeeds:
 @once_per_change(8192)
 def _trials(file: Path) -> tuple[Trial, ...]:
     """The trials in a file; none where it is empty or damaged."""
-    with suppress(ValueError, TypeError):
-        return tuple(Trial(**row) for row in json.loads(file.read_bytes()))
+    with suppress(KeyError, ValueError, TypeError):
+        return tuple(trial_of(row) for row in json.loads(file.read_bytes()))
     return ()

@@ -87,4 +87,7 @@ def read(file: Path) -> dict[str, Any]:
 def trial_of(row: dict[str, Any]) -> Trial:
     """The trial in a stored row. Raises KeyError, TypeError or ValueError where the row holds none."""
     curves = {name: [(int(step), float(value)) for step, value in curve] for name, curve in row["curves"].items()}
-    return Trial(**{**row, "curves": curves})
+    named = {
+        "failure" if name == "outcome" else name: value for name, value in row.items()
+    }  # as files of 0.2.0 have it
+    return Trial(**{**named, "curves": curves})

@@ -177,19 +177,6 @@ def test_an_earlier_slug_runs_the_issue_that_it_has_become(capsys: Printed, monk
     assert rows_of(capsys, "issue", "earlier_fake", "--seeds", "2")[-1]["slug"] == "fake"
 
 
-def full(*given: object) -> None:
-    raise OSError(28, "No space left on device", "/data/x")
-
-
-@pytest.mark.usefixtures("fake")
-def test_a_full_disk_costs_a_warning_and_not_the_result(capsys: Printed, monkeypatch: Patch) -> None:
-    monkeypatch.setattr("engine.cli.issue.save", full)
-    assert main(["issue", "fake", "--seeds", "2"]) == 0
-    told = capsys.readouterr()
-    assert "Undecided (needs at least six seeds)" in told.out
-    assert told.err.count("The evidence could not be kept (/data/x: No space left on device).") == 1
-
-
 def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: Printed) -> None:
     file = tmp_path / "own.txt"
     file.write_text("a rose is a rose is a rose\n" * 80, encoding="utf-8")

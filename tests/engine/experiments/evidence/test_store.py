@@ -62,3 +62,14 @@ def test_thirty_comparisons_that_end_at_once_are_kept_with_each_owner() -> None:
     (file,) = set(at_once(save))
     assert store.read(file)
     assert len(list((file.parent / "owners").iterdir())) == 30
+
+
+def test_a_trial_in_a_file_of_an_earlier_version_is_read() -> None:
+    row = {
+        "arm": "table",
+        "seed": 3,
+        "numbers": {"accuracy": 0.5},
+        "curves": {"loss": [[1, 2.0]]},
+        "outcome": "It was ended.",
+    }
+    assert store.trial_of(row) == Trial("table", 3, {"accuracy": 0.5}, {"loss": [(1, 2.0)]}, failure="It was ended.")
