@@ -64,7 +64,7 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
         st.title("Lab", anchor=False)
     show_opened()
     top_panels("lab")  # the picture of the model
-    st.html(f"<style>.st-key-band-lab {{ --layers: {config.n_layers if config else 1} }}</style>")
+    st.html(f"<style>.st-key-top-panels-lab {{ --layers: {config.n_layers if config else 1} }}</style>")
     apart = st.container(key="lab-apart")  # what is chosen in the picture, taken apart
     with st.container(key="lab-page"):  # the style says what stands where, also on a phone
         with st.container(key="lab-left"):

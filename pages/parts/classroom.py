@@ -50,7 +50,7 @@ class Participant:
 
 def show_participant(code: str) -> None:
     """The phone's one screen, which follows the wall."""
-    with st.container(key="phone"):
+    with st.container(key="participant"):
         participant, why = _looked_at(code)
         if participant is None:
             st.title("This class", anchor=False)
@@ -132,7 +132,7 @@ def _show(code: str, participant: Participant) -> None:
 
 
 def _offer_exploring(step: LessonStep) -> None:
-    with st.container(key="phone-explore"):
+    with st.container(key="participant-explore"):
         file, label = "start.py" if step.slide else file_of(step), "Explore on your own"
         st.page_link(file, label=label, icon=":material/explore:", query_params=step.query)
 
@@ -144,8 +144,8 @@ def _guess(code: str, at: int, question: Question, guess: Direction | None) -> N
         with refused_in_words(REFUSED):
             keep_guess(code, visitor(), at, answer)
 
-    with st.container(key="phone-answers"):
-        ask(question, f"phone-answers-{at}", guess, take)
+    with st.container(key="participant-answers"):
+        ask(question, f"participant-answers-{at}", guess, take)
     counted = "It is counted. You may change it until the wall goes on."
     st.markdown(counted if guess is not None else "What do you think?")
 
@@ -164,7 +164,7 @@ def _seeds(code: str, projector: ProjectorState, seed: ClassSeed) -> None:
             "The same experiment with first weights and data of your own. Its dot falls into the figure on the wall."
         )
         st.markdown(sentence)
-        icon, key = ":material/play_arrow:", "phone-train"
+        icon, key = ":material/play_arrow:", "participant-train"
         st.button("Train one seed", icon=icon, key=key, type="primary", width="stretch", on_click=press)
 
 

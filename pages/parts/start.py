@@ -41,8 +41,8 @@ class Press:
     icon: str
     says: str
     """What is said beside it, in Markdown."""
-    look: Json = field(default_factory=dict)
-    """What the picture shows meanwhile (``look`` of the board)."""
+    view: Json = field(default_factory=dict)
+    """What the picture shows meanwhile (``view`` of the board)."""
 
 
 SKIP = "skip.0"
@@ -61,7 +61,7 @@ WAY = (
     Press(
         "Swap two digits", ":material/swap_horiz:",
         "Some answers are lost: the head still reads the right digit (blue), but the network behind it now changes some on the way. The "
-        "others get through. Next: lines back, first and last digit swapped. Does it follow?", {"without": [SKIP]},
+        "others get through. Next: lines back, first and last digit swapped. Does it follow?", {"ablated": [SKIP]},
     ),
     Press(
         "On to the six steps", ":material/arrow_forward:",

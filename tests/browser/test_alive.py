@@ -69,13 +69,16 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
     page = arrived(open_page, size, "lab?steps=20000")
     train, stop = (button(page, name) for name in ("Train", "Stop"))
     stack, curve = page.locator("article.stack"), page.locator("article.accuracy")
-    chips, heads = page.locator(".st-key-lab-shelf").get_by_role("button"), page.get_by_role("spinbutton", name="Heads")
+    chips, heads = (
+        page.locator(".st-key-lab-recent").get_by_role("button"),
+        page.get_by_role("spinbutton", name="Heads"),
+    )
 
     def place() -> float:
         """The distance of the accuracy from the page's beginning, wherever the page is scrolled to."""
         return float(curve.bounding_box()["y"] - stack.bounding_box()["y"])
 
-    in_sight(page, stack, train, page.locator(".st-key-lab-said"), page.get_by_role("spinbutton", name="Depth"))
+    in_sight(page, stack, train, page.locator(".st-key-lab-sentence"), page.get_by_role("spinbutton", name="Depth"))
     fits_the_width(page)
     more(page)
     page.locator(".fold > summary").click()
@@ -105,7 +108,7 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
             train.click()
         expect(chips).to_have_count(run)
         chips.first.get_by_text("this run").wait_for()
-        page.locator(".moments button").nth(1).wait_for()
+        page.locator(".milestones button").nth(1).wait_for()
         if run == 1 and size == "phone":
             stands = place()
         eventually(page, stays)
@@ -127,7 +130,7 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
     for panel in ("accuracy", "loss"):
         least = "(plot) => plot._fullLayout._size.h > 90 && plot._fullLayout.legend._height < 40"
         page.wait_for_function(least, arg=page.locator(f"article.{panel} .plot").element_handle())
-    page.locator(".st-key-lab-shelf").get_by_text("Recent runs: Heads", exact=True).wait_for()
+    page.locator(".st-key-lab-recent").get_by_text("Recent runs: Heads", exact=True).wait_for()
     expect(chips.nth(1)).to_have_text(re.compile("^● 1"))  # the value alone
     chips.nth(1).click()
     page.get_by_role("button", name="Attention side by side").click()
@@ -276,7 +279,7 @@ def test_on_a_phone_picture_train_and_sentence_come_before_the_controls_and_the_
     places = (
         page.locator("article.stack"),
         button(page, "Train"),
-        page.locator(".st-key-lab-said"),
+        page.locator(".st-key-lab-sentence"),
         page.get_by_role("combobox", name="Task"),
         page.get_by_role("spinbutton", name="Depth"),
         page.locator(".st-key-lab-rest summary"),

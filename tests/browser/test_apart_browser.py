@@ -9,7 +9,7 @@ from tests.browser.conftest import PHONE, Open, button, drawn, figure, fits_the_
 
 
 def bands(page: Any, panel: str) -> int:
-    return int(figure(page, panel).locator(".band:visible").count())
+    return int(figure(page, panel).locator(".highlight:visible").count())
 
 
 @pytest.mark.thorough
@@ -58,7 +58,7 @@ def test_the_picture_chooses_what_is_taken_apart_and_shows_what_is_chosen_there(
     page.get_by_role("radio", name="Heads", exact=True).click()
     _, first = (drawn(page, panel) for panel in ("head.0.1", "head.0.0"))
     first.locator(".nsewdrag").hover()
-    figure(page, "head.0.1").locator(".band:visible").first.wait_for()
+    figure(page, "head.0.1").locator(".highlight:visible").first.wait_for()
     assert bands(page, "head.0.0") == bands(page, "head.0.1") == 2
 
     page.get_by_role("radio", name="Faults", exact=True).click()

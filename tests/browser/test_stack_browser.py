@@ -142,23 +142,23 @@ def test_a_click_takes_a_skip_connection_away_and_puts_it_back(open_page: Open) 
     page = arrived(open_page, SMALL)
     panel = stack(page)
     answers, heads = texts(page, "writes"), panel.locator("canvas").first.evaluate("(one) => one.toDataURL()")
-    assert not lines(page, "cut-stream")
+    assert not lines(page, "ablated-stream")
     taken_away(page, '.part.skip[data-layer="1"]')
-    panel.locator('.part.skip.cut[data-layer="1"]').wait_for()
+    panel.locator('.part.skip.ablated[data-layer="1"]').wait_for()
     panel.get_by_text("Taken away: skip connection of layer 2.").wait_for()
     issue = panel.get_by_role("link", name="Do deep models need skip connections?")
     assert issue.get_attribute("href").endswith("questions?issue=missing-skips")
-    assert lines(page, "cut-stream").count("M") == 11, "the stretch past the second layer, at each position"
+    assert lines(page, "ablated-stream").count("M") == 11, "the stretch past the second layer, at each position"
     expect(panel.get_by_role("dialog")).to_have_count(0)
 
     taken_away(page, '.tile[data-layer="0"][data-head="1"]')
-    panel.locator('.tile.cut[data-layer="0"][data-head="1"]').wait_for()
+    panel.locator('.tile.ablated[data-layer="0"][data-head="1"]').wait_for()
     taken_away(page, '.part.layer[data-layer="0"]')
-    panel.locator(".layer-row.gone").wait_for()
+    panel.locator(".layer-row.ablated").wait_for()
     panel.get_by_text("head 2 of layer 1, layer 1.").wait_for()
     panel.get_by_role("button", name="Put all back").click()
-    expect(panel.locator(".cut")).to_have_count(0)
-    assert not lines(page, "cut-stream")
+    expect(panel.locator(".ablated")).to_have_count(0)
+    assert not lines(page, "ablated-stream")
     assert texts(page, "writes") == answers
     assert panel.locator("canvas").first.evaluate("(one) => one.toDataURL()") == heads
 
@@ -219,7 +219,7 @@ def test_a_part_taken_away_is_judged_on_the_sequence_that_is_read(open_page: Ope
     panel.get_by_text("yours: ").wait_for()
     whole, right = texts(page, "writes"), judged(page)
     taken_away(page, head)
-    panel.locator(f"{head}.cut").wait_for()
+    panel.locator(f"{head}.ablated").wait_for()
     panel.get_by_text(re.compile(r"[\d,]+ of [\d,]+ answers lost")).wait_for()
     changed = [at for at, answer in enumerate(texts(page, "writes")) if answer != whole[at]]
     assert outlined(page) == changed
@@ -229,9 +229,9 @@ def test_a_part_taken_away_is_judged_on_the_sequence_that_is_read(open_page: Ope
     after = told(page)
 
     panel.get_by_role("button", name="Put all back").click()
-    expect(panel.locator(".cut")).to_have_count(0)
+    expect(panel.locator(".ablated")).to_have_count(0)
     taken_away(page, head)
-    panel.locator(f"{head}.cut").wait_for()
+    panel.locator(f"{head}.ablated").wait_for()
     typed(page, "1 2 3")
     panel.get_by_text("yours: ").wait_for()
     assert told(page) == after, "the order of the two changes does not count"
@@ -259,7 +259,7 @@ def test_an_open_box_follows_the_run(open_page: Open) -> None:
     expect(take).to_be_enabled(timeout=5 * PATIENCE)  # so many steps take long on a busy machine
     expect(box.get_by_text("While it trains")).to_have_count(0)
     take.click()
-    stack(page).locator('.part.skip.cut[data-layer="1"]').wait_for()
+    stack(page).locator('.part.skip.ablated[data-layer="1"]').wait_for()
 
 
 @pytest.mark.thorough
@@ -272,7 +272,7 @@ def test_clicks_on_parts_while_the_page_draws_are_each_done_once(open_page: Open
     expect(page.locator(".st-key-lab-opened").get_by_text("Task")).to_have_count(1)
     page.locator(".board .badge").get_by_text("Finished").wait_for()
     more(page)
-    expect(page.locator(".st-key-lab-shelf button")).to_have_count(1)
+    expect(page.locator(".st-key-lab-recent button")).to_have_count(1)
 
 
 @pytest.mark.thorough
@@ -318,17 +318,17 @@ def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_
     page.keyboard.press("Escape")
 
     panel.get_by_role("button", name="Take this head away").click()
-    panel.locator(f'.tile.cut[data-name="{name}"]').wait_for()
+    panel.locator(f'.tile.ablated[data-name="{name}"]').wait_for()
     panel.get_by_text(re.compile(r"[\d,]+ of [\d,]+ answers lost \(\d+ %\)\.")).wait_for()
     panel.get_by_title(re.compile(r"Counted in 100 other sequences; here \d+ of \d+\.")).wait_for()
     expect(panel.get_by_role("button", name="Take this head away")).to_have_count(0)
     panel.get_by_role("button", name="Put all back").click()
-    expect(panel.locator(".cut")).to_have_count(0)
+    expect(panel.locator(".ablated")).to_have_count(0)
     word.wait_for()
     assert violations(page) == []
 
     # The moment at which the answers first arose like that leads back to it.
-    moment = page.locator(".moments button").filter(has_text=re.compile("^(induction|most answers in layer)"))
+    moment = page.locator(".milestones button").filter(has_text=re.compile("^(induction|most answers in layer)"))
     step = int(re.search(r" · ([\d,]+)$", moment.inner_text())[1].replace(",", ""))
     assert 0 < step < 300
     moment.click()
@@ -438,7 +438,7 @@ def test_a_layers_parts_and_gradients_stand_where_they_tell_something(open_page:
     expect(skip).to_be_focused()
     expect(norm).to_have_css("opacity", "1")
     taken_away(page, '.part.skip[data-layer="1"]')
-    panel.locator('.part.skip.cut[data-layer="1"]').wait_for()
+    panel.locator('.part.skip.ablated[data-layer="1"]').wait_for()
     panel.locator(".heading.right").hover()
     panel.locator('[data-reads="0"]').focus()
     expect(norm).to_have_css("opacity", "0")
@@ -520,4 +520,4 @@ def test_other_families_have_arcs_where_they_read_and_none_where_they_do_not(ope
         panel.get_by_text("Taken away: skip connection of layer 1 of the encoder.").wait_for()
     else:
         taken_away(page, '.part.cell[data-layer="0"]')
-        panel.locator(".layer-row.gone").wait_for()
+        panel.locator(".layer-row.ablated").wait_for()

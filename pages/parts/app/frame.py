@@ -88,8 +88,8 @@ def show_frame() -> None:
     """The button of the glossary, beside the page's title. Unseen: what waits for a lost server."""
     if TERM in st.query_params:
         open_glossary(st.query_params.pop(TERM))
-    with st.container(key="frame-away"):
-        listening_script(HERE / "away.js")(key="frame.away", on_back_change=nothing)
+    with st.container(key="frame-disconnected"):
+        listening_script(HERE / "disconnected.js")(key="frame.disconnected", on_back_change=nothing)
     with st.container(horizontal=True, key="frame"):
         as_fragment(_glossary)
 

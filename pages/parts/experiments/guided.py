@@ -100,7 +100,7 @@ def _show_figure(guide: Guide, visit: str, config: RunConfig, run: Run | None) -
         others = [find(other) for name, other in _runs().items() if name.startswith(f"{visit}.") and other != run.id]
         earlier = [overlay(one, _label(guide, one.config)) for one in others if one is not None and one.events]
     panels: tuple[PanelName, ...] = ("samples",) if guide.figure == "samples" else ("stack", guide.figure)
-    picture = Picture(look={"which": "self", "layer": config.n_layers - 1, "head": 0})
+    picture = Picture(view={"which": "self", "layer": config.n_layers - 1, "head": 0})
     live_board(run or config, Layout(panels, config.task), earlier=earlier, picture=picture)
 
 

@@ -8,7 +8,7 @@ import { newPresses } from "../boards/base/script/presses.js"
 const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "leave" }
 Object.assign(KEYS, { s: "seeds", e: "empty" })
 for (const guess of ["1", "2", "3"]) KEYS[guess] = guess
-const AGAIN = 2000 // milliseconds until presses that the page has not received are told once more
+const RETRY_MILLISECONDS = 2000 // until presses that the page has not received are sent once more
 const WRITING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable], [role=dialog]"
 const MOVING = "[role=radiogroup], [role=slider], [role=listbox], [role=img], input"
 
@@ -23,19 +23,19 @@ const within = (/** @type {Event} */ event, /** @type {string} */ where) =>
  *
  * @typedef {{title: string, link: string, drawing: string, problem: string, note: string, open: boolean}} Code the
  *   lesson's title and link; `drawing`: an SVG, made by the page; `problem`: why there is none; `note`: how many phones
- *   are here, and warnings; `open`: whether it is the first beat
- * @typedef {{on: true, received: number, left: number, place: string, over: boolean, code: Code}} Lesson `received`: the
- *   number of the last press that the page has received; `over`: whether the last beat is behind
+ *   are here, and warnings; `open`: whether it is the first phase
+ * @typedef {{on: true, received: number, left: number, position: string, over: boolean, code: Code}} Lesson `received`: the
+ *   number of the last press that the page has received; `over`: whether the last phase is behind
  * @type {{data: Lesson | {on: false, received: number}, trigger: Component["setTriggerValue"],
- *   since: number, clicked: boolean, asked: boolean, ticking?: ReturnType<typeof setInterval>,
+ *   since: number, clicked: boolean, codeWanted: boolean, ticking?: ReturnType<typeof setInterval>,
  *   again?: ReturnType<typeof setTimeout>}}
  */
-const shown = {
+const state = {
   data: { on: false, received: 0 },
   trigger: () => {},
   since: 0,
   clicked: false,
-  asked: false, // whether Q was pressed before the lesson was here
+  codeWanted: false, // whether Q was pressed before the lesson was here
 }
 const presses = newPresses()
 /** What lies over the page, as long as it is in the document. */
@@ -48,18 +48,18 @@ const dialog = Object.assign(document.createElement("dialog"), {
   oncancel: (/** @type {Event} */ event) => event.preventDefault(), // Escape is heard as a key, as all others
 })
 
-const tell = (/** @type {string} */ key) => shown.trigger("pressed", presses.add({ key }))
+const send = (/** @type {string} */ key) => state.trigger("pressed", presses.add({ key }))
 
 /**
  * Whether a key belongs to what has the focus: text is written there, or arrows move a choice that was reached by keys.
  * After a click on a guess the arrows still lead through the lesson.
  */
-const taken = (/** @type {KeyboardEvent} */ event) =>
+const isForFocus = (/** @type {KeyboardEvent} */ event) =>
   event.ctrlKey || event.metaKey || event.altKey || within(event, WRITING) ||
-  (event.key.startsWith("Arrow") && !shown.clicked && within(event, MOVING))
+  (event.key.startsWith("Arrow") && !state.clicked && within(event, MOVING))
 
 function draw() {
-  const { data, since } = shown
+  const { data, since } = state
   if (!data.on) {
     clock.remove()
     blank.remove()
@@ -67,12 +67,12 @@ function draw() {
   }
   if (!clock.isConnected) document.body.append(clock)
   const left = Math.ceil((data.left - (performance.now() - since) / 1000) / 60)
-  const place = `${data.place} · ${left >= 0 ? `${left} min left` : `${-left} min over`}`
-  clock.textContent = data.over ? "The lesson has ended" : place
+  const position = `${data.position} · ${left >= 0 ? `${left} min left` : `${-left} min over`}`
+  clock.textContent = data.over ? "The lesson has ended" : position
 }
 
 const click = () => {
-  shown.clicked = true
+  state.clicked = true
 }
 
 /** The link of the lesson over the whole screen: its QR code, and the link as text. */
@@ -81,7 +81,7 @@ function showCode(/** @type {Code} */ { title, link, drawing, problem, note, ope
     dialog.children[3].textContent = note
     return
   }
-  dialog.dataset.beat = String(open)
+  dialog.dataset.phase = String(open)
   dialog.innerHTML =
     '<h1></h1><div class="drawing" role="img" aria-label="QR code"></div><p class="link"></p><p></p><button>Close</button>'
   const [heading, picture, text, below, close] = dialog.children
@@ -98,12 +98,12 @@ function showCode(/** @type {Code} */ { title, link, drawing, problem, note, ope
   dialog.showModal()
 }
 
-/** Whether the QR code that is shown is the first beat. */
-const firstBeat = () => dialog.dataset.beat === "true"
+/** Whether the QR code that is shown is the first phase. */
+const isFirstPhase = () => dialog.dataset.phase === "true"
 
-/** Close the QR code. Where it is the first beat, the lesson goes on with the next one. */
+/** Close the QR code. Where it is the first phase, the lesson goes on with the next one. */
 function closeCode() {
-  if (firstBeat()) tell("next")
+  if (isFirstPhase()) send("next")
   hideCode()
 }
 
@@ -119,10 +119,10 @@ function hideCode() {
  * @returns {void}
  */
 function press(event) {
-  if (event.key === "Tab") shown.clicked = false
-  if (taken(event)) return
-  if (event.key.toLowerCase() === "p" && !event.shiftKey) return tell("present")
-  const { data } = shown
+  if (event.key === "Tab") state.clicked = false
+  if (isForFocus(event)) return
+  if (event.key.toLowerCase() === "p" && !event.shiftKey) return send("present")
+  const { data } = state
   if (!data.on && !presses.confirm(data.received)) return // after a P on its way, the next keys are those of the lesson
   if (event.key.toLowerCase() === "b" || event.key === ".") {
     event.preventDefault()
@@ -131,7 +131,7 @@ function press(event) {
     return
   }
   if (event.key.toLowerCase() === "q") {
-    if (!data.on) shown.asked = !shown.asked // the lesson is on its way, and its code with it
+    if (!data.on) state.codeWanted = !state.codeWanted // the lesson is on its way, and its code with it
     else if (dialog.open) closeCode()
     else showCode(data.code)
     return
@@ -143,9 +143,9 @@ function press(event) {
   event.preventDefault()
   event.stopPropagation()
   if (blank.isConnected) blank.remove() // on a remote, whatever was pressed: first the screen comes back
-  else if (!dialog.open || step === "empty") tell(step)
+  else if (!dialog.open || step === "empty") send(step)
   else if (["next", "leave"].includes(step)) closeCode()
-  else if (!firstBeat()) hideCode()
+  else if (!isFirstPhase()) hideCode()
 }
 
 /**
@@ -154,28 +154,28 @@ function press(event) {
  * @param {Component} component
  */
 export default function ({ data, parentElement, setTriggerValue }) {
-  if (!shown.ticking) {
+  if (!state.ticking) {
     document.addEventListener("keydown", press, true) // before what has the focus, which may keep a key to itself
     document.addEventListener("pointerdown", click, true)
-    shown.ticking = setInterval(draw, 5000)
+    state.ticking = setInterval(draw, 5000)
   }
   const moves = presses.confirm(data.received)
-  clearTimeout(shown.again)
-  if (moves) shown.again = setTimeout(() => shown.trigger("pressed", presses.again()), AGAIN)
-  Object.assign(shown, { data, trigger: setTriggerValue, since: performance.now() })
+  clearTimeout(state.again)
+  if (moves) state.again = setTimeout(() => state.trigger("pressed", presses.again()), RETRY_MILLISECONDS)
+  Object.assign(state, { data, trigger: setTriggerValue, since: performance.now() })
   draw()
-  const open = data.on && data.code.open && !moves // a press on its way has left this beat
-  if (open || (data.on && shown.asked)) showCode(data.code)
-  else if (dialog.open && firstBeat()) hideCode()
-  if (data.on) shown.asked = false
+  const open = data.on && data.code.open && !moves // a press on its way has left this phase
+  if (open || (data.on && state.codeWanted)) showCode(data.code)
+  else if (dialog.open && isFirstPhase()) hideCode()
+  if (data.on) state.codeWanted = false
   // Streamlit also calls this when newer data replace these; what listens and what is shown then stays.
   return () =>
     setTimeout(() => {
       if ((parentElement.host ?? parentElement).isConnected) return
       document.removeEventListener("keydown", press, true)
       document.removeEventListener("pointerdown", click, true)
-      clearInterval(shown.ticking)
-      Object.assign(shown, { data: { on: false, received: 0 }, ticking: undefined })
+      clearInterval(state.ticking)
+      Object.assign(state, { data: { on: false, received: 0 }, ticking: undefined })
       draw()
     })
 }

@@ -54,7 +54,7 @@ def show_presenter(file: str) -> None:
         drawing = qr_code(link)
         data |= {
             "left": now.step.minutes * 60 - (time.time() - now.step_began),
-            "place": f"{now.at + 1} of {len(now.lesson.steps)}",
+            "position": f"{now.at + 1} of {len(now.lesson.steps)}",
             "over": now.over,
             "code": {
                 "open": now.phase == held.CODE,

@@ -94,4 +94,4 @@ def bars(answers: tuple[str, str, str], raised: Responses, right: tuple[Directio
         for words, answer in zip(answers, ANSWERS, strict=True)
     )
     sentence = escape(f"The class: {words}" + (f"; {found}" if found else ""))
-    return f'<div class="hands" role="img" aria-label="{sentence}">{columns}<p>{found}</p></div>'
+    return f'<div class="responses" role="img" aria-label="{sentence}">{columns}<p>{found}</p></div>'

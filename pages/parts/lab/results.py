@@ -99,7 +99,7 @@ def _reference(issue: Experiment) -> Arm | None:
 def say(run: Run | None, config: RunConfig | None, preset: Preset | None, *, recorded: bool = False) -> None:
     """Lines that are always there, so that nothing below them moves: the task and the facts, the run so far, or its end. ``recorded``: a
     recorded run is shown where there is none of one's own."""
-    with st.container(key="lab-said" if run is None else "lab-said-run", gap="xxsmall"):
+    with st.container(key="lab-sentence" if run is None else "lab-sentence-run", gap="xxsmall"):
         looked_at = preset.look_at if preset is not None else ""
         if run is None:
             asked = TASKS[config.task].summary if config is not None else ""
@@ -190,7 +190,7 @@ def show_recent_runs(run: Run) -> None:
     values = [other.config.flat() for other in runs]
     common = [row for row in settings_of(run.config) if all(row.name in of_visitor for of_visitor in values)]
     differing = [row for row in common if any(of_visitor[row.name] != values[0][row.name] for of_visitor in values)]
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="lab-shelf"):
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="lab-recent"):
         st.caption(f"Recent runs: {' · '.join(row.label for row in differing)}" if differing else "Recent runs")
         for other, of_visitor in zip(runs, values, strict=True):
             _chip(other, run, " · ".join(row.words(of_visitor[row.name]) for row in differing))
@@ -230,7 +230,7 @@ def _chip(other: Run, run: Run, words: str) -> None:
 
 def _act(other: Run, name: str, label: str, icon: str, act: Callable[..., None], *args: object) -> None:
     """A button of a run's chip."""
-    st.button(label, key=f"shelf.{name}.{other.id}", icon=f":material/{icon}:", on_click=act, args=args)
+    st.button(label, key=f"recent.{name}.{other.id}", icon=f":material/{icon}:", on_click=act, args=args)
 
 
 def _name(other: Run, run: Run) -> str:

@@ -97,7 +97,7 @@ class Messages:
             status = payload["status"]
             text = json.dumps(payload | {"server": SERVER}, separators=(",", ":"), allow_nan=False)
             body = ServerSentEvent(text, id=str(events), retry=RECONNECT).encode()
-            upto = Progress_(events, status["state"], status["queue_place"])
+            upto = Progress_(events, status["state"], status["queue_position"])
             message = self._next[heard] = Message(body, upto, payload["end"])
             self._next.pop(upto, None)  # a state may come back without an event; then another message follows
             size = sum(len(kept.body) for kept in self._next.values())

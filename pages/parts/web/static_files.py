@@ -22,7 +22,7 @@ PACKED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
 MEDIA = {".js": "text/javascript", ".css": "text/css"}
 """The media type of each kind of file that is compressed."""
 PARTS = Path(__file__).parents[1]
-SCRIPT = joined(PARTS / "app" / "ways.js")
+SCRIPT = joined(PARTS / "app" / "navigation.js")
 """Its hash stands in the security headers."""
 FOLDER = (Path(get_static_dir()) / "static").resolve()
 

@@ -209,24 +209,24 @@ def test_a_family_without_attention_still_shows_its_predictions_and_layers_have_
 def test_the_residual_stream_is_sent_in_plain_numbers_and_the_mean_of_the_heads_where_they_are_sent_in_blocks() -> None:
     run = ScriptedRun(config=parse({"n_layers": 2, "n_heads": 4, "seq_len": 6}))
     run.advance(1)
-    look = run.events.of(Snapshot)[0]
+    snapshot = run.events.of(Snapshot)[0]
     right = np.full((3, 11), np.nan)
     right[:, 5:] = 1 / 3
-    told = plain_snapshot(replace(look, residual={"norm": np.full((3, 11), 12.3456), "right": right}))
+    told = plain_snapshot(replace(snapshot, residual={"norm": np.full((3, 11), 12.3456), "right": right}))
     assert told["residual"] == {"norm": [[12.346] * 11] * 3, "right": [[None] * 5 + [0.33333] * 6] * 3}
     assert told["means"] == {}
-    assert plain_snapshot(look)["residual"] == {}
+    assert plain_snapshot(snapshot)["residual"] == {}
 
-    assert set(plain_snapshot(look)["paths"]) == {None}
-    assert plain_snapshot(look)["arrival"] is None
+    assert set(plain_snapshot(snapshot)["paths"]) == {None}
+    assert plain_snapshot(snapshot)["answer_layer"] is None
 
     large = np.random.default_rng(0).dirichlet(np.ones(200), (2, 4, 200))
-    coarse = grids_of(replace(look, patterns={"self": large}))
+    coarse = grids_of(replace(snapshot, patterns={"self": large}))
     assert coarse["patterns"]["self"]["block"] != [1, 1]
-    [sample, *_] = look.samples
+    [sample, *_] = snapshot.samples
     long = replace(sample, **{part: ["1"] * 200 for part in ("tokens", "targets", "predictions")})
     for kept in (200, 150, 90):  # the patterns of a long sequence are cut behind
-        cut = replace(look, samples=[long], patterns={"self": large[..., :kept, :kept]})
+        cut = replace(snapshot, samples=[long], patterns={"self": large[..., :kept, :kept]})
         means = plain_snapshot(cut)["means"]
         if kept == 90:
             assert means == {}
@@ -238,24 +238,24 @@ def test_the_residual_stream_is_sent_in_plain_numbers_and_the_mean_of_the_heads_
 def test_each_answer_is_sent_with_its_path_and_a_snapshot_with_where_most_arise() -> None:
     run = ScriptedRun(config=parse({"n_layers": 2, "n_heads": 4, "seq_len": 6}))
     run.advance(1)
-    look = run.events.of(Snapshot)[0]
+    snapshot = run.events.of(Snapshot)[0]
     right, heads = np.tile([[0.1], [0.2], [0.9]], (1, 11)), np.full((2, 4, 11), 0.1)
     heads[1, 2] = 5.0
     given: dict[str, Any] = {"residual": {"right": right}, "contributions": {"self": heads, "mlp": np.zeros((2, 11))}}
-    told = plain_snapshot(replace(look, **given))
-    assert told["arrival"] == "most answers in layer 2"
+    told = plain_snapshot(replace(snapshot, **given))
+    assert told["answer_layer"] == "most answers in layer 2"
     paths = [path for path in told["paths"] if path]
     assert [path is not None for path in told["paths"]] == [mark is not None for mark in told["samples"][0]["marks"]]
     for path in paths:
         assert (path["arrives"], path["layer"]) == (True, 1)
-        assert (path["carrier"], path["readings"]) == ("", []), (
+        assert (path["contributor"], path["readings"]) == ("", []), (
             "whether an answer needs a head is not known while it trains"
         )
         assert {piece["part"] for piece in path["words"]} <= {"", "layer.1"}
-    linked = plain_snapshot(replace(look, **given), followed(replace(look, **given)))
+    linked = plain_snapshot(replace(snapshot, **given), followed(replace(snapshot, **given)))
     paths = [path for path in linked["paths"] if path]
     for path in paths:
-        assert (path["carrier"], path["readings"][0]["layer"], path["readings"][0]["head"]) == ("head", 1, 2)
+        assert (path["contributor"], path["readings"][0]["layer"], path["readings"][0]["head"]) == ("head", 1, 2)
         assert {"text": "Head 3", "part": "head.1.2"} in path["words"]
     assert len(json.dumps(paths)) < PATH * len(paths)
-    assert cells_of(replace(look, **given)) >= cells_of(look) + 11 * PATH
+    assert cells_of(replace(snapshot, **given)) >= cells_of(snapshot) + 11 * PATH

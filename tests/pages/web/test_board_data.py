@@ -182,10 +182,10 @@ def test_a_model_is_read_without_each_part_that_is_named(get: Get, asked: list[J
     assert less["patterns"]["self"]["shape"][0] == 1
     assert [part.name for part in vars(asked[-1])["without"]] == ["mlp.0", "layer.1"]
     assert all(0 < right < 1 for right in whole["residual"]["right"][-1])
-    assert "taken" not in less
+    assert "ablation" not in less
     head = get(f"/own?{settings}&without=head.1.0")["snapshot"]
-    assert all(set(piece) == {"text", "part"} for piece in head["taken"]["words"])
-    assert head["taken"]["details"].startswith("Counted in 100 other sequences; here ")
+    assert all(set(piece) == {"text", "part"} for piece in head["ablation"]["words"])
+    assert head["ablation"]["details"].startswith("Counted in 100 other sequences; here ")
 
 
 def test_of_an_ended_run_the_links_are_asked_for_once_for_all_and_not_without_some_parts(

@@ -104,6 +104,6 @@ def test_a_server_that_is_asked_to_stop_ends_its_streams_and_stops(number: signa
         with urllib.request.urlopen(f"{address}live/waiting") as told:
             assert told.readline().startswith(b"id: ")
             process.send_signal(number)
-            assert b"queue_place" in told.read(), "it ended as streams end, not in the middle"
+            assert b"queue_position" in told.read(), "it ended as streams end, not in the middle"
         process.wait()
     assert "Error" not in (tmp_path / "log.txt").read_text()

@@ -59,13 +59,13 @@ LINES: dict[PanelName, Json] = {
     "gradients": {"views": ["Gradients", {"layer": "By layer", "qkv": "q, k, v"}], "plain": True},
 }
 """Of panels of lines over the steps: ``scales``, the name of a choice between a linear and a logarithmic axis; ``views``, the name of a
-choice between groups of lines, and the label of each group, which a line has as its ``view``; ``plain``: no moments are marked."""
+choice between groups of lines, and the label of each group, which a line has as its ``view``; ``plain``: no milestones are marked."""
 POLL = 0.3
 """Seconds between two polls where the browser gets no event stream: a proxy swallows it, or the visitor has enough of them."""
 IDLE_POLL = 1.0
 """The same while the run is paused or waits for others."""
 OVERLAP = 10
-"""The number of earlier polls whose news each message repeats, in case the browser skipped some."""
+"""The number of earlier polls whose updates each message repeats, in case the browser skipped some."""
 
 HERE = Path(__file__).parent
 LIVE = BoardKind("live", HERE, "board")
@@ -108,7 +108,7 @@ class Layout:
     levels: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     """The lines across the loss: by name a short name and the nats."""
     top_panels: str = ""
-    """The name of the band (:func:`top_panels`) that takes the picture of the model."""
+    """The name of the place (:func:`top_panels`) that takes the picture of the model."""
     room: str = ""
     """Where the board is shown to a room, what is being shown, such as "picture"; it then fills the screen."""
     folded: Sequence[str] = ()
@@ -121,9 +121,9 @@ class Picture:
 
     model: Json | None = None
     """The description of the model (:mod:`pages.parts.boards.live.stack`); None for that of what is shown."""
-    look: Json = field(default_factory=dict)
-    """The attention and the gradient norms to begin with, by the names of :class:`engine.config.presets.PresetView`; also ``without``, the
-    parts that are taken away, ``swaps``, the places of symbols that change places, and ``marks``, the kind of part that is to be seen."""
+    view: Json = field(default_factory=dict)
+    """The attention and the gradient norms to begin with, by the names of :class:`engine.config.presets.PresetView`; also ``ablated``, the
+    parts that are taken away, ``swaps``, the positions of symbols that change places, and ``marks``, the kind of part to be seen."""
     apart: Json | None = None
     """Whether the page takes the model apart now (``open``), and the head, the position and the text that it takes (``which``, ``layer``,
     ``head``, ``position``, ``text``), which count from 1; None for what the picture shows. None altogether on a page that cannot."""
@@ -151,8 +151,8 @@ def live_board(
     run = None if isinstance(shown, RunConfig) else shown.run if isinstance(shown, Recording) else shown
     picture, drawn = picture or Picture(), run.config if run else config
     facts = _facts(run.id if run else "", layout.panels, earlier, layout.name) | {
-        "level": 2, "levels": {"loss": level_lines(layout.levels)}, "band": layout.top_panels, "room": layout.room,
-        "look": picture.look, "apart": picture.apart, "folded": list(layout.folded),
+        "level": 2, "levels": {"loss": level_lines(layout.levels)}, "top_panels": layout.top_panels, "room": layout.room,
+        "view": picture.view, "apart": picture.apart, "folded": list(layout.folded),
         "untrained": urlencode(to_query(config)) if config else "", "model": picture.model or (stack_of(drawn) if drawn else None),
         "shipped": recording is not None and recording.played is None, "recording": recording.played if recording else None,
         "seconds": recording.seconds if recording else 0.0,
@@ -201,25 +201,25 @@ def _seconds_to_next(run: ReadableRun) -> float:
 
 def poll(run: ReadableRun, request: str, key: str) -> Payload:
     """The events since some polls ago; the browser skips those that it has. A new mount gets all events."""
-    name, (message, seen) = f"{key}.polled", st.session_state.get(f"{key}.polled", ("", deque()))
+    name, (message, starts) = f"{key}.polled", st.session_state.get(f"{key}.polled", ("", deque()))
     if message != request:
-        seen = deque([0], OVERLAP)
-        st.session_state[name] = (request, seen)
-    payload, last = feed(run, seen[0])
-    seen.append(last)
-    return payload | {"asked": request}
+        starts = deque([0], OVERLAP)
+        st.session_state[name] = (request, starts)
+    payload, last = feed(run, starts[0])
+    starts.append(last)
+    return payload | {"request": request}
 
 
 @st.cache_resource
 def _top_panels() -> Any:
     return st.components.v2.component(
-        "attention_lab_band",
-        html='<div class="board live"><div class="band"></div></div>',
+        "attention_lab_top_panels",
+        html='<div class="board live"><div class="top-panels"></div></div>',
         css=(BASE / "base.css").read_text(encoding="utf-8") + (HERE / "live.css").read_text(encoding="utf-8"),
-        js=joined(HERE / "script" / "band.js") + "export default holdBand\n",
+        js=joined(HERE / "script" / "top_panels.js") + "export default holdTopPanels\n",
     )
 
 
 def top_panels(name: str) -> None:
-    """Draw the band of that name, a place above a page's columns; the board that names it puts its picture of the model there."""
-    _top_panels()(key=f"band.{name}", data=[name])
+    """Draw the top panels of that name, a place above a page's columns; the board that names it puts its picture of the model there."""
+    _top_panels()(key=f"top-panels.{name}", data=[name])

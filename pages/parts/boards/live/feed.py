@@ -80,7 +80,7 @@ def status_of(run: ReadableRun) -> dict[str, Any]:
     return {
         "state": run.state, "step": run.step, "steps": run.config.steps,
         "tokens_per_second": run.progress.tokens_per_second if run.progress else None,
-        "queue_place": run.queue_position, "queue_seconds": run.queue_seconds, "machine": host_of(run.machine),
+        "queue_position": run.queue_position, "queue_seconds": run.queue_seconds, "machine": host_of(run.machine),
         "problem": end.reason if isinstance(end, Failed | Ended) else run.setback,
     }  # fmt: skip
 
@@ -137,8 +137,8 @@ def plain_snapshot(event: Snapshot, linked: Followed | None = None) -> dict[str,
     samples = [{part: getattr(sample, part) for part in parts} for sample in event.samples]
     arrays: dict[str, Any] = {name: dict(getattr(event, name).items()) for name in SENT}
     event = replace(event, **arrays)  # a stored snapshot's are read once
-    said = {"step": event.step, "samples": samples, "prompt": event.prompt, "written": event.written}
-    return {**said, "residual": residual_of(event), **plain_paths(event, linked), **grids_of(event)}
+    content = {"step": event.step, "samples": samples, "prompt": event.prompt, "written": event.written}
+    return {**content, "residual": residual_of(event), **plain_paths(event, linked), **grids_of(event)}
 
 
 def plain_paths(snapshot: Snapshot, linked: Followed | None = None) -> dict[str, Any]:
@@ -147,13 +147,13 @@ def plain_paths(snapshot: Snapshot, linked: Followed | None = None) -> dict[str,
     found, answer_layer = linked or followed(snapshot)
     paths = [
         path and {
-            "arrives": path.arrives, "layer": path.layer, "carrier": path.contributor if linked else "",
+            "arrives": path.arrives, "layer": path.layer, "contributor": path.contributor if linked else "",
             "readings": [asdict(one) | {"weight": round(one.weight, 3)} for one in path.readings if linked],
             "words": [asdict(one) for one in (path.words if linked else path.answer_layer)],
         }
         for path in found
     ]  # fmt: skip
-    return {"paths": [None] * len(paths[:-MEANS]) + paths[-MEANS:], "arrival": answer_layer and answer_layer.name}
+    return {"paths": [None] * len(paths[:-MEANS]) + paths[-MEANS:], "answer_layer": answer_layer and answer_layer.name}
 
 
 def residual_of(snapshot: Snapshot) -> dict[str, list[list[float | None]]]:

@@ -59,8 +59,8 @@ def user_sequence_message(config: RunConfig, weights: str, text: str, ask: Ask, 
         return _MESSAGES.get(request, message)  # all who see a run's end ask for it
     answer = message()
     if [part.kind for part in parts] == ["head"]:
-        taken = ask(AblateHead(request, text, parts[0]))
-        answer["snapshot"]["taken"] = taken | {"words": [asdict(one) for one in taken["words"]]}
+        ablation = ask(AblateHead(request, text, parts[0]))
+        answer["snapshot"]["ablation"] = ablation | {"words": [asdict(one) for one in ablation["words"]]}
     return answer
 
 

@@ -24,7 +24,7 @@ class StackPart:
     """A kind of part, as ``stack.toml`` says what each field means."""
 
     slug: str
-    place: Literal["row", "layer", "head", "output", "heads", "input"]
+    slot: Literal["row", "layer", "head", "output", "heads", "input"]
     families: tuple[str, ...]
     label: str
     title: str
@@ -112,6 +112,6 @@ def _drawn(config: RunConfig) -> dict[str, StackPart]:
 def _plain(config: RunConfig, kind: StackPart, *, takes: bool) -> Json:
     """A part. ``takes``: whether it can be taken away. ``trains`` and ``opens`` are for the page to fill in, if it has settings."""
     issue = {"slug": kind.issue, "title": ISSUES[kind.issue].title} if kind.issue in ISSUES else None
-    words = {name: getattr(kind, name) for name in ("place", "label", "title", "says", "expects", "spare", "noun")}
+    words = {name: getattr(kind, name) for name in ("slot", "label", "title", "says", "expects", "spare", "noun")}
     state = {"takes": kind.takes if takes else "", "off": kind.is_off(config), "fault": kind.is_broken(config)}
     return words | state | {"issue": issue, "trains": None, "opens": ""}

@@ -6,7 +6,7 @@ const BOX = { width: 200, height: 100 }
 const OUTER = { width: 640, height: 200 }
 
 for (
-  const [[left, top], place] of [
+  const [[left, top], corner] of [
     [[10, 10], [10, 35]],
     [[10, 175], [10, 70]],
     [[600, 80], [395, 80]],
@@ -14,7 +14,7 @@ for (
   ]
 ) {
   test(`a box covers neither its part at ${left}, ${top} nor anything outside`, () => {
-    assert.deepEqual(besidePart({ left, top, width: 20, height: 20 }, BOX, OUTER), place)
+    assert.deepEqual(besidePart({ left, top, width: 20, height: 20 }, BOX, OUTER), corner)
   })
 }
 

@@ -11,12 +11,12 @@ const DRAWN = { ...layoutOf(USUAL), layers: 1, height: 100, left: 0, pitch: 10, 
 
 const times = (/** @type {string} */ text, /** @type {string} */ letter) => text.split(letter).length - 1
 
-test("lines of one thickness are one path, and those past a cut skip connection are apart", () => {
+test("lines of one thickness are one path, and those past an ablated skip connection are apart", () => {
   const norms = Array.from({ length: 4 }, () => [1, 2, 6])
-  const cut = (/** @type {number} */ layer) => layer === 1
-  const lines = streamLines({ ...DRAWN, row: 20, layers: 3 }, [{ kind: "reads", count: 3, norms, cut }])
+  const isSkipAblated = (/** @type {number} */ layer) => layer === 1
+  const lines = streamLines({ ...DRAWN, row: 20, layers: 3 }, [{ kind: "reads", count: 3, norms, isSkipAblated }])
   assert.equal(lines.whole.length, 6)
-  assert.equal(times(lines.cut, "M"), 3, "the stretch past the second layer, at each position")
+  assert.equal(times(lines.ablated, "M"), 3, "the stretch past the second layer, at each position")
   assert.equal(times(lines.above, "M"), 6, "what is above, and the way to the output")
   const widths = lines.whole.filter(({ d }) => d).map(({ width }) => width)
   assert.deepEqual(widths, [...widths].sort((a, b) => a - b))
@@ -34,7 +34,7 @@ test("the hops of an answer lead on from one another", () => {
   const hop = { which: /** @type {const} */ ("self"), weight: 0.9 }
   const upper = { ...hop, layer: 2, head: 1, position: 8, read: 5 }
   const readings = [upper, { ...hop, layer: 0, head: 0, position: 5, read: 4 }]
-  const path = { arrives: true, carrier: "head", layer: 2, readings, words: [] }
+  const path = { arrives: true, contributor: "head", layer: 2, readings, words: [] }
   const hops = hopsOf(3, path)
   assert.deepEqual(hops.map(({ upto }) => upto), [3, 2], "the lower one's is carried up to the layer that reads it")
   const lines = hopLines(hops, { ...DRAWN, row: 20, layers: 3 })

@@ -51,7 +51,7 @@ test("heads stand side by side with empty cells between", () => {
   assert.deepEqual(picture, [new Float32Array([1, 2, NaN, 5, 6]), new Float32Array([3, 4, NaN, 7, 8])])
 })
 
-test("one matrix of an array is found by its place", () => {
+test("one matrix of an array is found by its index", () => {
   assert.deepEqual(matrixAlone(ARRAY, 1), { shape: [2, 2], decoded: new Float32Array([5, 6, 7, 8]) })
 })
 
@@ -73,17 +73,17 @@ test("a cell is told exactly once its array is there", () => {
 
 test("lines are asked of the runs that have any; those of stored runs are as they are drawn", async () => {
   /** @type {string[]} */
-  const asked = []
+  const requests = []
   globalThis.fetch = (address) => {
-    asked.push(`${address}`)
+    requests.push(`${address}`)
     return Promise.resolve(new Response(JSON.stringify({ loss: [[0, 1, 2], [3.5, 2.25, 1.125]] })))
   }
   const board = /** @type {LiveBoard} */ (/** @type {unknown} */ ({ data: { run: "own" } }))
-  const own = { x: [0, 1], y: [3, 2], meta: { column: "loss" } }
+  const live = { x: [0, 1], y: [3, 2], meta: { column: "loss" } }
   const stored = { x: [0, 1], y: [5, 4], meta: { column: "loss", run: "" } }
-  assert.deepEqual(await exactLines(board, [own, stored]), [{ ...own, y: [3.5, 2.25] }, stored])
-  assert.equal(asked.length, 1)
-  assert.match(asked[0], /live\/own\/lines\?name=loss$/)
+  assert.deepEqual(await exactLines(board, [live, stored]), [{ ...live, y: [3.5, 2.25] }, stored])
+  assert.equal(requests.length, 1)
+  assert.match(requests[0], /live\/own\/lines\?name=loss$/)
 })
 
 /**
@@ -105,9 +105,9 @@ class Stream {
   close() {
     this.readyState = Stream.CLOSED
   }
-  /** Tell the loss of the steps up to `last` that the stream has to tell. */
-  tell(/** @type {number} */ last) {
-    this.onmessage({ data: JSON.stringify(news(this.after, last)) })
+  /** Send the loss of the steps up to `last` that the stream has to tell. */
+  send(/** @type {number} */ last) {
+    this.onmessage({ data: JSON.stringify(update(this.after, last)) })
   }
   refuse() {
     this.close()
@@ -115,7 +115,7 @@ class Stream {
   }
 }
 
-const news = (/** @type {number} */ after, /** @type {number} */ last) => {
+const update = (/** @type {number} */ after, /** @type {number} */ last) => {
   const steps = Array.from({ length: last - after }, (_, i) => after + i + 1)
   return { columns: { loss: /** @type {[number[], number[]]} */ ([steps, steps.map((step) => 1 / step)]) }, last }
 }
@@ -123,7 +123,7 @@ const news = (/** @type {number} */ after, /** @type {number} */ last) => {
 /** A board that notes what it is told: the columns, and "silence", "refusal" and "back" in their order. */
 function scene(polled = false) {
   /** @type {string[]} */
-  const said = []
+  const calls = []
   /** @type {any} */
   const board = { data: { run: "run" }, have: 0, columns: {}, over: false, ended: () => board.over }
   const take = (/** @type {any} */ given) => {
@@ -131,12 +131,12 @@ function scene(polled = false) {
     board.have = Math.max(board.have, given.last)
   }
   const heard = {
-    onNews: take,
-    onSilence: () => said.push("silence"),
-    onRefusal: () => said.push("refusal"),
-    onBack: () => said.push("back"),
+    onUpdate: take,
+    onSilence: () => calls.push("silence"),
+    onRefusal: () => calls.push("refusal"),
+    onBack: () => calls.push("back"),
   }
-  return { board, said, take, end: followRun(board, heard, polled) }
+  return { board, calls, take, end: followRun(board, heard, polled) }
 }
 
 /** @type {EventTarget & {hidden: boolean}} */
@@ -155,24 +155,24 @@ afterEach(() => {
 })
 
 test("a stream that was silent is tried again after a minute, and brings each event once", () => {
-  const { board, said, take } = scene()
+  const { board, calls, take } = scene()
   mock.timers.tick(8000)
-  assert.deepEqual([said, opened.length], [["silence"], 1])
-  take(news(0, 3)) // polled
+  assert.deepEqual([calls, opened.length], [["silence"], 1])
+  take(update(0, 3)) // polled
   mock.timers.tick(59000)
   assert.equal(opened.length, 1, "not yet")
   mock.timers.tick(1000)
   assert.deepEqual([opened.length, opened[1].after], [2, 3])
-  take(news(0, 5)) // polled, while the stream is being opened
-  opened[1].tell(7)
-  assert.deepEqual(said, ["silence", "back"])
+  take(update(0, 5)) // polled, while the stream is being opened
+  opened[1].send(7)
+  assert.deepEqual(calls, ["silence", "back"])
   assert.deepEqual(board.columns.loss[0], [1, 2, 3, 4, 5, 6, 7])
   mock.timers.tick(600000)
-  assert.deepEqual([said.length, opened.length], [2, 2], "it goes on by the stream")
+  assert.deepEqual([calls.length, opened.length], [2, 2], "it goes on by the stream")
 })
 
 test("while the stream stays silent the page is not asked again to poll, and the stream is tried now and then", () => {
-  const { said } = scene()
+  const { calls } = scene()
   mock.timers.tick(8000)
   for (let times = 2; times < 5; times++) {
     mock.timers.tick(60000)
@@ -180,29 +180,29 @@ test("while the stream stays silent the page is not asked again to poll, and the
     mock.timers.tick(8000)
     assert.equal(opened[opened.length - 1].readyState, Stream.CLOSED)
   }
-  assert.deepEqual(said, ["silence"])
+  assert.deepEqual(calls, ["silence"])
 })
 
 test("a refused stream is tried again, too, and not after the run has ended", () => {
-  const { board, said } = scene()
+  const { board, calls } = scene()
   opened[0].refuse()
   mock.timers.tick(60000)
-  assert.deepEqual([said, opened.length], [["refusal"], 2])
+  assert.deepEqual([calls, opened.length], [["refusal"], 2])
   opened[1].refuse()
   board.over = true
   mock.timers.tick(600000)
-  assert.deepEqual([said, opened.length], [["refusal"], 2])
+  assert.deepEqual([calls, opened.length], [["refusal"], 2])
 })
 
 test("a run after a silent one is polled at first, and a hidden tab opens no stream", () => {
-  const { said } = scene(true)
+  const { calls } = scene(true)
   page.hidden = true
   mock.timers.tick(60000)
   assert.equal(opened.length, 0)
   page.hidden = false
   page.dispatchEvent(new Event("visibilitychange"))
-  opened[0].tell(2)
-  assert.deepEqual(said, ["back"])
+  opened[0].send(2)
+  assert.deepEqual(calls, ["back"])
 })
 
 test("a tab that is shown again while it is polled waits for the minute to be over", () => {

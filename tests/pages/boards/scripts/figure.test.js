@@ -8,7 +8,7 @@ const { apart } = await import("../../../../pages/parts/boards/base/script/figur
 
 const rows = (/** @type {string[]} */ ticktext) => ({
   xaxis: {},
-  yaxis: { tickvals: ticktext.map((_, place) => place), ticktext, tickfont: { size: 20 } },
+  yaxis: { tickvals: ticktext.map((_, index) => index), ticktext, tickfont: { size: 20 } },
   margin: { t: 10, b: 10 },
   font: { size: 14 },
 })

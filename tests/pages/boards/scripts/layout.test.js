@@ -51,7 +51,7 @@ for (const sources of [0, 6]) {
   test(`the column of a position is found at its middle, with ${sources} positions of a source`, () => {
     const drawn = layoutOf({ ...USUAL, width: 900, layers: 2, heads: 2, positions: 6, sources })
     for (const kind of /** @type {("source" | "reads")[]} */ (sources ? ["reads", "source"] : ["reads"])) {
-      for (const place of [0, 5]) assert.deepEqual(columnAt(drawn, xOf(drawn, kind, place)), { kind, place })
+      for (const position of [0, 5]) assert.deepEqual(columnAt(drawn, xOf(drawn, kind, position)), { kind, position })
     }
   })
 }
@@ -62,6 +62,6 @@ test("of a long sequence the last positions are drawn, from left to right", () =
   assert.deepEqual(firsts, { reads: 95, source: 0 })
   const drawn = layoutOf({ ...USUAL, positions: 96, firsts })
   assert.equal(xOf(drawn, "reads", 95), drawn.left + 0.5 * drawn.pitch)
-  assert.deepEqual(columnAt(drawn, xOf(drawn, "reads", 190)), { kind: "reads", place: 190 })
+  assert.deepEqual(columnAt(drawn, xOf(drawn, "reads", 190)), { kind: "reads", position: 190 })
   assert.deepEqual(firstsOf(undefined), { reads: 0, source: 0 })
 })

@@ -8,8 +8,8 @@ const grid = JSON.parse(process.argv[2])
 const [layers, , positions] = grid.shape
 const places = Array.from({ length: layers }, (_, layer) => layer)
 const self = weightsOf({ patterns: { self: grid } }, "self", places)
-const { arcs, streams } = flowTo({ layers, self, skips: () => true }, { kind: "self", place: positions - 1 })
+const { arcs, streams } = flowTo({ layers, self, skips: () => true }, { kind: "self", position: positions - 1 })
 const reached = Array(positions).fill(0)
 for (const { layer, key, share } of arcs) if (layer === 0) reached[key] += share
-for (const { layer, place, share } of streams) if (layer === 0) reached[place] += share
+for (const { layer, position, share } of streams) if (layer === 0) reached[position] += share
 console.log(JSON.stringify(reached))

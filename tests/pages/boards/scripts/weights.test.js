@@ -3,10 +3,10 @@ import { test } from "node:test"
 import {
   chosenIn,
   flowTo,
+  indicesOf,
   leadingTo,
-  placesOf,
   reachOf,
-  seenIn,
+  readoutOf,
   statesOf,
   weightsOf,
 } from "../../../../pages/parts/boards/live/script/stack/weights.js"
@@ -15,8 +15,8 @@ import { gridOf, sampleOf, snapshotOf } from "./made.js"
 /** @import { Arc } from "../../../../pages/parts/boards/live/script/stack/weights.js" */
 /** @import { Model, Path } from "../../../../pages/parts/boards/live/script/types.d.ts" */
 
-test("a layer that is gone leaves the stream as it is", () => {
-  assert.deepEqual(placesOf(4, (layer) => layer === 1), [0, null, 1, 2])
+test("an ablated layer leaves the stream as it is", () => {
+  assert.deepEqual(indicesOf(4, (layer) => layer === 1), [0, null, 1, 2])
   assert.deepEqual(statesOf(["a", "b", "c", "d"], [0, null, 1, 2]), ["a", "b", "b", "c", "d"])
 })
 
@@ -50,8 +50,8 @@ test("of a long sequence the weights are those of the last positions, whether al
     assert.equal(weights?.[5 * 96 + 3], 1, "position 7 reads position 5")
     assert.equal(weights?.reduce((sum, weight) => sum + weight), 94)
   }
-  const cut = weightsOf({ patterns: { self: gridOf([[[[1]]]]) }, samples }, "self", [0])
-  assert.deepEqual([cut?.queries, cut?.keys], [0, 0], "patterns that were cut before")
+  const outside = weightsOf({ patterns: { self: gridOf([[[[1]]]]) }, samples }, "self", [0])
+  assert.deepEqual([outside?.queries, outside?.keys], [0, 0], "patterns that were cut before")
 })
 
 /** @type {Model} */
@@ -79,27 +79,30 @@ const snapshot = () => ({
 })
 
 test("a model with parts away is seen where they were", () => {
-  const seen = seenIn(MODEL, snapshot(), { without: ["layer.0"], only: null })
-  assert.ok(seen.known)
-  assert.deepEqual(seen.places("self"), [null, 0])
-  assert.deepEqual(seen.norms("self").map((row) => row?.[0]), [1, 1, 2])
-  assert.ok(seen.skips("self", 0))
-  assert.ok(seen.cut("layer", 0))
-  assert.ok(!seenIn(MODEL, snapshot(), { without: [], only: null }).known, "a snapshot of another model is not drawn")
+  const readout = readoutOf(MODEL, snapshot(), { ablated: ["layer.0"], only: null })
+  assert.ok(readout.known)
+  assert.deepEqual(readout.indices("self"), [null, 0])
+  assert.deepEqual(readout.norms("self").map((row) => row?.[0]), [1, 1, 2])
+  assert.ok(readout.skips("self", 0))
+  assert.ok(readout.isAblated("layer", 0))
+  assert.ok(
+    !readoutOf(MODEL, snapshot(), { ablated: [], only: null }).known,
+    "a snapshot of another model is not drawn",
+  )
 })
 
 test("the path of an answer is told with the layers of the picture, and not where one head alone is drawn", () => {
   const reading = { which: /** @type {const} */ ("self"), layer: 0, head: 0, position: 2, read: 0, weight: 0.9 }
-  const path = { arrives: true, carrier: "head", layer: 0, readings: [reading], words: [] }
-  const look = { ...snapshot(), paths: [null, null, path] }
-  const at = { kind: /** @type {const} */ ("reads"), place: 2 }
-  const seen = seenIn(MODEL, look, { without: ["layer.0"], only: null })
-  assert.deepEqual(seen.path(at), { ...path, layer: 1, readings: [{ ...reading, layer: 1 }] })
-  assert.equal(seen.path({ ...at, place: 0 }), null)
-  assert.equal(seen.path({ ...at, kind: "source" }), null)
-  assert.equal(seenIn(MODEL, snapshot(), { without: ["layer.0"], only: null }).path(at), null, "an old recording")
+  const path = { arrives: true, contributor: "head", layer: 0, readings: [reading], words: [] }
+  const shown = { ...snapshot(), paths: [null, null, path] }
+  const at = { kind: /** @type {const} */ ("reads"), position: 2 }
+  const readout = readoutOf(MODEL, shown, { ablated: ["layer.0"], only: null })
+  assert.deepEqual(readout.path(at), { ...path, layer: 1, readings: [{ ...reading, layer: 1 }] })
+  assert.equal(readout.path({ ...at, position: 0 }), null)
+  assert.equal(readout.path({ ...at, kind: "source" }), null)
+  assert.equal(readoutOf(MODEL, snapshot(), { ablated: ["layer.0"], only: null }).path(at), null, "an old recording")
   const only = { which: /** @type {const} */ ("self"), layer: 0, head: 0 }
-  assert.equal(seenIn(MODEL, look, { without: ["layer.0"], only }).path(at), null)
+  assert.equal(readoutOf(MODEL, shown, { ablated: ["layer.0"], only }).path(at), null)
 })
 
 /** The shares of arcs by their layer, query and key. */
@@ -109,16 +112,16 @@ const sharesOf = (/** @type {Arc[]} */ arcs) =>
 test("without a skip connection all that a position has comes by attention", () => {
   const one = new Float32Array([1, 0, 0, 0.25, 0.75, 0, 0, 1, 0])
   const self = { queries: 3, keys: 3, firstQuery: 0, firstKey: 0, layers: [one, null, one] }
-  const [whole, cut] = [true, false].map((all) =>
-    flowTo({ layers: 3, self, skips: (_, layer) => all || layer !== 2 }, { kind: "self", place: 2 })
+  const [whole, ablated] = [true, false].map((all) =>
+    flowTo({ layers: 3, self, skips: (_, layer) => all || layer !== 2 }, { kind: "self", position: 2 })
   )
   const shares = sharesOf(whole.arcs)
   assert.equal(shares["2 2 1"], 0.5)
   assert.equal(shares["0 2 1"], 0.25, "half of what stayed")
   assert.ok(Math.abs(shares["0 1 0"] - 0.5 * 0.5 * 0.25) < 1e-9)
-  assert.ok(!whole.arcs.some(({ layer }) => layer === 1), "a layer that is gone passes everything on")
-  assert.equal(sharesOf(cut.arcs)["2 2 1"], 1)
-  assert.ok(cut.streams.every(({ place }) => place !== 2))
+  assert.ok(!whole.arcs.some(({ layer }) => layer === 1), "an ablated layer passes everything on")
+  assert.equal(sharesOf(ablated.arcs)["2 2 1"], 1)
+  assert.ok(ablated.streams.every(({ position }) => position !== 2))
 })
 
 test("cross-attention leads to the encoder", () => {
@@ -131,7 +134,7 @@ test("cross-attention leads to the encoder", () => {
   })
   const [eye, swap] = [of([1, 0, 0, 1]), of([0, 1, 1, 0])]
   const model = { layers: 1, self: eye, cross: swap, encoder: eye, skips: () => true }
-  const { arcs } = flowTo(model, { kind: "self", place: 0 })
+  const { arcs } = flowTo(model, { kind: "self", position: 0 })
   const found = Object.fromEntries(arcs.map(({ kind, query, key, share }) => [`${kind} ${query} ${key}`, share]))
   assert.deepEqual(found, { "cross 0 1": 0.5, "self 0 0": 0.25, "encoder 1 1": 0.25 })
 })
@@ -143,7 +146,7 @@ test("convolutions reach twice as far in each layer", () => {
   assert.equal(Math.min(...arcs.map(({ key }) => key)), 20 - 2 * (1 + 2 + 4))
 })
 
-test("a convolution that is gone reaches nothing by itself", () => {
+test("an ablated convolution reaches nothing by itself", () => {
   const { arcs } = reachOf(2, 3, 20, (layer) => layer === 1)
   assert.deepEqual(arcs.map(({ layer, key }) => [layer, key]), [[0, 20], [0, 19], [0, 18]])
 })
@@ -157,14 +160,14 @@ test("a convolution that is gone reaches nothing by itself", () => {
 const pathBy = (heads) => ({
   arrives: heads != null,
   layer: 1,
-  carrier: "head",
+  contributor: "head",
   readings: (heads ?? []).map(([layer, head]) => ({ which: "self", layer, head, position: 0, read: 0, weight: 1 })),
   words: [],
 })
 
-/** The place that is chosen, of a sample that must write what it reads. */
+/** The position that is chosen, of a sample that must write what it reads. */
 const chosen = (/** @type {string} */ reads, /** @type {string} */ writes, /** @type {(Path | null)[]} */ paths = []) =>
-  chosenIn(sampleOf(reads, writes), null, paths)?.place
+  chosenIn(sampleOf(reads, writes), null, paths)?.position
 
 test("where most answers are right a right one is followed, else a wrong one", () => {
   assert.equal(chosen("1 2 3 4", "1 2 3 9"), 2)
@@ -184,9 +187,9 @@ test("of a long sequence a drawn position is followed, and what it reads is wher
   const length = 191
   const text = Array(length).fill("1").join(" ")
   const sample = sampleOf(text, [...Array(95).fill("1"), ...Array(95).fill("9"), "1"].join(" "))
-  assert.equal(chosenIn(sample, null)?.place, 190, "as many are right as 96 of 191")
-  assert.equal(chosenIn(sample, { kind: "reads", place: 100 })?.place, 100)
-  assert.equal(chosenIn(sample, { kind: "reads", place: 94 })?.place, 190, "what is not drawn is not followed")
+  assert.equal(chosenIn(sample, null)?.position, 190, "as many are right as 96 of 191")
+  assert.equal(chosenIn(sample, { kind: "reads", position: 100 })?.position, 100)
+  assert.equal(chosenIn(sample, { kind: "reads", position: 94 })?.position, 190, "what is not drawn is not followed")
   const rows = Array.from({ length }, (_, query) => Array.from({ length }, (_, key) => key === query - 20 ? 1 : 0))
   const snapshot = { ...snapshotOf(sample), patterns: { self: gridOf([[rows]]) } }
   const model = /** @type {Model} */ (/** @type {unknown} */ ({
@@ -197,8 +200,8 @@ test("of a long sequence a drawn position is followed, and what it reads is wher
     stacks: [{ kind: "self", prefix: "" }],
     skips: true,
   }))
-  const seen = seenIn(model, snapshot, { without: [], only: null })
-  const { arcs, streams } = leadingTo(model, seen, { kind: "reads", place: 150 })
+  const readout = readoutOf(model, snapshot, { ablated: [], only: null })
+  const { arcs, streams } = leadingTo(model, readout, { kind: "reads", position: 150 })
   assert.deepEqual(arcs.map(({ query, key }) => [query, key]), [[150, 130]])
-  assert.deepEqual(streams.map(({ place }) => place), [150])
+  assert.deepEqual(streams.map(({ position }) => position), [150])
 })

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import {
+  captionOf,
   changedAnswers,
   changeWords,
   exactPercent,
@@ -9,10 +10,9 @@ import {
   newLength,
   partsByKey,
   percent,
-  placeInWords,
+  positionInWords,
   readingOf,
   scoreOf,
-  toldOf,
   whoseFigures,
 } from "../../../../pages/parts/boards/live/script/stack/words.js"
 import { gridOf, sampleOf, snapshotOf } from "./made.js"
@@ -20,9 +20,9 @@ import { gridOf, sampleOf, snapshotOf } from "./made.js"
 /** @import { Model, Part } from "../../../../pages/parts/boards/live/script/types.d.ts" */
 
 test("positions are told in words or from one", () => {
-  const places = [0, 2, 4].map((place) => placeInWords(place, 5, "position"))
-  assert.deepEqual(places, ["the first position", "position 3", "the last position"])
-  assert.equal(placeInWords(2, 5, "symbol"), "the symbol at position 3")
+  const positions = [0, 2, 4].map((position) => positionInWords(position, 5, "position"))
+  assert.deepEqual(positions, ["the first position", "position 3", "the last position"])
+  assert.equal(positionInWords(2, 5, "symbol"), "the symbol at position 3")
   const weights = {
     queries: 3,
     keys: 3,
@@ -30,8 +30,8 @@ test("positions are told in words or from one", () => {
     firstKey: 0,
     layers: [new Float32Array([1, 0, 0, 0, 1, 0, 0.985, 0.015, 0])],
   }
-  const more = { own: 3, same: true, from: " (head 1)" }
-  assert.deepEqual(readingOf({ place: 2 }, weights, 0, ["2", "7", "1"], more), {
+  const more = { size: 3, same: true, from: " (head 1)" }
+  assert.deepEqual(readingOf({ position: 2 }, weights, 0, ["2", "7", "1"], more), {
     sentence: "The last position reads the first symbol, a “2”: 99 % (head 1).",
     key: 0,
   })
@@ -44,11 +44,11 @@ const HABITS = [
   [() => 0, "the first position"],
 ]
 
-for (const [readBy, said] of HABITS) {
-  test(`a head is told in words: ${said}`, () => {
+for (const [readBy, sentence] of HABITS) {
+  test(`a head is told in words: ${sentence}`, () => {
     const row = (/** @type {number} */ query) => Array.from({ length: 6 }, (_, key) => Number(key === readBy(query)))
     const grid = gridOf([[[0, 1, 2, 3, 4, 5].map(row)]])
-    assert.ok(headInWords(grid, 0).includes(said), headInWords(grid, 0))
+    assert.ok(headInWords(grid, 0).includes(sentence), headInWords(grid, 0))
   })
 }
 
@@ -56,8 +56,8 @@ test("answers are compared at the places that are asked", () => {
   const marks = [null, true, false, true]
   const before = { predictions: ["1", "2", "3", "4"], marks }
   const after = { predictions: ["9", "3", "2", "4"], marks }
-  assert.deepEqual(changedAnswers(before, after), { places: [1, 2], of: 3 })
-  assert.deepEqual(changedAnswers(before, after, [1, 2]), { places: [], of: 1 })
+  assert.deepEqual(changedAnswers(before, after), { positions: [1, 2], of: 3 })
+  assert.deepEqual(changedAnswers(before, after, [1, 2]), { positions: [], of: 1 })
   assert.equal(scoreOf(after), "2 of 3 right")
 })
 
@@ -68,7 +68,7 @@ test("a share that is almost nothing is written as nothing, and an exact one tha
 
 /** @type {Part} */
 const HEAD = {
-  place: "head",
+  slot: "head",
   title: "Head {head} of layer {layer}",
   label: "head {head}",
   noun: "head",
@@ -90,16 +90,16 @@ const MODEL = /** @type {Model} */ (/** @type {unknown} */ ({
   lengths: LENGTHS,
   parts: { head: HEAD },
 }))
-const CUT = { without: ["head.1.0"], typed: "", swaps: [], moved: false }
+const ABLATED = { ablated: ["head.1.0"], typed: "", swaps: [], moved: false }
 
 test("a part that is taken away is judged by the answers that changed", () => {
   const before = snapshotOf(sampleOf("1 2 3", "1 2 3"))
   assert.equal(
-    changeWords(MODEL, { wish: CUT, before }, sampleOf("1 2 3", "1 7 7"))?.sentence,
+    changeWords(MODEL, { wish: ABLATED, before }, sampleOf("1 2 3", "1 7 7"))?.sentence,
     "Taken away: head 1 of layer 2. 2 of 3 answers changed here (outlined); 3 of 3 right with it.",
   )
   assert.equal(
-    changeWords(MODEL, { wish: CUT, before }, sampleOf("1 2 3", "1 2 3"))?.sentence,
+    changeWords(MODEL, { wish: ABLATED, before }, sampleOf("1 2 3", "1 2 3"))?.sentence,
     "Taken away: head 1 of layer 2. No answer changed here. Other heads do its work.",
   )
 })
@@ -107,24 +107,25 @@ test("a part that is taken away is judged by the answers that changed", () => {
 test("the verdict on a head that is taken away is told as it comes", () => {
   const words = [{ text: "Without ", part: "" }, { text: "head 1 of layer 2", part: "head.1.0" }]
   const sample = sampleOf("1 2 3", "1 7 7")
-  const look = {
-    wish: CUT,
-    snapshot: { ...snapshotOf(sample), taken: { words, details: "Counted in 100 other sequences." } },
+  const answered = {
+    wish: ABLATED,
+    snapshot: { ...snapshotOf(sample), ablation: { words, details: "Counted in 100 other sequences." } },
     before: snapshotOf(sampleOf("1 2 3", "1 2 3")),
   }
-  const told = toldOf(MODEL, look, sample, [])
-  assert.deepEqual(told.words.slice(1), words)
-  assert.equal(told.details, "Counted in 100 other sequences.")
-  const moved = { ...look, wish: { ...CUT, moved: true, swaps: /** @type {[number, number][]} */ ([[0, 1]]) } }
-  assert.match(toldOf(MODEL, moved, sample, []).words[0].text, /have changed places/)
+  const caption = captionOf(MODEL, answered, sample, [])
+  assert.deepEqual(caption.words.slice(1), words)
+  assert.equal(caption.details, "Counted in 100 other sequences.")
+  const moved = { ...answered, wish: { ...ABLATED, moved: true, swaps: /** @type {[number, number][]} */ ([[0, 1]]) } }
+  assert.match(captionOf(MODEL, moved, sample, []).words[0].text, /have changed places/)
 })
 
 test("a sequence that is shorter than all in training is said to be new to the model", () => {
   const short = sampleOf("1 2", "7 7")
   assert.equal(newLength(MODEL, short), LENGTHS)
   assert.equal(newLength(MODEL, sampleOf("1 2 3", "1 2 3")), "")
-  const said = changeWords(MODEL, { wish: { ...CUT, typed: "1 2" }, before: snapshotOf(short) }, short)?.sentence
-  assert.equal(said, `${LENGTHS} Taken away: head 1 of layer 2. No answer changed here.`)
+  const sentence = changeWords(MODEL, { wish: { ...ABLATED, typed: "1 2" }, before: snapshotOf(short) }, short)
+    ?.sentence
+  assert.equal(sentence, `${LENGTHS} Taken away: head 1 of layer 2. No answer changed here.`)
 })
 
 test("a model with a broken part and without another is told by the broken one", () => {
@@ -135,15 +136,15 @@ test("a model with a broken part and without another is told by the broken one",
 
 test("figures beside the picture say whose they are where it shows something else", () => {
   assert.equal(whoseFigures(undefined), "")
-  assert.equal(whoseFigures(CUT), "Of the whole model, nothing taken away.")
-  assert.equal(whoseFigures({ ...CUT, typed: "1 2" }), "Of the run’s own sequence, nothing taken away.")
-  assert.equal(whoseFigures({ ...CUT, without: [], swaps: [[0, 1]] }), "Of the run’s own sequence.")
+  assert.equal(whoseFigures(ABLATED), "Of the whole model, nothing taken away.")
+  assert.equal(whoseFigures({ ...ABLATED, typed: "1 2" }), "Of the run’s own sequence, nothing taken away.")
+  assert.equal(whoseFigures({ ...ABLATED, ablated: [], swaps: [[0, 1]] }), "Of the run’s own sequence.")
 })
 
 test("a presenter's key takes the parts of the layer that brings the answer, and none that the model lacks", () => {
-  const part = (/** @type {Part["place"]} */ place, /** @type {string} */ takes, off = false) => ({
+  const part = (/** @type {Part["slot"]} */ slot, /** @type {string} */ takes, off = false) => ({
     ...HEAD,
-    place,
+    slot,
     takes,
     off,
   })

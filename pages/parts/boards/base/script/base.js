@@ -1,12 +1,12 @@
 // The base of every board. What is shown comes from the board's source, which each kind of board makes by its
-// `sourceOf(board)`: {names, progress, beat, margin, begin, ready, hear, end}. These are the names of its states,
+// `sourceOf(board)`: {names, progress, interval, margin, begin, ready, hear, end}. These are the names of its states,
 // whether its status line has a bar, the milliseconds between rounds of drawing, how far from the window panels are
 // drawn, and what to do at the start of each round, when Plotly is there, with each message of the page, and when the
 // board leaves the page.
 
 import { el, loadPlotly, readTheme, setText } from "./dom.js"
 
-/** @import { Board, Component, Data, Foreign, Host, Panel, Plot, Source, Tell, Told } from "./types.d.ts" */
+/** @import { Board, Component, Data, Foreign, Host, Panel, Plot, Source, Send, StatusText } from "./types.d.ts" */
 
 /**
  * A board: the page's `data`, the `theme`, `plotly` once it is there, the `statusLine`, the `painter`, and a place for
@@ -28,7 +28,7 @@ function newBoard(sourceOf, host, canvas, address) {
   canvas.prepend(board.statusLine.root)
 
   /** Take a message of the page: called on each rerun. */
-  const hear = (/** @type {Data} */ data, /** @type {Tell} */ setState, /** @type {Tell} */ trigger) => {
+  const hear = (/** @type {Data} */ data, /** @type {Send} */ setState, /** @type {Send} */ trigger) => {
     const before = { data: board.data, theme: board.theme }
     Object.assign(board, { data, setState, trigger, theme: readTheme(host) })
     canvas.style.colorScheme = board.theme.name
@@ -88,13 +88,13 @@ export const drawingWith = (sourceOf) => ({ data: [data], parentElement, setStat
 const STINT = 40 // milliseconds of drawing before the browser may paint
 
 /**
- * Draws panels within `margin` of the window, in rounds at least `beat` milliseconds apart; `begin` is called before
+ * Draws panels within `margin` of the window, in rounds at least `interval` milliseconds apart; `begin` is called before
  * the first panel that is drawn after a change.
  *
  * @param {Board} board
- * @param {Pick<Source, "beat" | "margin" | "begin">} source
+ * @param {Pick<Source, "interval" | "margin" | "begin">} source
  */
-export function newPainter(board, { beat, margin, begin }) {
+export function newPainter(board, { interval, margin, begin }) {
   /** @type {Set<Panel>} */
   const panels = new Set()
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -155,7 +155,7 @@ export function newPainter(board, { beat, margin, begin }) {
   const touch = (/** @type {Panel[]} */ ...dirty) => {
     dirty.forEach((panel) => (panel.dirty = true))
     changed = true
-    soon(Math.max(0, begunAt + beat - performance.now()), () => round())
+    soon(Math.max(0, begunAt + interval - performance.now()), () => round())
   }
   const touchAll = () => touch(...panels)
   /** The next panel at once, before the browser paints anything else; the others follow. */
@@ -163,7 +163,7 @@ export function newPainter(board, { beat, margin, begin }) {
     stop()
     round(0)
   }
-  /** The first panel in the next frame, whatever the beat; the others follow as if none had been drawn before. */
+  /** The first panel in the next frame, whatever the interval; the others follow as if none had been drawn before. */
   const hurry = () => {
     stop()
     soon(0, () => round(0))
@@ -209,7 +209,7 @@ export function newStatusLine(names, progress = true) {
 
   /** Say from now on that the board itself has failed. */
   const fail = (/** @type {string} */ sentence) => setText(problem, failure = sentence)
-  const draw = (/** @type {Told} */ { state, words, share, reason, spoken = "" }) => {
+  const draw = (/** @type {StatusText} */ { state, words, share, reason, spoken = "" }) => {
     const name = names[state] ?? state
     line.hidden = !name
     if (badge.dataset.state !== state) {

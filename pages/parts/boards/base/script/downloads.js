@@ -135,11 +135,11 @@ async function slideOf(plotly, { data, layout }, { title, quantity, sentence, fo
  * @param {string} text
  * @param {number} size
  * @param {number} wide
- * @param {Record<string, number>} look
+ * @param {Record<string, number>} style
  */
-function paragraph(text, size, wide, look = {}) {
+function paragraph(text, size, wide, style = {}) {
   const pen = /** @type {CanvasRenderingContext2D} */ (el("canvas").getContext("2d"))
-  pen.font = `${look["font-weight"] ?? 400} ${size}px ${SLIDE.font}`
+  pen.font = `${style["font-weight"] ?? 400} ${size}px ${SLIDE.font}`
   /** @type {string[]} */
   const lines = []
   for (const word of text.split(/\s+/)) {
@@ -148,7 +148,7 @@ function paragraph(text, size, wide, look = {}) {
     else lines.push(word)
   }
   const spans = lines.map((line, at) => drawing("tspan", { x: SLIDE.edge, dy: at ? LINE * size : size }, line))
-  return { node: drawing("text", { "font-size": size, ...look }, ...spans), high: LINE * size * lines.length }
+  return { node: drawing("text", { "font-size": size, ...style }, ...spans), high: LINE * size * lines.length }
 }
 
 /** Place paragraphs under one another from there on; returns where the last one ends. */
@@ -199,13 +199,13 @@ function cellsOf({ z, customdata, meta: { label, rows, columns } }) {
   /** @type {(named: Record<string, number[]>, axis: number) => [string, number[], number][]} */
   const along = (named, axis) => Object.entries(named).map(([name, numbers]) => [name, numbers, axis])
   const [high, wide] = [along(rows, 0), along(columns, 1)]
-  const places = [...high.slice(0, -1), ...wide.slice(0, -1), ...high.slice(-1), ...wide.slice(-1)]
+  const fields = [...high.slice(0, -1), ...wide.slice(0, -1), ...high.slice(-1), ...wide.slice(-1)]
   /** @type {Value[][]} */
-  const lines = [["series", ...places.map(([name]) => name), "value"]]
+  const lines = [["series", ...fields.map(([name]) => name), "value"]]
   ;(customdata ?? z).forEach((/** @type {ArrayLike<number>} */ values, /** @type {number} */ row) => {
     for (let column = 0; column < values.length; column++) {
       if (values[column] != null && !Number.isNaN(values[column])) {
-        lines.push([label, ...places.map(([, numbers, axis]) => numbers[axis ? column : row]), digits(values, column)])
+        lines.push([label, ...fields.map(([, numbers, axis]) => numbers[axis ? column : row]), digits(values, column)])
       }
     }
   })

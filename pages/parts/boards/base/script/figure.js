@@ -71,7 +71,7 @@ export function dressed(layout, theme, subject) {
     },
     ...Object.fromEntries(["xaxis", "yaxis", ...axes].map((name) => [name, { ...layout[name], ...lines }])),
     shapes: layout.shapes?.map((/** @type {Foreign} */ shape) => outlined(shape, theme)),
-    annotations: layout.annotations?.map((/** @type {Foreign} */ note) => noted(note, theme)),
+    annotations: layout.annotations?.map((/** @type {Foreign} */ note) => withNote(note, theme)),
   }
 }
 
@@ -116,14 +116,14 @@ function thinned(/** @type {Foreign} */ axis, /** @type {number} */ cells) {
   const { tickvals, ticktext } = axis
   if (!(tickvals?.length > 1) || !ticktext) return axis
   const every = Math.max(1, Math.ceil(cells / (tickvals[1] - tickvals[0])))
-  const thin = (/** @type {Foreign[]} */ all) => all.filter((_, place) => place % every === 0)
+  const thin = (/** @type {Foreign[]} */ all) => all.filter((_, index) => index % every === 0)
   return { ...axis, tickvals: thin(tickvals), ticktext: thin(ticktext) }
 }
 
 const mutedIn = (/** @type {Theme} */ { ink }) => fade(ink, 0.75)
 
 /** A note is muted; one that is named by a pair of colours has that of the active theme. */
-function noted(/** @type {Foreign} */ note, /** @type {Theme} */ theme) {
+function withNote(/** @type {Foreign} */ note, /** @type {Theme} */ theme) {
   const color = note.name?.match(/#[0-9A-F]{6}/gi)?.[theme.name === "dark" ? 1 : 0] ?? mutedIn(theme)
   return { ...note, font: { ...note.font, color }, arrowcolor: color }
 }
@@ -162,7 +162,7 @@ function outlined(/** @type {Foreign} */ shape, /** @type {Theme} */ theme) {
  * window.
  *
  * @param {{id: string, kind: string, title: string, tag: "h3" | "h4", level: number, waiting?: string,
- *   plotted?: boolean}} told
+ *   plotted?: boolean}} given
  * @returns {Panel}
  */
 export function newPanel({ id, kind, title, tag, level, waiting = "", plotted = true }) {

@@ -8,22 +8,22 @@
  */
 export function newPresses() {
   /** @type {(Press & {number: number})[]} */
-  let kept = []
+  let pending = []
   let last = 0
   return {
     /** The message that tells one more press. */
     add(/** @type {Press} */ press) {
       last = Math.max(last + 1, Date.now()) // a script that begins anew goes on counting
-      kept = [...kept, { ...press, number: last }]
-      return kept
+      pending = [...pending, { ...press, number: last }]
+      return pending
     },
     /** The page has received all presses up to a number; returns whether others are on their way. */
     confirm(/** @type {number} */ upto) {
       last = Math.max(last, upto) // the clock may have been set back
-      kept = kept.filter(({ number }) => number > upto)
-      return kept.length > 0
+      pending = pending.filter(({ number }) => number > upto)
+      return pending.length > 0
     },
     /** The message that tells them once more: one that came while the page changed to another may be lost. */
-    again: () => kept,
+    again: () => pending,
   }
 }

@@ -86,7 +86,7 @@ export interface Panel {
 export type Painter = ReturnType<typeof import("./base.js").newPainter>
 
 /** What a status line shows; null as the share hides the bar. */
-export interface Told {
+export interface StatusText {
   state: string
   words: string
   share?: number | null
@@ -115,15 +115,15 @@ export interface Board {
   theme: Theme
   statusLine: StatusLine
   painter: Painter
-  setState: Tell
-  trigger: Tell
+  setState: Send
+  trigger: Send
 }
 
 /** The element that Streamlit gives a component, and its shadow root. */
 export type Host = HTMLElement
 
 /** A function of Streamlit that tells the page something. */
-export type Tell = (name: string, value: unknown) => void
+export type Send = (name: string, value: unknown) => void
 
 /** What a board shows before a message of the page is taken. */
 export interface Before {
@@ -136,7 +136,7 @@ export interface Source {
   names: Record<string, string>
   /** Whether the status line has a bar; by default it has. */
   progress?: boolean
-  beat: number
+  interval: number
   margin: string
   begin(): void
   ready(plotly: Foreign): void
@@ -148,8 +148,8 @@ export interface Source {
 export interface Component {
   data: Foreign
   parentElement: HTMLElement & { host?: HTMLElement; newest?: Component | null }
-  setStateValue: Tell
-  setTriggerValue: Tell
+  setStateValue: Send
+  setTriggerValue: Send
 }
 
 declare global {

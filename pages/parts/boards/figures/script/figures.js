@@ -5,7 +5,7 @@ import { downloads } from "../../base/script/downloads.js"
 import { newPanel, put } from "../../base/script/figure.js"
 import { drawingWith } from "../../base/script/base.js"
 
-/** @import { Card, FiguresBoard, FiguresData, Place, ToldPanel, ToldSection } from "./types.d.ts" */
+/** @import { Card, FiguresBoard, FiguresData, FigurePoint, PanelData, SectionData } from "./types.d.ts" */
 /** @import { Before, Foreign, Source } from "../../base/script/types.d.ts" */
 
 const STATES = {
@@ -52,7 +52,7 @@ function sourceOf(board) {
         const made = sections.get(section.id) ?? newSection(section, level)
         sections.set(section.id, made)
         const { root, show } = made
-        show(section, section.panels.map((told) => panelOf(told, section.title ? level + 1 : level)))
+        show(section, section.panels.map((given) => panelOf(given, section.title ? level + 1 : level)))
         return root
       }),
     )
@@ -66,21 +66,21 @@ function sourceOf(board) {
     if (result !== board.result) board.spoken.textContent = result
     board.result = result
   }
-  const panelOf = (/** @type {ToldPanel} */ told, /** @type {number} */ level) => {
-    let panel = board.panels.get(told.id)
+  const panelOf = (/** @type {PanelData} */ given, /** @type {number} */ level) => {
+    let panel = board.panels.get(given.id)
     if (!panel) {
-      panel = newCard(board, told, level)
-      board.panels.set(told.id, panel)
+      panel = newCard(board, given, level)
+      board.panels.set(given.id, panel)
       board.painter.add(panel)
     }
-    panel.hear(told)
+    panel.hear(given)
     return panel
   }
   const remove = (/** @type {Card} */ panel) => {
     board.painter.remove(panel)
     board.panels.delete(panel.id)
   }
-  return { names: STATES, beat: 0, margin: "300px", begin: () => {}, ready: () => {}, hear, end: () => {} }
+  return { names: STATES, interval: 0, margin: "300px", begin: () => {}, ready: () => {}, hear, end: () => {} }
 }
 
 export const draw = drawingWith(sourceOf)
@@ -89,7 +89,7 @@ export const draw = drawingWith(sourceOf)
  * The panel of a figure, with a heading of that level.
  *
  * @param {FiguresBoard} board
- * @param {ToldPanel} told
+ * @param {PanelData} given
  * @param {number} level
  * @returns {Card}
  */
@@ -105,47 +105,47 @@ function newCard(board, { id, title }, level) {
   tools.before(legend)
   body.before(lines)
   body.after(words)
-  panel.bands = [el("div", { class: "band", hidden: true }), el("div", { class: "band", hidden: true })]
-  body.append(...panel.bands)
+  panel.highlights = [el("div", { class: "highlight", hidden: true }), el("div", { class: "highlight", hidden: true })]
+  body.append(...panel.highlights)
   plot.onkeydown = (event) => stepThrough(board, panel, event)
   plot.onblur = () => point(board, panel, null)
   tools.append(downloads(board, panel))
   let drawn = ""
 
   /** Take what the page says of the panel; the figure is drawn again only if it has changed. */
-  panel.hear = (/** @type {ToldPanel} */ told) => {
-    /** @type {Pick<ToldPanel, "title" | "link" | "slide">} */
-    const { title, link = ["", ""], slide } = told
-    Object.assign(panel, { title, link, slide, picks: Boolean(told.picks), drags: Boolean(told.drags) })
-    setText(heading, told.title)
-    setText(kind, told.kind)
-    setText(chip, told.chip)
-    chip.dataset.tone = told.chip_tone ?? ""
-    if (told.facts) setParts(words, "span", told.facts)
-    else setText(words, told.words)
-    setParts(lines, "p", told.lines ?? [])
-    legend.replaceChildren(...(told.legend ?? []).map(([word, tone]) => {
+  panel.hear = (/** @type {PanelData} */ given) => {
+    /** @type {Pick<PanelData, "title" | "link" | "slide">} */
+    const { title, link = ["", ""], slide } = given
+    Object.assign(panel, { title, link, slide, picks: Boolean(given.picks), drags: Boolean(given.drags) })
+    setText(heading, given.title)
+    setText(kind, given.kind)
+    setText(chip, given.chip)
+    chip.dataset.tone = given.chip_tone ?? ""
+    if (given.facts) setParts(words, "span", given.facts)
+    else setText(words, given.words)
+    setParts(lines, "p", given.lines ?? [])
+    legend.replaceChildren(...(given.legend ?? []).map(([word, tone]) => {
       const entry = el("span", {}, word)
       entry.style.setProperty("--tone", tone[board.theme.name])
       return entry
     }))
-    if (told.tone) root.style.setProperty("--tone", told.tone[board.theme.name])
-    if (told.term && !tools.querySelector(".term")) tools.prepend(termLink(told.term, told.title))
-    root.classList.toggle("wide", Boolean(told.wide))
-    tools.style.visibility = told.empty ? "hidden" : ""
-    plot.tabIndex = told.empty ? -1 : 0
-    root.setAttribute("aria-label", told.title)
-    plot.setAttribute("aria-label", told.alt)
-    plot.style.height = `${told.height}px`
-    if (told.tall) plot.style.setProperty("--tall", `${told.tall}px`)
-    const figure = JSON.stringify(told.figure)
+    if (given.tone) root.style.setProperty("--tone", given.tone[board.theme.name])
+    if (given.term && !tools.querySelector(".term")) tools.prepend(termLink(given.term, given.title))
+    root.classList.toggle("wide", Boolean(given.wide))
+    tools.style.visibility = given.empty ? "hidden" : ""
+    plot.tabIndex = given.empty ? -1 : 0
+    root.setAttribute("aria-label", given.title)
+    plot.setAttribute("aria-label", given.alt)
+    plot.style.height = `${given.height}px`
+    if (given.tall) plot.style.setProperty("--tall", `${given.tall}px`)
+    const figure = JSON.stringify(given.figure)
     panel.dirty ||= figure !== drawn
-    panel.figure = told.figure
+    panel.figure = given.figure
     drawn = figure
   }
   panel.draw = () => {
     put(board, panel, panel.figure.data, panel.figure.layout)
-    placeBands(panel, null)
+    moveHighlights(panel, null)
     listen(board, panel)
   }
   return panel
@@ -163,29 +163,29 @@ function setParts(node, tag, texts) {
 }
 
 /**
- * Highlight a place in a panel, and in every other panel the parts it shares with it; null clears. From the keyboard,
+ * Highlight a point in a panel, and in every other panel the parts it shares with it; null clears. From the keyboard,
  * announce it too.
  *
  * @param {FiguresBoard} board
  * @param {Card} panel
- * @param {Place | null} at
+ * @param {FigurePoint | null} at
  */
 function point(board, panel, at, aloud = false) {
   /** @type {Record<string, number | string | undefined>} */
   const pointed = at ? { [panel.link[1]]: at.y, [panel.link[0]]: at.x, "": undefined } : {}
   for (const other of board.panels.values()) {
     const [x, y] = other.link.map((name) => pointed[name])
-    placeBands(other, other === panel ? at : { x, y })
+    moveHighlights(other, other === panel ? at : { x, y })
   }
-  if (aloud && at) board.spoken.textContent = placeInWords(panel, at)
+  if (aloud && at) board.spoken.textContent = pointInWords(panel, at)
 }
 
 /**
- * Tell the page of a place that was clicked or entered.
+ * Tell the page of a point that was clicked or entered.
  *
  * @param {FiguresBoard} board
  * @param {Card} panel
- * @param {Place} at
+ * @param {FigurePoint} at
  */
 function pick(board, panel, { x, y }) {
   if (panel.picks) board.trigger("picked", { panel: panel.id, x, y })
@@ -195,10 +195,15 @@ function pick(board, panel, { x, y }) {
 function listen(/** @type {FiguresBoard} */ board, /** @type {Card} */ panel) {
   if (panel.listening) return
   panel.listening = true
-  const place = (/** @type {Foreign} */ { points: [{ x, y, z, text }] }) => /** @type {Place} */ ({ x, y, z, text })
-  panel.plot.on?.("plotly_hover", (event) => point(board, panel, place(event)))
+  const pointOf = (/** @type {Foreign} */ { points: [{ x, y, z, text }] }) => /** @type {FigurePoint} */ ({
+    x,
+    y,
+    z,
+    text,
+  })
+  panel.plot.on?.("plotly_hover", (event) => point(board, panel, pointOf(event)))
   panel.plot.on?.("plotly_unhover", () => point(board, panel, null))
-  panel.plot.on?.("plotly_click", (event) => pick(board, panel, place(event)))
+  panel.plot.on?.("plotly_click", (event) => pick(board, panel, pointOf(event)))
   panel.plot.on?.("plotly_relayout", (change) => {
     const mark = Object.keys(change).find((name) => /^shapes\[\d+\]\.xanchor$/.test(name)) // a mark that was dragged
     if (mark) pick(board, panel, { x: change[mark], y: "mark" })
@@ -206,12 +211,12 @@ function listen(/** @type {FiguresBoard} */ board, /** @type {Card} */ panel) {
 }
 
 /**
- * Highlight the row and the column of a place in an overlay, as far as they are known, without redrawing the figure.
+ * Highlight the row and the column of a point in an overlay, as far as they are known, without redrawing the figure.
  */
-function placeBands(/** @type {Card} */ panel, /** @type {Place | null} */ at) {
+function moveHighlights(/** @type {Card} */ panel, /** @type {FigurePoint | null} */ at) {
   const heat = panel.drawn?.traces.find(({ type }) => type === "heatmap")
   const axes = panel.plot._fullLayout
-  const [row, column] = panel.bands
+  const [row, column] = panel.highlights
   row.hidden = !axes || !heat || at?.y == null
   column.hidden = !axes || !(heat || panel.link[0]) || at?.x == null
   if (!at || (row.hidden && column.hidden)) return
@@ -224,16 +229,16 @@ function placeBands(/** @type {Card} */ panel, /** @type {Place | null} */ at) {
     )
     return [Math.min(...ends), Math.abs(ends[1] - ends[0])]
   }
-  const place = (
-    /** @type {HTMLElement} */ band,
+  const cover = (
+    /** @type {HTMLElement} */ highlight,
     /** @type {number[]} */ [left, width],
     /** @type {number[]} */ [top, height],
   ) => {
-    band.hidden ||= !width || !height // The place is outside the visible range.
-    Object.assign(band.style, { left: `${left}px`, width: `${width}px`, top: `${top}px`, height: `${height}px` })
+    highlight.hidden ||= !width || !height // The point is outside the visible range.
+    Object.assign(highlight.style, { left: `${left}px`, width: `${width}px`, top: `${top}px`, height: `${height}px` })
   }
-  if (!row.hidden) place(row, [xaxis._offset, xaxis._length], span(yaxis, at.y, heat.dy))
-  if (!column.hidden) place(column, span(xaxis, at.x, heat?.dx), [above, high])
+  if (!row.hidden) cover(row, [xaxis._offset, xaxis._length], span(yaxis, at.y, heat.dy))
+  if (!column.hidden) cover(column, span(xaxis, at.x, heat?.dx), [above, high])
 }
 
 /**
@@ -261,8 +266,8 @@ function stepThrough(board, panel, event) {
   const [row, column] = panel.index ?? [0, -1]
   panel.index = [within(row + turned * step[1], rows), within(column + step[0], columns)]
   const [i, j] = panel.index
-  const along = (/** @type {"x" | "y"} */ axis, /** @type {number} */ place) =>
-    trace[axis]?.length ? trace[axis][place] : (trace[`${axis}0`] ?? 0) + place * (trace[`d${axis}`] ?? 1)
+  const along = (/** @type {"x" | "y"} */ axis, /** @type {number} */ index) =>
+    trace[axis]?.length ? trace[axis][index] : (trace[`${axis}0`] ?? 0) + index * (trace[`d${axis}`] ?? 1)
   panel.at = heat
     ? { x: along("x", j), y: along("y", i), z: points.z[i][j], text: points.text?.[i]?.[j] }
     : { x: points.x[j], y: points.y[j] }
@@ -272,24 +277,26 @@ function stepThrough(board, panel, event) {
 
 const within = (/** @type {number} */ value, /** @type {number} */ count) => Math.min(Math.max(value, 0), count - 1)
 
-/** A place and its value in words. */
-function placeInWords(/** @type {Card} */ { figure, title }, /** @type {Place} */ at) {
+/** A point and its value in words. */
+function pointInWords(/** @type {Card} */ { figure, title }, /** @type {FigurePoint} */ at) {
   const name = (/** @type {string} */ axis, /** @type {string} */ fallback) =>
     figure.layout[axis]?.title?.text?.replaceAll("<br>", " ") ?? fallback
-  const said = (/** @type {number | string | undefined} */ value) => (typeof value === "number" ? number(value) : value)
-  const place = `${at.text ?? `${name("xaxis", "x")} ${said(at.x)}`}, ${name("yaxis", "y")} ${said(at.y)}`
-  return `${title}: ${place}${at.z == null || !Number.isFinite(at.z) ? "" : `: ${number(at.z)}`}`
+  const inWords = (
+    /** @type {number | string | undefined} */ value,
+  ) => (typeof value === "number" ? number(value) : value)
+  const where = `${at.text ?? `${name("xaxis", "x")} ${inWords(at.x)}`}, ${name("yaxis", "y")} ${inWords(at.y)}`
+  return `${title}: ${where}${at.z == null || !Number.isFinite(at.z) ? "" : `: ${number(at.z)}`}`
 }
 
 /** A section, with a heading of that level. */
-function newSection(/** @type {ToldSection} */ { id, title }, /** @type {number} */ level) {
+function newSection(/** @type {SectionData} */ { id, title }, /** @type {number} */ level) {
   const heading = el("h3", { "aria-level": level })
   const note = el("p", { class: "note" })
   const grid = el("div", { class: "panels" })
   const root = el("section", { class: "section", "data-id": id, "aria-label": title || id }, heading, note, grid)
 
   /** Show what the page says of the section, around these panels. */
-  const show = (/** @type {ToldSection} */ section, /** @type {Card[]} */ panels) => {
+  const show = (/** @type {SectionData} */ section, /** @type {Card[]} */ panels) => {
     setText(heading, section.title)
     setText(note, section.note)
     grid.style.setProperty("--least", `${section.width}px`)

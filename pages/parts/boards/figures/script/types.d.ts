@@ -1,9 +1,9 @@
 // The types that the scripts of a board of figures share.
 
-import type { Board, Data, Figure, Panel, Slide, Told } from "../../base/script/types.d.ts"
+import type { Board, Data, Figure, Panel, Slide, StatusText } from "../../base/script/types.d.ts"
 
-/** A place in a figure: its values on the axes, and the value and the text of its cell. */
-export interface Place {
+/** A point in a figure: its values on the axes, and the value and the text of its cell. */
+export interface FigurePoint {
   x?: number | string
   y?: number | string
   z?: number
@@ -11,7 +11,7 @@ export interface Place {
 }
 
 /** What the page says of a panel. */
-export interface ToldPanel {
+export interface PanelData {
   id: string
   title: string
   figure: Figure
@@ -39,35 +39,35 @@ export interface ToldPanel {
 }
 
 /** What the page says of a section. */
-export interface ToldSection {
+export interface SectionData {
   id: string
   title: string
   note: string
   width: number
-  panels: ToldPanel[]
+  panels: PanelData[]
 }
 
 /** What the page sends to the board. */
 export interface FiguresData extends Data {
   subject: string
   version: string
-  sections: ToldSection[]
-  status: Omit<Told, "reason"> & { problem: string }
+  sections: SectionData[]
+  status: Omit<StatusText, "reason"> & { problem: string }
 }
 
 /** A panel of a figure that the page hands over. */
 export interface Card extends Panel {
   /** The highlighted row and column. */
-  bands: [HTMLElement, HTMLElement]
+  highlights: [HTMLElement, HTMLElement]
   /** The names of what its columns and rows are, which other panels may share. */
   link: [string, string]
   /** Whether the page is told what was picked. */
   picks: boolean
   figure: Figure
-  /** The place that was reached by keys, and its row and column. */
-  at?: Place
+  /** The point that was reached by keys, and its row and column. */
+  at?: FigurePoint
   index?: [number, number]
-  hear(told: ToldPanel): void
+  hear(given: PanelData): void
 }
 
 export interface FiguresBoard extends Board {

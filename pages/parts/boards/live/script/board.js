@@ -1,19 +1,19 @@
 // The source of a run's events: what the board knows of the run, and the panels that show it.
 
-import { bands, bandsChanged } from "./band.js"
+import { topPanels, topPanelsChanged } from "./top_panels.js"
 import { append, exactNumbers, followRun, untrainedModel, upto } from "./data.js"
 import { attentionPanels, encodingPanels } from "./heat.js"
 import { linePanel, memoryPanel, newTip, samplesPanel, writtenPanel } from "./panels.js"
 import { stackPanel } from "./stack/stack.js"
-import { momentsBar, replayBar, runInWords, STATES } from "./timeline.js"
+import { milestonesBar, replayBar, runInWords, STATES } from "./timeline.js"
 import { el, holdOnly } from "../../base/script/dom.js"
 import { QUIET } from "../../base/script/figure.js"
 import { drawingWith } from "../../base/script/base.js"
 
-/** @import { LiveBoard, LiveData, LivePanel, News, Snapshot } from "./types.d.ts" */
+/** @import { LiveBoard, LiveData, LivePanel, Update, Snapshot } from "./types.d.ts" */
 /** @import { Before, Foreign, Source } from "../../base/script/types.d.ts" */
 
-const BEAT = 95 // milliseconds between rounds of drawing
+const DRAW_MILLISECONDS = 95 // between rounds of drawing
 const MOST_SNAPSHOTS = 150
 /** @type {Record<string, (board: LiveBoard) => LivePanel | LivePanel[]>} the panels by name, other than lines */
 const MAKERS = {
@@ -44,9 +44,9 @@ function sourceOf(board) {
   /**
    * Begin with a run, or with none. A run begins where the untrained model was: its figures stay until its own come.
    */
-  const forget = (kept = false) => {
-    Object.assign(board, { columns: {}, have: 0, looking: null, cut: Infinity, reported: null })
-    if (!kept) Object.assign(board, { figures: {}, snapshots: [] })
+  const forget = (keepFigures = false) => {
+    Object.assign(board, { columns: {}, have: 0, looking: null, untilStep: Infinity, reported: null })
+    if (!keepFigures) Object.assign(board, { figures: {}, snapshots: [] })
     const first = board.data.untrained ? "the untrained model is being made" : "no run yet"
     board.panels.forEach(({ wait, waiting }) => (wait.textContent = board.data.run ? waiting : first))
     board.status = { state: board.data.run ? "queued" : "none", step: 0, steps: 0, problem: "" }
@@ -55,11 +55,11 @@ function sourceOf(board) {
   forget()
 
   board.exact = exactNumbers(board)
-  board.column = (name) => upto(board.columns[name] ?? [[], []], board.cut)
+  board.column = (name) => upto(board.columns[name] ?? [[], []], board.untilStep)
   board.snapshot = () => board.snapshots[board.looking ?? board.snapshots.length - 1]
   board.recorded = () => Boolean(board.data.recording)
   board.ended = () => !["none", "queued", "running", "paused"].includes(board.status.state)
-  board.shownStep = () => Math.min(board.status.step, board.cut)
+  board.shownStep = () => Math.min(board.status.step, board.untilStep)
   board.replayedStep = () => (board.looking == null || board.recorded() ? null : board.snapshot()?.step)
 
   board.describe = (panel, say) => {
@@ -70,15 +70,15 @@ function sourceOf(board) {
   board.tip = newTip(board.canvas)
 
   const inWords = runInWords(board)
-  const replay = replayBar(board, () => tell())
-  const moments = momentsBar(board, replay.look)
-  const bar = el("div", { class: "bar" }, replay.root, moments.root)
+  const replay = replayBar(board, () => showState())
+  const milestones = milestonesBar(board, replay.jumpTo)
+  const bar = el("div", { class: "bar" }, replay.root, milestones.root)
   board.canvas.append(bar, grid, fold)
   /** Say where the run is: the line and the slider, both of the same step. */
-  const tell = () => {
+  const showState = () => {
     board.statusLine.draw(inWords())
     replay.draw()
-    moments.draw()
+    milestones.draw()
   }
 
   /** Panels are made once, and again only when the list of panels changes. */
@@ -91,41 +91,41 @@ function sourceOf(board) {
       board.panels = panelsInOrder(board)
       board.panels.forEach(board.painter.add)
     }
-    place()
+    placePanels()
   }
   /**
-   * Put each panel into the grid or below the fold, but the picture of the model into the band above the page's columns,
+   * Put each panel into the grid or below the fold, but the picture of the model above the page's columns,
    * where it is drawn.
    */
-  const place = () => {
-    const band = bands.get(board.data.band ?? "")
-    const above = (/** @type {LivePanel} */ panel) => band && panel.id === "stack"
+  const placePanels = () => {
+    const holder = topPanels.get(board.data.top_panels ?? "")
+    const above = (/** @type {LivePanel} */ panel) => holder && panel.id === "stack"
     const behind = (/** @type {LivePanel} */ { id }) => board.data.folded?.includes(id)
     const rootsOf = (/** @type {LivePanel[]} */ panels) => panels.map(({ root }) => root)
-    if (band) holdOnly(band, rootsOf(board.panels.filter(above)))
+    if (holder) holdOnly(holder, rootsOf(board.panels.filter(above)))
     holdOnly(grid, rootsOf(board.panels.filter((panel) => !above(panel) && !behind(panel))))
     holdOnly(folded, rootsOf(board.panels.filter(behind)))
     fold.hidden = !folded.children.length
   }
-  bandsChanged.add(place)
+  topPanelsChanged.add(placePanels)
 
   /** Take in a message of the run: the same whether it was streamed, polled or recorded. */
-  const take = (/** @type {News} */ news) => {
+  const take = (/** @type {Update} */ update) => {
     // The server was started anew: it knows nothing of this page, whose buttons and sentences would stay as they are.
-    if (news.server && board.server && news.server !== board.server) return location.reload()
-    board.server = news.server ?? board.server
+    if (update.server && board.server && update.server !== board.server) return location.reload()
+    board.server = update.server ?? board.server
     const [begun, before] = [board.status.step > 0, board.ended()]
-    append(board.columns, news.columns ?? {})
-    Object.assign(board.figures, news.figures ?? {})
-    board.milestones = news.milestones ?? board.milestones
-    for (const snapshot of news.snapshots ?? []) keep(snapshot)
+    append(board.columns, update.columns ?? {})
+    Object.assign(board.figures, update.figures ?? {})
+    board.milestones = update.milestones ?? board.milestones
+    for (const snapshot of update.snapshots ?? []) keep(snapshot)
     const [latest] = board.snapshots.slice(-1)
     for (const { root, saysOf } of board.panels) if (latest && saysOf) root.hidden = !saysOf(latest)
-    board.have = Math.max(board.have, news.last)
-    board.status = news.status
+    board.have = Math.max(board.have, update.last)
+    board.status = update.status
     if (!begun && board.status.step) board.painter.hurry()
     const ended = board.ended() && !before
-    const concerned = board.panels.filter((panel) => ended || panel.concerns(news))
+    const concerned = board.panels.filter((panel) => ended || panel.concerns(update))
     for (const { near, wait } of concerned) if (!near) wait.textContent = "" // it is drawn once it is scrolled to
     board.painter.touch(...concerned)
     report()
@@ -136,7 +136,7 @@ function sourceOf(board) {
     if (last?.step === snapshot.step) board.snapshots.pop()
     board.snapshots.push(snapshot)
     if (board.snapshots.length > MOST_SNAPSHOTS) {
-      board.snapshots = board.snapshots.filter((_, place, all) => place % 2 === 0 || place === all.length - 1)
+      board.snapshots = board.snapshots.filter((_, index, all) => index % 2 === 0 || index === all.length - 1)
       if (board.looking != null) board.looking = Math.floor(board.looking / 2)
     }
   }
@@ -157,16 +157,16 @@ function sourceOf(board) {
         replay.playOnce(board.data.seconds)
       }
     } else if (board.data.run) {
-      if (swallowed) askToBePolled()
-      const heard = { onNews: take, onSilence: noStream, onRefusal: askToBePolled, onBack: streamAgain }
+      if (swallowed) requestPolling()
+      const heard = { onUpdate: take, onSilence: noStream, onRefusal: requestPolling, onBack: streamAgain }
       unfollow = followRun(board, heard, swallowed)
     }
   }
   /** Show the untrained model of the page's settings; the picture of earlier settings stays until it is there. */
   const untrained = untrainedModel({
-    onNews: (news) => {
+    onUpdate: (update) => {
       forget()
-      take(news)
+      take(update)
       board.painter.touchAll()
     },
     onProblem: (sentence) => {
@@ -180,13 +180,13 @@ function sourceOf(board) {
   })
   const noStream = () => {
     swallowed = true
-    askToBePolled()
+    requestPolling()
   }
   const streamAgain = () => {
     swallowed = false
     board.setState("fallback", "")
   }
-  const askToBePolled = () => {
+  const requestPolling = () => {
     board.setState("fallback", `${board.data.run}/${mount}`)
   }
   const leave = () => {
@@ -196,7 +196,7 @@ function sourceOf(board) {
   const end = () => {
     leave()
     untrained.show("")
-    bandsChanged.delete(place)
+    topPanelsChanged.delete(placePanels)
   }
 
   const hear = (/** @type {Before} */ earlier) => {
@@ -206,8 +206,8 @@ function sourceOf(board) {
     bar.hidden = board.recorded()
     board.canvas.dataset.room = data.room ?? ""
     furnish()
-    if (JSON.stringify(before.look) !== JSON.stringify(data.look)) {
-      board.panels.forEach((panel) => panel.look?.(data.look ?? {}))
+    if (JSON.stringify(before.view) !== JSON.stringify(data.view)) {
+      board.panels.forEach((panel) => panel.showView?.(data.view ?? {}))
     }
     if (data.run !== before.run) {
       leave()
@@ -217,7 +217,7 @@ function sourceOf(board) {
       follow()
     }
     untrained.show(data.run ? "" : data.untrained)
-    if (data.polled?.asked === `${data.run}/${mount}`) take(data.polled)
+    if (data.polled?.request === `${data.run}/${mount}`) take(data.polled)
     if (data.apart?.open) { for (const panel of board.panels) panel.takeChoice?.(data.apart) }
     board.painter.touchAll()
   }
@@ -225,7 +225,16 @@ function sourceOf(board) {
   const ready = (/** @type {Foreign} */ plotly) => {
     if (!board.data.run) warmUp(plotly)
   }
-  return { names: STATES, progress: false, beat: BEAT, margin: "0px", begin: tell, ready, hear, end }
+  return {
+    names: STATES,
+    progress: false,
+    interval: DRAW_MILLISECONDS,
+    margin: "0px",
+    begin: showState,
+    ready,
+    hear,
+    end,
+  }
 }
 
 /**

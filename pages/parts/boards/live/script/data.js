@@ -2,11 +2,11 @@
 
 import { inApp, number } from "../../base/script/dom.js"
 
-/** @import { Column, Exact, Grid, LiveBoard, News, Numbers } from "./types.d.ts" */
+/** @import { Column, Exact, Grid, LiveBoard, Update, Numbers } from "./types.d.ts" */
 /** @import { Foreign } from "../../base/script/types.d.ts" */
 
-const LONGEST = 500
-const AFTER_THINNING = 400
+const MAX_POINTS = 500
+const THINNED_POINTS = 400
 
 /**
  * The same rule as columns.py: both ends, and the lowest and highest in each stretch of steps; stretches nest.
@@ -19,7 +19,7 @@ export function thin([x, y], points) {
   if (x.length <= points) return [x, y]
   const last = x.length - 1
   let width = 1
-  const stretch = (/** @type {number} */ place) => Math.floor(x[place] / width)
+  const stretch = (/** @type {number} */ index) => Math.floor(x[index] / width)
   while (stretch(last) - stretch(0) + 1 > (points - 2) / 2) width *= 2
   const kept = new Set([0])
   for (let start = 0; start <= last;) {
@@ -32,21 +32,21 @@ export function thin([x, y], points) {
     start = end
   }
   const order = [...kept.add(last)]
-  return [order.map((place) => x[place]), order.map((place) => y[place])]
+  return [order.map((index) => x[index]), order.map((index) => y[index])]
 }
 
 /** Append new events to columns {name: [steps, values]}, without the steps that are there already. */
-export function append(/** @type {Record<string, Column>} */ columns, /** @type {Record<string, Column>} */ news) {
-  for (const [name, [steps, values]] of Object.entries(news)) {
+export function append(/** @type {Record<string, Column>} */ columns, /** @type {Record<string, Column>} */ update) {
+  for (const [name, [steps, values]] of Object.entries(update)) {
     const [x, y] = (columns[name] ??= [[], []])
-    const seen = x.length ? x[x.length - 1] : -1
+    const newest = x.length ? x[x.length - 1] : -1
     steps.forEach((step, i) => {
-      if (step > seen) {
+      if (step > newest) {
         x.push(step)
         y.push(values[i])
       }
     })
-    if (x.length > LONGEST) columns[name] = thin([x, y], AFTER_THINNING)
+    if (x.length > MAX_POINTS) columns[name] = thin([x, y], THINNED_POINTS)
   }
 }
 
@@ -74,14 +74,14 @@ export function valuesOf(/** @type {Grid | Exact} */ grid) {
 }
 
 /**
- * One [row, column] matrix out of a grid, by its place among the leading axes.
+ * One [row, column] matrix out of a grid, by its index along the leading axes.
  *
  * @param {Grid | Exact} grid
  */
-export function matrixOf(grid, place = 0) {
+export function matrixOf(grid, index = 0) {
   const [rows, columns] = grid.shape.slice(-2)
   const values = valuesOf(grid)
-  const start = place * rows * columns
+  const start = index * rows * columns
   return Array.from({ length: rows }, (_, row) => values.subarray(start + row * columns, start + (row + 1) * columns))
 }
 
@@ -103,7 +103,7 @@ export function mosaicOf(/** @type {Grid | Exact} */ grid, /** @type {number[]} 
   return picture
 }
 
-const MAX_KEPT = 6 // arrays; older ones are fetched again when needed
+const MAX_ARRAYS = 6 // arrays; older ones are fetched again when needed
 
 /**
  * Gives a function that asks for an array of the shown snapshot: `there` is the array if it is loaded, `comes` a
@@ -116,7 +116,7 @@ const MAX_KEPT = 6 // arrays; older ones are fetched again when needed
  */
 export function exactNumbers(board) {
   /** @type {Map<string, Numbers>} */
-  const asked = new Map()
+  const requests = new Map()
   return (group, name) => {
     const snapshot = board.snapshot()
     if (!snapshot) return known(null) // a run that has just begun
@@ -125,17 +125,17 @@ export function exactNumbers(board) {
       return known({ shape: grid.shape, decoded: valuesOf(grid) })
     }
     const path = ["live", board.data.run, snapshot.step, group, name].map(encodeURIComponent).join("/")
-    const before = asked.get(path)
+    const before = requests.get(path)
     if (before) return before
     /** @type {Numbers} */
     const numbers = { there: null, comes: fetchNumbers(path) }
     numbers.comes = numbers.comes.then((found) => (numbers.there = found)).catch(() => {
-      asked.delete(path)
+      requests.delete(path)
       return /** @type {Exact | null} */ (null)
     })
-    asked.set(path, numbers)
-    const [oldest] = asked.keys()
-    if (asked.size > MAX_KEPT) asked.delete(oldest)
+    requests.set(path, numbers)
+    const [oldest] = requests.keys()
+    if (requests.size > MAX_ARRAYS) requests.delete(oldest)
     return numbers
   }
 }
@@ -177,10 +177,10 @@ export async function exactLines(board, traces) {
   })
 }
 
-/** One [row, column] matrix of an array, by its place among the leading axes. */
-export function matrixAlone(/** @type {Exact} */ { shape, decoded }, /** @type {number} */ place) {
+/** One [row, column] matrix of an array, by its index along the leading axes. */
+export function matrixAlone(/** @type {Exact} */ { shape, decoded }, /** @type {number} */ index) {
   const [rows, columns] = shape.slice(-2)
-  return { shape: [rows, columns], decoded: decoded.subarray(place * rows * columns, (place + 1) * rows * columns) }
+  return { shape: [rows, columns], decoded: decoded.subarray(index * rows * columns, (index + 1) * rows * columns) }
 }
 
 /**
@@ -221,20 +221,20 @@ export function tracesOf(array, { x, y, label }) {
  *
  * @param {Grid} grid
  * @param {Exact | null | undefined} array
- * @param {number} place the matrix's place among the leading axes
+ * @param {number} index the matrix's index along the leading axes
  * @param {number} row
  * @param {number} column
  * @param {(value: number) => string} say
  */
-export function entryOf(grid, array, place, row, column, say = number) {
+export function entryOf(grid, array, index, row, column, say = number) {
   const [high, wide] = grid.block
   const [rows, columns] = grid.whole.slice(-2)
-  const value = matrixOf(grid, place)[row]?.[column]
+  const value = matrixOf(grid, index)[row]?.[column]
   if (value == null) return null
   const span = (/** @type {number} */ at, /** @type {number} */ block, /** @type {number} */ count) =>
     [...new Set([at * block + 1, Math.min(at * block + block, count)])].join("–")
   if (!array) return { row: span(row, high, rows), column: span(column, wide, columns), value: `about ${say(value)}` }
-  const z = matrixOf(array, place)
+  const z = matrixOf(array, index)
   let [i, j] = [row * high, column * wide]
   for (let at = row * high; at < Math.min(row * high + high, rows); at++) {
     for (let across = column * wide; across < Math.min(column * wide + wide, columns); across++) {
@@ -244,10 +244,10 @@ export function entryOf(grid, array, place, row, column, say = number) {
   return { row: `${i + 1}`, column: `${j + 1}`, value: say(z[i][j]) }
 }
 
-// Milliseconds after which a silent stream is given up: polling costs a busy server far more than waiting.
-const TIMEOUT = 8000
-// Milliseconds of polling after which the stream is tried again: a server that was late once may answer by now.
-const AGAIN = 60000
+// A silent stream is given up after them: polling costs a busy server far more than waiting.
+const SILENCE_MILLISECONDS = 8000
+// After so much polling the stream is tried again: a server that was late once may answer by now.
+const STREAM_RETRY_MILLISECONDS = 60000
 
 /** Follow the board's run from the event that it `have`s on; gives a function that ends it. `onSilence`: no stream gets
  * through; `onRefusal`: the server gives none now. After either the page polls, and while it does the stream is tried again now
@@ -257,9 +257,9 @@ const AGAIN = 60000
  * While the tab is hidden the stream is closed: a browser opens six connections to a host, and other tabs need them.
  *
  * @param {LiveBoard} board
- * @param {{onNews: (news: News) => void, onSilence: () => void, onRefusal: () => void, onBack: () => void}} heard
+ * @param {{onUpdate: (update: Update) => void, onSilence: () => void, onRefusal: () => void, onBack: () => void}} heard
  */
-export function followRun(board, { onNews, onSilence, onRefusal, onBack }, polled = false) {
+export function followRun(board, { onUpdate, onSilence, onRefusal, onBack }, polled = false) {
   /** @type {EventSource | null} */
   let source = null
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -269,12 +269,12 @@ export function followRun(board, { onNews, onSilence, onRefusal, onBack }, polle
 
   const open = () => {
     source = new EventSource(inApp(`live/${encodeURIComponent(board.data.run)}?after=${board.have}`))
-    patience = setTimeout(() => giveUp(onSilence), TIMEOUT)
+    patience = setTimeout(() => giveUp(onSilence), SILENCE_MILLISECONDS)
     source.onmessage = (event) => {
       clearTimeout(patience)
-      const news = JSON.parse(event.data)
-      if (news.end) end()
-      onNews(news)
+      const update = JSON.parse(event.data)
+      if (update.end) end()
+      onUpdate(update)
       if (polled) onBack()
       polled = false
     }
@@ -308,7 +308,7 @@ export function followRun(board, { onNews, onSilence, onRefusal, onBack }, polle
       again = undefined
       if (board.ended()) end()
       else turn()
-    }, AGAIN)
+    }, STREAM_RETRY_MILLISECONDS)
   }
   document.addEventListener("visibilitychange", turn)
   if (polled) tryLater()
@@ -316,14 +316,14 @@ export function followRun(board, { onNews, onSilence, onRefusal, onBack }, polle
   return end
 }
 
-const TRY_AGAIN = 2000 // milliseconds, while the server is still waking up
+const UNTRAINED_RETRY_MILLISECONDS = 2000 // while the server is still waking up
 
 /**
  * Gives `show(query)`: asks for the model of these settings; an empty query asks for nothing more.
  *
- * @param {{onNews: (news: News) => void, onProblem: (sentence: string) => void}} heard
+ * @param {{onUpdate: (update: Update) => void, onProblem: (sentence: string) => void}} heard
  */
-export function untrainedModel({ onNews, onProblem }) {
+export function untrainedModel({ onUpdate, onProblem }) {
   let shown = ""
   /** @type {AbortController | null} */
   let asking = null
@@ -336,11 +336,11 @@ export function untrainedModel({ onNews, onProblem }) {
     const mine = asking
     try {
       const answer = await fetch(inApp(`untrained?${query}`), { signal: mine.signal })
-      const news = await answer.json()
-      if (shown === query) news.problem ? onProblem(news.problem) : onNews(news)
+      const update = await answer.json()
+      if (shown === query) update.problem ? onProblem(update.problem) : onUpdate(update)
     } catch {
       if (!mine.signal.aborted && shown === query) {
-        again = setTimeout(() => shown === query && ask(query), TRY_AGAIN)
+        again = setTimeout(() => shown === query && ask(query), UNTRAINED_RETRY_MILLISECONDS)
       }
     }
   }

@@ -19,8 +19,8 @@ export function attentionPanels(/** @type {LiveBoard} */ board) {
   const alone = board.data.panels.includes("heads")
   const [all, one] = ["attention", "pattern"].map((name) => runPanel(board, name, { ofModel: true }))
   const kinds = el("div", { class: "kinds" })
-  const layers = placeList("Layer", "Layer", (layer) => pick({ layer }))
-  const heads = placeList("Head", "Head", (head) => pick({ head }))
+  const layers = indexList("Layer", "Layer", (layer) => pick({ layer }))
+  const heads = indexList("Head", "Head", (head) => pick({ head }))
   one.root.hidden = alone
   all.tools.append(kinds, downloads(board, all))
   one.tools.append(layers.root, heads.root, downloads(board, one))
@@ -36,7 +36,7 @@ export function attentionPanels(/** @type {LiveBoard} */ board) {
     choose(change)
     board.panels.forEach((panel) => panel.chooseHead?.({ ...chosen }))
   }
-  all.look = ({ which = "self", layer = 0, head = 0 }) => {
+  all.showView = ({ which = "self", layer = 0, head = 0 }) => {
     picked = which !== "self" || layer > 0 || head > 0 // the first head is no choice: that of the sentence is shown
     choose({ which, layer, head })
   }
@@ -103,7 +103,7 @@ export function attentionPanels(/** @type {LiveBoard} */ board) {
     put(board, all, [{ ...figure.data[0], z: mosaicOf(found, tile) }], { ...figure.layout, shapes: [frame] })
     all.detail = `step ${snapshot.step}`
     all.click = (row, column) => pick({ layer: Math.floor(row / tile[0]), head: Math.floor(column / tile[1]) })
-    all.tell = (row, column, array) => {
+    all.describeCell = (row, column, array) => {
       const [layer, head] = [Math.floor(row / tile[0]), Math.floor(column / tile[1])]
       const cell = cellInWords(layer, head, [row % tile[0], column % tile[1]], array)
       return `L${layer + 1} H${head + 1} · ${cell}`
@@ -152,7 +152,7 @@ export function attentionPanels(/** @type {LiveBoard} */ board) {
     const z = matrixOf(found, chosen.layer * found.shape[1] + chosen.head)
     one.detail = `layer ${chosen.layer + 1}, head ${chosen.head + 1}, step ${snapshot.step}`
     put(board, one, [{ ...figure.data[0], z }], figure.layout)
-    one.tell = (row, column, array) => cellInWords(chosen.layer, chosen.head, [row, column], array)
+    one.describeCell = (row, column, array) => cellInWords(chosen.layer, chosen.head, [row, column], array)
     listen(board, one)
     board.describe(one, () => {
       const strongest = z.map((row, query) => `${query + 1} to ${row.indexOf(Math.max(...row)) + 1}`).slice(0, 16)
@@ -169,19 +169,19 @@ const KINDS = { self: "Self", encoder: "Encoder", cross: "Cross" }
 const named = (/** @type {Which[]} */ names) => Object.fromEntries(names.map((name) => [name, KINDS[name] ?? name]))
 
 /**
- * A list to choose a place from; `offer` says how many there are and which is chosen. It is seen where there is a
+ * A list to choose an index from; `offer` says how many there are and which is chosen. It is seen where there is a
  * choice.
  *
  * @param {string} label
- * @param {string} noun of a place
- * @param {(place: number) => void} onChoose
+ * @param {string} noun of what is counted
+ * @param {(index: number) => void} onChoose
  */
-function placeList(label, noun, onChoose) {
+function indexList(label, noun, onChoose) {
   const root = el("select", { "aria-label": label, hidden: true, onchange: () => onChoose(Number(root.value)) })
   const offer = (/** @type {number} */ count, /** @type {number} */ chosen) => {
     if (root.options.length !== count) {
       root.replaceChildren(
-        ...Array.from({ length: count }, (_, place) => el("option", { value: place }, `${noun} ${place + 1}`)),
+        ...Array.from({ length: count }, (_, index) => el("option", { value: index }, `${noun} ${index + 1}`)),
       )
     }
     if (root.value !== `${chosen}`) root.value = `${chosen}`
@@ -194,7 +194,7 @@ function placeList(label, noun, onChoose) {
 export function encodingPanels(/** @type {LiveBoard} */ board) {
   const chosen = { layer: 0 }
   const panels = ["matrix", "similarity"].map((part) => encodingPanel(board, part, chosen))
-  const layers = placeList("Layer of the encoding", "Layer", (layer) => {
+  const layers = indexList("Layer of the encoding", "Layer", (layer) => {
     chosen.layer = layer
     board.painter.touch(...panels)
   })
@@ -225,9 +225,9 @@ function encodingPanel(board, name, chosen) {
     const snapshot = board.snapshot()
     if (!snapshot) return
     const where = `${`${name}.1` in snapshot.encoding ? `layer ${chosen.layer + 1}, ` : ""}step ${snapshot.step}`
-    const own = `${name}.${chosen.layer}`
-    const kept = own in snapshot.encoding ? own : name
-    const grid = snapshot.encoding[kept]
+    const ofLayer = `${name}.${chosen.layer}`
+    const stored = ofLayer in snapshot.encoding ? ofLayer : name
+    const grid = snapshot.encoding[stored]
     const figure = board.figures[name]
     if (!grid || !figure) return
     const trace = figure.data[0]
@@ -237,10 +237,10 @@ function encodingPanel(board, name, chosen) {
     const range = name === "matrix" || reach > 1 ? { zmin: -reach, zmax: reach } : {}
     panel.detail = where
     put(board, panel, [{ ...trace, z, ...range }], figure.layout)
-    const numbers = () => board.exact("encoding", kept)
+    const numbers = () => board.exact("encoding", stored)
     panel.numbers = numbers
     panel.exact = () => numbers().comes.then((array) => array && tracesOf(array, trace.meta))
-    panel.tell = (row, column, array) => {
+    panel.describeCell = (row, column, array) => {
       const head = tiled ? Math.floor(column / trace.meta.tile[1]) : 0
       const found = entryOf(grid, array, head, row, tiled ? column % trace.meta.tile[1] : column)
       if (!found) return ""
@@ -258,7 +258,7 @@ function encodingPanel(board, name, chosen) {
 }
 
 /**
- * A tooltip beside the pointer, and clicks: each plot has one listener, which calls the panel's latest `tell` and
+ * A tooltip beside the pointer, and clicks: each plot has one listener, which calls the panel's latest `describeCell` and
  * `click`. The exact array is told once the run has ended and the array is loaded.
  */
 function listen(/** @type {LiveBoard} */ board, /** @type {LivePanel} */ panel) {
@@ -270,7 +270,7 @@ function listen(/** @type {LiveBoard} */ board, /** @type {LivePanel} */ panel) 
     /** @type {[number, number]} */
     const cell = pointNumber
     const numbers = board.ended() ? panel.numbers?.() : null
-    const show = () => board.tip(panel.tell?.(...cell, numbers?.there ?? null) ?? "", event)
+    const show = () => board.tip(panel.describeCell?.(...cell, numbers?.there ?? null) ?? "", event)
     pointed = cell
     show()
     if (numbers && !numbers.there) numbers.comes.then(() => pointed === cell && show())

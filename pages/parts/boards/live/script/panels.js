@@ -2,12 +2,12 @@
 
 import { exactLines } from "./data.js"
 import { scoreOf } from "./stack/words.js"
-import { momentLines, upright } from "./timeline.js"
+import { milestoneLines, upright } from "./timeline.js"
 import { el, number, setText, termLink } from "../../base/script/dom.js"
 import { downloads } from "../../base/script/downloads.js"
 import { newPanel, put } from "../../base/script/figure.js"
 
-/** @import { LiveBoard, LivePanel, News, Sample } from "./types.d.ts" */
+/** @import { LiveBoard, LivePanel, Update, Sample } from "./types.d.ts" */
 /** @import { Foreign } from "../../base/script/types.d.ts" */
 
 /**
@@ -40,7 +40,7 @@ export function runPanel(
     panel.heading.replaceChildren(`${title} `, termLink(term, title))
   }
   call(name)
-  const concerns = (/** @type {News} */ news) => Boolean(news.snapshots?.length)
+  const concerns = (/** @type {Update} */ update) => Boolean(update.snapshots?.length)
   return Object.assign(panel, { waiting, concerns, sayWhose, call })
 }
 
@@ -110,16 +110,16 @@ export function linePanel(board, name) {
     const buttonsOf = () => choice(views, groups, shown.view, choose("view"))
     let buttons = buttonsOf()
     panel.tools.append(buttons)
-    panel.look = ({ by = first }) => {
+    panel.showView = ({ by = first }) => {
       choose("view")(by)
       buttons.replaceWith(buttons = buttonsOf())
     }
   }
   panel.tools.append(downloads(board, panel))
 
-  panel.concerns = (news) => {
+  panel.concerns = (update) => {
     const shows = board.figures[name]?.data.map((trace) => trace.meta.column) ?? []
-    return Boolean(news.figures?.[name]) || shows.some((column) => column in (news.columns ?? {}))
+    return Boolean(update.figures?.[name]) || shows.some((column) => column in (update.columns ?? {}))
   }
   panel.draw = () => {
     const figure = board.figures[name]
@@ -166,7 +166,7 @@ export function linePanel(board, name) {
         ...levels().filter((shape) => !log || shape.y0 > 0).map((shape) =>
           others.length ? { ...shape, label: undefined } : shape
         ),
-        ...(unmarked ? [] : momentLines(board)),
+        ...(unmarked ? [] : milestoneLines(board)),
         ...marker(board),
       ],
     })
@@ -204,8 +204,8 @@ function filled(/** @type {LiveBoard} */ board, /** @type {Foreign} */ trace) {
  */
 export function labelsBeside(levels, axis) {
   let last = -Infinity
-  const seen = levels.filter(({ y0 }) => axis.d2p(y0) >= 0 && axis.d2p(y0) <= axis._length) // pixels from the top
-  return seen.sort((one, other) => other.y0 - one.y0).map(({ y0, label: { text, font } }) => {
+  const visible = levels.filter(({ y0 }) => axis.d2p(y0) >= 0 && axis.d2p(y0) <= axis._length) // pixels from the top
+  return visible.sort((one, other) => other.y0 - one.y0).map(({ y0, label: { text, font } }) => {
     last = Math.max(axis.d2p(y0), last + 1.2 * font.size)
     const y = 1 - last / axis._length
     return { text, font, xref: "paper", x: 1, xanchor: "left", yref: "paper", y, yanchor: "middle", showarrow: false }
@@ -242,15 +242,15 @@ function inWords(traces, levels = []) {
 export function memoryPanel(/** @type {LiveBoard} */ board) {
   const panel = runPanel(board, "memory", { waiting: "waiting for the run to start" })
   panel.tools.append(downloads(board, panel))
-  panel.concerns = (news) => Boolean(news.figures?.memory)
+  panel.concerns = (update) => Boolean(update.figures?.memory)
   panel.draw = () => {
     const figure = board.figures.memory
     if (!figure) return
     put(board, panel, figure.data, figure.layout)
-    const bar = (/** @type {number} */ place) =>
+    const bar = (/** @type {number} */ index) =>
       figure.data
-        .filter((/** @type {Foreign} */ trace) => trace.x[place] != null)
-        .map((/** @type {Foreign} */ trace) => `${trace.name} ${number(trace.x[place])}`)
+        .filter((/** @type {Foreign} */ trace) => trace.x[index] != null)
+        .map((/** @type {Foreign} */ trace) => `${trace.name} ${number(trace.x[index])}`)
     const measured = bar(1).length ? bar(1).join(", ") : "not yet"
     board.describe(
       panel,
@@ -304,12 +304,12 @@ export function writtenPanel(/** @type {LiveBoard} */ board) {
  * A sequence as a table: what is read, what is right, and what is predicted. Symbols that stand at two asked positions are
  * marked as twins, which a page may outline.
  */
-function sampleTable(/** @type {Sample} */ sample, /** @type {number} */ place) {
+function sampleTable(/** @type {Sample} */ sample, /** @type {number} */ index) {
   const row = (/** @type {string} */ label, /** @type {HTMLElement[]} */ cells) =>
     el("tr", {}, el("th", { scope: "row" }, label), ...cells)
-  const asked = sample.tokens.filter((_, i) => sample.marks[i] != null)
+  const answered = sample.tokens.filter((_, i) => sample.marks[i] != null)
   const twin = (/** @type {number} */ i) =>
-    sample.marks[i] != null && asked.filter((token) => token === sample.tokens[i]).length > 1 ? "twin" : ""
+    sample.marks[i] != null && answered.filter((token) => token === sample.tokens[i]).length > 1 ? "twin" : ""
   const judged = sample.predictions.map((token, i) => {
     const mark = sample.marks[i]
     if (mark == null) return el("td", { class: "unasked" }, "")
@@ -318,7 +318,7 @@ function sampleTable(/** @type {Sample} */ sample, /** @type {number} */ place) 
   return el(
     "table",
     {},
-    el("caption", {}, `Sequence ${place + 1}${sample.source.length ? `, source ${sample.source.join(" ")}` : ""}`),
+    el("caption", {}, `Sequence ${index + 1}${sample.source.length ? `, source ${sample.source.join(" ")}` : ""}`),
     el(
       "tbody",
       {},

@@ -1,4 +1,4 @@
-// Where a run is: its state in words, the slider over its steps, the moments at which something changed.
+// Where a run is: its state in words, the slider over its steps, the milestones at which something changed.
 
 import { matrixOf } from "./data.js"
 import { duration, el, number } from "../../base/script/dom.js"
@@ -24,7 +24,7 @@ const RECENT = 4 // seconds over which the speed is taken
  */
 export function runInWords(/** @type {LiveBoard} */ board) {
   /** @type {{now: number, step: number}[]} */
-  const pace = []
+  const readings = []
 
   /**
    * Seconds, by the speed over the last seconds of real time, with the pace and other runs included; null where it is
@@ -32,26 +32,28 @@ export function runInWords(/** @type {LiveBoard} */ board) {
    */
   const timeLeft = (/** @type {Status} */ status) => {
     const now = performance.now() / 1000
-    if (pace.length && pace[pace.length - 1].step > status.step) pace.length = 0
-    if (!pace.length || pace[pace.length - 1].step < status.step) pace.push({ now, step: status.step })
-    while (pace.length > 2 && now - pace[0].now > RECENT) pace.shift()
-    const [first, last] = [pace[0], pace[pace.length - 1]]
+    if (readings.length && readings[readings.length - 1].step > status.step) readings.length = 0
+    if (!readings.length || readings[readings.length - 1].step < status.step) readings.push({ now, step: status.step })
+    while (readings.length > 2 && now - readings[0].now > RECENT) readings.shift()
+    const [first, last] = [readings[0], readings[readings.length - 1]]
     return last.now - first.now < 0.5
       ? null
       : ((status.steps - status.step) * (last.now - first.now)) / (last.step - first.step)
   }
   const sentence = (/** @type {Status} */ status, /** @type {string} */ state, /** @type {number} */ step) => {
     const looking = board.replayedStep() == null ? "" : "looking at "
-    const said = [`${looking}step ${step.toLocaleString("en")} of ${status.steps.toLocaleString("en")}`]
-    if (state !== "running") pace.length = 0 // a pause is no training time
-    if (state === "queued" && status.queue_seconds) said.unshift(`starts in about ${duration(status.queue_seconds)}`)
-    if (state === "queued" && status.queue_place != null) said.unshift(`place ${status.queue_place} in the queue`)
+    const parts = [`${looking}step ${step.toLocaleString("en")} of ${status.steps.toLocaleString("en")}`]
+    if (state !== "running") readings.length = 0 // a pause is no training time
+    if (state === "queued" && status.queue_seconds) parts.unshift(`starts in about ${duration(status.queue_seconds)}`)
+    if (state === "queued" && status.queue_position != null) {
+      parts.unshift(`place ${status.queue_position} in the queue`)
+    }
     const left = state === "running" ? timeLeft(status) : null
-    if (left != null) said.push(`${duration(left)} left`)
-    if (status.machine && state !== "queued") said.push(`on ${status.machine} (cluster)`)
+    if (left != null) parts.push(`${duration(left)} left`)
+    if (status.machine && state !== "queued") parts.push(`on ${status.machine} (cluster)`)
     // Last, since the end of the line goes where there is little room.
-    if (state === "running" && status.tokens_per_second) said.push(`${number(status.tokens_per_second)} tokens/s`)
-    return said.join(" · ")
+    if (state === "running" && status.tokens_per_second) parts.push(`${number(status.tokens_per_second)} tokens/s`)
+    return parts.join(" · ")
   }
   return () => {
     const { status } = board
@@ -73,20 +75,20 @@ const SHARP = 0.5
  * [{step, name}] in the order of the steps: when the accuracy crossed a milestone, when the answers first arose as they do
  * now, or else when a head first was sharp, when it failed.
  */
-function momentsOf(/** @type {LiveBoard} */ board) {
+function milestonesOf(/** @type {LiveBoard} */ board) {
   const { column = "", levels = {} } = board.milestones ?? {}
   const [steps, values] = column ? board.column(column) : [[], []]
   const crossed = Object.entries(levels).map(([name, level]) => ({
     name,
     step: steps[values.findIndex((value) => value >= level)],
   }))
-  const pattern = firstArrival(board) ?? { name: "sharp attention", step: firstSharp(board) }
+  const pattern = firstAnswerLayer(board) ?? { name: "sharp attention", step: firstSharp(board) }
   const failed = {
     name: "not finite",
     step: board.status.state === "failed" && board.shownStep() >= board.status.step ? board.status.step : null,
   }
   return [...crossed, pattern, failed]
-    .flatMap(({ name, step }) => (step != null && step <= board.cut ? [{ name, step }] : []))
+    .flatMap(({ name, step }) => (step != null && step <= board.untilStep ? [{ name, step }] : []))
     .sort((a, b) => a.step - b.step)
 }
 
@@ -100,28 +102,28 @@ function firstSharp(/** @type {LiveBoard} */ board) {
 }
 
 /** The step of the first snapshot whose answers arise as they do now, if not step 0. */
-function firstArrival(/** @type {LiveBoard} */ board) {
-  const looks = board.snapshots.filter(({ step }) => step <= board.cut)
-  const last = looks[looks.length - 1]?.arrival
-  const first = looks.findIndex(({ arrival }) => arrival === last)
-  return last && first > 0 ? { name: last, step: looks[first].step } : null
+function firstAnswerLayer(/** @type {LiveBoard} */ board) {
+  const snapshots = board.snapshots.filter(({ step }) => step <= board.untilStep)
+  const last = snapshots[snapshots.length - 1]?.answer_layer
+  const first = snapshots.findIndex(({ answer_layer }) => answer_layer === last)
+  return last && first > 0 ? { name: last, step: snapshots[first].step } : null
 }
 
 /** Whether some head is sharp. */
 function isSharp(/** @type {Snapshot} */ snapshot) {
   return (snapshot.sharp ??= Object.values(snapshot.patterns).some((grid) => {
     const [layers, heads, queries] = grid.shape
-    return Array.from({ length: layers * heads }).some((_, place) => {
+    return Array.from({ length: layers * heads }).some((_, index) => {
       // Early queries have few keys and so are sharp by themselves.
-      const rows = matrixOf(grid, place).slice(Math.floor(queries / 2))
+      const rows = matrixOf(grid, index).slice(Math.floor(queries / 2))
       return rows.reduce((sum, row) => sum + Math.max(...row), 0) / rows.length >= SHARP
     })
   }))
 }
 
-/** Buttons that lead to the snapshot nearest to each moment. */
-export function momentsBar(/** @type {LiveBoard} */ board, /** @type {(place: number) => void} */ look) {
-  const root = el("div", { class: "moments", role: "group", "aria-label": "Moments of this run" })
+/** Buttons that lead to the snapshot nearest to each milestone. */
+export function milestonesBar(/** @type {LiveBoard} */ board, /** @type {(index: number) => void} */ jumpTo) {
+  const root = el("div", { class: "milestones", role: "group", "aria-label": "Moments of this run" })
   let drawn = ""
   const nearest = (/** @type {number} */ step) =>
     board.snapshots.reduce(
@@ -129,7 +131,7 @@ export function momentsBar(/** @type {LiveBoard} */ board, /** @type {(place: nu
       0,
     )
   const draw = () => {
-    const found = momentsOf(board)
+    const found = milestonesOf(board)
     const wanted = JSON.stringify(found)
     if (wanted === drawn) return
     drawn = wanted
@@ -138,7 +140,7 @@ export function momentsBar(/** @type {LiveBoard} */ board, /** @type {(place: nu
         el("button", {
           type: "button",
           title: `${name}, at step ${step}: look at the nearest snapshot`,
-          onclick: () => board.snapshots.length && look(nearest(step)),
+          onclick: () => board.snapshots.length && jumpTo(nearest(step)),
         }, `${name} · ${step.toLocaleString("en")}`)
       ),
     )
@@ -146,26 +148,26 @@ export function momentsBar(/** @type {LiveBoard} */ board, /** @type {(place: nu
   return { root, draw }
 }
 
-/** Thin upright lines at the moments. */
-export function momentLines(/** @type {LiveBoard} */ board) {
-  const look = { line: { width: 1, dash: "dot" }, opacity: 0.45, layer: "below" }
-  return momentsOf(board).map(({ step, name }) => ({ ...upright(step), name, ...look }))
+/** Thin upright lines at the milestones. */
+export function milestoneLines(/** @type {LiveBoard} */ board) {
+  const style = { line: { width: 1, dash: "dot" }, opacity: 0.45, layer: "below" }
+  return milestonesOf(board).map(({ step, name }) => ({ ...upright(step), name, ...style }))
 }
 
 /** A line from the lower to the upper end of a plot. */
 export const upright = (/** @type {number} */ x) => ({ type: "line", x0: x, x1: x, yref: "paper", y0: 0, y1: 1 })
 
 const REST = 2 // seconds at a recording's first snapshot before it moves
-const FRAME = 0.2 // seconds between two looks at the clock; a snapshot is drawn once
+const FRAME = 0.2 // seconds between two readings of the clock; a snapshot is drawn once
 const FRAMES_A_SECOND = 6 // snapshots, when a live run's are played again
 
 /**
  * The bar of the replay.
  *
  * @param {LiveBoard} board
- * @param {() => void} tell says everywhere which step is shown
+ * @param {() => void} showState says everywhere which step is shown
  */
-export function replayBar(board, tell) {
+export function replayBar(board, showState) {
   const play = el("button", { type: "button", class: "play", onclick: () => toggle() })
   const slider = el("input", {
     type: "range",
@@ -182,22 +184,22 @@ export function replayBar(board, tell) {
 
   const latest = () => board.snapshots.length - 1
   const stepAt = () => board.replayedStep() ?? board.shownStep()
-  const show = (/** @type {number | null} */ place) => {
-    board.looking = place
+  const show = (/** @type {number | null} */ index) => {
+    board.looking = index
     // All that is drawn and said of a recording is of this one step.
-    if (board.recorded() && place != null) board.cut = board.snapshots[place].step
-    tell()
+    if (board.recorded() && index != null) board.untilStep = board.snapshots[index].step
+    showState()
     board.painter.touchAll()
   }
-  const look = (/** @type {number} */ place) => {
+  const jumpTo = (/** @type {number} */ index) => {
     stop()
-    show(place)
+    show(index)
   }
   const seek = (/** @type {number} */ value) => {
     if (value >= board.status.step) follow()
-    else look(towards(value))
+    else jumpTo(towards(value))
   }
-  /** The place of the snapshot to which the slider was moved, or the next one in that direction. */
+  /** The index of the snapshot to which the slider was moved, or the next one in that direction. */
   const towards = (/** @type {number} */ step) => {
     const after = board.snapshots.findIndex((snapshot) => snapshot.step >= step)
     if (after < 0) return latest()
@@ -214,11 +216,11 @@ export function replayBar(board, tell) {
   }
   const toggle = () => (timer ? stop() : start())
   const start = () => {
-    let place = board.looking == null || board.looking >= latest() ? -1 : board.looking
+    let index = board.looking == null || board.looking >= latest() ? -1 : board.looking
     timer = setInterval(() => {
-      place += 1
-      if (place >= latest()) stop()
-      show(Math.min(place, latest()))
+      index += 1
+      if (index >= latest()) stop()
+      show(Math.min(index, latest()))
     }, 1000 / FRAMES_A_SECOND)
     draw()
   }
@@ -230,9 +232,9 @@ export function replayBar(board, tell) {
       clock += FRAME
       const step = Math.max(0, clock / seconds) * board.status.step
       const later = board.snapshots.findIndex((snapshot) => snapshot.step > step)
-      const place = later < 0 ? latest() : Math.max(0, later - 1)
-      if (place !== board.looking) show(place)
-      if (place === latest()) stop()
+      const index = later < 0 ? latest() : Math.max(0, later - 1)
+      if (index !== board.looking) show(index)
+      if (index === latest()) stop()
     }, FRAME * 1000)
   }
   const draw = () => {
@@ -245,5 +247,5 @@ export function replayBar(board, tell) {
     live.style.visibility = board.looking == null ? "hidden" : "inherit"
     live.hidden = board.ended() // the slider's end is the latest
   }
-  return { root, draw, playOnce, stop, show, look }
+  return { root, draw, playOnce, stop, show, jumpTo }
 }

@@ -5,7 +5,7 @@ import type { Board, Data, Figure, Foreign, Panel } from "../../base/script/type
 /** The kind of an attention: of the answering stack, of an encoder, or of the one to the other. */
 export type Which = "self" | "encoder" | "cross"
 
-/** A matrix of bytes for each place along the leading axes, as pages/parts/charts/heat.py makes it. */
+/** A matrix of bytes for each index along the leading axes, as pages/parts/charts/heat.py makes it. */
 export interface Grid {
   shape: number[]
   whole: number[]
@@ -52,12 +52,12 @@ export interface Words {
 export interface Path {
   arrives: boolean
   layer: number
-  carrier: string // head, mlp or several; empty where nothing arrives
+  contributor: string // head, mlp or several; empty where nothing arrives
   readings: (Head & { position: number; read: number; weight: number })[]
   words: Words[]
 }
 
-/** A look at the model at one step, as pages/parts/boards/live/feed.py makes it. */
+/** The model at one step, as pages/parts/boards/live/feed.py makes it. */
 export interface Snapshot {
   step: number
   samples: Sample[]
@@ -67,11 +67,11 @@ export interface Snapshot {
   /** How the answer at each position arises; null where it is not known. */
   paths?: (Path | null)[]
   /** What to call it where most answers arise; null as long as at most half of them arrive. */
-  arrival?: string | null
+  answer_layer?: string | null
   /** Whether the paths have the links that the answers need; null where nobody has asked yet. */
   linked?: boolean
   /** What becomes of the answers without the one head that is taken away, and the numbers behind it. */
-  taken?: { words: Words[]; details: string }
+  ablation?: { words: Words[]; details: string }
   patterns: Partial<Record<Which, Grid>>
   means?: Partial<Record<Which, Grid>>
   encoding: Record<string, Grid>
@@ -88,13 +88,13 @@ export interface Status {
   steps: number
   problem: string
   tokens_per_second?: number | null
-  queue_place?: number | null
+  queue_position?: number | null
   queue_seconds?: number | null
   machine?: string
 }
 
 /** A message of a run. */
-export interface News {
+export interface Update {
   server?: string
   last: number
   end?: boolean
@@ -129,12 +129,12 @@ export interface PartAt {
 /** A symbol of the sequence. */
 export interface At {
   kind: "source" | "reads"
-  place: number
+  position: number
 }
 
 /** A kind of part of the model: pages/parts/boards/live/stack.toml says what each is. */
 export interface Part {
-  place: "row" | "layer" | "head" | "output" | "heads" | "input"
+  slot: "row" | "layer" | "head" | "output" | "heads" | "input"
   title: string
   label: string
   noun: string
@@ -197,10 +197,10 @@ export interface Sentence {
 }
 
 /** The head, the panel and the gradients that a page wants to be looked at; what it takes away, swaps and marks. */
-export interface Look extends Partial<Head> {
+export interface View extends Partial<Head> {
   panel?: string
   by?: string
-  without?: string[]
+  ablated?: string[]
   swaps?: [number, number][]
   marks?: string
 }
@@ -209,7 +209,7 @@ export interface Look extends Partial<Head> {
 export interface LiveData extends Data {
   /** Whether the run came with this version. */
   shipped?: boolean
-  /** The beat of a lesson that is shown to a room; empty elsewhere. */
+  /** The phase of a lesson that is shown to a room; empty elsewhere. */
   room?: "" | "question" | "picture" | "run" | "sentence"
   run: string
   state: string
@@ -223,15 +223,15 @@ export interface LiveData extends Data {
   overlays: Record<string, Foreign[]>
   levels?: Record<string, Foreign[]>
   untrained?: string
-  look?: Look
+  view?: View
   /** Whether the page takes the model apart now, and what it takes; null where it cannot. */
   apart?: Choice & { open: boolean } | null
-  band?: string
+  top_panels?: string
   /** The ids of the panels behind the fold. */
   folded?: string[]
   model?: Model | null
-  polled?: News & { asked: string }
-  recording?: News | null
+  polled?: Update & { request: string }
+  recording?: Update | null
   /** How long a recording plays. */
   seconds: number
 }
@@ -239,12 +239,12 @@ export interface LiveData extends Data {
 export interface LivePanel extends Panel {
   waiting: string
   /** Whether a message of the run changes what it shows. */
-  concerns(news: News): boolean
+  concerns(update: Update): boolean
   /** Says whose the figure is, where the picture of the model shows something else; empty where it does not. */
   sayWhose(words: string): void
   /** Gives it the title of that name. */
   call(shown: string): void
-  look?(look: Look): void
+  showView?(view: View): void
   chooseHead?(head: Head): void
   /** Whether it has anything to show of a model; else it is not there. */
   saysOf?(snapshot: Snapshot): boolean
@@ -255,7 +255,7 @@ export interface LivePanel extends Panel {
   /** The array behind the plot. */
   numbers?(): Numbers
   /** The words at a cell of the plot, and what a click on it does. */
-  tell?(row: number, column: number, array: Exact | null): string
+  describeCell?(row: number, column: number, array: Exact | null): string
   click?(row: number, column: number): void
 }
 
@@ -270,10 +270,10 @@ export interface LiveBoard extends Board {
   milestones?: Milestones
   /** The number of the next event. */
   have: number
-  /** The place of the snapshot that is looked at; null for the latest. */
+  /** The index of the snapshot that is looked at; null for the latest. */
   looking: number | null
   /** The step up to which lines are drawn. */
-  cut: number
+  untilStep: number
   reported: string | null
   server?: string
   exact(group: "patterns" | "encoding", name: string): Numbers
@@ -294,6 +294,6 @@ export interface LiveBoard extends Board {
 }
 
 declare global {
-  /** The bands of the document. */
-  var attentionLabBands: { bands: Map<string, HTMLElement>; bandsChanged: Set<() => void> }
+  /** The places above the columns of the document. */
+  var attentionLabTopPanels: { topPanels: Map<string, HTMLElement>; topPanelsChanged: Set<() => void> }
 }

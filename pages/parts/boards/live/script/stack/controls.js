@@ -5,11 +5,11 @@ import { columnAt } from "./layout.js"
 import { ARROWS, el } from "../../../base/script/dom.js"
 
 /** @import { Layout } from "./layout.js" */
-/** @import { Question } from "./looks.js" */
+/** @import { Question } from "./interventions.js" */
 /** @import { At, Sample } from "../types.d.ts" */
 
-/** @typedef {{kind: string, place: number, text: string, class: string, label?: string}} Cell of a row of symbols */
-/** @typedef {{before: Sample | undefined, places: number[]}} Changed the sample before the change, and where its answers differ */
+/** @typedef {{kind: string, position: number, text: string, class: string, label?: string}} Cell of a row of symbols */
+/** @typedef {{before: Sample | undefined, positions: number[]}} Changed the sample before the change, and where its answers differ */
 
 const SPANS = ["the question", "the answer so far"] // what the row "reads" holds
 const LEAST_DRAG = 4 // pixels from which on a press is a move
@@ -18,10 +18,10 @@ const judged = (/** @type {boolean | null | undefined} */ mark) => mark == null 
 /**
  * The rows of one sequence.
  *
- * @param {Object} told
- * @param {(at: At | null) => void} told.onPoint the pointer is on a symbol, or on none
- * @param {(at: At) => void} told.onChoose
- * @param {(one: number, other: number) => void} told.onSwap places within the question
+ * @param {Object} handlers
+ * @param {(at: At | null) => void} handlers.onPoint the pointer is on a symbol, or on none
+ * @param {(at: At) => void} handlers.onChoose
+ * @param {(one: number, other: number) => void} handlers.onSwap indices within the question
  */
 export function symbolRows({ onPoint, onChoose, onSwap }) {
   const rows = {
@@ -41,40 +41,41 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
   let question
   let movable = false
   const focus = rovingFocus(root, "[data-reads], [data-source]", (node) => {
-    const at = placeOf(node)
+    const at = symbolOf(node)
     if (at) onChoose(at)
   })
 
   const cell = (
-    /** @type {At} */ { kind, place },
-  ) => /** @type {HTMLElement | null} */ (root.querySelector(`[data-${kind}="${place}"]`))
-  const inQuestion = (/** @type {At} */ { kind, place }) =>
-    movable && kind === question.kind && place >= question.first && place < question.first + question.symbols.length
+    /** @type {At} */ { kind, position },
+  ) => /** @type {HTMLElement | null} */ (root.querySelector(`[data-${kind}="${position}"]`))
+  const inQuestion = (/** @type {At} */ { kind, position }) =>
+    movable && kind === question.kind && position >= question.first &&
+    position < question.first + question.symbols.length
 
   /** @type {EventTarget | null} */
   let rested = null // the symbol on which another was dropped, as long as the pointer rests there
   root.onpointerover = ({ target }) => {
     if (target === rested) return
     rested = null
-    onPoint(placeOf(target))
+    onPoint(symbolOf(target))
   }
   root.onpointerleave = () => {
     rested = null
     onPoint(null)
   }
-  root.onmousedown = (event) => placeOf(event.target) && event.preventDefault() // the focus is set below
+  root.onmousedown = (event) => symbolOf(event.target) && event.preventDefault() // the focus is set below
   root.onkeydown = (event) => {
     const [by] = ARROWS[event.key] ?? [0]
-    const at = placeOf(event.target)
+    const at = symbolOf(event.target)
     if (!by || !event.shiftKey || !at) return
-    const to = { ...at, place: at.place + by }
+    const to = { ...at, position: at.position + by }
     event.preventDefault()
     if (!inQuestion(at) || !inQuestion(to)) return
-    onSwap(at.place - question.first, to.place - question.first)
+    onSwap(at.position - question.first, to.position - question.first)
     cell(to)?.focus()
   }
   root.onpointerdown = (event) => {
-    const [node, at] = [event.target, placeOf(event.target)]
+    const [node, at] = [event.target, symbolOf(event.target)]
     if (!at || event.button || !(node instanceof HTMLElement)) return
     if (!inQuestion(at)) return node.focus()
     const left = root.getBoundingClientRect().left
@@ -83,7 +84,7 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     let target = null
     const aim = (/** @type {At | null} */ to) => {
       target?.classList.remove("drop")
-      target = to && inQuestion(to) && to.place !== at.place ? cell(to) : null
+      target = to && inQuestion(to) && to.position !== at.position ? cell(to) : null
       target?.classList.add("drop")
     }
     const move = (/** @type {PointerEvent} */ now) => {
@@ -99,11 +100,11 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
       node.onpointermove = node.onpointerup = node.onpointercancel = null
       node.classList.remove("dragged")
       node.style.transform = ""
-      const to = now.type === "pointerup" && target ? placeOf(target) : null
+      const to = now.type === "pointerup" && target ? symbolOf(target) : null
       if (moved) rested = target ?? node
       else if (now.type === "pointerup") node.focus()
       aim(null)
-      if (to) onSwap(at.place - question.first, to.place - question.first)
+      if (to) onSwap(at.position - question.first, to.position - question.first)
     }
     node.setPointerCapture(event.pointerId)
     Object.assign(node, { onpointermove: move, onpointerup: end, onpointercancel: end })
@@ -112,53 +113,53 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
   /** Show a sample, whose question can be moved if it is free, and whose answers have changed. */
   const draw = (
     /** @type {Sample} */ sample,
-    /** @type {Layout} */ place,
-    /** @type {Question} */ asked,
+    /** @type {Layout} */ newLayout,
+    /** @type {Question} */ newQuestion,
     /** @type {boolean} */ free,
-    /** @type {Changed} */ { before, places },
+    /** @type {Changed} */ { before, positions: changed },
   ) => {
-    layout = place
-    question = asked
+    layout = newLayout
+    question = newQuestion
     movable = free
-    const { firsts } = place
+    const { firsts } = layout
     const positions = sample.tokens.map((_, at) => at).slice(firsts.reads)
     const sources = sample.source.map((_, at) => at).slice(firsts.source)
-    root.classList.toggle("narrow", !place.left)
+    root.classList.toggle("narrow", !layout.left)
     const style = {
-      "--pitch": place.pitch,
-      "--left": place.left,
-      "--letters": place.letters,
-      "--apart": sources.length ? place.pitch : 0,
+      "--pitch": layout.pitch,
+      "--left": layout.left,
+      "--letters": layout.letters,
+      "--apart": sources.length ? layout.pitch : 0,
     }
     for (const [name, value] of Object.entries(style)) root.style.setProperty(name, `${value}px`)
-    root.style.setProperty("--sources", `${sources.length * place.pitch}px`)
+    root.style.setProperty("--sources", `${sources.length * layout.pitch}px`)
     const asks = (/** @type {number} */ at) => sample.marks[at] != null
     rows.reads.fill([
       ...sources.map((at) => ({
         kind: "source",
-        place: at,
+        position: at,
         text: sample.source[at],
-        class: inQuestion({ kind: "source", place: at }) ? "movable" : "",
+        class: inQuestion({ kind: "source", position: at }) ? "movable" : "",
         label: `source position ${at + 1}: ${sample.source[at]}`,
       })),
       ...positions.map((at) => ({
         kind: "reads",
-        place: at,
+        position: at,
         text: sample.tokens[at],
-        class: inQuestion({ kind: "reads", place: at }) ? "movable" : "",
-        label: saidOf(sample, at) + (places.includes(at) ? `; before it wrote ${before?.predictions[at]}` : ""),
+        class: inQuestion({ kind: "reads", position: at }) ? "movable" : "",
+        label: labelOf(sample, at) + (changed.includes(at) ? `; before it wrote ${before?.predictions[at]}` : ""),
       })),
     ])
     // A decoder's answer follows its question in one row: training shows it the right answer up to the present place.
-    const asksUpTo = Math.max(0, question.first + question.symbols.length - firsts.reads)
-    const given = question.kind === "reads" && asksUpTo ? positions.length - asksUpTo : 0
-    root.style.setProperty("--asked", `${asksUpTo}`)
+    const questionEnd = Math.max(0, question.first + question.symbols.length - firsts.reads)
+    const given = question.kind === "reads" && questionEnd ? positions.length - questionEnd : 0
+    root.style.setProperty("--question", `${questionEnd}`)
     root.style.setProperty("--given", `${given}`)
-    rows.spans.fill(given > 0 ? SPANS.map((text, at) => ({ kind: "span", place: at, text, class: "" })) : [])
+    rows.spans.fill(given > 0 ? SPANS.map((text, at) => ({ kind: "span", position: at, text, class: "" })) : [])
     rows.must.fill(
       positions.map((at) => ({
         kind: "must",
-        place: at,
+        position: at,
         text: sample.targets[at],
         class: asks(at) && before && before.targets[at] !== sample.targets[at] ? "changed" : "",
       })),
@@ -166,9 +167,9 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     rows.writes.fill(
       positions.map((at) => ({
         kind: "writes",
-        place: at,
+        position: at,
         text: asks(at) ? sample.predictions[at] : "",
-        class: `${judged(sample.marks[at])}${places.includes(at) ? " changed" : ""}`,
+        class: `${judged(sample.marks[at])}${changed.includes(at) ? " changed" : ""}`,
       })),
     )
     focus.refresh()
@@ -176,7 +177,7 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
   /** Outline the chosen symbol and those that its answer comes from. */
   const mark = (/** @type {At | null} */ chosen, /** @type {At[]} */ read) => {
     for (const node of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[data-reads], [data-source]"))) {
-      const isAt = (/** @type {At | null} */ at) => at != null && node.dataset[at.kind] === `${at.place}`
+      const isAt = (/** @type {At | null} */ at) => at != null && node.dataset[at.kind] === `${at.position}`
       const selected = isAt(chosen)
       node.classList.toggle("pointed", selected)
       node.classList.toggle("read", read.some(isAt))
@@ -205,9 +206,9 @@ function symbolRow(/** @type {string} */ name, /** @type {string} */ label) {
         line.append(cells[at].node)
       }
       const { node, drawn } = cells[at]
-      if (drawn.kind !== one.kind || drawn.place !== one.place) {
+      if (drawn.kind !== one.kind || drawn.position !== one.position) {
         for (const kind of ["source", "reads", "span", "must", "writes"]) node.removeAttribute(`data-${kind}`)
-        node.setAttribute(`data-${one.kind}`, `${one.place}`)
+        node.setAttribute(`data-${one.kind}`, `${one.position}`)
         if (one.kind === "reads" || one.kind === "source") node.tabIndex = -1
       }
       if (drawn.text !== one.text) node.textContent = one.text
@@ -220,7 +221,7 @@ function symbolRow(/** @type {string} */ name, /** @type {string} */ label) {
 }
 
 /** A position in words: what it reads, must write and writes. */
-function saidOf(/** @type {Sample} */ sample, /** @type {number} */ at) {
+function labelOf(/** @type {Sample} */ sample, /** @type {number} */ at) {
   const read = `position ${at + 1} reads ${sample.tokens[at]}`
   if (sample.marks[at] == null) return read
   return `${read}, must write ${sample.targets[at]}, writes ${sample.predictions[at]}: ${judged(sample.marks[at])}`
@@ -232,10 +233,10 @@ function saidOf(/** @type {Sample} */ sample, /** @type {number} */ at) {
  * @param {EventTarget | null} node
  * @returns {At | null}
  */
-function placeOf(node) {
+function symbolOf(node) {
   const { reads, source } = node instanceof HTMLElement ? node.dataset : {}
-  if (reads != null) return { kind: "reads", place: Number(reads) }
-  return source != null ? { kind: "source", place: Number(source) } : null
+  if (reads != null) return { kind: "reads", position: Number(reads) }
+  return source != null ? { kind: "source", position: Number(source) } : null
 }
 
 const APART = 5 // pixels between the box and its part
@@ -281,20 +282,20 @@ export function partBox(/** @type {HTMLElement} */ root) {
   }
   /** Write the words and the buttons. A button stays as long as its label, so that a press on it is not lost. */
   const fill = () => {
-    const told = words()
-    const now = JSON.stringify(told)
+    const content = words()
+    const now = JSON.stringify(content)
     if (now === drawn) return
     drawn = now
-    const reasons = new Set(told.buttons.map(({ why = "" }) => why))
-    const notes = [...told.notes ?? [], ...reasons].filter(Boolean)
-    title.textContent = told.title
-    box.setAttribute("aria-label", told.title)
+    const reasons = new Set(content.buttons.map(({ why = "" }) => why))
+    const notes = [...content.notes ?? [], ...reasons].filter(Boolean)
+    title.textContent = content.title
+    box.setAttribute("aria-label", content.title)
     about.replaceChildren(
-      ...(told.picture ? [told.picture()] : []),
-      ...[told.says].flat().map((line) => el("p", {}, line)),
+      ...(content.picture ? [content.picture()] : []),
+      ...[content.says].flat().map((line) => el("p", {}, line)),
       ...notes.map((note) => el("p", { class: "note" }, note)),
     )
-    const labels = told.buttons.map(({ label }) => label)
+    const labels = content.buttons.map(({ label }) => label)
     const nodes = () => /** @type {HTMLButtonElement[]} */ ([...choices.children])
     if (nodes().map(({ textContent }) => textContent).join("\n") !== labels.join("\n")) {
       if (holds(focused())) box.focus({ preventScroll: true })
@@ -303,12 +304,12 @@ export function partBox(/** @type {HTMLElement} */ root) {
       )
     }
     nodes().forEach((node, at) => {
-      const { why = "" } = told.buttons[at]
+      const { why = "" } = content.buttons[at]
       node.disabled = Boolean(why)
       node.title = why
     })
   }
-  const place = () => {
+  const moveBox = () => {
     const outer = root.getBoundingClientRect()
     const part = /** @type {HTMLElement} */ (anchor).getBoundingClientRect()
     const [left, top] = besidePart(
@@ -322,18 +323,18 @@ export function partBox(/** @type {HTMLElement} */ root) {
     if (box.hidden) return
     const before = drawn
     fill()
-    if (drawn !== before) place()
+    if (drawn !== before) moveBox()
   }
-  const show = (/** @type {HTMLElement} */ at, /** @type {() => BoxWords} */ told) => {
+  const show = (/** @type {HTMLElement} */ at, /** @type {() => BoxWords} */ content) => {
     if (anchor === at) return hide()
     hide()
     anchor = at
     box.dataset.name = at.dataset.name ?? "" // it belongs to its part
-    words = told
+    words = content
     fill()
     box.hidden = false
     at.setAttribute("aria-expanded", "true")
-    place()
+    moveBox()
     /** @type {HTMLButtonElement | null} */
     const first = box.querySelector("button:not(:disabled)")
     first?.focus({ preventScroll: true })

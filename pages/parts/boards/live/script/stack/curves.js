@@ -14,7 +14,7 @@ const CLASSES = 6 // thicknesses of streams, and of arcs
 /** @typedef {{d: string, width: number, opacity: number, name?: string}} Line `name`: the part along which it leads */
 
 /**
- * The kinds of the places that an arc leads from and to.
+ * The kinds of the positions that an arc leads from and to.
  *
  * @type {Record<Arc["kind"], [At["kind"], At["kind"]]>}
  */
@@ -23,7 +23,7 @@ const ENDS = { self: ["reads", "reads"], encoder: ["source", "source"], cross: [
 const round = (/** @type {number} */ value) => Math.round(value * 10) / 10
 
 /**
- * The ends of an arc: the place that is read, below, and the place that reads. Cross-attention reads the encoder's last
+ * The ends of an arc: the position that is read, below, and the one that reads. Cross-attention reads the encoder's last
  * layer.
  */
 function endsOf(/** @type {Arc} */ { kind, layer, query, key }, /** @type {Layout} */ layout) {
@@ -88,18 +88,18 @@ function arcLines(/** @type {Arc[]} */ arcs, /** @type {Layout} */ layout) {
 
 /**
  * What is drawn of a stack: how many positions, the last ones, the norms of its streams after each layer, and whether the skip
- * connection of a layer is cut.
+ * connection of a layer is ablated.
  *
  * @typedef {{kind: At["kind"], count: number, norms: ((number | null)[] | undefined)[],
- *   cut: (layer: number) => boolean}} Stack
+ *   isSkipAblated: (layer: number) => boolean}} Stack
  */
 
 /**
- * The streams as upright lines, by thickness, which is their norm; those past a cut skip connection and above it apart.
+ * The streams as upright lines, by thickness, which is their norm; those past an ablated skip connection and above it apart.
  *
  * @param {Layout} layout
  * @param {Stack[]} stacks
- * @returns {{whole: Line[], cut: string, above: string}}
+ * @returns {{whole: Line[], ablated: string, above: string}}
  */
 export function streamLines(layout, stacks) {
   const most = Math.max(
@@ -109,8 +109,8 @@ export function streamLines(layout, stacks) {
   const thickest = Math.max(1.2, Math.min(6, 0.55 * layout.pitch))
   const texts = Array.from({ length: CLASSES }, () => /** @type {string[]} */ ([]))
   /** @type {string[][]} */
-  const [cutTexts, aboveTexts] = [[], []]
-  for (const { kind, count, norms, cut } of stacks) {
+  const [ablatedTexts, aboveTexts] = [[], []]
+  for (const { kind, count, norms, isSkipAblated } of stacks) {
     let dark = false
     /** Draw lines between two heights, by their norms; `into` takes them whatever these are. */
     const each = (
@@ -119,23 +119,23 @@ export function streamLines(layout, stacks) {
       /** @type {string[] | undefined} */ into = undefined,
     ) => {
       const first = layout.firsts[kind]
-      for (let place = first; place < first + count; place++) {
-        const norm = row?.[place]
+      for (let position = first; position < first + count; position++) {
+        const norm = row?.[position]
         const at = norm == null ? 1 : Math.min(CLASSES - 1, Math.floor((CLASSES * norm) / most))
-        ;(into ?? texts[at]).push(`M${round(xOf(layout, kind, place))} ${round(below)}V${round(above)}`)
+        ;(into ?? texts[at]).push(`M${round(xOf(layout, kind, position))} ${round(below)}V${round(above)}`)
       }
     }
     each([layout.height, heightOf(layout, 0)], norms[0])
     for (let layer = 0; layer < layout.layers; layer++) {
       const [below, above] = [heightOf(layout, layer), heightOf(layout, layer + 1)]
       const middle = (below + above) / 2 // where the layer adds to the stream
-      if (cut(layer)) each([below, above], null, cutTexts)
+      if (isSkipAblated(layer)) each([below, above], null, ablatedTexts)
       else if (dark) each([below, above], null, aboveTexts)
       else {
         each([below, middle], norms[layer])
         each([middle, above], norms[layer + 1])
       }
-      dark ||= cut(layer)
+      dark ||= isSkipAblated(layer)
     }
     each([layout.top, Math.max(0, layout.top - 8)], norms[layout.layers], dark ? aboveTexts : undefined)
   }
@@ -144,16 +144,16 @@ export function streamLines(layout, stacks) {
     width: 0.6 + ((at + 0.5) / CLASSES) * (thickest - 0.6),
     opacity: 1,
   }))
-  return { whole, cut: cutTexts.join(""), above: aboveTexts.join("") }
+  return { whole, ablated: ablatedTexts.join(""), above: aboveTexts.join("") }
 }
 
 /** The stretches of the streams that carry something to the chosen position, by thickness. */
 function carriedLines(/** @type {Stream[]} */ streams, /** @type {Layout} */ layout) {
   /** @type {string[][]} */
   const texts = [[], [], []]
-  for (const { kind, layer, place, share } of streams) {
+  for (const { kind, layer, position, share } of streams) {
     if (share < 0.02) continue
-    const x = round(xOf(layout, kind === "encoder" ? "source" : "reads", place))
+    const x = round(xOf(layout, kind === "encoder" ? "source" : "reads", position))
     texts[share > 0.4 ? 2 : share > 0.12 ? 1 : 0].push(
       `M${x} ${round(heightOf(layout, layer))}V${round(heightOf(layout, layer + 1))}`,
     )
@@ -167,13 +167,13 @@ function carriedLines(/** @type {Stream[]} */ streams, /** @type {Layout} */ lay
  *
  * @param {Layout} layout
  * @param {number} upto the last position
- * @param {(layer: number) => boolean} gone
+ * @param {(layer: number) => boolean} isLayerAblated
  */
-function passedOn(layout, upto, gone) {
+function passedOn(layout, upto, isLayerAblated) {
   return Array.from({ length: layout.layers }, (_, layer) => {
-    if (gone(layer)) return ""
+    if (isLayerAblated(layer)) return ""
     const y = round(heightOf(layout, layer + 1) + layout.row / 2)
-    const [from, to] = [layout.firsts.reads, upto].map((place) => round(xOf(layout, "reads", place)))
+    const [from, to] = [layout.firsts.reads, upto].map((position) => round(xOf(layout, "reads", position)))
     return `M${from} ${y}H${to}M${to - 5} ${y - 3}L${to} ${y}L${to - 5} ${y + 3}`
   }).join("")
 }
@@ -208,10 +208,10 @@ export function arcAt(arcs, layout, x, y) {
 
 /**
  * What the lines are drawn from: the stacks, what leads to the chosen position, the hops of its answer, and of a recurrent
- * model the layers that are gone and the number of positions.
+ * model the ablated layers and the number of positions.
  *
  * @typedef {{stacks: Stack[], arcs: Arc[], streams: Stream[], hops: Hop[], chosen: At | null, recurrent: boolean,
- *   gone: (layer: number) => boolean, positions: number}} Lines
+ *   isLayerAblated: (layer: number) => boolean, positions: number}} Lines
  */
 
 const LINES =
@@ -221,7 +221,7 @@ const LINES =
 export function pathsDrawing() {
   const group = (/** @type {string} */ name) => drawing("g", { class: name })
   const groups = { streams: group("streams"), carried: group("carried"), arcs: group("arcs"), hops: group("hops") }
-  const [cut, above, passes, passed] = ["cut-stream", "dim-stream", "passes", "passed"].map((name) =>
+  const [ablated, above, passes, passed] = ["ablated-stream", "dim-stream", "passes", "passed"].map((name) =>
     drawing("path", { class: name })
   )
   const point = drawing("circle", { class: "chosen-point", r: 3.5 })
@@ -230,7 +230,7 @@ export function pathsDrawing() {
     { class: "paths", role: "img", "aria-label": LINES },
     groups.streams,
     above,
-    cut,
+    ablated,
     passes,
     groups.carried,
     groups.arcs,
@@ -250,23 +250,23 @@ export function pathsDrawing() {
       path.setAttribute("stroke-opacity", opacity.toFixed(2))
     })
   }
-  const draw = (/** @type {Layout} */ layout, /** @type {Lines} */ told) => {
-    const { stacks, arcs, streams, hops, chosen, recurrent, gone, positions } = told
+  const draw = (/** @type {Layout} */ layout, /** @type {Lines} */ content) => {
+    const { stacks, arcs, streams, hops, chosen, recurrent, isLayerAblated, positions } = content
     root.setAttribute("width", `${layout.width}`)
     root.setAttribute("height", `${layout.height}`)
     const lines = streamLines(layout, stacks)
     put(groups.streams, lines.whole)
-    cut.setAttribute("d", lines.cut)
+    ablated.setAttribute("d", lines.ablated)
     above.setAttribute("d", lines.above)
     put(groups.carried, carriedLines(streams, layout))
     put(groups.arcs, arcLines(arcs, layout))
     put(groups.hops, hopLines(hops, layout))
     root.classList.toggle("traced", hops.length > 0)
-    passes.setAttribute("d", recurrent && positions ? passedOn(layout, positions - 1, gone) : "")
-    passed.setAttribute("d", recurrent && chosen ? passedOn(layout, chosen.place, gone) : "")
+    passes.setAttribute("d", recurrent && positions ? passedOn(layout, positions - 1, isLayerAblated) : "")
+    passed.setAttribute("d", recurrent && chosen ? passedOn(layout, chosen.position, isLayerAblated) : "")
     point.setAttribute("visibility", chosen ? "visible" : "hidden")
     if (!chosen) return
-    point.setAttribute("cx", `${xOf(layout, chosen.kind, chosen.place)}`)
+    point.setAttribute("cx", `${xOf(layout, chosen.kind, chosen.position)}`)
     point.setAttribute("cy", `${heightOf(layout, layout.layers)}`)
   }
   return { root, draw }

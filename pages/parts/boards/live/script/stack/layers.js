@@ -9,7 +9,7 @@ import { exactPercent } from "./words.js"
 import { drawing, el, number, toRgb } from "../../../base/script/dom.js"
 
 /** @import { Layout } from "./layout.js" */
-/** @import { Seen } from "./weights.js" */
+/** @import { Readout } from "./weights.js" */
 /** @import { Theme } from "../../../base/script/types.d.ts" */
 /** @import { Column, Grid, Head, LiveBoard, Model, Part, PartAt, Which } from "../types.d.ts" */
 
@@ -22,7 +22,7 @@ const HEADINGS = {
 /**
  * What is seen, how likely the right answer is after so many layers, and in which layer it arrives, if it is known.
  *
- * @typedef {Seen & {right: (state: number) => number, arrives: number | null}} SeenRight
+ * @typedef {Readout & {right: (state: number) => number, arrives: number | null}} ReadoutRight
  */
 
 /**
@@ -55,7 +55,7 @@ export function modelParts(onPart, onLarge) {
   /** The button of a part. */
   const partButton = (
     /** @type {string} */ kind,
-    /** @type {Part} */ { label, place, says, takes, title },
+    /** @type {Part} */ { label, slot, says, takes, title },
     /** @type {number | null} */ layer,
   ) => {
     const [word, rest] = label.split("{layer}") // on a narrow screen the number alone
@@ -64,7 +64,7 @@ export function modelParts(onPart, onLarge) {
       "button",
       {
         type: "button",
-        class: `part ${kind} at-${place}`,
+        class: `part ${kind} at-${slot}`,
         tabindex: -1,
         "data-part": kind,
         "data-layer": layer,
@@ -86,9 +86,9 @@ export function modelParts(onPart, onLarge) {
   const build = (/** @type {Model} */ model) => {
     /** What a model without controls does not have. */
     const further = (/** @type {Node[]} */ ...nodes) => model.controls ? nodes : []
-    /** The buttons of the parts that stand at a place, in the order of their table. */
-    const partsAt = (/** @type {Part["place"]} */ place, /** @type {number | null} */ layer = null) =>
-      Object.entries(model.parts).flatMap(([kind, part]) => part.place === place ? [partButton(kind, part, layer)] : [])
+    /** The buttons of the parts that stand in a slot, in the order of their table. */
+    const partsAt = (/** @type {Part["slot"]} */ slot, /** @type {number | null} */ layer = null) =>
+      Object.entries(model.parts).flatMap(([kind, part]) => part.slot === slot ? [partButton(kind, part, layer)] : [])
     named = {}
     layers = Array.from({ length: model.layers }, (_, layer) => {
       const tiles = model.kinds.flatMap((kind) =>
@@ -97,7 +97,7 @@ export function modelParts(onPart, onLarge) {
       const [right, gradient] = [meter("right"), meter("gradient")]
       const line = box(
         "line layer-row",
-        box("own", ...partsAt("row", layer), ...further(...partsAt("layer", layer))),
+        box("side", ...partsAt("row", layer), ...further(...partsAt("layer", layer))),
         box("between"),
         box("tiles", ...tiles),
         right.root,
@@ -110,14 +110,14 @@ export function modelParts(onPart, onLarge) {
     const begin = meter("right")
     const above = box(
       "line above",
-      box("own", ...further(...partsAt("output"), curve.root)),
+      box("side", ...further(...partsAt("output"), curve.root)),
       box("between", ...further(heading("streams", "stream"))),
       box("tiles", ...further(...partsAt("heads"))),
       ...further(heading("answer", "right"), heading("gradient", "gradient")),
     )
     const below = box(
       "line below",
-      box("own", ...further(...partsAt("input"))),
+      box("side", ...further(...partsAt("input"))),
       box("between"),
       box("tiles"),
       ...further(begin.root),
@@ -132,7 +132,7 @@ export function modelParts(onPart, onLarge) {
   const draw = (
     /** @type {Layout} */ layout,
     /** @type {Model} */ model,
-    /** @type {SeenRight} */ seen,
+    /** @type {ReadoutRight} */ readout,
     /** @type {LiveBoard} */ board,
   ) => {
     const { above, below, begin } = ends
@@ -148,36 +148,36 @@ export function modelParts(onPart, onLarge) {
     for (const { tiles } of layers) {
       for (const tile of tiles) {
         const { which, layer, head } = headAt(tile)
-        const grid = seen.grid(which)
-        const place = grid && seen.places(which)[layer]
-        drawTile(tile, place == null ? null : grid, place == null ? 0 : place * model.heads + head, theme)
+        const grid = readout.grid(which)
+        const index = grid && readout.indices(which)[layer]
+        drawTile(tile, index == null ? null : grid, index == null ? 0 : index * model.heads + head, theme)
         tile.classList.toggle("coarse", layout.tile >= 2 * (grid?.shape[3] ?? Infinity))
-        tile.classList.toggle("cut", seen.headCut({ which, layer, head }))
-        const alone = seen.only?.which === which && seen.only.layer === layer && seen.only.head === head
+        tile.classList.toggle("ablated", readout.isHeadAblated({ which, layer, head }))
+        const alone = readout.only?.which === which && readout.only.layer === layer && readout.only.head === head
         tile.setAttribute("aria-pressed", `${alone}`)
       }
     }
     for (const [kind, nodes] of Object.entries(named)) {
       const { takes, off, fault } = model.parts[kind]
       for (const node of nodes) {
-        node.classList.toggle("cut", seen.cut(takes, partAt(node).layer))
+        node.classList.toggle("ablated", readout.isAblated(takes, partAt(node).layer))
         node.classList.toggle("off", off)
         node.classList.toggle("fault", fault)
       }
     }
     layers.forEach(({ line, right }, layer) => {
-      line.classList.toggle("gone", seen.cut("layer", layer))
-      line.classList.toggle("arrives", layer === seen.arrives)
-      fillShare(right, seen.right(layer + 1), `after layer ${layer + 1}`)
+      line.classList.toggle("ablated", readout.isAblated("layer", layer))
+      line.classList.toggle("arrives", layer === readout.arrives)
+      fillShare(right, readout.right(layer + 1), `after layer ${layer + 1}`)
     })
-    fillShare(begin, seen.right(0), "before the first layer")
+    fillShare(begin, readout.right(0), "before the first layer")
     const norms = layers.map(({ columns }) =>
-      model.controls && seen.known ? columns.map((name) => lastOf(board.column(name))) : []
+      model.controls && readout.known ? columns.map((name) => lastOf(board.column(name))) : []
     )
     const largest = Math.max(...norms.flat().map((norm) => norm ?? 0), 1e-30)
     root.classList.toggle("even", !gradientsDiffer(norms))
     layers.forEach(({ gradient }, layer) => fillGradient(gradient, norms[layer], largest))
-    const [steps, losses] = seen.known ? board.column("validation.loss") : [[], []]
+    const [steps, losses] = readout.known ? board.column("validation.loss") : [[], []]
     curve.draw(steps, losses, board.status.steps)
   }
   return { root, build, draw }
@@ -203,7 +203,7 @@ function lastOf(/** @type {Column} */ [steps, values]) {
   return steps.length ? values[values.length - 1] : null
 }
 
-/** @type {WeakMap<HTMLElement, {grid: Grid | null, place: number, theme: string}>} what each tile shows */
+/** @type {WeakMap<HTMLElement, {grid: Grid | null, index: number, theme: string}>} what each tile shows */
 const drawnOn = new WeakMap()
 
 /**
@@ -241,13 +241,13 @@ function headTile(kind, layer, head) {
  *
  * @param {HTMLElement} tile
  * @param {Grid | null} grid [layer, head, query, key]
- * @param {number} place the head's place among all heads
+ * @param {number} index the head's index among all heads
  * @param {Theme} theme
  */
-function drawTile(tile, grid, place, theme) {
+function drawTile(tile, grid, index, theme) {
   const drawn = drawnOn.get(tile)
-  if (drawn && drawn.grid === grid && drawn.place === place && drawn.theme === theme.name) return
-  drawnOn.set(tile, { grid, place, theme: theme.name })
+  if (drawn && drawn.grid === grid && drawn.index === index && drawn.theme === theme.name) return
+  drawnOn.set(tile, { grid, index, theme: theme.name })
   const [rows, columns] = grid ? grid.shape.slice(-2) : [1, 1]
   const canvas = /** @type {HTMLCanvasElement} */ (tile.querySelector("canvas"))
   if (canvas.width !== columns || canvas.height !== rows) Object.assign(canvas, { width: columns, height: rows })
@@ -255,7 +255,7 @@ function drawTile(tile, grid, place, theme) {
   const cells = new Uint32Array(image.data.buffer)
   const [r, g, b] = toRgb(theme.heads)
   const color = (b << 16) | (g << 8) | r // bytes of a pixel from the lowest on
-  const values = grid ? valuesOf(grid).subarray(place * rows * columns, (place + 1) * rows * columns) : []
+  const values = grid ? valuesOf(grid).subarray(index * rows * columns, (index + 1) * rows * columns) : []
   values.forEach((weight, at) => cells[at] = (((255 * Math.sqrt(Math.min(1, weight))) << 24) | color) >>> 0)
   canvas.getContext("2d")?.putImageData(image, 0, 0)
 }

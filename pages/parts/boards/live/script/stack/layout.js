@@ -158,11 +158,11 @@ const rowHeight = (/** @type {number[]} */ [least, most, few, many], /** @type {
  *
  * @param {Layout} layout
  * @param {"source" | "reads"} kind
- * @param {number} place
+ * @param {number} position
  */
-export function xOf({ left, pitch, sources, firsts }, kind, place) {
+export function xOf({ left, pitch, sources, firsts }, kind, position) {
   const before = kind === "source" || !sources ? 0 : sources + 1
-  return left + (before + place - firsts[kind] + 0.5) * pitch
+  return left + (before + position - firsts[kind] + 0.5) * pitch
 }
 
 /** The height of the stream after a layer; 0 is the stream before the first. */
@@ -175,12 +175,12 @@ export function heightOf(/** @type {Layout} */ { top, layers, row, strip }, /** 
  *
  * @param {Layout} layout
  * @param {number} x
- * @returns {{kind: "source" | "reads", place: number}}
+ * @returns {{kind: "source" | "reads", position: number}}
  */
 export function columnAt({ left, pitch, sources, firsts }, x) {
   const column = Math.floor((x - left) / pitch)
-  if (!sources) return { kind: "reads", place: firsts.reads + column }
+  if (!sources) return { kind: "reads", position: firsts.reads + column }
   return column <= sources
-    ? { kind: "source", place: firsts.source + column }
-    : { kind: "reads", place: firsts.reads + column - sources - 1 }
+    ? { kind: "source", position: firsts.source + column }
+    : { kind: "reads", position: firsts.reads + column - sources - 1 }
 }

@@ -60,11 +60,11 @@ function* shapesOf(node, left, top) {
   const style = getComputedStyle(node)
   const box = node.getBoundingClientRect()
   if (style.display === "none" || style.visibility === "hidden" || (!box.width && !box.height)) return
-  const place = { x: box.x - left, y: box.y - top, width: box.width, height: box.height }
-  if (node instanceof SVGSVGElement) return yield linesOf(node, place)
+  const frame = { x: box.x - left, y: box.y - top, width: box.width, height: box.height }
+  if (node instanceof SVGSVGElement) return yield linesOf(node, frame)
   if (node instanceof HTMLCanvasElement) {
     return yield drawing("image", {
-      ...place,
+      ...frame,
       href: node.toDataURL(),
       preserveAspectRatio: "none",
       style: "image-rendering:pixelated",
@@ -74,7 +74,7 @@ function* shapesOf(node, left, top) {
   const edge = parseFloat(style.borderTopWidth)
   if (filled || edge) {
     yield drawing("rect", {
-      ...place,
+      ...frame,
       rx: 3,
       fill: filled ? style.backgroundColor : "none",
       stroke: edge ? style.borderTopColor : "none",
@@ -99,21 +99,21 @@ function lettersOf(words, style, left, top) {
   const range = document.createRange()
   range.selectNodeContents(words)
   const { x, y, height } = range.getBoundingClientRect()
-  const place = { x: x - left, y: y - top + height / 2, "dominant-baseline": "central" }
-  const look = {
+  const frame = { x: x - left, y: y - top + height / 2, "dominant-baseline": "central" }
+  const font = {
     "font-size": style.fontSize,
     "font-weight": style.fontWeight,
     fill: style.color,
     opacity: style.opacity,
   }
-  return drawing("text", { ...place, ...look }, words.data)
+  return drawing("text", { ...frame, ...font }, words.data)
 }
 
 /**
  * A drawing with the colours that a style sheet gave it.
  *
  * @param {SVGSVGElement} node
- * @param {{x: number, y: number, width: number, height: number}} place
+ * @param {{x: number, y: number, width: number, height: number}} frame
  */
 function linesOf(node, { x, y, width, height }) {
   const copy = /** @type {SVGSVGElement} */ (node.cloneNode(true))

@@ -6,10 +6,11 @@ import { partBox, symbolRows } from "./controls.js"
 import { pathsDrawing } from "./curves.js"
 import { modelParts } from "./layers.js"
 import { firstsOf, layoutOf } from "./layout.js"
-import { newLooks, ownSequence, questionOf } from "./looks.js"
+import { newInterventions, questionOf, userSequence } from "./interventions.js"
 import { pictureAsSvg } from "./save.js"
-import { chosenIn, headName, hopsOf, leadingTo, rightAfter, seenIn } from "./weights.js"
+import { chosenIn, headName, hopsOf, leadingTo, readoutOf, rightAfter } from "./weights.js"
 import {
+  captionOf,
   changesOf,
   helpButton,
   helpWords,
@@ -22,7 +23,6 @@ import {
   readingIn,
   resultOf,
   sentenceLine,
-  toldOf,
   whoseFigures,
 } from "./words.js"
 import { el } from "../../../base/script/dom.js"
@@ -30,22 +30,22 @@ import { downloads } from "../../../base/script/downloads.js"
 import { newPresses } from "../../../base/script/presses.js"
 
 /** @import { Layout } from "./layout.js" */
-/** @import { Answered } from "./looks.js" */
-/** @import { Arc, Hop, Seen, Stream } from "./weights.js" */
-/** @import { Act, At, Choice, Head, LiveBoard, LivePanel, Look, Model, PartAt, Path, Sample, Snapshot, Which } from "../types.d.ts" */
+/** @import { Answered } from "./interventions.js" */
+/** @import { Arc, Hop, Readout, Stream } from "./weights.js" */
+/** @import { Act, At, Choice, Head, LiveBoard, LivePanel, View, Model, PartAt, Path, Sample, Snapshot, Which } from "../types.d.ts" */
 
 /**
  * What is drawn: of which model, snapshot and sample; what was looked at; what leads to the symbol that is followed, and
  * the hops of its answer.
  *
- * @typedef {{model: Model, snapshot?: Snapshot, sample?: Sample, seen: Seen, look: Answered | null, layout: Layout,
+ * @typedef {{model: Model, snapshot?: Snapshot, sample?: Sample, readout: Readout, answered: Answered | null, layout: Layout,
  *   arcs: Arc[], streams: Stream[], hops: Hop[]}} DrawnPicture
  */
 
 const SLIM = 760 // below this width the sentence takes a line of its own
 /**
- * The height below the drawing on a presented lab, in units of the page's letters, by beat of the step: the drawing keeps
- * its height from the run to the sentence, in whose beat the line of status above it has gone.
+ * The height below the drawing on a presented lab, in units of the page's letters, by phase of the step: the drawing keeps
+ * its height from the run to the sentence, in whose phase the line of status above it has gone.
  */
 const BELOW = { question: 6.4, guess: 10.6, run: 9.6, picture: 9.6, sentence: 11.6 }
 
@@ -68,7 +68,7 @@ class ModelPicture {
   pointer = null // where it is over the picture
   /** @type {string[]} */
   byKey = [] // the parts that a presenter's key takes away
-  told = "" // the choice that the page was told last
+  sent = "" // the choice that the page was told last
   heard = "" // that of the page's last message
   built = "" // the structure of the model whose parts stand there
   subject = "" // the run and that structure
@@ -81,8 +81,8 @@ class ModelPicture {
     /** @type {LivePanel} */
     const panel = this.panel = runPanel(board, "stack", { plotted: false })
     const { title } = panel
-    this.looks = newLooks(board, () => this.touch())
-    this.own = ownSequence(this.looks)
+    this.interventions = newInterventions(board, () => this.touch())
+    this.userSequence = userSequence(this.interventions)
     this.sentence = sentenceLine(
       (name) => /** @type {HTMLElement | null} */ (this.parts.root.querySelector(`[data-name="${name}"]`))?.click(),
       (name) => this.drawn ? partNamed(name, this.drawn.model).words : "",
@@ -91,17 +91,17 @@ class ModelPicture {
     this.symbols = symbolRows({
       onPoint: (at) => this.follow("pointed", at),
       onChoose: (at) => this.follow("chosen", at),
-      onSwap: this.looks.swap,
+      onSwap: this.interventions.swap,
     })
     const clear = () => {
-      this.own.fill("")
-      this.looks.reset()
+      this.userSequence.fill("")
+      this.interventions.reset()
     }
     this.reset = el("button", { type: "button", class: "reset", hidden: true, onclick: clear }, "Put all back")
     this.picture = el("div", { class: "picture" }, this.paths.root, this.parts.root)
     const [picture, symbols] = [this.picture, this.symbols.root]
-    panel.tools.append(this.reset, this.own.form, downloads(board, panel))
-    panel.tools.before(this.sentence.root, this.own.told)
+    panel.tools.append(this.reset, this.userSequence.form, downloads(board, panel))
+    panel.tools.before(this.sentence.root, this.userSequence.line)
     panel.body.prepend(picture, symbols)
     this.tip = newTip(panel.body)
     this.box = partBox(panel.body)
@@ -111,9 +111,9 @@ class ModelPicture {
     panel.heading.replaceChildren(`${title} `, button)
 
     panel.picture = () => pictureAsSvg(panel.body, [picture, symbols], board.theme, `${title}: ${this.sentence.text()}`)
-    panel.concerns = (news) => Boolean(news.snapshots?.length || Object.keys(news.columns ?? {}).length)
+    panel.concerns = (update) => Boolean(update.snapshots?.length || Object.keys(update.columns ?? {}).length)
     panel.chooseHead = (head) => this.alone(head)
-    panel.look = (look) => this.begin(look)
+    panel.showView = (view) => this.begin(view)
     panel.takeChoice = (choice) => this.takeChoice(choice)
     panel.draw = () => this.draw()
     picture.onpointermove = (event) => this.point(/** @type {Element} */ (event.target).closest(".line") ? null : event)
@@ -121,11 +121,11 @@ class ModelPicture {
     const takeNext = () =>
       panel.root.isConnected ? this.takeNext() : document.removeEventListener("lesson-part", takeNext)
     document.addEventListener("lesson-part", takeNext)
-    let seenSize = ""
+    let lastSize = ""
     new ResizeObserver(([entry]) => {
       const size = `${entry.contentRect.width} ${board.data.room ? "" : this.tallNow()}`
-      if (size !== seenSize) this.touch()
-      seenSize = size
+      if (size !== lastSize) this.touch()
+      lastSize = size
     }).observe(panel.body)
   }
 
@@ -134,9 +134,9 @@ class ModelPicture {
   }
 
   /** Tell the page what is asked of it. */
-  act(/** @type {Act} */ asked) {
+  act(/** @type {Act} */ request) {
     this.presses.confirm(this.board.data.model?.received ?? 0)
-    this.board.trigger("act", this.presses.add(asked))
+    this.board.trigger("act", this.presses.add(request))
   }
 
   /** Draw the arcs of one head alone, or of all. */
@@ -159,12 +159,12 @@ class ModelPicture {
 
   /** What is chosen here to be taken apart; null where nothing can be. */
   choice() {
-    const { board, drawn, looks } = this
-    const text = looks.text()
-    if (!board.data.apart || !board.data.run || looks.whyNot() || !drawn?.sample || text == null) return null
+    const { board, drawn, interventions } = this
+    const text = interventions.text()
+    if (!board.data.apart || !board.data.run || interventions.whyNot() || !drawn?.sample || text == null) return null
     const { which, layer, head } = this.head()
     const at = chosenIn(drawn.sample, this.followed.chosen, drawn.snapshot?.paths)
-    const position = at?.kind === rowOf(which) ? at.place + 1 : null
+    const position = at?.kind === rowOf(which) ? at.position + 1 : null
     return { which, layer: layer + 1, head: head + 1, position, text }
   }
 
@@ -172,8 +172,8 @@ class ModelPicture {
   tellChoice() {
     const { apart } = this.board.data
     const now = apart?.open ? this.choice() : null
-    if (!apart || !now || [inShort(apart), this.told].includes(inShort(now))) return
-    this.told = inShort(now)
+    if (!apart || !now || [inShort(apart), this.sent].includes(inShort(now))) return
+    this.sent = inShort(now)
     this.act({ apart: now })
   }
 
@@ -181,17 +181,17 @@ class ModelPicture {
   takeChoice(/** @type {Choice} */ choice) {
     const { which, layer, head, position, text } = choice
     const now = inShort(choice)
-    if (now !== this.heard && now !== this.told) {
-      this.told = ""
+    if (now !== this.heard && now !== this.sent) {
+      this.sent = ""
       if (layer != null && head != null) {
         const [wanted, before] = [{ which, layer: layer - 1, head: head - 1 }, this.head()]
         this.board.enlarge?.(wanted) // from now on no sentence chooses another one
         if (headName(wanted) !== headName(before)) this.only = wanted
       }
-      if (position != null) this.followed.chosen = { kind: rowOf(which), place: position - 1 }
-      if (text && text !== this.looks.text()) {
-        this.own.fill(text)
-        this.looks.type(text)
+      if (position != null) this.followed.chosen = { kind: rowOf(which), position: position - 1 }
+      if (text && text !== this.interventions.text()) {
+        this.userSequence.fill(text)
+        this.interventions.type(text)
       }
       this.touch()
     }
@@ -205,26 +205,26 @@ class ModelPicture {
     this.alone(head)
     const now = this.choice()
     if (!now) return
-    this.told = inShort(now)
+    this.sent = inShort(now)
     this.act({ apart: { ...now, open: true } })
     document.querySelector(".st-key-lab-apart")?.scrollIntoView({ block: "nearest" })
   }
 
   /** Open the box at a part. */
   open(/** @type {PartAt} */ at, /** @type {HTMLElement} */ node) {
-    const { board, looks } = this
+    const { board, interventions } = this
     const { head } = at
     const words = () => {
-      const { seen, model } = /** @type {DrawnPicture} */ (this.drawn)
+      const { readout, model } = /** @type {DrawnPicture} */ (this.drawn)
       return partWords(at, {
         model,
-        looks,
-        grid: head && seen.grid(head.which),
-        place: head && seen.places(head.which)[head.layer],
+        interventions,
+        grid: head && readout.grid(head.which),
+        index: head && readout.indices(head.which)[head.layer],
         large: head && board.enlarge ? () => this.enlarge(head) : undefined,
-        only: seen.only,
+        only: readout.only,
         alone: (one) => this.alone(one),
-        act: (asked) => this.act(asked),
+        act: (request) => this.act(request),
         apart: head && this.choice() ? () => this.takeApart(head) : undefined,
       })
     }
@@ -233,53 +233,53 @@ class ModelPicture {
 
   follow(/** @type {"chosen" | "pointed"} */ how, /** @type {At | null} */ at) {
     const before = this.followed[how]
-    if (at?.kind === before?.kind && at?.place === before?.place) return
+    if (at?.kind === before?.kind && at?.position === before?.position) return
     this.followed[how] = at
     if (this.drawn) this.attend(this.drawn)
   }
 
   /** Begin with what the page wants to be looked at. */
-  begin(/** @type {Look} */ { panel = "attention", which = "self", layer, head = 0, without, swaps, marks = "" }) {
-    this.looks.reset(without, swaps)
+  begin(/** @type {View} */ { panel = "attention", which = "self", layer, head = 0, ablated, swaps, marks = "" }) {
+    this.interventions.reset(ablated, swaps)
     this.panel.root.dataset.marks = marks
     this.only = null
     this.first = layer != null && panel === "attention" ? { which, layer, head } : null
   }
 
   draw() {
-    const { board, panel, looks, symbols } = this
+    const { board, panel, interventions, symbols } = this
     const { model } = board.data
     const width = panel.body.clientWidth
     if (!model || !width) return
     this.beginAnew(model)
-    const look = looks.seen()
-    looks.followLinks()
-    const snapshot = look?.snapshot ?? board.snapshot()
+    const answered = interventions.current()
+    interventions.followLinks()
+    const snapshot = answered?.snapshot ?? board.snapshot()
     const sample = snapshot?.samples[0]
     const only = this.only ?? (snapshot?.paths?.some(Boolean) ? null : this.first)
-    const seen = seenIn(model, snapshot, { without: look?.wish.without ?? [], only })
+    const readout = readoutOf(model, snapshot, { ablated: answered?.wish.ablated ?? [], only })
     const tall = this.tallNow()
     const layout = layoutFor(model, sample, { width, tall, room: Boolean(board.data.room) })
-    this.drawn = { model, snapshot, sample, seen, look, layout, arcs: [], streams: [], hops: [] }
+    this.drawn = { model, snapshot, sample, readout, answered, layout, arcs: [], streams: [], hops: [] }
     panel.root.classList.toggle("slim", width < SLIM)
     board.canvas.classList.toggle("deep", model.layers > 2) // the figures below leave it room
     panel.root.style.setProperty("--lines", `${Math.min(3, model.layers)}`) // of the sentence, which tells a hop for each layer
     panel.wait.hidden = Boolean(sample)
     symbols.root.hidden = !sample
     if (sample) {
-      const { places } = (look && changesOf(model, look, sample)) ?? { places: [] }
-      symbols.draw(sample, layout, questionOf(model, sample), !looks.whyNot(), {
-        before: look?.before?.samples[0],
-        places,
+      const { positions } = (answered && changesOf(model, answered, sample)) ?? { positions: [] }
+      symbols.draw(sample, layout, questionOf(model, sample), !interventions.whyNot(), {
+        before: answered?.before?.samples[0],
+        positions,
       })
     }
-    for (const other of board.panels) other.sayWhose(whoseFigures(look?.wish))
+    for (const other of board.panels) other.sayWhose(whoseFigures(answered?.wish))
     this.box.refresh()
-    const { without = [], swaps = [] } = board.data.look ?? {}
-    this.reset.hidden = !looks.any() || without.length + swaps.length > 0 // the page puts back what it took away itself
-    this.own.say(looks.problem(), looks.waits())
-    this.sentence.root.hidden = Boolean(looks.problem())
-    this.place(layout)
+    const { ablated = [], swaps = [] } = board.data.view ?? {}
+    this.reset.hidden = !interventions.any() || ablated.length + swaps.length > 0 // the page puts back what it took away itself
+    this.userSequence.say(interventions.problem(), interventions.waits())
+    this.sentence.root.hidden = Boolean(interventions.problem())
+    this.setLayout(layout)
     this.attend(this.drawn)
     if (this.pointer) this.say()
     if (tall) setTimeout(() => Math.abs(this.tallNow() - tall) > 2 && this.touch(), 300) // what stands above has moved it
@@ -301,7 +301,7 @@ class ModelPicture {
     const subject = `${this.board.data.run}/${structure}`
     if (this.subject !== subject) {
       if (this.subject) {
-        this.looks.forget()
+        this.interventions.forget()
         this.followed = { chosen: null, pointed: null }
       }
       this.subject = subject
@@ -312,7 +312,7 @@ class ModelPicture {
     this.built = structure
   }
 
-  place(/** @type {Layout} */ layout) {
+  setLayout(/** @type {Layout} */ layout) {
     const { style, classList } = this.picture
     const { left, middle, tiles, tile, gap, row } = layout
     for (const [name, value] of Object.entries({ left, middle, tiles, tile, gap, row })) {
@@ -326,56 +326,65 @@ class ModelPicture {
   /** Draw what depends on the symbol that is followed: the arcs, the bars, the sentence. */
   attend(/** @type {DrawnPicture} */ now) {
     const { board, sentence } = this
-    const { model, sample, seen, layout } = now
+    const { model, sample, readout, layout } = now
     const { pointed } = this.followed
     const wanted = pointed ?? this.followed.chosen
     const chosen = chosenIn(sample, wanted, now.snapshot?.paths)
-    const path = seen.path(chosen)
-    const flow = { ...leadingTo(model, seen, chosen), hops: hopsOf(model.layers, path, seen.firsts) }
+    const path = readout.path(chosen)
+    const flow = { ...leadingTo(model, readout, chosen), hops: hopsOf(model.layers, path, readout.firsts) }
     Object.assign(now, flow)
-    const gone = (/** @type {number} */ layer) => seen.cut("layer", layer)
+    const isLayerAblated = (/** @type {number} */ layer) => readout.isAblated("layer", layer)
     const stacks = model.stacks.map(({ kind }) => ({
       kind: /** @type {At["kind"]} */ (kind === "encoder" ? "source" : "reads"),
       count: shownOf(sample)[kind === "encoder" ? "source" : "tokens"].length,
-      norms: seen.norms(kind),
-      cut: (/** @type {number} */ layer) => !seen.skips(kind, layer),
+      norms: readout.norms(kind),
+      isSkipAblated: (/** @type {number} */ layer) => !readout.skips(kind, layer),
     }))
     const recurrent = ["gru", "lstm"].includes(model.family)
-    this.paths.draw(layout, { ...flow, stacks, chosen, recurrent, gone, positions: sample?.tokens.length ?? 0 })
-    const right = rightAfter(seen, sample, path ? chosen : wanted)
-    this.parts.draw(layout, model, { ...seen, right, arrives: path?.arrives ? path.layer : null }, board)
+    this.paths.draw(layout, {
+      ...flow,
+      stacks,
+      chosen,
+      recurrent,
+      isLayerAblated,
+      positions: sample?.tokens.length ?? 0,
+    })
+    const right = rightAfter(readout, sample, path ? chosen : wanted)
+    this.parts.draw(layout, model, { ...readout, right, arrives: path?.arrives ? path.layer : null }, board)
     if (!sample || !chosen) return sentence.say("", { words: [], issue: null })
-    const { sentence: reads, read } = readingIn({ model, seen, sample }, chosen)
+    const { sentence: reads, read } = readingIn({ model, readout, sample }, chosen)
     const named = path?.readings.filter((one) => path.words.some(({ part }) => part === headName(one))) ?? []
     const [which] = model.kinds.slice(-1)
     const brings = named[named.length - 1] ?? (path?.arrives && which && { which, layer: path.layer, head: 0 })
     if (brings && !pointed) board.suggest?.(brings)
     this.tellChoice()
     this.symbols.mark(chosen, path ? flow.hops.map(readBy) : read ? [read] : [])
-    const said = toldOf(model, now.look, sample, path?.words ?? [plain(reads)])
-    sentence.say(resultOf(now.snapshot, now.look, sample), { ...said, act: this.actOf(now.look, path) })
+    const caption = captionOf(model, now.answered, sample, path?.words ?? [plain(reads)])
+    sentence.say(resultOf(now.snapshot, now.answered, sample), { ...caption, act: this.actOf(now.answered, path) })
   }
 
   /** What takes the heads away that bring the answer, where nothing is away yet. */
-  actOf(/** @type {Answered | null} */ look, /** @type {Path | null} */ path) {
-    const { looks } = this
+  actOf(/** @type {Answered | null} */ answered, /** @type {Path | null} */ path) {
+    const { interventions } = this
     const names = path?.readings.filter(({ layer }) => layer === path.readings[0].layer).map(headName) ?? []
-    if (!names.length || look?.wish.without.length || names.some(looks.away) || looks.whyNot()) return null
+    if (
+      !names.length || answered?.wish.ablated.length || names.some(interventions.isAblated) || interventions.whyNot()
+    ) return null
     const label = names.length > 1 ? "Take these heads away" : "Take this head away"
-    return { label, does: () => looks.turn(names) }
+    return { label, does: () => interventions.toggle(names) }
   }
 
   /** Take the next part away, alone, as a presenter's key asks; after the last one all are back. */
   takeNext() {
-    const { drawn, looks } = this
+    const { drawn, interventions } = this
     const { room, model } = this.board.data
-    if (!room || !model || !drawn || looks.whyNot()) return
+    if (!room || !model || !drawn || interventions.whyNot()) return
     const [which, layer] = [model.kinds[model.kinds.length - 1] ?? "self", model.layers - 1]
     const chosen = chosenIn(drawn.sample, this.followed.chosen, drawn.snapshot?.paths)
-    const [first] = drawn.seen.path(chosen)?.readings ?? []
-    if (!looks.any()) this.byKey = partsByKey(model, first ?? { which, layer, head: 0 })
-    const next = this.byKey[this.byKey.findIndex(looks.away) + 1]
-    looks.reset(next ? [next] : [])
+    const [first] = drawn.readout.path(chosen)?.readings ?? []
+    if (!interventions.any()) this.byKey = partsByKey(model, first ?? { which, layer, head: 0 })
+    const next = this.byKey[this.byKey.findIndex(interventions.isAblated) + 1]
+    interventions.reset(next ? [next] : [])
   }
 
   point(/** @type {PointerEvent | null} */ event) {
@@ -401,7 +410,7 @@ const inShort = (/** @type {Choice} */ { which, layer, head, position, text }) =
 /** The symbol that a hop reads. */
 const readBy = (/** @type {Hop} */ { kind, key }) => ({
   kind: /** @type {At["kind"]} */ (kind === "self" ? "reads" : "source"),
-  place: key,
+  position: key,
 })
 /** The symbols of a sample that are drawn. */
 function shownOf(/** @type {Sample | undefined} */ sample) {
@@ -414,7 +423,7 @@ function shownOf(/** @type {Sample | undefined} */ sample) {
  *
  * @param {Model} model
  * @param {Sample | undefined} sample
- * @param {{width: number, tall: number, room: boolean}} place
+ * @param {{width: number, tall: number, room: boolean}} space
  */
 function layoutFor(model, sample, { width, tall, room }) {
   const { tokens, source } = shownOf(sample)

@@ -12,20 +12,20 @@ import { firstsOf, MOST_POSITIONS } from "./layout.js"
  * @property {number} keys
  * @property {number} firstQuery the position of the first query
  * @property {number} firstKey
- * @property {(Float32Array | null)[]} layers row by row, [query * keys + key]; null for a layer that is gone
+ * @property {(Float32Array | null)[]} layers row by row, [query * keys + key]; null for an ablated layer
  */
 
 /**
- * The weights of one kind of attention, of the drawn positions.
+ * The weights of one kind of attention, of the drawn indices.
  *
  * @param {Pick<Snapshot, "patterns" | "means"> & Partial<Pick<Snapshot, "samples">>} snapshot
  * @param {Which} kind
- * @param {(number | null)[]} places the place in the snapshot of each layer of the model; null for a layer that is gone
+ * @param {(number | null)[]} indices the index in the snapshot of each layer of the model; null for an ablated layer
  * @param {{only?: {layer: number, head: number} | null, off?: (layer: number, head: number) => boolean}} heads the one
  *   head that counts in its layer, and those that are taken away
  * @returns {Weights | null} null where the snapshot has no attention of this kind
  */
-export function weightsOf(snapshot, kind, places, { only = null, off = () => false } = {}) {
+export function weightsOf(snapshot, kind, indices, { only = null, off = () => false } = {}) {
   const whole = snapshot?.patterns?.[kind]
   if (!whole) return null
   const mean = whole.block.some((cells) => cells > 1) ? snapshot.means?.[kind] : null
@@ -40,13 +40,13 @@ export function weightsOf(snapshot, kind, places, { only = null, off = () => fal
   const [queries, keys] = [rows - row, columns - column].map((count) => Math.max(0, Math.min(MOST_POSITIONS, count)))
   const heads = mean ? 1 : grid.shape[1]
   const values = valuesOf(grid)
-  const layers = places.map((place, layer) => {
-    if (place == null || place >= grid.shape[0]) return null
+  const layers = indices.map((index, layer) => {
+    if (index == null || index >= grid.shape[0]) return null
     const counted = mean ? [0] : headsOf(layer, heads, only, off)
     const sum = new Float32Array(queries * keys)
     for (const head of counted) {
       for (let query = 0; query < queries; query++) {
-        const start = ((place * heads + head) * rows + row + query) * columns + column
+        const start = ((index * heads + head) * rows + row + query) * columns + column
         for (let key = 0; key < keys; key++) sum[query * keys + key] += values[start + key] / counted.length
       }
     }
@@ -68,23 +68,23 @@ function headsOf(layer, heads, only, off) {
   return Array.from({ length: heads }, (_, head) => head).filter((head) => !off(layer, head))
 }
 
-/** The place in a snapshot of each layer of the model; null for one that is gone. */
-export function placesOf(/** @type {number} */ layers, /** @type {(layer: number) => boolean} */ gone) {
+/** The index in a snapshot of each layer of the model; null for an ablated one. */
+export function indicesOf(/** @type {number} */ layers, /** @type {(layer: number) => boolean} */ isLayerAblated) {
   let there = 0
-  return Array.from({ length: layers }, (_, layer) => (gone(layer) ? null : there++))
+  return Array.from({ length: layers }, (_, layer) => (isLayerAblated(layer) ? null : there++))
 }
 
 /**
- * A row of a snapshot's residual stream for each state of the model: a layer that is gone leaves the stream as it is.
+ * A row of a snapshot's residual stream for each state of the model: an ablated layer leaves the stream as it is.
  *
  * @template T
  * @param {T[] | undefined} rows before the first layer and after each
- * @param {(number | null)[]} places as placesOf gives them
+ * @param {(number | null)[]} indices as indicesOf gives them
  * @returns {(T | undefined)[]}
  */
-export function statesOf(rows, places) {
+export function statesOf(rows, indices) {
   let state = 0
-  return [rows?.[0], ...places.map((place) => rows?.[place == null ? state : (state = place + 1)])]
+  return [rows?.[0], ...indices.map((index) => rows?.[index == null ? state : (state = index + 1)])]
 }
 
 /** What stands before a layer's number in the names of parts. */
@@ -93,7 +93,7 @@ const LETTERS = { self: "", encoder: "e", cross: "c" }
 /** The name of a head among the parts of the model. */
 export const headName = (/** @type {Head} */ { which, layer, head }) => `head.${LETTERS[which]}${layer}.${head}`
 
-/** @typedef {ReturnType<typeof seenIn>} Seen */
+/** @typedef {ReturnType<typeof readoutOf>} Readout */
 
 /**
  * A snapshot as the picture needs it; `known` is whether it is one of this model.
@@ -101,17 +101,17 @@ export const headName = (/** @type {Head} */ { which, layer, head }) => `head.${
  * @param {Model} model
  * @param {Pick<Snapshot, "patterns" | "means" | "residual" | "paths" | "flowing"> & Partial<Pick<Snapshot, "samples">>
  *   | undefined} snapshot
- * @param {{without: string[], only: Head | null}} look the names of the parts
+ * @param {{ablated: string[], only: Head | null}} view the names of the parts
  *   that were taken away from the snapshot's model; the one head whose arcs are drawn
  */
-export function seenIn(model, snapshot, { without, only }) {
-  const away = new Set(without)
+export function readoutOf(model, snapshot, { ablated, only }) {
+  const names = new Set(ablated)
   const passes = ["gru", "lstm"].includes(model.family) // nothing is carried past their layers
   const stackOf = (/** @type {Which} */ which) => (which === "encoder" ? "e" : "")
-  const gone = (/** @type {Which} */ which) => (/** @type {number} */ layer) =>
-    away.has(`layer.${stackOf(which)}${layer}`)
-  const places = (/** @type {Which} */ which) => placesOf(model.layers, gone(which))
-  const there = (/** @type {Which} */ which) => places(which).filter((place) => place != null).length
+  const isLayerAblated = (/** @type {Which} */ which) => (/** @type {number} */ layer) =>
+    names.has(`layer.${stackOf(which)}${layer}`)
+  const indices = (/** @type {Which} */ which) => indicesOf(model.layers, isLayerAblated(which))
+  const there = (/** @type {Which} */ which) => indices(which).filter((index) => index != null).length
   const fits = (/** @type {Which} */ which) => {
     const grid = snapshot?.patterns[which]
     return grid ? grid.shape[0] === there(which) && grid.shape[1] === model.heads : there(which) === 0
@@ -121,32 +121,32 @@ export function seenIn(model, snapshot, { without, only }) {
   const grid = (/** @type {Which} */ which) => known?.patterns[which] ?? null
 
   /** Whether a part is taken away, by the name under which it can be; of a layer's parts in any stack. */
-  const cut = (/** @type {string} */ name, /** @type {number | null} */ layer = null) =>
-    layer == null ? away.has(name) : model.stacks.some(({ prefix }) => away.has(`${name}.${prefix}${layer}`))
-  const headCut = (/** @type {Head} */ head) => away.has(headName(head))
+  const isAblated = (/** @type {string} */ name, /** @type {number | null} */ layer = null) =>
+    layer == null ? names.has(name) : model.stacks.some(({ prefix }) => names.has(`${name}.${prefix}${layer}`))
+  const isHeadAblated = (/** @type {Head} */ head) => names.has(headName(head))
   /** Whether the stream is carried past a layer. */
   const skips = (/** @type {StackKind} */ which, /** @type {number} */ layer) =>
-    passes || gone(which)(layer) || (model.skips && !away.has(`skip.${stackOf(which)}${layer}`))
+    passes || isLayerAblated(which)(layer) || (model.skips && !names.has(`skip.${stackOf(which)}${layer}`))
 
   const weights = (/** @type {Which} */ which) => {
     if (!known || !grid(which)) return null
     const alone = only?.which === which ? only : null
-    const off = (/** @type {number} */ layer, /** @type {number} */ head) => headCut({ which, layer, head })
-    const kept = (known.flowing ??= new Map())
-    const name = JSON.stringify([which, alone, without.filter((part) => /^(head|layer)/.test(part))])
-    const found = kept.get(name) ?? weightsOf(known, which, places(which), { only: alone, off })
-    if (found) kept.set(name, found)
+    const off = (/** @type {number} */ layer, /** @type {number} */ head) => isHeadAblated({ which, layer, head })
+    const cache = (known.flowing ??= new Map())
+    const name = JSON.stringify([which, alone, ablated.filter((part) => /^(head|layer)/.test(part))])
+    const found = cache.get(name) ?? weightsOf(known, which, indices(which), { only: alone, off })
+    if (found) cache.set(name, found)
     return found
   }
   const residual = (
     /** @type {string} */ name,
     /** @type {Which} */ which,
-  ) => (known ? statesOf(known.residual?.[name], places(which)) : [])
+  ) => (known ? statesOf(known.residual?.[name], indices(which)) : [])
   /** The path of the answer at a position; null where it is not known, and where one head alone is drawn. */
   const path = (/** @type {At | null} */ at) => {
-    const found = only || at?.kind !== "reads" ? null : known?.paths?.[at.place]
+    const found = only || at?.kind !== "reads" ? null : known?.paths?.[at.position]
     if (!found) return null
-    const layerOf = (/** @type {Which} */ which, /** @type {number} */ layer) => places(which).indexOf(layer)
+    const layerOf = (/** @type {Which} */ which, /** @type {number} */ layer) => indices(which).indexOf(layer)
     const readings = found.readings.map((one) => ({ ...one, layer: layerOf(one.which, one.layer) }))
     return { ...found, layer: layerOf("self", found.layer), readings }
   }
@@ -154,10 +154,10 @@ export function seenIn(model, snapshot, { without, only }) {
     known: Boolean(known),
     only,
     firsts: firstsOf(snapshot?.samples?.[0]),
-    cut,
-    headCut,
+    isAblated,
+    isHeadAblated,
     skips,
-    places,
+    indices,
     grid,
     weights,
     /** Of the streams after each layer. */
@@ -194,13 +194,13 @@ const MOST_ARCS = 240
  * @typedef {Object} Stream a stretch of the stream of a position, past a layer
  * @property {StackKind} kind
  * @property {number} layer from 0
- * @property {number} place
+ * @property {number} position
  * @property {number} share of what the chosen position has, how much comes along it
  */
 
 /**
  * The arcs and the stretches of the streams along which something comes to a position. A layer's attention counts half
- * and the stream that is carried past it half; where the skip connection is cut, attention counts alone.
+ * and the stream that is carried past it half; where the skip connection is ablated, attention counts alone.
  *
  * @param {Object} model
  * @param {number} model.layers
@@ -208,10 +208,10 @@ const MOST_ARCS = 240
  * @param {Weights | null} [model.cross]
  * @param {Weights | null} [model.encoder]
  * @param {(kind: StackKind, layer: number) => boolean} model.skips whether the stream is carried past a layer
- * @param {{kind: StackKind, place: number}} from
+ * @param {{kind: StackKind, position: number}} from
  * @returns {{arcs: Arc[], streams: Stream[]}} the strongest first
  */
-export function flowTo({ layers, self, cross = null, encoder = null, skips }, { kind, place }) {
+export function flowTo({ layers, self, cross = null, encoder = null, skips }, { kind, position }) {
   /** @type {Arc[]} */
   const arcs = []
   /** @type {Stream[]} */
@@ -255,17 +255,17 @@ export function flowTo({ layers, self, cross = null, encoder = null, skips }, { 
         if (stack === "self" && cross) follow("cross", cross, layer, mass, skips(stack, layer), memory)
         follow(stack, weights, layer, mass, skips(stack, layer), next)
       }
-      mass.forEach((share, place) => {
-        if (share > 1e-3) streams.push({ kind: stack, layer, place, share })
-        next[place] += share
+      mass.forEach((share, position) => {
+        if (share > 1e-3) streams.push({ kind: stack, layer, position, share })
+        next[position] += share
       })
       mass = next
     }
   }
-  const own = kind === "encoder" ? encoder : self
-  const mass = new Float64Array(own?.queries ?? place + 1)
-  mass[place] = 1
-  descend(kind, own, mass)
+  const ofKind = kind === "encoder" ? encoder : self
+  const mass = new Float64Array(ofKind?.queries ?? position + 1)
+  mass[position] = 1
+  descend(kind, ofKind, mass)
   if (kind === "self" && encoder) descend("encoder", encoder, memory)
   return { arcs: strongest(arcs), streams }
 }
@@ -276,15 +276,15 @@ export function flowTo({ layers, self, cross = null, encoder = null, skips }, { 
  *
  * @param {number} layers
  * @param {number} kernel the number of positions that one convolution reads
- * @param {number} place
- * @param {(layer: number) => boolean} gone
+ * @param {number} position
+ * @param {(layer: number) => boolean} isLayerAblated
  */
-export function reachOf(layers, kernel, place, gone) {
-  let reached = new Set([place])
+export function reachOf(layers, kernel, position, isLayerAblated) {
+  let reached = new Set([position])
   /** @type {Arc[]} */
   const arcs = []
   for (let layer = layers - 1; layer >= 0; layer--) {
-    if (gone(layer)) continue
+    if (isLayerAblated(layer)) continue
     /** @type {Set<number>} */
     const next = new Set()
     for (const query of reached) {
@@ -326,27 +326,27 @@ export const symbolsOf = (sample, kind) => (kind === "source" ? sample.source : 
 export function chosenIn(sample, wanted, paths = []) {
   if (!sample) return null
   const firsts = firstsOf(sample)
-  if (wanted && wanted.place >= firsts[wanted.kind] && wanted.place < symbolsOf(sample, wanted.kind).length) {
+  if (wanted && wanted.position >= firsts[wanted.kind] && wanted.position < symbolsOf(sample, wanted.kind).length) {
     return wanted
   }
-  const places = sample.marks.flatMap((mark, place) => mark == null ? [] : [place])
-  const mostly = 2 * places.filter((place) => sample.marks[place]).length > places.length
-  const drawn = places.filter((place) => place >= firsts.reads)
-  const alike = drawn.filter((place) => sample.marks[place] === mostly)
-  return { kind: "reads", place: typicalOf(alike.length ? alike : drawn, paths) ?? firsts.reads }
+  const positions = sample.marks.flatMap((mark, position) => mark == null ? [] : [position])
+  const mostly = 2 * positions.filter((position) => sample.marks[position]).length > positions.length
+  const drawn = positions.filter((position) => position >= firsts.reads)
+  const alike = drawn.filter((position) => sample.marks[position] === mostly)
+  return { kind: "reads", position: typicalOf(alike.length ? alike : drawn, paths) ?? firsts.reads }
 }
 
 /**
- * The last of the places whose answer arrives by most links, and by the same links as most of these do.
+ * The last of the positions whose answer arrives by most links, and by the same links as most of these do.
  *
- * @param {number[]} places
+ * @param {number[]} positions
  * @param {(Path | null)[]} paths
  */
-function typicalOf(places, paths) {
-  const links = (/** @type {number} */ place) => (paths[place]?.readings ?? []).map(headName)
-  const known = places.map((place) => Number(paths[place]?.arrives ?? 0) + links(place).length)
-  const most = places.filter((_, at) => known[at] === Math.max(...known))
-  const names = most.map((place) => links(place).join())
+function typicalOf(positions, paths) {
+  const links = (/** @type {number} */ position) => (paths[position]?.readings ?? []).map(headName)
+  const known = positions.map((position) => Number(paths[position]?.arrives ?? 0) + links(position).length)
+  const most = positions.filter((_, at) => known[at] === Math.max(...known))
+  const names = most.map((position) => links(position).join())
   const times = names.map((name) => names.filter((one) => one === name).length)
   return most[times.lastIndexOf(Math.max(...times))]
 }
@@ -355,19 +355,19 @@ function typicalOf(places, paths) {
  * How likely the right answer is after so many layers: at the wanted position if it is asked, else the mean over all
  * that are.
  *
- * @param {Pick<Seen, "rights">} seen
+ * @param {Pick<Readout, "rights">} readout
  * @param {Sample | undefined} sample
  * @param {At | null} wanted
  * @returns {(state: number) => number}
  */
-export function rightAfter(seen, sample, wanted) {
+export function rightAfter(readout, sample, wanted) {
   return (state) => {
-    const row = seen.rights[state]
+    const row = readout.rights[state]
     if (!row || !sample) return NaN
-    const asked = row.map((right, place) => sample.marks[place] == null ? null : right)
-    const alone = wanted?.kind === "reads" ? asked[wanted.place] : null
+    const answered = row.map((right, position) => sample.marks[position] == null ? null : right)
+    const alone = wanted?.kind === "reads" ? answered[wanted.position] : null
     if (alone != null) return alone
-    const known = asked.filter((right) => right != null)
+    const known = answered.filter((right) => right != null)
     return known.reduce((sum, right) => sum + right, 0) / known.length
   }
 }
@@ -376,24 +376,24 @@ export function rightAfter(seen, sample, wanted) {
  * The arcs and the stretches of the streams that lead to a position.
  *
  * @param {Model} model
- * @param {Seen} seen
+ * @param {Readout} readout
  * @param {At | null} chosen
  * @returns {{arcs: Arc[], streams: Stream[]}}
  */
-export function leadingTo(model, seen, chosen) {
-  if (!chosen || !seen.known) return { arcs: [], streams: [] }
-  const { kind, place } = chosen
-  const { firsts } = seen
+export function leadingTo(model, readout, chosen) {
+  if (!chosen || !readout.known) return { arcs: [], streams: [] }
+  const { kind, position } = chosen
+  const { firsts } = readout
   if (model.family === "cnn") {
-    const reach = reachOf(model.layers, model.kernel, place, (layer) => seen.cut("layer", layer))
+    const reach = reachOf(model.layers, model.kernel, position, (layer) => readout.isAblated("layer", layer))
     return { ...reach, arcs: reach.arcs.filter(({ key }) => key >= firsts.reads) }
   }
   if (!model.heads) return { arcs: [], streams: [] }
-  const of = (/** @type {Which} */ which) => model.kinds.includes(which) ? seen.weights(which) : null
+  const of = (/** @type {Which} */ which) => model.kinds.includes(which) ? readout.weights(which) : null
   const weights = { self: of("self"), cross: of("cross"), encoder: of("encoder") }
-  const { arcs, streams } = flowTo({ layers: model.layers, ...weights, skips: seen.skips }, {
+  const { arcs, streams } = flowTo({ layers: model.layers, ...weights, skips: readout.skips }, {
     kind: kind === "source" ? "encoder" : "self",
-    place: place - firsts[kind],
+    position: position - firsts[kind],
   })
   const first = (/** @type {boolean} */ source) => firsts[source ? "source" : "reads"]
   return { // from the drawn positions to those of the sequence
@@ -402,7 +402,7 @@ export function leadingTo(model, seen, chosen) {
       query: arc.query + first(arc.kind === "encoder"),
       key: arc.key + first(arc.kind !== "self"),
     })),
-    streams: streams.map((stream) => ({ ...stream, place: stream.place + first(stream.kind === "encoder") })),
+    streams: streams.map((stream) => ({ ...stream, position: stream.position + first(stream.kind === "encoder") })),
   }
 }
 

@@ -4,44 +4,48 @@ import { matrixOf } from "../data.js"
 import { rovingFocus } from "./controls.js"
 import { arcAt } from "./curves.js"
 import { columnAt, heightOf, MOST_POSITIONS } from "./layout.js"
-import { questionOf } from "./looks.js"
+import { questionOf } from "./interventions.js"
 import { headName, symbolsOf } from "./weights.js"
 import { drawing, el, inApp, number } from "../../../base/script/dom.js"
 
 /** @import { BoxWords, Choice } from "./controls.js" */
 /** @import { Layout } from "./layout.js" */
-/** @import { Answered, Looks, Wish } from "./looks.js" */
-/** @import { Arc, Hop, Seen, Weights } from "./weights.js" */
+/** @import { Answered, Interventions, Wish } from "./interventions.js" */
+/** @import { Arc, Hop, Readout, Weights } from "./weights.js" */
 /** @import { Act, At, Exact, Grid, Head, Model, Part, PartAt, Sample, Sentence, Snapshot, Words } from "../types.d.ts" */
 
 /**
  * How many answers are right, of which model.
  *
  * @param {Snapshot | undefined} snapshot
- * @param {Answered | null} look
+ * @param {Answered | null} answered
  * @param {Sample} sample
  */
-export function resultOf(snapshot, look, sample) {
+export function resultOf(snapshot, answered, sample) {
   const when = snapshot?.step ? `step ${snapshot.step.toLocaleString("en")}` : "untrained"
-  return `${look?.wish.typed ? "yours: " : ""}${scoreOf(sample)}, ${when}.`
+  return `${answered?.wish.typed ? "yours: " : ""}${scoreOf(sample)}, ${when}.`
 }
 
 /**
  * The sentence and the issue that it links: of what was changed, or else of the position that is followed.
  *
  * @param {Model} model
- * @param {Answered | null} look
+ * @param {Answered | null} answered
  * @param {Sample} sample
  * @param {Words[]} reads what is said of the position
  * @returns {{words: Words[], details?: string, issue: Sentence["issue"]}}
  */
-export function toldOf(model, look, sample, reads) {
-  const taken = look?.wish.moved ? null : look?.snapshot.taken
+export function captionOf(model, answered, sample, reads) {
+  const ablation = answered?.wish.moved ? null : answered?.snapshot.ablation
   const shorter = newLength(model, sample)
-  if (taken) {
-    return { words: [plain(`${shorter} `), ...taken.words], details: taken.details, issue: issueOf(model.parts.head) }
+  if (ablation) {
+    return {
+      words: [plain(`${shorter} `), ...ablation.words],
+      details: ablation.details,
+      issue: issueOf(model.parts.head),
+    }
   }
-  const change = look && changeWords(model, look, sample)
+  const change = answered && changeWords(model, answered, sample)
   if (change) return { words: [plain(change.sentence)], issue: change.issue }
   const made = madeWithout(model)
   const count = sample.tokens.length
@@ -59,27 +63,27 @@ const SIDES = { "": "in the decoder", e: "in the encoder" }
  * What the box at a part says and offers.
  *
  * @param {PartAt} at
- * @param {Object} told
- * @param {Model} told.model
- * @param {Pick<Looks, "away" | "turn" | "whyNot">} told.looks
- * @param {Head | null} told.only the one head whose arcs are drawn
- * @param {Grid | null} told.grid the attention of the part's kind
- * @param {number | null | undefined} told.place the layer's place in it
- * @param {(() => void) | undefined} told.large shows the head large
- * @param {(head: Head | null) => void} told.alone draws the arcs of one head alone, or of all
- * @param {(does: Act) => void} told.act asks the page to change settings
- * @param {(() => void) | undefined} told.apart takes the head apart, where the page can
+ * @param {Object} given
+ * @param {Model} given.model
+ * @param {Pick<Interventions, "isAblated" | "toggle" | "whyNot">} given.interventions
+ * @param {Head | null} given.only the one head whose arcs are drawn
+ * @param {Grid | null} given.grid the attention of the part's kind
+ * @param {number | null | undefined} given.index the layer's index in it
+ * @param {(() => void) | undefined} given.large shows the head large
+ * @param {(head: Head | null) => void} given.alone draws the arcs of one head alone, or of all
+ * @param {(does: Act) => void} given.act asks the page to change settings
+ * @param {(() => void) | undefined} given.apart takes the head apart, where the page can
  * @returns {BoxWords}
  */
-export function partWords(at, { model, looks, only, grid, place, large, alone, act, apart }) {
+export function partWords(at, { model, interventions, only, grid, index, large, alone, act, apart }) {
   const part = model.parts[at.kind]
   /** @type {Choice[]} */
   const buttons = cutsOf(at, model).map(({ names, side }) => {
-    const away = names.every(looks.away)
+    const away = names.every(interventions.isAblated)
     return {
       label: `${away ? "Put it back" : "Take it away"}${side && ` ${side}`}`,
-      act: () => looks.turn(names),
-      why: looks.whyNot(),
+      act: () => interventions.toggle(names),
+      why: interventions.whyNot(),
     }
   })
   /** @type {string[]} */
@@ -94,11 +98,13 @@ export function partWords(at, { model, looks, only, grid, place, large, alone, a
     }
     if (large) buttons.push({ label: "Show large", act: large })
     if (apart) buttons.push({ label: "Take it apart", act: apart })
-    if (grid && place != null && grid.block.every((cells) => cells === 1)) {
-      notes.push(headInWords(grid, place * model.heads + head.head))
+    if (grid && index != null && grid.block.every((cells) => cells === 1)) {
+      notes.push(headInWords(grid, index * model.heads + head.head))
     }
   }
-  if (part.expects && cutsOf(at, model).some(({ names }) => names.every(looks.away))) notes.push(part.expects)
+  if (part.expects && cutsOf(at, model).some(({ names }) => names.every(interventions.isAblated))) {
+    notes.push(part.expects)
+  }
   if (part.off) notes.push("This model was made without it.")
   if (part.fault) notes.push("In this model it is broken.")
   const { trains } = part
@@ -130,13 +136,13 @@ export function partsByKey(/** @type {Model} */ model, /** @type {Head} */ head)
   return BY_KEY.flatMap((kind) => {
     const part = model.parts[kind]
     if (!part || part.off || part.fault || (kind === "head" && !model.heads)) return []
-    const layer = ["layer", "row"].includes(part.place) ? head.layer : null
+    const layer = ["layer", "row"].includes(part.slot) ? head.layer : null
     return cutsOf({ kind, layer, head: kind === "head" ? head : null }, model)[0]?.names ?? []
   })
 }
 
 /**
- * The title of a part at its place.
+ * The title of a part with its numbers.
  *
  * @param {Part} part
  * @param {number | null} layer
@@ -148,11 +154,11 @@ function titleOf({ title }, layer, head = 0) {
 
 /** The part that a name stands for. */
 export function partNamed(/** @type {string} */ name, /** @type {Model} */ model) {
-  const [takes, place = "", head] = name.split(".")
+  const [takes, layerName = "", head] = name.split(".")
   const part = /** @type {Part} */ (Object.values(model.parts).find((one) => one.takes === takes))
-  const layer = place ? Number(place.replace(/\D/g, "")) : null
+  const layer = layerName ? Number(layerName.replace(/\D/g, "")) : null
   const words = titleOf(part, layer, Number(head ?? 0))
-  const side = place.startsWith("e") ? " of the encoder" : place.startsWith("c") ? " (cross-attention)" : ""
+  const side = layerName.startsWith("e") ? " of the encoder" : layerName.startsWith("c") ? " (cross-attention)" : ""
   return { part, words: words.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()) + side }
 }
 
@@ -161,15 +167,15 @@ export function partNamed(/** @type {string} */ name, /** @type {Model} */ model
  * at the other places. Null where nothing was changed.
  *
  * @param {Model} model
- * @param {Pick<Answered, "wish" | "before">} look
+ * @param {Pick<Answered, "wish" | "before">} answered
  * @param {Sample} sample
- * @returns {{places: number[], of: number, others: boolean} | null}
+ * @returns {{positions: number[], of: number, others: boolean} | null}
  */
 export function changesOf(model, { wish, before }, sample) {
   const earlier = before?.samples[0]
   if (!earlier) return null
   const others = wish.moved && model.question === "all" && earlier.predictions.length === sample.predictions.length
-  return { ...changedAnswers(earlier, sample, others ? movedPlaces(model, wish, sample) : []), others }
+  return { ...changedAnswers(earlier, sample, others ? movedPositions(model, wish, sample) : []), others }
 }
 
 /**
@@ -179,9 +185,9 @@ export function changesOf(model, { wish, before }, sample) {
  * @param {Wish} wish
  * @param {Sample} sample
  */
-function movedPlaces(model, { swaps }, sample) {
+function movedPositions(model, { swaps }, sample) {
   const { first } = questionOf(model, sample)
-  return swaps[swaps.length - 1].map((place) => first + place).sort((one, other) => one - other)
+  return swaps[swaps.length - 1].map((position) => first + position).sort((one, other) => one - other)
 }
 
 /**
@@ -189,36 +195,36 @@ function movedPlaces(model, { swaps }, sample) {
  * changed.
  *
  * @param {Model} model
- * @param {Pick<Answered, "wish" | "before">} look
+ * @param {Pick<Answered, "wish" | "before">} answered
  * @param {Sample} sample
  * @returns {Sentence | null}
  */
-export function changeWords(model, look, sample) {
-  const { wish, before } = look
-  const away = wish.without.map((name) => partNamed(name, model))
-  const gone = away.length ? `Taken away: ${away.map(({ words }) => words).join(", ")}.` : ""
-  const found = changesOf(model, look, sample)
-  const some = found?.places.length
+export function changeWords(model, answered, sample) {
+  const { wish, before } = answered
+  const ablated = wish.ablated.map((name) => partNamed(name, model))
+  const list = ablated.length ? `Taken away: ${ablated.map(({ words }) => words).join(", ")}.` : ""
+  const found = changesOf(model, answered, sample)
+  const some = found?.positions.length
   const where = found?.others ? " at the other places" : " here"
   const verdict = found &&
     (some ? `${some} of ${found.of} answers changed${where} (outlined)` : `no answer changed${where}`)
   if (wish.moved) {
-    const [one, other] = movedPlaces(model, wish, sample)
-    const blind = model.parts.encoding && (model.parts.encoding.off || wish.without.includes("encoding"))
+    const [one, other] = movedPositions(model, wish, sample)
+    const blind = model.parts.encoding && (model.parts.encoding.off || wish.ablated.includes("encoding"))
     const parts = [
       newLength(model, sample),
       `Symbols ${one + 1} and ${other + 1} have changed places${verdict ? `: ${verdict}` : ""}.`,
       blind && !some && "Without positions the order of the symbols does not count.",
-      gone,
+      list,
     ]
     return { sentence: inOne(parts), issue: blind ? issueOf(model.parts.encoding) : null }
   }
-  const latest = away[away.length - 1]
+  const latest = ablated[ablated.length - 1]
   if (!latest) return null
   const { part } = latest
-  const score = before && some ? `; ${scoreOf(before.samples[0])} with ${away.length > 1 ? "them" : "it"}` : ""
+  const score = before && some ? `; ${scoreOf(before.samples[0])} with ${ablated.length > 1 ? "them" : "it"}` : ""
   const shorter = newLength(model, sample)
-  const parts = [shorter, gone, verdict && `${capital(verdict)}${score}.`, !some && !shorter && part.spare]
+  const parts = [shorter, list, verdict && `${capital(verdict)}${score}.`, !some && !shorter && part.spare]
   return { sentence: inOne(parts), issue: issueOf(part) }
 }
 
@@ -231,9 +237,9 @@ export const newLength = (/** @type {Model} */ model, /** @type {Sample} */ samp
 /** Whose the other figures are, where the picture shows something else. */
 export function whoseFigures(/** @type {Wish | undefined} */ wish) {
   if (!wish) return ""
-  const [own, whole] = [wish.typed || wish.swaps.length, wish.without.length]
-  if (own) return `Of the run’s own sequence${whole ? ", nothing taken away" : ""}.`
-  return whole ? "Of the whole model, nothing taken away." : ""
+  const [sequence, parts] = [wish.typed || wish.swaps.length, wish.ablated.length]
+  if (sequence) return `Of the run’s own sequence${parts ? ", nothing taken away" : ""}.`
+  return parts ? "Of the whole model, nothing taken away." : ""
 }
 
 /** The sentence on what the model was made without, and the issue that asks it; null where it has everything. */
@@ -266,40 +272,40 @@ export const exactPercent = (/** @type {number} */ share) =>
 /**
  * A position in words: the first, the last, or its number, counted from 1.
  *
- * @param {number} place
+ * @param {number} position
  * @param {number} count
  * @param {string} noun
  */
-export function placeInWords(place, count, noun) {
-  if (place === 0) return `the first ${noun}`
-  if (place === count - 1) return `the last ${noun}`
-  return noun === "symbol" ? `the symbol at position ${place + 1}` : `${noun} ${place + 1}`
+export function positionInWords(position, count, noun) {
+  if (position === 0) return `the first ${noun}`
+  if (position === count - 1) return `the last ${noun}`
+  return noun === "symbol" ? `the symbol at position ${position + 1}` : `${noun} ${position + 1}`
 }
 
 /** A text with a capital letter first. */
 const capital = (/** @type {string} */ text) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /**
- * The sentence on what a position reads most, and the place that it reads.
+ * The sentence on what a position reads most, and the position that it reads.
  *
- * @param {{place: number}} chosen
+ * @param {{position: number}} chosen
  * @param {Weights | null} weights of the attention that is spoken of
  * @param {number} layer the layer that is spoken of
  * @param {string[]} names the symbols that are read
- * @param {{own: number, same: boolean, from: string}} more how many positions the own stack has; whether they are the
+ * @param {{size: number, same: boolean, from: string}} more how many positions its stack has; whether they are the
  *   ones that are read; whose attention it is, in words
  * @returns {{sentence: string, key: number | null}}
  */
-export function readingOf({ place }, weights, layer, names, { own, same, from }) {
+export function readingOf({ position }, weights, layer, names, { size, same, from }) {
   const matrix = weights?.layers[layer]
-  const query = place - (weights?.firstQuery ?? 0)
+  const query = position - (weights?.firstQuery ?? 0)
   if (!matrix || query < 0 || query >= weights.queries) return { sentence: "", key: null }
   const row = matrix.subarray(query * weights.keys, (query + 1) * weights.keys)
   const most = row.reduce((best, weight, at) => (weight > row[best] ? at : best), 0)
   if (!(row[most] > 0)) return { sentence: "", key: null }
   const key = weights.firstKey + most
-  const reads = capital(placeInWords(place, own, "position"))
-  const itself = same && key === place ? "itself" : placeInWords(key, names.length, "symbol")
+  const reads = capital(positionInWords(position, size, "position"))
+  const itself = same && key === position ? "itself" : positionInWords(key, names.length, "symbol")
   return { sentence: `${reads} reads ${itself}, ${withArticle(names[key])}: ${percent(row[most])}${from}.`, key }
 }
 
@@ -310,47 +316,47 @@ const withArticle = (/** @type {string} */ name) => `${/^([8aeio]|1[18]$)/i.test
  * The sentence on what the chosen position reads in the last layer, or in the one head that is drawn, and the symbol
  * that it reads most.
  *
- * @param {{model: Model, seen: Seen, sample: Sample}} drawn
+ * @param {{model: Model, readout: Readout, sample: Sample}} drawn
  * @param {At} chosen
  * @returns {{sentence: string, read: At | null}}
  */
-export function readingIn({ model, seen, sample }, chosen) {
+export function readingIn({ model, readout, sample }, chosen) {
   if (!model.heads) {
-    return { sentence: Object.values(model.parts).find(({ place }) => place === "row")?.says ?? "", read: null }
+    return { sentence: Object.values(model.parts).find(({ slot }) => slot === "row")?.says ?? "", read: null }
   }
-  if (!seen.known) return { sentence: "", read: null }
-  const { only } = seen
+  if (!readout.known) return { sentence: "", read: null }
+  const { only } = readout
   const answers = model.kinds.includes("cross") ? "cross" : "self"
   const which = chosen.kind === "source" ? "encoder" : only && only.which !== "encoder" ? only.which : answers
   const alone = only?.which === which ? only : null
-  const layer = alone?.layer ?? seen.places(which).findLastIndex((place) => place != null)
+  const layer = alone?.layer ?? readout.indices(which).findLastIndex((index) => index != null)
   const heads = alone ? `head ${alone.head + 1}` : model.heads > 1 ? "all heads" : ""
   const whose = [heads, model.layers > 1 ? `layer ${layer + 1}` : ""].filter(Boolean).join(" of ")
   const from = whose && ` (${whose})`
   const kind = which === "self" ? "reads" : "source"
-  const own = symbolsOf(sample, chosen.kind).length
-  const { sentence, key } = readingOf(chosen, seen.weights(which), layer, symbolsOf(sample, kind), {
-    own,
+  const size = symbolsOf(sample, chosen.kind).length
+  const { sentence, key } = readingOf(chosen, readout.weights(which), layer, symbolsOf(sample, kind), {
+    size,
     same: which !== "cross",
     from,
   })
-  return { sentence, read: key == null ? null : { kind, place: key } }
+  return { sentence, read: key == null ? null : { kind, position: key } }
 }
 
 /**
  * The numbers at a point of the picture: of the arc that passes there, else of the stream.
  *
- * @param {{model: Model, seen: Seen, sample?: Sample, arcs: Arc[], hops: Hop[]}} drawn
+ * @param {{model: Model, readout: Readout, sample?: Sample, arcs: Arc[], hops: Hop[]}} drawn
  * @param {Layout} layout
  * @param {number} x
  * @param {number} y
  * @returns {string} empty where there is nothing
  */
-export function numbersAt({ model, seen, sample, arcs, hops }, layout, x, y) {
+export function numbersAt({ model, readout, sample, arcs, hops }, layout, x, y) {
   if (!sample) return ""
-  const named = (/** @type {At["kind"]} */ kind, /** @type {number} */ place) => {
+  const named = (/** @type {At["kind"]} */ kind, /** @type {number} */ position) => {
     const all = symbolsOf(sample, kind)
-    return `${placeInWords(place, all.length, "position")} “${all[place]}”`
+    return `${positionInWords(position, all.length, "position")} “${all[position]}”`
   }
   const hop = arcAt(hops, layout, x, y)
   const arc = hop ?? arcAt(arcs, layout, x, y)
@@ -361,24 +367,24 @@ export function numbersAt({ model, seen, sample, arcs, hops }, layout, x, y) {
     const reads = `Layer ${arc.layer + 1}${head}: ${query} reads ${key}`
     return Number.isFinite(arc.weight) ? `${reads}, ${percent(arc.weight)}` : reads
   }
-  const { kind, place } = columnAt(layout, x)
+  const { kind, position } = columnAt(layout, x)
   const state = Math.round((heightOf(layout, 0) - y) / (layout.row + layout.strip))
-  const norm = seen.norms(kind === "source" ? "encoder" : "self")[state]?.[place]
+  const norm = readout.norms(kind === "source" ? "encoder" : "self")[state]?.[position]
   if (norm == null || state > model.layers) return ""
-  const right = kind === "reads" && sample.marks[place] != null ? seen.rights[state]?.[place] : null
+  const right = kind === "reads" && sample.marks[position] != null ? readout.rights[state]?.[position] : null
   const where = state ? `After layer ${state}` : "Before the first layer"
   const likely = right == null ? "" : `; the right answer has ${exactPercent(right)}`
-  return `${where}, ${named(kind, place)}: a vector of length ${number(norm)}, as thick as the bar${likely}`
+  return `${where}, ${named(kind, position)}: a vector of length ${number(norm)}, as thick as the bar${likely}`
 }
 
 /**
  * What one head reads, in words, over all positions: where most of them look, as a distance or as one position.
  *
  * @param {Grid | Exact} grid a grid [layer, head, query, key]
- * @param {number} place the head's place among all heads
+ * @param {number} index the head's index among all heads
  */
-export function headInWords(grid, place) {
-  const rows = matrixOf(grid, place).filter((row) => row.some((weight) => weight > 0))
+export function headInWords(grid, index) {
+  const rows = matrixOf(grid, index).filter((row) => row.some((weight) => weight > 0))
   const keys = rows.map((row) => row.indexOf(Math.max(...row)))
   const sharp = rows.reduce((sum, row, at) => sum + row[keys[at]], 0) / Math.max(1, rows.length)
   if (sharp < 0.3) {
@@ -386,7 +392,7 @@ export function headInWords(grid, place) {
   }
   const share = (/** @type {(key: number, query: number) => boolean} */ test) =>
     keys.filter((key, query) => test(key, query)).length / keys.length
-  const named = (/** @type {number} */ key) => placeInWords(key, grid.shape[3], "position")
+  const named = (/** @type {number} */ key) => positionInWords(key, grid.shape[3], "position")
   const one = mostFrequent(keys)
   const back = mostFrequent(keys.map((key, query) => query - key))
   const near = `the one ${counted(Math.abs(back))} ${back > 0 ? "before" : "after"} it`
@@ -422,24 +428,24 @@ export function scoreOf(/** @type {Pick<Sample, "marks">} */ sample) {
 }
 
 /**
- * The places of the answers that are written otherwise than before, and how many answers were compared.
+ * The positions of the answers that are written otherwise than before, and how many answers were compared.
  *
  * @param {Pick<Sample, "predictions" | "marks">} before
  * @param {Pick<Sample, "predictions" | "marks">} after
- * @param {number[]} but places that do not count
+ * @param {number[]} but positions that do not count
  */
 export function changedAnswers(before, after, but = []) {
-  const asked = after.marks
-    .map((mark, place) => (mark == null || but.includes(place) ? null : place))
-    .filter((place) => place != null)
-  const places = asked.filter((place) => before.predictions[place] !== after.predictions[place])
-  return { places, of: asked.length }
+  const answered = after.marks
+    .map((mark, position) => (mark == null || but.includes(position) ? null : position))
+    .filter((position) => position != null)
+  const positions = answered.filter((position) => before.predictions[position] !== after.predictions[position])
+  return { positions, of: answered.length }
 }
 
 /**
  * What the line says, the numbers behind it, the issue that it links, and what can be done about it.
  *
- * @typedef {{words: Words[], details?: string, issue: Sentence["issue"], act?: {label: string, does: () => void} | null}} Said
+ * @typedef {{words: Words[], details?: string, issue: Sentence["issue"], act?: {label: string, does: () => void} | null}} Caption
  */
 
 /** Words that name no part. */
@@ -466,11 +472,11 @@ export function sentenceLine(onPart, inWords) {
       : el("span")
     return made
   }
-  const say = (/** @type {string} */ result, /** @type {Said} */ { words: said, details = "", issue, act }) => {
+  const say = (/** @type {string} */ result, /** @type {Caption} */ { words: pieces, details = "", issue, act }) => {
     if (score.textContent !== result) score.textContent = result
     words.title = details
-    while (words.children.length > said.length) words.lastElementChild?.remove()
-    said.forEach((one, at) => {
+    while (words.children.length > pieces.length) words.lastElementChild?.remove()
+    pieces.forEach((one, at) => {
       const there = words.children[at]
       const node = piece(one, there)
       if (node.textContent !== one.text) node.textContent = one.text

@@ -1,16 +1,16 @@
-// Looks at the model of the picture: parts taken away, symbols swapped, a sequence of the reader's own. The server
+// Interventions on the model of the picture: parts taken away, symbols swapped, a sequence of the reader's own. The server
 // answers each with a snapshot of the same weights; nothing is trained.
 
 import { el, inApp, setText } from "../../../base/script/dom.js"
 
 /** @import { At, LiveBoard, Model, Sample, Snapshot } from "../types.d.ts" */
 
-const MOST_KEPT = 8 // snapshots, beside the one that is shown
+const MAX_SNAPSHOTS = 8 // beside the one that is shown
 
 /** @typedef {{kind: At["kind"], first: number, symbols: string[]}} Question its symbols and where they begin */
 
 /**
- * The places of the symbols that make up a sample's question.
+ * The symbols that make up a sample's question.
  *
  * @param {Pick<Model, "question" | "lead">} model
  * @param {Pick<Sample, "tokens" | "source">} sample
@@ -25,22 +25,22 @@ export function questionOf({ question, lead }, sample) {
 
 /**
  * What to look at: the names of the parts that are taken away; the reader's own sequence, empty for the run's; the
- * places within the question of the symbols that changed places, pair by pair; whether the last change was such a pair.
+ * indices within the question of the symbols that changed places, pair by pair; whether the last change was such a pair.
  *
- * @typedef {{without: string[], typed: string, swaps: [number, number][], moved: boolean}} Wish
+ * @typedef {{ablated: string[], typed: string, swaps: [number, number][], moved: boolean}} Wish
  */
 
 /** @type {Wish} */
-const NO_WISH = { without: [], typed: "", swaps: [], moved: false }
+const NO_WISH = { ablated: [], typed: "", swaps: [], moved: false }
 
 /**
  * What a wish is compared with: the same sequence before the last two symbols changed places, or read by the whole
  * model.
  */
 export const comparedWith = (/** @type {Wish} */ wish) =>
-  wish.moved ? { ...wish, swaps: wish.swaps.slice(0, -1) } : { ...wish, without: [] }
+  wish.moved ? { ...wish, swaps: wish.swaps.slice(0, -1) } : { ...wish, ablated: [] }
 
-const isNothing = (/** @type {Wish} */ { without, typed, swaps }) => !without.length && !swaps.length && !typed
+const isNothing = (/** @type {Wish} */ { ablated, typed, swaps }) => !ablated.length && !swaps.length && !typed
 
 /**
  * A wish that was answered: its snapshot, and that of what it is compared with where that is something else.
@@ -48,14 +48,14 @@ const isNothing = (/** @type {Wish} */ { without, typed, swaps }) => !without.le
  * @typedef {{wish: Wish, snapshot: Snapshot, before: Snapshot | null}} Answered
  */
 
-/** @typedef {ReturnType<typeof newLooks>} Looks */
+/** @typedef {ReturnType<typeof newInterventions>} Interventions */
 
 /**
- * The looks of a board. `changed` is called when there is something new to draw.
+ * The interventions on a board. `changed` is called when there is something new to draw.
  *
  * One wish is asked for at a time. What the reader changes meanwhile adds up, and is asked for next.
  */
-export function newLooks(/** @type {LiveBoard} */ board, /** @type {() => void} */ changed) {
+export function newInterventions(/** @type {LiveBoard} */ board, /** @type {() => void} */ changed) {
   let wish = NO_WISH
   let otherwise = NO_WISH // the wish to go back to where the present one has no answer
   /** @type {Answered | null} */
@@ -63,11 +63,11 @@ export function newLooks(/** @type {LiveBoard} */ board, /** @type {() => void} 
   let [about, settled, problem] = ["", "", ""]
   let busy = false
   /** @type {Map<string, Snapshot>} */
-  const kept = new Map()
+  const answers = new Map()
 
   /** A recording has ended once its last step is shown. */
   const atEnd = () => board.ended() && board.shownStep() === board.status.step
-  /** Whose looks there are: those of a run that has ended, or of the untrained model of some settings. */
+  /** What can be intervened on: the model of a run that has ended, or the untrained one of some settings. */
   const subject = () => {
     if (!board.data.run) return board.data.untrained ?? ""
     return atEnd() ? `run=${encodeURIComponent(board.data.run)}` : ""
@@ -77,32 +77,32 @@ export function newLooks(/** @type {LiveBoard} */ board, /** @type {() => void} 
   const due = () => any() && subject() ? JSON.stringify([subject(), wish]) : ""
 
   /** Raises an Error with the reason in one sentence. */
-  const ask = async (/** @type {string} */ text, /** @type {string[]} */ without) => {
-    const parts = without.map((name) => `&without=${encodeURIComponent(name)}`).join("")
+  const ask = async (/** @type {string} */ text, /** @type {string[]} */ ablated) => {
+    const parts = ablated.map((name) => `&without=${encodeURIComponent(name)}`).join("")
     const query = `${about}&text=${encodeURIComponent(text)}${parts}`
-    const before = kept.get(query)
+    const before = answers.get(query)
     if (before) return before
     const answer = await fetch(inApp(`own?${query}`)).catch(() => /** @type {Response | null} */ (null))
-    const told = answer?.ok ? await answer.json() : { problem: "The server cannot be reached." }
-    if (!told.snapshot) throw new Error(told.problem)
-    kept.set(query, told.snapshot)
-    const [oldest] = kept.keys()
-    if (kept.size > MOST_KEPT) kept.delete(oldest)
-    return /** @type {Snapshot} */ (told.snapshot)
+    const reply = answer?.ok ? await answer.json() : { problem: "The server cannot be reached." }
+    if (!reply.snapshot) throw new Error(reply.problem)
+    answers.set(query, reply.snapshot)
+    const [oldest] = answers.keys()
+    if (answers.size > MAX_SNAPSHOTS) answers.delete(oldest)
+    return /** @type {Snapshot} */ (reply.snapshot)
   }
   /** @type {(wanted: Wish) => Promise<Snapshot>} */
-  const lookAt = async ({ without, typed, swaps }) => {
+  const snapshotOf = async ({ ablated, typed, swaps }) => {
     const latest = board.snapshots[board.snapshots.length - 1]
     const known = latest?.step === board.status.step // else the run was stopped between two snapshots
-    if (known && isNothing({ without, typed, swaps, moved: false })) return latest
-    if (!swaps.length) return ask(typed, without)
-    const [sample] = (await lookAt({ ...NO_WISH, typed })).samples
+    if (known && isNothing({ ablated, typed, swaps, moved: false })) return latest
+    if (!swaps.length) return ask(typed, ablated)
+    const [sample] = (await snapshotOf({ ...NO_WISH, typed })).samples
     const { symbols } = questionOf(/** @type {Model} */ (board.data.model), sample)
-    return ask(swapped(symbols, swaps).join(" "), without)
+    return ask(swapped(symbols, swaps).join(" "), ablated)
   }
   const both = async (/** @type {Wish} */ wanted) => {
-    const before = await lookAt(comparedWith(wanted))
-    const snapshot = await lookAt(wanted)
+    const before = await snapshotOf(comparedWith(wanted))
+    const snapshot = await snapshotOf(wanted)
     return { wish: wanted, snapshot, before: before === snapshot ? null : before }
   }
   const settle = async () => {
@@ -154,11 +154,11 @@ export function newLooks(/** @type {LiveBoard} */ board, /** @type {() => void} 
     refresh()
     const found = await ask("", []).catch(() => null)
     if (!found) return
-    Object.assign(latest, { paths: found.paths, arrival: found.arrival, linked: true })
+    Object.assign(latest, { paths: found.paths, answer_layer: found.answer_layer, linked: true })
     changed()
   }
   /** The wish that was answered last; null where there is none, or while another step is looked at. */
-  const seen = () => {
+  const current = () => {
     if (!any() || !subject() || (board.looking != null && board.looking < board.snapshots.length - 1)) return null
     refresh()
     return answered
@@ -172,13 +172,13 @@ export function newLooks(/** @type {LiveBoard} */ board, /** @type {() => void} 
     return questionOf(model, answered.snapshot.samples[0]).symbols.join(" ")
   }
   /** Whether a part is taken away. */
-  const away = (/** @type {string} */ name) => wish.without.includes(name)
+  const isAblated = (/** @type {string} */ name) => wish.ablated.includes(name)
   /** Why nothing can be looked at now, in one sentence; empty where it can. */
   const whyNot = () => (subject() ? "" : "While it trains, nothing can be taken away: wait for the end, or stop it.")
   /** Take parts away, or put back those that are away. */
-  const turn = (/** @type {string[]} */ names) => {
-    const others = wish.without.filter((name) => !names.includes(name))
-    change({ ...wish, without: names.every(away) ? others : [...others, ...names], moved: false })
+  const toggle = (/** @type {string[]} */ names) => {
+    const others = wish.ablated.filter((name) => !names.includes(name))
+    change({ ...wish, ablated: names.every(isAblated) ? others : [...others, ...names], moved: false })
   }
   /** Let two symbols of the question change places. */
   const swap = (/** @type {number} */ one, /** @type {number} */ other) =>
@@ -191,11 +191,25 @@ export function newLooks(/** @type {LiveBoard} */ board, /** @type {() => void} 
     settled = ""
   }
   /** Put all back but these, which are taken away and swapped. */
-  const reset = (without = NO_WISH.without, swaps = NO_WISH.swaps) =>
-    change({ without, typed: "", swaps, moved: swaps.length > 0 })
+  const reset = (ablated = NO_WISH.ablated, swaps = NO_WISH.swaps) =>
+    change({ ablated, typed: "", swaps, moved: swaps.length > 0 })
   /** Whether what the reader typed is answered only once the run has ended. */
   const waits = () => Boolean(wish.typed) && !subject()
-  return { problem: () => problem, waits, seen, any, text, away, whyNot, turn, swap, type, forget, reset, followLinks }
+  return {
+    problem: () => problem,
+    waits,
+    current,
+    any,
+    text,
+    isAblated,
+    whyNot,
+    toggle,
+    swap,
+    type,
+    forget,
+    reset,
+    followLinks,
+  }
 }
 
 /**
@@ -213,7 +227,7 @@ function swapped(/** @type {string[]} */ symbols, /** @type {[number, number][]}
  * The box, and the line that says why there is no answer, or not yet. It is answered by the untrained model, or by the run's once
  * the run has ended.
  */
-export function ownSequence(/** @type {{type: (text: string) => void}} */ looks) {
+export function userSequence(/** @type {{type: (text: string) => void}} */ interventions) {
   const input = el("input", {
     type: "text",
     "aria-label": "Your own sequence",
@@ -221,16 +235,16 @@ export function ownSequence(/** @type {{type: (text: string) => void}} */ looks)
     size: 16,
     maxlength: 2000,
   })
-  const told = el("p", { class: "attends", hidden: true })
+  const line = el("p", { class: "attends", hidden: true })
   const onsubmit = (/** @type {Event} */ event) => {
     event.preventDefault()
-    looks.type(input.value.trim())
+    interventions.type(input.value.trim())
   }
-  const form = el("form", { class: "own-sequence", onsubmit }, input, el("button", { type: "submit" }, "Try"))
+  const form = el("form", { class: "user-sequence", onsubmit }, input, el("button", { type: "submit" }, "Try"))
   const say = (/** @type {string} */ problem, /** @type {boolean} */ waits) => {
-    told.classList.toggle("problem", Boolean(problem))
-    told.role = problem ? "alert" : "status"
-    setText(told, problem || (waits ? "Your own sequence is read once the run has ended." : ""))
+    line.classList.toggle("problem", Boolean(problem))
+    line.role = problem ? "alert" : "status"
+    setText(line, problem || (waits ? "Your own sequence is read once the run has ended." : ""))
   }
-  return { form, told, fill: (/** @type {string} */ text) => (input.value = text), say }
+  return { form, line, fill: (/** @type {string} */ text) => (input.value = text), say }
 }

@@ -10,25 +10,25 @@ const WORDS = "This page cannot reach the server. It waits, and continues by its
 export default function ({ setTriggerValue }) {
   const app = /** @type {HTMLElement} */ (document.querySelector(STREAMLIT.app))
   const line = Object.assign(document.createElement("p"), {
-    className: "frame-away",
+    className: "frame-disconnected",
     role: "alert",
     textContent: WORDS,
   })
-  let asked = false
-  const look = () => {
+  let requested = false
+  const check = () => {
     if (WAITING.includes(app.getAttribute(STREAMLIT.connection) ?? "")) {
-      asked = false
+      requested = false
       if (!line.isConnected) app.append(line)
       /** @type {HTMLElement | null} */
       const close = document.querySelector(STREAMLIT.lost)
       close?.click()
-    } else if (line.isConnected && !asked) {
-      asked = true
+    } else if (line.isConnected && !requested) {
+      requested = true
       // A server that was started anew knows no button of this page until the script has run once.
       setTriggerValue("back", true)
     } else if (app.getAttribute(STREAMLIT.script) === "notRunning") line.remove()
   }
-  const watched = new MutationObserver(look)
+  const watched = new MutationObserver(check)
   watched.observe(app, { attributeFilter: [STREAMLIT.connection, STREAMLIT.script] })
   watched.observe(document.body, { childList: true }) // dialogs are put there
   return () => {
