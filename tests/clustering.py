@@ -14,6 +14,9 @@ from distributed import Security
 
 from tests.serving import ROOT, free_port, sign_of
 
+LIGHT = "from engine.serving.processes import forked; forked.WARM = ()"
+"""What a worker does first whose fork server is to import nothing."""
+
 
 @dataclass
 class LoopbackCluster:
@@ -24,13 +27,14 @@ class LoopbackCluster:
     folder: Path
     environment: Mapping[str, str]
     security: Security
+    light: bool
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def add(self, *, port: int = 0, nanny: bool = False) -> subprocess.Popen[bytes]:
         """Start one more worker. ``nanny``: with Dask's own process that starts it again when it was killed; ``port``: 0 is any."""
         log = self.folder / f"worker-{len(self.workers)}.txt"
         command = f"worker {self.address} --nthreads 1 --memory-limit 4GiB --worker-port {port} --{'' if nanny else 'no-'}nanny"
-        self.workers.append(_dask(command, log, self.environment))
+        self.workers.append(_dask(command, log, self.environment, *(["--preload", LIGHT] if self.light else [])))
         return self.workers[-1]
 
     def address_of(self, worker: subprocess.Popen[bytes]) -> str:
@@ -40,8 +44,10 @@ class LoopbackCluster:
 
 
 @contextmanager
-def loopback_cluster(folder: Path, workers: int = 1, *, tls: bool = True) -> Iterator[LoopbackCluster]:
-    """A scheduler with ``workers`` workers of one thread each."""
+def loopback_cluster(
+    folder: Path, workers: int = 1, *, tls: bool = True, light: bool = False
+) -> Iterator[LoopbackCluster]:
+    """A scheduler with ``workers`` workers of one thread each. ``light``: what they train needs no torch."""
     settings, log = certificates(folder) if tls else {}, folder / "scheduler.txt"
     environment = {f"DASK_DISTRIBUTED__COMM__{name}": value for name, value in settings.items()}
     address = f"{'tls' if tls else 'tcp'}://127.0.0.1:{free_port()}"
@@ -49,7 +55,8 @@ def loopback_cluster(folder: Path, workers: int = 1, *, tls: bool = True) -> Ite
     scheduler = _dask(f"scheduler --host {place} --port {number}", log, environment)
     own = {"tls_ca_file": str(folder / "ca.pem"), "require_encryption": True}
     own |= {f"tls_client_{name}": str(folder / "own.pem") for name in ("cert", "key")}
-    cluster = LoopbackCluster(scheduler, address, folder, environment, Security(**own) if tls else Security())
+    security = Security(**own) if tls else Security()
+    cluster = LoopbackCluster(scheduler, address, folder, environment, security, light)
     try:
         sign_of(scheduler, log, lambda: "Scheduler at:" in log.read_text())
         for _ in range(workers):
@@ -74,9 +81,9 @@ def certificates(folder: Path) -> dict[str, str]:
     return settings
 
 
-def _dask(command: str, log: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def _dask(command: str, log: Path, environment: Mapping[str, str], *more: str) -> subprocess.Popen[bytes]:
     with log.open("wb") as output:
         return subprocess.Popen(
-            [sys.executable, "-m", "dask", *command.split(), "--no-dashboard"],
+            [sys.executable, "-m", "dask", *command.split(), "--no-dashboard", *more],
             cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **environment},
         )  # fmt: skip

@@ -3,12 +3,25 @@ first."""
 
 import asyncio
 import inspect
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-LONGEST = ("test_checks", "browser", "engine/serving", "tools")
+from engine.serving.processes import forked
+
+# One thread, as the workers run, also for what tests start: with more, small models wait for threads rather than compute.
+os.environ["OMP_NUM_THREADS"] = "1"
+
+LONGEST = ("test_checks", "browser", "engine/serving", "engine/cli", "pages/web", "tools")
 """The files with which a run of all tests begins, so that none of them is left for the end, when the other processes are idle."""
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """The number of processes of ``-n logical``: two for each core, since tests wait for browsers and processes as long as they compute.
+    Thorough and acceptance tests keep a core busy: they have one for each."""
+    return None if config.option.markexpr else 2 * (os.cpu_count() or 1)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -24,6 +37,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: not item.nodeid.removeprefix("tests/").startswith(LONGEST))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _light_fork_server(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Nearly all workers of these tests train without torch, whose import takes longer than they do. Those of acceptance tests train for
+    real."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "acceptance" not in pytestconfig.option.markexpr:
+            patch.setattr(forked, "WARM", ("engine.serving.worker",))
+        yield
 
 
 @pytest.fixture

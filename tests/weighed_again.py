@@ -9,7 +9,7 @@ from engine.experiments.experiment import Claim
 from engine.experiments.finding import FEWEST_SEEDS, Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import BySeed, Report
-from engine.experiments.statistics import weigh
+from engine.experiments.statistics import sign_flip_p, t_interval
 
 
 @cache
@@ -39,22 +39,25 @@ def margins(found: Report, claim: Claim) -> np.ndarray:
 def often(claim: Claim, by_seed: BySeed, better: np.ndarray) -> Finding:
     """The finding that nine in ten draws of eight of sixteen seeds or more give too, with models that have learned their task; undecided
     where fewer do."""
-    whole, effects = finding(claim, by_seed), np.array(by_seed, dtype=float)
+    effects = np.array(by_seed, dtype=float)
+    whole = Finding(given(claim, effects[np.isfinite(effects), None])[0])
     known = np.flatnonzero(np.isfinite(effects))
     if len(known) < 16 or np.ptp(effects[known]) == 0 or claim.computed:
         return whole
-    draws = known[np.random.default_rng(0).integers(len(known), size=(8, 400))].T
-    again = [finding(claim, effects[draw]) is whole and bool((better[:, draw].mean(1) >= 0).all()) for draw in draws]
-    return whole if np.mean(again) >= 0.9 else Finding.UNDECIDED
+    draws = known[np.random.default_rng(0).integers(len(known), size=(8, 400))]
+    learned = (better[:, draws].mean(1) >= 0).all(0)
+    return whole if np.mean((given(claim, effects[draws]) == whole) & learned) >= 0.9 else Finding.UNDECIDED
 
 
-def finding(claim: Claim, by_seed: BySeed) -> Finding:
-    """The opposite holds where the claim would hold if every effect had the other sign."""
-    effects = np.array(by_seed, dtype=float)
-    here = weigh(effects, claim.smallest_effect, claim.direction)
-    if here.finding is Finding.HOLDS:
-        return Finding.HOLDS
-    if weigh(-effects, claim.smallest_effect, claim.direction).finding is Finding.HOLDS:
-        return Finding.OPPOSITE
-    small = here.ci is not None and here.seeds >= FEWEST_SEEDS and max(map(abs, here.ci)) < claim.smallest_effect
-    return Finding.SMALL if small else Finding.UNDECIDED
+def given(claim: Claim, effects: np.ndarray) -> np.ndarray:
+    """The finding about each draw of ``effects`` [seed, draw]."""
+    if len(effects) < FEWEST_SEEDS:
+        return np.full(effects.shape[1], Finding.UNDECIDED)
+    sure = sign_flip_p(effects) < 0.05
+    mean, (low, high) = effects.mean(0), t_interval(effects)
+    if claim.direction == "less":
+        mean, low, high = -mean, -high, -low
+    size = claim.smallest_effect
+    small = np.maximum(abs(low), abs(high)) < size
+    rows = ((low > 0) & sure & (mean >= size), (high < 0) & sure & (mean <= -size), small)
+    return np.select(rows, (Finding.HOLDS, Finding.OPPOSITE, Finding.SMALL), Finding.UNDECIDED)

@@ -1,14 +1,11 @@
-"""One thread, as the workers run: with more, small models wait for threads rather than compute. And a fork server of a test's own."""
+"""A fork server of a test's own."""
 
 from collections.abc import Iterator
 
 import pytest
-import torch
 
 from engine.serving.processes import forked
 from engine.serving.processes.forked import ForkServer
-
-torch.set_num_threads(1)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -86,11 +85,12 @@ def test_the_shipped_table_follows_from_its_numbers_and_claims_are_told_apart(mo
     """Where it fails, a claim has other words now: ``python -m tools.evidence`` writes the table anew."""
     table = (FOLDER / "README.md").read_text("utf-8")
     assert table == markdown(FOLDER)
+    first = {}
     for slug in ("missing-skips", "missing-mask", "heads"):
         issue = ISSUES[slug]
-        for one, two in pairwise(issue.claims_of(issue.arms_of())):
-            swapped = {one.id: two.sentence, two.id: one.sentence}
-            claims = tuple(replace(claim, sentence=swapped.get(claim.id, claim.sentence)) for claim in issue.claims)
-            with monkeypatch.context() as patch:
-                patch.setitem(ISSUES, slug, replace(issue, claims=claims))
-                assert markdown(FOLDER) != table, one.id
+        one, two, *_ = issue.claims_of(issue.arms_of())
+        swapped = {one.id: two.sentence, two.id: one.sentence}
+        claims = tuple(replace(claim, sentence=swapped.get(claim.id, claim.sentence)) for claim in issue.claims)
+        monkeypatch.setitem(ISSUES, slug, replace(issue, claims=claims))
+        first[slug] = f"| `{slug}` | {one.sentence} "
+    assert [slug for slug, row in first.items() if row not in table or row in markdown(FOLDER)] == []

@@ -41,17 +41,18 @@ def test_ctrl_c_ends_cleanly() -> None:
     interrupted()
 
 
-@pytest.mark.parametrize("after", [0.15, 0.3, 0.6, 0.9, 1.3, 1.8, 2.5])
-def test_ctrl_c_while_the_program_is_loaded_leaves_no_traceback(after: float) -> None:
-    process = begun("train", "--steps", "1000000")
-    time.sleep(after)  # a moment of starting, whichever it is on this machine
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate()
-    assert "Traceback" not in err
-    assert process.returncode in (-signal.SIGINT, 130)
+def test_ctrl_c_while_the_program_is_loaded_leaves_no_traceback() -> None:
+    processes = [begun("train", "--steps", "1000000") for _ in range(3)]
+    for process in processes:
+        time.sleep(0.4)  # moments of starting, whichever they are on this machine
+        process.send_signal(signal.SIGINT)
+    for process in processes:
+        _, err = process.communicate()
+        assert "Traceback" not in err
+        assert process.returncode in (-signal.SIGINT, 130)
 
 
-@pytest.mark.parametrize("arguments", [["train", "--steps", "30"], ["train", "--steps", "5", "--json"], ["issues"]])
+@pytest.mark.parametrize("arguments", [["train", "--steps", "5", "--json"], ["issues"]])
 def test_a_reader_that_leaves_is_no_error(arguments: list[str]) -> None:
     process = begun(*arguments)
     assert process.stdout is not None

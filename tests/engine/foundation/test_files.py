@@ -43,7 +43,7 @@ WRITER = f"""
 import sys
 from pathlib import Path
 from engine.foundation.files import write_whole
-for number in range(200):
+for number in range(80):
     write_whole(Path(sys.argv[1]), sys.argv[2] * {LONG})
 """
 
@@ -52,7 +52,7 @@ def test_a_reader_sees_the_old_or_the_new_while_two_processes_and_a_thread_write
     file = tmp_path / "contended"
     write_whole(file, "a" * LONG)
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(file), letter]) for letter in "bc"]
-    thread = Thread(target=lambda: [write_whole(file, "d" * LONG) for _ in range(200)])
+    thread = Thread(target=lambda: [write_whole(file, "d" * LONG) for _ in range(80)])
     thread.start()
     seen = set()
     while any(writer.poll() is None for writer in writers) or thread.is_alive():
@@ -116,29 +116,29 @@ def test_the_newest_are_kept_and_only_abandoned_half_written_files_are_deleted(
 
 
 def test_many_may_tidy_the_same_folder(tmp_path: Path) -> None:
-    for number in range(300):
+    for number in range(60):
         write_whole(tmp_path / f"{number}.txt", "")
     at_once(lambda _: keep_newest(tmp_path, "*.txt", 10))
-    assert names(tmp_path) == {f"{number}.txt" for number in range(290, 300)}
+    assert names(tmp_path) == {f"{number}.txt" for number in range(50, 60)}
 
 
 @pytest.mark.parametrize("whose", ["each its own", "one visitor's", "the same by all"])
-def test_thirty_give_to_the_same_folder_at_once_and_none_is_refused_or_lost(whose: str, tmp_path: Path) -> None:
-    together = Barrier(30)
+def test_many_give_to_the_same_folder_at_once_and_none_is_refused_or_lost(whose: str, tmp_path: Path) -> None:
+    people, files_each = 20, 4
+    together = Barrier(people)
 
-    def give_ten(number: int) -> None:
+    def give_some(number: int) -> None:
         visitor = Visitor("one" if whose == "one visitor's" else f"visitor {number}")
-        for n in range(10):
+        for n in range(files_each):
             together.wait(60)
-            give(
-                tmp_path / (f"{n}.txt" if whose == "the same by all" else f"{number}-{n}.txt"), "all", visitor, 300, 300
-            )
+            file = tmp_path / (f"{n}.txt" if whose == "the same by all" else f"{number}-{n}.txt")
+            give(file, "all", visitor, people * files_each, people * files_each)
 
-    with ThreadPoolExecutor(30) as threads:
-        list(threads.map(give_ten, range(30)))
-    assert len(names(tmp_path)) == (10 if whose == "the same by all" else 300)
+    with ThreadPoolExecutor(people) as threads:
+        list(threads.map(give_some, range(people)))
+    assert len(names(tmp_path)) == (files_each if whose == "the same by all" else people * files_each)
     assert {file.read_text() for file in tmp_path.glob("*.txt")} == {"all"}
-    assert len(names(tmp_path / "owners")) == 300, "each file has all of its owners"
+    assert len(names(tmp_path / "owners")) == people * files_each, "each file has all of its owners"
 
 
 def test_who_gives_many_loses_them_and_nobody_else_s(tmp_path: Path) -> None:

@@ -619,8 +619,10 @@ from engine.serving.limits import Limits
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
 from engine.serving.pool import Pool
+from engine.serving.processes import forked
 from tests.engine.fake_training import config
 from tests.engine.serving.test_limits import predict
+forked.WARM = ()  # it trains without torch
 limits = Limits(steps=10**6, runs_per_worker=2)
 pool = Pool(Runs(Path(sys.argv[1])), limits, 1, training=sys.argv[2], predict=predict)
 pool.start()

@@ -66,7 +66,7 @@ OWN_RANDOMNESS: tuple[dict[str, Any], ...] = (
 def test_so_they_are_where_a_batch_needs_a_second_draw_or_random_numbers_of_another_kind(
     settings: dict[str, Any],
 ) -> None:
-    assert_same_batches(parse({"task": "k_back", "k": 1, **settings}), [20] * 40)
+    assert_same_batches(parse({"task": "k_back", "k": 1, **settings}), [20] * 15)
 
 
 @pytest.mark.parametrize("task", [task for task, row in TASKS.items() if not row.corpus and task != "lookup"])

@@ -1,18 +1,26 @@
-"""A forked worker has all that a run may need beside its numbers: no first run imports a module, reads the code or starts git."""
+"""A forked worker has all that a run may need beside its numbers: no first run imports a module, reads the code or starts git. What it
+shares with the others has the room that a host sets aside."""
 
 import subprocess
 import sys
 
+import torch
+
+from engine.serving import host
+from engine.serving.processes.child import FORKS
 from tests.serving import ROOT
 
 CODE = """
-import sys
+import gc, os, sys
 from contextlib import suppress
 from importlib import import_module
 from engine.serving.processes.forked import WARM
 for module in WARM:
     import_module(module)
 warm = set(sys.modules)
+gc.collect()
+found = open("/proc/self/smaps_rollup" if os.path.exists("/proc/self/smaps_rollup") else os.devnull)
+anonymous = next((line.split()[1] for line in found if line.startswith("Anonymous")), 0)
 from engine.settings.architectures import ARCHITECTURES
 from engine.config.run_config import parse
 from engine.encodings import ENCODINGS
@@ -31,10 +39,14 @@ from engine.foundation.provenance import provenance
 opened = []
 sys.addaudithook(lambda event, given: opened.append(given[0]) if event in ("open", "subprocess.Popen") else None)
 provenance()
-print(trained > 30, opened, sorted(name for name in set(sys.modules) - warm if name.startswith("engine.")))
+print(anonymous, trained > 30, opened, sorted(name for name in set(sys.modules) - warm if name.startswith("engine.")))
 """
 
 
-def test_no_first_run_imports_a_module_or_looks_for_the_origin() -> None:
+def test_no_first_run_imports_a_module_or_looks_for_the_origin_and_what_all_share_has_its_room() -> None:
     done = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout.strip() == "True [] []", done.stderr
+    shared, _, told = done.stdout.strip().partition(" ")
+    assert told == "True [] []", done.stderr
+    assert host.brings_cuda() == (torch.version.cuda is not None)
+    if FORKS:  # else nothing is shared
+        assert 0.6 * host.SHARED_BYTES < int(shared) * 2**10 < host.SHARED_BYTES

@@ -13,7 +13,7 @@ from engine.runs.events import ARRAYS, Event, Finished, Progress, Snapshot, Star
 from engine.runs.record_options import SNAPSHOT_NOW
 from engine.training.train import begin, train
 
-STEPS, LOOKED_AT = 24, 17
+STEPS, LOOKED_AT = 14, 12
 SMALL = {"steps": STEPS, "warmup_steps": 4, "d_model": 16, "n_heads": 2, "batch_size": 8, "seq_len": 8}
 CONFIGS: dict[str, dict[str, Any]] = {
     "default": {},

@@ -221,11 +221,15 @@ def test_who_stops_takes_nothing_from_the_others_and_the_last_one_stops_the_run(
 
 def followed_by(pool: Pool, runs: list[ExperimentRun]) -> SharedRun:
     """A trial under way that all of these follow."""
-    found = None
-    while found is None:
+    found = list[SharedRun]()
+
+    def followed() -> bool:
         shared = [[trial.shared for trial in run.running_trials] for run in runs]
-        found = next((one for one in shared[0] if all(one in others for others in shared) and one.run.live), None)
-    return found
+        found[:] = [one for one in shared[0] if all(one in others for others in shared) and one.run.live]
+        return bool(found)
+
+    until(followed)
+    return found[0]
 
 
 def test_nobody_steers_a_shared_trial_and_one_that_is_stopped_is_trained_again(pool: Pool) -> None:

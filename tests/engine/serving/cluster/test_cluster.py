@@ -44,7 +44,7 @@ def until_places(pool: Pool, number: int) -> None:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoopbackCluster]:
-    with loopback_cluster(tmp_path_factory.mktemp("cluster"), workers=2) as running:
+    with loopback_cluster(tmp_path_factory.mktemp("cluster"), workers=2, light=True) as running:
         yield running
 
 
@@ -62,21 +62,6 @@ def test_the_scheduler_shares_runs_out_over_its_workers_and_all_their_steps_arri
     for run in map(wait_end, runs):
         assert (run.state, steps_of(run)) == ("finished", list(range(1, 201)))
     assert {run.machine for run in runs} == {cluster.address_of(worker) for worker in cluster.workers}
-
-
-def test_a_run_streams_pauses_steps_goes_on_and_stops(pool: Pool) -> None:
-    run = long_run(pool)
-    pool.steer(run.id, "pause")
-    until(lambda: run.state == "paused")
-    stood = run.step
-    pool.steer(run.id, "step")
-    until(lambda: run.step == stood + 1)
-    assert run.state == "paused"
-    pool.steer(run.id, "resume")
-    until(lambda: run.step > stood + 10)
-    pool.stop(run.id)
-    assert wait_end(run).state == "stopped"
-    assert steps_of(run) == list(range(1, run.step + 1))
 
 
 def test_a_run_that_has_left_its_place_goes_on_wherever_there_is_one(

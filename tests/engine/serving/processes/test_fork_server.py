@@ -15,7 +15,7 @@ import pytest
 from engine.serving.processes import child as children
 from engine.serving.processes import forked
 from engine.serving.processes.child import FORKS
-from engine.serving.processes.forked import FORK_SERVER, WARM, ForkServer
+from engine.serving.processes.forked import WARM, ForkServer
 from tests.engine.serving.processes.test_child import Child
 from tests.engine.serving.test_pool import PATIENCE, until
 
@@ -50,15 +50,18 @@ def end(*children: Child) -> list[str]:
 
 
 @forks
-def test_children_have_no_thread_no_file_and_no_random_state_of_each_other() -> None:
+def test_children_have_no_thread_no_file_and_no_random_state_of_each_other(
+    cold: ForkServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forked, "WARM", WARM)
     (first, one), (second, two) = told("first"), told("second")
     assert (one["arguments"], two["arguments"]) == (["first"], ["second"])
-    assert one["parent"] == two["parent"] == FORK_SERVER.pid
+    assert one["parent"] == two["parent"] == cold.pid
     for said in (one, two):
         assert (said["threads"], said["system threads"], said["cuda"]) == (1, 1, False)
         assert (said["files"], len(said["random"])) == ([0, 1, 2], 3)
     assert not set(one["random"]) & set(two["random"])
-    server = psutil.Process(FORK_SERVER.pid)
+    server = psutil.Process(cold.pid)
     assert (server.num_threads(), server.net_connections(kind="inet")) == (1, [])
     assert end(first, second) == ["exit code 0"] * 2
 
