@@ -47,8 +47,8 @@ from pages.parts.lab.text import find_levels, known_levels, recorded_for, show_c
 
 VIEW = PresetView("accuracy")
 """What stands first where no preset says what to look at."""
-SEEN: tuple[PanelName, ...] = ("accuracy", "pattern", "loss", "encoding")
-SEEN_OF_TEXT: tuple[PanelName, ...] = ("loss", "written", "pattern", "encoding")
+FIRST_PANELS: tuple[PanelName, ...] = ("accuracy", "pattern", "loss", "encoding")
+FIRST_PANELS_OF_TEXT: tuple[PanelName, ...] = ("loss", "written", "pattern", "encoding")
 FOLDED = ("accuracy", "attention", "similarity", "gradients", "memory")
 """The panels behind "More figures"."""
 MORE = "lab.more"
@@ -123,10 +123,10 @@ def layout(run: Run | None, config: RunConfig | None, view: PresetView) -> Layou
     """The picture, the panel that is to be looked at, one head, loss and encoding; the others folded."""
     drawn = run.config if run else config or RunConfig()
     first = [one for one in ALL if one == view.panel]
-    seen = SEEN_OF_TEXT if TASKS[drawn.task].corpus else SEEN
-    panels: dict[PanelName, None] = dict.fromkeys(("stack", *first, *seen, *ALL))
+    usual = FIRST_PANELS_OF_TEXT if TASKS[drawn.task].corpus else FIRST_PANELS
+    panels: dict[PanelName, None] = dict.fromkeys(("stack", *first, *usual, *ALL))
     names = [name for name in panels if drawn.architecture.attends or name not in ("pattern", "attention")]
-    folded = [name for name in FOLDED if name not in (*first, *seen)]
+    folded = [name for name in FOLDED if name not in (*first, *usual)]
     return Layout(names, run.config.task if run else "", known_levels(run), top_panels="lab", folded=folded)
 
 

@@ -16,12 +16,12 @@ def show_question(now: Presenting, question: Question) -> None:
     guess = guess_of(name).answer
     st.header(escaped(question.words), anchor=False)
     if shows("guess"):
-        told_text = shows("sentence") if now.on else guess is not None
-        if not (now.on and told_text):  # a room is not asked after the answer
-            closed = guesses_closed() or told_text
+        is_answered = shows("sentence") if now.on else guess is not None
+        if not (now.on and is_answered):  # a room is not asked after the answer
+            closed = guesses_closed() or is_answered
             ask_here(question, name, disabled=closed)
-        right = question.taught if told_text else ()
-        if told_text:
+        right = question.taught if is_answered else ()
+        if is_answered:
             tell_participants(right, "")
             st.subheader(verdict(question, guess, right), anchor=False)
         show_responses(right)

@@ -116,8 +116,8 @@ def _alone(claim: ClaimReport | None, shown: Finding) -> str:
     """The finding of one set of seen seeds and its effect, with a mark where it contradicts the shown one."""
     if claim is None or not claim.weighed.seeds:
         return "not run"
-    told = f"{claim.weighed.words}: {claim.weighed.effect:+.3g}"
-    return f"**contradicts** {told}" if contradict(claim.finding, shown) else told
+    sentence = f"{claim.weighed.words}: {claim.weighed.effect:+.3g}"
+    return f"**contradicts** {sentence}" if contradict(claim.finding, shown) else sentence
 
 
 def on_seeds(experiment: Experiment, first_seed: int, seeds: int) -> list[Experiment]:
@@ -140,9 +140,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add_scheduler(parser)
     given = parser.parse_args(arguments)
     given.write.mkdir(parents=True, exist_ok=True)
-    if asked := ISSUES.values() if given.all else given.experiments:
+    if chosen := ISSUES.values() if given.all else given.experiments:
         with warm_pool(given.scheduler) as pool:
-            for experiment in (one for each in asked for one in on_seeds(each, given.first_seed, given.seeds)):
+            for experiment in (one for each in chosen for one in on_seeds(each, given.first_seed, given.seeds)):
                 task = run_to_end(experiment, pool, as_json=False, extended=given.extended)
                 write_set([task.report], given.write)
     write_readme(given.write)

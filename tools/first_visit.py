@@ -52,8 +52,8 @@ def main() -> None:
                 ("a plain page", bare, "words", "first plot"),
             ]:
                 visits = [visit(browser, address, signs) for _ in range(VISITS)]
-                told = (f"{key} {statistics.median(one[key] for one in visits):.1f}" for key in visits[0])
-                print(f"{name}: {', '.join(told)}", flush=True)
+                medians = (f"{key} {statistics.median(one[key] for one in visits):.1f}" for key in visits[0])
+                print(f"{name}: {', '.join(medians)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ SKIPPED = 50
 """The steps at the start of a run that are not timed, or a quarter of a shorter run."""
 LEAST_RECORDED = 600
 """The fewest steps of a run whose recording is timed, as a run of that size has: the fewest snapshots are the same for all."""
-TO_LOOK_AT = "to look at"
+TO_CHECK = "to look at"
 CLOSE, CLOSE_IN_HALF, CLOSE_WHERE_DRAWN = 2e-3, 5e-2, 0.5
 """The largest relative difference of two losses that is not looked at: in float32, with bfloat16, and where the device draws random
 numbers, which differ from those of the CPU."""
@@ -393,18 +393,18 @@ def compared(given: Cases, ones: dict[str, Losses], others: dict[str, Losses], *
             far.append(" ".join([f"{name} {apart:.1g}", *(why for why in (one, other) if isinstance(why, str))]))
         else:
             near = max(near, apart)
-    counts = {"cases": len(given), TO_LOOK_AT: len(far), "largest difference of the others": near}
+    counts = {"cases": len(given), TO_CHECK: len(far), "largest difference of the others": near}
     return {**counts, "those": "; ".join(far)}
 
 
 def measure_losses(notes: Notes, device: str) -> None:
     given, note = cases(), partial(notes.measure, "losses")
-    own = {name: losses(case, device) for name, case in given.items()}
+    on_device = {name: losses(case, device) for name, case in given.items()}
     eagerly = {name: losses(case, device, eager=True) for name, case in given.items()}
     on_cpu = {name: losses(case, "cpu") for name, case in given.items()}
-    across = partial(compared, given, on_cpu, own, same_device=device == "cpu")
-    note("the device and the CPU", TO_LOOK_AT, across)
-    note("captured and eager", TO_LOOK_AT, partial(compared, given, eagerly, own, same_device=True))
+    across = partial(compared, given, on_cpu, on_device, same_device=device == "cpu")
+    note("the device and the CPU", TO_CHECK, across)
+    note("captured and eager", TO_CHECK, partial(compared, given, eagerly, on_device, same_device=True))
 
 
 MEASURES = {"steps": measure_steps, "seeds": measure_seeds, "losses": measure_losses}
@@ -414,9 +414,9 @@ def machine(device: str) -> str:
     """The card and its driver, or the processor; torch, Python, cores; the commit and the day."""
     card = cpu_name()
     if device == "cuda":
-        driver, asked = "unknown", ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader", "--id=0"]
+        driver, command = "unknown", ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader", "--id=0"]
         with suppress(OSError):
-            driver = subprocess.run(asked, capture_output=True, text=True).stdout.strip() or driver
+            driver = subprocess.run(command, capture_output=True, text=True).stdout.strip() or driver
         card = f"{torch.cuda.get_device_name()}, driver {driver}"
     about = f"torch {torch.__version__}, Python {platform.python_version()}, {cores()} cores"
     return f"{card}, {about}; commit {short_commit() or 'unknown'}, {today()}"

@@ -54,22 +54,22 @@ def written(notebook: Notebook) -> NotebookNode:
     if notebook.plays:
         hidden = {"tags": [SETUP], "jupyter": {"source_hidden": True}}  # it has thousands of lines
         setup.append(new_code_cell(UNPACK.format(packed=_packed(notebook.plays)), metadata=hidden))
-    own = read.cells[1:]  # the first is the file's docstring
-    for cell in own:
+    cells = read.cells[1:]  # the first is the file's docstring
+    for cell in cells:
         cell.metadata = {"tags": [TEST]} if cell.cell_type == "code" and cell.source.startswith(TESTS) else {}
-    for number, cell in enumerate([*setup, *own], start=-len(setup)):
+    for number, cell in enumerate([*setup, *cells], start=-len(setup)):
         cell.id = f"cell-{number}" if number >= 0 else f"setup-{-number}"
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, "attention_lab": provenance()}
-    whole: NotebookNode = nbformat.v4.new_notebook(cells=[*setup, *own], metadata=metadata)
+    whole: NotebookNode = nbformat.v4.new_notebook(cells=[*setup, *cells], metadata=metadata)
     return whole
 
 
 def run(read: NotebookNode) -> NotebookNode:
     """Run its cells in a folder of their own. Raises CellExecutionError where one fails."""
     with TemporaryDirectory() as folder:
-        place = {"metadata": {"path": folder}}
-        NotebookClient(read, timeout=LONGEST_CELL, record_timing=False, resources=place).execute()
+        resources = {"metadata": {"path": folder}}
+        NotebookClient(read, timeout=LONGEST_CELL, record_timing=False, resources=resources).execute()
     for output in (output for cell in read.cells for output in cell.get("outputs", ())):
         if FIGURE in output.get("data", {}):
             output.data = {FIGURE: _plain(output.data[FIGURE])}

@@ -91,9 +91,9 @@ def main() -> None:
     print("|---|---|--:|--:|--:|")
     for change in CHANGES:
         flat = {**MEDIUM, **settings(change)}
-        told, real = predict(parse({"device": "cpu", **flat})), real_peak(flat)
-        row = f"{told.peak / 2**20:.0f} | {real / 2**20:.0f} | {told.peak / max(1, real):.2f}"
-        print(f"| {change} | {'bound' if told.memory.saved is None else 'yes'} | {row} |", flush=True)
+        predicted, real = predict(parse({"device": "cpu", **flat})), real_peak(flat)
+        row = f"{predicted.peak / 2**20:.0f} | {real / 2**20:.0f} | {predicted.peak / max(1, real):.2f}"
+        print(f"| {change} | {'bound' if predicted.memory.saved is None else 'yes'} | {row} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -63,11 +63,11 @@ def free_port() -> int:
         return port
 
 
-def sign_of(process: subprocess.Popen[bytes], log: Path, look: Callable[[], Any]) -> Any:
+def sign_of(process: subprocess.Popen[bytes], log: Path, sign: Callable[[], Any]) -> Any:
     """The first true value of ``look``, by which a process is seen to have started. Raises RuntimeError with the end of its log."""
     deadline = time.monotonic() + 240
     while time.monotonic() < deadline and process.poll() is None:
-        if found := look():
+        if found := sign():
             return found
         time.sleep(0.05)
     raise RuntimeError(f"It did not start:\n{log.read_text(errors='replace')[-3000:]}")

@@ -48,11 +48,11 @@ def warm_up_never_ends(c: RunConfig) -> str:
 def _general(c: RunConfig) -> Iterator[str]:
     """The warnings that hold for every task."""
     attends, settings, acts_on = c.architecture.attends, c.encoding_settings, c.encoding.acts_on
-    seen, read = c.architecture.sees(c), shapes(c).length
+    reach, read = c.architecture.sees(c), shapes(c).length
     if not attends:
         yield f"A {c.family.upper()} has no attention: positional encoding, heads, scores and the MLP are not used."
-    if seen is not None and seen < read:
-        yield f"{c.n_layers} layers of convolutions see {seen} positions of {read}: what stands earlier cannot be known."
+    if reach is not None and reach < read:
+        yield f"{c.n_layers} layers of convolutions see {reach} positions of {read}: what stands earlier cannot be known."
     if acts_on == "nowhere" and c.family == "encoder" and TASKS[c.task].order_matters:
         yield "An encoder without positional encoding sees a bag of symbols: equal symbols get equal answers wherever they stand."
     if knows_offsets_only(c) and (beyond := c.task_settings.beyond_offsets(c)):

@@ -86,14 +86,14 @@ class Claim:
     @property
     def effect_numbers(self) -> list[tuple[str, str]]:
         """The numbers that the effect is computed from: (arm, metric)."""
-        asked: dict[tuple[str, str], None] = {}
+        requested: dict[tuple[str, str], None] = {}
 
         def note(arm: str, metric: str) -> np.ndarray:
-            asked[arm, metric] = None
+            requested[arm, metric] = None
             return np.full(1, np.nan)
 
         self.effect(note)
-        return list(asked)
+        return list(requested)
 
     @property
     def numbers(self) -> list[tuple[str, str]]:

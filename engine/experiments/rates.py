@@ -174,11 +174,13 @@ def _refuse_without_score(grid: RateGrid, trials: Sequence[Trial]) -> None:
     if any(score is not None for scores in grid.scores.values() for score in scores):
         return
     finished = [trial for trial in trials if not trial.failure]
-    asked = f"No learning rate can be chosen for the arm “{grid.arm}” by “{grid.metric}”"
+    sentence = f"No learning rate can be chosen for the arm “{grid.arm}” by “{grid.metric}”"
     if finished:
-        raise NoScore(f"{asked}: its trials have only {', '.join(sorted(finished[0].numbers))}.")
+        raise NoScore(f"{sentence}: its trials have only {', '.join(sorted(finished[0].numbers))}.")
     if trials and not grid.missing():
-        raise NoScore(f"{asked}: none of its trials finished at any of {len(grid.scores)} rates. {trials[-1].failure}")
+        raise NoScore(
+            f"{sentence}: none of its trials finished at any of {len(grid.scores)} rates. {trials[-1].failure}"
+        )
 
 
 def measured_grids(

@@ -94,9 +94,9 @@ def _after_no_success(config: RunConfig, rows: Sequence[Event]) -> NextStep:
     (before, loss_before), (after, loss_after) = ([fmean(row[i] for row in third) for i in (1, 2)] for third in thirds)
     rises = after - before > SLOPE
     if (rises or (loss_before - loss_after > SLOPE and after - before > -SLOPE)) and (above or far_off is None):
-        seen = f"Accuracy still rises ({before:.2f} to {after:.2f})" if rises else "The loss still falls"
-        seen += "" if rises else f" ({loss_before:.2f} to {loss_after:.2f})"
-        return NextStep(f"{seen}: give it more steps.", {"steps": 3 * config.steps})
+        reason = f"Accuracy still rises ({before:.2f} to {after:.2f})" if rises else "The loss still falls"
+        reason += "" if rises else f" ({loss_before:.2f} to {loss_after:.2f})"
+        return NextStep(f"{reason}: give it more steps.", {"steps": 3 * config.steps})
     if far_off is not None:
         return far_off
     if before - after > SLOPE:

@@ -79,13 +79,13 @@ def problems_in(
     """The problems that a validation found, at most one for each setting. ``elsewhere``: where there is a setting of a name that is not
     among the ``rows``, in a sentence."""
     by_name = {row.name: row for row in rows}
-    seen = set[str]()
+    names = set[str]()
     for item in error.errors(include_url=False):
         context = item.get("ctx") or {}
         name = str(context.get("setting") or item["loc"][0])
-        if name in seen:
+        if name in names:
             continue
-        seen.add(name)
+        names.add(name)
         given = context.get("given", flat.get(name, item["input"]))
         known, text = context.get("known") or (by_name[name].choices if name in by_name else ()), to_text(given)
         if item["type"] == "choice":

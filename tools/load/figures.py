@@ -65,9 +65,9 @@ class Watch:
         self._taken: dict[int, tuple[float, float]] = {}
         """The processor seconds of each process before the first look and at its last, with which one that has ended counts."""
         self._most: Figures = {}
-        self.look()
+        self.read()
 
-    def look(self) -> Figures:
+    def read(self) -> Figures:
         """The figures up to now."""
         workers = self._server.children(recursive=True)
         held, anonymous = dict[int, float](), 0.0
@@ -98,7 +98,7 @@ async def at_rest(server: psutil.Process) -> None:
     while cores > RESTS:
         watch = Watch(server)
         await asyncio.sleep(QUIET)
-        known = watch.look()
+        known = watch.read()
         cores = known["page process (cores)"] + known["workers (cores)"]
 
 
@@ -124,7 +124,7 @@ async def watching(server: psutil.Process) -> AsyncIterator[Watch]:
 
     async def go_on() -> None:
         while True:
-            watch.look()
+            watch.read()
             await asyncio.sleep(EVERY)
 
     looking = asyncio.create_task(go_on())

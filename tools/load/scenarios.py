@@ -49,7 +49,7 @@ async def lab(server: psutil.Process, address: str, sessions: int, steps: int, s
     async with open_tabs(address, queries) as tabs, watching(server) as watch:
         began = time.perf_counter()
         runs = await asyncio.gather(*map(train_and_move, tabs, phases(sessions), repeat(began + seconds)))
-        return moves_of(tabs) | settled_moves_of(tabs, began + SETTLED) | runs_of(runs) | watch.look()
+        return moves_of(tabs) | settled_moves_of(tabs, began + SETTLED) | runs_of(runs) | watch.read()
 
 
 async def issue(server: psutil.Process, address: str, sessions: int, seconds: float) -> Figures:
@@ -58,7 +58,7 @@ async def issue(server: psutil.Process, address: str, sessions: int, seconds: fl
         deadline = time.perf_counter() + seconds
         took = await asyncio.gather(*map(run_and_move, tabs, phases(sessions), repeat(deadline)))
         ended = {"Run to its end, median (s)": percentile(took, 0.5), "Run to its end, longest (s)": max(took)}
-        return moves_of(tabs) | ended | watch.look()
+        return moves_of(tabs) | ended | watch.read()
 
 
 async def mixed(server: psutil.Process, address: str, sessions: int, seconds: float) -> Figures:
@@ -70,7 +70,7 @@ async def mixed(server: psutil.Process, address: str, sessions: int, seconds: fl
         await asyncio.gather(*(tab.press(TRAIN) for tab in tabs[: len(issues)]))
         labels = [*(MORE for _ in issues), *(labels for _, labels in others)]
         await asyncio.gather(*map(move_until, tabs, labels, phases(sessions), repeat(deadline)))
-        return moves_of(tabs) | watch.look()
+        return moves_of(tabs) | watch.read()
 
 
 @asynccontextmanager

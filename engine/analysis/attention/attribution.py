@@ -80,20 +80,23 @@ def everything(position: int, *parts: Part) -> bool:
 def followed(snapshot: Snapshot, needs: Needs = everything) -> tuple[list[Path | None], AnswerLayer | None]:
     """The path to the answer at each position of the first sample, and the place where its answers arise. No path where no answer is asked;
     and nowhere with one layer, without attention, and in a snapshot that was stored before there were contributions."""
-    seen, tokens = contributions_in(snapshot), snapshot.samples[0].tokens if snapshot.samples else []
-    paths = [_path(seen, index, needs) if seen and seen.has_answer[index] else None for index in range(len(tokens))]
-    return paths, _answer_layer(seen, [path for path in paths if path]) if seen else None
+    contributions, tokens = contributions_in(snapshot), snapshot.samples[0].tokens if snapshot.samples else []
+    paths = [
+        _path(contributions, index, needs) if contributions and contributions.has_answer[index] else None
+        for index in range(len(tokens))
+    ]
+    return paths, _answer_layer(contributions, [path for path in paths if path]) if contributions else None
 
 
-def _answer_layer(seen: Contributions, paths: Sequence[Path]) -> AnswerLayer | None:
+def _answer_layer(contributions: Contributions, paths: Sequence[Path]) -> AnswerLayer | None:
     """The place where these answers arise; None as long as at most half of them arrive."""
     arriving = [path for path in paths if path.arrives]
     if 2 * len(arriving) <= len(paths):
         return None
     layer, _ = Counter(path.layer for path in arriving).most_common(1)[0]
     here = [path for path in arriving if path.layer == layer]
-    added = seen.heads[layer][:, [path.position for path in here]].sum(axis=1)  # [head]
-    head = _reading(seen, here[0].position, layer, int(added.argmax())).part.name if added.max() > 0 else ""
+    added = contributions.heads[layer][:, [path.position for path in here]].sum(axis=1)  # [head]
+    head = _reading(contributions, here[0].position, layer, int(added.argmax())).part.name if added.max() > 0 else ""
     induction = 2 * sum(path.induction for path in here) > len(here)
     return AnswerLayer(layer, head, "induction" if induction else f"most answers in layer {layer + 1}")
 
@@ -114,13 +117,15 @@ def contributions_in(snapshot: Snapshot) -> Contributions | None:
         whose=[(kind, head) for kind in kinds for head in range(contributions[kind].shape[1])],
         heads=np.concatenate([contributions[kind] for kind in kinds], axis=1),
         mlp=contributions.get("mlp", np.zeros_like(right[1:])),
-        attending={kind: _attending(patterns[kind], own=kind != "cross") for kind in KINDS if kind in patterns},
+        attending={
+            kind: _attending(patterns[kind], reads_itself=kind != "cross") for kind in KINDS if kind in patterns
+        },
     )
 
 
-def _attending(pattern: np.ndarray, *, own: bool) -> Attending:
+def _attending(pattern: np.ndarray, *, reads_itself: bool) -> Attending:
     """``pattern`` [layer, head, query, key]; ``own``: the keys are the positions of the queries."""
-    elsewhere = pattern * (1 - np.eye(*pattern.shape[-2:], dtype=pattern.dtype)) if own else pattern
+    elsewhere = pattern * (1 - np.eye(*pattern.shape[-2:], dtype=pattern.dtype)) if reads_itself else pattern
     read, weight = pattern.argmax(axis=-1).tolist(), pattern.max(axis=-1).tolist()
     return Attending(read, weight, elsewhere.max(axis=-1), elsewhere.argmax(axis=-1))
 
@@ -135,32 +140,37 @@ def answering_layer(right: np.ndarray, heads: np.ndarray, mlp: np.ndarray) -> in
     return int(np.where((gains >= GAIN) | (gains.max() < GAIN), added, -np.inf).argmax())
 
 
-def _path(seen: Contributions, position: int, needs: Needs) -> Path:
-    right, heads, mlp = (array[..., position] for array in (seen.right, seen.heads, seen.mlp))
+def _path(contributions: Contributions, position: int, needs: Needs) -> Path:
+    right, heads, mlp = (
+        array[..., position] for array in (contributions.right, contributions.heads, contributions.mlp)
+    )
     layer = answering_layer(right, heads, mlp)
     arrives = bool(right[-1] >= ARRIVED)
-    contributor, readings = _brought(seen, position, layer, partial(needs, position)) if arrives else ("", ())
-    induction = contributor in ("head", "mlp") and is_induction(readings, seen.symbols)
+    contributor, readings = _brought(contributions, position, layer, partial(needs, position)) if arrives else ("", ())
+    induction = contributor in ("head", "mlp") and is_induction(readings, contributions.symbols)
     before, after = right[layer : layer + 2].tolist()
     path = Path(position, arrives, layer, before, after, contributor, readings, induction, (), ())
-    answer_layer, links = arrival_words(path, right.tolist(), seen.sample), links_of(path, seen.symbols)
+    answer_layer, links = (
+        arrival_words(path, right.tolist(), contributions.sample),
+        links_of(path, contributions.symbols),
+    )
     return replace(path, answer_layer=in_pieces(answer_layer), links=in_pieces(links))
 
 
 def _brought(
-    seen: Contributions, position: int, layer: int, is_link: IsLink
+    contributions: Contributions, position: int, layer: int, is_link: IsLink
 ) -> tuple[Contributor, tuple[HeadReading, ...]]:
     """The part that brings the answer in its layer, and its readings."""
-    heads, mlp = seen.heads[layer][:, position], float(seen.mlp[layer][position])
+    heads, mlp = contributions.heads[layer][:, position], float(contributions.mlp[layer][position])
     added, strongest = heads.clip(min=0), int(heads.argmax())
     total = float(added.sum())
     by_mlp = mlp > FAR_MORE * total and is_link(Part("mlp", layer=layer))
     alone = added[strongest] >= STANDS_OUT * total
     shares = [] if total == 0 else [strongest] if alone else np.flatnonzero(2 * added >= added[strongest]).tolist()
-    readings = tuple(_reading(seen, position, layer, index) for index in shares)
+    readings = tuple(_reading(contributions, position, layer, index) for index in shares)
     links = tuple(reading for reading in readings if is_link(reading.part)) or _together(readings, is_link)
     if links and links == _alike(links):
-        return "mlp" if by_mlp else "head", (*links, *_below(seen, links[0], is_link))
+        return "mlp" if by_mlp else "head", (*links, *_below(contributions, links[0], is_link))
     return ("mlp", ()) if by_mlp and not links else ("several", links)
 
 
@@ -178,22 +188,24 @@ def _alike(readings: Sequence[HeadReading]) -> tuple[HeadReading, ...]:
     return tuple(one for one in readings if strongest and (one.which, one.read) == (strongest.which, strongest.read))
 
 
-def _reading(seen: Contributions, position: int, layer: int, index: int) -> HeadReading:
-    which, head = seen.whose[index]
-    of = seen.attending[which]
+def _reading(contributions: Contributions, position: int, layer: int, index: int) -> HeadReading:
+    which, head = contributions.whose[index]
+    of = contributions.attending[which]
     return HeadReading(which, layer, head, position, of.read[layer][head][position], of.weight[layer][head][position])
 
 
-def _below(seen: Contributions, reading: HeadReading, is_link: IsLink) -> Iterator[HeadReading]:
+def _below(contributions: Contributions, reading: HeadReading, is_link: IsLink) -> Iterator[HeadReading]:
     """The earlier readings at the position that a head reads, layer by layer downwards."""
-    encodes = reading.which in ("cross", "encoder") and "encoder" in seen.attending
-    kinds: Sequence[Which] = ("encoder",) if encodes else [kind for kind in ("self", "cross") if kind in seen.attending]
-    top = len(seen.attending["encoder"].elsewhere) if reading.which == "cross" else reading.layer
+    encodes = reading.which in ("cross", "encoder") and "encoder" in contributions.attending
+    kinds: Sequence[Which] = (
+        ("encoder",) if encodes else [kind for kind in ("self", "cross") if kind in contributions.attending]
+    )
+    top = len(contributions.attending["encoder"].elsewhere) if reading.which == "cross" else reading.layer
     position = reading.read
     for layer in reversed(range(top)):
         options = [
             HeadReading(kind, layer, head, position, int(of.other[layer, head, position]), float(weight))
-            for kind, of in ((kind, seen.attending[kind]) for kind in kinds)
+            for kind, of in ((kind, contributions.attending[kind]) for kind in kinds)
             for head, weight in enumerate(of.elsewhere[layer, :, position])
             if weight >= STANDS_OUT
         ]
@@ -201,7 +213,7 @@ def _below(seen: Contributions, reading: HeadReading, is_link: IsLink) -> Iterat
         alone = next(((option,) for option in strongest_first if is_link(option.part)), ())
         if links := alone or _together(_alike(options), is_link):
             yield from links
-            yield from _below(seen, links[0], is_link)
+            yield from _below(contributions, links[0], is_link)
             return
 
 

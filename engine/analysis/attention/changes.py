@@ -40,23 +40,23 @@ def without_heads(
     """The model unchanged, and without some heads, with every softmax at a temperature."""
     model, batch = model_of(request), sample_of(request.config, sample)
 
-    def seen(model: Transformer) -> HeadView:
+    def view_of(model: Transformer) -> HeadView:
         return head_view(pattern_at(model, batch, part), held_out_metrics(request.config, model, written_out=True))
 
     changed = ablated(model, in_all_layers(request.config, off))
     with tempered(changed, temperature):
-        return {"before": seen(model), "after": seen(changed)}
+        return {"before": view_of(model), "after": view_of(changed)}
 
 
 def each_head_off(request: ModelRequest) -> EachHeadOff:
     """Held-out metrics with one head switched off at a time."""
     config, model = request.config, model_of(request)
-    places = heads_in(config, len(model.stack.blocks))
+    heads = heads_in(config, len(model.stack.blocks))
     rows = []
-    for part in places[:MOST_HEADS]:
+    for part in heads[:MOST_HEADS]:
         without = ablated(model, in_all_layers(config, [part]))
         rows.append({"part": part, **held_out_metrics(config, without)})
-    return {"whole": held_out_metrics(config, model), "rows": rows, "left_out": len(places) - len(rows)}
+    return {"whole": held_out_metrics(config, model), "rows": rows, "left_out": len(heads) - len(rows)}
 
 
 def in_all_layers(config: RunConfig, heads: Iterable[Part]) -> list[Part]:

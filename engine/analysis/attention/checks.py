@@ -141,15 +141,15 @@ def code_of(check: Check) -> str:
 def switch_faults_on(request: ModelRequest, sample: SampleRequest, part: Part, faults: tuple[str, ...]) -> Faulty:
     """The model as trained and with the faults switched on."""
 
-    def seen(which: ModelRequest) -> FaultyHead:
+    def weights_of(which: ModelRequest) -> FaultyHead:
         model, batch = model_of(which), sample_of(request.config, sample)
         with torch.no_grad():
             moved = influence(model, batch)
         head = head_view(pattern_at(model, batch, part), held_out_metrics(request.config, model))
         return {**head, "influence": array(moved), "checks": check_model(model, batch)}
 
-    before = seen(request)
-    return {"before": before, "after": seen(with_faults(request, faults)) if faults else before}
+    before = weights_of(request)
+    return {"before": before, "after": weights_of(with_faults(request, faults)) if faults else before}
 
 
 def entropy_at_first(widths: tuple[int, ...] = WIDTHS, keys: int = 32) -> dict[str, list[float]]:

@@ -94,21 +94,23 @@ def sample_of(config: RunConfig, request: SampleRequest) -> Batch:
 
 def sequence(config: RunConfig, request: SampleRequest) -> SequenceRead:
     """The tokens that the model reads, by name."""
-    own, given = config.task_settings, request.text.strip()
+    settings, given = config.task_settings, request.text.strip()
     batch = sample_of(config, request)
     corpus = TASKS[config.task].corpus
     shorter = given and not corpus and len(numbers_of(config, given)) < shortest_known(config)
     return {
         "tokens": {which: tokens_at(config, batch, which) for which in attentions_of(config)},
-        "unknown": read_text(own.encoded(), given).unknown if given and isinstance(own, TextSettings) else [],
+        "unknown": read_text(settings.encoded(), given).unknown if given and isinstance(settings, TextSettings) else [],
         "new_length": lengths_in_words(config) if shorter else "",
     }
 
 
 def user_sequence(config: RunConfig, text: str) -> Batch:
     """The reader's own tokens with the task's answer; of a text task, any text. Raises ValueError with one sentence."""
-    data, spec, own = data_of(config), TASKS[config.task], config.task_settings
-    symbols = read_text(own.encoded(), text).tokens if isinstance(own, TextSettings) else numbers_of(config, text)
+    data, spec, settings = data_of(config), TASKS[config.task], config.task_settings
+    symbols = (
+        read_text(settings.encoded(), text).tokens if isinstance(settings, TextSettings) else numbers_of(config, text)
+    )
     shortest, longest = spec.shortest + bool(spec.corpus), config.seq_len + bool(spec.corpus)
     if not shortest <= len(symbols) <= longest:
         given, trained = len(symbols), lengths_in_words(config)
@@ -117,7 +119,7 @@ def user_sequence(config: RunConfig, text: str) -> Batch:
     if spec.corpus:  # the answer to a text is the text itself, shifted by one token
         return data.frame(line[:, :-1], line[:, 1:])
     try:
-        answer = data.task.answer(line, own)
+        answer = data.task.answer(line, settings)
     except (RuntimeError, IndexError, ValueError) as error:
         raise ValueError(f"Your tokens are no question of the task {spec.label}; an example: {spec.sample}.") from error
     return data.frame(line, answer)
@@ -125,8 +127,8 @@ def user_sequence(config: RunConfig, text: str) -> Batch:
 
 def numbers_of(config: RunConfig, text: str) -> list[int]:
     """The numbers of token names. Raises ValueError that names the first unknown token."""
-    own, names = config.task_settings, text.replace(",", " ").split()
-    known = token_names(config, list(range(own.n_symbols + len(own.named_tokens))))
+    settings, names = config.task_settings, text.replace(",", " ").split()
+    known = token_names(config, list(range(settings.n_symbols + len(settings.named_tokens))))
     number = {name: part for part, name in reversed(list(enumerate(known)))}
     for name in names:
         if name not in number:
@@ -177,9 +179,9 @@ def positions_at(batch: Batch, part: Part) -> Positions:
 
 def tokens_at(config: RunConfig, batch: Batch, which: str) -> tuple[list[str], list[str]]:
     """Names of the query and of the key tokens of the first sequence."""
-    own = token_names(config, batch.inputs[0].tolist())
-    source = own if batch.source is None else token_names(config, batch.source[0].tolist())
-    return (source if which == "encoder" else own), (own if which == "self" else source)
+    tokens = token_names(config, batch.inputs[0].tolist())
+    source = tokens if batch.source is None else token_names(config, batch.source[0].tolist())
+    return (source if which == "encoder" else tokens), (tokens if which == "self" else source)
 
 
 def blocked_in(scores: Tensor) -> Tensor:

@@ -60,8 +60,8 @@ def tap_name(config: RunConfig, which: Which, layer: int) -> str:
 def weights_of_one_sequence(config: RunConfig) -> int:
     """The number of attention weights of one sequence, over all layers and heads."""
     sizes = shapes(config)
-    own, source = sizes.length, sizes.source_length or 0
-    return config.n_layers * config.n_heads * (own * own + own * source + source * source)
+    length, source = sizes.length, sizes.source_length or 0
+    return config.n_layers * config.n_heads * (length * length + length * source + source * source)
 
 
 def shortest_known(config: RunConfig) -> int:

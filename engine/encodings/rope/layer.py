@@ -37,28 +37,28 @@ class ScaledRotation(Rotation):
 
     trained: int
     """L, the longest length read in training."""
-    own: RopeSettings
+    settings: RopeSettings
 
     def scale(self, length: int) -> float:
         """s for a sequence that ends at this length; 1 within the trained length."""
-        if self.own.rope_scaling == "none" or length <= self.trained:
+        if self.settings.rope_scaling == "none" or length <= self.trained:
             return 1.0
-        return self.own.rope_scale_factor or length / self.trained
+        return self.settings.rope_scale_factor or length / self.trained
 
     def frequencies(self, length: int) -> Tensor:
-        s, own = self.scale(length), geometric_frequencies(self.d_head, self.base)
+        s, geometric = self.scale(length), geometric_frequencies(self.d_head, self.base)
         if s == 1.0:
-            return own
-        if self.own.rope_scaling == "pi":
-            return own / s
-        if self.own.rope_scaling == "ntk":
+            return geometric
+        if self.settings.rope_scaling == "pi":
+            return geometric / s
+        if self.settings.rope_scaling == "ntk":
             return geometric_frequencies(self.d_head, self.base * s ** (self.d_head / (self.d_head - 2)))
-        kept = ramp(own * self.trained / (2 * math.pi), self.own.yarn_alpha, self.own.yarn_beta)
-        return (1 - kept) * own / s + kept * own
+        kept = ramp(geometric * self.trained / (2 * math.pi), self.settings.yarn_alpha, self.settings.yarn_beta)
+        return (1 - kept) * geometric / s + kept * geometric
 
     def temperature(self, length: int) -> float:
         """1 / sqrt(t) in YaRN's terms; 1 for the other scalings."""
-        return 0.1 * math.log(self.scale(length)) + 1 if self.own.rope_scaling == "yarn" else 1.0
+        return 0.1 * math.log(self.scale(length)) + 1 if self.settings.rope_scaling == "yarn" else 1.0
 
 
 def ramp(rotations: Tensor, alpha: float, beta: float) -> Tensor:
@@ -69,10 +69,10 @@ def ramp(rotations: Tensor, alpha: float, beta: float) -> Tensor:
 class Rope(PositionalEncoding):
     """Rotates queries and keys; nothing is learned."""
 
-    def __init__(self, config: BaseConfig, own: RopeSettings, *, max_positions: int, causal: bool) -> None:
+    def __init__(self, config: BaseConfig, settings: RopeSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
-        self.rotation = ScaledRotation(config.head_width, own.rope_base, max_positions, own)
-        self.layout = own.rope_layout
+        self.rotation = ScaledRotation(config.head_width, settings.rope_base, max_positions, settings)
+        self.layout = settings.rope_layout
 
     def rotate(self, t: Tensor, positions: Positions) -> Tensor:
         return rotated(t, positions, self.rotation, self.layout)

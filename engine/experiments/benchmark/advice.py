@@ -54,8 +54,8 @@ def advice(
         return Advice("There is no answer: no encoding here meets this.", tuple(order))
     start = order[0]
     others = {NEEDS[need]: found for need, found in best.items() if start not in found}
-    asked = [one.slug for need in best for one in needed_by(need)]
-    far = [longer[slug] for slug in asked if longer[slug].times == LONGER > columns[slug].times]
+    slugs = [one.slug for need in best for one in needed_by(need)]
+    far = [longer[slug] for slug in slugs if longer[slug].times == LONGER > columns[slug].times]
     others[f"test at {LONGER} times the length"] = _in_all(far) & allowed
     free = {name: met(name, best) for name in costs if meets("parameters", costs, name)}
     others[NEEDS["parameters"]] = frozenset(name for name in free if 0 < free[name] == max(free.values()))

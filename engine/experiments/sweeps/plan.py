@@ -71,8 +71,8 @@ class Plan(Parameters):
 
     def config(self, kind: str, tick: int) -> RunConfig:
         """The model's config at one length or depth; its length is :meth:`length_at`. Raises ConfigError."""
-        own: dict[str, Any] = {**_base(self), **KINDS[kind].settings, "n_layers": self.depth_at(tick)}
-        return parse(own | {"d_model": width_of(self, kind)})
+        settings: dict[str, Any] = {**_base(self), **KINDS[kind].settings, "n_layers": self.depth_at(tick)}
+        return parse(settings | {"d_model": width_of(self, kind)})
 
 
 def _base(plan: Plan) -> dict[str, Any]:

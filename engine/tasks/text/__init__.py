@@ -81,8 +81,9 @@ class TextSettings(TaskSettings):
             allowed, hint = f"at least {enough} in an experiment on this text", ""
         else:
             allowed, hint = f"no number of {self.unit} in an experiment on this text", INSTEAD[self.unit]
-        told = f"{fine_percent(self.unknown_share())} of its held-out tokens would be unknown, and at most {percent(MOST_UNKNOWN)} may be"
-        raise ConfigError([Problem("vocab_size", str(self.vocab_size), f"{allowed}, since {told}", hint)])
+        share, limit = fine_percent(self.unknown_share()), percent(MOST_UNKNOWN)
+        sentence = f"{share} of its held-out tokens would be unknown, and at most {limit} may be"
+        raise ConfigError([Problem("vocab_size", str(self.vocab_size), f"{allowed}, since {sentence}", hint)])
 
     def _unknown_shares(self) -> np.ndarray:
         return unknown_shares(self.text, self.plays, self.unit, "held out" if self.split == "plays" else "trained")

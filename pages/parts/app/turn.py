@@ -110,11 +110,11 @@ def _begin(*, behind: bool = False) -> None:
     who has many tabs at work."""
     beside = _script_run.beside
     assert beside is not None, "This is called inside of in_turn."
-    own = beside.turns.take(MAX_WAIT_SECONDS)
+    of_visitor = beside.turns.take(MAX_WAIT_SECONDS)
     overdrawn = PACE.wait(beside.visitor) if number_here() > 1 else 0.0
     time.sleep(min(MAX_WAIT_SECONDS, overdrawn))
     everybody = _turns.take(PATIENCE, behind=behind or overdrawn > 0 or beside.number > TABS)
-    _script_run.taken = [turns for turns, called in ((_turns, everybody), (beside.turns, own)) if called]
+    _script_run.taken = [turns for turns, called in ((_turns, everybody), (beside.turns, of_visitor)) if called]
     _script_run.began, _script_run.price = time.thread_time(), price(number_here(), beside.number)
 
 

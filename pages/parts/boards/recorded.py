@@ -62,8 +62,8 @@ def run_named(name: str) -> Run | None:
 
 def runs_of_visitor(fits: Callable[[Run], bool], *others: Run | None) -> dict[str, Run]:
     """This visitor's runs that fit, by id, newest first, after ``others``. The recorded runs, which all have, are not among them."""
-    own = (run for run in server.pool().runs.recent(visitor().id, MOST_RUNS) if fits(run))
-    return {run.id: run for run in (*others, *own) if run is not None and not is_recorded(run)}
+    of_visitor = (run for run in server.pool().runs.recent(visitor().id, MOST_RUNS) if fits(run))
+    return {run.id: run for run in (*others, *of_visitor) if run is not None and not is_recorded(run)}
 
 
 def run_in_words(run: Run) -> str:

@@ -45,7 +45,7 @@ TITLES = {
     "bias": "what each head adds to the scores",
 }
 """What the picture of an encoding shows, by the kind of its profile."""
-PLACES = {
+ACTS_ON = {
     "nowhere": "Adds nothing: only a causal mask can then tell positions apart.",
     "embedding": "Added to the token embedding, once.",
     "scores": "Added to every score, in each layer.",
@@ -137,7 +137,7 @@ def profile_facts(config: RunConfig, profile: Profile, shown: int) -> None:
         parts.append(f"a forward pass takes **{timing['ratio']:.2f} ×** as long as without ({interval})")
     st.markdown(" · ".join(parts), help=HELP)
     source = f"[{row.source}]({row.url})" if row.url else row.source
-    sentences = (PLACES.get(row.acts_on, ""), row.shown_as, beyond(config, profile, shown), f"Source: {source}.")
+    sentences = (ACTS_ON.get(row.acts_on, ""), row.shown_as, beyond(config, profile, shown), f"Source: {source}.")
     st.caption(" ".join(filter(None, sentences)))
 
 

@@ -58,14 +58,14 @@ def parts_form(side: str) -> None:
 
 def numbers_of(design: DesignedSettings) -> list[str]:
     """The numbers that this design has."""
-    features, readout, place = design.design_features, design.design_readout, design.design_place
+    features, readout, acts_at = design.design_features, design.design_readout, design.design_place
     there = {
         "design_width": readout != "direct" and features != "convolution",
         "design_hidden": "network" in (features, readout),
         "design_base": features == "sinusoids",
         "design_length_scale": features == "fourier",
         "design_reach": features == "convolution",
-        "design_init_std": not (features in ("sinusoids", "fourier") and place == "rotation"),
+        "design_init_std": not (features in ("sinusoids", "fourier") and acts_at == "rotation"),
     }
     return [name for name, has in there.items() if has]
 
@@ -96,7 +96,7 @@ def show_design() -> None:
         _show_guide(parts)
 
 
-def asked_comparison() -> Comparison:
+def requested_comparison() -> Comparison:
     """The comparison that Run starts."""
     values = SETTINGS.requested()
     return Comparison(design_of(values, designed_side(values)), values[AGAINST], values[ON_TASKS], values["seeds"])
@@ -105,7 +105,7 @@ def asked_comparison() -> Comparison:
 def _run_form(name: str, run: ExperimentRun | None) -> None:
     """Run, what it compares with behind a heading, and the way into the lab."""
     running, experiment, problem = run is not None and run.state == "running", None, ""
-    comparison = asked_comparison()
+    comparison = requested_comparison()
     try:
         experiment = comparison.experiment
     except (ConfigError, ValueError) as error:
@@ -125,7 +125,7 @@ def _run_form(name: str, run: ExperimentRun | None) -> None:
 
 
 def _run_request() -> RunRequest:
-    comparison, shown = asked_comparison(), value(EXPERIMENT) or ""
+    comparison, shown = requested_comparison(), value(EXPERIMENT) or ""
     return RunRequest(
         comparison.experiment, lambda name: SETTINGS.put({EXPERIMENT: name}), shown, comparison=comparison
     )

@@ -168,12 +168,12 @@ def evidence_styled(order: Sequence[str], columns: Sequence[Column], costs: Mapp
         index=pd.Index([escaped(ENCODINGS[name].label) for name in order], name="Encoding"),
         columns=[*map(head, columns), *COUNTED],
     )
-    icon = [[*(look(one, name) for one in columns), *[""] * len(COUNTED)] for name in order]
+    icon = [[*(icon_of(one, name) for one in columns), *[""] * len(COUNTED)] for name in order]
     shade = pd.DataFrame(icon, index=frame.index, columns=frame.columns)
     return whole_lines(frame, [*STYLES, *_dots(order)]).apply(lambda _: shade, axis=None)
 
 
-def look(one: Column, name: str) -> str:
+def icon_of(one: Column, name: str) -> str:
     """The style of a cell, by the numbers that its column shows."""
     state = one.cells[name]["state"]
     if state in ("not learned", "not measured"):
@@ -198,8 +198,8 @@ def _unknown(one: Column) -> str:
 def _dots(order: Sequence[str]) -> list[CSSDict]:
     """A dot in the colour of the encoding before its name. It is no text, so that a screen reader does not read it."""
     return [
-        {"selector": f"tbody tr:nth-child({place}) th p::before", "props": f"{DOT}; background: {ENCODINGS[name].color}"}
-        for place, name in enumerate(order, start=1)
+        {"selector": f"tbody tr:nth-child({number}) th p::before", "props": f"{DOT}; background: {ENCODINGS[name].color}"}
+        for number, name in enumerate(order, start=1)
     ]  # fmt: skip
 
 
@@ -225,8 +225,8 @@ def _short_query(config: RunConfig) -> dict[str, str]:
 
 
 def _short(cell: TableCell) -> str:
-    said = {"not measured": "Try it", "no row": "cannot run", "not learned": "not learned"}
-    return said.get(cell["state"]) or f"{cell['number']:.{DECIMALS}f}"
+    words = {"not measured": "Try it", "no row": "cannot run", "not learned": "not learned"}
+    return words.get(cell["state"]) or f"{cell['number']:.{DECIMALS}f}"
 
 
 def hover(one: Column, name: str) -> str:

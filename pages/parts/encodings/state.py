@@ -185,7 +185,7 @@ class EncodingsSettings(ModelSettings[EncodingsState]):
             given = {
                 name[len(side) + 1 :]: query[name] for name in specific & exist.keys() if name.startswith(f"{side}.")
             }
-            found, problems = leniently(given, partial(_own_settings, values[side]))
+            found, problems = leniently(given, partial(_specific_settings, values[side]))
             values |= {f"{side}.{name}": getattr(found, name) for name in given}
             ignored += [replace(problem, setting=f"{side}.{problem.setting}") for problem in problems]
         if query.keys() <= {*SIDES, EXPERIMENT} and (kept := find_comparison(values[EXPERIMENT] or "")):
@@ -202,7 +202,7 @@ class EncodingsSettings(ModelSettings[EncodingsState]):
         return {name: to_text(request[name]) for name in away}
 
 
-def _own_settings(encoding: str, given: Mapping[str, object]) -> Any:
+def _specific_settings(encoding: str, given: Mapping[str, object]) -> Any:
     """The settings of an encoding. Raises ConfigError, of a design also where its parts do not go together."""
     if encoding == DESIGN:
         return design_config(given).encoding_settings

@@ -80,8 +80,8 @@ def _mount(drawing: Drawing, name: str, shown: Shown) -> None:
         last = st.session_state[key] = (stamp, drawing.sections(shown))
     version, picked = str(hash(stamp)), drawing.on_picked
     line = {"state": "", "share": 0.0, "words": "", "problem": ""} if drawing.quiet else status(shown, drawing.name_of)
-    told_text = mount(drawing.key, name, version, last[1], name=shown.name, status=line, on_picked=picked)
-    if picked is not nothing and told_text.picked:
+    reply = mount(drawing.key, name, version, last[1], name=shown.name, status=line, on_picked=picked)
+    if picked is not nothing and reply.picked:
         st.rerun()  # what was picked changes the page around the board
 
 
@@ -175,8 +175,8 @@ def show_claims(shown: Shown) -> None:
 
 def as_json(shown: Shown) -> str:
     """The report as the command line prints it, and the trials behind it with their curves."""
-    told_text = {**shown.to_json(), "origin": shown.origin, "trials": [asdict(trial) for trial in shown.trials]}
-    return json.dumps(told_text, indent=1, allow_nan=False)
+    content = {**shown.to_json(), "origin": shown.origin, "trials": [asdict(trial) for trial in shown.trials]}
+    return json.dumps(content, indent=1, allow_nan=False)
 
 
 def as_csv(shown: Shown) -> str:

@@ -87,8 +87,8 @@ def ask_alone(question: Question, name: str, observed: Observed | None) -> Direc
     """The question, which takes a guess until a guess is told what the run says; returns the guess."""
     guess = guess_of(name).answer
     st.markdown(f"**{escaped(question.words)}**")
-    told_text = guess is not None and observed is not None
-    ask_here(question, name, disabled=told_text)
+    is_over = guess is not None and observed is not None
+    ask_here(question, name, disabled=is_over)
     return guess
 
 

@@ -151,9 +151,9 @@ def _make_room(network: str) -> None:
 
 
 def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:
-    name, own = words.get(NAME, "").strip(), words.get(OF_READER, "").strip()
+    name, user_text = words.get(NAME, "").strip(), words.get(OF_READER, "").strip()
     head = html("<h1>Hand-in</h1><p class=line>{}</p>", f"Name: {name}")
-    sentence = html("<h2>In my own words</h2><p class=own>{}</p>", own) if own else ""
+    sentence = html("<h2>In my own words</h2><p class=own>{}</p>", user_text) if user_text else ""
     # A list, since another tab may add a note meanwhile.
     rows = joined(_section(number, note) for number, note in enumerate(list(notes), start=1))
     return document(f"Hand-in {name}".strip(), html("{}{}{}", head, rows, sentence))
@@ -163,9 +163,9 @@ def _section(number: int, note: Note) -> Markup:
     guessed = (note.guessed or "no guess before the result") if note.question else ""
     found = note.found or ("it had not ended when it was last looked at" if note.ran else "")
     lines = (("Guessed", guessed), ("Ran", note.ran or "nothing yet"), ("Found", found))
-    told_text = joined(html("<p><b>{}:</b> {}</p>", label, words) for label, words in lines if words)
+    answers = joined(html("<p><b>{}:</b> {}</p>", label, words) for label, words in lines if words)
     return html(
-        "<section><h2>{}. {}</h2><p>{}</p>{}{}</section>", number, note.title, note.question, told_text, note.figure
+        "<section><h2>{}. {}</h2><p>{}</p>{}{}</section>", number, note.title, note.question, answers, note.figure
     )
 
 
@@ -260,8 +260,8 @@ def _teach(number: int, step: LessonStep) -> Markup:
     title = _title(number, step, counted(step.minutes, "minute"))
     question, found = step.question, _result_of(step)
     if step.slide or question is None:
-        own = html("<p class=own><b>Say.</b> {}</p>", step.slide.text) if step.slide and step.slide.text else Markup()
-        return html("<section>{}{}{}</section>", title, own, _request(question))
+        say = html("<p class=own><b>Say.</b> {}</p>", step.slide.text) if step.slide and step.slide.text else Markup()
+        return html("<section>{}{}{}</section>", title, say, _request(question))
     tells = ISSUES[step.issue].summary if step.issue else " ".join(step.guide.text) if step.guide else ""
     sentence = html("<p><b>Say.</b> {} One sample: {}</p>", tells, _sample(step, question))
     request = _request(question, found.finding.right if found else ())
@@ -280,12 +280,12 @@ def _lab(step: LessonStep) -> Markup:
     """What a step in the lab trains, and how to prepare it: nothing was measured beforehand."""
     config, preset = step.config, step.preset
     size = f"{n_parameters(config):,} parameters, {counted(config.steps, 'step')}"
-    look = html("<p><b>Look.</b> {}</p>", preset.look_at) if preset else Markup()
+    watched = html("<p><b>Look.</b> {}</p>", preset.look_at) if preset else Markup()
     expected = f"We expect that it {preset.expects}. " if preset else ""
     return html(
         "<p><b>What trains.</b> {}.</p>{}<p><b>What comes out.</b> {}The sentence is computed from the run. Train it in the lab before the "
         "class: with the same seed it ends the same way.</p>",
-        ", ".join(filter(None, (step.settings_in_words, size))), look, expected,
+        ", ".join(filter(None, (step.settings_in_words, size))), watched, expected,
     )  # fmt: skip
 
 
@@ -319,8 +319,8 @@ def _further(issue: Issue) -> Markup:
     claims = [one for one in shipped_claims(issue) if one.claim.id != issue.key_figure.claim]
     claims.sort(key=lambda one: one.finding is Finding.HOLDS)
     form = "{} <span class=light>{}</span> <b>{}.</b>"
-    told_text = ((one.claim.sentence, one.claim.condition, one.finding.words) for one in claims[:MOST_FURTHER])
-    words = listed(html(form, *one) for one in told_text)
+    answers = ((one.claim.sentence, one.claim.condition, one.finding.words) for one in claims[:MOST_FURTHER])
+    words = listed(html(form, *one) for one in answers)
     return html("<p><b>If somebody says</b></p>{}", words) if words else words
 
 

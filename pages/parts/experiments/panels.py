@@ -51,12 +51,12 @@ def status_words(shown: Shown, name_of: Callable[[str], str] = str) -> str:
     seeds = f"{list(ended.values()).count(len(arms))} of {counted(len(shown.seeds), 'seed')}"
     if shown.state == "running":
         parts = [f"{len(shown.trials)} of {counted(len(arms) * len(shown.seeds), 'training')}"] if shown.trials else []
-        places = [trial.queue_position for trial in shown.running if trial.queue_position]
-        if places and len(places) == len(shown.running):
-            parts.append(f"waiting for a worker, place {min(places)} in the queue")
+        positions = [trial.queue_position for trial in shown.running if trial.queue_position]
+        if positions and len(positions) == len(shown.running):
+            parts.append(f"waiting for a worker, place {min(positions)} in the queue")
         elif shown.seconds_left is not None:
             parts.append(f"about {in_time(shown.seconds_left)} left")
-        return " · ".join(parts + ([f"now {_now(shown.running, name_of)}"] if shown.running and not places else []))
+        return " · ".join(parts + ([f"now {_now(shown.running, name_of)}"] if shown.running and not positions else []))
     if not shown.trials:
         return f"{seeds}: nothing was measured"
     return f"{seeds} ({shown.which_seeds}) · {in_time(shown.seconds)}"
@@ -84,7 +84,7 @@ def _curves(shown: Shown, curve: str) -> Json:
     sound: list[Trial | TrialSoFar] = [*(trial for trial in shown.trials if not trial.failure), *shown.running]
     framed = sound or shown.trials  # the axis has room for the trials that did not break off, if there are any
     all_curves = [trial.curves.get(name, []) for trial in framed for name in drawn]
-    frame = frame_of(label, all_curves, [value for own in levels.values() for value in own.values()])
+    frame = frame_of(label, all_curves, [value for by_name in levels.values() for value in by_name.values()])
     of_arm = ((arm, by_arm[arm.name], running[arm.name], levels[arm.name]) for arm in shown.trained)
     panels = [_curve_panel(shown, *parts, curve, frame) for parts in of_arm]
     unit = " (nats)" if label.endswith("loss") else ""

@@ -71,13 +71,13 @@ def show_presenter(file: str) -> None:
         if now is not None and on and now.classroom:
             here = _here(now)
 
-            def look() -> None:  # again and again: while its wall stands here, the class is held
+            def refresh() -> None:  # again and again: while its wall stands here, the class is held
                 if (latest := held.presenting()) is not None:
                     lead_participants(latest)
                 if _here(now) != here:
                     st.rerun()
 
-            as_fragment(look, every=COUNT_SECONDS if here else HERE_EVERY)
+            as_fragment(refresh, every=COUNT_SECONDS if here else HERE_EVERY)
     if (code := held.joined_class()) and not on and file != held.CLASS_FILE:
         _way_back(code)
     if now is not None and not on and (pressed := _row(now)):
@@ -87,8 +87,8 @@ def show_presenter(file: str) -> None:
 
 def _receive() -> None:
     """Take the presses that the script tells, before the script run: whatever interrupts it, they wait."""
-    told_text = (st.session_state.get(SCRIPT) or {}).get("pressed")
-    st.session_state.setdefault(WAITING, []).extend(str(press.get("key")) for press in received(told_text, RECEIVED))
+    message = (st.session_state.get(SCRIPT) or {}).get("pressed")
+    st.session_state.setdefault(WAITING, []).extend(str(press.get("key")) for press in received(message, RECEIVED))
 
 
 @st.cache_resource

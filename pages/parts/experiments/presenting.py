@@ -160,8 +160,8 @@ def next_state(
             return replace(earlier, phase=len(earlier.phases) - 1, ran=now.ran | {earlier.at}), ("open step",)
         case "seeds" if now.on and now.classroom and now.step.issue and now.shows("guess"):
             # What the wall has told stays there. Else the next key tells it: from stored seeds, too, whatever has come from phones.
-            told_text = now.shows("sentence") or (now.shows("run") and not now.round)
-            phase = now.phases.index("sentence" if told_text else "figure")
+            has_sentence = now.shows("sentence") or (now.shows("run") and not now.round)
+            phase = now.phases.index("sentence" if has_sentence else "figure")
             return replace(then, phase=phase, round=now.round + 1, training=True, ran=now.ran | {now.at}), ()
         case _ if key in GUESSES and now.step.question and not now.guesses_closed:
             return replace(then, guess=GUESSES.index(key), phase=now.phases.index("guess")), ()
@@ -259,8 +259,8 @@ def open_lesson() -> list[Problem]:
     classroom, ignored = given.get("class", ""), list[Problem]()
     if classroom and not FORM.fullmatch(classroom):
         ignored, classroom = [Problem("class", classroom, "the code in a link that Present makes")], ""
-    own, present = presents(classroom, visitor()), given.get("present") == "true"
-    if classroom and not own and not present:
+    of_visitor, present = presents(classroom, visitor()), given.get("present") == "true"
+    if classroom and not of_visitor and not present:
         join_class(classroom)
     if "lesson" not in given:
         allowed = "only in a link that also names a lesson"
@@ -272,8 +272,8 @@ def open_lesson() -> list[Problem]:
     at = given.get("at", "1")
     if not (at.isascii() and at.isdigit() and 1 <= int(at) <= len(lesson.steps)):
         ignored, at = [Problem("at", at, f"a step of the lesson, 1 to {len(lesson.steps)}"), *ignored], "1"
-    note = OTHER_BROWSER if classroom and present and not own else ""
-    put(Presenting(lesson, int(at) - 1, on=present, classroom=classroom if own else "", note=note))
+    note = OTHER_BROWSER if classroom and present and not of_visitor else ""
+    put(Presenting(lesson, int(at) - 1, on=present, classroom=classroom if of_visitor else "", note=note))
     return ignored
 
 

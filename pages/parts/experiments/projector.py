@@ -14,7 +14,7 @@ from pages.parts.experiments.presenting import CODE, Presenting, guesses_closed,
 
 COUNT_SECONDS = 1.0
 """Seconds between two counts while the class answers."""
-TOLD = "wall.told"
+RESULT = "wall.told"
 """Session key: the right answers, the sentence and the reason, by lesson and step."""
 
 
@@ -23,9 +23,9 @@ def lead_participants(now: Presenting) -> None:
     next press."""
     if now.on and now.classroom:
         lesson, phase = to_code(now.lesson), _phase(now)
-        told_text = st.session_state.get(TOLD, {}).get((now.began, now.at), ()) if phase == "told" else ()
+        result = st.session_state.get(RESULT, {}).get((now.began, now.at), ()) if phase == "told" else ()
         with suppress(OSError):
-            show_projector(now.classroom, visitor(), ProjectorState(lesson, now.at, phase, now.round, *told_text))
+            show_projector(now.classroom, visitor(), ProjectorState(lesson, now.at, phase, now.round, *result))
 
 
 def send_home(now: Presenting) -> None:
@@ -38,7 +38,7 @@ def tell_participants(right: tuple[Direction, ...], sentence: str, because: str 
     """Keep what the runs of the presented step say, for the phones to be told once the wall tells it."""
     now = presenting()
     if now is not None and now.on and now.classroom:
-        st.session_state.setdefault(TOLD, {})[now.began, now.at] = (right, sentence, because)
+        st.session_state.setdefault(RESULT, {})[now.began, now.at] = (right, sentence, because)
         lead_participants(now)
 
 

@@ -67,15 +67,15 @@ def _pictures(question: Question) -> str:
 
 
 def verdict(
-    question: Question, guess: Direction | None, right: tuple[Direction, ...], size: str = "", told_text: str = "Right."
+    question: Question, guess: Direction | None, right: tuple[Direction, ...], size: str = "", of_size: str = "Right."
 ) -> str:
     """The guess beside the result, in Markdown. ``right``: the right answers, none where the runs do not decide; ``size``: how
-    the guess goes on; ``told_text``: what is said where it is right."""
+    the guess goes on; ``of_size``: what is said where it is right."""
     sentence = f"You said: *{escaped(question.in_words(guess))}*{size}" if guess is not None else ""
     if not right:
         return f"{sentence}. These runs do not decide it.".removeprefix(". ")
     if guess in right:
-        return f":green[:material/check:] {sentence}. **{told_text}**"
+        return f":green[:material/check:] {sentence}. **{of_size}**"
     result = escaped(question.in_words(right[0]))
     if guess is None:
         return f"**{result}.**"

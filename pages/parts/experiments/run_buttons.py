@@ -72,9 +72,9 @@ def run_or_stop(
     running = run is not None and run.state == "running"
     begin_button(label, press, **{"key": f"run.{name}", "type": "primary", "disabled": running or not ready, **common})
     if running:
-        own = EXPERIMENTS.owned(name, visitor())
+        owned = EXPERIMENTS.owned(name, visitor())
         leave, args = EXPERIMENTS.leave, (name, visitor())
-        st.button("Stop", icon=":material/stop:", disabled=not own, on_click=leave, args=args)
+        st.button("Stop", icon=":material/stop:", disabled=not owned, on_click=leave, args=args)
 
 
 def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:

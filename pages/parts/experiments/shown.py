@@ -138,9 +138,9 @@ def _panels(shown: Shown, metric: str, rows: dict[str, EndNumbers]) -> Iterator[
     named = {arm.name for arm in arms}
     levels = levels_of([trial for trial in shown.trials if trial.arm in named], metric)
     chance = next((value for name, value in levels.items() if name.startswith("chance")), None)
-    places = Counter(line for line, _ in {(arm.line, arm.x) for arm in arms if arm.line and arm.x is not None})
+    points = Counter(line for line, _ in {(arm.line, arm.x) for arm in arms if arm.line and arm.x is not None})
     # A line of one place would be a mark among others at the same x: its arm is a row.
-    along = [arm for arm in arms if places[arm.line] > 1]
+    along = [arm for arm in arms if points[arm.line] > 1]
     lines, alone = _lines_of(along, rows), [arm for arm in arms if arm not in along]
     if lines:
         name, x_label = f"line.{metric}", shown.experiment.x_label or "x"
@@ -228,8 +228,8 @@ def _lines_of(arms: Sequence[Arm], rows: dict[str, EndNumbers]) -> list[OverX]:
     of_line: dict[str, list[Arm]] = {}
     for arm in arms:
         of_line.setdefault(arm.line, []).append(arm)
-    colors = role_colors([own[0].role for own in of_line.values()])
+    colors = role_colors([of_one[0].role for of_one in of_line.values()])
     return [
-        OverX(line, color, {float(arm.x): rows[arm.name] for arm in own if arm.x is not None})
-        for (line, own), color in zip(of_line.items(), colors, strict=True)
+        OverX(line, color, {float(arm.x): rows[arm.name] for arm in of_one if arm.x is not None})
+        for (line, of_one), color in zip(of_line.items(), colors, strict=True)
     ]

@@ -64,12 +64,12 @@ def _show(run: Run, now: ApartState) -> None:
     st.segmented_control(options=list(VIEWS), format_func=VIEWS.__getitem__, required=True, **bound)
     st.caption(EXPLAINED[now.view])
     part = chosen_head(now, run)
-    seen = ask_once(ReadSequence(run.config, SampleRequest(text=now.text)))
-    if seen["unknown"]:
-        st.caption(f":material/info: {in_markdown(unknown_in_words(seen['unknown']))}")
-    if seen["new_length"]:
-        st.caption(f":material/info: {in_markdown(seen['new_length'])}")
-    queries, keys = seen["tokens"][part.which]
+    sequence = ask_once(ReadSequence(run.config, SampleRequest(text=now.text)))
+    if sequence["unknown"]:
+        st.caption(f":material/info: {in_markdown(unknown_in_words(sequence['unknown']))}")
+    if sequence["new_length"]:
+        st.caption(f":material/info: {in_markdown(sequence['new_length'])}")
+    queries, keys = sequence["tokens"][part.which]
     # The default query is two thirds down: in a sequence of question and answer, a token of the answer.
     query = now.position - 1 if now.position and now.position <= len(queries) else len(queries) * 2 // 3
     with st.container(key=f"apart.view.{now.view}"):

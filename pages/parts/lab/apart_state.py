@@ -104,10 +104,10 @@ def take_apart(link: Mapping[str, str]) -> list[Problem]:
     """Open it where a link names it, and close it where a link does not; returns what in the link was ignored."""
     if not link:
         return []
-    own = {name.partition(".")[2] or "view": text for name, text in link.items() if of_apart(name)}
-    values, ignored = SETTINGS.read(own)
+    specific = {name.partition(".")[2] or "view": text for name, text in link.items() if of_apart(name)}
+    values, ignored = SETTINGS.read(specific)
     SETTINGS.fill(values)
-    st.session_state[OPEN] = bool(own)
+    st.session_state[OPEN] = bool(specific)
     return [replace(one, setting=APART if one.setting == "view" else f"{APART}.{one.setting}") for one in ignored]
 
 
@@ -115,8 +115,8 @@ def apart_query() -> dict[str, str]:
     """What a link needs to open it as it is open here; empty where it is closed."""
     if not st.session_state.get(OPEN):
         return {}
-    own = {f"{APART}.{name}": text for name, text in SETTINGS.query().items() if name != "view"}
-    return {APART: SETTINGS.state().view, **own}
+    specific = {f"{APART}.{name}": text for name, text in SETTINGS.query().items() if name != "view"}
+    return {APART: SETTINGS.state().view, **specific}
 
 
 def apart_message() -> Json:

@@ -206,13 +206,13 @@ FEW = 3
 
 
 def show_heads(at: LookedAt) -> None:
-    seen = ask_once(DescribeHeads(at.model, at.sample))
-    rows = {row["part"]: row for row in seen["rows"]}
-    own = [part for part in rows if part.which == at.part.which]
-    pictured = own if len(own) <= MOST_PICTURES else [part for part in own if part.layer == at.part.layer]
-    if pictured != own:
-        st.caption(f"There are {len(own)} heads: these are those of layer {at.part.layer + 1}.")
-    pattern, tokens = seen["patterns"][at.part.which], seen["tokens"][at.part.which]
+    answer = ask_once(DescribeHeads(at.model, at.sample))
+    rows = {row["part"]: row for row in answer["rows"]}
+    of_kind = [part for part in rows if part.which == at.part.which]
+    pictured = of_kind if len(of_kind) <= MOST_PICTURES else [part for part in of_kind if part.layer == at.part.layer]
+    if pictured != of_kind:
+        st.caption(f"There are {len(of_kind)} heads: these are those of layer {at.part.layer + 1}.")
+    pattern, tokens = answer["patterns"][at.part.which], answer["tokens"][at.part.which]
     queries, keys = (names[:size] for names, size in zip(tokens, pattern.shape[-2:], strict=True))
     items, height = [], 170 if len(pictured) > FEW else 300
     for part in pictured:
@@ -225,12 +225,12 @@ def show_heads(at: LookedAt) -> None:
         ))  # fmt: skip
     at.show("heads", "heads", items, least=narrowest(at.config.n_heads), level=2, on_pick=pick_head)
     st.caption(
-        f"The pictures show this sequence; the numbers are means over {seen['sequences']} held-out sequences. A head gets the name of the "
-        f"kind with the highest score, if that is {seen['named_from']:g} or more. A score of 1 means that all of its weight is where the "
+        f"The pictures show this sequence; the numbers are means over {answer['sequences']} held-out sequences. A head gets the name of "
+        f"the kind with the highest score, if that is {answer['named_from']:g} or more. A score of 1 means that all of its weight is where the "
         "kind says; 0, no more than if it read all keys equally. Click a picture to choose that head."
     )
     _show_numbers(list(rows.values()))
-    show_rollout(at, seen)
+    show_rollout(at, answer)
 
 
 def narrowest(heads: int) -> int:
@@ -273,13 +273,13 @@ def _best_scores(row: HeadNumbers) -> str:
     return ", ".join(f"{label} {score:z.2f}" for label, score in ranked[:4]).replace(" -", " −")
 
 
-def show_rollout(at: LookedAt, seen: Heads) -> None:
+def show_rollout(at: LookedAt, answer: Heads) -> None:
     which = at.part.which
-    if which not in seen["rollout"]:
+    if which not in answer["rollout"]:
         st.caption("Roll-out follows self-attention through the layers; choose one of the self-attentions to see it.")
         return
     st.header("Roll-out: what reaches each position through all layers", anchor=False)
-    flow, mean = seen["rollout"][which]["flow"], seen["rollout"][which]["mean"]
+    flow, mean = answer["rollout"][which]["flow"], answer["rollout"][which]["mean"]
     items = [
         at.pattern_panel(
             "rollout.flow", "Roll-out to the last layer", flow[-1], f"Share of each token in each position after {len(flow)} layers.",
@@ -316,8 +316,8 @@ def show_change(at: LookedAt) -> None:
     with temperature:
         bound = SETTINGS.labelled("temperature", shown=at.now.temperature)
         st.select_slider(options=TEMPERATURES, format_func=lambda value: f"{value:g}", **bound)
-    seen = ask_once(jobs.SwitchHeadsOff(at.model, at.sample, at.part, tuple(off), at.now.temperature))
-    before, after = seen["before"], seen["after"]
+    answer = ask_once(jobs.SwitchHeadsOff(at.model, at.sample, at.part, tuple(off), at.now.temperature))
+    before, after = answer["before"], answer["after"]
     show_metrics(before["metrics"], after["metrics"], before["entropy"], after["entropy"])
     name, entropies = at.head, [f"mean entropy {one['entropy']:.2f} nats." for one in (before, after)]
     items = [
@@ -364,12 +364,12 @@ def show_metrics(before: dict[str, float], after: dict[str, float], entropy: flo
 
 def show_each_head(at: LookedAt) -> None:
     st.header("Each head switched off in turn", anchor=False)
-    seen = ask_once(jobs.SwitchEachHeadOff(at.model))
-    whole = seen["whole"]
+    answer = ask_once(jobs.SwitchEachHeadOff(at.model))
+    whole = answer["whole"]
     metric = next(name for name in whole if name != "loss")
-    names = [name_of_head(row["part"]) for row in seen["rows"]]
-    rises = [row["loss"] - whole["loss"] for row in seen["rows"]]
-    falls = [row[metric] - whole[metric] for row in seen["rows"]]
+    names = [name_of_head(row["part"]) for row in answer["rows"]]
+    rises = [row["loss"] - whole["loss"] for row in answer["rows"]]
+    falls = [row[metric] - whole[metric] for row in answer["rows"]]
     worst = max(range(len(rises)), key=rises.__getitem__)
     loss = bars_picture(names, rises, y="rise of the loss (nats)", color=at.color)
     accuracy = bars_picture(names, falls, y="change of the accuracy", color=at.color)
@@ -385,16 +385,16 @@ def show_each_head(at: LookedAt) -> None:
         ),
     ]  # fmt: skip
     at.show("each", "each head off", items, least=340)
-    if seen["left_out"]:
-        st.caption(f"{seen['left_out']} more heads are left out here.")
+    if answer["left_out"]:
+        st.caption(f"{answer['left_out']} more heads are left out here.")
 
 
 def show_scores(at: LookedAt) -> None:
     st.header("Other ways to compare the same q and k", anchor=False)
-    seen = ask_once(jobs.CompareScores(at.model, at.sample, at.part))
+    answer = ask_once(jobs.CompareScores(at.model, at.sample, at.part))
     items = []
     for name, (title, formula) in SCORES.items():
-        row = seen[name]
+        row = answer[name]
         numbers = [f"{held_out_label(metric)} {value:.3f}" for metric, value in list(row["metrics"].items())[:2]]
         trained = " (trained so)" if name == at.config.attention_score else ""
         alt = f"{title}: mean entropy {row['entropy']:.2f} nats, {', '.join(numbers)}."
@@ -424,8 +424,8 @@ WIDTHS_AXIS = {"type": "log", "tickvals": list(WIDTHS), "ticktext": list(map(str
 
 def show_faults(at: LookedAt) -> None:
     faults = switches(at)
-    seen = ask_once(jobs.SwitchFaultsOn(at.model, at.sample, at.part, faults))
-    before, after = seen["before"], seen["after"]
+    answer = ask_once(jobs.SwitchFaultsOn(at.model, at.sample, at.part, faults))
+    before, after = answer["before"], answer["after"]
     for name in faults:
         st.caption(f":material/arrow_right: {FAULTS[name].label}: {FAULTS[name].explanation}")
     show_metrics(before["metrics"], after["metrics"], before["entropy"], after["entropy"])
@@ -457,7 +457,7 @@ def switch(name: str, on: tuple[str, ...]) -> None:
 
 def _fault_figures(at: LookedAt, before: jobs.FaultyHead, after: jobs.FaultyHead, faulty: bool) -> list[Panel]:
     name = at.head
-    own = (
+    moved = (
         at.queries
         if at.part.which != "encoder"
         else [str(position) for position in range(1, len(after["influence"]) + 1)]
@@ -471,7 +471,7 @@ def _fault_figures(at: LookedAt, before: jobs.FaultyHead, after: jobs.FaultyHead
         at.pattern_panel("fault.pattern", title, after["pattern"], alt),
         _change_panel(at, "fault.change", "Minus the pattern as trained", after["pattern"] - before["pattern"], HEIGHT),
         Panel(
-            "fault.influence", "Which output moves", influence_picture(after["influence"], own, high), height=HEIGHT, link="influence",
+            "fault.influence", "Which output moves", influence_picture(after["influence"], moved, high), height=HEIGHT, link="influence",
             alt=f"Movement of the logits of each output for each changed token{sentence}.",
             note="One token is changed at a time. Right of the diagonal it came later: nothing may move there in a causal model.",
         ),
@@ -494,8 +494,8 @@ def entropy_panel(at: LookedAt) -> Panel:
 
 
 def show_badges(checks: list[jobs.CheckResult]) -> None:
-    looks = {True: PASSED, False: FAILED}
-    ran = [(check, looks[check["passed"]]) for check in checks if check["passed"] is not None]
+    badge = {True: PASSED, False: FAILED}
+    ran = [(check, badge[check["passed"]]) for check in checks if check["passed"] is not None]
     badges = [f":{color}-badge[{icon} {check['label']}]" for check, (color, icon) in ran]
     st.markdown(f"**{sum(look is PASSED for _, look in ran)} of {len(ran)} tests pass.** " + " ".join(badges))
 

@@ -43,13 +43,13 @@ def show_presented(config: RunConfig, now: Presenting) -> Run | None:
         picture = Picture(model_of(config, run.config if run else None), on_act=act)
         live_board(run or config, layout, picture=picture)
         if shows("sentence"):
-            told_text = "The sentence comes when the training has ended."
+            sentence = "The sentence comes when the training has ended."
             if observed is not None:
-                told_text = in_words(observed, guide)
+                sentence = in_words(observed, guide)
             elif run is not None and not run.live:
-                told_text = UNREAD
+                sentence = UNREAD
             with st.container(key="lab-taught" if guide else None):
-                st.subheader(f"{answered} {told_text}".strip(), anchor=False)
+                st.subheader(f"{answered} {sentence}".strip(), anchor=False)
     return run
 
 
@@ -80,8 +80,8 @@ def show_question(run: Run | None) -> None:
         guess = ask_alone(question, f"lab.{now.visit}", observed)
         if observed is not None:
             # What the summary says first stands below in any case.
-            told_text = "" if question.decided_by == READINGS["learned"] else in_markdown(observed.sentence)
-            st.markdown(f"{verdict(question, guess, observed.right)} {told_text}" if guess is not None else GUESS_FIRST)
+            sentence = "" if question.decided_by == READINGS["learned"] else in_markdown(observed.sentence)
+            st.markdown(f"{verdict(question, guess, observed.right)} {sentence}" if guess is not None else GUESS_FIRST)
 
 
 def run_of_step(config: RunConfig, now: Presenting) -> Run | None:

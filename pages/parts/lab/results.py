@@ -102,8 +102,8 @@ def say(run: Run | None, config: RunConfig | None, preset: Preset | None, *, rec
     with st.container(key="lab-sentence" if run is None else "lab-sentence-run", gap="xxsmall"):
         looked_at = preset.look_at if preset is not None else ""
         if run is None:
-            asked = TASKS[config.task].summary if config is not None else ""
-            words = f"{RECORDED} {looked_at}" if recorded else looked_at or f"**{asked}** {BEFORE}"
+            sentence = TASKS[config.task].summary if config is not None else ""
+            words = f"{RECORDED} {looked_at}" if recorded else looked_at or f"**{sentence}** {BEFORE}"
             st.markdown(f":material/visibility: {words}")
             if config is not None:
                 show_facts(config)

@@ -219,9 +219,9 @@ def _write(run: Run) -> None:
         st.session_state[WRITTEN] = [one, *st.session_state.get(WRITTEN, [])][:MAX_SAMPLES]
 
 
-def _written(run: Run, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _written(run: Run, request: Mapping[str, Any]) -> dict[str, Any]:
     """What the run writes, with its settings in words. Raises JobError."""
-    prompt, temperature, top_k, length, seed = (asked[name] for name in DEFAULTS)
+    prompt, temperature, top_k, length, seed = (request[name] for name in DEFAULTS)
     job = WriteText(
         run.config, _weights_of(run), prompt, length=length, temperature=temperature, top_k=top_k, seed=seed
     )
@@ -361,8 +361,8 @@ def _compare(run: Run) -> None:
     with right:
         read = found["by_read"]
         drawn = by_read_figure(read, {name: NAMES[name] for name in nats}, color_of(run.config))
-        told_text = [f"{NAMES[name]} {values[0]:.2f} to {values[-1]:.2f} nats" for name, values in read.items()]
-        alt = f"Mean loss after the first token of a window and after the last: {', '.join(told_text)}"
+        sentences = [f"{NAMES[name]} {values[0]:.2f} to {values[-1]:.2f} nats" for name, values in read.items()]
+        alt = f"Mean loss after the first token of a window and after the last: {', '.join(sentences)}"
         by_read = Panel(
             "beside.read", "The more it has read", drawn, alt, height=300, term="kneser-ney",
             note="Mean loss over a token's position in the model's window; counting models on the very same tokens.",

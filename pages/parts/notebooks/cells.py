@@ -44,8 +44,8 @@ class NotebookStep:
 
 def read_cells(stored: dict[str, Any]) -> tuple[Cell, ...]:
     """The notebook's own cells, from the JSON of an ``.ipynb`` file."""
-    own = [cell for cell in stored["cells"] if SETUP not in cell["metadata"].get("tags", [])]
-    return tuple(_cell(number, cell) for number, cell in enumerate(own))
+    shown = [cell for cell in stored["cells"] if SETUP not in cell["metadata"].get("tags", [])]
+    return tuple(_cell(number, cell) for number, cell in enumerate(shown))
 
 
 def _cell(number: int, stored: dict[str, Any]) -> Cell:

@@ -90,8 +90,8 @@ def _house(drawn: Json) -> go.Figure:
         traces.append(_coloured(trace, colors.setdefault(group, LINES[len(colors) % len(LINES)])))
     axes: Json = {}
     for name in ("xaxis", "yaxis"):
-        own = dict(layout.get(name, {}))
-        axes[name] = axis(str(_text(own.pop("title", ""))), **own)
+        settings = dict(layout.get(name, {}))
+        axes[name] = axis(str(_text(settings.pop("title", ""))), **settings)
     shapes = [
         across_line("y", shape["y0"], shape.get("label", {}).get("text", "")) for shape in layout.get("shapes", [])
     ]

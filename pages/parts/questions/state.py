@@ -84,8 +84,8 @@ class QuestionsSettings(ModelSettings[QuestionsState]):
         if run is None:
             return query
         guess = guess_of(slug)
-        own = {EXPERIMENT: name, GUESS: guess.answer, SIZE: guess.size}
-        return query | {name: to_text(value) for name, value in own.items() if value is not None}
+        specific = {EXPERIMENT: name, GUESS: guess.answer, SIZE: guess.size}
+        return query | {name: to_text(value) for name, value in specific.items() if value is not None}
 
 
 SETTINGS = QuestionsSettings("questions", QuestionsState)

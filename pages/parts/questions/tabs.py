@@ -246,8 +246,8 @@ def _guess(figure: KeyFigure, guess: Guess) -> str:
 
 
 def _ran(run: ExperimentRun | None, shown: Shown) -> str:
-    own = "Trained here" if run is not None and mine(run.visitor.id) else "Nothing; watched somebody else’s run"
-    words = STORED if shown.origin == "stored" else own
+    here = "Trained here" if run is not None and mine(run.visitor.id) else "Nothing; watched somebody else’s run"
+    words = STORED if shown.origin == "stored" else here
     kept = f"; {shown.reused} of its trials had been trained before" if shown.reused else ""
     return f"{words}: {shown.seeds_in_words}{kept}."
 

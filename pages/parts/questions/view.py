@@ -44,7 +44,7 @@ from pages.parts.questions.state import extended, forget, request, requested_run
 KEY = "key"
 """The name of the key figure's board."""
 OTHERWISE = "a model this small may not show the effect."
-TOLD = "questions.told"
+FINDINGS = "questions.told"
 """Session key: the finding that the wall has told where it decides the question, by lesson and step."""
 GuessState = Literal["later", "open", "closed", "missed"]
 """The three answers are not asked for yet, can be chosen, can no longer be, or are left out: nobody in the room chose in time."""
@@ -117,7 +117,7 @@ def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Shown
         issue.slug, now, state, answered=issue.slug in shown_answers(), closed=guesses_closed(), guessed=guess.answer is not None
     )  # fmt: skip
     if view.seeds == "class":
-        end_own_run(issue)
+        end_run_of_visitor(issue)
     there = shown_report(issue)
     if view.seeds == "own" and asks_to_run(issue.slug) and there is None and run is None:
         begin(requested_run(issue))
@@ -209,13 +209,13 @@ def _show_remedy(issue: Issue, finding: KeyFinding) -> None:
 def _until_the_class_decides(finding: KeyFinding | None) -> KeyFinding | None:
     """The finding, or in its place the one of the runs before that the wall has told in this step: seeds of the class that decide nothing
     yet take nothing back. Their number stands at their figure."""
-    now, told_text = presenting(), st.session_state.setdefault(TOLD, {})
+    now, findings = presenting(), st.session_state.setdefault(FINDINGS, {})
     decides = finding is not None and finding.right
     if now is None or not now.on or not now.shows("sentence"):
         return finding
     if decides and not now.round:
-        told_text[now.began, now.at] = finding
-    return finding if decides or not now.round else told_text.get((now.began, now.at), finding)
+        findings[now.began, now.at] = finding
+    return finding if decides or not now.round else findings.get((now.began, now.at), finding)
 
 
 def _show_buttons(issue: Issue, view: ExperimentView, run: ExperimentRun | None, *, measured: bool) -> None:
@@ -269,8 +269,8 @@ def compared(figure: KeyFigure, guess: Guess, finding: KeyFinding) -> str:
         return ""
     if guess.size is None:
         return verdict(figure.asks, guess.answer, finding.right)
-    told_text = f"The direction is right; measured is {figure.written(finding.after)}."
-    return verdict(figure.asks, guess.answer, finding.right, f", to {figure.written(guess.size)}", told_text)
+    of_size = f"The direction is right; measured is {figure.written(finding.after)}."
+    return verdict(figure.asks, guess.answer, finding.right, f", to {figure.written(guess.size)}", of_size)
 
 
 # The key figure: its rows from the trials so far, and the sentence under it
@@ -352,7 +352,7 @@ def _slide(issue: Issue, shown: Shown, live: KeyFinding | None, sentence: str) -
 # The figure of a class: the seeds that its phones train fall into it while the wall shows it
 
 
-def end_own_run(issue: Issue) -> None:
+def end_run_of_visitor(issue: Issue) -> None:
     """End the presenter's own run: the cores are for the phones."""
     name = shown_runs().pop(issue.slug, "")
     if name and EXPERIMENTS.owned(name, visitor()):
@@ -386,9 +386,9 @@ def _sections(issue: Issue, now: Presenting, stored: Report | None, shown: Shown
     sections = key_sections(issue, issue.key_figure, guess_of(issue.slug), whole, sentence, stored, shown)
     found = class_seeds(now.classroom, now.at, now.round)
     training = len(found.training & responses(now.classroom, now.at).here)
-    told_text = f"{counted(len(found.seeds), 'seed')} from {counted(found.participants, 'phone')}"
-    told_text += f" · {training} {'is' if training == 1 else 'are'} training" if training else ""
-    told_text += f" · waiting for {shown.waiting}" if shown.waiting else ""
+    facts = f"{counted(len(found.seeds), 'seed')} from {counted(found.participants, 'phone')}"
+    facts += f" · {training} {'is' if training == 1 else 'are'} training" if training else ""
+    facts += f" · waiting for {shown.waiting}" if shown.waiting else ""
     for panel in sections[0]["panels"]:
-        panel["facts"] = [*panel["facts"], told_text]
+        panel["facts"] = [*panel["facts"], facts]
     return sections

@@ -44,10 +44,10 @@ FULL_COLLECTION = 50
 
 def healthz_route(health: Health, prefix: str = "") -> Route:
     """``<prefix>/healthz``: a few numbers as JSON. It has a thread of its own, so that it answers whatever the others wait for."""
-    own = CapacityLimiter(1)
+    limiter = CapacityLimiter(1)
 
     async def healthz(_: Request) -> Response:
-        numbers = dict(await to_thread.run_sync(health, limiter=own))
+        numbers = dict(await to_thread.run_sync(health, limiter=limiter))
         return JSONResponse(numbers, 200 if numbers["ready"] else 503, headers={"Cache-Control": "no-store"})
 
     return Route(f"{prefix}/healthz", healthz, methods=["GET"])

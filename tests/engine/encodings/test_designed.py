@@ -111,7 +111,7 @@ def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder:
     assert [getattr(spec, fact) for fact in facts] == [getattr(chosen, fact) for fact in facts]
     assert bool(spec.shown_as) == ours.reads_tokens, "what its picture leaves out is said"
     assert specific.ends_at_trained_length == config.encoding_settings.ends_at_trained_length
-    assert get_type_hints(layer.__init__)["own"] is spec.settings
+    assert get_type_hints(layer.__init__)["settings"] is spec.settings
 
 
 @pytest.mark.parametrize("settings", designs()[::3], ids=str)

@@ -21,7 +21,7 @@ CASES = tables_beside(__file__)
 
 def settings_taken(function: Callable[..., Any]) -> type[TaskSettings]:
     """The class that a function of a task's data declares for the task's own settings."""
-    taken: type[TaskSettings] = get_type_hints(function)["own"]
+    taken: type[TaskSettings] = get_type_hints(function)["settings"]
     return taken
 
 

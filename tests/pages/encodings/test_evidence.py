@@ -12,7 +12,7 @@ from engine.experiments.benchmark.table import Column, TableCell, column
 from engine.experiments.trial import Trial
 from pages.parts.app import questions
 from pages.parts.app.in_markdown import escaped
-from pages.parts.encodings.evidence import TABLE, columns_at, evidence_styled, head, hover, look
+from pages.parts.encodings.evidence import TABLE, columns_at, evidence_styled, head, hover, icon_of
 from pages.parts.encodings.state import SETTINGS
 from tests.pages.looking import Open, said
 
@@ -130,8 +130,8 @@ def test_the_table_links_every_cell_and_tells_all_facts_on_hover() -> None:
     assert "Behind RoPE by 0.400: worse, on the other half of the seeds." in hover(one, "nope")
     assert hover(one, "learned").startswith("The model cannot be run there (8 seeds")
     assert hover(FACTS, "rope").startswith("Not measured yet.")
-    assert len({look(one, "rope"), look(one, "nope"), look(FACTS, "rope")}) == 3
-    assert look(one, "learned") == look(one, "nope")
+    assert len({icon_of(one, "rope"), icon_of(one, "nope"), icon_of(FACTS, "rope")}) == 3
+    assert icon_of(one, "learned") == icon_of(one, "nope")
 
     told = evidence_styled(["rope"], [one], {"rope": CostRow(0, TIMED)}).data["Forward time"].iloc[0]  # type: ignore
     assert told.split("  \n") == ["1.50 ×", ":small[1.25 to 1.75, 4 ms]"]

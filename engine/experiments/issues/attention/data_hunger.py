@@ -29,8 +29,8 @@ def _model(task: str, family: str) -> dict[str, Any]:
     """The settings of a model whose width gives it as many parameters as the transformer, to within 3 %."""
     if family == "decoder":
         return {}
-    own = {"family": family, "n_layers": 1}
-    return {**own, "d_model": matched_width(BASE | TASKS[task], **own)}
+    shape = {"family": family, "n_layers": 1}
+    return {**shape, "d_model": matched_width(BASE | TASKS[task], **shape)}
 
 
 def _name(task: str, family: str, size: int) -> str:
@@ -50,8 +50,8 @@ def _arm(task: str, family: str, size: int, role: Role, *, extended: bool = Fals
 
 
 def _pretrained(task: str, family: str, what: str, role: Role = "remedy", *, extended: bool = False) -> Arm:
-    own = TASKS[task].get("steps", BASE["steps"])
-    settings = {"dataset_size": 128, "pretrain_steps": SISTER_STEPS, "pretrain_on": what, "steps": SISTER_STEPS + own}
+    steps = TASKS[task].get("steps", BASE["steps"])
+    settings = {"dataset_size": 128, "pretrain_steps": SISTER_STEPS, "pretrain_on": what, "steps": SISTER_STEPS + steps}
     name = f"{task}, {LABELS[family]}, 128, after {'a sister task' if what == 'sister' else 'next tokens'}"
     return Arm(name, role, {**TASKS[task], **_model(task, family), **settings}, extended=extended)
 

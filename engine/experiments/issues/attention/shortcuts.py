@@ -42,13 +42,13 @@ def _position(line: str, role: Role, right: float = 0.9, encoding: str = "learne
     return Arm(f"{line} {RIGHT[right]}", role, settings, WITHOUT, measured, line=line, x=right)
 
 
-READS, TOLD = "position says nothing", "position right 9 of 10"
+READS, SAYS = "position says nothing", "position right 9 of 10"
 COSTS_ATTENTION = difference("cue says nothing", "cue right 9 of 10", WITHOUT)
 COSTS_GRU = difference("GRU, cue says nothing", "GRU, cue right 9 of 10", WITHOUT)
 
 
 def _helps(line: str) -> Change:
-    return difference(f"{line}, {TOLD}", TOLD, WITHOUT)
+    return difference(f"{line}, {SAYS}", SAYS, WITHOUT)
 
 
 ISSUE = read_issue(
@@ -72,12 +72,12 @@ ISSUE = read_issue(
     ),
     claims=(
         Claim("nearly-always-right", COSTS_ATTENTION, COUNTS),
-        Claim("accuracy", difference(READS, TOLD, WITHOUT), COUNTS),
+        Claim("accuracy", difference(READS, SAYS, WITHOUT), COUNTS),
         Claim("always-right", difference("cue says nothing", "cue always right", WITHOUT), COUNTS),
         Claim("looks-better", difference("cue always right", "cue says nothing", "accuracy"), 0.03),
-        Claim("with-shortcut", above(TOLD, "accuracy", 0.25), 0.7),
+        Claim("with-shortcut", above(SAYS, "accuracy", 0.25), 0.7),
         Claim("more-than-gru", lambda values: COSTS_ATTENTION(values) - COSTS_GRU(values), COUNTS),
-        Claim("shuffled", difference(READS, TOLD, "unchanged_by_positions"), COUNTS),
+        Claim("shuffled", difference(READS, SAYS, "unchanged_by_positions"), COUNTS),
         Claim("redrawn", difference("position always right", READS, "unchanged_by_content"), COUNTS),
         Claim("sinusoidal", _helps("sinusoidal"), COUNTS),
         Claim("random-cue", difference("cue randomised", "cue right 9 of 10", WITHOUT), COUNTS),

@@ -39,7 +39,7 @@ def _reverse(name: str, role: Role, encoding: str, **settings: object) -> Arm:
     return Arm(name, role, {**settings, "pos_encoding": encoding}, extended=bool(settings))
 
 
-def _own(name: str, *, extended: bool = False, **settings: object) -> Arm:
+def _arm(name: str, *, extended: bool = False, **settings: object) -> Arm:
     given = {
         "task": "own_position",
         "seq_len": POSITIONS,
@@ -70,11 +70,11 @@ ISSUE = read_issue(
         _reverse("T5 bias", "comparison", "t5_bias"),
         _reverse("ALiBi", "comparison", "alibi"),
         Arm("no encoding, 300 steps", "fault", {"pos_encoding": "nope", "steps": 300}, extended=True),
-        _own("encoder", family="encoder"),
-        _own("causal, one symbol", family="decoder", variant="constant"),
-        _own("causal, one symbol, begin token", family="decoder", variant="constant", bos=True),
-        _own("causal, random symbols", family="decoder", extended=True),
-        _own("causal, random symbols, begin token", family="decoder", bos=True, extended=True),
+        _arm("encoder", family="encoder"),
+        _arm("causal, one symbol", family="decoder", variant="constant"),
+        _arm("causal, one symbol, begin token", family="decoder", variant="constant", bos=True),
+        _arm("causal, random symbols", family="decoder", extended=True),
+        _arm("causal, random symbols, begin token", family="decoder", bos=True, extended=True),
         _reverse("RoPE, 2 layers, 600 steps", "comparison", "rope", n_layers=2, n_heads=4, steps=600),
     ),
     claims=(

@@ -145,9 +145,9 @@ def _names(
         for (_, line, (x, _)), stops in zip(known, early, strict=True)
     ]
     wanted = [room * (high - _on(down, y)) / (high - low) for _, _, (_, y) in known]
-    places = apart(wanted, [LINE * (text.count("<br>") + 1) for text in texts], room)
+    heights = apart(wanted, [LINE * (text.count("<br>") + 1) for text in texts], room)
     notes = []
-    for (index, line, (x, y)), stops, text, want, at in zip(known, early, texts, wanted, places, strict=True):
+    for (index, line, (x, y)), stops, text, want, at in zip(known, early, texts, wanted, heights, strict=True):
         tie = {"x": right, "showarrow": False, "yshift": want - at}
         if not stops:
             tie = {"x": _on(across, x), "axref": "x", "ax": right, "ay": at - want}
