@@ -15,7 +15,6 @@ from tests.browser.conftest import (
     expect,
     fits_the_width,
     go,
-    in_view,
     more,
     pictured,
     settled,
@@ -252,41 +251,6 @@ def test_little_stands_on_the_first_screen_and_more_is_one_hover_or_one_click_aw
     loss.get_by_role("button", name="Log").focus()
     expect(loss.locator(".choice")).to_have_css("opacity", "1")
     more(page)
-
-
-@pytest.mark.parametrize("layers", [1, 8])
-def test_attention_and_accuracy_are_in_sight_whatever_the_depth(open_page: Open, layers: int) -> None:
-    page = arrived(open_page, "projector", f"lab?n_layers={layers}&n_heads=2&seq_len=12")
-    in_view(page.locator("article.pattern .plot"), page.locator("article.accuracy .plot"))
-
-
-def test_on_a_large_screen_the_picture_takes_its_width_and_more_height(open_page: Open) -> None:
-    page = arrived(open_page, "projector")
-    small = page.locator(".picture").bounding_box()["height"]
-    page.set_viewport_size({"width": 1920, "height": 1080})
-    last, panel = page.locator("article.stack .meter.right").first, page.locator("article.stack")
-
-    def used() -> None:
-        box, end = panel.bounding_box(), last.bounding_box()
-        assert box["x"] + box["width"] - end["x"] - end["width"] < 80
-        assert page.locator(".picture").bounding_box()["height"] > 1.25 * small
-
-    eventually(page, used)
-
-
-def test_on_a_phone_picture_train_and_sentence_come_before_the_controls_and_the_figures(open_page: Open) -> None:
-    page = arrived(open_page, "phone")
-    places = (
-        page.locator("article.stack"),
-        button(page, "Train"),
-        page.locator(".st-key-lab-sentence"),
-        page.get_by_role("combobox", name="Task"),
-        page.get_by_role("spinbutton", name="Depth"),
-        page.locator(".st-key-lab-rest summary"),
-        *(page.locator(f"article.{name}") for name in ("accuracy", "pattern", "loss", "matrix")),
-    )
-    tops = [place.first.bounding_box()["y"] for place in places]
-    assert tops == sorted(tops)
 
 
 @pytest.mark.acceptance  # on a busy machine more comes late than elsewhere

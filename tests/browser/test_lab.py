@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from engine.config.run_config import RunConfig
 from tests.browser.conftest import (
+    PATIENCE,
     PHONE,
     PROJECTOR,
     WIDE,
@@ -20,6 +20,10 @@ from tests.browser.conftest import (
     more,
     settled,
 )
+
+PLAIN_HTTP = """Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined })
+addEventListener('copy', () => { window.copied = document.activeElement.value }, true)"""
+"""JavaScript: a browser without a clipboard, which notes what is copied in the old way."""
 
 
 def controls_in_sight(page: Any) -> None:
@@ -34,8 +38,8 @@ def holding_scripts(held: list[Any]) -> Callable[[Any], None]:
     return lambda page: page.route("**/boards/*.js", lambda route: held.append(route))
 
 
-def test_from_the_button_of_the_start_page_to_an_empty_link_that_trains_to_a_finding(open_page: Open) -> None:
-    page = open_page("", "Attention Lab", PROJECTOR)
+def test_from_the_button_of_the_start_page_to_a_run_in_the_lab_and_its_copied_link(open_page: Open) -> None:
+    page = open_page("", "Attention Lab", PROJECTOR, before=lambda page: page.add_init_script(PLAIN_HTTP))
     picture, door = page.locator("article.stack"), page.get_by_role("link", name=re.compile("^Lab:"))
     picture.get_by_text("0 of 6 right, untrained.").wait_for()
     expect(page.get_by_role("link", name="Lab", exact=True)).to_have_count(1)
@@ -55,27 +59,28 @@ def test_from_the_button_of_the_start_page_to_an_empty_link_that_trains_to_a_fin
     in_view(button(page, "On to the six steps"), picture, door)
     fits_the_width(page)
 
-    # An empty link is the default; on a phone too the controls are in sight.
-    go(page, "lab")
+    # On a phone too the lab's controls are in sight.
+    go(page, "lab?steps=120")
     page.get_by_text("Press Train").first.wait_for()
-    expect(page.get_by_role("spinbutton", name="Length")).to_have_value(str(RunConfig().seq_len))
-    assert "?" not in page.url
     controls_in_sight(page)
     page.set_viewport_size(WIDE)
     expect(page.get_by_role("link", name="Lab", exact=True)).to_have_count(1)
     controls_in_sight(page)
 
-    training = more(page).locator("details").filter(has_text="Training")
-    training.locator("summary").click()
-    training.get_by_role("spinbutton", name="Steps", exact=True).fill("120")
-    page.keyboard.press("Enter")
-    page.wait_for_url(re.compile("steps=120"))
     button(page, "Train").click()
     page.get_by_text("answers on new sequences were right (second-half accuracy)").wait_for()
     page.locator(".board .badge").get_by_text("Finished").wait_for()
     untrue = page.locator(".waiting:visible").filter(has_text=re.compile("untrained|waiting"))
     expect(untrue).to_have_count(0)  # below the screen neither
     page.locator("article.stack .score").get_by_text(re.compile(r"\d+ of \d+ right")).wait_for()
+
+    # Its link is copied on plain http, where browsers have no clipboard.
+    more(page).get_by_role("button", name="Share").click()
+    link = page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").first
+    link.hover()
+    link.get_by_role("button", name="Copy to clipboard").click()
+    link.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("copied") == link.inner_text()
 
 
 @pytest.mark.thorough
@@ -90,3 +95,12 @@ def test_train_pressed_before_the_boards_script_is_there_is_followed(open_page: 
         for route in held:
             route.continue_()
         page.locator(".board .badge[data-state=finished]").wait_for()
+
+
+def test_where_a_boards_script_cannot_be_loaded_the_place_says_so(chromium: Any, app: str) -> None:
+    page = chromium.new_page()
+    page.set_default_timeout(PATIENCE)
+    page.route("**/boards/*.js", lambda route: route.abort())
+    page.goto(app)
+    page.get_by_text("What stands here could not be loaded. Reload the page.").first.wait_for()
+    page.close()

@@ -327,6 +327,7 @@ def recorded_step(page: Any) -> int:
     return int(re.search(r"step (\d+) of", page.locator(".facts").text_content())[1])
 
 
+@pytest.mark.thorough
 def test_a_recording_stands_at_its_end_where_motion_is_not_wanted(open_board: Open) -> None:
     page = open_board(recorded=60, before=lambda page: page.emulate_media(reduced_motion="reduce"))
     page.get_by_text("Recorded run").wait_for()
@@ -373,9 +374,3 @@ def test_a_recording_plays_once_and_waits_for_who_sees_it(open_board: Open) -> N
     assert recorded_step(page) == 300
     page.clock.run_for(10_000)
     assert recorded_step(page) == 300, "it does not begin again by itself"
-
-
-def test_where_the_boards_own_script_cannot_be_loaded_the_place_says_so(troubled: Any, site: str) -> None:
-    troubled.route("**/boards/*.js", lambda route: route.abort())
-    troubled.goto(f"{site}?run={next(names)}&rate=60")
-    troubled.get_by_text("What stands here could not be loaded. Reload the page.").wait_for()

@@ -52,13 +52,16 @@ def test_an_open_page_goes_on_with_its_run(chromium: Any, tmp_path: Path, how: s
 def test_a_network_without_websockets_is_named_after_a_while(chromium: Any, app: str) -> None:
     page = chromium.new_page(viewport=PHONE)
     page.set_default_timeout(PATIENCE)
+    sentence = page.locator(".no-connection")
+    later = """() => document.getAnimations().filter((one) => one.animationName === 'no-connection').map((one) => one.finish()).length"""
+    page.goto(f"{app}notebooks")
+    page.get_by_role("heading", name="Notebooks", exact=True).wait_for()
+    assert page.evaluate(later) == 0
+    assert sentence.is_hidden()
     page.route_web_socket("**/_stcore/stream", lambda socket: socket.close())
-    sentence = page.get_by_text("This page needs a WebSocket connection")
-    page.goto(f"{app}lab")
-    sentence.wait_for()
+    page.reload()
+    sentence.wait_for(state="attached")
+    assert sentence.is_hidden()
+    assert page.evaluate(later) == 1  # nobody waits twelve seconds
+    sentence.get_by_text("This page needs a WebSocket connection").wait_for()
     page.close()
-    free = chromium.new_page(viewport=PHONE)
-    free.set_default_timeout(PATIENCE)
-    free.goto(f"{app}lab")
-    button(free, "Train").wait_for()
-    assert free.get_by_text("This page needs a WebSocket connection").is_hidden()
