@@ -8,7 +8,7 @@ from io import TextIOWrapper
 from typing import NamedTuple, NoReturn
 
 from engine import VERSION
-from engine.cli import encodings, issue, predict, sample, train
+from engine.cli import depth, encodings, issue, predict, sample, train
 from engine.cli.arguments import add_settings
 from engine.cli.terminal import reason_of
 from engine.config.link import flag
@@ -32,6 +32,9 @@ COMMANDS = {
     "sample": Command("let a saved run on a text write on from a prompt", sample.add_arguments, sample.run),
     "encodings": Command("list the positional encodings", encodings.add_arguments, encodings.run),
     "predict": Command("say what a run would take", add_settings, predict.run),
+    "depth": Command(
+        "measure what a deep stack does to positions before training, or a saved run", depth.add_arguments, depth.run
+    ),
     "issues": Command("list the documented issues", lambda parser: None, issue.list_issues),
     "issue": Command(
         "run a documented issue as a controlled experiment and print what it finds", issue.add_arguments, issue.run

@@ -12,7 +12,7 @@ from torch.nn.utils import get_total_norm
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
-from engine.model.activations import ActivationCache, in_mode
+from engine.model.activations import OnlyThese, in_mode
 from engine.model.build import build_model, parameter_part
 from engine.model.transformer import Transformer
 from engine.training.data import Batch, Data
@@ -46,14 +46,14 @@ def untrained(config: RunConfig) -> Transformer:
     return model
 
 
-@torch.no_grad()
 def block_outputs(model: nn.Module, batch: Batch, config: RunConfig) -> list[Tensor]:
     """The output of each block of the stack that answers, [batch, length, d_model] each."""
-    cache: ActivationCache = {}
+    stack = "encoder" if config.family == "encoder" else "decoder"
+    names = [f"{stack}.{layer}.out" for layer in range(config.n_layers)]
+    cache = OnlyThese(names)
     with in_mode(model, training=False):
         forward(model, batch, cache)
-    stack = "encoder" if config.family == "encoder" else "decoder"
-    return [cache[f"{stack}.{layer}.out"] for layer in range(config.n_layers)]
+    return [cache[name] for name in names]
 
 
 def token_collapse(trained: Trained) -> dict[str, float]:
@@ -69,6 +69,7 @@ def token_collapse(trained: Trained) -> dict[str, float]:
     return numbers | {f"init_{name}": number for name, number in medians(first).items()}
 
 
+@torch.no_grad()
 def collapse_by_depth(model: nn.Module, batch: Batch, config: RunConfig) -> dict[str, float]:
     numbers: dict[str, float] = {}
     for layer, tokens in enumerate(map(Tensor.double, block_outputs(model, batch, config))):

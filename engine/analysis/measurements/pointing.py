@@ -176,8 +176,9 @@ def answering_head(model: nn.Module, batch: Batch) -> Tensor:
     return torch.stack(read)
 
 
-def flow_through(patterns: Tensor) -> Tensor:
-    """Attention rollout: the product over layers of half attention, half identity (the skip counts as much as attention).
+def flow_through(patterns: Tensor, *, skips: bool = True) -> Tensor:
+    """Attention rollout: the product over layers of half attention, half identity (the skip counts as much as attention); without
+    ``skips`` that of attention alone.
 
     The share of each token in each position after every layer, [layer, batch, query, token] as the patterns.
 
@@ -186,7 +187,7 @@ def flow_through(patterns: Tensor) -> Tensor:
     itself = torch.eye(patterns.size(-1), device=patterns.device)
     flow, flows = itself, []
     for pattern in patterns:  # [batch, query, key]
-        flow = (0.5 * pattern + 0.5 * itself) @ flow
+        flow = (0.5 * pattern + 0.5 * itself if skips else pattern) @ flow
         flows.append(flow)
     return torch.stack(flows)
 

@@ -1,0 +1,1 @@
+"""The effect of depth on a model, untrained or trained."""

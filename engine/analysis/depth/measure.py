@@ -1,0 +1,201 @@
+"""Measurements of a stack by its depth, all depths from one pass of the deepest model.
+
+Blocks are drawn alike at every depth, so the first d blocks of a deep stack are one draw of a stack of d blocks. Its output goes
+through the final norm of pre-LN, which before training is the same at every depth; roll-out and the share in which tokens differ are
+taken before that norm. In a trained model, an output after fewer than all layers is what the logit lens reads.
+
+A causal model reads the first n tokens of a sequence as it would read these alone: one pass gives every length, too.
+"""
+
+import json
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from copy import deepcopy
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.utils import get_total_norm
+
+from engine.analysis.attention.model import held_out, model_of, run_with_cache
+from engine.analysis.attention.requests import MAX_ATTENTION_WEIGHTS, ModelRequest, weights_of_one_sequence
+from engine.analysis.depth.jobs import LENGTHS, DepthNumbers
+from engine.analysis.measurements.depth import TINY, block_outputs, relative_residual, untrained
+from engine.analysis.measurements.pointing import flow_through, self_patterns
+from engine.config.run_config import RunConfig
+from engine.estimate.layout import keeps_past, shapes
+from engine.foundation.code_hash import code_hash
+from engine.foundation.files import adding, data_folder
+from engine.foundation.log import LOG
+from engine.foundation.stored_json import hash_of, read_table
+from engine.model.activations import in_mode
+from engine.model.transformer import Transformer
+from engine.tasks.base.data import task_data
+from engine.training.data import Batch
+from engine.training.evaluation import loss_of
+
+SEQUENCES = 2
+"""The number of sequences of one draw; draws differ more than sequences do."""
+MAX_STORED = 2000
+"""The number of results kept on disk, the newest; one takes about 20 KB."""
+COMPARED_NORMS = ("pre", "post")
+
+
+def of_first_weights(config: RunConfig, depths: tuple[int, ...]) -> DepthNumbers:
+    """The numbers of one draw, from the disk where they were measured before."""
+    key = hash_of([code_hash(), config.flat(), depths], 32)
+    with suppress(KeyError, TypeError, ValueError):
+        return _from_json(read_table(data_folder() / "depth" / f"{key}.json"))
+    numbers = draw(config, depths)
+    try:
+        with adding(data_folder() / "depth" / f"{key}.json", MAX_STORED) as file:
+            file.write_text(json.dumps(_to_json(numbers)))
+    except OSError as error:
+        LOG.warning("Numbers by depth could not be kept: %s", error.strerror or type(error).__name__)
+    return numbers
+
+
+def draw(config: RunConfig, depths: tuple[int, ...]) -> DepthNumbers:
+    """The numbers of one draw of first weights, on random tokens."""
+    config = config.replace(n_layers=max(depths), family="decoder")
+    generator = torch.Generator().manual_seed(config.seed)
+    tokens = torch.randint(config.task_settings.n_symbols, (SEQUENCES, config.seq_len), generator=generator)
+    batch = Batch(tokens, task_data(config.task).answer(tokens, config.task_settings), {})
+    by_norm = {norm: untrained(config.replace(norm=norm)) for norm in dict.fromkeys((*COMPARED_NORMS, config.norm))}
+    both_ways = untrained(config.replace(family="encoder"))
+    return measured(by_norm[config.norm], both_ways, by_norm, batch, depths, lengths_up_to(config.seq_len))
+
+
+def of_run(request: ModelRequest) -> DepthNumbers:
+    """The numbers of a run's model. Raises ValueError with one sentence."""
+    model = model_of(request)
+    config = model.config
+    if config.family == "encoder_decoder":
+        raise ValueError(f"family is {config.family}; allowed is decoder or encoder, which have a single stack.")
+    room = MAX_ATTENTION_WEIGHTS // weights_of_one_sequence(config)
+    batch = held_out(request.config).rows(slice(max(1, min(SEQUENCES, room))))
+    lengths = lengths_up_to(shapes(config).length) if keeps_past(config) else ()
+    return measured(model, model, {config.norm: model}, batch, tuple(range(1, config.n_layers + 1)), lengths)
+
+
+def lengths_up_to(longest: int) -> tuple[int, ...]:
+    return (*(n for n in LENGTHS if n < longest), longest)
+
+
+def measured(
+    model: Transformer, both_ways: Transformer, by_norm: Mapping[str, Transformer], batch: Batch, depths: tuple[int, ...],
+    lengths: tuple[int, ...],
+) -> DepthNumbers:  # fmt: skip
+    """The numbers of a model. The share in which tokens differ is that of ``both_ways``, since under a causal mask the first tokens
+    differ for their number of predecessors alone; the gradients are those of the models ``by_norm``."""
+    flow, weight = roll_out(model, batch, depths)
+    first, repeat, equal = changes_at_the_end(model, depths, lengths)
+    return {
+        "depths": np.array(depths),
+        "lengths": np.array(lengths, int),
+        "roll_out": flow,
+        "layer_weight": weight,
+        "token_share": token_shares(both_ways, batch, depths),
+        "first_token": first,
+        "repeat": repeat,
+        "repeat_equal": equal,
+        "gradient": {norm: first_gradients(one, batch, depths) for norm, one in by_norm.items()},
+    }
+
+
+@torch.no_grad()
+def roll_out(model: Transformer, batch: Batch, depths: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """The roll-out weight of each position at the last one after so many layers, and the last layer's own weight, [depth, position] each;
+    means over heads and sequences."""
+    names = [f"{model.stack.name}.{layer}.self.pattern" for layer in range(model.config.n_layers)]
+    cache = run_with_cache(model, batch, *names)[1]
+    patterns = torch.stack([pattern.mean(dim=1) for pattern in self_patterns(cache)])
+    flow = flow_through(patterns, skips=model.config.skips)
+    at = torch.tensor(depths) - 1
+    return _array(flow[at, :, -1].mean(dim=1)), _array(patterns[at, :, -1].mean(dim=1))
+
+
+@torch.no_grad()
+def token_shares(model: Transformer, batch: Batch, depths: tuple[int, ...]) -> np.ndarray:
+    """The share in which the tokens of a sequence differ after so many layers, [depth]."""
+    blocks = block_outputs(model, batch, model.config)
+    return np.array([relative_residual(blocks[depth - 1].double()) for depth in depths])
+
+
+@torch.no_grad()
+def changes_at_the_end(
+    model: Transformer, depths: tuple[int, ...], lengths: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The changes of the last token's output: ``first_token``, ``repeat`` and ``repeat_equal``, [depth, length] each.
+
+    Source: Barbero et al. 2024, Transformers need glasses! Information over-squashing in language tasks, sections 4 and 5.
+    """
+    if not lengths:
+        return np.empty((len(depths), 0)), np.empty((len(depths), 0)), np.empty((len(depths), 0))
+    known, last = model.config.task_settings.n_symbols, torch.tensor(lengths) - 1
+    drawn = torch.randint(known, (max(lengths),), generator=torch.Generator().manual_seed(model.config.seed))
+    exchanged, repeated = drawn.clone(), torch.ones_like(drawn)
+    exchanged[0], repeated[0] = (drawn[0] + 1) % known, 0
+    exact = outputs_after(model, torch.stack([drawn, exchanged, repeated]), depths)
+    lowered = outputs_after(deepcopy(model).bfloat16(), repeated[None], depths)
+    first = [relative_change(before[last], after[last]) for before, after, _ in exact]
+    repeat = [relative_change(output[last - 1], output[last]) for _, _, output in exact]
+    equal = [(output[0, last - 1] == output[0, last]).float().mean(dim=-1) for output in lowered]
+    return _array(torch.stack(first)), _array(torch.stack(repeat)), _array(torch.stack(equal))
+
+
+def outputs_after(model: Transformer, tokens: Tensor, depths: tuple[int, ...]) -> list[Tensor]:
+    """What the head would read after so many layers, [batch, length, d_model] each."""
+    outputs: list[Tensor] = []
+    # Not by a cache, with which attention is written out: in bfloat16 the fused kernel gives other last bits, and runs use that one.
+    with ExitStack() as hooks, in_mode(model, training=False):
+        for block in model.stack.blocks:
+            hooks.enter_context(block.register_forward_hook(lambda _block, _given, output: outputs.append(output)))
+        model(tokens)
+    return [model.stack.norm(outputs[depth - 1]) for depth in depths]
+
+
+def relative_change(before: Tensor, after: Tensor) -> Tensor:
+    """The length of the difference of two vectors as a share of the first one's, [..., d_model] -> [...]."""
+    change: Tensor = (after - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=TINY)
+    return change
+
+
+def first_gradients(model: Transformer, batch: Batch, depths: tuple[int, ...]) -> np.ndarray:
+    """The L2 norm of the gradient of the first layer's weights for the loss of the first sequence after so many layers, [depth].
+
+    Source: Xiong et al. 2020, On Layer Normalization in the Transformer Architecture, section 3.
+    """
+    needed = {parameter: parameter.requires_grad for parameter in model.parameters()}
+    model.requires_grad_(False)
+    weights = list(model.stack.blocks[0].requires_grad_(True).parameters())
+    try:
+        with torch.enable_grad():
+            one = batch.rows(slice(1))  # most of the time of a draw is spent here
+            blocks = block_outputs(model, one, model.config)
+            norms = []
+            for depth in depths:
+                loss = loss_of(model.logits_of(blocks[depth - 1]).float(), one.targets)
+                grads = torch.autograd.grad(loss, weights, retain_graph=True, allow_unused=True)
+                norms.append(get_total_norm([grad.double() for grad in grads if grad is not None]).item())
+    finally:
+        for parameter, before in needed.items():
+            parameter.requires_grad_(before)
+    return np.array(norms)
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    return tensor.double().numpy()
+
+
+def _to_json(numbers: DepthNumbers) -> dict[str, object]:
+    lists = {name: value.tolist() for name, value in numbers.items() if isinstance(value, np.ndarray)}
+    return {**lists, "gradient": {norm: values.tolist() for norm, values in numbers["gradient"].items()}}
+
+
+def _from_json(table: dict[str, Any]) -> DepthNumbers:
+    """Raises KeyError, TypeError or ValueError where these are no such numbers."""
+    read = {name: np.array(table[name]) for name in DepthNumbers.__annotations__ if name != "gradient"}
+    gradient = {norm: np.array(values) for norm, values in table["gradient"].items()}
+    return cast(DepthNumbers, {**read, "gradient": gradient})

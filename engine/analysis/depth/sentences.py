@@ -1,0 +1,91 @@
+"""What the numbers by depth say: for each measurement a question, a sentence computed from the numbers, and the source."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from engine.analysis.depth.jobs import DepthNumbers
+from engine.foundation.formatting import counted, in_digits, listed
+
+SMALLEST_SHARE = 1e-6
+"""Tokens that differ in a smaller share are equal as far as float32 can tell: its rounding alone leaves about 1e-7."""
+
+
+class Reading(NamedTuple):
+    name: str
+    question: str
+    sentence: str
+    source: str
+    address: str
+
+
+def across(draws: Sequence[DepthNumbers], reduce: Callable[..., np.ndarray] = np.median) -> DepthNumbers:
+    """One table of numbers from those of several draws: their medians, or what ``reduce`` (``np.min``, ``np.max``) makes of them."""
+    first = draws[0]
+    arrays = {name: reduce([numbers[name] for numbers in draws], axis=0) for name in first if name != "gradient"}  # type: ignore[literal-required]
+    arrays |= {"depths": first["depths"], "lengths": first["lengths"]}  # whole numbers stay such
+    gradient = {norm: reduce([numbers["gradient"][norm] for numbers in draws], axis=0) for norm in first["gradient"]}
+    return cast(DepthNumbers, {**arrays, "gradient": gradient})
+
+
+def readings(numbers: DepthNumbers, depth: int) -> list[Reading]:
+    """What the numbers say at a depth. Raises ValueError where that depth was not measured."""
+    at = numbers["depths"].tolist().index(depth)
+    after = f"After {counted(depth, 'layer')}"
+    found = [
+        Reading(
+            "roll_out", "Who is heard?", _roll_out(numbers, at, after),
+            "Wu et al. 2025, On the Emergence of Position Bias in Transformers", "https://arxiv.org/abs/2502.01951",
+        ),
+        Reading(
+            "token_share", "Do the tokens stay different?", _token_share(numbers, at, after),
+            "Dong et al. 2021, Attention Is Not All You Need", "https://arxiv.org/abs/2103.03404",
+        ),
+        Reading(
+            "first_token", "Does the last token remember?", _first_token(numbers, at, after),
+            "Barbero et al. 2024, Transformers need glasses!", "https://arxiv.org/abs/2406.04267",
+        ),
+        Reading(
+            "gradient", "How large is the gradient that reaches the first layer?", _gradient(numbers, at, depth),
+            "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture", "https://arxiv.org/abs/2002.04745",
+        ),
+    ]  # fmt: skip
+    return [reading for reading in found if reading.sentence]
+
+
+def _percent(share: float) -> str:
+    """A share with two digits, also where it is very small: "82 %", "0.48 %", "0.0095 %"."""
+    return f"{np.format_float_positional(100 * share, 2 if share < 1 else 3, fractional=False, trim='-')} %"
+
+
+def _roll_out(numbers: DepthNumbers, at: int, after: str) -> str:
+    weight, alone = numbers["roll_out"][at, 0], numbers["layer_weight"][at, 0]
+    if numbers["depths"][at] == 1:
+        return f"{after} {_percent(weight)} of the last position comes from token 0."
+    return f"{after} {_percent(weight)} of the last position comes from token 0; the last layer alone reads {_percent(alone)} from there."
+
+
+def _token_share(numbers: DepthNumbers, at: int, after: str) -> str:
+    share = numbers["token_share"][at]
+    if share < SMALLEST_SHARE:
+        return f"{after} all tokens are equal, as far as float32 can tell."
+    return f"{after} the tokens differ in {_percent(share)} of their size."
+
+
+def _first_token(numbers: DepthNumbers, at: int, after: str) -> str:
+    """Empty where the model looks ahead."""
+    lengths, changes, equal = numbers["lengths"], numbers["first_token"][at], numbers["repeat_equal"][at]
+    if not len(lengths):
+        return ""
+    shortest = f"by {_percent(changes[0])} at length {lengths[0]} and " if len(lengths) > 1 else ""
+    return (
+        f"{after} another token 0 changes the last output {shortest}by {_percent(changes[-1])} at length {lengths[-1]}. "
+        f"One more 1 after 0 1 1 … 1 leaves {_percent(equal[-1])} of its numbers the same in bfloat16."
+    )
+
+
+def _gradient(numbers: DepthNumbers, at: int, depth: int) -> str:
+    names = {"pre": "pre-LN", "post": "post-LN", "none": "no normalisation"}
+    sizes = [f"{in_digits(float(values[at]))} with {names[norm]}" for norm, values in numbers["gradient"].items()]
+    return f"Through {counted(depth, 'layer')} the first layer gets a gradient of {listed(sizes)}."

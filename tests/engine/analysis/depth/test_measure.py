@@ -1,0 +1,194 @@
+"""What a deep stack does to positions: against models of each depth and length, and against numbers of other code."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from engine.analysis.attention.requests import ModelRequest
+from engine.analysis.depth.jobs import MeasureDepth, MeasureRunDepth, by_seed, dial
+from engine.analysis.depth.measure import (
+    changes_at_the_end,
+    first_gradients,
+    lengths_up_to,
+    outputs_after,
+    roll_out,
+    token_shares,
+)
+from engine.analysis.depth.sentences import across
+from engine.analysis.measurements.depth import gradients_by_part, untrained
+from engine.config.run_config import RunConfig, parse
+from engine.encodings import ENCODINGS
+from engine.foundation.files import DATA_VARIABLE
+from engine.model.transformer import Transformer
+from engine.training.data import Batch
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+def some_batch(config: RunConfig, size: int = 2) -> Batch:
+    tokens = torch.randint(10, (size, config.seq_len), generator=torch.Generator().manual_seed(config.seed))
+    return Batch(tokens, tokens.flip(1), {})
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("encoding", ["rope", "shaw"])
+def test_the_first_layers_of_a_deep_stack_are_a_stack_of_that_depth(encoding: str, norm: str) -> None:
+    config = dial(pos_encoding=encoding, norm=norm, seq_len=12, n_layers=5)
+    deep, shallow, batch = untrained(config), untrained(config.replace(n_layers=2)), some_batch(config)
+    weights = {name: value for name, value in deep.state_dict().items() if name in shallow.state_dict()}
+    shallow.load_state_dict(weights)
+    for measure in (roll_out, token_shares, first_gradients):
+        of_deep, of_shallow = (np.array(measure(model, batch, (2,))) for model in (deep, shallow))
+        assert of_deep == pytest.approx(of_shallow, rel=1e-5)
+    for of_deep, of_shallow in zip(
+        *(changes_at_the_end(model, (2,), (3, 12)) for model in (deep, shallow)), strict=True
+    ):
+        assert of_deep == pytest.approx(of_shallow, rel=1e-4)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_one_pass_gives_the_output_at_every_length(encoding: str) -> None:
+    model = untrained(dial(pos_encoding=encoding, seq_len=16, n_layers=2))
+    tokens = some_batch(model.config).inputs
+    with torch.no_grad():
+        (whole,), (short,) = (outputs_after(model, tokens[:, :length], (2,)) for length in (16, 5))
+    assert short[:, -1].numpy() == pytest.approx(whole[:, 4].numpy(), abs=1e-5)
+
+
+def test_the_gradient_is_that_of_the_first_layers_weights_and_leaves_the_model_as_it_was() -> None:
+    model = untrained(dial(seq_len=8, n_layers=2))
+    batch = some_batch(model.config, size=1)
+    model.head.requires_grad_(False)
+    (found,) = first_gradients(model, batch, (2,))
+    assert not model.head.weight.requires_grad
+    assert all(weight.requires_grad for weight in model.stack.parameters())
+    parts = gradients_by_part(model, batch)
+    assert found == pytest.approx(np.hypot.reduce([size for part, size in parts.items() if part.startswith("0.")]))
+
+
+# Referee's numbers, from code that shares nothing with this one: forward passes of untrained stacks of width 64 with 4 heads.
+
+
+def medians(config: RunConfig, depths: tuple[int, ...], *, usual: bool = False) -> dict[str, np.ndarray]:
+    """Medians over four draws. ``usual``: with torch's first weights for linear layers, a third as large as ours in attention, as the
+    referee had them."""
+    found = []
+    for seed in range(4):
+        drawn = config.replace(seed=seed, n_layers=max(depths))
+        decoder, encoder = (
+            with_weights(untrained(drawn.replace(family=family)), seed, usual) for family in ("decoder", "encoder")
+        )
+        batch, lengths = some_batch(drawn), lengths_up_to(drawn.seq_len)
+        first, repeat, equal = changes_at_the_end(decoder, depths, lengths)
+        flow, weight = roll_out(decoder, batch, depths)
+        shares = token_shares(encoder, batch, depths)
+        found.append(
+            {"flow": flow, "weight": weight, "shares": shares, "first": first, "repeat": repeat, "equal": equal}
+        )
+    return {name: np.median([one[name] for one in found], axis=0) for name in found[0]}
+
+
+def with_weights(model: Transformer, seed: int, usual: bool) -> Transformer:
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        for module in model.modules():
+            if usual and isinstance(module, nn.Linear):
+                module.reset_parameters()
+    return model
+
+
+@pytest.mark.parametrize("encoding", ["nope", "rope"])
+def test_roll_out_moves_to_token_0_with_depth_while_each_layer_stays_uniform(encoding: str) -> None:
+    numbers = medians(dial(pos_encoding=encoding), (1, 4, 8, 16, 32))
+    assert numbers["flow"][:, 0] == pytest.approx([0.008, 0.10, 0.36, 0.82, 0.995], rel=0.15)
+    assert numbers["weight"][:, 0] == pytest.approx(0.016, rel=0.3)
+
+
+def test_alibi_slows_the_roll_out() -> None:
+    numbers = medians(dial(pos_encoding="alibi"), (1, 4, 8, 16, 32))
+    assert numbers["flow"][:, 0] == pytest.approx([0.003, 0.04, 0.18, 0.61, 0.97], rel=0.2)
+
+
+@pytest.mark.parametrize("encoding", ["nope", "rope", "alibi"])
+def test_with_skips_tokens_stay_different(encoding: str) -> None:
+    numbers = medians(dial(pos_encoding=encoding, seq_len=32), (1, 4, 8, 16), usual=True)
+    assert numbers["shares"] == pytest.approx([0.91, 0.87, 0.81, 0.72], abs=0.06)
+    ours = medians(dial(pos_encoding=encoding, seq_len=32), (1, 4, 8, 16))
+    assert ours["shares"] == pytest.approx([0.90, 0.65, 0.46, 0.35], abs=0.08)  # larger branches: each layer mixes more
+
+
+@pytest.mark.parametrize(
+    ("encoding", "referee", "ours"),
+    [("nope", 1e-7, 1e-7), ("rope", 4e-5, 3e-3), ("alibi", 1.4e-2, 2.7e-2)],
+)
+def test_without_skips_and_mlp_tokens_become_equal(encoding: str, referee: float, ours: float) -> None:
+    """Four layers; within a factor of 2.5."""
+    config = dial(pos_encoding=encoding, seq_len=32, skips=False, mlp=False)
+    for usual, expected in ((True, referee), (False, ours)):
+        (share,) = medians(config, (4,), usual=usual)["shares"]
+        assert np.log(share / expected) == pytest.approx(0, abs=np.log(2.5)), share
+
+
+@pytest.mark.parametrize(
+    ("encoding", "referee"), [("nope", [0.22, 0.086, 0.033, 0.010]), ("alibi", [0.18, 0.053, 0.013, 0.0014])]
+)
+def test_the_last_of_many_tokens_forgets_token_0(encoding: str, referee: list[float]) -> None:
+    config = dial(pos_encoding=encoding, seq_len=512)
+    usual, ours = medians(config, (6,), usual=True), medians(config, (6,))
+    assert usual["first"][0] == pytest.approx(referee, rel=0.35)
+    assert (ours["first"][0] > 2 * usual["first"][0]).all()
+    for numbers in (usual, ours):
+        assert (np.diff(numbers["first"][0]) < 0).all()
+        assert numbers["repeat"][0][-1] < numbers["repeat"][0][0] / 100
+        assert numbers["equal"][0][-1] > 0.35
+    assert usual["repeat"][0][[0, -1]] == pytest.approx([1.7e-2, 1.5e-5 if encoding == "nope" else 5e-6], rel=0.5)
+
+
+def test_a_draw_is_kept_under_its_settings_and_measured_anew_where_the_file_is_damaged(data: Path) -> None:
+    config = dial(seq_len=9, mlp=False, skips=False)
+    first, other = by_seed(config, (0, 1), (1, 2))
+    assert not np.array_equal(first["roll_out"], other["roll_out"])
+    files = sorted((data / "depth").iterdir())
+    assert len(files) == 2
+    stamps = [file.stat().st_mtime_ns for file in files]
+    again = MeasureDepth(config, (1, 2)).do()
+    assert [file.stat().st_mtime_ns for file in files] == stamps
+    assert all(np.array_equal(again[name], first[name]) for name in first if name != "gradient")  # type: ignore[literal-required]
+    assert again["gradient"]["post"].tolist() == first["gradient"]["post"].tolist()
+    for file in files:
+        file.write_text("{")
+    assert MeasureDepth(config, (1, 2)).do()["token_share"].tolist() == first["token_share"].tolist()
+
+
+def test_across_draws_there_is_a_median_and_a_spread() -> None:
+    draws = list(by_seed(dial(seq_len=4), range(3), (1,)))
+    low, middle, high = (across(draws, reduce) for reduce in (np.min, np.median, np.max))
+    assert low["gradient"]["pre"] <= middle["gradient"]["pre"] <= high["gradient"]["pre"]
+    assert low["token_share"] < middle["token_share"] < high["token_share"]
+    assert middle["lengths"].tolist() == [4]
+
+
+def test_a_run_is_measured_after_each_of_its_layers() -> None:
+    request = ModelRequest(parse({"task": "reverse", "seq_len": 8, "n_layers": 3}))
+    numbers = MeasureRunDepth(request).do()
+    assert numbers["depths"].tolist() == [1, 2, 3]
+    assert numbers["lengths"].tolist() == [8, 15]
+    assert numbers["roll_out"].sum(axis=1) == pytest.approx(1)
+    assert list(numbers["gradient"]) == ["pre"]
+    again = MeasureRunDepth(request).do()
+    assert numbers["gradient"]["pre"].tolist() == again["gradient"]["pre"].tolist(), (
+        "the model in memory stays as it was"
+    )
+
+    encoder = MeasureRunDepth(replace(request, config=request.config.replace(family="encoder"))).do()
+    assert encoder["first_token"].shape == (3, 0)
+    with pytest.raises(ValueError, match=r"family is encoder_decoder; allowed is decoder or encoder"):
+        MeasureRunDepth(replace(request, config=request.config.replace(family="encoder_decoder"))).do()
