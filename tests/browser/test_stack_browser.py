@@ -185,9 +185,6 @@ def test_parts_are_shown_on_hover_reached_by_keys_and_taken_away_and_put_back_by
         'skip[data-layer="1"]', 'norm[data-layer="1"]', 'skip[data-layer="0"]'))  # fmt: skip
     layer, dialog = panel.locator('.part.layer[data-layer="1"]'), panel.get_by_role("dialog")
     answers, heads = texts(page, "writes"), panel.locator("canvas").first.evaluate("(one) => one.toDataURL()")
-<<<<<<< HEAD
-    assert not lines(page, "ablated-stream")
-=======
     stands = panel.bounding_box()
 
     # By the pointer.
@@ -226,17 +223,11 @@ def test_parts_are_shown_on_hover_reached_by_keys_and_taken_away_and_put_back_by
 
     # Taken away, it stays in sight and its stretch of the stream is drawn as cut.
     assert not lines(page, "ablated-stream")
->>>>>>> w-z
     taken_away(page, '.part.skip[data-layer="1"]')
     panel.locator('.part.skip.ablated[data-layer="1"]').wait_for()
     panel.get_by_text("Taken away: skip connection of layer 2.").wait_for()
     issue = panel.get_by_role("link", name="Do deep models need skip connections?")
     assert issue.get_attribute("href").endswith("questions?issue=missing-skips")
-<<<<<<< HEAD
-    assert lines(page, "ablated-stream").count("M") == 11, "the stretch past the second layer, at each position"
-    expect(panel.get_by_role("dialog")).to_have_count(0)
-
-=======
     assert lines(page, "ablated-stream").count("M") == 11, "the stretch past the second layer, at each position"
     expect(dialog).to_have_count(0)
     panel.locator(".heading.right").hover()
@@ -244,7 +235,6 @@ def test_parts_are_shown_on_hover_reached_by_keys_and_taken_away_and_put_back_by
     expect(norm).to_have_css("opacity", "0")
     expect(skip).to_have_css("opacity", "1")
     assert panel.bounding_box() == stands
->>>>>>> w-z
     taken_away(page, '.tile[data-layer="0"][data-head="1"]')
     panel.locator('.tile.ablated[data-layer="0"][data-head="1"]').wait_for()
     taken_away(page, '.part.layer[data-layer="0"]')
@@ -524,38 +514,6 @@ def test_its_help_explains_it_a_head_is_shown_large_and_it_is_saved(open_page: O
     assert picture.startswith(b"\x89PNG")
     assert len(picture) > 10_000
 
-<<<<<<< HEAD
-def test_a_layers_parts_and_gradients_stand_where_they_tell_something(open_page: Open) -> None:
-    page = arrived(open_page, SMALL)
-    panel = stack(page)
-    skip, norm = (panel.locator(f'.part.{name}[data-layer="1"]') for name in ("skip", "norm"))
-    stands = panel.bounding_box()
-    expect(skip).to_have_css("opacity", "0")
-    expect(panel.locator(".heading.gradient")).to_be_hidden()
-    panel.locator('.part.layer[data-layer="1"]').hover()
-    expect(skip).to_have_css("opacity", "1")
-    expect(panel.locator('.part.skip[data-layer="0"]')).to_have_css("opacity", "0")
-    panel.locator(".heading.right").hover()
-    expect(skip).to_have_css("opacity", "0")
-    panel.locator('.part.layer[data-layer="1"]').focus()
-    page.keyboard.press("ArrowRight")
-    expect(skip).to_be_focused()
-    expect(norm).to_have_css("opacity", "1")
-    taken_away(page, '.part.skip[data-layer="1"]')
-    panel.locator('.part.skip.ablated[data-layer="1"]').wait_for()
-    panel.locator(".heading.right").hover()
-    panel.locator('[data-reads="0"]').focus()
-    expect(norm).to_have_css("opacity", "0")
-    expect(skip).to_have_css("opacity", "1")
-    assert panel.bounding_box() == stands
-
-
-@pytest.mark.thorough
-def test_a_head_is_shown_large_and_told_in_words(open_page: Open) -> None:
-    page = arrived(open_page, SMALL)
-    panel = stack(page)
-=======
->>>>>>> w-z
     tile = panel.locator('.tile[data-layer="1"][data-head="1"]')
     tile.click()
     large = panel.get_by_role("dialog", name="Head 2 of layer 2")
