@@ -226,8 +226,8 @@ def show_heads(at: LookedAt) -> None:
     at.show("heads", "heads", items, least=narrowest(at.config.n_heads), level=2, on_pick=pick_head)
     st.caption(
         f"The pictures show this sequence; the numbers are means over {answer['sequences']} held-out sequences. A head gets the name of "
-        f"the kind with the highest score, if that is {answer['named_from']:g} or more. A score of 1 means that all of its weight is where the "
-        "kind says; 0, no more than if it read all keys equally. Click a picture to choose that head."
+        f"the kind with the highest score, if that is {answer['named_from']:g} or more. A score of 1 means that all of its weight is where "
+        "the kind says; 0, no more than if it read all keys equally. Click a picture to choose that head."
     )
     _show_numbers(list(rows.values()))
     show_rollout(at, answer)
