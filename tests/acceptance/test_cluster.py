@@ -17,7 +17,7 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.serving.cluster.cluster import DaskCluster
-from engine.serving.cluster.place import SILENT
+from engine.serving.cluster.worker import SILENT
 from engine.serving.limits import Limits
 from engine.serving.pool import Pool
 from engine.serving.runs import preemption

@@ -21,7 +21,7 @@ import numpy as np
 
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import GAIN, AnswerLayer, Contributor, HeadReading, Path, in_pieces
-from engine.analysis.attention.path_words import Symbols, arrival_words, links_of, marks
+from engine.analysis.attention.path_words import Symbols, answer_layer_words, links_of, marks
 from engine.analysis.attention.requests import Which
 from engine.runs.events import Sample, Snapshot
 
@@ -151,7 +151,7 @@ def _path(contributions: Contributions, position: int, needs: Needs) -> Path:
     before, after = right[layer : layer + 2].tolist()
     path = Path(position, arrives, layer, before, after, contributor, readings, induction, (), ())
     answer_layer, links = (
-        arrival_words(path, right.tolist(), contributions.sample),
+        answer_layer_words(path, right.tolist(), contributions.sample),
         links_of(path, contributions.symbols),
     )
     return replace(path, answer_layer=in_pieces(answer_layer), links=in_pieces(links))

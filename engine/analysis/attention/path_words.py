@@ -38,7 +38,7 @@ def marks(reading: HeadReading) -> bool:
     return reading.which != "cross" and reading.read == reading.position - 1
 
 
-def arrival_words(path: Path, right: Sequence[float], sample: Sample) -> str:
+def answer_layer_words(path: Path, right: Sequence[float], sample: Sample) -> str:
     """The sentence on the layer that brings the answer. ``right``: the probability of the right symbol at the path's position, before the
     first layer and after each."""
     here, lost = f"position {path.position + 1}", next((n for n, share in enumerate(right) if math.isnan(share)), None)

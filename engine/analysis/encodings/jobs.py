@@ -1,4 +1,4 @@
-"""The jobs about encodings before training: their portraits and their times."""
+"""The jobs about encodings before training: their profiles and their times."""
 
 from typing import Literal, TypedDict
 
@@ -53,12 +53,12 @@ class Profile(Matrices, Lines):
     """The root mean square of the values added to the embedding of random tokens; 0 where none are added."""
 
 
-class ComputeMatrices(Job[Matrices], function=".portraits:matrices", noun="Computing the encoding's matrices"):
+class ComputeMatrices(Job[Matrices], function=".profiles:matrices", noun="Computing the encoding's matrices"):
     config: RunConfig
     shown: int
 
 
-class ComputeProfile(Job[Profile], function=".portraits:profile", noun="Computing the encoding's picture"):
+class ComputeProfile(Job[Profile], function=".profiles:profile", noun="Computing the encoding's picture"):
     config: RunConfig
     shown: int
 

@@ -12,7 +12,7 @@ from engine.estimate.device import DeviceFacts
 from engine.foundation.code_hash import program_hash
 from engine.foundation.log import LOG, log_error
 from engine.serving.cluster import task
-from engine.serving.cluster.place import SILENT, ClusterWorker
+from engine.serving.cluster.worker import SILENT, ClusterWorker
 from engine.serving.host import ROOM, SHARED_BYTES, WORKER_BYTES, is_loopback
 from engine.serving.processes.machines import Cluster, Machine
 

@@ -22,7 +22,7 @@ from engine.serving.processes.fork_server import NUMBER, ROOT, Request
 WARM = (
     "engine.serving.worker", "engine.training.train", "engine.training.speed", "engine.analysis.measurements.cost",
     "engine.analysis.attention.changes", "engine.analysis.attention.checks", "engine.analysis.attention.heads",
-    "engine.analysis.attention.steps", "engine.analysis.encodings.portraits", "engine.analysis.text.questions",
+    "engine.analysis.attention.steps", "engine.analysis.encodings.profiles", "engine.analysis.text.questions",
     "engine.training.first_run", "torch._dynamo", "torch.profiler",
 )  # fmt: skip
 """The modules that the fork server imports: those of the children, of their questions, and what the first training step imports."""

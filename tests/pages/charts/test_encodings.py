@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.analysis.encodings.portraits import profile
+from engine.analysis.encodings.profiles import profile
 from engine.config.run_config import parse
 from engine.encodings import ENCODINGS
 from pages.parts.charts.encoding import matrix_figure, profile_figure, similarity_figure

@@ -34,9 +34,9 @@ def bias(
 class Sandwich(PositionalEncoding):
     """Adds to each score the inner product of the sinusoids of query and key, times the ratio of the head."""
 
-    def __init__(self, config: BaseConfig, own: SandwichSettings, *, max_positions: int, causal: bool) -> None:
+    def __init__(self, config: BaseConfig, settings: SandwichSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
-        self.n_heads, self.width = config.n_heads, own.sandwich_width
+        self.n_heads, self.width = config.n_heads, settings.sandwich_width
 
     def score_bias(self, q: Tensor, k: Tensor, query_positions: Positions, key_positions: Positions) -> Tensor:
         return bias(self.n_heads, self.width, query_positions, key_positions, q.device, q.dtype)

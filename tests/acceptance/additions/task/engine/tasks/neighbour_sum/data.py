@@ -6,8 +6,8 @@ from engine.tasks.base import SymbolSettings
 from engine.tasks.base.data import IGNORE, TaskData
 
 
-def answer(source: Tensor, own: SymbolSettings) -> Tensor:
-    sums = (source + source.roll(1, dims=1)) % own.n_symbols
+def answer(source: Tensor, settings: SymbolSettings) -> Tensor:
+    sums = (source + source.roll(1, dims=1)) % settings.n_symbols
     sums[:, 0] = IGNORE
     return sums
 

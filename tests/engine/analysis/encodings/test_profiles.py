@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from engine.analysis.encodings import distances, portraits
-from engine.analysis.encodings.portraits import matrices, profile
+from engine.analysis.encodings import distances, profiles
+from engine.analysis.encodings.profiles import matrices, profile
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.encodings.base.layer import cosines
@@ -20,7 +20,7 @@ def config(encoding: str, **settings: object) -> RunConfig:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("family", ["decoder", "encoder"])
-def test_every_encoding_has_a_portrait(encoding: str, family: str) -> None:
+def test_every_encoding_has_a_profile(encoding: str, family: str) -> None:
     found, alone = (of(config(encoding, family=family), 24) for of in (profile, matrices))
     for name, value in alone.items():
         np.testing.assert_array_equal(value, found[name], err_msg=name)
@@ -37,7 +37,7 @@ def test_every_encoding_has_a_portrait(encoding: str, family: str) -> None:
 
 
 def test_a_learned_table_is_shown_as_the_seed_drew_it_up_to_the_trained_length() -> None:
-    table = portraits.first_weights(config("learned", seed=3)).table.detach().numpy()  # type: ignore[union-attr]
+    table = profiles.first_weights(config("learned", seed=3)).table.detach().numpy()  # type: ignore[union-attr]
     found = profile(config("learned", seed=3), 12)
     np.testing.assert_allclose(found["matrix"], table, rtol=1e-6)
     np.testing.assert_allclose(found["dot"], table @ table.T, rtol=1e-4, atol=1e-5)
@@ -66,7 +66,7 @@ def test_scales_are_those_of_the_settings() -> None:
 @torch.no_grad()
 def on_content(name: str) -> bool:
     """Whether what the encoding adds, to tokens or to scores, depends on the tokens."""
-    encoding, at = portraits.first_weights(config(name)), range(12)
+    encoding, at = profiles.first_weights(config(name)), range(12)
     first, second = torch.randn(2, 1, 12, 16)
     biases = [encoding.score_bias(q, k, at, at) for q, k in torch.randn(2, 2, 1, 4, 12, 4)]
     added = [encoding.add_to_embedding(x, at) - x for x in (first, second)]
@@ -82,7 +82,7 @@ def test_where_tokens_matter_what_a_picture_leaves_out_is_said() -> None:
 
 def test_long_pictures_are_thinned_and_their_numbers_are_not() -> None:
     long = profile(config("sinusoidal", seq_len=512), 1024)
-    assert max(long["matrix"].size, long["similarity"].size) <= portraits.MAX_CELLS
+    assert max(long["matrix"].size, long["similarity"].size) <= profiles.MAX_CELLS
     assert long["similarity_at"][-1] >= 1024 - (long["similarity_at"][1] - long["similarity_at"][0])
     short = profile(config("sinusoidal", seq_len=512), 512)
     assert long["order"] == pytest.approx(short["order"])

@@ -1,4 +1,4 @@
-"""A visitor's own runs: what is promised before one, and the shelf of a tab, from which the oldest goes unless it is pinned."""
+"""A visitor's own runs: what is promised before one, and the recent runs of a tab, from which the oldest goes unless it is pinned."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,34 +11,34 @@ from pages.parts.app.recent_runs import MAX_RECENT_RUNS, RecentRuns
 from tests.pages.looking import Open, said
 
 
-def shelf_of(count: int, *, pinned: int = 0) -> RecentRuns:
-    """A shelf on which so many runs were put, of which the first ones were pinned at once."""
-    shelf = RecentRuns()
+def recent_of(count: int, *, pinned: int = 0) -> RecentRuns:
+    """Recent runs to which so many were added, of which the first ones were pinned at once."""
+    recent = RecentRuns()
     for number in range(count):
-        shelf.add(f"run {number}")
+        recent.add(f"run {number}")
         if number < pinned:
-            shelf.turn("pinned", f"run {number}")
-    return shelf
+            recent.turn("pinned", f"run {number}")
+    return recent
 
 
 def test_the_oldest_that_is_not_pinned_goes_but_never_the_newest() -> None:
-    assert shelf_of(MAX_RECENT_RUNS + 1, pinned=1).runs == [
+    assert recent_of(MAX_RECENT_RUNS + 1, pinned=1).runs == [
         f"run {number}" for number in (0, *range(2, MAX_RECENT_RUNS + 1))
     ]
-    assert shelf_of(MAX_RECENT_RUNS + 1, pinned=MAX_RECENT_RUNS + 1).runs == [
+    assert recent_of(MAX_RECENT_RUNS + 1, pinned=MAX_RECENT_RUNS + 1).runs == [
         f"run {number}" for number in range(1, MAX_RECENT_RUNS + 1)
     ]
 
 
 def test_a_choice_is_taken_back_and_goes_with_its_run() -> None:
-    shelf = shelf_of(1, pinned=1)
-    shelf.turn("hidden", "run 0")
-    assert "run 0" in shelf.hidden
-    shelf.turn("hidden", "run 0")
-    assert "run 0" not in shelf.hidden
-    shelf.beside = "run 0"
-    shelf.remove("run 0")
-    assert shelf == RecentRuns()
+    recent = recent_of(1, pinned=1)
+    recent.turn("hidden", "run 0")
+    assert "run 0" in recent.hidden
+    recent.turn("hidden", "run 0")
+    assert "run 0" not in recent.hidden
+    recent.beside = "run 0"
+    recent.remove("run 0")
+    assert recent == RecentRuns()
 
 
 @pytest.mark.parametrize(("device", "promised"), [("auto", True), ("cpu", True), ("cuda", False), ("mps", False)])
