@@ -14,7 +14,7 @@ from engine.serving.processes.messages import read_value, write_value
 def test_a_report_that_comes_while_the_app_asks_is_told_the_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
     trainer = SimpleNamespace(tasks={}, commands=SimpleQueue(), address="")
     monkeypatch.setattr(task, "trainer", lambda training: trainer)
-    monkeypatch.setattr(task, "LOOKS", 1)
+    monkeypatch.setattr(task, "POLLS", 1)
     run = task.Task("training", "a-run", {})
     told = list[protocol.Report]()
 
