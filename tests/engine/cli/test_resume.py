@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -146,6 +147,7 @@ def test_a_person_is_told_how_to_go_on(tmp_path: Path) -> None:
     events = tmp_path / "run" / "events.jsonl"
     while not (events.exists() and "progress" in events.read_text()):
         assert process.poll() is None
+        time.sleep(0.02)
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate()
     assert (process.returncode, err) == (130, "")

@@ -115,12 +115,12 @@ def test_the_numbers_of_a_run_that_finished() -> None:
 def test_a_run_that_did_not_finish_says_why_and_has_no_result() -> None:
     failed = read_trial("a", 3, [STARTED, progress(1, 9.0), Failed(2, "Step 2: loss is no longer finite.", 0, "loss")])
     assert (failed.numbers["finite"], failed.numbers["failed_step"]) == (0, 2)
-    assert failed.finding == "Step 2: loss is no longer finite."
+    assert failed.failure == "Step 2: loss is no longer finite."
     assert "loss" not in failed.numbers
     assert math.isnan(failed.number("accuracy"))
     lost = read_trial("a", 0, [STARTED, progress(1, 1.0), Ended(1, "lost", "The worker died.")])
     assert "finite" not in lost.numbers, "it is neither finite nor not"
-    assert lost.finding == "The worker died."
+    assert lost.failure == "The worker died."
     assert read_trial("a", 0, []).numbers == {}
     assert "train_loss" not in numbers_of([progress(1, math.inf)])
 

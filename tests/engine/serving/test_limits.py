@@ -82,11 +82,13 @@ LARGE = parse(
 
 
 def test_a_run_on_a_gpu_is_weighed_against_its_memory_and_the_host_counts_what_lies_beside() -> None:
-    config = LARGE
-    assert "and this host allows 2 GiB" in refusal(config, Limits(), real_prediction)
-    assert not refusal(config, Limits(), real_prediction, GPU)
-    assert not refusal(config, limits(memory="192MiB"), real_prediction, GPU)
-    shares = refusal(config, Limits(), real_prediction, Accelerator("mps", 0))
+    public = Limits.model_validate(PROFILES["public"])
+    assert public.accelerator_memory is not None
+    assert public.accelerator_memory < GPU.memory
+    assert "and this host allows 2 GiB" in refusal(LARGE, Limits(), real_prediction)
+    for allowed in (Limits(), limits(memory="192MiB"), public):
+        assert not refusal(LARGE, allowed, real_prediction, GPU)
+    shares = refusal(LARGE, Limits(), real_prediction, Accelerator("mps", 0))
     assert "and this host allows 2 GiB" in shares, "its memory is the host's"
 
 
@@ -102,18 +104,10 @@ def test_a_run_on_a_gpu_is_weighed_against_its_memory_and_the_host_counts_what_l
 def test_what_is_too_much_for_a_gpu_is_named_with_its_limit(
     allowed: dict[str, object], accelerator: Accelerator, says: str
 ) -> None:
-    config = LARGE
-    sentence = refusal(config, limits(**allowed), real_prediction, accelerator)
+    sentence = refusal(LARGE, limits(**allowed), real_prediction, accelerator)
     assert says in sentence
     for name, value in re.findall(r"set (\w+) to (\d+) or less", sentence):
-        assert not refusal(config.replace(**{name: int(value)}), limits(**allowed), real_prediction, accelerator)
-
-
-def test_the_public_profile_limits_a_gpu_too_and_takes_a_model_of_ten_million_parameters() -> None:
-    public = Limits.model_validate(PROFILES["public"])
-    assert public.accelerator_memory is not None
-    assert public.accelerator_memory < GPU.memory
-    assert not refusal(LARGE, public, real_prediction, GPU)
+        assert not refusal(LARGE.replace(**{name: int(value)}), limits(**allowed), real_prediction, accelerator)
 
 
 def test_no_time_is_held_against_a_run_on_an_accelerator_whose_speed_is_not_measured() -> None:

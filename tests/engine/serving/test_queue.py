@@ -149,13 +149,10 @@ def test_a_run_is_weighed_against_the_accelerator_with_the_most_room_once_the_wo
     assert accelerator_for(replace(gpu, peak=2**31), supervisor, ready) == ("A GPU", 300 * MIB)
     assert waited == [1, None], "one that knows of an accelerator, then those that own one"
 
-
-def test_where_no_worker_knows_of_an_accelerator_a_large_run_waits_for_one_worker_only() -> None:
-    waited = list[int | None]()
-    supervisor: Any = SimpleNamespace(workers=[worker(0)], limits=limits(memory="1GiB"))
-    gpu = replace(predict(parse({"device": "cuda"})), peak=2**31)
-    assert accelerator_for(gpu, supervisor, lambda seconds, workers: waited.append(workers)) is None
-    assert waited == [1]
+    waited.clear()
+    supervisor.workers = [worker(0)]
+    assert accelerator_for(replace(gpu, peak=2**31), supervisor, lambda _, workers: waited.append(workers)) is None
+    assert waited == [1], "where none knows of one, for one worker only"
 
 
 def queued(runs: Runs, told: str) -> QueuedRun:
