@@ -64,6 +64,7 @@ def _data_folder(_own_folder: str) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ATTENTION_LAB_DATA", _own_folder)
         patch.setenv("ATTENTION_LAB_WORKERS", "1")
+        patch.setenv("ATTENTION_LAB_NICENESS", "0")  # its runs are waited for
         yield
         for run in server.pool().runs.live():
             server.pool().stop(run.id)

@@ -67,7 +67,7 @@ def test_the_page_comes_with_the_styles_of_all_pages_and_is_never_that_of_an_ear
     assert "content-encoding" not in plain.headers
     assert plain.text == answer.text
     assert answer.text.startswith((FOLDER.parent / "index.html").read_text("utf-8").partition("</body>")[0])
-    for name in ("app/frame", "lab/lab", "experiments/tiles"):
+    for name in ("app/frame", "lab/lab", "questions/questions"):
         assert (PARTS / f"{name}.css").read_text("utf-8") in answer.text
     for name in ("boards/live/live", "experiments/presenter"):
         assert (PARTS / f"{name}.css").read_text("utf-8") not in answer.text
