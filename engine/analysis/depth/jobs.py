@@ -27,7 +27,7 @@ class DepthNumbers(TypedDict):
     layer_weight: np.ndarray
     """The weight that this one layer gives each position at the last one, mean over heads, [depth, position]."""
     token_share: np.ndarray
-    """The share in which the tokens of a sequence differ, 0 to about 1, [depth]."""
+    """The share in which the tokens of a sequence differ, 0 to about 1, [depth]; of first weights those of an encoder."""
     first_token: np.ndarray
     """The relative change of the last token's output where another token 0 is read, [depth, length]."""
     repeat: np.ndarray

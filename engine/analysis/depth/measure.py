@@ -87,8 +87,7 @@ def measured(
     model: Transformer, both_ways: Transformer, by_norm: Mapping[str, Transformer], batch: Batch, depths: tuple[int, ...],
     lengths: tuple[int, ...],
 ) -> DepthNumbers:  # fmt: skip
-    """The numbers of a model. The share in which tokens differ is that of ``both_ways``, since under a causal mask the first tokens
-    differ for their number of predecessors alone; the gradients are those of the models ``by_norm``."""
+    """The numbers of a model, with the share in which tokens differ of ``both_ways`` and the gradients of the models ``by_norm``."""
     flow, weight = roll_out(model, batch, depths)
     first, repeat, equal = changes_at_the_end(model, depths, lengths)
     return {

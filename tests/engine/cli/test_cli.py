@@ -65,6 +65,23 @@ def test_train_prints_a_table_for_a_person_or_one_json_object_a_line(capsys: Pri
     assert "Measured memory" in out
 
 
+def test_depth_measures_first_weights_by_depth_or_a_saved_run_by_layer(capsys: Printed, tmp_path: Path) -> None:
+    options = ("depth", "--encoding", "alibi", "--depths", "2,1", "--length", "9", "--seeds", "2")
+    rows = rows_of(capsys, *options)
+    assert [(row["draw"], row["depth"]) for row in rows] == [(0, 1), (0, 2), (1, 1), (1, 2)]
+    assert [len(row["roll_out"]) for row in rows] == [9] * 4
+    assert rows[0]["lengths"] == [8, 9]
+    assert set(rows[0]["gradient"]) == {"pre", "post"}
+
+    out = printed(capsys, *options)
+    assert "alibi, untrained, length 9, median of 2 seeds" in out
+    assert "Do the tokens stay different? After 2 layers the tokens differ in" in out
+
+    folder = str(tmp_path / "run")
+    printed(capsys, "train", "--steps", "3", "--n-layers", "3", "--save", folder)
+    assert [row["depth"] for row in rows_of(capsys, "depth", folder)] == [1, 2, 3]
+
+
 def test_a_failed_run_says_why_and_exits_with_one(capsys: Printed) -> None:
     code = main(["train", *as_options(PRESETS["no-norm"].config.flat()), "--json"])
     last = lines(capsys.readouterr().out)[-1]
