@@ -27,14 +27,14 @@ def run_to_end(experiment: Experiment, pool: Pool, *, as_json: bool, extended: b
 
 def _follow_as_json(run: ExperimentRun) -> None:
     """Print a line of JSON for each trial that ends."""
-    sentence = 0
+    printed = 0
     while True:
         over = run.wait(POLL_SECONDS)
-        for trial in run.trials[sentence:]:
-            sentence += 1
+        for trial in run.trials[printed:]:
+            printed += 1
             print_json({
                 "event": "trial", "slug": run.experiment.slug, "arm": trial.arm, "seed": trial.seed,
-                "numbers": trial.numbers, "outcome": trial.failure, "done": sentence, "total": run.total,
+                "numbers": trial.numbers, "outcome": trial.failure, "done": printed, "total": run.total,
             })  # fmt: skip
         if over:
             return

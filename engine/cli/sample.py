@@ -30,11 +30,11 @@ def run(given: argparse.Namespace) -> int:
     prompt = os.fsencode(given.prompt).decode(
         "utf-8", "surrogateescape"
     )  # as typed, also where the system's letters are ASCII
-    progress = WriteText(config, str(folder.weights), prompt, *how).do()
+    written = WriteText(config, str(folder.weights), prompt, *how).do()
     if given.json:
-        print_json(progress)
+        print_json(written)
     else:
-        print(progress["prompt"] + progress["text"])
-        if progress["unknown"]:
-            print(unknown_in_words(progress["unknown"]), file=sys.stderr)
+        print(written["prompt"] + written["text"])
+        if written["unknown"]:
+            print(unknown_in_words(written["unknown"]), file=sys.stderr)
     return 0

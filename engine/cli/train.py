@@ -105,14 +105,14 @@ def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
     """Print the scores of Kneser-Ney models on the same held-out windows, with the same vocabulary."""
     from engine.analysis.text.questions import counting_models
 
-    progress = counting_models(config)
+    found = counting_models(config)
     if as_json:
-        print_json({"event": "counting_models", **progress})
-    elif progress["levels"]:
-        unknown = progress["facts"]["unknown"] / max(1, progress["facts"]["held_out"])
-        known = {name: f"{math.exp(nats):.1f}" for name, nats in progress["known"].items()} if unknown else {}
+        print_json({"event": "counting_models", **found})
+    elif found["levels"]:
+        unknown = found["facts"]["unknown"] / max(1, found["facts"]["held_out"])
+        known = {name: f"{math.exp(nats):.1f}" for name, nats in found["known"].items()} if unknown else {}
         rows = []
-        for name, nats in progress["levels"].items():
+        for name, nats in found["levels"].items():
             label = name if name == "unigram" else f"Kneser-Ney {name}"
             rows.append((label, f"{nats:.3f}", f"{math.exp(nats):.1f}", *([known[name]] if known else [])))
         columns = ("model", "loss", "perplexity", *(["known perplexity"] if known else []))

@@ -63,13 +63,13 @@ def writes_answer(config: RunConfig) -> bool:
 
 def shapes(config: RunConfig, n: int | None = None) -> Shapes:
     """The sizes of a run with sequences of ``n`` symbols. Pre-training adds tokens and classes of its own to the task's."""
-    settings = labelled(config, n)
+    task = labelled(config, n)
     if not config.pretrain_steps:
-        return settings
+        return task
     if config.pretrain_on == "next_token":
-        return replace(settings, n_outputs=settings.n_outputs + settings.n_tokens)
+        return replace(task, n_outputs=task.n_outputs + task.n_tokens)
     sisters = config.task_settings.sister_symbols
-    return replace(settings, n_tokens=settings.n_tokens + sisters, n_outputs=2 * settings.n_outputs)
+    return replace(task, n_tokens=task.n_tokens + sisters, n_outputs=2 * task.n_outputs)
 
 
 def labelled(config: RunConfig, n: int | None = None) -> Shapes:

@@ -2,11 +2,10 @@
 
 A class is one small file in the data folder, which only the visitor who presents writes: what the projector shows
 (:class:`ProjectorState`). Beside it lies a folder with one small file per student, a JSON object of answers by step, and those of the seeds
-that phones train
-(:mod:`engine.experiments.class_seeds`). So all servers that share the data folder count together, a phone finds all of it again after a
-reload, a guess is there as a whole or not at all, and one student takes the room of one; all of it goes with the class. A student is the
-id of a visitor (a digest of a cookie, no name); of its network the file's name has a digest of its own per class. The time of the folder
-says when somebody was in the class last: while it is held, nobody's new class takes its place.
+that phones train (:mod:`engine.experiments.class_seeds`). So all servers that share the data folder count together, a phone finds all
+of it again after a reload, a guess is there as a whole or not at all, and one student takes the room of one; all of it goes with the
+class. A student is the id of a visitor (a digest of a cookie, no name); of its network the file's name has a digest of its own per class.
+The time of the folder says when somebody was in the class last: while it is held, nobody's new class takes its place.
 """
 
 import hashlib
@@ -19,11 +18,11 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from engine.experiments.question import ANSWERS, Direction
 from engine.foundation.errors import NoRoom, Refused
@@ -72,7 +71,8 @@ class ProjectorState:
 class _Class:
     presenter: str
     """The id of the visitor who opened it."""
-    state: ProjectorState
+    state: Annotated[ProjectorState, Field(alias="wall")]
+    """Stored under its earlier name: a class goes on where the app is updated in the middle of a lesson."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def open_class(presenter: Visitor) -> str:
     if of_visitor >= MAX_CLASSES_OF_VISITOR or not has_share(near, len(held), MAX_CLASSES):
         number, whose = (of_visitor, " of yours") if of_visitor >= MAX_CLASSES_OF_VISITOR else (len(held), "")
         raise NoRoom(f"{number} classes{whose} are held just now. Open this one in a few minutes.")
-    content = json.dumps(asdict(_Class(presenter.id, ProjectorState())))
+    content = _content(presenter, ProjectorState())
     give(_class(code), content, presenter, MAX_CLASSES_OF_VISITOR, MAX_CLASSES, in_use=held)
     folder_of(code).mkdir(exist_ok=True)
     keep_newest(_classes(), "*.jsonl", 0)  # of a former version
@@ -125,7 +125,7 @@ def show_projector(code: str, presenter: Visitor, state: ProjectorState) -> None
         return
     if found.state != state:
         file = _class(code)
-        write_whole(file, json.dumps(asdict(_Class(presenter.id, state))), newest_beside(file))
+        write_whole(file, _content(presenter, state), newest_beside(file))
     folder_of(code).mkdir(exist_ok=True)
     os.utime(folder_of(code))
 
@@ -193,9 +193,9 @@ def student_file(code: str, student: Visitor) -> Path:
         raise NoRoom(ENDED)
     folder = folder_of(code)
     address = hashlib.sha256(f"{code} {student.network}".encode()).hexdigest()[:16] if student.network else ""
-    of_visitor = folder / f"{student.id}.{address}.json"
-    if of_visitor.exists():  # as nearly always: each phone asks every second, and the folder holds the files of all
-        return of_visitor
+    file = folder / f"{student.id}.{address}.json"
+    if file.exists():  # as nearly always: each phone asks every second, and the folder holds the files of all
+        return file
     if entered := next(folder.glob(f"{student.id}.*.json"), None):  # at another address
         return entered
     files = list(folder.glob("*.json"))
@@ -207,7 +207,7 @@ def student_file(code: str, student: Visitor) -> Path:
                 raise NoRoom(f"This class has {len(theirs)} students{whose} already, as many as are counted.")
             left.unlink(missing_ok=True)
             files.remove(left)
-    return of_visitor
+    return file
 
 
 def _left_first(files: Iterable[Path]) -> Path | None:
@@ -256,6 +256,10 @@ def _read_class(code: str) -> _Class | None:
     with suppress(OSError, ValidationError):
         return _class_in(_class(code))
     return None
+
+
+def _content(presenter: Visitor, state: ProjectorState) -> str:
+    return CLASS.dump_json(_Class(presenter.id, state), by_alias=True).decode()
 
 
 @once_per_change(MAX_CLASSES)

@@ -103,17 +103,17 @@ class Steps:
         self._start, self._training, self._checkpoint = start, training, checkpoint
         self.state: TrainingState | None = None
         self.last: Event | None = None
-        self.step = start.n_seen or 0
+        self.step = start.known_step or 0
         """The step of the last event."""
         self._generator = self._events()
         self.close = self._generator.close
 
     def _events(self) -> Generator[Event, str | None, None]:
-        request, n_seen, given = self._start.request, self._start.n_seen, self._start.prediction
+        request, known_step, given = self._start.request, self._start.known_step, self._start.prediction
         self.state = state = self._training.begin(request.config, given)
-        if n_seen is not None and self._checkpoint.exists():
+        if known_step is not None and self._checkpoint.exists():
             state.load(self._checkpoint)
-            if state.step > n_seen:  # the events in between were on their way when the app ended
+            if state.step > known_step:  # the events in between were on their way when the app ended
                 self.state = state = self._training.begin(request.config, given)
         self.step = state.step
         yield from self._training.train(request.config, None, request.record, given, take_measurement, state)
@@ -172,8 +172,8 @@ class LiveRun:
         self.steps = Steps(start, training, folder.state)
         self._saves = Seldom(SAVE_EVERY, SAVE_SHARE, now)
         self._snapshots = Seldom(SNAPSHOT_EVERY, SNAPSHOT_SHARE, now)
-        self._shown = start.n_seen is not None or not start.request.record.snapshots
-        self._repeats_to = start.n_seen or 0
+        self._shown = start.known_step is not None or not start.request.record.snapshots
+        self._repeats_to = start.known_step or 0
         self._sent_at = now
 
     # What its worker asks

@@ -21,7 +21,7 @@ class Start:
     prediction: Prediction
     folder: str
     """The path, absolute or in the data folder, in which the worker saves the weights."""
-    n_seen: int | None = None
+    known_step: int | None = None
     """The last step that the pool knows of a run that goes on, from the state in its folder, or from its beginning where there is none: the
     steps up to that one are repeated. None: it begins anew."""
 

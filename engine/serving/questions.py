@@ -65,10 +65,10 @@ class Questions:
 
     def _answer_of(self, queued: QueuedJob, computes: float, waits: float) -> bytes:
         """The answer to a job that waits for a process for at most ``waits`` seconds and is computed for at most ``computes``."""
-        question = time.monotonic()
+        called_at = time.monotonic()
         while True:
             begun_at = queued.begun_at
-            until = question + waits if begun_at is None else max(question, begun_at) + computes
+            until = called_at + waits if begun_at is None else max(called_at, begun_at) + computes
             with suppress(TimeoutError):
                 return queued.answer.result(max(BEGUN_CHECK_SECONDS, until - time.monotonic()))
             with self._lock:

@@ -19,15 +19,15 @@ from engine.training.data import Batch, Data
 
 def sister(config: RunConfig, batch: Batch) -> Batch:
     """The batch in the symbols of the sister task: symbol s becomes token ``n_tokens + s``, answer a class ``n_answers + a``."""
-    settings, symbols = labelled(config), config.task_settings.sister_symbols
+    task, symbols = labelled(config), config.task_settings.sister_symbols
 
     def other(tokens: Tensor) -> Tensor:
-        return torch.where(tokens < symbols, tokens + settings.n_tokens, tokens)
+        return torch.where(tokens < symbols, tokens + task.n_tokens, tokens)
 
     return replace(
         batch,
         inputs=other(batch.inputs),
-        targets=torch.where(batch.targets == IGNORE, IGNORE, batch.targets + settings.n_outputs),
+        targets=torch.where(batch.targets == IGNORE, IGNORE, batch.targets + task.n_outputs),
         source=None if batch.source is None else other(batch.source),
     )
 

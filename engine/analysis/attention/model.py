@@ -129,7 +129,7 @@ def numbers_of(config: RunConfig, text: str) -> list[int]:
     """The numbers of token names. Raises ValueError that names the first unknown token."""
     settings, names = config.task_settings, text.replace(",", " ").split()
     known = token_names(config, list(range(settings.n_symbols + len(settings.named_tokens))))
-    number = {name: part for part, name in reversed(list(enumerate(known)))}
+    number = {name: symbol for symbol, name in reversed(list(enumerate(known)))}
     for name in names:
         if name not in number:
             raise ValueError(

@@ -191,6 +191,6 @@ def _timing(config: RunConfig, plain: RunConfig) -> Timing:
     while len(pairs) < PAIRS and (len(pairs) < FEWEST_PAIRS or perf_counter() - began < PAIRS_SECONDS):
         costs = [measure_cost(one, batch, memory=False, patience=PAIR_PATIENCE) for one in (config, plain)]
         pairs.append([cost.inference for cost in costs])
-    same, without = np.array(pairs).T
-    low, ratio, high = np.percentile(same / without, (25, 50, 75))
-    return Timing(ratio=float(ratio), low=float(low), high=float(high), seconds=float(np.median(same)))
+    encoded, without = np.array(pairs).T
+    low, ratio, high = np.percentile(encoded / without, (25, 50, 75))
+    return Timing(ratio=float(ratio), low=float(low), high=float(high), seconds=float(np.median(encoded)))

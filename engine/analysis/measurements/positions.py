@@ -71,12 +71,12 @@ def accuracy(fitted: Tensor, judged: Tensor) -> float:
 def error(fitted: Tensor, judged: Tensor) -> float:
     """Mean |position - prediction| of a ridge regression; both [sequence, position, d_model]."""
     positions = torch.arange(fitted.size(1), dtype=fitted.dtype)
-    middle, index = fitted.mean((0, 1)), positions.mean()
+    middle, center = fitted.mean((0, 1)), positions.mean()
     centred = (fitted - middle).flatten(0, 1)  # [sequence * position, d_model]
-    targets = (positions - index).repeat(len(fitted))  # [sequence * position]
+    targets = (positions - center).repeat(len(fitted))  # [sequence * position]
     covariance = _ridged(centred.T @ centred / len(centred))
     weights = torch.linalg.solve(covariance, centred.T @ targets / len(centred))  # [d_model]
-    predicted = (judged - middle) @ weights + index  # [sequence, position]
+    predicted = (judged - middle) @ weights + center  # [sequence, position]
     return float((predicted - positions).abs().mean())
 
 

@@ -27,14 +27,14 @@ def answer_weight(trained: Trained) -> dict[str, float]:
     number of positions and m that at the trained length. Source: Chiang and Cholak 2022, Overcoming a Theoretical Limitation of
     Self-Attention. Raises ValueError where the task has no single true source.
     """
-    model, same = trained.model, trained.config.seq_len
-    lengths = dict.fromkeys([same, *trained.config.test_lengths])
+    model, usual = trained.model, trained.config.seq_len
+    lengths = dict.fromkeys([usual, *trained.config.test_lengths])
     batches = {n: trained.data.validation_batch(n, TESTED).to(trained.device) for n in lengths}
-    read = batches[same].inputs.size(1)
+    read = batches[usual].inputs.size(1)
     numbers: dict[str, float] = {}
     with in_mode(model, training=False):
         weights = {n: weights_on_source(trained, batch) for n, batch in batches.items()}
-        head = int(weights[same].argmax())
+        head = int(weights[usual].argmax())
         for n, batch in batches.items():
             with scores_times(model, math.log(batch.inputs.size(1)) / math.log(read)):
                 right = accuracies(forward(model, batch, {}).argmax(-1), batch)  # with a cache attention is not fused

@@ -103,9 +103,9 @@ def column(criterion: Criterion, times: int = 1, trials: Sequence[Trial] | None 
     if trials is None:
         trials = [trial for trial in shipped_trials(CHOICE) if trial.seed in CONFIRMATORY_SEEDS]
     arms = {name: arm_of(criterion, name) for name in COMPARED}
-    specific = {name: [trial for trial in trials if trial.arm == arm.name] for name, arm in arms.items()}
-    numbers = {name: _numbers(found, criterion.number(times)) for name, found in specific.items()}
-    cells = {name: _cell(criterion, times, numbers[name], specific[name]) for name in arms}
+    by_encoding = {name: [trial for trial in trials if trial.arm == arm.name] for name, arm in arms.items()}
+    numbers = {name: _numbers(found, criterion.number(times)) for name, found in by_encoding.items()}
+    cells = {name: _cell(criterion, times, numbers[name], by_encoding[name]) for name in arms}
     compared = [name for name, cell in cells.items() if cell["state"] == "undecided"]
     seeds = sorted(set[int]().union(*(numbers[name] for name in compared)))
     if len(seeds) > 1:

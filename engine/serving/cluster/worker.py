@@ -173,7 +173,7 @@ def with_files(report: protocol.Report, files: task.Files, folder: Path) -> prot
 def files_of(start: protocol.Start) -> dict[str, bytes]:
     """The files that a run reads: its saved state, and a text of the reader's own. What is missing the run itself says."""
     state = RunFolder(Path(start.folder)).state
-    wanted = {f"{task.folder_of(start.run_id)}/{state.name}": state} if start.n_seen is not None else {}
+    wanted = {f"{task.folder_of(start.run_id)}/{state.name}": state} if start.known_step is not None else {}
     if user_texts.NAME.fullmatch(name := str(start.request.config.flat().get("text", ""))):
         wanted[f"texts/{name}.txt"] = data_folder() / "texts" / f"{name}.txt"
     return {name: file.read_bytes() for name, file in wanted.items() if file.exists()}

@@ -64,7 +64,7 @@ def child_environment(environ: Mapping[str, str], data: Path | None = None) -> d
     """The environment of a child: the variables of ``environ`` that it may see, by default :data:`KEPT_BLOCKS` and
     :data:`KEPT_KERNELS`, one thread, and the folder of its data, by default that of this program.
     """
-    n_seen = {
+    passed_on = {
         name: value
         for name, value in environ.items()
         if name.upper() in PASSED_ON or name.upper().startswith(PASSED_ON_PREFIXES)
@@ -72,7 +72,7 @@ def child_environment(environ: Mapping[str, str], data: Path | None = None) -> d
     return {
         **KEPT_BLOCKS,
         **KEPT_KERNELS,
-        **n_seen,
+        **passed_on,
         **ONE_THREAD,
         DATA_VARIABLE: str((data or data_folder()).absolute()),
     }

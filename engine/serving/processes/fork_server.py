@@ -49,14 +49,16 @@ class Request:
 
 def serve(server: socket.socket) -> Callable[[], object] | None:
     """Fork a child for each request, and tell the end of each. Returns what a child does, in the child; None at the end."""
-    message: dict[int, tuple[int, socket.socket]] = {}  # by pidfd: the child, and the socket on which its end is told
+    children: dict[
+        int, tuple[int, socket.socket]
+    ] = {}  # by pidfd: its number, and the socket on which its end is reported
     events = select.poll()
     events.register(server, select.POLLIN)
     while True:
         for descriptor, _ in events.poll():
-            if descriptor in message:
+            if descriptor in children:
                 events.unregister(descriptor)
-                _tell_end(descriptor, *message.pop(descriptor))
+                _tell_end(descriptor, *children.pop(descriptor))
                 continue
             body, given, _, _ = socket.recv_fds(server, REQUEST, N_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)
             if not body:
@@ -72,7 +74,7 @@ def serve(server: socket.socket) -> Callable[[], object] | None:
                 continue
             if pid == 0:
                 server.close()
-                for handle, (_, end) in message.items():
+                for handle, (_, end) in children.items():
                     os.close(handle)
                     end.close()
                 return _become(Request(**json.loads(body)), given)
@@ -80,7 +82,7 @@ def serve(server: socket.socket) -> Callable[[], object] | None:
                 os.close(inherited)
             end = socket.socket(fileno=given[3])
             handle = os.pidfd_open(pid)
-            message[handle] = pid, end
+            children[handle] = pid, end
             events.register(handle, select.POLLIN)
             with suppress(OSError):  # who asked is gone; so is the child's input
                 socket.send_fds(end, [NUMBER.pack(pid)], [handle])

@@ -170,7 +170,7 @@ class WorkerProcess:
     def ending_of(self, queued: QueuedRun) -> Ended:
         """The ending of one of the worker's runs. Call it after the process has ended."""
         run = queued.run
-        if queued.stopped_at is not None and queued.n_seen is None:
+        if queued.stopped_at is not None and queued.known_step is None:
             return queued.stopped_early
         if queued.stopped_at is not None:
             return Ended(run.step, "stopped", "It was told to stop and did not, so its worker was ended.")

@@ -212,8 +212,8 @@ def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: flo
             _ping(worker, limits, now)
             continue
         silent = now - worker.process.last_message_at
-        requested = [now - queued.stopped_at for queued in worker.runs.values() if queued.stopped_at is not None]
-        if min(silent, max(requested, default=0.0)) > limits.grace_seconds or silent > limits.silent_seconds:
+        stopping = [now - queued.stopped_at for queued in worker.runs.values() if queued.stopped_at is not None]
+        if min(silent, max(stopping, default=0.0)) > limits.grace_seconds or silent > limits.silent_seconds:
             if worker.process.is_stopped():
                 worker.kill_for(KillReason(f"was stopped from outside for {in_time(silent)}"))
             else:

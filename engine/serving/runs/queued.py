@@ -62,7 +62,7 @@ class QueuedRun:
         self.followers = self.followers or (self.request.visitor,)
 
     @property
-    def n_seen(self) -> int | None:
+    def known_step(self) -> int | None:
         """The last step that is known of a run that goes on; None: nothing is known but its facts, and it begins anew."""
         return self.run.step if self.run.step or self.run.snapshot is not None else None
 
@@ -79,7 +79,7 @@ class QueuedRun:
     @property
     def stopped_early(self) -> Ended:
         """The ending of a run that was stopped while it waited."""
-        return Ended(self.run.step, "stopped", NOT_STARTED if self.n_seen is None else "")
+        return Ended(self.run.step, "stopped", NOT_STARTED if self.known_step is None else "")
 
     def stop(self) -> None:
         self.stopped_at = self.stopped_at or time.monotonic()
@@ -111,7 +111,7 @@ class QueuedRun:
     def come_back(self, why: str, *, counts: bool) -> None:
         """Its worker has ended: it waits for another one. ``why``: the sentence for a run that repeats some steps there. ``counts``:
         whether the run may have been what ended it."""
-        repeats = f"{why} {REPEATS}" if self.n_seen is not None else ""
+        repeats = f"{why} {REPEATS}" if self.known_step is not None else ""
         self.run.queue_again(self.run.setback if self.run.state == "queued" else repeats)
         self.returned += counts
         self.leaving = False

@@ -11,8 +11,8 @@ from engine.tasks.content_offset import ContentOffsetSettings
 
 def answer(source: Tensor, settings: ContentOffsetSettings) -> Tensor:
     symbols, offsets = source % settings.vocab_size, source // settings.vocab_size + 1
-    answered = torch.arange(source.size(1)) - offsets  # [batch, length]
-    return torch.where(answered < 0, IGNORE, symbols.gather(1, answered.clamp(min=0)))
+    positions = torch.arange(source.size(1)) - offsets  # [batch, length]
+    return torch.where(positions < 0, IGNORE, symbols.gather(1, positions.clamp(min=0)))
 
 
 TASK = TaskData(answer)

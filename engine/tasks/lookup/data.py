@@ -25,8 +25,8 @@ def queried_positions(source: Tensor, settings: LookupSettings) -> Tensor:
     """The positions of the pairs of the asked keys, in the order asked, [batch, look-up]."""
     keys, values = settings.n_keys, settings.vocab_size
     first = source[:, -1:] // (values + 1)
-    answered = (first + torch.arange(settings.lookups)) % keys  # [batch, look-up]
-    found = source[:, None, :-1] // (values + 1) == answered[:, :, None]  # [batch, look-up, pair]
+    keys_queried = (first + torch.arange(settings.lookups)) % keys  # [batch, look-up]
+    found = source[:, None, :-1] // (values + 1) == keys_queried[:, :, None]  # [batch, look-up, pair]
     positions: Tensor = found.long().argmax(dim=2)
     return positions
 

@@ -121,9 +121,9 @@ def _packed(tokens: np.ndarray, size: int) -> np.ndarray:
     return number
 
 
-def _found(keys: np.ndarray, values: np.ndarray, answered: np.ndarray, *, absent: float) -> np.ndarray:
+def _found(keys: np.ndarray, values: np.ndarray, queried: np.ndarray, *, absent: float) -> np.ndarray:
     """The values [row] of the keys asked for, ``absent`` where there is none."""
     if not len(keys):
-        return np.full(len(answered), absent)
-    rows = np.searchsorted(keys, answered).clip(max=len(keys) - 1)
-    return np.where(keys[rows] == answered, values[rows], absent)
+        return np.full(len(queried), absent)
+    rows = np.searchsorted(keys, queried).clip(max=len(keys) - 1)
+    return np.where(keys[rows] == queried, values[rows], absent)

@@ -95,8 +95,8 @@ def profile_panel(side: str, name: str, profile: Profile, color: str) -> Panel:
     near, far = int(abs(offsets + 1).argmin()), int(offsets.argmin())
     names = [f"head {head + 1}" for head in range(len(lines))] if len(lines) > 1 else [name]
     alt = "; ".join(
-        f"{specific}: {line[near]:.3g} at offset {offsets[near]}, {line[far]:.3g} at {offsets[far]}"
-        for specific, line in zip(names, lines, strict=True)
+        f"{line_name}: {line[near]:.3g} at offset {offsets[near]}, {line[far]:.3g} at {offsets[far]}"
+        for line_name, line in zip(names, lines, strict=True)
     )
     spread = float((profile["high"] - profile["low"]).max())
     note = "Means over the positions."
@@ -181,7 +181,7 @@ ANSWER_WAIT_SECONDS = 0.15
 """Seconds to wait for the answer to a changed control before the rest of the page is written."""
 FOLDED, DEEPER = "encodings.more", "encodings.deeper"
 """Session keys: whether the rarely used controls are open, and whether all figures are."""
-LESS_REQUESTED = ("likeness", "sight", "token_init_std", "seed")
+LESS_USED = ("likeness", "sight", "token_init_std", "seed")
 
 
 def compare() -> None:
@@ -292,7 +292,7 @@ def _controls(into: DeltaGenerator) -> DeltaGenerator:
         for name in SIDES:
             with st.container(width=300):
                 control(name)
-        _less_requested()
+        _less_used()
         offer_design()
         end = st.empty()
     with into:
@@ -310,10 +310,10 @@ def _in_a_row(names: Sequence[str], width: int) -> None:
                 control(name)
 
 
-def _less_requested() -> None:
+def _less_used() -> None:
     rows = SETTINGS.rows()
-    specific = {side: [name for name in rows if name.startswith(f"{side}.") and _is_number(name)] for side in SIDES}
-    if not SETTINGS.drawn(*SHARED, *LESS_REQUESTED, *specific["a"], *specific["b"]):
+    numbers = {side: [name for name in rows if name.startswith(f"{side}.") and _is_number(name)] for side in SIDES}
+    if not SETTINGS.drawn(*SHARED, *LESS_USED, *numbers["a"], *numbers["b"]):
         return
     more = st.popover("Sizes and parameters", icon=":material/tune:", key=FOLDED, on_change="rerun")
     if not more.open:  # half of all controls: they cost nothing until they are opened
@@ -322,11 +322,11 @@ def _less_requested() -> None:
         _in_a_row(SHARED, 125)
         for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
             with column:
-                if not specific[side]:
+                if not numbers[side]:
                     st.caption(f"{ENCODINGS[value(side)].label} has none of its own.")
-                for name in specific[side]:
+                for name in numbers[side]:
                     control(name)
-        _in_a_row(LESS_REQUESTED, 160)
+        _in_a_row(LESS_USED, 160)
 
 
 def _is_number(name: str) -> bool:

@@ -189,17 +189,17 @@ class EncodingsSettings(ModelSettings[EncodingsState]):
             values |= {f"{side}.{name}": getattr(found, name) for name in given}
             ignored += [replace(problem, setting=f"{side}.{problem.setting}") for problem in problems]
         if query.keys() <= {*SIDES, EXPERIMENT} and (kept := find_comparison(values[EXPERIMENT] or "")):
-            request, side = kept[0], designed_side(values) or SIDES[0]
-            values |= {side: DESIGN, AGAINST: request.against, ON_TASKS: request.tasks, "seeds": request.seeds}
-            values |= {f"{side}.{name}": value for name, value in request.parts.items()}
+            comparison, side = kept[0], designed_side(values) or SIDES[0]
+            values |= {side: DESIGN, AGAINST: comparison.against, ON_TASKS: comparison.tasks, "seeds": comparison.seeds}
+            values |= {f"{side}.{name}": value for name, value in comparison.parts.items()}
         return values, ignored
 
     def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
         """What is away from its default; the shown run of a design only beside a design."""
-        request = self.requested()
-        unseen = () if designed_side(request) else (EXPERIMENT,)
-        away = [name for name, row in self.rows().items() if request[name] != row.default and name not in unseen]
-        return {name: to_text(request[name]) for name in away}
+        values = self.requested()
+        unseen = () if designed_side(values) else (EXPERIMENT,)
+        away = [name for name, row in self.rows().items() if values[name] != row.default and name not in unseen]
+        return {name: to_text(values[name]) for name in away}
 
 
 def _specific_settings(encoding: str, given: Mapping[str, object]) -> Any:

@@ -261,15 +261,15 @@ def _teach(number: int, step: LessonStep) -> Markup:
     question, found = step.question, _result_of(step)
     if step.slide or question is None:
         say = html("<p class=own><b>Say.</b> {}</p>", step.slide.text) if step.slide and step.slide.text else Markup()
-        return html("<section>{}{}{}</section>", title, say, _request(question))
+        return html("<section>{}{}{}</section>", title, say, _ask(question))
     tells = ISSUES[step.issue].summary if step.issue else " ".join(step.guide.text) if step.guide else ""
-    sentence = html("<p><b>Say.</b> {} One sample: {}</p>", tells, _sample(step, question))
-    request = _request(question, found.finding.right if found else ())
+    say = html("<p><b>Say.</b> {} One sample: {}</p>", tells, _sample(step, question))
+    ask = _ask(question, found.finding.right if found else ())
     finding = _finding(ISSUES[step.issue], found) if step.issue else _lab(step)
-    return html("<section>{}{}{}{}</section>", title, sentence, request, finding)
+    return html("<section>{}{}{}{}</section>", title, say, ask, finding)
 
 
-def _request(question: Question | None, right: Sequence[Direction] = ()) -> Markup:
+def _ask(question: Question | None, right: Sequence[Direction] = ()) -> Markup:
     if question is None:
         return Markup()
     choices = _choices(question.answers, [question.in_words(one) for one in right or question.taught])

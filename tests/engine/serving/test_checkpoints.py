@@ -143,7 +143,7 @@ class Stand:
         """What the workers were told of a run; its last step at a start."""
         sent = [one for worker in self.workers for one in cast(Any, worker.process).sent]
         own = [one for one in sent if isinstance(one, Start | Control) and one.run_id == run.id]
-        return [f"start at {one.n_seen}" if isinstance(one, Start) else one.action for one in own]
+        return [f"start at {one.known_step}" if isinstance(one, Start) else one.action for one in own]
 
     def dies(self, queued: QueuedRun) -> None:
         """The run's worker ends, and another one comes."""

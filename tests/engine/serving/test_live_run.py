@@ -65,9 +65,9 @@ def live_run(training: Timed, name: str = "a", *, steps: int = 10_000, folder: P
     return LiveRun(begins, training, RunFolder(folder), training.clock)
 
 
-def start(name: str, request: RunRequest, folder: Path, n_seen: int | None = None) -> protocol.Start:
+def start(name: str, request: RunRequest, folder: Path, known_step: int | None = None) -> protocol.Start:
     known = prediction(Memory(1, 1, 1, 1, 0), 1.0, 0.0, peak=1)
-    return protocol.Start(name, request, known, str(folder), n_seen)
+    return protocol.Start(name, request, known, str(folder), known_step)
 
 
 def started(training: Timed, name: str = "a", **how: Any) -> LiveRun:
@@ -248,14 +248,14 @@ def test_a_slowed_run_takes_snapshots_by_the_clock(clock: Clock, pace: float | N
 
 def test_looking_does_not_change_the_steps(clock: Clock) -> None:
     """The generator never gets a look where it would take it for a request to go on."""
-    run, n_seen = live_run(Timed(clock, 0.001), steps=50), list[Event]()
+    run, events = live_run(Timed(clock, 0.001), steps=50), list[Event]()
     while not run.over:
         run.pause()
         run.resume()
         run.advance()
-        n_seen += run.deliver()
-    assert steps_in(n_seen) == list(range(1, 51))
-    assert [type(e) for e in n_seen].count(Finished) == 1
+        events += run.deliver()
+    assert steps_in(events) == list(range(1, 51))
+    assert [type(e) for e in events].count(Finished) == 1
 
 
 def test_a_run_is_saved_once_a_minute_and_seldom_where_that_takes_long(clock: Clock, tmp_path: Path) -> None:
@@ -291,7 +291,7 @@ def continued(clock: Clock, tmp_path: Path, state: str = "7", **how: Any) -> Liv
     """A run whose state is of step 7, of which the pool knows step 9."""
     folder, request = RunFolder(tmp_path), RunRequest(fake_training.config(20), **how)
     folder.state.write_text(state)
-    return LiveRun(start("a", request, tmp_path, n_seen=9), Timed(clock, 0.01), folder, clock)
+    return LiveRun(start("a", request, tmp_path, known_step=9), Timed(clock, 0.01), folder, clock)
 
 
 def test_steps_that_are_repeated_keep_no_pace(clock: Clock, tmp_path: Path) -> None:
@@ -389,7 +389,7 @@ def test_a_run_that_cannot_be_saved_stays_and_goes_on(clock: Clock, tmp_path: Pa
 def test_a_run_that_comes_back_as_soon_as_it_has_left_is_said_to_be_computed(tmp_path: Path) -> None:
     """Else the pool does not know which run ended the worker, if it ends now."""
     begins = start("run", RunRequest(fake_training.config(5), paused=True), tmp_path)
-    again = replace(begins, request=replace(begins.request, paused=False), n_seen=1)
+    again = replace(begins, request=replace(begins.request, paused=False), known_step=1)
 
     def answer(said: protocol.RunUpdate) -> list[protocol.Command]:
         if said.state == "paused":

@@ -15,7 +15,7 @@ from tests.engine.serving.test_pool import FAKE, until
 
 
 def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else() -> None:
-    n_seen = list[bool]()
+    looks = list[bool]()
 
     def update() -> bool:
         if found := supervisor.lock.acquire(blocking=False):
@@ -27,8 +27,8 @@ def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else()
             return threads.submit(update).result()
 
     def on_death(_: WorkerProcess) -> Callable[[], None]:
-        n_seen.append(others_can_look())
-        return lambda: n_seen.append(others_can_look())
+        looks.append(others_can_look())
+        return lambda: looks.append(others_can_look())
 
     limits = Limits()
     supervisor = Supervisor(
@@ -39,10 +39,10 @@ def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else()
     try:
         until(lambda: any(worker.process.pid for worker in supervisor.workers))
         os.kill(supervisor.workers[0].process.pid, signal.SIGKILL)
-        until(lambda: bool(n_seen))
-        assert not n_seen[0], "a Stop in between would find the run nowhere"
-        until(lambda: len(n_seen) > 1)
-        assert n_seen[1], "what is written to the disk holds up nobody"
+        until(lambda: bool(looks))
+        assert not looks[0], "a Stop in between would find the run nowhere"
+        until(lambda: len(looks) > 1)
+        assert looks[1], "what is written to the disk holds up nobody"
     finally:
         supervisor.close()
 

@@ -201,8 +201,8 @@ def _seconds_to_next(run: ReadableRun) -> float:
 
 def poll(run: ReadableRun, request: str, key: str) -> Payload:
     """The events since some polls ago; the browser skips those that it has. A new mount gets all events."""
-    name, (message, starts) = f"{key}.polled", st.session_state.get(f"{key}.polled", ("", deque()))
-    if message != request:
+    name, (polled, starts) = f"{key}.polled", st.session_state.get(f"{key}.polled", ("", deque()))
+    if polled != request:
         starts = deque([0], OVERLAP)
         st.session_state[name] = (request, starts)
     payload, last = feed(run, starts[0])

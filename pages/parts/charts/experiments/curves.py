@@ -198,14 +198,14 @@ def _names(training: Seeds, validation: Seeds, frame: Frame, steps: int) -> list
     }
     if len(ends) < 2:
         return []
-    positions = {name: frame.at(value) for name, value in ends.items()}
-    if abs(positions["training"] - positions["validation"]) < NEAR * (frame.at(frame.high) - frame.at(frame.low)):
+    heights = {name: frame.at(value) for name, value in ends.items()}
+    if abs(heights["training"] - heights["validation"]) < NEAR * (frame.at(frame.high) - frame.at(frame.low)):
         return []
-    upper = max(positions, key=lambda name: positions[name])
+    upper = max(heights, key=lambda name: heights[name])
     return [
         {
-            "text": name, "x": steps, "y": index, "showarrow": False, "font": {"size": FONT}, "xanchor": "right",
+            "text": name, "x": steps, "y": height, "showarrow": False, "font": {"size": FONT}, "xanchor": "right",
             "yanchor": "bottom" if name == upper else "top",
         }
-        for name, index in positions.items()
+        for name, height in heights.items()
     ]  # fmt: skip

@@ -191,11 +191,11 @@ def test_both_ways_agree(by: str, cold: ForkServer, monkeypatch: pytest.MonkeyPa
     child, said = told("one", "two")
     assert (said["parent"] == os.getpid()) == (by == "spawn")
     assert said["arguments"] == ["one", "two"]
-    n_seen = said["environment"]
-    assert not n_seen.keys() & set(SECRETS)
-    assert "secret" not in n_seen.values()
+    environment = said["environment"]
+    assert not environment.keys() & set(SECRETS)
+    assert "secret" not in environment.values()
     named = ("CUDA_VISIBLE_DEVICES", "ATTENTION_LAB_DATA", "OMP_NUM_THREADS")
-    assert [n_seen[name] for name in named] == ["1", str(own_data_folder), "1"]
+    assert [environment[name] for name in named] == ["1", str(own_data_folder), "1"]
     for line in ("a line", "and another"):
         child.process.send(line)
     until(lambda: child.messages[1:] == ["a line", "and another"])

@@ -116,7 +116,7 @@ const MAX_ARRAYS = 6 // arrays; older ones are fetched again when needed
  */
 export function exactNumbers(board) {
   /** @type {Map<string, Numbers>} */
-  const requests = new Map()
+  const fetched = new Map()
   return (group, name) => {
     const snapshot = board.snapshot()
     if (!snapshot) return known(null) // a run that has just begun
@@ -125,17 +125,17 @@ export function exactNumbers(board) {
       return known({ shape: grid.shape, decoded: valuesOf(grid) })
     }
     const path = ["live", board.data.run, snapshot.step, group, name].map(encodeURIComponent).join("/")
-    const before = requests.get(path)
+    const before = fetched.get(path)
     if (before) return before
     /** @type {Numbers} */
     const numbers = { there: null, comes: fetchNumbers(path) }
     numbers.comes = numbers.comes.then((found) => (numbers.there = found)).catch(() => {
-      requests.delete(path)
+      fetched.delete(path)
       return /** @type {Exact | null} */ (null)
     })
-    requests.set(path, numbers)
-    const [oldest] = requests.keys()
-    if (requests.size > MAX_ARRAYS) requests.delete(oldest)
+    fetched.set(path, numbers)
+    const [oldest] = fetched.keys()
+    if (fetched.size > MAX_ARRAYS) fetched.delete(oldest)
     return numbers
   }
 }
