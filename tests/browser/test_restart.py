@@ -14,9 +14,8 @@ LONG = "steps=50000&n_layers=4&d_model=128"
 """The settings of a run that trains for many minutes: it goes while a busy browser looks for its Stop."""
 
 
-@pytest.mark.parametrize("how", ["terminate", "kill"])
 @pytest.mark.thorough
-def test_an_open_page_goes_on_with_its_run(chromium: Any, tmp_path: Path, how: str) -> None:
+def test_an_open_page_goes_on_with_its_run_after_a_kill_and_after_a_restart(chromium: Any, tmp_path: Path) -> None:
     same = {"STREAMLIT_SERVER_PORT": str(free_port()), **KEEPS_UP}
     page, unanswered = chromium.new_page(viewport=WIDE), list[str]()
     page.set_default_timeout(PATIENCE)
@@ -24,13 +23,17 @@ def test_an_open_page_goes_on_with_its_run(chromium: Any, tmp_path: Path, how: s
     badge = page.locator(".board .badge").first
     it_trains = page.get_by_text("It trains: in the row")
     cut_off = page.get_by_role("alert").get_by_text("This page cannot reach the server.")
+
+    def goes() -> None:
+        badge.and_(page.locator("[data-state=running]")).wait_for()
+        it_trains.wait_for()
+
     with running("app.py", tmp_path, **same) as (server, address):
         # Streamlit speaks of a terminal to a page of this host.
         page.goto(f"{address.replace('127.0.0.1', 'localhost')}lab?{LONG}")
         button(page, "Train").click()
-        badge.and_(page.locator("[data-state=running]")).wait_for()
-        it_trains.wait_for()
-        getattr(server, how)()
+        goes()
+        server.kill()
         server.wait()
         cut_off.wait_for()
     while sum(url.endswith("_stcore/health") for url in unanswered) < ENOUGH:
@@ -40,10 +43,15 @@ def test_an_open_page_goes_on_with_its_run(chromium: Any, tmp_path: Path, how: s
         page.set_viewport_size(viewport)
         box = cut_off.bounding_box()
         assert (box["x"] >= 0, box["x"] + box["width"] <= viewport["width"]) == (True, True)
-    with running("app.py", tmp_path, **same):
+    with running("app.py", tmp_path, **same) as (server, _):
         cut_off.wait_for(state="detached")  # until then the page shows what it knew before
-        badge.and_(page.locator("[data-state=running]")).wait_for()
-        it_trains.wait_for()
+        goes()
+        server.terminate()
+        server.wait()
+        cut_off.wait_for()
+    with running("app.py", tmp_path, **same):
+        cut_off.wait_for(state="detached")
+        goes()
         button(page, "Stop").click()
         badge.and_(page.locator("[data-state=stopped]")).wait_for()
     page.close()
