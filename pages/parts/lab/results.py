@@ -1,5 +1,5 @@
 """What the lab says and shows of its runs: the lines above the figures (the issue that the settings come from, what to look at, what
-happened, and what to try next), the shelf of recent runs, and what becomes of a run."""
+happened, and what to try next), the recent runs, and what becomes of a run."""
 
 import json
 from collections.abc import Callable
@@ -161,7 +161,7 @@ def _try(run: Run, step: NextStep) -> None:
         submit(config)
 
 
-# The shelf of runs: this tab's runs as chips, named by what differs among them, each with what can be done with it; two side by side
+# Recent runs: this tab's as chips, named by what differs among them, each with what can be done with it; two side by side
 
 
 def difference(before: RunConfig, after: RunConfig) -> str:
