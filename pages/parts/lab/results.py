@@ -258,7 +258,7 @@ def show_lengths(run: Run) -> None:
 
 
 def take_run_away(run: Run) -> None:
-    """The run's numbers as files, and links to analyses of the trained model."""
+    """The run's numbers as files, and whether it is kept."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if mine(run.owner) and (run.checkpointed or not run.live):
             keep_or_delete(run)
@@ -272,11 +272,6 @@ def take_run_away(run: Run) -> None:
             if run.weights is not None:
                 offer_file("Weights (safetensors)", run.weights.read_bytes, f"{run.id}.safetensors", None)
             offer_hand_in()
-        if run.config.architecture.attends:
-            st.page_link(
-                "encodings.py", label="Its encoding through training", icon=":material/pin_drop:",
-                query_params={"view": "training", "run": run.id},
-            )  # fmt: skip
 
 
 def settings_json(run: Run) -> str:
