@@ -83,9 +83,9 @@ class Measured:
         """The least factor ``kept`` with which the prediction is not below what was saved."""
         if not has_formula(self.config):
             return 0.0
-        sentence = predict_memory(self.config, self.sizes).saved or 0
+        predicted = predict_memory(self.config, self.sizes).saved or 0
         length = self.sizes.length
-        plain = sentence - kept_bytes(self.config, self.config.batch_size, length)
+        plain = predicted - kept_bytes(self.config, self.config.batch_size, length)
         times = 1 if self.config.encoding.acts_on == "embedding" else self.config.n_layers
         return (self.saved - plain) / (SINGLE * times * numbers_of(self.config, self.config.batch_size, length))
 
@@ -99,7 +99,7 @@ class Measured:
         return found if memory.saved is None else found | {"saved": (memory.saved, self.saved)}
 
     def is_bounded(self) -> bool:
-        return all(sentence >= real for sentence, real in self.predictions().values())
+        return all(predicted >= real for predicted, real in self.predictions().values())
 
 
 def fit(name: str) -> EncodingCost:
@@ -120,12 +120,12 @@ def worst(name: str, every: int = 7) -> dict[str, float]:
     """The largest ratios of prediction and measurement on held-out sizes. Raises ValueError where a prediction is below."""
     found: dict[str, float] = {}
     for config in configs(name, HELD_OUT, every):
-        for what, (sentence, real) in Measured(config).predictions().items():
-            if sentence < real:
+        for what, (predicted, real) in Measured(config).predictions().items():
+            if predicted < real:
                 raise ValueError(
-                    f"{what} of {name}: predicted {sentence:,.0f}, measured {real:,.0f} bytes at {config.flat()}"
+                    f"{what} of {name}: predicted {predicted:,.0f}, measured {real:,.0f} bytes at {config.flat()}"
                 )
-            found[what] = max(found.get(what, 1.0), sentence / real)
+            found[what] = max(found.get(what, 1.0), predicted / real)
     return found
 
 

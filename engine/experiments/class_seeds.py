@@ -1,8 +1,8 @@
-"""The seeds of a class: on the presenter's word each phone trains one of its own, and its numbers fall into the figure on the wall.
+"""The seeds of a class: on the presenter's word each phone trains one of its own, and its numbers fall into the projected figure.
 
 The presenter asks in rounds. A phone has one seed in each, which follows from class, student, step and round: a press that comes twice
-finds the file of the first, and one that comes late finds that the wall has gone on. No seed is one of a stored set, and no number of a
-class goes into one. A seed is a file in the folder of its class, and goes with it: empty while it trains, then its trials as JSON.
+finds the file of the first, and one that comes late finds that the projector has gone on. No seed is one of a stored set, and no number of
+a class goes into one. A seed is a file in the folder of its class, and goes with it: empty while it trains, then its trials as JSON.
 """
 
 import hashlib
@@ -76,8 +76,8 @@ def class_seed(code: str, student: Visitor, at: int, round: int) -> ClassSeed:
 
 
 def press_seed(code: str, student: Visitor, at: int, round: int) -> None:
-    """Note that the student's phone is to train its seed of this round. A second press changes nothing. Raises Refused where the wall has
-    gone on, NoRoom where the student is not in the class or has enough seeds, OSError where the disk does not take it."""
+    """Note that the student's phone is to train its seed of this round. A second press changes nothing. Raises Refused where the projector
+    has gone on, NoRoom where the student is not in the class or has enough seeds, OSError where the disk does not take it."""
     state = projector_of(code)
     if (state.at, state.phase, state.round) != (at, "seeds", round):
         raise Refused(GONE_ON)

@@ -1,4 +1,4 @@
-"""A class: what the wall shows, and what the phones that opened its code have answered.
+"""A class: what the projector shows, and what the phones that opened its code have answered.
 
 A class is one small file in the data folder, which only the visitor who presents writes: what the projector shows
 (:class:`ProjectorState`). Beside it lies a folder with one small file per student, a JSON object of answers by step, and those of the seeds
@@ -36,13 +36,13 @@ FORM = re.compile(r"[0-9a-f]{8}")
 MAX_CLASSES, MAX_CLASSES_OF_VISITOR = 200, 10
 """The number of classes that are kept, the newest: of everybody, and of one visitor who presents."""
 HELD_FOR = 300.0
-"""Seconds for which a class is held after its wall or a phone showed it last."""
+"""Seconds for which a class is held after its projector or a phone showed it last."""
 MOST_STUDENTS, MOST_OF_ADDRESS = 500, 60
 """The number of students in a class, and of those in one network: who throws cookies away is not a class by itself."""
 HERE_EVERY, HERE_FOR = 15.0, 60.0
 """Seconds between two notes that a student's phone shows the class, and those after which a phone without one has left."""
 Phase = Literal["wait", "guess", "look", "seeds", "told", "over"]
-"""The purpose of a phone now: nothing yet; its guess; to look at the wall; to train a seed; to be told the answer; to offer the
+"""The purpose of a phone now: nothing yet; its guess; to look at the projector; to train a seed; to be told the answer; to offer the
 hand-in, since the lesson has ended."""
 ENDED = "This class has ended, or its link is not complete."
 GONE_ON = "The wall has gone on."
@@ -50,12 +50,12 @@ GONE_ON = "The wall has gone on."
 
 @dataclass(frozen=True)
 class ProjectorState:
-    """The state of the wall of a class, as far as the phones need it."""
+    """The state of the projector of a class, as far as the phones need it."""
 
     lesson: str = ""
     """The lesson as its link has it (:func:`engine.experiments.lessons.from_code`)."""
     at: int = 0
-    """The place of the step."""
+    """The index of the step."""
     phase: Phase = "wait"
     round: int = 0
     """How often the presenter has asked for seeds in this step."""
@@ -118,7 +118,7 @@ def presents(code: str, visitor: Visitor) -> bool:
 
 
 def show_projector(code: str, presenter: Visitor, state: ProjectorState) -> None:
-    """Let the phones of a class follow its wall, and note that the class is held; nothing where the visitor has not opened it. Raises
+    """Let the phones of a class follow its projector, and note that the class is held; nothing where the visitor has not opened it. Raises
     OSError."""
     found = _read_class(code)
     if found is None or found.presenter != presenter.id:
@@ -139,7 +139,7 @@ def empty_class(code: str, presenter: Visitor) -> None:
 
 
 def projector_of(code: str) -> ProjectorState:
-    """The present state of the wall. Raises NoRoom with one sentence where there is no such class."""
+    """The present state of the projector. Raises NoRoom with one sentence where there is no such class."""
     found = _read_class(code)
     if found is None:
         raise NoRoom(ENDED)
@@ -160,7 +160,7 @@ def enter(code: str, student: Visitor) -> Mapping[int, Direction]:
 
 def keep_guess(code: str, student: Visitor, at: int, answer: Direction | None) -> None:
     """Count the guess of a student in a step in place of an earlier one; None: no guess any more. Raises as :func:`enter` does, and Refused
-    where the wall does not ask for guesses in this step."""
+    where the projector does not ask for guesses in this step."""
     file = student_file(code, student)
     state = projector_of(code)
     if (state.at, state.phase) != (at, "guess"):

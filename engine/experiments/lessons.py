@@ -130,10 +130,10 @@ class LessonStep:
 
     def covers(self, config: RunConfig) -> bool:
         """Tell whether a run of these settings is one of the lab's step: at any seed, and at each value that its guide names."""
-        guide, question, flat = self.guide, self.config, config.flat()
+        guide, given, flat = self.guide, self.config, config.flat()
         if guide is None or flat.get(guide.vary) not in guide.values:
-            return config == question
-        return config == question.replace(**{guide.vary: flat[guide.vary], "seed": config.seed})
+            return config == given
+        return config == given.replace(**{guide.vary: flat[guide.vary], "seed": config.seed})
 
     @property
     def question(self) -> Question | None:

@@ -111,16 +111,16 @@ class Report:
 
     def reasons_of(self, arm: Arm) -> list[str]:
         """The reasons why seeds of an arm did not finish."""
-        sentence = {trial.failure for trial in self.trials if trial.arm == arm.name and trial.failure}
-        return sorted(sentence.union(self.reasons.get(arm.name, ())))
+        failures = {trial.failure for trial in self.trials if trial.arm == arm.name and trial.failure}
+        return sorted(failures.union(self.reasons.get(arm.name, ())))
 
     def _arm_to_json(self, arm: Arm) -> dict[str, Any]:
         def by_seed(metric: str) -> dict[str, Any]:
             return {"metric": metric, "values": known(self.values(arm.name, metric))}
 
         points = [{"x": x, **by_seed(metric)} for x, metric in arm.points]
-        sentence = {"name": arm.name, "role": arm.role, **by_seed(arm.metric)}
-        return {**sentence, "outcomes": self.reasons_of(arm), "points": points}
+        row = {"name": arm.name, "role": arm.role, **by_seed(arm.metric)}
+        return {**row, "outcomes": self.reasons_of(arm), "points": points}
 
 
 def report(

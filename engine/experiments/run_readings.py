@@ -90,8 +90,8 @@ def equal_symbols(samples: Iterable[Sample]) -> tuple[int, int]:
     answers are the same."""
     pairs = same = 0
     for sample in samples:
-        question = [position for position, target in enumerate(sample.targets) if target != ""]
-        for one, other in combinations(question, 2):
+        answered = [position for position, target in enumerate(sample.targets) if target != ""]
+        for one, other in combinations(answered, 2):
             if sample.tokens[one] == sample.tokens[other]:
                 pairs += 1
                 same += sample.predictions[one] == sample.predictions[other]
@@ -130,8 +130,8 @@ class FinishedRun(NamedTuple):
     @property
     def heads(self) -> list[Head]:
         """The heads of the figure at the end; empty where there is no attention to look at."""
-        check = self.events.last(Snapshot)
-        return [] if check is None or "self" not in check.patterns else heads_of(check.patterns["self"])
+        snapshot = self.events.last(Snapshot)
+        return [] if snapshot is None or "self" not in snapshot.patterns else heads_of(snapshot.patterns["self"])
 
     @property
     def in_words(self) -> str:
@@ -171,10 +171,10 @@ def when_most_are_right(run: FinishedRun) -> Observed:
 
 
 def answers_to_equal_symbols(run: FinishedRun) -> Observed | None:
-    check = run.events.last(Snapshot)
-    if check is None:
+    snapshot = run.events.last(Snapshot)
+    if snapshot is None:
         return None
-    pairs, same = equal_symbols(check.samples)
+    pairs, same = equal_symbols(snapshot.samples)
     sentence = "No two positions in the figure hold the same symbol; try another seed."
     if pairs:
         sentence = f"The figure has {counted(pairs, 'pair')} of positions with the same symbol (dotted)"

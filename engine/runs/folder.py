@@ -1,6 +1,6 @@
 """A run on disk: ``config.json``, ``events.jsonl``, ``snapshots/<step>.npz`` and the worker's ``weights.safetensors``.
 
-A run that comes with the app has the arrays of all its snapshots in one file, and may have the weights at them in another.
+A run that comes with the app has the arrays of all its snapshots in one file.
 """
 
 from __future__ import annotations

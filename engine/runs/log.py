@@ -55,13 +55,13 @@ class EventLog(Sequence[Event]):
     def __init__(self, events: Iterable[Event] = (), folder: RunFolder | None = None) -> None:
         self._folder = folder
         self._values = array("d")
-        self._starts = array("q")  # of each step, the place of its row in the values
+        self._starts = array("q")  # of each step, the index of its row in the values
         self._kinds = array("q")  # of each step, its layout
         self._layouts: list[Layout] = []
         self._known: dict[Names, int] = {}
         self._numbers: list[int] = []  # of the events that are not steps
         self._others: list[Event | bytes] = []
-        self._snapshot: int | None = None  # the place of the latest among the others
+        self._snapshot: int | None = None  # the index of the latest among the others
         self._count = 0
         for event in events:
             self.append(event)

@@ -70,7 +70,7 @@ class CapturedSteps:
         self._parameters = trainable(state.model)
         self._rates, self._results = torch.zeros(AHEAD, device=device), torch.zeros(2, AHEAD, device=device)
         self._staged_rates = recorder.staging(self._rates)
-        # The place of the next step among those that were handed over.
+        # The index of the next step among those that were handed over.
         self._row = torch.zeros(1, dtype=torch.long, device=device)
         self._rate, self._failed = torch.zeros((), device=device), torch.zeros((), device=device)
         self._programs: dict[Shape, Program] = {}

@@ -122,7 +122,7 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
     if size == "phone":
         return
 
-    # Two runs stand on the shelf, one behind the other, and side by side.
+    # Two recent runs are there, one behind the other, and side by side.
     overlays = "(plot) => plot.data.filter((trace) => trace.meta.overlay).length"
     drawn = curve.locator(".plot").evaluate(overlays)
     assert drawn > 0

@@ -111,8 +111,8 @@ async def visitor(address: str = "") -> AsyncIterator[aiohttp.ClientSession]:
     connector = aiohttp.TCPConnector(limit=0)
     jar = aiohttp.CookieJar(unsafe=True)  # also for an address that is a number
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=PATIENCE)
-    message = {"X-Forwarded-For": address} if address else {}
-    async with aiohttp.ClientSession(connector=connector, cookie_jar=jar, timeout=timeout, headers=message) as http:
+    headers = {"X-Forwarded-For": address} if address else {}
+    async with aiohttp.ClientSession(connector=connector, cookie_jar=jar, timeout=timeout, headers=headers) as http:
         yield http
 
 

@@ -78,8 +78,8 @@ def everything(position: int, *parts: Part) -> bool:
 
 
 def followed(snapshot: Snapshot, needs: Needs = everything) -> tuple[list[Path | None], AnswerLayer | None]:
-    """The path to the answer at each position of the first sample, and the place where its answers arise. No path where no answer is asked;
-    and nowhere with one layer, without attention, and in a snapshot that was stored before there were contributions."""
+    """The path to the answer at each position of the first sample, and the layer in which its answers arise. No path where no answer is
+    asked; and nowhere with one layer, without attention, and in a snapshot that was stored before there were contributions."""
     contributions, tokens = contributions_in(snapshot), snapshot.samples[0].tokens if snapshot.samples else []
     paths = [
         _path(contributions, index, needs) if contributions and contributions.has_answer[index] else None
@@ -89,7 +89,7 @@ def followed(snapshot: Snapshot, needs: Needs = everything) -> tuple[list[Path |
 
 
 def _answer_layer(contributions: Contributions, paths: Sequence[Path]) -> AnswerLayer | None:
-    """The place where these answers arise; None as long as at most half of them arrive."""
+    """The layer in which these answers arise; None as long as at most half of them arrive."""
     arriving = [path for path in paths if path.arrives]
     if 2 * len(arriving) <= len(paths):
         return None

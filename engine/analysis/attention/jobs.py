@@ -209,8 +209,8 @@ class ReadUserSequence(Job[Snapshot], function=".model:user_sequence_read", noun
 class FollowAnswers(
     Job[tuple[list[Path | None], AnswerLayer | None]], function=".links:answers_followed", noun="Following the answers"
 ):
-    """The paths of the answers to the ``text``, with those links alone that an answer needs, and the place where the answers arise; of an
-    empty text, of the first held-out sequence. Takes a forward pass over a hundred sequences for each part that may be a link."""
+    """The paths of the answers to the ``text``, with those links alone that an answer needs, and the layer in which the answers arise; of
+    an empty text, of the first held-out sequence. Takes a forward pass over a hundred sequences for each part that may be a link."""
 
     request: ModelRequest
     text: str

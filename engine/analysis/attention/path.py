@@ -64,10 +64,10 @@ def named(*heads: Part, capital: bool = False) -> str:
     """A head in such a sentence, or several of one layer."""
     side = {"self": "", "encoder": " of the encoder", "cross": " (cross-attention)"}[heads[0].which]
     *others, last = heads
-    noun, part = "Head" if capital else "head", f"{last.head + 1} of layer {last.layer + 1}{side}"
+    noun, which = "Head" if capital else "head", f"{last.head + 1} of layer {last.layer + 1}{side}"
     if not others:
-        return naming(last, f"{noun} {part}")
-    return f"{noun}s {', '.join(naming(one, str(one.head + 1)) for one in others)} and {naming(last, part)}"
+        return naming(last, f"{noun} {which}")
+    return f"{noun}s {', '.join(naming(one, str(one.head + 1)) for one in others)} and {naming(last, which)}"
 
 
 def in_pieces(sentence: str) -> tuple[Words, ...]:
@@ -100,7 +100,7 @@ class Path:
     answer_layer: tuple[Words, ...]
     """The sentence on the layer in pieces, which name the parts of which they speak; positions, layers and heads count from 1 in it."""
     links: tuple[Words, ...]
-    """The sentences on the carrier and the readings, in the same form; empty where the answer does not arrive."""
+    """The sentences on the contributor and the readings, in the same form; empty where the answer does not arrive."""
 
     @property
     def words(self) -> tuple[Words, ...]:
@@ -113,7 +113,7 @@ class Path:
 
 @dataclass(frozen=True)
 class AnswerLayer:
-    """The place where most answers of a sequence arise."""
+    """The layer in which most answers of a sequence arise."""
 
     layer: int
     """The layer that brings most of those that arrive, from 0."""

@@ -59,7 +59,7 @@ def answer_layer_words(path: Path, right: Sequence[float], sample: Sample) -> st
 
 
 def links_of(path: Path, symbols: Symbols) -> str:
-    """The sentences on the carrier and its readings; empty where there is no carrier."""
+    """The sentences on the contributor and its readings; empty where there is none."""
     readings, mlp = path.readings, naming(Part("mlp", layer=path.layer), "MLP")
     if not path.contributor:
         return ""

@@ -1,6 +1,6 @@
 """The trials under way: the same arm, seed and code is trained once for all experiments that wait for it.
 
-A class that presses Run together waits as long as one reader would. A trial that measures time is trained for each who asks.
+A class that presses Run together waits as long as one reader would.
 """
 
 import json

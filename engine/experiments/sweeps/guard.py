@@ -13,8 +13,8 @@ GUESS = 0.25
 FIRST, FURTHER = 6, 3
 """The seconds of a visit in training steps, in the first round (which also counts bytes) and in later ones."""
 ALL_TICKS = 3
-"""The steps at all places of one kind together, in steps at the slowest one. Lengths and depths double, and no step gets cheaper:
-1 + 1/2 + 1/4 + ... < 2; one more because the last place may be less than twice the one before."""
+"""The steps at all ticks of one kind together, in steps at the slowest one. Lengths and depths double, and no step gets cheaper:
+1 + 1/2 + 1/4 + ... < 2; one more because the last tick may be less than twice the one before."""
 SPARE = 2
 """The free memory must hold a point this many times."""
 TRANSIENT = 4

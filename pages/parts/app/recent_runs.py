@@ -21,9 +21,9 @@ from pages.parts.app.visitor import mine, visitor
 
 Action = Literal[Steering, "stop"]
 SHOWN = "run"
-RECENT = "shelf"
+RECENT = "recent runs"
 MAX_RECENT_RUNS = 6
-"""The number of runs on the shelf; beyond it the oldest that is not pinned goes."""
+"""The number of recent runs; beyond it the oldest that is not pinned goes."""
 
 
 def show_facts(config: RunConfig) -> None:
@@ -102,7 +102,7 @@ class RecentRuns:
             self.remove(oldest)
 
     def remove(self, run_id: str) -> None:
-        """Take a run off the shelf; it is not deleted."""
+        """Take a run off the list; it is not deleted."""
         self.runs = [other for other in self.runs if other != run_id]
         self.pinned.discard(run_id)
         self.hidden.discard(run_id)
@@ -125,7 +125,7 @@ def show_run(run_id: str) -> None:
 
 
 def kept_runs() -> list[Run]:
-    """The runs on the shelf, the latest first, without those that are gone or never started."""
+    """The recent runs, the latest first, without those that are gone or never started."""
     found = [server.find(run_id) for run_id in reversed(recent_runs_of_tab().runs)]
     return [run for run in found if run is not None and (run.events or run.id == st.session_state.get(SHOWN))]
 

@@ -1,27 +1,20 @@
-"""The recorded runs, which pages show where nothing was trained, and the choice among one and a visitor's own runs."""
+"""The recorded runs, which pages show where nothing was trained."""
 
 import json
-from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 
 import engine
 from engine.analysis.text.jobs import Counted
-from engine.foundation.formatting import counted
 from engine.foundation.once import once
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run
-from engine.tasks import TASKS
 from pages.parts.app import server
-from pages.parts.app.visitor import visitor
 from pages.parts.boards.live.feed import Payload, feed
 
 FOLDER = Path(engine.__file__).parent / "runs" / "recorded"
 RECORDED, RECORDED_HOPS = "recorded", "recorded-hops"
 """The names of the recorded runs, used instead of ids: the one that reverses a sequence in one layer, and the one that hops in two."""
 FOLDERS = {RECORDED: FOLDER / "reverse", RECORDED_HOPS: FOLDER / "hops"}
-MOST_RUNS = 30
-"""The most runs of a visitor to choose from."""
 
 
 def recorded_run(name: str = RECORDED) -> Run:
@@ -58,17 +51,3 @@ def is_recorded(run: Run) -> bool:
 def run_named(name: str) -> Run | None:
     """The run of that name or id; None where there is none."""
     return recorded_run(name) if name in FOLDERS else server.find(name)
-
-
-def runs_of_visitor(fits: Callable[[Run], bool], *others: Run | None) -> dict[str, Run]:
-    """This visitor's runs that fit, by id, newest first, after ``others``. The recorded runs, which all have, are not among them."""
-    of_visitor = (run for run in server.pool().runs.recent(visitor().id, MOST_RUNS) if fits(run))
-    return {run.id: run for run in (*others, *of_visitor) if run is not None and not is_recorded(run)}
-
-
-def run_in_words(run: Run) -> str:
-    """A run as it is listed: its task, its encoding, its size, and when it was started."""
-    config, when = run.config, f"{datetime.fromtimestamp(run.created):%d %b %H:%M}"
-    size = f"{counted(config.n_layers, 'layer')}, {counted(config.n_heads, 'head')}"
-    last = "recorded" if is_recorded(run) else when
-    return f"{TASKS[config.task].label} · {config.encoding.label} · {size} · {last}"

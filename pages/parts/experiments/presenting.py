@@ -47,7 +47,7 @@ QUESTIONS_FILE, LAB_FILE, SLIDE_FILE, CLASS_FILE = "questions.py", "lab.py", "sl
 class Presenting:
     lesson: Lesson
     at: int = 0
-    """The place of the present step."""
+    """The index of the present step."""
     phase: int = 0
     on: bool = True
     """Whether pages are shown for a room; else the lesson only leads from step to step."""
@@ -66,9 +66,9 @@ class Presenting:
     over: bool = False
     """Whether the presenter went on past the last beat of the last step."""
     guess: int | None = None
-    """The place of the guess that was chosen by a key, until the page of the step takes it."""
+    """The index of the guess that was chosen by a key, until the page of the step takes it."""
     ran: frozenset[int] = frozenset()
-    """The places of the steps that need no run any more."""
+    """The indices of the steps that need no run any more."""
 
     @property
     def step(self) -> LessonStep:

@@ -90,7 +90,7 @@ def _take_preset() -> None:
     """Fill the form with the chosen preset's settings; the picker becomes empty again."""
     if slug := st.session_state.pop("preset", None):
         fill_form(PRESETS[slug].config)
-        st.session_state.pop(SHOWN, None)  # the run that was shown stays on the shelf
+        st.session_state.pop(SHOWN, None)  # the run that was shown stays among the recent ones
         st.session_state[WATCHED] = slug
 
 

@@ -1,5 +1,5 @@
 """What the lab says and shows of its runs: the lines above the figures (the issue that the settings come from, what to look at, what
-happened, and what to try next), the shelf of recent runs, and what becomes of a run."""
+happened, and what to try next), the recent runs, and what becomes of a run."""
 
 import json
 from collections.abc import Callable
@@ -161,7 +161,7 @@ def _try(run: Run, step: NextStep) -> None:
         submit(config)
 
 
-# The shelf of runs: this tab's runs as chips, named by what differs among them, each with what can be done with it; two side by side
+# Recent runs: this tab's as chips, named by what differs among them, each with what can be done with it; two side by side
 
 
 def difference(before: RunConfig, after: RunConfig) -> str:
@@ -258,7 +258,7 @@ def show_lengths(run: Run) -> None:
 
 
 def take_run_away(run: Run) -> None:
-    """The run's numbers as files, and links to analyses of the trained model."""
+    """The run's numbers as files, and whether it is kept."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if mine(run.owner) and (run.checkpointed or not run.live):
             keep_or_delete(run)
@@ -272,11 +272,6 @@ def take_run_away(run: Run) -> None:
             if run.weights is not None:
                 offer_file("Weights (safetensors)", run.weights.read_bytes, f"{run.id}.safetensors", None)
             offer_hand_in()
-        if run.config.architecture.attends:
-            st.page_link(
-                "encodings.py", label="Its encoding through training", icon=":material/pin_drop:",
-                query_params={"view": "training", "run": run.id},
-            )  # fmt: skip
 
 
 def settings_json(run: Run) -> str:

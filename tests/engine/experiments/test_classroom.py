@@ -107,6 +107,7 @@ def test_only_who_opened_a_class_steers_its_wall_which_all_others_follow(code: s
     before = file.stat().st_mtime_ns
     show_projector(code, TEACHER, told)
     assert file.stat().st_mtime_ns == before, "what the wall shows already is not written again"
+    assert json.loads(file.read_bytes()).keys() == {"presenter", "wall"}, "as a server of an earlier version reads it"
     for damaged in ("", "{", "[]", '{"presenter": "teacher", "wall": {"phase": "party"}}'):
         file.write_text(damaged)
         with pytest.raises(NoRoom, match="has ended"):

@@ -41,7 +41,7 @@ MEANS = 96
 """The most positions whose paths are sent, and of which the mean attention of a layer's heads is, where the heads themselves are sent
 in blocks: the last, where the answers are."""
 Followed = tuple[list[Path | None], AnswerLayer | None]
-"""The paths of the answers of a snapshot, with the links that they need, and the place where the answers arise."""
+"""The paths of the answers of a snapshot, with the links that they need, and the layer in which the answers arise."""
 
 Payload = dict[str, Any]
 

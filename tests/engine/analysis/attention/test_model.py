@@ -42,8 +42,8 @@ def test_own_tokens_are_framed_and_checked() -> None:
         sample_of(tiny_config(seq_len=4, min_seq_len=3), SampleRequest(text="1 2 3 4 5"))
     with pytest.raises(ValueError, match=r"allowed are 2 to 4\. The model is trained on 2 to 4 tokens\."):
         sample_of(tiny_config(seq_len=4, min_seq_len=2), SampleRequest(text="1 2 3 4 5"))
-    sentence = {text: sequence(config, SampleRequest(text=text))["new_length"] for text in ("", "3 1 4", "3 1 4 1")}
-    assert sentence == {
+    new = {text: sequence(config, SampleRequest(text=text))["new_length"] for text in ("", "3 1 4", "3 1 4 1")}
+    assert new == {
         "": "",
         "3 1 4": "The model is trained on 4 tokens; shorter sequences are new to it.",
         "3 1 4 1": "",
