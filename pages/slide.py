@@ -10,7 +10,7 @@ from pages.parts.experiments.question import ask_here, guess_of, verdict
 
 
 def show_question(now: Presenting, question: Question) -> None:
-    """The question, the guess, and what the teacher says: to a room at its own beat, else as soon as a guess is made."""
+    """The question, the guess, and what the teacher says: to a room at its own phase, else as soon as a guess is made."""
     name = f"slide.{now.visit}"
     take_guess(name)
     guess = guess_of(name).answer

@@ -452,7 +452,7 @@ def test_where_it_is_presented_to_a_room_the_path_of_the_answer_stands_out(open_
     panel.locator(".layer-row").first.wait_for()
     page.keyboard.press("PageDown")
     page.get_by_role("radiogroup", name="Your guess").wait_for()
-    page.keyboard.press("PageDown")  # the beat on which it trains
+    page.keyboard.press("PageDown")  # the phase in which it trains
     page.locator(".board .badge").get_by_text("Finished").wait_for()
     word = panel.locator('.attends .named[data-name^="head.1."]').first
     word.wait_for()

@@ -34,7 +34,7 @@ WAITING, RECEIVED = "presenter.waiting", "presenter.received"
 def show_presenter(file: str) -> None:
     """Follow the keys of a keyboard or a presenter's remote, and listen to the next ones. ``file``: of the page that is shown.
 
-    The keys are followed before anything is drawn: a script run never shows the beat that they have left. A lesson that is not presented
+    The keys are followed before anything is drawn: a script run never shows the phase that they have left. A lesson that is not presented
     has a row with its steps instead.
     """
     waiting: list[str] = st.session_state.setdefault(WAITING, [])
@@ -97,7 +97,7 @@ def _script() -> Any:
 
 
 def _here(now: held.Presenting) -> str:
-    """How many phones show the class, at the beat of its code; else an empty text."""
+    """How many phones show the class, at the phase of its code; else an empty text."""
     if not now.on or not now.classroom or now.phase != held.CODE:
         return ""
     participants = len(responses(now.classroom, now.at).here)

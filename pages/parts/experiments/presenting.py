@@ -1,7 +1,7 @@
-"""A lesson as it is held: the step and the beat it is at, whether pages are shown for a room full of people, and what a press makes of it;
+"""A lesson as it is held: the step and the phase it is at, whether pages are shown for a room full of people, and what a press makes of it;
 and the class in which a phone is.
 
-Lesson, step, presenting and class stand in the address of every page while they last, so that a link opens them anywhere. The beat
+Lesson, step, presenting and class stand in the address of every page while they last, so that a link opens them anywhere. The phase
 does not: a link never starts a run. Only the browser that opened a class presents it; in any other one its code makes a student.
 """
 
@@ -31,10 +31,10 @@ PHASES = ("question", "guess", "run", "figure", "sentence", "remedy")
 """What an issue shows, one after another; each adds to those before: the run has the two rows that the question compares, the figure
 has all."""
 LAB_PHASES = ("question", "guess", "run", "picture", "sentence")
-"""The beats of a presented lab, in their order. It trains from "run" on."""
+"""The phases of a presented lab, in their order. It trains from "run" on."""
 SLIDE_PHASES, ASKING_SLIDE_PHASES = ("slide",), ("question", "guess", "sentence")
 CODE = -1
-"""The beat before the first step of a lesson: its link as a QR code."""
+"""The phase before the first step of a lesson: its link as a QR code."""
 OTHER_BROWSER = "Another browser has opened this class. Press P twice to open a new one."
 GUESSES = ("1", "2", "3")
 """The keys of the three guesses, in the order of :data:`engine.experiments.question.ANSWERS`."""
@@ -64,7 +64,7 @@ class Presenting:
     note: str = ""
     """A sentence for the presenter that stands on the wall until the next key."""
     over: bool = False
-    """Whether the presenter went on past the last beat of the last step."""
+    """Whether the presenter went on past the last phase of the last step."""
     guess: int | None = None
     """The index of the guess that was chosen by a key, until the page of the step takes it."""
     ran: frozenset[int] = frozenset()

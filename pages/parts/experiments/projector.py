@@ -19,7 +19,7 @@ RESULT = "wall.told"
 
 
 def lead_participants(now: Presenting) -> None:
-    """Let the phones of the class follow the step and the beat that are shown; where the disk does not take it, they stay behind until the
+    """Let the phones of the class follow the step and the phase that are shown; where the disk does not take it, they stay behind until the
     next press."""
     if now.on and now.classroom:
         lesson, phase = to_code(now.lesson), _phase(now)

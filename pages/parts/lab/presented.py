@@ -21,7 +21,7 @@ from pages.parts.lab.state import SETTINGS
 
 
 def show_presented(config: RunConfig, now: Presenting) -> Run | None:
-    """The screen at the present beat; returns the run that it shows. The beat "run" trains it, once each time."""
+    """The screen at the present phase; returns the run that it shows. The phase "run" trains it, once each time."""
     if asks_to_run(""):
         submit(config)
     run = shown_run() if shows("run") else None

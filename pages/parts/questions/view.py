@@ -52,17 +52,17 @@ GuessState = Literal["later", "open", "closed", "missed"]
 
 @dataclass(frozen=True)
 class ExperimentView:
-    """What the screen shows. In a presented lesson this depends on the beat; else all of it may stand there."""
+    """What the screen shows. In a presented lesson this depends on the phase; else all of it may stand there."""
 
     room: bool
     """Whether it is shown to a room."""
     seeds: Literal["none", "own", "class"]
-    """Whose seeds the figure shows: nobody's before the beat of the run, the reader's own, or those that a class trains."""
+    """Whose seeds the figure shows: nobody's before the phase of the run, the reader's own, or those that a class trains."""
     stored: bool
     """Whether stored seeds are shown, above those."""
     guess: GuessState
     gone_back: str
-    """The note where the presenter stepped back before the run, which has closed the guessing: no result is shown until its beat comes
+    """The note where the presenter stepped back before the run, which has closed the guessing: no result is shown until its phase comes
     again. Else empty."""
     whole: bool
     """Whether all rows are shown, and not only the two that the question compares."""
@@ -159,15 +159,15 @@ def _show_question(
         ask_guess(issue.slug, figure, disabled=view.guess == "closed")
     if view.gone_back:
         st.caption(view.gone_back)
-    statement = finding if view.sentence else None
+    shown = finding if view.sentence else None
     with st.container():  # always there: what comes into it must not replace a button, which may have the focus
-        if statement is not None and guess.answer is not None:
-            st.markdown(compared(figure, guess, statement))
+        if shown is not None and guess.answer is not None:
+            st.markdown(compared(figure, guess, shown))
         elif view.guess == "open" and guess.answer is not None:
             ask_size(issue.slug, figure)
         if finding is not None:
             tell_participants(finding.right, finding.sentence, finding.because)
-        show_responses(statement.right if statement is not None else ())
+        show_responses(shown.right if shown is not None else ())
     if view.controls:
         _show_buttons(issue, view, run, measured=measured)
 
