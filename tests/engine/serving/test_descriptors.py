@@ -41,5 +41,5 @@ def test_tabs_and_requests_together_stay_within_the_limit(monkeypatch: pytest.Mo
     stored = 3 * 128  # Streamlit keeps so many sessions whose tab is closed, with three descriptors each
     for allowed in (1024, 4096, descriptors.MAX_DESCRIPTORS):
         monkeypatch.setattr(descriptors, "allowed", lambda allowed=allowed: allowed)
-        most = 4 * descriptors.for_tabs() + stored + descriptors.for_requests() + descriptors.OWN
+        most = 4 * descriptors.for_tabs() + stored + descriptors.for_requests() + descriptors.RESERVED
         assert most <= allowed
