@@ -71,7 +71,7 @@ def _of_run(path: Path) -> Iterator[DepthNumbers]:
     except (OSError, ValueError):
         raise ValueError(f"{path} is no folder that train --save left.") from None
     request = ModelRequest(config, str(folder.weights.absolute()))
-    return (MeasureRunDepth(request).do() for _ in range(1))
+    return map(MeasureRunDepth.do, [MeasureRunDepth(request)])
 
 
 def _depths(given: str | None) -> tuple[int, ...]:

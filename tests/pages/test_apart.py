@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.config.run_config import RunConfig, parse
 from engine.runs.run import Run
-from pages.parts.lab.apart import why_not
+from pages.parts.lab.apart import refusal
 from pages.parts.lab.apart_state import OPEN, SETTINGS, VIEWS, apart_message, choose
 from tests.pages.looking import Open, ended, said
 
@@ -135,11 +135,11 @@ def test_heads_off_and_temperature_change_the_numbers(open_page: Open, decoder: 
 
 
 def test_a_run_that_cannot_be_taken_apart_says_why(decoder: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert why_not(decoder) == ""
+    assert refusal(decoder) == ""
     with monkeypatch.context() as patch:
         patch.setattr(Run, "weights", None)
-        assert why_not(decoder) == "This run left no weights."
+        assert refusal(decoder) == "This run left no weights."
         patch.setattr(Run, "live", True)
-        assert why_not(decoder) == "This run is still going. You can take it apart when it has ended."
+        assert refusal(decoder) == "This run is still going. You can take it apart when it has ended."
     monkeypatch.setattr(decoder, "config", RunConfig(seq_len=1024, n_layers=48))
-    assert "million attention weights per sequence" in why_not(decoder)
+    assert "million attention weights per sequence" in refusal(decoder)

@@ -154,7 +154,7 @@ def _path(contributions: Contributions, position: int, needs: Needs) -> Path:
         answer_layer_words(path, right.tolist(), contributions.sample),
         links_of(path, contributions.symbols),
     )
-    return replace(path, answer_layer=in_pieces(answer_layer), links=in_pieces(links))
+    return replace(path, answer_layer_words=in_pieces(answer_layer), links=in_pieces(links))
 
 
 def _brought(

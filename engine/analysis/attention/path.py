@@ -97,14 +97,14 @@ class Path:
     the answer together, what each of them reads. Empty where no head of that layer brings it."""
     induction: bool
     """Whether the head reads the symbol after an earlier place of the position's own symbol, which a layer below had marked."""
-    answer_layer: tuple[Words, ...]
+    answer_layer_words: tuple[Words, ...]
     """The sentence on the layer in pieces, which name the parts of which they speak; positions, layers and heads count from 1 in it."""
     links: tuple[Words, ...]
     """The sentences on the contributor and the readings, in the same form; empty where the answer does not arrive."""
 
     @property
     def words(self) -> tuple[Words, ...]:
-        return self.answer_layer + self.links
+        return self.answer_layer_words + self.links
 
     @property
     def sentence(self) -> str:

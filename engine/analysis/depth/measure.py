@@ -27,7 +27,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.layout import keeps_past, shapes
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import adding, data_folder
-from engine.foundation.log import LOG
+from engine.foundation.log import log_unsaved
 from engine.foundation.stored_json import hash_of, read_table
 from engine.model.activations import in_mode
 from engine.model.transformer import Transformer
@@ -45,14 +45,15 @@ COMPARED_NORMS = ("pre", "post")
 def of_first_weights(config: RunConfig, depths: tuple[int, ...]) -> DepthNumbers:
     """The numbers of one draw, from the disk where they were measured before."""
     key = hash_of([code_hash(), config.flat(), depths], 32)
+    stored = data_folder() / "depth" / f"{key}.json"
     with suppress(KeyError, TypeError, ValueError):
-        return _from_json(read_table(data_folder() / "depth" / f"{key}.json"))
+        return _from_json(read_table(stored))
     numbers = draw(config, depths)
     try:
-        with adding(data_folder() / "depth" / f"{key}.json", MAX_STORED) as file:
+        with adding(stored, MAX_STORED) as file:
             file.write_text(json.dumps(_to_json(numbers)))
     except OSError as error:
-        LOG.warning("Numbers by depth could not be kept: %s", error.strerror or type(error).__name__)
+        log_unsaved("Numbers by depth %s cannot be saved", key, error)
     return numbers
 
 

@@ -38,7 +38,7 @@ def show_apart(run: Run | None, config: RunConfig | None) -> None:
     if not apart.open:
         return
     with apart:
-        if run is None or (problem := why_not(run)):
+        if run is None or (problem := refusal(run)):
             st.info(problem if run else "Train first: a trained model can be taken apart.", icon=":material/school:")
             return
         try:
@@ -47,7 +47,7 @@ def show_apart(run: Run | None, config: RunConfig | None) -> None:
             st.error(in_markdown(error), icon=":material/error:")
 
 
-def why_not(run: Run) -> str:
+def refusal(run: Run) -> str:
     """The reason why a run's attention cannot be shown, in one sentence; empty where it can."""
     if weights_of_one_sequence(run.config) > MAX_ATTENTION_WEIGHTS:
         return (

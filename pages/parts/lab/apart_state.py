@@ -35,7 +35,7 @@ CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")
 """The names of a figure's columns and rows; figures with a common name highlight together."""
 CHOSEN = ("which", "layer", "head", "position", "text")
 """What is chosen in the picture."""
-EARLIER = MappingProxyType(
+REMOVED_NAMES = MappingProxyType(
     {
         "exchanged": "The exchange of a path between two sequences was removed; switch heads off to see what they do.",
         "sample": "Type a sequence into the picture instead.",
@@ -49,7 +49,7 @@ EARLIER = MappingProxyType(
 class ApartState(PageState):
     """Layers, heads and positions count from 1, as shown; None is what the picture shows by itself."""
 
-    REMOVED = EARLIER
+    REMOVED = REMOVED_NAMES
 
     # fmt: off
     view: Literal["steps", "heads", "change", "faults"] = setting("steps", label="View", help="", labels=VIEWS)

@@ -149,7 +149,7 @@ def plain_paths(snapshot: Snapshot, linked: Followed | None = None) -> dict[str,
         path and {
             "arrives": path.arrives, "layer": path.layer, "contributor": path.contributor if linked else "",
             "readings": [asdict(one) | {"weight": round(one.weight, 3)} for one in path.readings if linked],
-            "words": [asdict(one) for one in (path.words if linked else path.answer_layer)],
+            "words": [asdict(one) for one in (path.words if linked else path.answer_layer_words)],
         }
         for path in found
     ]  # fmt: skip
