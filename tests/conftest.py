@@ -4,6 +4,7 @@ first."""
 import asyncio
 import inspect
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,11 @@ from engine.serving.processes import forked
 
 # One thread, as the workers run, also for what tests start: with more, small models wait for threads rather than compute.
 os.environ["OMP_NUM_THREADS"] = "1"
+
+# What Python compiles is kept, whatever the environment says: else each of the many processes that tests start compiles the engine anew,
+# and every process of ``-n`` rewrites all asserts.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 LONGEST = ("test_checks", "browser", "engine/serving", "engine/cli", "pages/web", "tools")
 """The files with which a run of all tests begins, so that none of them is left for the end, when the other processes are idle."""

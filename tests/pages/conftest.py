@@ -13,6 +13,8 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ElementTree
 
 from engine.experiments.issues import ISSUES
+from engine.serving.processes import forked
+from engine.serving.processes.forked import WARM, ForkServer
 from pages.parts.app import server
 from pages.parts.charts import base
 from pages.parts.lab.form import ICONS
@@ -50,7 +52,15 @@ def _packages_are_read_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def _own_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def _fork_server() -> Iterator[ForkServer]:
+    """Pages ask and train for real: torch is imported once, not by each process that is started for a question."""
+    forks = ForkServer()
+    yield forks
+    forks.close()
+
+
+@pytest.fixture(scope="session")
+def _own_folder(_fork_server: ForkServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where all page tests of this process keep their data; one worker, awake once, serves them all. The speed of the machine is
     known there: to measure it takes seconds."""
     folder = tmp_path_factory.mktemp("data")
@@ -60,8 +70,10 @@ def _own_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def _data_folder(_own_folder: str) -> Iterator[None]:
+def _data_folder(_own_folder: str, _fork_server: ForkServer) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forked, "WARM", WARM)
+        patch.setattr(forked, "FORK_SERVER", _fork_server)
         patch.setenv("ATTENTION_LAB_DATA", _own_folder)
         patch.setenv("ATTENTION_LAB_WORKERS", "1")
         patch.setenv("ATTENTION_LAB_NICENESS", "0")  # its runs are waited for

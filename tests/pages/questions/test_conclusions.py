@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.experiments.answer import ANSWER, QUESTION, claim_of, statements
+from engine.experiments.answer import ANSWER, QUESTION, Statement, claim_of, statements
 from engine.experiments.evidence.shipped import shipped_claims
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
@@ -14,7 +14,11 @@ from pages.parts.questions import conclusions
 from pages.parts.questions.conclusions import IN_SHORT, conclusion, findings, in_numbers, in_short, in_words, numbers
 from tests.pages.looking import Open, said
 
-FINDINGS = {(slug, one.claim.sentence): one.finding for slug, issue in ISSUES.items() for one in shipped_claims(issue)}
+
+def finding_of(told: Statement) -> Finding:
+    """The finding of the claim on which a statement rests."""
+    claims = shipped_claims(ISSUES[told.issue])
+    return next(one.finding for one in claims if one.claim.sentence == claim_of(told).sentence)
 
 
 def test_above_the_map_stands_the_question_with_its_answer_in_short_and_in_numbers(open_page: Open) -> None:
@@ -34,7 +38,7 @@ def test_every_question_has_its_conclusion_and_every_statement_stands_once_on_th
         assert conclusion(issue)
     for told in statements(ANSWER):
         assert [slug for slug in ISSUES for _ in range(pages[slug].count(told.text))] == [told.issue]
-        found = FINDINGS[told.issue, claim_of(told).sentence]
+        found = finding_of(told)
         before, after = in_words(told).split(told.text)
         assert before == ("" if found is Finding.HOLDS else f"**{IN_SHORT[found]}:** ")
         assert re.match(r" :gray\[.+ \d+ seeds\]", after)
@@ -49,7 +53,7 @@ def test_a_plain_sentence_stands_before_the_statements_that_it_introduces() -> N
 def test_in_short_tells_apart_what_holds_and_what_does_not() -> None:
     yes, *others = in_short().split(". ")
     for section in ANSWER:
-        found = FINDINGS[section.lead.issue, claim_of(section.lead).sentence]
+        found = finding_of(section.lead)
         (told,) = (part for part in (yes, *others) if section.short in part)
         assert told.startswith(
             "**In short:** A stack of self-attention layers goes wrong where"

@@ -2,7 +2,7 @@
 do to a real server: others are answered, its memory and its log stay small."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -198,11 +198,24 @@ async def test_states_of_widgets_that_are_made_up_add_up_until_the_script_has_ru
 # On a real server
 
 
+@pytest.fixture(scope="module")
+def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, str, Path]]:
+    """A server with the limits of a public host, its address and its log."""
+    folder = tmp_path_factory.mktemp("public")
+    limits = {
+        "ATTENTION_LAB_PROFILE": "public", "ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_INPUTS_PER_VISITOR": "2560KiB"
+    }  # fmt: skip
+    with running("app.py", folder, **limits) as (process, address):
+        yield process, address, folder / "log.txt"
+
+
 def private(process: Any) -> float:
     return float(psutil.Process(process.pid).memory_full_info().uss) / MIB
 
 
-async def test_a_stranger_who_floods_stops_nobody_and_fills_neither_memory_nor_log(tmp_path: Path) -> None:
+async def test_a_stranger_who_floods_stops_nobody_and_fills_neither_memory_nor_log(
+    public: tuple[Any, str, Path],
+) -> None:
     """Before, these took the event loop for a minute in all, hundreds of megabytes and a log of megabytes."""
     floods = (
         uploads(100),
@@ -211,19 +224,17 @@ async def test_a_stranger_who_floods_stops_nobody_and_fills_neither_memory_nor_l
         rerun(query="a=1"),
         b"\xff\xff",
     )
-    limits = {"ATTENTION_LAB_PROFILE": "public", "ATTENTION_LAB_WORKERS": "1"}
-    with running("app.py", tmp_path, **limits) as (server, address):
-        log = tmp_path / "log.txt"
-        async with visitor(OTHER) as honest, opened(honest, address, "lab") as tab:
-            before, written = private(server), log.stat().st_size
-            async with visitor(HOST) as stranger:
-                await flood(stranger, address, uploads(110_000), 1)
-                for message in floods:
-                    await flood(stranger, address, message, 20_000)
-            await tab.rerun("open")
-            assert tab.has("Train")
-            assert private(server) - before < 50
-            assert log.stat().st_size - written < 10_000
+    server, address, log = public
+    async with visitor(OTHER) as honest, opened(honest, address, "lab") as tab:
+        before, written = private(server), log.stat().st_size
+        async with visitor(HOST) as stranger:
+            await flood(stranger, address, uploads(110_000), 1)
+            for message in floods:
+                await flood(stranger, address, message, 20_000)
+        await tab.rerun("open")
+        assert tab.has("Train")
+        assert private(server) - before < 50
+        assert log.stat().st_size - written < 10_000
 
 
 async def flood(stranger: aiohttp.ClientSession, address: str, message: BackMsg | bytes, times: int) -> None:
@@ -236,23 +247,24 @@ async def flood(stranger: aiohttp.ClientSession, address: str, message: BackMsg 
             await socket.receive()
 
 
-async def test_files_of_a_visitor_are_counted_and_one_too_many_is_refused_in_words(tmp_path: Path) -> None:
-    limits = {"ATTENTION_LAB_PROFILE": "public", "ATTENTION_LAB_INPUTS_PER_VISITOR": "2560KiB"}
-    with running("app.py", tmp_path, **limits) as (_, address):
-        async with visitor() as me, opened(me, address, "text") as tab:
-            files = f"{address}_stcore/upload_file/{tab.session_id}"
-            token: Any = {"headers": {"X-Xsrftoken": TOKEN}, "cookies": {"_streamlit_xsrf": TOKEN}}
+async def test_files_of_a_visitor_are_counted_and_one_too_many_is_refused_in_words(
+    public: tuple[Any, str, Path],
+) -> None:
+    _, address, _ = public
+    async with visitor() as me, opened(me, address, "text") as tab:
+        files = f"{address}_stcore/upload_file/{tab.session_id}"
+        token: Any = {"headers": {"X-Xsrftoken": TOKEN}, "cookies": {"_streamlit_xsrf": TOKEN}}
 
-            async def put(file: int) -> tuple[int, str]:
-                form = aiohttp.FormData()
-                form.add_field("file", b"x" * 1_000_000, filename="text.txt")
-                async with me.put(f"{files}/{file}", data=form, **token) as answer:
-                    return answer.status, await answer.text()
+        async def put(file: int) -> tuple[int, str]:
+            form = aiohttp.FormData()
+            form.add_field("file", b"x" * 1_000_000, filename="text.txt")
+            async with me.put(f"{files}/{file}", data=form, **token) as answer:
+                return answer.status, await answer.text()
 
-            assert [(await put(file))[0] for file in range(2)] == [204, 204]
-            status, words = await put(3)
-            assert status == 429
-            assert "Remove a file" in words
-            async with me.delete(f"{files}/0", **token) as answer:
-                assert answer.status == 204
-            assert (await put(4))[0] == 204, "a file that was removed leaves room"
+        assert [(await put(file))[0] for file in range(2)] == [204, 204]
+        status, words = await put(3)
+        assert status == 429
+        assert "Remove a file" in words
+        async with me.delete(f"{files}/0", **token) as answer:
+            assert answer.status == 204
+        assert (await put(4))[0] == 204, "a file that was removed leaves room"
