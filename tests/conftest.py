@@ -6,7 +6,10 @@ import inspect
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,6 +31,18 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """The number of processes of ``-n logical``: two for each core, since tests wait for browsers and processes as long as they compute.
     Thorough and acceptance tests keep a core busy: they have one for each."""
     return None if config.option.markexpr else 2 * (os.cpu_count() or 1)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """In a fresh clone the asserts of a file are rewritten by one of the processes of ``-n``, not by all of them at once: each imports its
+    share of the files before it collects them all."""
+    process: dict[str, Any] | None = getattr(session.config, "workerinput", None)
+    if process is None or Path(session.config.args[0]).name != "tests":
+        return
+    top, own = Path(__file__).parent, slice(int(process["workerid"].removeprefix("gw")), None, process["workercount"])
+    for file in sorted(file for file in top.rglob("test_*.py") if "acceptance" not in file.parts)[own]:
+        with suppress(Exception, pytest.skip.Exception):  # collecting it says why
+            import_module(".".join(file.relative_to(top.parent).with_suffix("").parts))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

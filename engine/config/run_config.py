@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from pydantic import BaseModel, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -86,12 +86,23 @@ def settings_for(task: str | None = None, pos_encoding: str | None = None) -> tu
     """Every setting that exists under a task and an encoding (or the default ones), in the table's order."""
     chosen = {"task": task, "pos_encoding": pos_encoding}
     rows: list[Setting] = []
-    for row in settings_in(RunConfig, CHOICES):
+    for row in _shared_settings():
         rows.append(row)
         if row.name in COMPOSED:
             specific = COMPOSED[row.name][1].get(meant(str(chosen[row.name] or row.default), row.choices))
-            rows += [replace(setting, group=row.group) for setting in settings_in(specific)] if specific else []
+            rows += _own_settings(specific, row.group) if specific else ()
     return tuple(rows)
+
+
+@cache
+def _shared_settings() -> tuple[Setting, ...]:
+    """Those that exist whatever is chosen."""
+    return tuple(settings_in(RunConfig, CHOICES))
+
+
+@cache
+def _own_settings(specific: type[BaseModel], group: str) -> tuple[Setting, ...]:
+    return tuple(replace(setting, group=group) for setting in settings_in(specific))
 
 
 def settings_of(config: RunConfig) -> tuple[Setting, ...]:

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ElementTree
 
 from engine.experiments.issues import ISSUES
-from engine.serving.processes import forked
+from engine.serving.processes import forked, supervisor
 from engine.serving.processes.forked import WARM, ForkServer
 from pages.parts.app import server
 from pages.parts.charts import base
@@ -74,6 +74,7 @@ def _data_folder(_own_folder: str, _fork_server: ForkServer) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(forked, "WARM", WARM)
         patch.setattr(forked, "FORK_SERVER", _fork_server)
+        patch.setattr(supervisor, "STARTS_WITHIN", 600.0)  # on a busy machine the import of torch takes minutes
         patch.setenv("ATTENTION_LAB_DATA", _own_folder)
         patch.setenv("ATTENTION_LAB_WORKERS", "1")
         patch.setenv("ATTENTION_LAB_NICENESS", "0")  # its runs are waited for
