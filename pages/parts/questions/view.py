@@ -134,7 +134,7 @@ def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Shown
         st.title(issue.title, anchor=False)
         question, result = st.columns([1, 1.9], gap="large")
         with question, st.container(key="experiment-view-question", gap="small"):
-            _show_question(issue, view, guess, finding, run, measured=there is not None)
+            _show_question(issue, view, guess, finding, run, there)
         with result:
             if view.seeds == "class" and now is not None:
                 class_board(KEY, issue, now, stored)
@@ -148,8 +148,9 @@ def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Shown
 
 
 def _show_question(
-    issue: Issue, view: ExperimentView, guess: Guess, finding: KeyFinding | None, run: ExperimentRun | None, *, measured: bool
+    issue: Issue, view: ExperimentView, guess: Guess, finding: KeyFinding | None, run: ExperimentRun | None, stored: Report | None
 ) -> None:  # fmt: skip
+    """``stored``: the answer, shown or not, where there is one."""
     figure = issue.key_figure
     st.caption(figure.sample)
     st.header(figure.question, anchor=False)
@@ -169,7 +170,7 @@ def _show_question(
             tell_participants(finding.right, finding.sentence, finding.because)
         show_responses(shown.right if shown is not None else ())
     if view.controls:
-        _show_buttons(issue, view, run, there if measured else None)
+        _show_buttons(issue, view, run, stored)
 
 
 def _show_figure(
