@@ -8,7 +8,6 @@ from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.experiment import Claim
 from engine.experiments.finding import FEWEST_SEEDS, Finding
 from engine.experiments.issues import ISSUES
-from engine.experiments.report import BySeed, Report
 from engine.experiments.statistics import sign_flip_p, t_interval
 
 
@@ -20,33 +19,13 @@ def findings() -> dict[tuple[str, str], Finding]:
     for slug, issue in ISSUES.items():
         shown = shown_report(issue)
         for row in shown.claims if shown is not None else ():
-            again = often(row.claim, row.effects, margins(shown, row.claim))
+            effects = np.array(row.effects, dtype=float)
+            again = Finding(given(row.claim, effects[np.isfinite(effects), None])[0])
+            if again in (Finding.HOLDS, Finding.OPPOSITE) and (row.p_holm or 0) >= 0.05:
+                again = Finding.UNDECIDED
             cannot = row.finding is Finding.CANNOT_TELL and bool(row.weighed.why)
             found[slug, row.claim.sentence] = Finding.CANNOT_TELL if cannot else again
     return found
-
-
-def margins(found: Report, claim: Claim) -> np.ndarray:
-    """How much better than is asked the models are that must have learned their task first, [model, seed]."""
-    numbers = {(trial.arm, trial.seed): trial.numbers for trial in found.trials}
-    rows = [
-        [(numbers[arm, seed].get(metric, np.nan) - level) * (-1 if "loss" in metric else 1) for seed in found.seeds]
-        for arm, metric, level in claim.learned
-    ]
-    return np.array(rows).reshape(len(rows), len(found.seeds))
-
-
-def often(claim: Claim, by_seed: BySeed, better: np.ndarray) -> Finding:
-    """The finding that nine in ten draws of eight of sixteen seeds or more give too, with models that have learned their task; undecided
-    where fewer do."""
-    effects = np.array(by_seed, dtype=float)
-    whole = Finding(given(claim, effects[np.isfinite(effects), None])[0])
-    known = np.flatnonzero(np.isfinite(effects))
-    if len(known) < 16 or np.ptp(effects[known]) == 0 or claim.computed:
-        return whole
-    draws = known[np.random.default_rng(0).integers(len(known), size=(8, 400))]
-    learned = (better[:, draws].mean(1) >= 0).all(0)
-    return whole if np.mean((given(claim, effects[draws]) == whole) & learned) >= 0.9 else Finding.UNDECIDED
 
 
 def given(claim: Claim, effects: np.ndarray) -> np.ndarray:

@@ -25,6 +25,7 @@ from engine.experiments.finding import RULE, Finding, contradict
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport, Report
 from engine.experiments.statistics import FEWEST_FOR_HOLM, LOWEST_P, POWER, holm
+from engine.foundation.formatting import percent
 from engine.foundation.provenance import in_words
 from tools.headroom import HIGHEST, LOWEST, headroom_table
 from tools.rates import experiment_named
@@ -53,7 +54,19 @@ def markdown(folder: Path = FOLDER) -> str:
     corrected = iter(holm([row.weighed.p if row.weighed.seeds >= FEWEST_FOR_HOLM else None for row in rows]))
     known_seeds = [s for s in sets if not is_confirmatory(s["seeds"])]
     names = [f"seen: seeds {s['seeds'][0]} to {s['seeds'][-1]}" for s in known_seeds]
-    columns = ["issue", "claim", "finding", "effect", "p", "Holm", "smallest", "found", *names, "seconds"]
+    columns = [
+        "issue",
+        "claim",
+        "finding",
+        "effect",
+        "p",
+        "Holm",
+        "smallest",
+        "found",
+        "eight show it",
+        *names,
+        "seconds",
+    ]
     lines = ["| " + " | ".join(columns) + " |\n", "|--" * len(columns) + "|\n"]
     for slug, found in shown.items():
         beside = [shipped_report(ISSUES[slug], measured) for measured in known_seeds]
@@ -102,6 +115,7 @@ def _lines(shown: Report, known_seeds: Sequence[Report | None], corrected: Itera
             _short(next(corrected)),
             f"{claim.smallest_effect:g}",
             _short(weighed.detectable),
+            "" if (again := shown.again(row)) is None else percent(again),
             *(_alone(one, row.finding) for one in each),
             f"{shown.seconds:.0f}" if index == 0 else "",
         ]

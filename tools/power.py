@@ -12,20 +12,18 @@ import numpy as np
 from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.shipped import sets_of_seeds, shipped_reports
 from engine.experiments.experiment import Change
-from engine.experiments.finding import MIN_AGAIN, READERS_SEEDS, Finding
+from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import Report
-from engine.experiments.statistics import share_again, weigh
+from engine.experiments.statistics import weigh
 from engine.foundation.formatting import percent
 
 FAIR = FOLDER.parents[2] / "docs" / "fair.md"
 BEGIN, END = "<!-- power: written by python -m tools.power -->\n", "<!-- end of power -->\n"
 TIMES = (1.0, 1.25, 1.5, 2.0)
 """The sizes of a true effect, as multiples of the smallest one that counts."""
-COLUMNS = {
-    "found with 8 seeds": (8, False), "found with 16 seeds": (16, False), "found with 16, and again with eight of them": (16, True),
-}  # fmt: skip
-"""By title, the number of seeds, and whether draws of eight of them must give the finding again, as in a verdict."""
+COLUMNS = {"found with 8 seeds": 8, "found with 16 seeds": 16}
+"""By title, the number of seeds."""
 HALF = 8
 """The seeds of one arm that are compared with as many others of the same arm."""
 DRAWS, DRAWS_ALIKE = 100, 60
@@ -71,9 +69,8 @@ def _spread_out(rows: Iterable[Spread]) -> Iterable[Spread]:
     return (row for row in rows if len(row.numbers) >= 2 * HALF and np.ptp(row.numbers) > 0)
 
 
-def share_found(rows: Sequence[Spread], times: float, seeds: int, draws: int, *, again: bool = False) -> float:
-    """The share of draws in which a true effect of so many times the smallest size is found by so many seeds. ``again``: only what eight of
-    them, drawn from them, nearly always find again.
+def share_found(rows: Sequence[Spread], times: float, seeds: int, draws: int) -> float:
+    """The share of draws in which a true effect of so many times the smallest size is found by so many seeds.
 
     The effects of each claim are drawn again, with replacement; their spread is kept, and their mean moved to that size.
     """
@@ -85,9 +82,7 @@ def share_found(rows: Sequence[Spread], times: float, seeds: int, draws: int, *,
         true = times * row.smallest * (1 if row.direction == "more" else -1)
         for _ in range(draws):
             drawn = true + random.choice(around, seeds)
-            weighing = row.smallest, row.direction
-            holds = weigh(drawn, *weighing).finding is Finding.HOLDS
-            found += holds and (not again or share_again(tuple(drawn), *weighing, Finding.HOLDS) >= MIN_AGAIN)
+            found += weigh(drawn, row.smallest, row.direction).finding is Finding.HOLDS
     return found / (len(rows) * draws)
 
 
@@ -109,7 +104,7 @@ def measured(draws: int = DRAWS, draws_alike: int = DRAWS_ALIKE) -> str:
     numbers = [row for reports in by_issue for row in numbers_of(reports)]
     lines = ""
     for times in TIMES:
-        shares = [share_found(effects, times, seeds, draws, again=again) for seeds, again in COLUMNS.values()]
+        shares = [share_found(effects, times, seeds, draws) for seeds in COLUMNS.values()]
         size = "exactly the smallest size" if times == 1 else f"{times:g} times the smallest size"
         lines += f"| {size} | {' | '.join(map(percent, shares))} |\n"
     wrong = 100 * share_wrong(numbers, draws_alike)
@@ -119,8 +114,7 @@ def measured(draws: int = DRAWS, draws_alike: int = DRAWS_ALIKE) -> str:
 |--|{"--:|" * len(COLUMNS)}
 {lines}
 Measured on the effects of {len(effects)} claims over seeds {named}. Of each claim, effects are drawn again {draws:,} times for
-each cell, with their spread kept and their mean moved to the true effect. *Found* is “holds”. The last column
-is the verdict on {2 * READERS_SEEDS} seeds or more: at least {100 * MIN_AGAIN:g} % of draws of {READERS_SEEDS} of them must hold, too.
+each cell, with their spread kept and their mean moved to the true effect. *Found* is “holds”.
 
 False positives: {wrong:.2f} % are decided where there is nothing to find, {HALF} seeds of an arm against {HALF} other seeds of
 the same arm (A/A): {len(numbers) * draws_alike:,} draws over {len(numbers)} numbers of arms, each weighed with the smallest size that

@@ -32,6 +32,14 @@ def bounds_of(config: RunConfig, metric: str) -> dict[str, float]:
     return {}
 
 
+def best_value(config: RunConfig, metric: str) -> float | None:
+    """The best value of a number; None where nothing bounds it on that side."""
+    if metric.partition("@")[0] == "gap":
+        return 0.0
+    bounds = bounds_of(config, metric)
+    return bounds.get("ceiling", bounds.get("floor"))
+
+
 def bound_at(config: RunConfig, metric: str, value: float) -> str:
     """The bound that a number is at: "ceiling", "floor", "chance"; empty where it is at none."""
     near = (name for name, bound in bounds_of(config, metric).items() if abs(value - bound) <= NEAR + 1e-12)

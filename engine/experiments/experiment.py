@@ -252,7 +252,16 @@ def rise(arm: str, metric: str, before: str) -> Change:
     return Change((arm, before), (arm, metric))
 
 
-def relative(arm: str, metric: str, other: str, than: str = "") -> Callable[[Values], np.ndarray]:
-    """The effect "this number minus the other arm's, as a share of the other's" by seed: −0.9 where a tenth is left. ``than``: the other
-    arm's number, where it is another one."""
-    return lambda values: values(arm, metric) / values(other, than or metric) - 1
+@dataclass(frozen=True)
+class Relative:
+    """The effect "this number minus the other arm's, as a share of the other's" by seed: −0.9 where a tenth is left."""
+
+    arm: str
+    metric: str
+    other: str
+    than: str = ""
+    """The other arm's number, where it is another one."""
+
+    def __call__(self, values: Values) -> np.ndarray:
+        share: np.ndarray = values(self.arm, self.metric) / values(self.other, self.than or self.metric) - 1
+        return share

@@ -5,9 +5,9 @@ from enum import StrEnum
 FEWEST_SEEDS = 6
 """The fewest seeds that can decide: with five the lowest p is .0625."""
 READERS_SEEDS = 8
-"""The seeds that a reader runs. A finding of twice as many, or more, stands only where so few give it again."""
-MIN_AGAIN = 0.9
-"""The least share of draws of so many seeds that must give a finding again."""
+"""The seeds that a reader runs."""
+LEARNED_SEEDS = 0.75
+"""The share of the seeds in which a model must have learned the task that a claim rests on."""
 
 
 class Finding(StrEnum):
@@ -43,12 +43,12 @@ A claim *{Finding.HOLDS.words.lower()}* where the 95 % interval (paired t, seed 
 sign-flip p is below .05 and the effect is at least the smallest that counts, which was declared before the run.
 *{Finding.OPPOSITE.words}* where all of that is so on the other side. An effect is *{Finding.SMALL.words.lower()}* where the whole interval
 is nearer to zero than that size, on both sides. The runs *{Finding.CANNOT_TELL.words.lower()}* where a model has not learned the task
-that the claim rests on, where its best learning rate is the last one that was tried, and where an effect seems small, or stays undecided,
+that the claim rests on in {100 * LEARNED_SEEDS:g} % of the seeds, where its best learning rate is the last one that was tried, where an
+effect seems small and the better number has less room than the smallest size, and where an effect seems small, or stays undecided,
 because the numbers are at the best or the worst value that there is, or at blind guessing. All other claims are
-*{Finding.UNDECIDED.words.lower()}*: more seeds may decide them. So are all claims with fewer than {FEWEST_SEEDS} seeds, and those with
-{2 * READERS_SEEDS} seeds or more whose finding fewer than {100 * MIN_AGAIN:g} % of draws of {READERS_SEEDS} of these seeds give again, with
-models that have learned the task: who runs {READERS_SEEDS} seeds is to find what is shown. A claim that is a formula, a count or a
-theorem is marked *computed*: no seed can change it."""
+*{Finding.UNDECIDED.words.lower()}*: more seeds may decide them. So are all claims with fewer than {FEWEST_SEEDS} seeds, and with
+{2 * READERS_SEEDS} seeds or more those whose p, corrected for the number of claims of the issue (Holm), is not below .05. A claim that is a
+formula, a count or a theorem is marked *computed*: no seed can change it."""
 """How the finding is reached, in Markdown, for the pages and the table of evidence."""
 
 

@@ -13,7 +13,7 @@ from engine.experiments.trial import Trial
 COLUMNS = ["issue", "arm", "role", "seed", "number", "value"]
 EFFECTS = [
     "claim", "condition", "finding", "before", "after", "effect", "low", "high", "p", "p (Holm)", "smallest effect",
-    "found", "direction", "unit", "seeds",
+    "found", "again", "direction", "unit", "seeds",
 ]  # fmt: skip
 EVIDENCE_NUMBERS = ["number", "low", "high", "behind the best"]
 EVIDENCE = ["encoding", "quality", "task", "length / trained", "state", *EVIDENCE_NUMBERS, "seeds"]
@@ -32,8 +32,9 @@ def numbers_frame(found: Report) -> pd.DataFrame:
 
 def effects_frame(found: Report) -> pd.DataFrame:
     """A row for each claim: the finding, the mean effect over paired seeds with the two numbers that it is the difference of, its
-    95 % interval from ``low`` to ``high``, p, with many seeds also p corrected for the number of claims (Holm), and as ``found`` the
-    size of an effect that so many seeds find with a probability of about .8 (:attr:`engine.experiments.statistics.Weighed.detectable`).
+    95 % interval from ``low`` to ``high``, p, as ``found`` the size of an effect that so many seeds find with a probability of about .8
+    (:attr:`engine.experiments.statistics.Weighed.detectable`), and with many seeds also p corrected for the number of claims (Holm) and
+    the share of draws of eight of them that give the finding ``again``.
 
     Empty cells where there are too few seeds for a number, where an effect is no difference of two numbers, and for interval
     and p where every seed has the same effect.
@@ -42,13 +43,13 @@ def effects_frame(found: Report) -> pd.DataFrame:
         (
             claim.sentence, claim.condition, row.words, *(sides_of(claim, found.values) or (None, None)), row.effect,
             *((row.ci or (None, None)) if not row.exact else (None, None)), row.p, one.p_holm,
-            claim.smallest_effect, row.detectable, claim.direction, claim.unit, row.seeds,
+            claim.smallest_effect, row.detectable, found.again(one), claim.direction, claim.unit, row.seeds,
         )
         for one, claim, row in ((one, one.claim, one.weighed) for one in found.claims)
     ]  # fmt: skip
-    numbers = dict.fromkeys(("before", "after", "effect", "low", "high", "p", "p (Holm)", "found"), float)
+    numbers = dict.fromkeys(("before", "after", "effect", "low", "high", "p", "p (Holm)", "found", "again"), float)
     frame = pd.DataFrame(rows, columns=EFFECTS).astype(numbers)
-    return frame if len(found.seeds) >= FEWEST_FOR_HOLM else frame.drop(columns="p (Holm)")
+    return frame if len(found.seeds) >= FEWEST_FOR_HOLM else frame.drop(columns=["p (Holm)", "again"])
 
 
 def evidence_frame(columns: Sequence[Column]) -> pd.DataFrame:

@@ -9,9 +9,9 @@ import numpy as np
 
 from engine.experiments.experiment import Arm, Change, Claim, Experiment, Values
 from engine.experiments.finding import Finding
-from engine.experiments.statistics import FEWEST_FOR_HOLM, Weighed, holm
+from engine.experiments.statistics import FEWEST_FOR_HOLM, LEVEL, Weighed, holm
 from engine.experiments.trial import Trial
-from engine.experiments.verdict import verdict
+from engine.experiments.verdict import again, verdict
 from engine.foundation.formatting import counted
 from engine.foundation.provenance import Provenance
 
@@ -90,6 +90,10 @@ class Report:
             return ""
         return f"{first} to {last}" if last > first else f"{first}"
 
+    def again(self, row: ClaimReport) -> float | None:
+        """The share of draws of a reader's few seeds that give the finding of a claim again; None where there are no many seeds."""
+        return again(row.claim, self.values, row.weighed)
+
     def claim(self, name: str) -> ClaimReport:
         """The report on the claim of that id. Raises KeyError."""
         return {row.claim.id: row for row in self.claims}[name]
@@ -100,7 +104,7 @@ class Report:
             "event": "report",
             "slug": self.experiment.slug,
             **(self.claims[0].weighed.to_json() if self.claims else {}),
-            "claims": [claim.to_json() for claim in self.claims],
+            "claims": [{**claim.to_json(), "again": self.again(claim)} for claim in self.claims],
             "arms": [self._arm_to_json(arm) for arm in self.arms],
             "seeds": self.seeds,
             "extended": self.extended,
@@ -131,7 +135,16 @@ def report(
     values, claims = found.values, experiment.claims_of(found.arms)
     rows = [ClaimReport(one, known(one.effect(values)), verdict(experiment, one, values)) for one in claims]
     corrected = holm([row.weighed.p if len(seeds) >= FEWEST_FOR_HOLM else None for row in rows])
-    return replace(found, claims=[replace(row, p_holm=p) for row, p in zip(rows, corrected, strict=True)])
+    return replace(found, claims=[_corrected(row, p) for row, p in zip(rows, corrected, strict=True)])
+
+
+def _corrected(row: ClaimReport, p_holm: float | None) -> ClaimReport:
+    """The same with the corrected p: what it does not decide is undecided."""
+    row = replace(row, p_holm=p_holm)
+    if p_holm is None or p_holm < LEVEL or row.finding not in (Finding.HOLDS, Finding.OPPOSITE):
+        return row
+    why = f"Corrected for the number of claims, p is {p_holm:.2g}."
+    return replace(row, weighed=replace(row.weighed, finding=Finding.UNDECIDED, why=why))
 
 
 def values_of(trials: Iterable[Trial], seeds: Sequence[int]) -> Values:

@@ -13,13 +13,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from engine.experiments.finding import FEWEST_SEEDS, READERS_SEEDS, Finding
+from engine.experiments.finding import FEWEST_SEEDS, LEARNED_SEEDS, READERS_SEEDS, Finding
 from engine.foundation.student import t_bound
 
 LEVEL = 0.05
 POWER = 0.8
 """The probability with which :attr:`Weighed.detectable` is found, about."""
-DRAWS = 400
+DRAWS = 20_000
 """The draws of :func:`share_again`."""
 EXACT_UP_TO = 18
 """The most values of which every pattern of signs is tried."""
@@ -131,11 +131,12 @@ def _judge(mean: float, low: float, high: float, p: float, smallest: float, seed
     """
     if lowest_p(seeds) >= LEVEL:
         return Finding.UNDECIDED, f"With {seeds} seeds p cannot fall below {lowest_p(seeds):.3g}; six can decide."
-    if low > 0 and p < LEVEL and mean >= smallest:
+    numbers = mean, low, high, p, smallest
+    if _says(Finding.HOLDS, *numbers):
         return Finding.HOLDS, f"The interval excludes zero, p < {LEVEL}, and the effect is at least {smallest:g}."
-    if high < 0 and p < LEVEL and mean <= -smallest:
+    if _says(Finding.OPPOSITE, *numbers):
         return Finding.OPPOSITE, f"The same holds the other way: the effect is at most {-smallest:g}."
-    if -smallest < low and high < smallest:
+    if _says(Finding.SMALL, *numbers):
         why = f"The whole interval is nearer to zero than {smallest:g}, the smallest effect that counts."
         return Finding.SMALL, why
     if high < smallest:
@@ -145,25 +146,34 @@ def _judge(mean: float, low: float, high: float, p: float, smallest: float, seed
     return Finding.UNDECIDED, "The seeds disagree too much; more of them may decide."
 
 
+def _says(finding: Finding, mean: Any, low: Any, high: Any, p: Any, smallest: float) -> Any:
+    """Whether numbers, or arrays of them, say what a decided finding says; at most one of the three is said."""
+    match finding:
+        case Finding.HOLDS:
+            return (low > 0) & (p < LEVEL) & (mean >= smallest)
+        case Finding.OPPOSITE:
+            return (high < 0) & (p < LEVEL) & (mean <= -smallest)
+    return (-smallest < low) & (high < smallest)
+
+
 @lru_cache(1024)  # stored seeds are weighed at each redraw of a page
 def share_again(
     effects: tuple[float, ...],
     smallest: float,
     direction: Literal["more", "less"],
     finding: Finding,
-    beyond: tuple[tuple[float, ...], ...] = (),
+    learned: tuple[tuple[bool, ...], ...] = (),
 ) -> float:
     """The share of draws of :data:`READERS_SEEDS` seeds that give a finding again: its reproducibility probability (Shao and Chow 2002,
     Reproducibility Probability in Clinical Trials), by drawing with replacement. ``effects``: by seed, all finite: a NaN
-    would cost the cache its hits, since no two are equal. ``beyond``: for each model that must have learned its task first, how far it is
-    beyond what is asked, by seed; a draw whose mean is below zero does not give the finding."""
+    would cost the cache its hits, since no two are equal. ``learned``: for each model that must have learned its task first, whether it
+    has, by seed; a draw in which too few have does not give the finding."""
     signed = np.array(effects) * (1 if direction == "more" else -1)
     seeds = np.random.default_rng(0).integers(len(signed), size=(READERS_SEEDS, DRAWS))
     drawn = signed[seeds]  # [seed, draw]
-    learned = np.all([np.nanmean(np.array(one)[seeds], 0) >= 0 for one in beyond], axis=0)
-    judged = zip(drawn.mean(0), *t_interval(drawn), sign_flip_p(drawn), strict=True)
-    again = np.array([_judge(*one, smallest, READERS_SEEDS)[0] is finding for one in judged])
-    return float(np.mean(again & learned))
+    enough = np.all([np.array(one)[seeds].mean(0) >= LEARNED_SEEDS for one in learned], axis=0)
+    again = _says(finding, drawn.mean(0), *t_interval(drawn), sign_flip_p(drawn), smallest)
+    return float(np.mean(again & enough))
 
 
 def t_interval(values: np.ndarray) -> tuple[Any, Any]:

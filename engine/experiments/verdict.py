@@ -3,15 +3,15 @@
 This is the one place where runs become a finding; JSON, tables, pages and the answer take its words.
 """
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
-from engine.experiments.bounds import bound_at, is_loss
-from engine.experiments.experiment import Claim, Experiment, Values
-from engine.experiments.finding import FEWEST_SEEDS, MIN_AGAIN, READERS_SEEDS, Finding
+from engine.experiments.bounds import best_value, bound_at, is_loss
+from engine.experiments.experiment import Change, Claim, Experiment, Relative, Values
+from engine.experiments.finding import FEWEST_SEEDS, LEARNED_SEEDS, READERS_SEEDS, Finding
 from engine.experiments.statistics import Weighed, share_again, weigh
-from engine.foundation.formatting import percent
 
 COMPUTED = "It is computed: no seed changes it."
 IN_WORDS = {
@@ -25,28 +25,45 @@ IN_WORDS = {
 def verdict(experiment: Experiment, claim: Claim, values: Values) -> Weighed:
     """The finding about a claim with its statistics and its reason. With fewer seeds than can decide it is undecided, whatever the
     numbers are."""
-    effects = claim.effect(values)
-    weighed = weigh(effects, claim.smallest_effect, claim.direction)
+    weighed = weigh(claim.effect(values), claim.smallest_effect, claim.direction)
     if weighed.seeds < FEWEST_SEEDS:
         return weighed
     if claim.computed and weighed.finding.decided:
         return replace(weighed, why=COMPUTED)
     why = (
-        _not_learned(claim, values) or _rate_at_end(experiment, claim) or _at_bounds(experiment, claim, values, weighed)
+        _not_learned(claim, values)
+        or _rate_at_end(experiment, claim)
+        or _at_bounds(experiment, claim, values, weighed)
+        or _no_room(experiment, claim, values, weighed)
     )
-    if why:
-        return replace(weighed, finding=Finding.CANNOT_TELL, why=why)
-    why = _not_again(claim, values, effects, weighed)
-    return replace(weighed, finding=Finding.UNDECIDED, why=why) if why else weighed
+    return replace(weighed, finding=Finding.CANNOT_TELL, why=why) if why else weighed
+
+
+def again(claim: Claim, values: Values, weighed: Weighed) -> float | None:
+    """The share of draws of a reader's few seeds that give a finding of many again; None where there are no many, or no seed can change it.
+    A draw in which a model has not learned what the claim rests on does not give it."""
+    if not weighed.finding.decided or weighed.exact or weighed.seeds < 2 * READERS_SEEDS:
+        return None
+    effects = claim.effect(values)
+    known = np.isfinite(effects)
+    learned = tuple(tuple(_learned(values, *each)[known].tolist()) for each in claim.learned)
+    return share_again(tuple(effects[known]), claim.smallest_effect, claim.direction, weighed.finding, learned)
+
+
+def _learned(values: Values, arm: str, metric: str, level: float) -> np.ndarray:
+    """Whether the arm has reached the level, [seed]; False where a seed has no number."""
+    numbers = values(arm, metric)
+    return numbers <= level if is_loss(metric) else numbers >= level
 
 
 def _not_learned(claim: Claim, values: Values) -> str:
-    """The sentence on the first arm that has not learned the task that the claim rests on; empty where all have."""
+    """The sentence on the first arm that has not learned the task that the claim rests on with enough seeds; empty where all have."""
     for arm, metric, level in claim.learned:
-        mean = _mean(values, arm, metric)
-        if mean is not None and (mean > level if is_loss(metric) else mean < level):
+        seeds = int(np.isfinite(values(arm, metric)).sum())
+        learned = int(_learned(values, arm, metric, level).sum())
+        if seeds and learned < LEARNED_SEEDS * seeds:
             most = "at most " if is_loss(metric) else "at least "
-            return f"“{arm}” has not learned its task: {metric} is {mean:.2f}, and the claim asks for {most}{level:g}."
+            return f"“{arm}” has not learned its task: {metric} is {most}{level:g} in {learned} of {seeds} seeds."
     return ""
 
 
@@ -56,6 +73,26 @@ def _rate_at_end(experiment: Experiment, claim: Claim) -> str:
         if arm in experiment.rates_at_end:
             return f"The best learning rate of “{arm}” is the last one that was tried: a farther one may be better."
     return ""
+
+
+def _no_room(experiment: Experiment, claim: Claim, values: Values, weighed: Weighed) -> str:
+    """The sentence on an effect that seems small where the better number could not have become better by the smallest size."""
+    if claim.computed or weighed.finding is not Finding.SMALL or not isinstance(claim.effect, Change | Relative):
+        return ""
+    if isinstance(claim.effect, Relative):
+        room, arm = 1.0, claim.effect.arm  # a share can fall by no more than the whole
+    else:
+        known = [(arm, metric) for arm, metric in claim.effect_numbers if _mean(values, arm, metric) is not None]
+        room, arm = min((_room(experiment, values, *number), number[0]) for number in known)
+    if room > claim.smallest_effect:
+        return ""
+    return f"“{arm}” has room for {room:.2g} at most, and the smallest effect that counts is {claim.smallest_effect:g}."
+
+
+def _room(experiment: Experiment, values: Values, arm: str, metric: str) -> float:
+    """How much better the mean could be; infinite where nothing bounds it."""
+    mean, best = _mean(values, arm, metric), best_value(experiment.config(experiment.arm(arm)), metric)
+    return math.inf if mean is None or best is None else abs(best - mean)
 
 
 def _at_bounds(experiment: Experiment, claim: Claim, values: Values, weighed: Weighed) -> str:
@@ -80,24 +117,6 @@ def _at_bounds(experiment: Experiment, claim: Claim, values: Values, weighed: We
 def _bound(experiment: Experiment, values: Values, arm: str, metric: str) -> str:
     mean = _mean(values, arm, metric)
     return "" if mean is None else bound_at(experiment.config(experiment.arm(arm)), metric, mean)
-
-
-def _not_again(claim: Claim, values: Values, effects: np.ndarray, weighed: Weighed) -> str:
-    """The sentence on a finding of many seeds that a reader's few would often not give; empty where they would. Nor do they
-    where, with them, a model has not learned the task that the claim rests on."""
-    if not weighed.finding.decided or weighed.exact or weighed.seeds < 2 * READERS_SEEDS:
-        return ""
-    known = np.isfinite(effects)
-    beyond = tuple(
-        tuple((level - values(arm, metric) if is_loss(metric) else values(arm, metric) - level)[known])
-        for arm, metric, level in claim.learned
-        if _mean(values, arm, metric) is not None
-    )
-    again = share_again(tuple(effects[known]), claim.smallest_effect, claim.direction, weighed.finding, beyond)
-    if again >= MIN_AGAIN:
-        return ""
-    words = f"{weighed.finding.words} with these {weighed.seeds} seeds"
-    return f"{words}, but only {percent(again)} of draws of {READERS_SEEDS} of them say so."
 
 
 def _mean(values: Values, arm: str, metric: str) -> float | None:

@@ -72,7 +72,7 @@ def test_the_finding_is_that_of_the_confirmatory_seeds_and_seen_sets_stand_besid
     assert "`fake`" in first
     assert "| **Holds** | +0.4" in first
     assert "| Holds: +0.405 |" in first
-    assert {line.count("|") for line in (first, second)} == {11}
+    assert {line.count("|") for line in (first, second)} == {12}
     assert "| 3.1e-05 | 3.1e-05 |" in first, "p is corrected from sixteen seeds on"
 
     write_evidence([fake_report(LATER, -0.3)], tmp_path)

@@ -15,7 +15,7 @@ def test_planted_effects_are_found_and_an_arm_against_itself_is_hardly_decided()
     noisy, quiet = ([Spread(row, size) for row in SIXTEEN] for size in (0.8, 8.0))
     assert share_found(quiet, 0.5, 8, 40) == 0, "below the smallest size"
     assert share_found(quiet, 1.0, 8, 40) == pytest.approx(0.5, abs=0.08), "its mean is as often below it as above"
-    assert share_found(quiet, 2.0, 8, 40) == share_found(quiet, 2.0, 16, 10, again=True) == 1
+    assert share_found(quiet, 2.0, 8, 40) == share_found(quiet, 2.0, 16, 10) == 1
     assert share_found(noisy, 0.0, 8, 40) < 0.06, "no more than the level of the test"
     assert 0 < share_wrong([Spread(row, 1e-6) for row in SIXTEEN], 40) < 0.08
 

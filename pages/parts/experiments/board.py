@@ -164,6 +164,12 @@ def show_claims(shown: Shown) -> None:
                 "An effect of this size is found with a probability of about .8: with so many seeds and this spread its interval then "
                 "excludes zero, and its mean is at least the smallest effect that counts. Smaller effects are missed more often.",
             ),
+            (
+                "again",
+                "Eight show it",
+                "percent",
+                "The share of draws of eight of these seeds that give the same finding.",
+            ),
             ("seeds", "Seeds", None, ""),
         )
     }

@@ -16,7 +16,7 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure, KeyFinding, key_finding_of
 from engine.experiments.report import Report, report
 from engine.experiments.running.experiment_run import ExperimentRun
-from engine.foundation.formatting import counted
+from engine.foundation.formatting import counted, percent
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.component import Json
@@ -134,7 +134,7 @@ def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Shown
         st.title(issue.title, anchor=False)
         question, result = st.columns([1, 1.9], gap="large")
         with question, st.container(key="experiment-view-question", gap="small"):
-            _show_question(issue, view, guess, finding, run, measured=there is not None)
+            _show_question(issue, view, guess, finding, run, there)
         with result:
             if view.seeds == "class" and now is not None:
                 class_board(KEY, issue, now, stored)
@@ -148,8 +148,9 @@ def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Shown
 
 
 def _show_question(
-    issue: Issue, view: ExperimentView, guess: Guess, finding: KeyFinding | None, run: ExperimentRun | None, *, measured: bool
+    issue: Issue, view: ExperimentView, guess: Guess, finding: KeyFinding | None, run: ExperimentRun | None, stored: Report | None
 ) -> None:  # fmt: skip
+    """``stored``: the answer, shown or not, where there is one."""
     figure = issue.key_figure
     st.caption(figure.sample)
     st.header(figure.question, anchor=False)
@@ -169,7 +170,7 @@ def _show_question(
             tell_participants(finding.right, finding.sentence, finding.because)
         show_responses(shown.right if shown is not None else ())
     if view.controls:
-        _show_buttons(issue, view, run, measured=measured)
+        _show_buttons(issue, view, run, stored)
 
 
 def _show_figure(
@@ -218,9 +219,9 @@ def _until_the_class_decides(finding: KeyFinding | None) -> KeyFinding | None:
     return finding if decides or not now.round else findings.get((now.began, now.at), finding)
 
 
-def _show_buttons(issue: Issue, view: ExperimentView, run: ExperimentRun | None, *, measured: bool) -> None:
-    """Two buttons that say what they do; a presenter shows the answer by going on. ``measured``: whether there is a stored answer."""
-    running = run is not None and run.state == "running"
+def _show_buttons(issue: Issue, view: ExperimentView, run: ExperimentRun | None, stored: Report | None) -> None:
+    """Two buttons that say what they do; a presenter shows the answer by going on. ``stored``: the answer, where there is one."""
+    running, measured = run is not None and run.state == "running", stored is not None
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if measured and not view.room:
             # It stays in its place, so that a second press does not begin a training.
@@ -231,13 +232,19 @@ def _show_buttons(issue: Issue, view: ExperimentView, run: ExperimentRun | None,
         run_or_stop(
             shown_runs().get(issue.slug, ""), run, partial(requested_run, issue),
             label="Train it here, too" if measured else "Train it here", type="secondary" if measured else "primary",
-            help=None if running else forecast(request(issue), extended()),
+            help=None if running else f"{forecast(request(issue), extended())} {_how_often_again(issue, stored)}".strip(),
         )  # fmt: skip
         if view.guess == "closed" and not (view.room or running):
             st.button("Guess again", icon=":material/replay:", on_click=forget, args=(issue,), type="tertiary")
         if view.way:
             show_way(issue)
     show_refusal()
+
+
+def _how_often_again(issue: Issue, stored: Report | None) -> str:
+    """What a run may expect: how often so few seeds show the stored finding; empty where nothing is stored, or it is not decided."""
+    share = None if stored is None else stored.again(stored.claim(issue.key_figure.claim))
+    return "" if share is None else f"Eight seeds show the stored finding in {percent(share)} of draws."
 
 
 # The guess, of which the address of a run keeps a copy; after the run it is compared with what was found

@@ -9,7 +9,7 @@ import pytest
 
 from engine.experiments.benchmark.criteria import CHOICE
 from engine.experiments.comparison import Comparison
-from engine.experiments.experiment import Arm, Experiment, relative
+from engine.experiments.experiment import Arm, Experiment, Relative
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import report
 from engine.experiments.trial import POINTS, Trial, numbers_of, read_trial
@@ -69,8 +69,8 @@ def test_a_relative_change_is_a_share_of_the_other_number_seed_by_seed() -> None
     def values(arm: str, metric: str) -> np.ndarray:
         return np.array(numbers[arm, metric])
 
-    np.testing.assert_allclose(relative("a", "residual", "b")(values), [-0.5, 2.0])
-    np.testing.assert_allclose(relative("a", "residual", "b", "before")(values), [-0.75, -0.75])
+    np.testing.assert_allclose(Relative("a", "residual", "b")(values), [-0.5, 2.0])
+    np.testing.assert_allclose(Relative("a", "residual", "b", "before")(values), [-0.75, -0.75])
 
 
 def test_the_fingerprint_of_an_arm_changes_with_what_it_is_given_and_its_rate_alone() -> None:

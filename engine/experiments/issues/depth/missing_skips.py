@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from engine.experiments.experiment import Arm, Claim, Role, above, difference, relative
+from engine.experiments.experiment import Arm, Claim, Relative, Role, above, difference
 from engine.experiments.issues.issue import read_issue
 from engine.foundation.formatting import counted
 
@@ -64,13 +64,13 @@ ISSUE = read_issue(
         Claim("longer", difference(LONGER, SHALLOW_WITH, "accuracy"), 0.05, "less"),
         # Neither of these two models comes near to the right answers, which is the finding: there is no more room for the better one.
         Claim("deeper-is-worse", difference("4 layers, no skips", SHALLOW_WITHOUT, "accuracy"), 0.05, "less"),
-        Claim("first-block-gradient", relative(BARE, "first_grad.first", BARE_SKIPS), A_TENTH_IS_LEFT, "less"),
-        Claim("last-query-gradient", relative(BARE, "first_grad.last.q", BARE_SKIPS), A_TENTH_IS_LEFT, "less"),
-        Claim("larger-value-gradient", relative(BARE, "first_grad.last.v", BARE_SKIPS), THREE_TIMES),
-        Claim("larger-whole-gradient", relative(BARE, "first_grad", BARE_SKIPS), THREE_TIMES),
-        Claim("layer-norm-keeps-gradient", relative(VANISHING, "first_grad.first", BARE), A_TENTH_IS_LEFT, "less"),
-        Claim("explodes", relative(BARE_SKIPS, "first_grad.first", EXPLODING), A_TENTH_IS_LEFT, "less"),
-        Claim("small-branches", relative(SMALL_BRANCHES, "first_grad.first", EXPLODING), A_TENTH_IS_LEFT, "less"),
+        Claim("first-block-gradient", Relative(BARE, "first_grad.first", BARE_SKIPS), A_TENTH_IS_LEFT, "less"),
+        Claim("last-query-gradient", Relative(BARE, "first_grad.last.q", BARE_SKIPS), A_TENTH_IS_LEFT, "less"),
+        Claim("larger-value-gradient", Relative(BARE, "first_grad.last.v", BARE_SKIPS), THREE_TIMES),
+        Claim("larger-whole-gradient", Relative(BARE, "first_grad", BARE_SKIPS), THREE_TIMES),
+        Claim("layer-norm-keeps-gradient", Relative(VANISHING, "first_grad.first", BARE), A_TENTH_IS_LEFT, "less"),
+        Claim("explodes", Relative(BARE_SKIPS, "first_grad.first", EXPLODING), A_TENTH_IS_LEFT, "less"),
+        Claim("small-branches", Relative(SMALL_BRANCHES, "first_grad.first", EXPLODING), A_TENTH_IS_LEFT, "less"),
         Claim("skips-learn", above(WITH, "accuracy", CHANCE), 0.5),
     ),
     x_label="Layers",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from engine.experiments.experiment import Arm, Claim, Role, difference, relative, rise
+from engine.experiments.experiment import Arm, Claim, Relative, Role, difference, rise
 from engine.experiments.issues.issue import read_issue
 
 SKIPS, NO_SKIPS = "skips", "no skips"
@@ -39,17 +39,17 @@ ISSUE = read_issue(
         _arm(SKIPS_ONLY, "remedy", {"mlp": False}, extended=True),
     ),
     claims=(
-        Claim("after-training", relative(NO_SKIPS, RESIDUAL, SKIPS), HALF, "less", learned=MUST_REACH),
-        Claim("layer-by-layer", relative(NO_SKIPS, RESIDUAL, NO_SKIPS, f"{RESIDUAL}.0"), HALF, "less"),
-        Claim("training-without-skips", relative(NO_SKIPS, RESIDUAL, NO_SKIPS, BEFORE), HALF, "less"),
+        Claim("after-training", Relative(NO_SKIPS, RESIDUAL, SKIPS), HALF, "less", learned=MUST_REACH),
+        Claim("layer-by-layer", Relative(NO_SKIPS, RESIDUAL, NO_SKIPS, f"{RESIDUAL}.0"), HALF, "less"),
+        Claim("training-without-skips", Relative(NO_SKIPS, RESIDUAL, NO_SKIPS, BEFORE), HALF, "less"),
         Claim("over-smoothing", rise(SKIPS, "token_cosine", "token_cosine.0"), 0.1, learned=MUST_REACH),
         Claim("learning-parts", rise(SKIPS, "token_cosine", "init_token_cosine"), 0.1, "less", learned=MUST_REACH),
-        Claim("tokens-alike", relative(NO_SKIPS, BEFORE, SKIPS), HALF, "less"),
+        Claim("tokens-alike", Relative(NO_SKIPS, BEFORE, SKIPS), HALF, "less"),
         Claim("same-direction", difference(NO_SKIPS, SKIPS, "init_token_cosine"), 0.1),
-        Claim("mlp-against-collapse", relative(NO_SKIPS, BEFORE, NEITHER), TWICE),
+        Claim("mlp-against-collapse", Relative(NO_SKIPS, BEFORE, NEITHER), TWICE),
         Claim(
             "skips-alone",
-            relative(NEITHER, RESIDUAL, SKIPS_ONLY),
+            Relative(NEITHER, RESIDUAL, SKIPS_ONLY),
             HALF,
             "less",
             learned=((SKIPS_ONLY, "accuracy", LEVEL),),

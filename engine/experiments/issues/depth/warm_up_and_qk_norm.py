@@ -1,6 +1,6 @@
 """warm-up-and-qk-norm: which learning rates a stack bears: growing attention scores and QK-norm; post-LN, warm-up and depth."""
 
-from engine.experiments.experiment import Arm, Claim, Role, difference, relative
+from engine.experiments.experiment import Arm, Claim, Relative, Role, difference
 from engine.experiments.issues.issue import read_issue
 
 COUNTS = 0.05
@@ -85,13 +85,13 @@ ISSUE = read_issue(
         Claim("high-rate", difference(FAST_QK, FAST_PLAIN, "accuracy"), COUNTS),
         Claim("usual-rate", difference(SLOW_QK, SLOW_PLAIN, "accuracy"), COUNTS),
         Claim("limit", difference(FASTER_QK, FAST_QK, "accuracy"), COUNTS, "less"),
-        Claim("scores-grow", relative(FASTER_PLAIN, "largest_score", SLOW_PLAIN), THREE_TIMES),
+        Claim("scores-grow", Relative(FASTER_PLAIN, "largest_score", SLOW_PLAIN), THREE_TIMES),
         Claim("entropy-falls", difference(FASTER_PLAIN, SLOW_PLAIN, "attention_entropy"), A_TENTH, "less"),
-        Claim("qk-norm-scores", relative(FAST_PLAIN, "largest_score", FAST_QK), THREE_TIMES),
+        Claim("qk-norm-scores", Relative(FAST_PLAIN, "largest_score", FAST_QK), THREE_TIMES),
         Claim("qk-norm-entropy", difference(FASTER_QK, FASTER_PLAIN, "attention_entropy"), A_TENTH),
         _post_is_worse("no-warm-up", 8),
         _warm_up_helps("warm-up-post-norm", 8),
-        Claim("last-gradient", relative(POST_AT_START, "first_grad.last", PRE_AT_START), THREE_TIMES),
+        Claim("last-gradient", Relative(POST_AT_START, "first_grad.last", PRE_AT_START), THREE_TIMES),
         _post_is_worse("no-warm-up-deep", 16),
         _warm_up_helps("warm-up-post-norm-deep", 16, LEARNED_ACCURACY),
         _post_is_worse("no-warm-up-deepest", 24),
