@@ -5,7 +5,7 @@ to the second: it is lower, the same, or higher. Nothing here holds a result.
 """
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,15 +13,13 @@ from engine.experiments.experiment import Values
 from engine.experiments.finding import FEWEST_SEEDS, Finding
 from engine.experiments.question import Direction, Question
 from engine.experiments.statistics import Weighed
-from engine.foundation.formatting import counted, in_bytes
+from engine.foundation.formatting import counted
 from engine.foundation.tables import Text
 
-BYTES = "bytes"
-"""The unit of a size, which sentences tell in KiB, MiB, ..."""
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 """The signs of an exponent, as they are written above the line."""
 ZERO = 0.005
-"""What is nearer to zero is told as 0 where the scale is linear."""
+"""What is nearer to zero is told as 0."""
 
 
 class Row(NamedTuple):
@@ -56,7 +54,6 @@ class KeyFigure:
     """What to do about it, in one sentence."""
     because: Text = ""
     """The reason for what the claim says, as it ends a sentence that begins with "Because". It is told only where the claim holds."""
-    scale: Literal["linear", "log"] = "linear"
     unit: str = ""
     """The unit behind the numbers of the sentence, such as "nats"; empty for shares."""
     claim: str
@@ -80,10 +77,8 @@ class KeyFigure:
         return labels[0] if len(labels) == 1 else arm
 
     def written(self, value: float) -> str:
-        """A number of the figure, without its unit unless it is a size."""
-        if self.unit == BYTES:
-            return in_bytes(value)
-        return "0" if self.scale == "linear" and abs(value) < ZERO else number(value)
+        """A number of the figure, without its unit."""
+        return "0" if abs(value) < ZERO else number(value)
 
 
 @dataclass(frozen=True)
@@ -134,7 +129,7 @@ def key_finding_of(
     verb = {-1: "falls", 0: "stays", 1: "rises"}[sign]
     old, new, all_of_them = figure.written(before), figure.written(after), counted(len(first), seed)
     subject = subject or f"{figure.change} {figure.subject}"
-    unit = f" {figure.unit}" if figure.unit not in ("", BYTES) else ""
+    unit = f" {figure.unit}" if figure.unit else ""
     words = f"{subject} {verb} from {old} to {new}{unit}, in {agreeing} of {all_of_them}."
     if (old == new and not answer) or (small and also_right is None):
         words = f"{subject} stays about the same: {old} and {new}{unit}, over {all_of_them}."

@@ -59,10 +59,9 @@ def bars(rows: Sequence[EndNumbers], figure: KeyFigure) -> Markup:
     form = '<tr><td>{}</td><td><i class="bar" style="width: {}%; background: {}"></i></td><td>{}</td></tr>'
     cells = joined(
         html(form, row.name, round(100 * length), row.color["light"], figure.written(mean))
-        for (row, mean), length in zip(known, lengths(means, figure.scale), strict=True)
+        for (row, mean), length in zip(known, lengths(means), strict=True)
     )
-    scale = html("<p class=light>The bars have a logarithmic scale.</p>") if figure.scale == "log" and known else ""
-    return html("<table>{}</table>{}", cells, scale)
+    return html("<table>{}</table>", cells)
 
 
 def document(title: str, body: Markup) -> str:

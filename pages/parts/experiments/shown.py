@@ -206,7 +206,7 @@ def key_numbers(issue: Issue, shown: Report, *, whole: bool = True) -> Json:
     metric, arms = figure.before.metric, {row.arm for row in figure.rows}
     levels = levels_of([trial for trial in shown.trials if trial.arm in arms], metric)
     return {
-        "rows": rows, "scale": figure.scale, "written": figure.written, "unit": figure.unit,
+        "rows": rows, "written": figure.written,
         "share": is_share(metric) and all(0 <= value <= 1 for row in rows for value in row.known),
         "chance": next((value for name, value in levels.items() if name.startswith("chance")), None),
     }  # fmt: skip

@@ -50,7 +50,7 @@ def small_figure(slug: str, *, veiled: bool) -> str:
         return ""
     numbers = key_numbers(issue, found.report)
     words = "" if veiled else f"{issue.key_figure.quantity}: {found.finding.sentence}"
-    return thumbnail(numbers["rows"], issue.key_figure.scale, share=numbers["share"], words=words)
+    return thumbnail(numbers["rows"], share=numbers["share"], words=words)
 
 
 def show_way(issue: Issue) -> None:

@@ -1,14 +1,13 @@
 """The key figure of every issue: every word has room, and none is markup."""
 
 import re
-from dataclasses import replace
 
 import plotly.graph_objects as go
 import pytest
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import BYTES, key_finding_of
+from engine.experiments.key_figure import key_finding_of
 from engine.experiments.report import report
 from engine.experiments.trial import Trial
 from pages.parts.charts.colors import muted
@@ -23,7 +22,7 @@ def test_names_take_two_lines(issue: Issue) -> None:
     """A third line would meet the row beside it in the large letters of a room."""
     known = issue.key_figure
     rows = [EndNumbers(row.label, role_color(issue.arm(row.arm).role), [0.2, 0.3], range(2)) for row in known.rows]
-    names = key_figure(rows, known.scale, share=True).layout.yaxis.ticktext
+    names = key_figure(rows, share=True).layout.yaxis.ticktext
     assert [name.replace("<br>", " ") for name in names] == [row.label for row in known.rows]
     assert max(name.count("<br>") for name in names) <= 1
     assert len(known.because) <= 92, "one line beside the figure"
@@ -48,7 +47,7 @@ def test_each_number_stands_at_its_own_bar_also_where_stored_seeds_stand_beside_
         EndNumbers("a", color, [0.62, 0.62], [10_000, 10_001]),
         EndNumbers("b", color, [None, None], [10_000, 10_001]),
     ]
-    drawn = key_figure(live, "linear", share=True, stored=stored)
+    drawn = key_figure(live, share=True, stored=stored)
     own, before = numbers(drawn, "means"), numbers(drawn, "stored-means")
     assert [text for text, _ in own.values()] == ["0.62"], "no number where there is no bar"
     assert [text for text, _ in before.values()] == ["0.74", "0.74"]
@@ -61,7 +60,7 @@ def test_each_number_stands_at_its_own_bar_also_where_stored_seeds_stand_beside_
     assert {by_name[f"stored-points-{row}"].meta["color"]["light"] for row in (0, 1)} == {muted()["light"]}
     assert len(by_name) == len(drawn.data)
     assert drawn.layout.xaxis.title.text == "grey: stored seeds 1000 to 1001"
-    assert key_figure(live, "linear", share=True).layout.xaxis.title.text == ""
+    assert key_figure(live, share=True).layout.xaxis.title.text == ""
 
 
 def test_the_numbers_of_the_compared_rows_are_those_of_the_sentence_also_while_a_seed_has_one_of_them() -> None:
@@ -79,19 +78,12 @@ def test_the_numbers_of_the_compared_rows_are_those_of_the_sentence_also_while_a
     assert len(drawn.data[0].x) == len(seeds), "every seed is a dot"
 
 
-def test_an_axis_over_many_powers_of_ten_has_few_of_them_from_the_largest_number_down() -> None:
-    rows = [EndNumbers("a", role_color("control"), [0.97], [0]), EndNumbers("b", role_color("fault"), [2.3e-7], [0])]
-    across = key_figure(rows, "log", share=False).layout.xaxis
-    assert list(across.ticktext) == ["1", "10<sup>−2</sup>", "10<sup>−4</sup>", "10<sup>−6</sup>"]
-    assert list(across.tickvals) == pytest.approx([1, 1e-2, 1e-4, 1e-6])
-
-
 def test_words_are_no_markup() -> None:
     rows = [
         EndNumbers("a <b> & c", role_color("fault"), [0.2], [0]),
         EndNumbers("d", role_color("control"), [0.3], [0]),
     ]
-    drawn = key_figure(rows, "linear", share=True)
+    drawn = key_figure(rows, share=True)
     assert drawn.layout.yaxis.ticktext[0] == "a &lt;b> &amp; c"
 
 
@@ -102,29 +94,20 @@ def test_a_thumbnail_has_a_dot_for_each_seed_a_bar_for_each_mean_and_is_veiled_w
         EndNumbers("none", color, [None], (0,)),
         EndNumbers("low", color, [-0.1], (0,)),
     ]
-    drawn = thumbnail(rows, "linear", share=False, words="It falls, from 1 to <0.")
+    drawn = thumbnail(rows, share=False, words="It falls, from 1 to <0.")
     first, second = re.findall(
         r'<i style="left: (\d+)%"></i><i style="left: (\d+)%"></i><b style="left: (\d+)%">', drawn
     )[0][:2]
     assert 0 < int(first) < int(second) < 100
     assert (drawn.count("<i "), drawn.count("<b "), drawn.count("<div style")) == (3, 2, 3)
     assert 'role="img" aria-label="It falls, from 1 to &lt;0."' in drawn
-    low, high = re.findall(r'<i style="left: (\d+)%">', thumbnail(rows[:1], "log", share=False, words="x"))
-    assert 0 < int(low) < int(high) < 100
-    veiled = thumbnail(rows, "linear", share=False, words="")
+    veiled = thumbnail(rows, share=False, words="")
     assert (veiled.count("left:"), veiled.count("<div style")) == (0, 3)
     assert "Guess first" in veiled
-
-
-def test_an_axis_of_sizes_is_marked_in_the_unit_of_the_numbers_beside_the_bars() -> None:
-    known = replace(ISSUES["heads"].key_figure, scale="log", unit=BYTES)
-    rows = [EndNumbers(row.label, role_color("fault"), [2.0**17, 2.0**24], range(2)) for row in known.rows]
-    drawn = key_figure(rows, known.scale, share=False, written=known.written, unit=known.unit)
-    assert list(drawn.layout.xaxis.ticktext) == ["256 KiB", "1 MiB", "4 MiB", "16 MiB", "64 MiB"]
 
 
 @pytest.mark.parametrize(("moved", "dash"), [(False, "dot"), (True, "solid")])
 def test_the_mark_of_a_guess_is_dotted_until_the_reader_moves_it(moved: bool, dash: str) -> None:
     rows = [EndNumbers(name, role_color("fault"), [], ()) for name in ("before", "after")]
-    (mark,) = key_figure(rows, "linear", share=True, guess=0.5, moved=moved).layout.shapes
+    (mark,) = key_figure(rows, share=True, guess=0.5, moved=moved).layout.shapes
     assert (mark.line.dash, mark.label.text == "your guess") == (dash, moved)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import Any, Literal
+from typing import Any
 
 import plotly.graph_objects as go
 
-from engine.experiments.key_figure import BYTES, number
+from engine.experiments.key_figure import number
 from pages.parts.charts.base import across_line, axis, figure
 from pages.parts.charts.colors import INK, RED
 from pages.parts.charts.experiments.arms import wrapped
@@ -28,8 +27,8 @@ LETTER_ON_AXIS = 0.025
 
 
 def key_figure(
-    rows: Sequence[EndNumbers], scale: Literal["linear", "log"], *, share: bool, written: Callable[[float], str] = number,
-    unit: str = "", chance: float | None = None, guess: float | None = None, moved: bool = True, stored: Sequence[EndNumbers] = (),
+    rows: Sequence[EndNumbers], *, share: bool, written: Callable[[float], str] = number, chance: float | None = None,
+    guess: float | None = None, moved: bool = True, stored: Sequence[EndNumbers] = (),
 ) -> go.Figure:  # fmt: skip
     """``share``: whether the numbers lie between 0 and 1. ``written``: a mean in words. ``guess``: where the reader's mark stands in
     the second row; ``moved``: whether the reader put it there. ``stored``: the same rows of stored seeds, which stand above the others
@@ -44,7 +43,7 @@ def key_figure(
         else [across_line("x", chance, f"chance {chance:.3g}", xanchor="left", font={"size": TICKS - 2})]
     )
     marks = [] if guess is None else [_guess_mark(guess, moved)]
-    values = _values_axis(known, scale, share, written if unit == BYTES else None)
+    values = _values_axis(known, share)
     if stored:
         values["title"]["text"] = f"grey: stored seeds {stored[0].seeds[0]} to {stored[0].seeds[-1]}"
     shift, high = (SHIFT, HALF) if stored else (0.0, 1.0)
@@ -60,22 +59,20 @@ def key_figure(
     )  # fmt: skip
 
 
-def lengths(means: Sequence[float], scale: Literal["linear", "log"]) -> list[float]:
+def lengths(means: Sequence[float]) -> list[float]:
     """The means as lengths of bars, the longest of which is 1."""
-    sizes = [math.log10(mean) if scale == "log" else mean for mean in means]
-    low = min(sizes) - 0.3 if scale == "log" and sizes else 0.0
-    longest = max((size - low for size in sizes), default=0.0)
-    return [max(0.0, (size - low) / longest) if longest > 0 else 0.0 for size in sizes]
+    longest = max(means, default=0.0)
+    return [max(0.0, mean / longest) if longest > 0 else 0.0 for mean in means]
 
 
-def thumbnail(rows: Sequence[EndNumbers], scale: Literal["linear", "log"], *, share: bool, words: str) -> str:
+def thumbnail(rows: Sequence[EndNumbers], *, share: bool, words: str) -> str:
     """The rows of seeds and means without letters, in HTML. ``words``: the figure for readers who cannot see it; without them its seeds are
     veiled."""
-    values = _values_axis([value for row in rows for value in row.known], scale, share, None)
+    values = _values_axis([value for row in rows for value in row.known], share)
     low, high = map(float, values["range"])
 
     def at(value: float) -> int:
-        return round(100 * ((math.log10(value) if scale == "log" else value) - low) / (high - low))
+        return round(100 * (value - low) / (high - low))
 
     def marks(row: EndNumbers) -> str:
         dots = "".join(f'<i style="left: {index}%"></i>' for index in sorted({at(value) for value in row.known}))
@@ -90,30 +87,12 @@ def thumbnail(rows: Sequence[EndNumbers], scale: Literal["linear", "log"], *, sh
     return f'<div class="thumbnail" role="img" aria-label="{escape(words)}">{lines}</div>'
 
 
-def _values_axis(
-    known: Sequence[float], scale: str, share: bool, in_bytes: Callable[[float], str] | None
-) -> dict[str, Any]:
-    """``in_bytes``: a size in words, where the numbers are sizes."""
+def _values_axis(known: Sequence[float], share: bool) -> dict[str, Any]:
     fonts = {"tickfont": {"size": TICKS}}
     if share:
         return axis("", range=list(SHARE_RANGE), tickvals=[0, 0.25, 0.5, 0.75, 1], **fonts)
     if not known:
         return axis("", range=[0, 1], showticklabels=False, showgrid=False, **fonts)  # no number before there is one
-    if scale == "log":
-        far = max(known) / min(known) > 1000
-        first, last = math.log10(min(known)), math.log10(max(known))
-        ends = [first - 0.1, last + 0.3 * max(1.0, last - first)]  # room for the last number, also on a phone
-        if in_bytes:
-            powers = [4**power for power in range(1, 32) if ends[0] <= math.log10(4**power) <= ends[1]]
-            return axis(
-                "", type="log", range=ends, tickvals=powers, ticktext=[in_bytes(size) for size in powers], **fonts
-            )
-        if not far:
-            return axis("", type="log", range=ends, dtick="D2", tickformat="~s", **fonts)
-        exponents = range(round(last), math.ceil(ends[0]) - 1, -math.ceil((last - first) / 4))  # from the largest down
-        texts = [f"10<sup>{exponent}</sup>".replace("-", "−") if exponent else "1" for exponent in exponents]
-        tens = [10.0**exponent for exponent in exponents]
-        return axis("", type="log", range=ends, tickvals=tens, ticktext=texts, **fonts)
     low, high = min(0.0, *known), max(0.0, *known)
     air = AIR * (high - low or 1.0)
     return axis("", range=[low - air, high + 3 * air], **fonts)
@@ -146,8 +125,8 @@ def _means(
 def _beside(mean: float, dots: Sequence[float], wide: float, values: dict[str, Any]) -> tuple[float, str]:
     """The bar of a mean, or the dot near it, beside which a number of that width, a share of the axis, lies on no dot; and its side. It
     stands at the left only where the right is much further from the bar."""
-    log, (low, high) = values.get("type") == "log", values["range"]
-    bar, *marks = (((math.log10(value) if log else value) - low) / (high - low) for value in (mean, *dots))
+    low, high = values["range"]
+    bar, *marks = ((value - low) / (high - low) for value in (mean, *dots))
     marks.sort()
     right = left = bar
     for index in marks:
@@ -155,8 +134,7 @@ def _beside(mean: float, dots: Sequence[float], wide: float, values: dict[str, A
     for index in reversed(marks):
         left = index if left - wide < index <= left else left
     at, side = (left, "left") if left >= wide and bar - left + wide < right - bar else (right, "right")
-    x = low + at * (high - low)
-    return (10**x if log else x), side
+    return low + at * (high - low), side
 
 
 def _crosses(rows: Sequence[EndNumbers], shift: float) -> list[go.Scatter]:
