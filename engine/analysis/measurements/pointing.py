@@ -60,7 +60,7 @@ def pointing(trained: Trained) -> dict[str, float]:
     scores = {
         "last": patterns[-1, :, -1],
         "average": patterns[:, :, -1].mean(dim=0),
-        "rollout": flow_through(patterns)[-1, :, -1],
+        "rollout": flow_through(patterns, skips=trained.config.skips)[-1, :, -1],
         "best_layer": patterns[best, :, -1],
         **{f"layer.{layer}": pattern[:, -1] for layer, pattern in enumerate(patterns)},
         "gradient_x_input": times_input,

@@ -280,11 +280,14 @@ def show_rollout(at: LookedAt, answer: Heads) -> None:
         return
     st.header("Roll-out: what reaches each position through all layers", anchor=False)
     flow, mean = answer["rollout"][which]["flow"], answer["rollout"][which]["mean"]
+    carried = (
+        "half of each layer carried by the skip connection" if at.config.skips else "and no skip connection beside them"
+    )
     items = [
         at.pattern_panel(
             "rollout.flow", "Roll-out to the last layer", flow[-1], f"Share of each token in each position after {len(flow)} layers.",
             framed=False, link="rollout", term="roll-out",
-            note="Heads averaged, half of each layer carried by the skip connection (Abnar and Zuidema 2020).",
+            note=f"Heads averaged, {carried} (Abnar and Zuidema 2020).",
         ),
         at.pattern_panel(
             "rollout.last", "The last layer alone", mean[-1], "Attention of the last layer, averaged over heads.", framed=False,

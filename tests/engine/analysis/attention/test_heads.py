@@ -75,6 +75,14 @@ def test_every_head_of_every_kind_has_a_row() -> None:
     assert seen["rollout"]["self"]["flow"].sum(-1) == pytest.approx(np.ones((2, 6)), abs=1e-5)
 
 
+def test_without_skip_connections_the_roll_out_of_one_layer_is_its_attention() -> None:
+    for skips in (True, False):
+        seen = heads(ModelRequest(tiny_config(n_layers=1, skips=skips, seq_len=4)), SampleRequest())["rollout"]["self"]
+        itself = np.eye(seen["mean"].shape[-1])
+        expected = (seen["mean"] + itself) / 2 if skips else seen["mean"]
+        assert seen["flow"] == pytest.approx(expected, abs=1e-6)
+
+
 def test_a_head_switched_off_has_the_numbers_of_its_row_and_its_pattern_stays() -> None:
     rows = each_head_off(MODEL)["rows"]
     assert (len(rows), rows[-1]["part"]) == (8, PLACE)
