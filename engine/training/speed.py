@@ -13,7 +13,7 @@ from engine.estimate.device import CPU
 from engine.estimate.layout import shapes
 from engine.estimate.prediction import predict
 from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, Speeds, baseline_work, remember_speeds
-from engine.foundation.log import LOG
+from engine.foundation.log import LOG, log_unsaved
 from engine.runs.events import Progress
 from engine.runs.record_options import LEAST_RECORD
 from engine.training.device import found_accelerator
@@ -59,7 +59,7 @@ def measure_speed() -> Speeds:
     try:
         remember_speeds(speeds)
     except OSError as error:
-        LOG.warning("The speed of this machine could not be kept: %s", error.strerror or type(error).__name__)
+        log_unsaved("The speed of %s cannot be saved", "this machine", error)
     return speeds
 
 

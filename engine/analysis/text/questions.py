@@ -18,7 +18,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.pieces import pieces, rows_at_once
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import adding, data_folder
-from engine.foundation.log import LOG
+from engine.foundation.log import log_unsaved
 from engine.foundation.stored_json import hash_of
 from engine.model.build import trained_model
 from engine.tasks.text import TextSettings
@@ -141,7 +141,7 @@ def baseline_nats(config: RunConfig) -> Nats:
         with adding(file, MAX_SCORED_TEXTS) as half_written, half_written.open("wb") as stream:
             np.savez_compressed(stream, allow_pickle=False, **nats)
     except OSError as error:
-        LOG.warning("The scores of counting models could not be kept: %s", error.strerror or type(error).__name__)
+        log_unsaved("The scores of counting models %s cannot be saved", file.stem, error)
     return nats
 
 

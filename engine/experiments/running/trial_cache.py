@@ -12,7 +12,7 @@ from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import keep_newest, write_whole
-from engine.foundation.log import LOG
+from engine.foundation.log import log_unsaved
 from engine.foundation.stored_json import hash_of
 
 MAX_TRIALS = 20_000
@@ -37,7 +37,7 @@ def save(experiment: Experiment, trial: Trial) -> None:
         (file,) = files_of(experiment, arm, [trial.seed])
         write_whole(file, json.dumps({"format": FORMAT, "trial": asdict(trial)}, allow_nan=False))
     except OSError as error:
-        LOG.warning("A trial could not be kept: %s", error.strerror or type(error).__name__)
+        log_unsaved("A trial of %s cannot be saved", trial.arm, error)
 
 
 def find(experiment: Experiment, arm: Arm, seed: int) -> Trial | None:

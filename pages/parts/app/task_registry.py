@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from engine.foundation.background import BackgroundTask
 from engine.foundation.errors import Refused
-from engine.foundation.log import LOG
+from engine.foundation.log import log_unsaved
 from engine.foundation.visitor import Visitor
 from engine.serving.allowances import Allowances, Release, WorkKind
 from pages.parts.app import server
@@ -93,7 +93,7 @@ class TaskRegistry(Generic[T]):
         try:
             keep(name)
         except OSError as error:
-            LOG.warning("What a task found could not be kept: %s", error.strerror or type(error).__name__)
+            log_unsaved("The result of %s cannot be saved", f"{self._kind} {name}", error)
             task.unsaved = f"The {self._kind} is over, and its result cannot be saved: {error.strerror or error}."
         finally:
             with self._lock:

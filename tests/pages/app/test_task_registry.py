@@ -73,11 +73,11 @@ def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(
     assert kept == [name]
 
     again = Scripted()
-    tasks.begin(again, keep=full)
+    name = tasks.begin(again, keep=full)
     assert again.wait(240)
     assert (work.unsaved, again.state) == ("", "finished")
     assert again.unsaved == "The experiment is over, and its result cannot be saved: No space left on device."
-    assert "What a task found could not be kept: No space left on device" in caplog.text
+    assert f"The result of experiment {name} cannot be saved: No space left on device" in caplog.text
 
 
 def test_one_whose_result_is_still_being_kept_no_longer_runs(tasks: TaskRegistry[Scripted]) -> None:

@@ -72,7 +72,7 @@ def test_a_disk_that_does_not_take_the_scores_costs_a_line_in_the_log(
     told = questions.counting_models(run[0])
     monkeypatch.setenv("ATTENTION_LAB_DATA", "/dev/null/full")
     assert baseline_nats(run[0]).keys() == told["levels"].keys()
-    assert "could not be kept" in caplog.text
+    assert "cannot be saved" in caplog.text
 
 
 def test_scores_are_read_from_disk_the_second_time(run: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
