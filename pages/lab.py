@@ -15,7 +15,7 @@ from pages.parts.app.server import find
 from pages.parts.app.turn import let_others_go
 from pages.parts.boards.live.board import ALL, Layout, PanelName, Picture, Recording, live_board, top_panels
 from pages.parts.boards.live.readable_run import controlled_as
-from pages.parts.boards.recorded import FOLDERS, RECORDED
+from pages.parts.boards.recorded import FOLDERS, RECORDED, recorded_with
 from pages.parts.experiments.presenting import presenting
 from pages.parts.lab.apart import show_apart
 from pages.parts.lab.apart_state import apart_message, take_apart
@@ -43,7 +43,7 @@ from pages.parts.lab.results import (
     take_run_away,
 )
 from pages.parts.lab.state import PRESET, RUN, SETTINGS, WATCHED, address, form_config
-from pages.parts.lab.text import find_levels, known_levels, recorded_for, show_counting, show_prompt
+from pages.parts.lab.text import find_levels, known_levels, show_counting, show_prompt
 
 VIEW = PresetView("accuracy")
 """What stands first where no preset says what to look at."""
@@ -57,7 +57,7 @@ MORE = "lab.more"
 
 def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
     """All of the lab. ``config``: the form's; None where its values do not go together, of which ``unfit`` says why."""
-    shown = run or recorded_for(config)
+    shown = run or recorded_for(config, apart=bool(apart_message()["open"]))
     slug = st.session_state.get(WATCHED)
     preset = PRESETS[slug] if slug in PRESETS and config == PRESETS[slug].config else None
     with st.container(key="frame-unseen"):  # for those who find their way by headings: the page has no room for a title
@@ -117,6 +117,12 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
         show_apart(shown, config)
     write()
     find_levels(run)
+
+
+def recorded_for(config: RunConfig | None, *, apart: bool) -> Run | None:
+    """The recorded run of the form's settings. Of a run that takes seconds it is shown only where it is taken ``apart``: until then the
+    untrained model is, which the visitor can train."""
+    return recorded_with(config) if apart or (config and TASKS[config.task].corpus) else None
 
 
 def layout(run: Run | None, config: RunConfig | None, view: PresetView) -> Layout:

@@ -28,18 +28,12 @@ from engine.training.train import prepare, train
 from tools import settings
 
 FOLDER = Path(engine.__file__).parent / "runs" / "recorded" / "reverse"
-SMALL = (
-    "task=reverse seq_len=6 pos_encoding=learned table_init_std=0.02 n_layers=1 n_heads=2 d_model=16 learning_rate=0.01"
-)
-CONFIG = parse(settings(f"{SMALL} steps=300 seed=49"))
-"""A small model whose positions are hardly there at first: the accuracy waits until they are. The
-seed is one with six different symbols to watch and with one head that does nearly all of the work; with others, two share it."""
 TWO = "task=hops vocab_size=5 seq_len=16 pos_encoding=rope n_layers=2 n_heads=1 d_model=32 learning_rate=0.004"
 HOPS = parse(settings(f"{TWO} steps=300 seed=914"))
 """A small model of two layers with one head each. The seed is one with which all answers to the watched sequence come along the path of the
 two: layer 1 marks what each symbol follows, layer 2 reads by the marks."""
-SHOWN = {"reverse": CONFIG, "hops": HOPS}
-"""The runs that are played, by the names of their folders."""
+SHOWN = {"reverse": RunConfig(), "hops": HOPS}
+"""The runs that are shown, by the names of their folders: the one with the settings with which the lab begins, and one of two layers."""
 WORDS, COUNTED = FOLDER.parent / "words", "counted.json"
 """The folder of the run on words, and the file in it with the scores of the counting models."""
 Thin = Callable[[Generator[Event, str | None, None]], Iterator[Event]]

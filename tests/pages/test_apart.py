@@ -47,15 +47,33 @@ def test_it_is_closed_at_first_opens_on_the_first_head_and_every_view_works(open
         assert show(app, view).query_params["apart"] == view
 
 
-def test_an_untrained_model_is_to_be_trained_first_and_one_without_attention_has_nothing_to_take_apart(
-    open_page: Open,
-) -> None:
-    app = open_page(
-        "lab.py", run="recorded-hops", apart="heads"
-    )  # as links of earlier versions named a run that came with the app
-    assert "Train first: a trained model can be taken apart." in said(app)
+def test_on_arrival_the_recorded_run_of_these_settings_is_taken_apart_by_every_view(open_page: Open) -> None:
+    app = open_page("lab.py")
+    assert "recorded run" not in said(app), "until then the untrained model is shown, to be trained"
+    app.session_state[OPEN] = True
+    app.run()
+    assert "This is a **recorded run** of these settings." in said(app)
+    assert "L1 H1: query 8 (token" in said(app)
+    assert "Here the model answers" in said(app)
+    for view in VIEWS:
+        show(app, view)
+    assert "**6 of 6 tests pass.**" in said(app)
+    app.toggle(key=key("fault.mask_missing")).set_value(True).run()
+    assert "**5 of 6 tests pass.**" in said(app)
+
+
+def test_a_link_to_a_recorded_run_takes_it_apart_at_the_head_that_it_names(open_page: Open) -> None:
+    chosen = {"apart.layer": "2", "apart.position": "12"}
+    app = open_page("lab.py", run="recorded-hops", apart="steps", **chosen)  # as links of earlier versions named it
     assert app.session_state["form"]["task"] == "hops"
     assert not app.warning
+    assert "L2 H1: query 12 (token" in said(app)
+    assert {"apart": "steps", **chosen}.items() <= dict(app.query_params).items()
+    changed = open_page("lab.py", run="recorded-hops", apart="steps", seed="1")
+    assert "Train first: a trained model can be taken apart." in said(changed), "no recorded run has these settings"
+
+
+def test_a_model_without_attention_has_nothing_to_take_apart(open_page: Open) -> None:
     assert "Take it apart" not in {box.label for box in open_page("lab.py", family="gru", apart="steps").expander}
 
 

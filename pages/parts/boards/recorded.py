@@ -5,6 +5,7 @@ from pathlib import Path
 
 import engine
 from engine.analysis.text.jobs import Counted
+from engine.config.run_config import RunConfig
 from engine.foundation.once import once
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run
@@ -12,9 +13,10 @@ from pages.parts.app import server
 from pages.parts.boards.live.feed import Payload, feed
 
 FOLDER = Path(engine.__file__).parent / "runs" / "recorded"
-RECORDED, RECORDED_HOPS = "recorded", "recorded-hops"
-"""The names of the recorded runs, used instead of ids: the one that reverses a sequence in one layer, and the one that hops in two."""
-FOLDERS = {RECORDED: FOLDER / "reverse", RECORDED_HOPS: FOLDER / "hops"}
+RECORDED, RECORDED_HOPS, RECORDED_WORDS = "recorded", "recorded-hops", "recorded-words"
+"""The names of the recorded runs, used instead of ids: the one with the settings with which the lab begins, which reverses a sequence in one
+layer; the one that hops in two; and the one on the plays."""
+FOLDERS = {RECORDED: FOLDER / "reverse", RECORDED_HOPS: FOLDER / "hops", RECORDED_WORDS: FOLDER / "words"}
 
 
 def recorded_run(name: str = RECORDED) -> Run:
@@ -31,21 +33,22 @@ def _run_in(folder: Path) -> Run:
     return Run.from_disk(RunFolder(folder))
 
 
+def recorded_with(config: RunConfig | None) -> Run | None:
+    """The recorded run of these settings; None where there is none."""
+    return next((run for run in recorded_runs().values() if run.config == config), None)
+
+
 @once
 def recorded_words() -> tuple[Run, Counted]:
-    """The run on the plays that the lab shows where its task is words, and the scores of the counting models beside it."""
-    folder = FOLDER / "words"
-    return _run_in(folder), json.loads((folder / "counted.json").read_text("utf-8"))
+    """The run on the plays, and the scores of the counting models beside it."""
+    counted = FOLDERS[RECORDED_WORDS] / "counted.json"
+    return recorded_run(RECORDED_WORDS), json.loads(counted.read_text("utf-8"))
 
 
 @once
 def recorded_feed() -> Payload:
     """The whole run of one layer as one message for the board; made once."""
     return feed(recorded_run(), 0)[0]
-
-
-def is_recorded(run: Run) -> bool:
-    return any(run is one for one in recorded_runs().values())
 
 
 def run_named(name: str) -> Run | None:

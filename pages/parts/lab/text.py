@@ -19,7 +19,6 @@ from engine.analysis.text.jobs import (
     CountWords,
     WriteText,
 )
-from engine.config.run_config import RunConfig
 from engine.foundation.errors import JobError
 from engine.runs.events import Progress
 from engine.runs.run import Run
@@ -117,12 +116,6 @@ POLL_SECONDS = 1.0
 """Seconds between two looks at a live run's validation."""
 ANSWER_SECONDS = 180.0
 """Seconds to wait for an answer: enough for a text of a million tokens on a busy machine."""
-
-
-def recorded_for(config: RunConfig | None) -> Run | None:
-    """Return the recorded run on words where the form has its settings."""
-    recorded = recorded_words()[0]
-    return recorded if config == recorded.config else None
 
 
 def show_prompt(run: Run | None) -> Callable[[], None]:

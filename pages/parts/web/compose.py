@@ -146,10 +146,9 @@ def _or_recorded(find: Find) -> Find:
     """``find``, extended by the recorded runs, so that they can be requested as any other run."""
 
     def found(run_id: str) -> ReadableRun | None:
-        from pages.parts.boards.recorded import recorded_runs, recorded_words  # late, as above
+        from pages.parts.boards.recorded import recorded_runs  # late, as above
 
-        recorded = (*recorded_runs().values(), recorded_words()[0])
-        return next((run for run in recorded if run.id == run_id), None) or find(run_id)
+        return next((run for run in recorded_runs().values() if run.id == run_id), None) or find(run_id)
 
     return found
 
