@@ -63,8 +63,8 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
     with st.container(key="frame-unseen"):  # for those who find their way by headings: the page has no room for a title
         st.title("Lab", anchor=False)
     show_opened()
-    top_panels("lab")  # the picture of the model
     st.html(f"<style>.st-key-top-panels-lab {{ --layers: {config.n_layers if config else 1} }}</style>")
+    top_panels("lab")  # the picture of the model
     apart = st.container(key="lab-apart")  # what is chosen in the picture, taken apart
     with st.container(key="lab-page"):  # the style says what stands where, also on a phone
         with st.container(key="lab-left"):

@@ -17,7 +17,6 @@ say_ignored(SETTINGS.open_address()[1])
 slug = SETTINGS.values()[ISSUE]
 if slug is None:
     st.title("What goes wrong?", anchor=False)
-    st.markdown("Pick a question about a deep stack, guess, then see what was measured.")
     show_map()
     with st.expander("What you did yourself", icon=":material/assignment_turned_in:"):
         offer_hand_in()

@@ -14,7 +14,7 @@ from pages.parts.boards.live.feed import Payload, feed
 
 FOLDER = Path(engine.__file__).parent / "runs" / "recorded"
 RECORDED, RECORDED_HOPS, RECORDED_WORDS = "recorded", "recorded-hops", "recorded-words"
-"""The names of the recorded runs, used instead of ids: the one with the settings with which the lab begins, which reverses a sequence in one
+"""The names of the recorded runs, used instead of ids: the one with the settings with which the lab begins, which reverses in one
 layer; the one that hops in two; and the one on the plays."""
 FOLDERS = {RECORDED: FOLDER / "reverse", RECORDED_HOPS: FOLDER / "hops", RECORDED_WORDS: FOLDER / "words"}
 

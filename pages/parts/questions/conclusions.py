@@ -1,17 +1,15 @@
-"""What was found, in words: in short and in numbers above the map, one sentence on each of its tiles, and all sentences on a question's
-own page. Each ends in the numbers of its claim, and before one that does not hold stands what was found."""
+"""What was found, in words: in short above the map and in numbers below it, one sentence on each of its tiles, and all sentences on a
+question's own page. Each ends in the numbers of its claim, and before one that does not hold stands what was found."""
 
 from collections.abc import Iterator, Mapping
 
-import streamlit as st
-
-from engine.experiments.answer import ANSWER, QUESTION, Paragraph, Statement, claim_of, statements
+from engine.experiments.answer import ANSWER, Paragraph, Statement, claim_of, statements
 from engine.experiments.evidence.shipped import ShippedClaim, shipped_claims
 from engine.experiments.finding import Finding, contradict
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import ZERO, number
-from engine.foundation.formatting import counted
+from engine.foundation.formatting import counted, listed
 from engine.foundation.once import once
 from pages.parts.app.in_markdown import escaped
 from pages.parts.experiments.panels import badge, signed
@@ -105,19 +103,14 @@ def _of(slug: str, paragraph: Paragraph) -> Iterator[str]:
         plain = []
 
 
-def show_in_short() -> None:
-    """The question of the documents, and its answer in short and in numbers."""
-    st.markdown(f"*{QUESTION}*\n\n{in_short()}\n\n{in_numbers()}")
-
-
 def in_short() -> str:
-    """The answer in one sentence, of the sections whose statement holds; and in another what was expected and does not hold."""
+    """The answer to the question of the documents in one sentence, of the sections whose statement holds; and in another what was expected and does not hold."""
     shorts: dict[Finding | None, list[str]] = {}
     for section in ANSWER:
         found = evidence_for(section.lead)
         shorts.setdefault(found.finding if found else None, []).append(section.short)
-    holds = ", or where ".join(shorts.pop(Finding.HOLDS, ["nothing was found"]))
-    statement = [f"A stack of self-attention layers goes wrong where {holds}."]
+    holds = listed([f"where {one}" for one in shorts.pop(Finding.HOLDS, ["nothing was found"])], "or")
+    statement = [f"A stack of self-attention layers goes wrong {holds}."]
     statement += [f"{IN_SHORT[finding]}: {'; '.join(those)}." for finding, those in shorts.items()]
     return f"**In short:** {' '.join(statement)}"
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from engine.experiments.answer import QUESTION
 from engine.experiments.evidence.shipped import shipped_result
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
@@ -10,19 +11,23 @@ from pages.parts.charts.experiments.key_figure import thumbnail
 from pages.parts.experiments.question import guess_of
 from pages.parts.experiments.running import issue_link, running_of_visitor
 from pages.parts.experiments.shown import key_numbers
-from pages.parts.questions.conclusions import conclusion, show_in_short
+from pages.parts.questions.conclusions import conclusion, in_numbers, in_short
 from pages.parts.questions.state import FOUND, SETTINGS
 
 START = ("missing-mask", "missing-skips", "no-encoding")
 """The issues to begin with: each is short, and its result can be seen at once."""
 
+INTRODUCTION = "Pick a question about a deep stack, guess, then see what was measured."
+
 
 def show_map() -> None:
-    """The tiles to begin with, then a column of tiles for each group."""
-    SETTINGS.widget(FOUND)
+    """The tiles to begin with, then a column of tiles for each group. Where what was found is shown, the answer in short stands above them
+    and the number of claims below."""
     found = bool(SETTINGS.values()[FOUND])
+    st.markdown(f"*{QUESTION}*" if found else INTRODUCTION)
+    SETTINGS.widget(FOUND)
     if found:
-        show_in_short()
+        st.markdown(in_short())
     with st.container(key="questions-map"):
         for column, words in (("start", "Start here"), *GROUPS.items()):
             with st.container(key=f"map-{column}-heading"):
@@ -30,6 +35,8 @@ def show_map() -> None:
             for issue in ISSUES.values():
                 if column == ("start" if issue.slug in START else issue.group):
                     _tile(column, issue, found)
+    if found:
+        st.markdown(in_numbers())
 
 
 def _tile(column: str, issue: Issue, found: bool) -> None:
