@@ -50,12 +50,12 @@ def device_words(result: Result | None, *, running: bool, stored: bool) -> str:
     if result is not None:
         return f":material/memory: Measured on {where}, torch {found.torch}."
     before = f"**Measured earlier** on {where}, torch {found.torch}"
-    return f":material/inventory_2: {before}. Press Measure to repeat it on this machine."
+    return f":material/inventory_2: {before}. Press Measure to repeat it here."
 
 
 _, ignored = SETTINGS.open_address()
 st.title("Cost", anchor=False)
-st.markdown("Attention compares each pair of n tokens: n² scores. A GRU or an LSTM reads one token after another.")
+st.markdown("Attention compares each pair of n tokens: n² scores. A GRU reads one token after another.")
 say_ignored(ignored)
 name = SETTINGS.values()["sweep"]
 sweep = SWEEPS.find(name) if name else None

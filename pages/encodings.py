@@ -13,7 +13,7 @@ link, ignored = SETTINGS.open_address()
 if link.get("view") == "choose":  # an earlier link to the table
     st.session_state[TABLE] = True
 st.title("Encodings", anchor=False)
-st.markdown("Attention ignores order. A positional encoding puts it back.")
+st.markdown("Attention ignores order. A positional encoding restores it.")
 say_ignored(ignored)
 recommend()
 compare()

@@ -17,7 +17,7 @@ def test_a_control_redraws_what_it_changes_and_a_design_is_run_and_found_again_o
     assert "added value for each position and dimension" in kept.get_attribute("aria-label")
     before = kept.get_attribute("data-draws")
     changed.evaluate("(plot) => { plot.marked = true }")
-    page.get_by_role("button", name="Sizes and parameters").click()
+    page.get_by_role("button", name="Sizes, parameters").click()
     page.get_by_role("spinbutton", name="Base").fill("100")
     page.keyboard.press("Enter")
     drawn(page, "matrix.b", least=int(changed.get_attribute("data-draws")) + 1)

@@ -40,7 +40,7 @@ from pages.parts.encodings.state import MAX_POSITIONS, PARTS, SETTINGS, SIDES, c
 
 TITLES = {
     "table": "what each position adds",
-    "angles": "how far each position turns queries and keys",
+    "angles": "how far each position turns",
     "vectors": "the vector of each distance or count",
     "bias": "what each head adds to the scores",
 }
@@ -315,7 +315,7 @@ def _less_used() -> None:
     numbers = {side: [name for name in rows if name.startswith(f"{side}.") and _is_number(name)] for side in SIDES}
     if not SETTINGS.drawn(*SHARED, *LESS_USED, *numbers["a"], *numbers["b"]):
         return
-    more = st.popover("Sizes and parameters", icon=":material/tune:", key=FOLDED, on_change="rerun")
+    more = st.popover("Sizes, parameters", icon=":material/tune:", key=FOLDED, on_change="rerun")
     if not more.open:  # half of all controls: they cost nothing until they are opened
         return
     with more:

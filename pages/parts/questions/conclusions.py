@@ -110,9 +110,9 @@ def in_short() -> str:
         found = evidence_for(section.lead)
         shorts.setdefault(found.finding if found else None, []).append(section.short)
     holds = listed([f"where {one}" for one in shorts.pop(Finding.HOLDS, ["nothing was found"])], "or")
-    statement = [f"A stack of self-attention layers goes wrong {holds}."]
+    statement = [f"A deep stack goes wrong {holds}."]
     statement += [f"{IN_SHORT[finding]}: {'; '.join(those)}." for finding, those in shorts.items()]
-    return f"**In short:** {' '.join(statement)}"
+    return " ".join(statement)
 
 
 def in_numbers() -> str:

@@ -22,12 +22,10 @@ INTRODUCTION = "Pick a question about a deep stack, guess, then see what was mea
 
 def show_map() -> None:
     """The tiles to begin with, then a column of tiles for each group. Where what was found is shown, the answer in short stands above them
-    and the number of claims below."""
+    and the question of the documents with the number of claims below."""
     found = bool(SETTINGS.values()[FOUND])
-    st.markdown(f"*{QUESTION}*" if found else INTRODUCTION)
     SETTINGS.widget(FOUND)
-    if found:
-        st.markdown(in_short())
+    st.markdown(in_short() if found else INTRODUCTION)
     with st.container(key="questions-map"):
         for column, words in (("start", "Start here"), *GROUPS.items()):
             with st.container(key=f"map-{column}-heading"):
@@ -36,7 +34,7 @@ def show_map() -> None:
                 if column == ("start" if issue.slug in START else issue.group):
                     _tile(column, issue, found)
     if found:
-        st.markdown(in_numbers())
+        st.markdown(f"*{QUESTION}* {in_numbers()}")
 
 
 def _tile(column: str, issue: Issue, found: bool) -> None:
@@ -44,8 +42,8 @@ def _tile(column: str, issue: Issue, found: bool) -> None:
         issue_link(issue)
         st.html(small_figure(issue.slug, veiled=not found and guess_of(issue.slug).answer is None))
         running = " · :blue-badge[:material/hourglass_top: Running]" if running_of_visitor(issue) else ""
-        statement = f"{conclusion(issue)}\n\n**Remedy:** {issue.key_figure.remedy}\n\n" if found else ""
-        st.markdown(f"{statement}{issue.minutes} min{running}")
+        below = f"{conclusion(issue)}\n\n**Remedy:** {issue.key_figure.remedy}" if found else f"{issue.minutes} min"
+        st.markdown(f"{below}{running}")
 
 
 @once

@@ -56,7 +56,7 @@ def test_in_short_tells_apart_what_holds_and_what_does_not() -> None:
         found = finding_of(section.lead)
         (told,) = (part for part in (yes, *others) if section.short in part)
         assert told.startswith(
-            "**In short:** A stack of self-attention layers goes wrong where"
+            "A deep stack goes wrong where"
             if found is Finding.HOLDS
             else IN_SHORT[found]
         )
