@@ -99,7 +99,10 @@ def rolled_out(request: ModelRequest, cache: ActivationCache) -> dict[Which, Rol
             continue
         names = [f"{tap_name(request.config, which, layer)}.pattern" for layer in range(request.config.n_layers)]
         patterns = torch.stack([cache[name].float().mean(dim=1) for name in names])  # [layer, batch, query, key]
-        flows[which] = {"flow": array(flow_through(patterns, skips=request.config.skips)[:, 0]), "mean": array(patterns[:, 0])}
+        flows[which] = {
+            "flow": array(flow_through(patterns, skips=request.config.skips)[:, 0]),
+            "mean": array(patterns[:, 0]),
+        }
     return flows
 
 

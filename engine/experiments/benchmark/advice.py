@@ -91,12 +91,12 @@ def _in_words(start: str, met: Sequence[str], unless: Mapping[str, tuple[str, ..
     if cost.timing:
         price += f" and {cost.timing['ratio']:.2f} times the time"
     good = listed([NEEDS[need] for need in met], "or")
-    words = f"**Start with {label(start)}**: in small models it is among the best when you {good}, and {price}."
+    words = f"**Start with {label(start)}**: among the best in small models when you {good}. It {price}."
     together: dict[str, list[str]] = {}  # needs for which the same encodings are named
     for need, names in unless.items():
         together.setdefault(listed([*map(label, names)], "or"), []).append(need)
     others = [f"{listed(needs, 'or')} ({names})" for names, needs in together.items()]
-    return f"{words}  \n**Unless** you need to {listed(others, 'or')}." if others else words
+    return f"{words}  \n**Unless** you {listed(others, 'or')}." if others else words
 
 
 def label(encoding: str) -> str:

@@ -39,8 +39,8 @@ from pages.parts.encodings.state import MAX_POSITIONS, PARTS, SETTINGS, SIDES, c
 
 
 TITLES = {
-    "table": "what each position adds",
-    "angles": "how far each position turns",
+    "table": "what positions add",
+    "angles": "how far positions turn",
     "vectors": "the vector of each distance or count",
     "bias": "what each head adds to the scores",
 }

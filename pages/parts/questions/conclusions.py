@@ -104,7 +104,8 @@ def _of(slug: str, paragraph: Paragraph) -> Iterator[str]:
 
 
 def in_short() -> str:
-    """The answer to the question of the documents in one sentence, of the sections whose statement holds; and in another what was expected and does not hold."""
+    """The answer to the question of the documents, of the sections whose statement holds; and in another sentence what was expected and
+    does not hold."""
     shorts: dict[Finding | None, list[str]] = {}
     for section in ANSWER:
         found = evidence_for(section.lead)

@@ -181,13 +181,8 @@ def test_the_advice_starts_with_what_is_among_the_best_most_often_and_names_what
     assert (said.start, said.order[:2]) == ("shaw", ("shaw", "rope"))
     assert said.met == tuple(need for need in NEEDS if need in CRITERIA and need not in ("text", "few"))
     assert said.unless == {NEEDS["text"]: ("rope",), NEEDS["parameters"]: ("rope",)}, "no one is the best in all of few"
-    assert said.words.startswith(
-        "**Start with Shaw relative**: in small models it is among the best when you look back"
-    )
-    assert (
-        f"or {NEEDS['seldom']}, and costs 40 parameters.  \n**Unless** you need to {NEEDS['text']} or add no"
-        in said.words
-    )
+    assert said.words.startswith("**Start with Shaw relative**: among the best in small models when you look back")
+    assert f"or {NEEDS['seldom']}. It costs 40 parameters.  \n**Unless** you {NEEDS['text']} or add no" in said.words
     assert said.words.endswith("(RoPE).")
     assert sorted(said.order) == sorted(COMPARED)
 
@@ -208,7 +203,7 @@ def test_chosen_needs_are_met_first_and_costs_leave_encodings_out() -> None:
         False,
     ]
     said = advice(("text",), ALL, ALL, {**COST, **timed})
-    assert said.words.endswith("and costs no parameters and 1.20 times the time.")
+    assert said.words.endswith("It costs no parameters and 1.20 times the time.")
 
 
 def test_the_advice_speaks_of_longer_sequences_where_shorter_ones_were_asked_about() -> None:

@@ -55,11 +55,7 @@ def test_in_short_tells_apart_what_holds_and_what_does_not() -> None:
     for section in ANSWER:
         found = finding_of(section.lead)
         (told,) = (part for part in (yes, *others) if section.short in part)
-        assert told.startswith(
-            "A deep stack goes wrong where"
-            if found is Finding.HOLDS
-            else IN_SHORT[found]
-        )
+        assert told.startswith("A deep stack goes wrong where" if found is Finding.HOLDS else IN_SHORT[found])
 
 
 def test_a_turned_statement_tells_the_same_two_numbers_the_other_way_round() -> None:
