@@ -59,6 +59,7 @@ LONGEST = {
     "question": lambda issue: len(issue.key_figure.question),
     "sample": lambda issue: len(issue.key_figure.sample),
     "answers": lambda issue: len("".join(issue.key_figure.answers)),
+    "words": lambda issue: len(" ".join((issue.title, issue.key_figure.question, issue.key_figure.sample)).split()),
     "rows": lambda issue: len(issue.key_figure.rows),
     "sentence": lambda issue: len(sentence_of(issue)),
     "remedy": lambda issue: len(issue.key_figure.remedy),
