@@ -253,10 +253,13 @@ def test_parts_are_shown_on_hover_reached_by_keys_and_taken_away_and_put_back_by
 
 
 @pytest.mark.thorough
-def test_swapping_two_symbols_changes_other_answers_with_positions_only(open_page: Open) -> None:
+def test_swapping_two_symbols_changes_other_answers_with_positions_only(open_page: Open, app: str) -> None:
+    path = "lab?family=encoder&seq_len=6&steps=250&pos_encoding="
+    page = open_page(f"{path}learned", "", PROJECTOR)
     for encoding in ("learned", "nope"):
-        page = arrived(open_page, f"lab?family=encoder&seq_len=6&steps=250&pos_encoding={encoding}")
-        trained(page)
+        if encoding == "nope":
+            page.goto(f"{app}{path}nope")
+        trained(pictured(page))
         panel = stack(page)
         before, symbols = texts(page, "writes"), texts(page, "reads")
         panel.locator('[data-reads="4"]').click()
