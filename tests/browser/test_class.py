@@ -51,6 +51,17 @@ def guess(phone: Any, answer: str) -> None:
     phone.get_by_text("It is counted.").wait_for()
 
 
+def losing(page: Any, lost: list[object]) -> None:
+    """While ``lost`` has anything in it the page hears nothing of what the server sends."""
+
+    def between(socket: Any) -> None:
+        server = socket.connect_to_server()
+        socket.on_message(server.send)
+        server.on_message(lambda message: lost or socket.send(message))
+
+    page.route_web_socket("**/_stcore/stream", between)
+
+
 @pytest.mark.thorough
 def test_by_keys_alone_and_before_any_dot_is_there_a_class_has_its_answer_in_each_step_to_the_end_of_the_lesson(
     open_page: Open, app: str
@@ -59,7 +70,8 @@ def test_by_keys_alone_and_before_any_dot_is_there_a_class_has_its_answer_in_eac
     settled(wall)
     button(wall, "Present").last.click()
     link = wall.get_by_role("dialog").locator(".link").inner_text().removeprefix(app)
-    phone = open_page(link, "You are in the class", PHONE)
+    lost = list[object]()
+    phone = open_page(link, "You are in the class", PHONE, before=lambda page: losing(page, lost))
     phone.get_by_role("heading", name="Two").wait_for()
     wall.get_by_role("dialog").get_by_text("1 phone is here.").wait_for()
 
@@ -74,7 +86,12 @@ def test_by_keys_alone_and_before_any_dot_is_there_a_class_has_its_answer_in_eac
         press("PageDown")
         press("PageDown")
         wall.get_by_text("0 of 1 have answered. Go on?").wait_for()
-        guess(phone, issue.key_figure.answers[2])
+        lost.append("")
+        answer_of(phone, issue.key_figure.answers[2]).click()
+        wall.get_by_text("1 of 1 have guessed").wait_for()
+        settled(wall)
+        lost.clear()
+        phone.get_by_text("It is counted.").wait_for()
         press("s")
         figure(wall, "key.figure").get_by_text("waiting for 1").wait_for()
         press("PageDown")
