@@ -174,6 +174,7 @@ def test_a_result_is_saved_as_a_slide_and_axe_finds_nothing_before_the_guess_and
     box = blank.locator("svg").first.bounding_box()
     assert (box["width"], box["height"]) == (800, 450)
     assert blank.evaluate("getComputedStyle(document.querySelector('rect')).fill") == "rgb(255, 255, 255)"
+    blank.close()
 
     for tab in ("Why", "Evidence", "How measured", "Share"):
         control = page.get_by_role("radio", name=tab, exact=True)
