@@ -1,7 +1,7 @@
 """The phone of a class: one question, three large answers, a seed of its own, and whether the answer was right.
 
 What it shows is one value that is read anew from the class on the disk (:class:`Participant`): nothing of it is in the session, so that a
-reload changes nothing. It looks again and again whether that value is another one, and only then draws itself anew.
+reload changes nothing. It is drawn again and again.
 """
 
 from collections.abc import Mapping
@@ -50,29 +50,24 @@ class Participant:
 
 def show_participant(code: str) -> None:
     """The phone's one screen, which follows the wall."""
-    with st.container(key="participant"):
-        participant, why = _looked_at(code)
+    first = _looked_at(code)
+
+    def draw() -> None:
+        participant, why = now = _looked_at(code)
+        if now != first:
+            st.rerun()
         if participant is None:
             st.title("This class", anchor=False)
             st.markdown(why)
         else:
             _show(code, participant)
         show_refusal(REFUSED)
-
-        def check() -> None:
-            if _looked_at(code) != (participant, why):
-                st.rerun()
-            if (
-                participant is not None
-                and participant.seed is not None
-                and participant.seed.pressed
-                and not participant.seed.done
-            ):
-                _train(code, participant, participant.seed)
-
-        as_fragment(check, every=max(PROJECTOR_CHECK_SECONDS, number_here() / CHECKS_PER_SECOND))
         if participant is not None and participant.projector.phase != "wait":
             _offer_exploring(participant.step)
+
+    with st.container(key="participant"):
+        # All of it at each look: where one comes just as a script run ends, Streamlit drops what that run has not sent yet.
+        as_fragment(draw, every=max(PROJECTOR_CHECK_SECONDS, number_here() / CHECKS_PER_SECOND))
 
 
 def _looked_at(code: str) -> tuple[Participant | None, str]:
@@ -119,7 +114,7 @@ def _show(code: str, participant: Participant) -> None:
             case "guess":
                 _guess(code, projector.at, question, guess)
             case "seeds" if participant.seed is not None:
-                _seeds(code, projector, participant.seed)
+                _seeds(code, participant, participant.seed)
             case "told":
                 _sentence(projector, question, guess)
                 taught = [f"The teacher says: {question.in_words(one)}." for one in question.taught]
@@ -150,8 +145,9 @@ def _guess(code: str, at: int, question: Question, guess: Direction | None) -> N
     st.markdown(counted if guess is not None else "What do you think?")
 
 
-def _seeds(code: str, projector: ProjectorState, seed: ClassSeed) -> None:
-    """The button that trains this phone's own seed, or that it is done; how far it is comes with each look."""
+def _seeds(code: str, participant: Participant, seed: ClassSeed) -> None:
+    """The button that trains this phone's own seed, then how far it is, then that it is done."""
+    projector = participant.projector
 
     def press() -> None:
         with refused_in_words(REFUSED):
@@ -159,7 +155,9 @@ def _seeds(code: str, projector: ProjectorState, seed: ClassSeed) -> None:
 
     if seed.done:
         st.markdown(":green[:material/check:] **Your dot is on the wall.**")
-    elif not seed.pressed:
+    elif seed.pressed:
+        _train(code, participant, seed)
+    else:
         sentence = (
             "The same experiment with first weights and data of your own. Its dot falls into the figure on the wall."
         )

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import PHONE, Open, button, drawn, figure, fits_the_width, settled
+from tests.browser.conftest import PHONE, WIDE, Open, button, drawn, figure, fits_the_width, more, settled
+from tests.browser.test_axe import violations
 
 
 def bands(page: Any, panel: str) -> int:
@@ -69,3 +70,12 @@ def test_the_picture_chooses_what_is_taken_apart_and_shows_what_is_chosen_there(
     page.get_by_test_id("stDataFrame").scroll_into_view_if_needed()  # it is drawn where it is seen
     page.locator("[role=gridcell]").first.wait_for(state="attached")
     fits_the_width(page)
+
+    # Axe, with all that is open, and with the list of all tasks.
+    page.set_viewport_size(WIDE)
+    more(page).get_by_role("button", name="Download", exact=True).wait_for()
+    found = violations(page)
+    page.get_by_role("button", name="All tasks").click()
+    tasks = page.get_by_role("dialog", name="All tasks")
+    tasks.get_by_role("heading", level=3).last.wait_for()
+    assert found + violations(page) == []

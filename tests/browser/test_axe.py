@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from engine.foundation.glossary import TERMS
 from pages.parts.notebooks.notebook import NOTEBOOKS
-from tests.browser.conftest import PHONE, WIDE, Open, button, fits_the_width, go, more, settled
+from tests.browser.conftest import WIDE, Open, button, fits_the_width, go, settled
 
 PAGES = {
     "": "Attention Lab",
@@ -24,7 +24,7 @@ PAGES = {
 }
 """The heading of each page by its address. No two in a row have the same: by it the page is seen to have changed."""
 SEEN_BELOW = {"lab": "Lab", "questions?issue=missing-mask": "The mask is missing"}
-"""The headings of pages that axe judges in tests of their own."""
+"""The headings of pages that axe judges in walks that open all that is on them."""
 ZOOMED = {"width": 320, "height": 640}
 """A window of 1280 by 2560 as the page sees it when the browser enlarges everything to 400 %."""
 GROUND = {"light": "rgb(246, 247, 249)", "dark": "rgb(15, 19, 27)"}
@@ -108,62 +108,3 @@ def test_no_page_has_a_violation_or_at_a_zoom_of_400_percent_scrolls_sideways_or
     page.get_by_role("heading", name=TERMS["accuracy"].name, exact=True).wait_for()
     found["the glossary"] = violations(page, "[role=dialog]")
     assert {path: of_page for path, of_page in found.items() if of_page} == {}
-
-
-@pytest.mark.thorough
-def test_the_lab_has_none_with_the_list_of_all_tasks_or_after_a_run(open_page: Open) -> None:
-    page = open_page("lab?steps=40", "Lab")
-    more(page).get_by_role("button", name="All tasks").click()
-    tasks = page.get_by_role("dialog", name="All tasks")
-    tasks.get_by_role("heading", level=3).last.wait_for()
-    found = violations(page)
-    page.keyboard.press("Escape")
-    tasks.wait_for(state="detached")
-    button(page, "Train").click()
-    page.locator(".board .badge").get_by_text("Finished").wait_for()
-    page.get_by_role("button", name="Download", exact=True).wait_for()
-    found += violations(page)
-    page.get_by_text("Take it apart").click()
-    page.get_by_text("The numbers, key by key").wait_for()
-    assert found + violations(page, ".st-key-lab-apart") == []
-
-
-@pytest.mark.thorough
-def test_an_issue_has_none_before_the_guess_and_with_the_evidence_in_its_tabs(open_page: Open) -> None:
-    page = open_page("questions?issue=missing-mask&seeds=1", "The mask is missing")
-    page.get_by_role("radio", name="It falls").click()
-    found = violations(page)
-    button(page, "Show the answer").click()
-    page.get_by_text("Because").wait_for()
-    button(page, "Train it here, too").click()
-    page.locator(".badge").get_by_text("Finished").wait_for()
-    for tab in ("Why", "Evidence", "How measured", "Share"):
-        control = page.get_by_role("radio", name=tab, exact=True)
-        if control.get_attribute("aria-checked") != "true":
-            control.click()
-        settled(page)
-        page.locator("details").evaluate_all("(all) => all.forEach((details) => (details.open = true))")
-        found += violations(page, "html" if tab == "Why" else ".st-key-questions-tabs")
-    assert found == []
-
-
-@pytest.mark.thorough
-def test_none_on_a_phone_after_a_measurement_while_an_issue_runs_and_after_a_run_on_words(open_page: Open) -> None:
-    page = open_page("cost?longest=256&kinds=fused,cnn&d_model=8&n_heads=2&rounds=1", "Cost", PHONE)
-    button(page, "Measure").click()
-    page.get_by_role("button", name="Every visit (CSV)").wait_for()
-    found = violations(page)
-    page.set_viewport_size(PHONE)
-    go(page, "text?steps=30&vocab_size=300")  # leads to the lab
-    page.get_by_role("textbox", name="Prompt").wait_for()
-    button(page, "Train").click()
-    page.locator(".board .badge").get_by_text("Finished").wait_for()
-    page.get_by_text("Better than counting?").click()
-    page.get_by_text("Perplexity on all held-out text").wait_for()
-    found += violations(page)
-    page.set_viewport_size(PHONE)
-    go(page, "questions?issue=missing-mask")
-    page.get_by_role("radio", name="It falls").click()
-    button(page, "Train it here, too").click()
-    page.get_by_role("button", name="Stop").wait_for()
-    assert found + violations(page, ".st-key-guess-missing-mask") == []

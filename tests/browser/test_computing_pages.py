@@ -7,6 +7,7 @@ import pytest
 
 from pages.parts.notebooks.notebook import NOTEBOOKS
 from tests.browser.conftest import PHONE, Open, button, drawn, fits_the_width
+from tests.browser.test_axe import violations
 
 NOTEBOOK = NOTEBOOKS["fixed-length"]
 SMALL = "cost?longest=256&kinds=fused,cnn&d_model=8&n_heads=2&rounds=1"
@@ -27,6 +28,7 @@ def test_a_measurement_from_the_button_to_a_reload_on_a_phone(open_page: Open) -
     measured = "(plot) => plot.data.filter((trace) => trace.uid.endsWith('-measured')).map((trace) => trace.x.length)"
     assert plot.evaluate(measured) == [3, 3]
     fits_the_width(page)
+    assert violations(page) == []
 
 
 @pytest.mark.thorough

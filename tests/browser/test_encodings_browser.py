@@ -59,8 +59,10 @@ def test_a_layers_own_encoding_is_chosen_in_the_lab(open_page: Open) -> None:
     page.get_by_role("img", name=re.compile("^The encoding")).scroll_into_view_if_needed()  # else it is not drawn
     page.get_by_role("img", name=re.compile("^The encoding, layer 1")).wait_for()
     layer.select_option("Layer 2")
-    for title in ("The encoding", "How alike positions are"):
-        page.get_by_role("img", name=re.compile(f"^{title}, layer 2")).wait_for()
+    page.get_by_role("img", name=re.compile("^The encoding, layer 2")).wait_for()
+    page.get_by_text("More figures").click()
+    page.get_by_role("img", name=re.compile("^How alike positions are")).scroll_into_view_if_needed()
+    page.get_by_role("img", name=re.compile("^How alike positions are, layer 2")).wait_for()
 
 
 def test_saved_data_and_hover_are_the_numbers_of_the_formulas_at_length_512(open_page: Open, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from engine.foundation.glossary import TERMS
 from tests.browser.conftest import PHONE, WIDE, Open, button, drawn, expect, fits_the_width, in_view
+from tests.browser.test_axe import violations
 from tests.pages.test_lab_text import TEXT
 
 
@@ -38,6 +39,9 @@ def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(op
     page.keyboard.press("Enter")
     page.locator("article.stack [data-reads]").get_by_text("dog").wait_for()
     fits_the_width(page)
+    page.set_viewport_size(PHONE)
+    assert violations(page) == []
+    page.set_viewport_size(WIDE)
 
     # The sign of a figure opens its term in place.
     drawn(page, "loss")

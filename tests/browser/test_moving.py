@@ -93,8 +93,8 @@ def test_the_menu_of_a_phone_closes_when_a_place_is_chosen_and_stays_closed(open
 
 @pytest.mark.thorough
 def test_the_bar_has_one_row_marks_the_page_and_an_earlier_address_leads_on(open_page: Open, app: str) -> None:
-    page = open_page("memory-and-time?d_model=32", "Cost")
-    page.wait_for_url(f"{app}cost?d_model=32")
+    page = open_page("memory-and-time?d_model=48", "Cost")
+    page.wait_for_url(f"{app}cost?d_model=48")
     links = page.get_by_test_id("stTopNavLink")
     titles = [link.strip() for link in links.locator("span[label]").all_inner_texts()]
     assert titles == [page.title for page in PAGES if page.icon]

@@ -26,6 +26,7 @@ from tests.browser.conftest import (
     saved,
     settled,
 )
+from tests.browser.test_axe import violations
 
 MASK, LONGER, SKIPS = (ISSUES[slug] for slug in ("missing-mask", "longer-sequences", "missing-skips"))
 SLIDE = ISSUES["heads"]
@@ -53,8 +54,12 @@ def test_from_the_map_to_an_experiment_that_is_stopped_a_term_and_from_a_guess_t
     page.get_by_role("heading", name=LONGER.title, exact=True).wait_for()
     page.wait_for_url(re.compile(f"issue={LONGER.slug}"))
     nothing_is_cut_off(page)
+    page.get_by_role("radio", name="It falls", exact=True).click()
     button(page, TRAIN).click()
     page.wait_for_url(re.compile("experiment="))
+    button(page, "Stop").wait_for()
+    assert violations(page, f".st-key-guess-{LONGER.slug}") == []
+    page.set_viewport_size(PHONE)
     page.reload()
     page.locator(".badge").get_by_text("Running").wait_for()
     button(page, "Stop").click()
@@ -144,10 +149,14 @@ def test_a_press_while_the_page_redraws_is_neither_lost_nor_counted_twice(open_p
 
 
 @pytest.mark.thorough
-def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
+def test_a_result_is_saved_as_a_slide_and_axe_finds_nothing_before_the_guess_and_in_the_tabs_of_the_evidence(
+    open_page: Open, tmp_path: Path
+) -> None:
     page = open_page("questions?issue=heads&seeds=1", SLIDE.title, color_scheme="dark")
     result = figure(page, "key.figure")
     expect(result.locator("summary")).to_be_hidden()  # nothing was found yet
+    page.get_by_role("radio", name="It falls").click()
+    found = violations(page)
     button(page, "Show the answer").click()
     page.get_by_text("in 16 of 16 stored seeds.").first.wait_for()
     button(page, TRAIN).click()
@@ -165,3 +174,13 @@ def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
     box = blank.locator("svg").first.bounding_box()
     assert (box["width"], box["height"]) == (800, 450)
     assert blank.evaluate("getComputedStyle(document.querySelector('rect')).fill") == "rgb(255, 255, 255)"
+    blank.close()
+
+    for tab in ("Why", "Evidence", "How measured", "Share"):
+        control = page.get_by_role("radio", name=tab, exact=True)
+        if control.get_attribute("aria-checked") != "true":
+            control.click()
+        settled(page)
+        page.locator("details").evaluate_all("(all) => all.forEach((details) => (details.open = true))")
+        found += violations(page, "html" if tab == "Why" else ".st-key-questions-tabs")
+    assert found == []

@@ -1,12 +1,11 @@
 """Each element of Streamlit's own that a style or a script names is on some page: an update that renames one fails here."""
 
 import re
-from typing import Any
 
 import pytest
 
 from pages.parts.app.frame import HERE
-from tests.browser.conftest import PHONE, Open, more
+from tests.browser.conftest import PHONE, Open, go, more
 
 FILES = ("streamlit.css", "streamlit.js")
 NOTE = """() => {
@@ -40,15 +39,8 @@ def names() -> set[str]:
 
 @pytest.mark.thorough
 def test_each_name_is_on_a_page(open_page: Open) -> None:
-    def noted(path: str, last: str, **how: Any) -> Any:
-        page = open_page(path, before=lambda page: page.add_init_script(f"({NOTE})()"), **how)
-        page.get_by_test_id(last).first.wait_for()
-        return page
-
-    def seen(page: Any) -> set[str]:
-        return set(page.evaluate("() => [...window.seen]"))
-
-    page = noted("lab?preset=next-word", "stGrid")
+    page = open_page("lab?preset=next-word", before=lambda page: page.add_init_script(f"({NOTE})()"))
+    page.get_by_test_id("stGrid").first.wait_for()
     page.get_by_role("button", name="How").click()
     page.get_by_test_id("stSliderThumbValue").wait_for()
     page.keyboard.press("Escape")
@@ -57,11 +49,11 @@ def test_each_name_is_on_a_page(open_page: Open) -> None:
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Glossary").click()
     page.get_by_role("dialog").get_by_role("heading", level=2).first.wait_for()
-    found = seen(page)
-    phone = noted("lab", "stGrid", viewport=PHONE)
-    phone.get_by_test_id("stExpandSidebarButton").click()
-    phone.get_by_test_id("stSidebarNavLink").first.wait_for()
-    found |= seen(phone)
+    page.keyboard.press("Escape")
     for path, last in VISITED.items():
-        found |= seen(noted(path, last))
-    assert names() - found == set()
+        go(page, path)
+        page.get_by_test_id(last).first.wait_for()
+    page.set_viewport_size(PHONE)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_test_id("stSidebarNavLink").first.wait_for()
+    assert names() - set(page.evaluate("() => [...window.seen]")) == set()

@@ -284,7 +284,7 @@ def share(run: Run | None, config: RunConfig) -> None:
     shown = st.popover("Share", icon=":material/share:", key="lab.share", on_change="rerun")
     if not shown.open:
         return
-    with shown:
+    with shown, st.container(key="lab-share"):
         why = "Only the settings in sight now can be changed; the others are hidden."
         locked = st.toggle("Lock for a class", key="lab.locked", help=why)
         show_link(SETTINGS.share_link(address(run) | ({"show": ",".join(IN_SIGHT)} if locked else {})))

@@ -15,6 +15,7 @@ from engine.analysis.attention.path import AnswerLayer, HeadReading, Path, Words
 from engine.analysis.attention.requests import ModelRequest
 from engine.config.run_config import parse
 from engine.runs.events import Sample, Snapshot
+from engine.training.train import train
 
 TOKENS = ["5", "9", "2", "4", "9"]
 """One hop leads from the last position to the third: the answer is 2."""
@@ -230,3 +231,15 @@ def test_every_family_has_paths_from_the_layer_of_the_answer_down(family: str, w
             assert below.position == above.read
             assert below.which == "encoder" if above.which in ("cross", "encoder") else below.which != "encoder"
             assert below.layer < above.layer or (above.which, below.which) == ("cross", "encoder")
+
+
+@pytest.mark.thorough
+def test_without_skip_connections_nothing_arrives_through_six_trained_layers() -> None:
+    config = parse({
+        "task": "hops", "vocab_size": 4, "seq_len": 16, "n_layers": 6, "n_heads": 2, "pos_encoding": "rope",
+        "learning_rate": 0.006, "steps": 100, "skips": False,
+    })  # fmt: skip
+    last = [event for event in train(config) if isinstance(event, Snapshot)][-1]
+    paths = [path for path in followed(last)[0] if path is not None]
+    assert len(paths) > 4
+    assert 4 * sum(path.arrives for path in paths) < len(paths), "a model that guesses is right now and then"
