@@ -30,7 +30,7 @@ def _of_shape(c: ComposedConfig) -> Iterator[tuple[str, str]]:
         yield "kv_heads", f"a divisor of n_heads {c.n_heads}, or auto"
     if c.depth_scale and c.share_layers:
         yield "depth_scale", "false with share_layers, since one block stands at every depth"
-    if c.gated and c.family == "cnn":
+    if c.gated_mlp and c.family == "cnn":
         yield "activation", "relu, gelu or none for family cnn, whose convolutions have no gate"
     if c.tie_embeddings:
         same = settings.n_tokens + (c.family == "encoder_decoder") == settings.n_answers(c)

@@ -45,7 +45,7 @@ def _stack_shapes(config: RunConfig, max_positions: int) -> Iterator[tuple[str, 
     yield from (("attention", shape) for shape in stacks * n_blocks * attention)
     yield from (("cross_attention", shape) for shape in (stacks - 1) * n_blocks * attention)
     if config.mlp:
-        dense = (1 + config.gated) * dense_shapes(config.d_model, config.mlp_width)
+        dense = (1 + config.gated_mlp) * dense_shapes(config.d_model, config.mlp_width)
         dense += dense_shapes(config.mlp_width, config.d_model)
         yield from (("mlp", shape) for shape in stacks * n_blocks * dense)
     branches = stacks * (1 + config.mlp) + (stacks - 1)
@@ -178,7 +178,7 @@ class _SavedBytes:
                 self._branch(tokens)
                 # The input of "down"; GELU also saves its own input, SwiGLU that and both factors.
                 self.add({"gelu": 2, "swiglu": 4}.get(c.activation, 1), tokens, c.mlp_width, self.size)
-                self._weights((2 + c.gated) * c.d_model, c.mlp_width)
+                self._weights((2 + c.gated_mlp) * c.d_model, c.mlp_width)
         if c.norm == "pre":
             self._norm(tokens, c.d_model)
         self.add(tokens, c.d_model, self.size)  # the input of the head or of cross-attention

@@ -32,7 +32,7 @@ class Mlp(nn.Module):
         super().__init__()
         self.up = nn.Linear(config.d_model, config.mlp_width)
         self.activation = ACTIVATIONS[config.activation]
-        self.gate = nn.Linear(config.d_model, config.mlp_width) if config.gated else None
+        self.gate = nn.Linear(config.d_model, config.mlp_width) if config.gated_mlp else None
         self.down = nn.Linear(config.mlp_width, config.d_model)
 
     def forward(self, x: Tensor, cache: ActivationCache | None = None, name: str = "") -> Tensor:

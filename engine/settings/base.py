@@ -196,7 +196,7 @@ class BaseConfig(Parameters):
         return 1 if self.norm_kind == "rms" else 2
 
     @property
-    def gated(self) -> bool:
+    def gated_mlp(self) -> bool:
         """Whether the MLP has a gate, which is a third matrix."""
         return self.activation == "swiglu"
 
@@ -204,4 +204,4 @@ class BaseConfig(Parameters):
     def mlp_width(self) -> int:
         """Hidden units of the MLP."""
         width = self.d_ff or 2 * self.d_model
-        return max(1, round(2 * width / 3)) if self.gated else width
+        return max(1, round(2 * width / 3)) if self.gated_mlp else width

@@ -35,7 +35,7 @@ def test_the_whole_step_is_torchs_count_but_for_biases_and_norms(settings: dict[
     parts = count_parameters(config, Shapes(N_TOKENS, N_OUTPUTS, LENGTH, source, LENGTH))
     blocks, attentions = (config.n_layers, 2) if source is None else (2 * config.n_layers, 3)
     # q and out, k and v; of an encoder-decoder three attentions in two blocks
-    biases = blocks * (attentions * (16 + 4 * config.key_heads) + (1 + config.gated) * config.mlp_width + 16)
+    biases = blocks * (attentions * (16 + 4 * config.key_heads) + (1 + config.gated_mlp) * config.mlp_width + 16)
     scales = blocks * 2 * config.head_width * config.qk_norm
     norms = parts["norm"] * (config.n_layers if config.share_layers else 1)
     tokens = config.batch_size * (LENGTH if source is None else (LENGTH + source) / 2)
