@@ -22,6 +22,7 @@ MODULES = (
     "lab.apart_state",
     "lab.state",
     "cost",
+    "depth",
     "notebooks.screen",
     "teach",
 )

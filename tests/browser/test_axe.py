@@ -14,6 +14,7 @@ PAGES = {
     "story": "A bag of symbols",  # leads to the first step on the start page
     "story?step=4": "Only how far apart",
     "questions": "What goes wrong?",
+    "depth": "What does depth alone do?",
     "teach": "Teach",
     "cost": "Cost",
     "encodings?a=designed&view=choose": "Encodings",

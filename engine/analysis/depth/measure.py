@@ -8,14 +8,15 @@ A causal model reads the first n tokens of a sequence as it would read these alo
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 from copy import deepcopy
 from typing import Any, cast
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.func import functional_call
 from torch.nn.utils import get_total_norm
 
 from engine.analysis.attention.model import held_out, model_of, run_with_cache
@@ -35,8 +36,8 @@ from engine.tasks.base.data import task_data
 from engine.training.data import Batch
 from engine.training.evaluation import loss_of
 
-SEQUENCES = 2
-"""The number of sequences of one draw; draws differ more than sequences do."""
+SEQUENCES = 8
+"""The number of a run's held-out sequences. A draw reads one: draws differ more than sequences do."""
 MAX_STORED = 2000
 """The number of results kept on disk, the newest; one takes about 20 KB."""
 COMPARED_NORMS = ("pre", "post")
@@ -61,7 +62,7 @@ def draw(config: RunConfig, depths: tuple[int, ...]) -> DepthNumbers:
     """The numbers of one draw of first weights, on random tokens."""
     config = config.replace(n_layers=max(depths), family="decoder")
     generator = torch.Generator().manual_seed(config.seed)
-    tokens = torch.randint(config.task_settings.n_symbols, (SEQUENCES, config.seq_len), generator=generator)
+    tokens = torch.randint(config.task_settings.n_symbols, (1, config.seq_len), generator=generator)
     batch = Batch(tokens, task_data(config.task).answer(tokens, config.task_settings), {})
     by_norm = {norm: untrained(config.replace(norm=norm)) for norm in dict.fromkeys((*COMPARED_NORMS, config.norm))}
     both_ways = untrained(config.replace(family="encoder"))
@@ -138,22 +139,31 @@ def changes_at_the_end(
     exchanged, repeated = drawn.clone(), torch.ones_like(drawn)
     exchanged[0], repeated[0] = (drawn[0] + 1) % known, 0
     exact = outputs_after(model, torch.stack([drawn, exchanged, repeated]), depths)
-    lowered = outputs_after(deepcopy(model).bfloat16(), repeated[None], depths)
+    lowered = outputs_after(model, repeated[None], depths, torch.bfloat16)
     first = [relative_change(before[last], after[last]) for before, after, _ in exact]
     repeat = [relative_change(output[last - 1], output[last]) for _, _, output in exact]
     equal = [(output[0, last - 1] == output[0, last]).float().mean(dim=-1) for output in lowered]
     return _array(torch.stack(first)), _array(torch.stack(repeat)), _array(torch.stack(equal))
 
 
-def outputs_after(model: Transformer, tokens: Tensor, depths: tuple[int, ...]) -> list[Tensor]:
-    """What the head would read after so many layers, [batch, length, d_model] each."""
+def outputs_after(
+    model: Transformer, tokens: Tensor, depths: tuple[int, ...], dtype: torch.dtype = torch.float32
+) -> list[Tensor]:
+    """What the head would read after so many layers, [batch, length, d_model] each, with weights and passes in a precision."""
     outputs: list[Tensor] = []
+    weights = {name: value.to(dtype) if value.is_floating_point() else value for name, value in _named(model)}
     # Not by a cache, with which attention is written out: in bfloat16 the fused kernel gives other last bits, and runs use that one.
     with ExitStack() as hooks, in_mode(model, training=False):
         for block in model.stack.blocks:
             hooks.enter_context(block.register_forward_hook(lambda _block, _given, output: outputs.append(output)))
-        model(tokens)
-    return [model.stack.norm(outputs[depth - 1]) for depth in depths]
+        functional_call(model, weights, (tokens,))  # a copy of the model would take as long as a pass
+    norm = deepcopy(model.stack.norm).to(dtype)
+    return [norm(outputs[depth - 1]) for depth in depths]
+
+
+def _named(model: nn.Module) -> Iterator[tuple[str, Tensor]]:
+    yield from model.named_parameters()
+    yield from model.named_buffers()
 
 
 def relative_change(before: Tensor, after: Tensor) -> Tensor:

@@ -12,6 +12,33 @@ SMALLEST_SHARE = 1e-6
 """Tokens that differ in a smaller share are equal as far as float32 can tell: its rounding alone leaves about 1e-7."""
 
 
+class Measurement(NamedTuple):
+    question: str
+    source: str
+    address: str
+
+
+MEASUREMENTS = {
+    "roll_out": Measurement(
+        "Who is heard?", "Wu et al. 2025, On the Emergence of Position Bias in Transformers", "https://arxiv.org/abs/2502.01951"
+    ),
+    "token_share": Measurement(
+        "Do the tokens stay different?",
+        "Dong et al. 2021, Attention is not all you need: pure attention loses rank doubly exponentially with depth",
+        "https://arxiv.org/abs/2103.03404",
+    ),
+    "first_token": Measurement(
+        "Does the last token remember?",
+        "Barbero et al. 2024, Transformers need glasses! Information over-squashing in language tasks",
+        "https://arxiv.org/abs/2406.04267",
+    ),
+    "gradient": Measurement(
+        "How large a gradient comes back?",
+        "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture", "https://arxiv.org/abs/2002.04745",
+    ),
+}  # fmt: skip
+
+
 class Reading(NamedTuple):
     name: str
     question: str
@@ -33,25 +60,14 @@ def readings(numbers: DepthNumbers, depth: int) -> list[Reading]:
     """What the numbers say at a depth. Raises ValueError where that depth was not measured."""
     at = numbers["depths"].tolist().index(depth)
     after = f"After {counted(depth, 'layer')}"
-    found = [
-        Reading(
-            "roll_out", "Who is heard?", _roll_out(numbers, at, after),
-            "Wu et al. 2025, On the Emergence of Position Bias in Transformers", "https://arxiv.org/abs/2502.01951",
-        ),
-        Reading(
-            "token_share", "Do the tokens stay different?", _token_share(numbers, at, after),
-            "Dong et al. 2021, Attention Is Not All You Need", "https://arxiv.org/abs/2103.03404",
-        ),
-        Reading(
-            "first_token", "Does the last token remember?", _first_token(numbers, at, after),
-            "Barbero et al. 2024, Transformers need glasses!", "https://arxiv.org/abs/2406.04267",
-        ),
-        Reading(
-            "gradient", "How large is the gradient that reaches the first layer?", _gradient(numbers, at, depth),
-            "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture", "https://arxiv.org/abs/2002.04745",
-        ),
-    ]  # fmt: skip
-    return [reading for reading in found if reading.sentence]
+    sentences = {
+        "roll_out": _roll_out(numbers, at, after),
+        "token_share": _token_share(numbers, at, after),
+        "first_token": _first_token(numbers, at, after),
+        "gradient": _gradient(numbers, at, depth),
+    }
+    measured = ((name, MEASUREMENTS[name], sentence) for name, sentence in sentences.items() if sentence)
+    return [Reading(name, what.question, sentence, what.source, what.address) for name, what, sentence in measured]
 
 
 def _percent(share: float) -> str:

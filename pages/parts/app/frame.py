@@ -39,6 +39,7 @@ PAGES = (
     AppPage("Encodings", "encodings", "pin_drop"),
     AppPage("Cost", "cost", "timer"),
     AppPage("Notebooks", "notebooks", "code_blocks"),
+    AppPage("Depth", "depth"),
     AppPage("Class", "classroom"),
     AppPage("Slide", "slide"),
 )

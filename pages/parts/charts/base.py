@@ -83,6 +83,20 @@ def painted(
     return found
 
 
+def band(x: Sequence[float], low: Iterable[float], high: Iterable[float], color: str) -> list[Trace]:
+    """A pale band from the smallest to the largest value, to stand behind a line."""
+    plain: Trace = {
+        "type": "scatter",
+        "x": list(x),
+        "mode": "lines",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+    faint = f"rgba({','.join(str(int(color[at : at + 2], 16)) for at in (1, 3, 5))},.18)"
+    return [plain | {"y": rounded(low)}, plain | {"y": rounded(high), "fill": "tonexty", "fillcolor": faint}]
+
+
 def rounded(values: Iterable[float], digits: int = 5) -> list[float | None]:
     """Values with few digits: enough for a line, and half the bytes. None where a value is not finite."""
     return [float(f"{value:.{digits}g}") if isfinite(value) else None for value in values]

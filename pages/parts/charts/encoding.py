@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.charts.base import Axis, Trace, across_line, axis, figure, painted, rounded
+from pages.parts.charts.base import Axis, Trace, across_line, axis, band, figure, painted, rounded
 from pages.parts.charts.colors import ATTENTION, MUTED, ScalePair, diverging, mix, sequential, shade
 from pages.parts.charts.heat import Positions, gap, heat, heat_figure, largest, live_heat, tile_names
 
@@ -143,7 +143,7 @@ def profile_figure(profile: Profile, color: str) -> go.Figure:
     for index, line in enumerate(shown.tolist()):
         low, high = profile["low"][line], profile["high"][line]
         if not several and float((high - low).max()) > 1e-6:
-            traces += _band(offsets, low, high, color)
+            traces += band(offsets.tolist(), low, high, color)
         named = {
             "type": "scatter",
             "name": f"H{line + 1}" if several else "mean",
@@ -161,20 +161,6 @@ def profile_figure(profile: Profile, color: str) -> go.Figure:
         shapes=[across_line("x", end, "longest trained", **OF_TRAINED) for end in ends],
         margin={"l": 52, "r": 12, "t": 32 if several else 12, "b": 40},
     )
-
-
-def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, color: str) -> list[Trace]:
-    """A band from the smallest to the largest value, behind the mean."""
-    plain: Trace = {
-        "type": "scatter",
-        "x": x.tolist(),
-        "mode": "lines",
-        "line": {"width": 0},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
-    faint = f"rgba({','.join(str(int(color[at : at + 2], 16)) for at in (1, 3, 5))},.18)"
-    return [plain | {"y": rounded(low)}, plain | {"y": rounded(high), "fill": "tonexty", "fillcolor": faint}]
 
 
 def _down_to(shown: int) -> Axis:

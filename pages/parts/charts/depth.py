@@ -1,0 +1,156 @@
+"""What depth does to positions: four figures of the numbers by depth (:mod:`engine.analysis.depth`), each with a line for a model and a
+band where there are several draws of it."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from engine.analysis.depth.jobs import DepthNumbers
+from pages.parts.charts.base import Axis, Trace, across_line, axis, band, figure, painted, rounded
+from pages.parts.charts.colors import ATTENTION, Pair, muted, shade
+
+SMALL = 0.05
+"""A share below it asks for an axis of powers of ten."""
+FAR = 8
+"""Depths or lengths of which the last is so many times the first stand at the distances of their logarithms."""
+NORMS = {"pre": "Pre-LN", "post": "Post-LN", "none": "none"}
+
+
+@dataclass(frozen=True)
+class DepthLine:
+    """A model, by one or more draws of it."""
+
+    name: str
+    draws: Sequence[DepthNumbers]
+    color: str = ""
+    """Of the line; without one it stands behind the others, grey and dashed."""
+
+    def called(self, what: str) -> str:
+        """What is told of it, after its name; a model that stands alone needs none."""
+        return ": ".join(filter(None, (self.name, what)))
+
+    def tone(self, color: str = "") -> Pair:
+        return shade(color or self.color) if self.color else muted()
+
+    @property
+    def dash(self) -> str:
+        return "solid" if self.color else "dash"
+
+    def of(self, take: Callable[[DepthNumbers], np.ndarray]) -> np.ndarray:
+        """What ``take`` gives of each draw, [draw, x]."""
+        return np.array([take(numbers) for numbers in self.draws])
+
+
+def heard_figure(lines: Sequence[DepthLine], depth: int) -> go.Figure:
+    """The roll-out weight of each position at the last one after so many layers, and the weight that the last of these layers gives."""
+    at = _index(lines, depth)
+    positions = range(len(lines[0].draws[0]["roll_out"][at])) if lines[0].draws else range(0)
+    traces: list[Trace] = []
+    for line in reversed(lines):
+        tone = line.tone(ATTENTION)
+        traces += _line(line.called("all layers"), positions, line.of(lambda n: n["roll_out"][at]), tone, line.dash)
+    alone = lines[0].of(lambda n: n["layer_weight"][at])
+    traces += _line(lines[0].called(f"layer {depth} alone"), positions, alone, muted(), "dot", spread=False)
+    return _figure(traces, axis("position"), axis("weight", range=[-0.02, 1.02]))
+
+
+def tokens_figure(lines: Sequence[DepthLine], depth: int | None = None) -> go.Figure:
+    """The share in which the tokens of a sequence differ, by depth."""
+    shares = [line.of(lambda n: n["token_share"]) for line in lines]
+    down: Axis = {"range": [0, 1.05]}
+    if any(values.size and np.nanmin(values) < SMALL for values in shares):
+        down = {"type": "log", "range": [-8, 0.3], "dtick": 2, "exponentformat": "power"}
+    traces = [
+        trace
+        for line, values in reversed(list(zip(lines, shares, strict=True)))
+        for trace in _line(line.called(""), _depths(line), values, line.tone(), line.dash, marks=True)
+    ]
+    return _figure(traces, _along(lines, "layers"), axis("share", **down), _mark(depth))
+
+
+def memory_figure(lines: Sequence[DepthLine], depth: int) -> go.Figure:
+    """The change of the last output where another token 0 is read, and the share of its numbers that stay the same in bfloat16 where a
+    row of ones gets one more, by length."""
+    at, traces = _index(lines, depth), list[Trace]()
+    for line in reversed(lines):
+        lengths = line.draws[0]["lengths"].tolist() if line.draws else []
+        equal, changes = line.of(lambda n: n["repeat_equal"][at]), line.of(lambda n: n["first_token"][at])
+        traces += _line(line.called("equal in bfloat16"), lengths, equal, muted(), "dot", marks=True, spread=False)
+        traces += _line(line.called("change by token 0"), lengths, changes, line.tone(), line.dash, marks=True)
+    ticks = lines[0].draws[0]["lengths"].tolist() if lines[0].draws else []
+    return _figure(traces, _ticks("length", ticks), axis("share", rangemode="tozero"))
+
+
+def gradient_figure(lines: Sequence[DepthLine], norm: str, depth: int | None = None) -> go.Figure:
+    """The gradient of the first layer, by depth; that of ``norm`` in the colour of its line, of other norms in grey."""
+    traces: list[Trace] = []
+    everything = [0.1, 10.0]
+    for line in reversed(lines):
+        for name in reversed(list(line.draws[0]["gradient"]) if line.draws else []):
+            values, own = np.array([numbers["gradient"][name] for numbers in line.draws]), name == norm
+            everything += values[np.isfinite(values) & (values > 0)].tolist()
+            label = line.called(NORMS[name] if len(line.draws[0]["gradient"]) > 1 else "")
+            tone, dash = (line.tone(), line.dash) if own else (muted(), "dash")
+            traces += _line(label, _depths(line), np.where(values > 0, values, np.nan), tone, dash, marks=True)
+    decades = [math.floor(math.log10(min(everything))), math.ceil(math.log10(max(everything)))]
+    down = {"type": "log", "range": decades, "dtick": max(1, (decades[1] - decades[0]) // 4), "exponentformat": "power"}
+    return _figure(traces, _along(lines, "layers"), axis("L2 norm", **down), _mark(depth))
+
+
+def _line(
+    name: str, x: Iterable[int], values: np.ndarray, color: Pair, dash: str, *, marks: bool = False, spread: bool = True
+) -> list[Trace]:
+    """The median of values [draw, x], and behind it, where there are several draws, the band of all."""
+    if not values.size:
+        return []
+    xs, middle = list(x), np.median(values, axis=0)
+    behind = band(xs, values.min(axis=0), values.max(axis=0), color["light"]) if spread and len(values) > 1 else []
+    drawn: Trace = {
+        "type": "scatter", "x": xs, "y": rounded(middle), "name": name, "mode": "lines+markers" if marks else "lines",
+        "hovertemplate": f"{name}, %{{x}}: %{{y:.3g}}<extra></extra>", "cliponaxis": False,
+        **painted(color, name, width=2.4, dash=dash, size=6 if marks else None),
+    }  # fmt: skip
+    return [*behind, drawn]
+
+
+def _figure(traces: list[Trace], across: Axis, down: Axis, shapes: list[dict[str, Any]] | None = None) -> go.Figure:
+    named = sum("name" in trace for trace in traces) > 1
+    return figure(
+        traces, xaxis=across, yaxis=down, shapes=shapes or [], showlegend=named,
+        legend={"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "traceorder": "reversed"},
+        margin={"l": 52, "r": 14, "t": 28 if named else 8, "b": 38},
+    )  # fmt: skip
+
+
+def _index(lines: Sequence[DepthLine], depth: int) -> int:
+    return lines[0].draws[0]["depths"].tolist().index(depth) if lines[0].draws else 0
+
+
+def _depths(line: DepthLine) -> list[int]:
+    found: list[int] = line.draws[0]["depths"].tolist() if line.draws else []
+    return found
+
+
+def _along(lines: Sequence[DepthLine], label: str) -> Axis:
+    return _ticks(label, _depths(lines[0]))
+
+
+def _ticks(label: str, ticks: Sequence[int]) -> Axis:
+    """An axis with a tick at each of a few values."""
+    far = len(ticks) > 2 and ticks[-1] >= FAR * ticks[0]
+    return axis(
+        label,
+        tickvals=list(ticks),
+        ticktext=[f"{tick}" for tick in ticks],
+        tickangle=0,
+        type="log" if far else "linear",
+    )
+
+
+def _mark(depth: int | None) -> list[dict[str, Any]]:
+    """The line at the depth that is looked at."""
+    return [] if depth is None else [across_line("x", depth)]

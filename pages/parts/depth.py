@@ -1,0 +1,201 @@
+"""The page Depth: its dial, the draws of first weights that it asks for, and the four figures made of them."""
+
+import time
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import takewhile
+from threading import Lock
+from typing import Annotated, Literal
+
+import streamlit as st
+from pydantic import field_validator
+
+from engine.analysis.depth.jobs import DEPTHS, DepthNumbers, MeasureDepth, dial
+from engine.analysis.depth.sentences import MEASUREMENTS
+from engine.config.link import to_query
+from engine.config.run_config import RunConfig
+from engine.encodings import ENCODINGS
+from engine.foundation.errors import JobError
+from engine.foundation.formatting import counted
+from engine.foundation.log import log_error
+from engine.foundation.once import once_of_latest
+from engine.settings.errors import Problem
+from engine.settings.fields import setting
+from pages.parts.app.frame import as_fragment
+from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, one_of
+from pages.parts.app.questions import ANSWER_SECONDS, SharedCache, ask, asking_threads
+from pages.parts.app.turn import out_of_turn
+from pages.parts.app.visitor import number_here
+from pages.parts.boards.component import Json
+from pages.parts.boards.depth import depth_panels
+from pages.parts.boards.panels import as_plain, mount
+from pages.parts.charts.depth import DepthLine
+
+SEEDS = 16
+HEIGHT = 250
+"""Pixels of a figure: four side by side fit below the dial on a projector."""
+POLL, CHECKS_PER_SECOND = 0.3, 20
+"""Seconds between two looks for further draws, at least; and the looks of all pages together in a second."""
+FIRST_SECONDS = 1.0
+"""Seconds for which the figures of the settings before stay in sight, if the first draw takes so long."""
+DRAWS = SharedCache(1024)
+"""The draws of some sixty settings, for all sessions; the engine keeps more on disk."""
+
+
+class DepthState(PageState):
+    # fmt: off
+    depth: int = setting(16, "Layers", "")
+    pos_encoding: Annotated[str, one_of(ENCODINGS)] = setting("rope", "Encoding", "")
+    skips: bool = setting(True, "Skips", "Add each branch to its input.")
+    mlp: bool = setting(True, "MLP", "The dense layers after attention in each block.")
+    norm: Literal["pre", "post", "none"] = setting(
+        "pre", "Normalisation", "LayerNorm before each branch, after each sum, or nowhere.",
+        labels={"pre": "Pre-LN", "post": "Post-LN", "none": "None"},
+    )
+    # fmt: on
+
+    @field_validator("depth")
+    @classmethod
+    def _measured(cls, value: int) -> int:
+        if value not in DEPTHS:
+            raise not_allowed("one of " + ", ".join(map(str, DEPTHS)))
+        return value
+
+    @property
+    def config(self) -> RunConfig:
+        """The settings of the draws, which hold every depth."""
+        return dial(pos_encoding=self.pos_encoding, skips=self.skips, mlp=self.mlp, norm=self.norm)
+
+
+SETTINGS = ModelSettings("depth", DepthState)
+IGNORED = "depth.ignored"
+
+
+def open_address() -> list[Problem]:
+    """Read a link into the page; returns what in it was ignored."""
+    again = st.session_state.pop(IGNORED, [])
+    return SETTINGS.open_address()[1] or again
+
+
+def show_dial() -> None:
+    """The dial, what else is set, and the way into the lab with it."""
+    now = SETTINGS.state()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="depth-dial"):
+        for name in SETTINGS.drawn("depth"):
+            with st.container(width=330):
+                st.select_slider(options=DEPTHS, **SETTINGS.labelled(name, shown=now.depth))
+        for name in SETTINGS.drawn("pos_encoding"):
+            with st.container(width=190):
+                bound = SETTINGS.labelled(name, shown=now.pos_encoding)
+                st.selectbox(options=list(ENCODINGS), format_func=lambda kind: ENCODINGS[kind].label, **bound)
+        with st.container(width="content", key="depth-switches", gap=None):
+            SETTINGS.widget("skips")
+            SETTINGS.widget("mlp")
+        with st.container(width=250):
+            SETTINGS.widget("norm", side_by_side=True)
+        st.page_link(
+            "lab.py", label="Train it", icon=":material/science:", query_params=to_query(now.config.replace(n_layers=now.depth)),
+            help="Opens these settings in the lab.",
+        )  # fmt: skip
+
+
+def show_figures(ignored: list[Problem]) -> None:
+    """The figures of the draws so far, which are drawn again as further ones come. ``ignored``: what the page says of its link, which it
+    says again where the last draw makes it begin anew."""
+    state, asking = SETTINGS.state(), st.session_state.setdefault("depth.asking", Asking())
+    asking.ask(state.config)
+    until = time.monotonic() + FIRST_SECONDS
+    with out_of_turn():
+        while not draws_of(state.config) and asking.going and time.monotonic() < until:
+            st.session_state.get("depth.asking")  # here Streamlit ends this script run if a control has moved on
+            time.sleep(0.03)
+    ended = asking.ended(state.config)
+    every = None if ended else max(POLL, number_here() / CHECKS_PER_SECOND)
+    as_fragment(_follow, state, asking, ended, ignored, every=every)
+
+
+def _follow(state: DepthState, asking: "Asking", ended: bool, ignored: list[Problem]) -> None:
+    number = len(draws_of(state.config))
+    if asking.problem:
+        st.error(in_markdown(asking.problem), icon=":material/error:")
+    version, drawn = f"{state} {number}", section(state.config, state.depth, number)
+    mount("depth.figures", "depth", version, [drawn], name="depth", level=2)
+    if not ended and asking.ended(state.config):
+        st.session_state[IGNORED] = ignored
+        st.rerun()  # without a timer
+
+
+@once_of_latest(256)
+def section(config: RunConfig, depth: int, number: int) -> Json:
+    """The four figures of the first draws, as plain data: a class that moves its dials together has them drawn once."""
+    line = DepthLine("", draws_of(config)[:number], config.encoding.color)
+    items = depth_panels([line], depth, config.norm, height=HEIGHT, mark=True)
+    spread = f" Line: median of {counted(number, 'draw')}. Band: all of them." if number else ""
+    note = f"Untrained, first weights as Xavier’s, {config.seq_len} tokens.{spread}"
+    return {"id": "depth", "title": "", "note": note, "width": 250, "panels": list(map(as_plain, items))}
+
+
+def show_sources() -> None:
+    st.caption(" · ".join(f"[{one.source}]({one.address})" for one in MEASUREMENTS.values()))
+
+
+# The draws, one seed after the other
+
+
+def draws_of(config: RunConfig) -> list[DepthNumbers]:
+    """The draws of these settings that are known, up to the first seed that is not."""
+    return list(takewhile(lambda numbers: numbers is not None, map(DRAWS.if_known, _jobs(config))))
+
+
+@once_of_latest(256)
+def _jobs(config: RunConfig) -> tuple[MeasureDepth, ...]:
+    return tuple(MeasureDepth(config.replace(seed=seed)) for seed in range(SEEDS))
+
+
+@dataclass
+class Asking:
+    """The questions of a session, in a thread of their own and one at a time, so that a dial that moves on leaves at most one behind
+    it. What one session asks for, all have."""
+
+    config: RunConfig | None = None
+    going: bool = False
+    problem: str = ""
+    """The reason why there are no further draws of these settings; empty where there is none."""
+    _lock: Lock = field(default_factory=Lock)
+
+    def ask(self, config: RunConfig) -> None:
+        """Go on with these settings, and with no earlier ones."""
+        with self._lock:
+            if config != self.config:
+                self.config, self.problem = config, ""
+            if self.going or self.ended(config):
+                return
+            self.going = True
+        asking_threads(1).submit(self._work)
+
+    def ended(self, config: RunConfig) -> bool:
+        """Whether all draws are there, or no further one comes."""
+        return bool(self.problem) or len(draws_of(config)) == SEEDS
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
+            problem = ""
+            try:
+                DRAWS.get(job, partial(ask, job, timeout=ANSWER_SECONDS))
+            except JobError as error:
+                problem = str(error)
+            except Exception as error:
+                log_error("Measuring the effect of depth", error)
+                problem = f"Measuring the effect of depth ended by an error ({type(error).__name__})."
+            with self._lock:
+                if self.config is not None and job in _jobs(self.config):
+                    self.problem = problem
+
+    def _next(self) -> MeasureDepth | None:
+        """The first question without an answer; None where nothing is left to ask, and the thread ends."""
+        with self._lock:
+            if self.config is None or self.ended(self.config):
+                self.going = False
+                return None
+            return _jobs(self.config)[len(draws_of(self.config))]

@@ -1,0 +1,133 @@
+"""The page Depth: its dial, what it asks for, and what it says as the draws come."""
+
+from collections.abc import Callable
+from threading import Event, Lock
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine.analysis.depth.jobs import DepthNumbers, MeasureDepth
+from engine.config.link import from_query
+from engine.foundation.errors import JobError
+from pages.parts import depth
+from pages.parts.app.questions import SharedCache
+from tests.pages.looking import Open, said, sent
+
+key = depth.SETTINGS.widget_key
+
+
+def numbers(job: MeasureDepth) -> DepthNumbers:
+    """Made-up numbers, from which the seed and the depth can be read."""
+    depths = np.array(job.depths)
+    share = depths[:, None] / 100 + job.config.seed / 1000
+    return {
+        "depths": depths, "lengths": np.array([8, 64]), "roll_out": share.repeat(4, axis=1),
+        "layer_weight": np.full((len(depths), 4), 0.25), "token_share": share[:, 0], "first_token": share.repeat(2, axis=1), "repeat": share.repeat(2, axis=1),
+        "repeat_equal": share.repeat(2, axis=1), "gradient": {"pre": share[:, 0], "post": 2 * share[:, 0]},
+    }  # fmt: skip
+
+
+class Engine:
+    """Answers as the engine would, each when it is let go, and notes what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[MeasureDepth] = []
+        self.fails = False
+        self._lock, self._let_go = Lock(), Event()
+        self._let_go.set()
+
+    def ask(self, job: MeasureDepth, **_: Any) -> DepthNumbers:
+        with self._lock:
+            self.asked.append(job)
+        assert self._let_go.wait(60)
+        if self.fails:
+            raise JobError("Measuring the effect of depth took longer than 90 s.")
+        return numbers(job)
+
+    def hold(self) -> None:
+        self._let_go.clear()
+
+    def let_go(self) -> None:
+        self._let_go.set()
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
+    found = Engine()
+    monkeypatch.setattr(depth, "ask", found.ask)
+    monkeypatch.setattr(depth, "DRAWS", SharedCache(1024))
+    depth.section.cache_clear()
+    return found
+
+
+def until(app: AppTest, there: Callable[[str], bool]) -> str:
+    """Run the page again, as its timer does, until its figures say that."""
+    while not there(words := sent(app)):
+        app.run()
+    return words
+
+
+def complete(app: AppTest) -> str:
+    return until(app, lambda words: "median of 16 draws" in words)
+
+
+def test_figures_come_with_the_first_draw_and_tell_more_with_each(open_page: Open, engine: Engine) -> None:
+    app = open_page("depth.py")
+    assert "Who is heard?" in sent(app)
+    words = complete(app)
+    assert "After 16 layers 17 % of the last position comes from token 0" in words
+    assert "Through 16 layers the first layer gets a gradient of 0.168 with pre-LN and 0.335 with post-LN." in words
+    assert [job.config.seed for job in engine.asked] == list(range(16))
+    assert "(https://arxiv.org/abs/2406.04267)" in said(app)
+
+
+def test_the_dial_asks_for_nothing_new_and_the_address_follows_it(open_page: Open, engine: Engine) -> None:
+    app = open_page("depth.py", pos_encoding="alibi", skips="false", depth="4")
+    assert "After 4 layers" in complete(app)
+    asked = len(engine.asked)
+    app.select_slider(key=key("depth")).set_value(32).run()
+    assert "After 32 layers" in sent(app)
+    assert len(engine.asked) == asked
+    assert dict(app.query_params) == {"depth": "32", "pos_encoding": "alibi", "skips": "false"}
+
+
+def test_a_dial_that_moves_on_leaves_at_most_one_question_behind_it(open_page: Open, engine: Engine) -> None:
+    engine.hold()
+    app = open_page("depth.py")
+    assert "Measuring" in sent(app)
+    app.selectbox(key=key("pos_encoding")).set_value("nope").run()
+    app.button_group(key=key("norm")).set_value("post").run()
+    engine.let_go()
+    complete(app)
+    asked = [(job.config.pos_encoding, job.config.norm) for job in engine.asked]
+    assert asked == [("rope", "pre")] + [("nope", "post")] * 16
+    other = open_page("depth.py", pos_encoding="nope", norm="post")
+    assert "median of 16 draws" in sent(other), "what one session has asked for, all have"
+    assert len(engine.asked) == 17
+
+
+def test_a_measurement_that_fails_is_said_once_and_other_settings_are_measured(open_page: Open, engine: Engine) -> None:
+    engine.fails = True
+    app = open_page("depth.py")
+    while not app.error:
+        app.run()
+    assert app.error[0].value == "Measuring the effect of depth took longer than 90 s."
+    assert len(engine.asked) == 1
+    engine.fails = False
+    app.toggle(key=key("mlp")).set_value(False).run()
+    complete(app)
+    assert not app.error
+
+
+def test_a_wrong_link_is_named_and_the_way_into_the_lab_has_the_settings(open_page: Open, engine: Engine) -> None:
+    app = open_page("depth.py", depth="5", pos_encoding="zork", norm="none")
+    assert "allowed is one of 1, 2, 4, 8, 16, 32, 48" in said(app)
+    assert "`pos_encoding` is `zork`" in said(app)
+    complete(app)
+    (link,) = [box.proto for box in app.get("page_link") if box.proto.label == "Train it"]
+    query = dict(part.split("=") for part in link.query_string.split("&"))
+    config, problems = from_query(query)
+    assert not problems
+    assert (config.n_layers, config.pos_encoding, config.norm, config.mlp) == (16, "rope", "none", True)
