@@ -73,6 +73,7 @@ TRAINS = "It trains. In the row “writes”, green is right and red is wrong."
 DOORS = (
     ("lab", "science", "**Lab**: build and train your own"),
     ("questions", "bug_report", "**Questions**: what goes wrong and why"),
+    ("depth", "layers", "**Depth**: one dial, 48 layers"),
     ("teach", "school", "**Teach**: a lesson for your class"),
 )
 """Addresses of pages, each with its icon and its words."""

@@ -9,7 +9,7 @@ from engine.config.run_config import RunConfig, parse
 from engine.runs.run import Run
 from pages.parts.lab.apart import refusal
 from pages.parts.lab.apart_state import OPEN, SETTINGS, VIEWS, apart_message, choose
-from tests.pages.looking import Open, ended, said
+from tests.pages.looking import Open, ended, said, sent
 
 key = SETTINGS.widget_key
 
@@ -45,6 +45,8 @@ def test_it_is_closed_at_first_opens_on_the_first_head_and_every_view_works(open
     assert numbers["weight"].sum() == pytest.approx(1, abs=1e-5)
     for view in VIEWS:
         assert show(app, view).query_params["apart"] == view
+    assert "Trained: After 1 layer" in sent(app)
+    assert "Untrained: After 1 layer" in sent(app)
 
 
 def test_on_arrival_the_recorded_run_of_these_settings_is_taken_apart_by_every_view(open_page: Open) -> None:
@@ -88,8 +90,9 @@ def test_a_link_restores_what_is_chosen_in_a_run_with_all_its_attentions(open_pa
     app = open_page("lab.py", run=pair.id, apart="steps", **chosen | {"apart.which": "encoder"})
     assert "RoPE turns q by the angles of position 4" in said(app)
     assert "QK-norm brings q and each k to mean 0 and variance 1" in said(app)
-    for view in ("heads", "change"):
+    for view in ("heads", "change", "depth"):
         show(app, view)
+    assert "This run has two stacks" in said(app)
 
 
 def test_what_a_run_does_not_have_is_left_to_it_and_what_was_removed_is_named(open_page: Open, decoder: Run) -> None:

@@ -24,8 +24,9 @@ def numbers(job: MeasureDepth) -> DepthNumbers:
     share = depths[:, None] / 100 + job.config.seed / 1000
     return {
         "depths": depths, "lengths": np.array([8, 64]), "roll_out": share.repeat(4, axis=1),
-        "layer_weight": np.full((len(depths), 4), 0.25), "token_share": share[:, 0], "first_token": share.repeat(2, axis=1), "repeat": share.repeat(2, axis=1),
-        "repeat_equal": share.repeat(2, axis=1), "gradient": {"pre": share[:, 0], "post": 2 * share[:, 0]},
+        "layer_weight": np.full((len(depths), 4), 0.25), "token_share": share[:, 0],
+        "first_token": share.repeat(2, axis=1), "repeat": share.repeat(2, axis=1), "repeat_equal": share.repeat(2, axis=1),
+        "gradient": {"pre": share[:, 0], "post": 2 * share[:, 0]},
     }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 Every file has the same headings. Above its title, between two lines of ``+++``, stands TOML: its ``minutes``, the first screen as
 ``[key_figure]``, each row with its label, its arm and the name of its number, and each table of published numbers as ``[[published]]``.
+Where untrained models show the same, ``dial`` leads to them.
 """
 
 import re
@@ -77,6 +78,8 @@ class Issue(Experiment):
     published: tuple[Published, ...] = ()
     notes: tuple[str, ...] = ()
     """Notes on the measurement; no results."""
+    dial: Mapping[str, str] = field(default_factory=dict)
+    """The settings of the page Depth at which untrained models show the same; empty where they do not."""
 
 
 def read_issue(
@@ -107,6 +110,7 @@ def read_issue(
         notes=_items(texts["How it is measured"]),
         sources=tuple(_source(path, item) for item in _items(texts["Sources"])),
         key_figure=_made(path, data["key_figure"], KeyFigure),
+        dial=data.get("dial", {}),
         published=tuple(_made(path, table, Published) for table in data.get("published", ())),
         base=base,
         arms=arms,

@@ -18,15 +18,17 @@ from engine.tasks.text.tokens import unknown_in_words
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once
 from pages.parts.charts.colors import ATTENTION
+from pages.parts.lab.apart_depth import show_depth
 from pages.parts.lab.apart_state import OPEN, SETTINGS, VIEWS, ApartState, LookedAt
 from pages.parts.lab.apart_views import show_change, show_faults, show_heads, show_steps
 
-SHOW = {"steps": show_steps, "heads": show_heads, "change": show_change, "faults": show_faults}
+SHOW = {"steps": show_steps, "heads": show_heads, "change": show_change, "faults": show_faults, "depth": show_depth}
 EXPLAINED = {
     "steps": "How one position of one head reads the sequence. Choose both in the picture of the model above.",
     "heads": "Where every head looks, how wide and how far, and what kind of head that makes it.",
     "change": "Change attention in the trained model and see what it costs on held-out sequences. The weights stay as they are.",
     "faults": "Each switch breaks the forward pass of this model on purpose; its weights stay. Every test is run again on what you see.",
+    "depth": "What the layers do to positions: the model as it was trained, beside the same model with its first weights.",
 }
 
 

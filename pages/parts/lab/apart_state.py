@@ -25,7 +25,7 @@ from pages.parts.charts.attention import pattern_picture
 APART = "apart"
 OPEN = "apart.open"
 """The key of the expander, and so the session key of whether it is open."""
-VIEWS = {"steps": "Steps", "heads": "Heads", "change": "Change", "faults": "Faults"}
+VIEWS = {"steps": "Steps", "heads": "Heads", "change": "Change", "faults": "Faults", "depth": "Depth"}
 MAX_TEXT_CHARACTERS = 2000
 MAX_LAYERS, MAX_HEADS, MAX_POSITIONS = 48, 64, 4096
 KINDS: dict[Which, str] = {"self": "Self-attention", "encoder": "Encoder", "cross": "Cross-attention"}
@@ -52,7 +52,7 @@ class ApartState(PageState):
     REMOVED = REMOVED_NAMES
 
     # fmt: off
-    view: Literal["steps", "heads", "change", "faults"] = setting("steps", label="View", help="", labels=VIEWS)
+    view: Literal["steps", "heads", "change", "faults", "depth"] = setting("steps", label="View", help="", labels=VIEWS)
     which: Which = setting("self", label="Attention", help="", labels={name: KINDS[name] for name in KINDS})
     layer: int | None = setting(None, label="Layer", help="", ge=1, le=MAX_LAYERS)
     head: int | None = setting(None, label="Head", help="", ge=1, le=MAX_HEADS)

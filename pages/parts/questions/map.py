@@ -30,6 +30,8 @@ def show_map() -> None:
         for column, words in (("start", "Start here"), *GROUPS.items()):
             with st.container(key=f"map-{column}-heading"):
                 st.header(words, anchor=False)
+            if column == "start":
+                _depth_tile()
             for issue in ISSUES.values():
                 if column == ("start" if issue.slug in START else issue.group):
                     _tile(column, issue, found)
@@ -44,6 +46,13 @@ def _tile(column: str, issue: Issue, found: bool) -> None:
         running = " · :blue-badge[:material/hourglass_top: Running]" if running_of_visitor(issue) else ""
         below = f"{conclusion(issue)}\n\n**Remedy:** {issue.key_figure.remedy}" if found else f"{issue.minutes} min"
         st.markdown(f"{below}{running}")
+
+
+def _depth_tile() -> None:
+    """The way to the dial of depth, which needs no training."""
+    with st.container(border=True, key="map-start-tile-depth", gap=None):
+        st.page_link("depth.py", label="What does depth alone do?")
+        st.markdown("Turn one dial from 1 to 48 layers: who is heard, and what is forgotten? Nothing is trained.")
 
 
 @once

@@ -132,6 +132,13 @@ def show_why(issue: Issue) -> None:
         st.caption("Coloured: what the arms change.", text_alignment="center")
     st.subheader("What to do about it", anchor=False)
     st.markdown("\n".join(f"- {line}" for line in remedies))
+    if issue.dial:
+        st.page_link(
+            "depth.py",
+            label="Turn the dial of depth, before training",
+            icon=":material/layers:",
+            query_params=issue.dial,
+        )
     st.markdown("\n".join(f"- [{source.citation}]({source.url})" for source in issue.sources))
 
 
