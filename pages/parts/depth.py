@@ -39,6 +39,8 @@ POLL, CHECKS_PER_SECOND = 0.3, 20
 """Seconds between two looks for further draws, at least; and the looks of all pages together in a second."""
 FIRST_SECONDS = 1.0
 """Seconds for which the figures of the settings before stay in sight, if the first draw takes so long."""
+LEFT_SECONDS = 10.0
+"""Seconds without a look at the draws after which nothing more is asked for."""
 DRAWS = SharedCache(1024)
 """The draws of some sixty settings, for all sessions; the engine keeps more on disk."""
 
@@ -116,6 +118,7 @@ def show_figures(ignored: list[Problem]) -> None:
 
 
 def _follow(state: DepthState, asking: "Asking", ended: bool, ignored: list[Problem]) -> None:
+    asking.ask(state.config)
     number = len(draws_of(state.config))
     if asking.problem:
         st.error(in_markdown(asking.problem), icon=":material/error:")
@@ -160,13 +163,16 @@ class Asking:
 
     config: RunConfig | None = None
     going: bool = False
+    until: float = 0.0
+    """The time after which the page is taken to be left."""
     problem: str = ""
     """The reason why there are no further draws of these settings; empty where there is none."""
     _lock: Lock = field(default_factory=Lock)
 
     def ask(self, config: RunConfig) -> None:
-        """Go on with these settings, and with no earlier ones."""
+        """Go on with these settings, and with no earlier ones, as long as this is called again and again."""
         with self._lock:
+            self.until = time.monotonic() + LEFT_SECONDS
             if config != self.config:
                 self.config, self.problem = config, ""
             if self.going or self.ended(config):
@@ -195,7 +201,7 @@ class Asking:
     def _next(self) -> MeasureDepth | None:
         """The first question without an answer; None where nothing is left to ask, and the thread ends."""
         with self._lock:
-            if self.config is None or self.ended(self.config):
+            if self.config is None or self.ended(self.config) or time.monotonic() > self.until:
                 self.going = False
                 return None
             return _jobs(self.config)[len(draws_of(self.config))]

@@ -10,7 +10,7 @@ import pytest
 
 from engine.foundation.files import DATA_VARIABLE
 from engine.foundation.log import LOG
-from tools import first_visit, gpu, peak, recording
+from tools import depth, first_visit, gpu, peak, recording
 from tools.server import ROOT
 
 
@@ -34,6 +34,14 @@ def test_the_tables_of_a_gpu_are_measured_and_written(tmp_path: Path, monkeypatc
     assert {"nanoGPT TF32", "ours", "ours, eager", "recorded / bare", "eight seeds (ms per step)"} <= set(cells)
     assert not [value for value in cells.values() if isinstance(value, str)], "each was measured"
     assert "| captured and eager | 2 | 0 |" in document.read_text("utf-8")
+
+
+def test_a_draw_of_first_weights_is_timed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(depth, "DEPTHS", (1, 2))
+    monkeypatch.setattr(depth, "DRAWS", 1)
+    monkeypatch.setattr(depth, "set_num_threads", lambda _: None)
+    depth.main([8])
+    assert len(re.findall(r"^\| 8 \| .+ \| \d+\.\d\d \| \d+\.\d\d \|$", capsys.readouterr().out, re.MULTILINE)) == 3
 
 
 def test_the_cost_of_recording_is_measured(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

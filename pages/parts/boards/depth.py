@@ -17,7 +17,7 @@ def depth_panels(lines: Sequence[DepthLine], depth: int, norm: str, *, height: i
     if all(line.draws for line in lines):
         found = [{one.name: one.sentence for one in readings(across(line.draws), depth)} for line in lines]
         sentences = {
-            name: " ".join(filter(None, (line.called(said[name]) for line, said in zip(lines, found, strict=True))))
+            name: "\n".join(filter(None, (line.called(said[name]) for line, said in zip(lines, found, strict=True))))
             for name in found[0]
         }
     at = depth if mark else None

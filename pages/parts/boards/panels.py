@@ -30,7 +30,7 @@ class Panel:
     height: int = 280
     """The height in pixels."""
     note: str = ""
-    """One line of text under the title."""
+    """The lines of text under the title."""
     below: str = ""
     """One line of text under the figure."""
     wide: bool = False
@@ -106,7 +106,7 @@ def as_plain(item: Panel) -> Json:
     figure = json.loads(item.figure.to_json(remove_uids=False))
     figure["layout"].pop("template", None)
     return {
-        "id": item.id, "title": item.title, "alt": item.alt, "height": item.height, "lines": [item.note] if item.note else [],
+        "id": item.id, "title": item.title, "alt": item.alt, "height": item.height, "lines": item.note.splitlines(),
         "words": item.below, "wide": item.wide, "link": both if isinstance(item.link, str) else list(item.link),
         "picks": item.picks, "term": item.term, "figure": figure,
     }  # fmt: skip

@@ -69,7 +69,7 @@ def test_panels_have_question_sentence_and_source_and_name_their_models_where_th
     panels = depth_panels([trained, before], 16, "pre", height=200, mark=False)
     assert [panel.id for panel in panels] == ["depth.roll_out", "depth.token_share", "depth.first_token", "depth.gradient"]  # fmt: skip
     assert panels[1].note == (
-        "Trained: After 16 layers the tokens differ in 50 % of their size. "
+        "Trained: After 16 layers the tokens differ in 50 % of their size.\n"
         "Untrained: After 16 layers the tokens differ in 25 % of their size."
     )
     assert panels[1].below == "Dong et al. 2021"
@@ -77,4 +77,5 @@ def test_panels_have_question_sentence_and_source_and_name_their_models_where_th
     assert panels[1].figure.data[0].line.dash == "dash"
     (alone,) = {panel.note for panel in depth_panels([DepthLine("", [], COLOR)], 16, "pre", height=200, mark=True)}
     assert alone == "Measuring …"
+    assert len(as_plain(panels[0])["lines"]) == 2
     assert all(as_plain(panel)["figure"]["data"] for panel in panels)

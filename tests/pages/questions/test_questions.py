@@ -89,6 +89,7 @@ def test_the_map_has_every_question_veiled_until_it_is_guessed_or_all_are_shown(
     assert {issue.group for issue in ISSUES.values()} == set(GROUPS)
     assert set(links(app)) >= {issue.title for issue in ISSUES.values()}
     assert all(2 <= issue.minutes <= 10 and f"{issue.minutes} min" in said(app) for issue in ISSUES.values())
+    assert links(app)[0] == "What does depth alone do?"
     assert veiled(app) == dict.fromkeys(ISSUES, True)
     assert not [issue.slug for issue in ISSUES.values() if conclusion(issue) in said(app) or "Remedy" in said(app)]
     app.toggle(key="questions.set.found").set_value(True).run()
@@ -156,6 +157,10 @@ def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_p
     assert all(line in unlinked(app) for line in MASK.remedies)
     assert "[causal mask](glossary?term=mask)" in said(app)
     assert MASK.sources[0].url in said(app)
+    assert "Turn the dial of depth, before training" not in links(app)
+    assert "Turn the dial of depth, before training" in links(
+        open_tab(open_page("questions.py", issue="tokens-alike"), "Why")
+    )
     assert all(claim.sentence in unlinked(open_tab(app, "Evidence")) for claim in MASK.claims_of(MASK.arms_of()))
     assert "(glossary?term=" in said(app)
     assert "Mask fault: None → **Missing**" in said(open_tab(app, "How measured"))
