@@ -6,6 +6,7 @@ Processor time of one thread, of which other programs take nothing away: on an i
 import sys
 import time
 from statistics import median
+from typing import Any
 
 from torch import set_num_threads
 
@@ -14,7 +15,7 @@ from engine.analysis.depth.measure import draw
 
 DRAWS = 5
 LENGTHS = (64, 128)
-KINDS = ({}, {"norm": "none"}, {"skips": False, "mlp": False})
+KINDS: tuple[dict[str, Any], ...] = ({}, {"norm": "none"}, {"skips": False, "mlp": False})
 
 
 def seconds(length: int, draws: int, **settings: object) -> list[float]:
