@@ -158,13 +158,15 @@ def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_p
     assert "[causal mask](glossary?term=mask)" in said(app)
     assert MASK.sources[0].url in said(app)
     assert "Turn the dial of depth, before training" not in links(app)
-    assert "Turn the dial of depth, before training" in links(
-        open_tab(open_page("questions.py", issue="tokens-alike"), "Why")
-    )
     assert all(claim.sentence in unlinked(open_tab(app, "Evidence")) for claim in MASK.claims_of(MASK.arms_of()))
     assert "(glossary?term=" in said(app)
     assert "Mask fault: None → **Missing**" in said(open_tab(app, "How measured"))
     assert all(note in unlinked(app) for note in MASK.notes)
+
+
+def test_an_issue_that_untrained_models_show_leads_to_the_dial_of_depth(open_page: Open) -> None:
+    app = open_tab(open_page("questions.py", issue="tokens-alike"), "Why", "tokens-alike")
+    assert links(app)["Turn the dial of depth, before training"] == "depth=8&skips=false&mlp=false"
 
 
 def test_the_arms_say_how_their_rates_were_chosen_and_which_keep_their_own(
