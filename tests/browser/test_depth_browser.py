@@ -26,5 +26,5 @@ def test_dial_sentences_and_figures_stand_on_one_screen_and_follow_a_move(
     page.wait_for_url(re.compile("depth=8"))
     drawn(page, "depth.token_share", before + 1)
     page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
-    in_view(slider, *sentences, *(panel.locator(".plot") for panel in shown))
+    in_view(page.locator(".st-key-depth-dial"), *sentences, *(panel.locator(".plot") for panel in shown))
     fits_the_width(page)
