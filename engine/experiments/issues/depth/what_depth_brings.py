@@ -1,5 +1,7 @@
 """what-depth-brings: how many layers each hop takes, and whether width, time or another learning rate replaces a layer."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Values, difference
@@ -71,7 +73,7 @@ ISSUE = read_issue(
         _one_hop(LONGER, steps=120),
         _one_hop(SMALL_RATE, tuned=False, n_layers=2, learning_rate=0.001),
         _one_hop(MIXED, local_mix=3),
-        _one_hop(CONVOLUTION, pos_encoding="conv", conv_reach=3),
+        replace(_one_hop(CONVOLUTION, pos_encoding="conv", conv_reach=3), extended=True),
         *(_arm(hops, layers) for hops in HOPS for layers in DEPTHS if (hops, layers) not in COMPARED),
     ),
     claims=(
