@@ -17,6 +17,7 @@ from engine.runs.events import ARRAYS, Snapshot, to_json
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run
 from engine.runs.store import Runs
+from engine.tasks import TASKS
 from pages.parts.boards.recorded import FOLDERS, RECORDED, recorded_run
 from tests.golden.record import FILE, config_of, evidence, machine, run_of
 
@@ -50,7 +51,9 @@ def test_links_mean_what_they_meant_and_settings_newer_than_the_record_stand_at_
     assert len(RECORD["links"]) >= 99
     defaults = RunConfig().model_dump(mode="json")
     for link, before in RECORD["links"].items():
-        assert config_of(link) == {**before, "config": defaults | before["config"]}, link
+        config = defaults | before["config"]
+        config["task_settings"] = TASKS[config["task"]].settings().model_dump(mode="json") | config["task_settings"]
+        assert config_of(link) == {**before, "config": config}, link
 
 
 STORED = Path(__file__).parent / "stored_run" / "before_rearrange"
