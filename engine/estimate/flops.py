@@ -24,6 +24,8 @@ def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source
     if stacks == 2:
         fewer = 2 * config.n_layers * config.d_model * config.head_width * (config.n_heads - config.key_heads)
         products += fewer * (length - source) / 2
+    if config.attention_gate and source_length is not None:  # of cross-attention three matrices in five meet the answer
+        products += config.n_layers * config.n_heads * config.head_width * config.d_model * (length - source) / 2
     pairs = length**2 + source**2 + length * source
     attention = config.n_layers * pairs * config.n_heads * config.head_width
     return config.batch_size * (6.0 * products + 12.0 * attention)
