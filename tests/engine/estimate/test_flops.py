@@ -28,6 +28,8 @@ def counted(**settings: Any) -> float:
     {"family": "encoder_decoder"},
     {"family": "decoder", "kv_heads": 2},
     {"family": "encoder_decoder", "kv_heads": 1, "activation": "swiglu", "norm_kind": "rms"},
+    {"family": "decoder", "attention_gate": True},
+    {"family": "encoder_decoder", "attention_gate": True},
 ], ids=lambda settings: "-".join(map(str, settings.values())))  # fmt: skip
 def test_the_whole_step_is_torchs_count_but_for_biases_and_norms(settings: dict[str, Any]) -> None:
     config = tiny_config(**STEP, **settings)
@@ -36,6 +38,7 @@ def test_the_whole_step_is_torchs_count_but_for_biases_and_norms(settings: dict[
     blocks, attentions = (config.n_layers, 2) if source is None else (2 * config.n_layers, 3)
     # q and out, k and v; of an encoder-decoder three attentions in two blocks
     biases = blocks * (attentions * (16 + 4 * config.key_heads) + (1 + config.gated_mlp) * config.mlp_width + 16)
+    biases += (3 if source else 1) * config.n_layers * 16 * config.attention_gate
     scales = blocks * 2 * config.head_width * config.qk_norm
     norms = parts["norm"] * (config.n_layers if config.share_layers else 1)
     tokens = config.batch_size * (LENGTH if source is None else (LENGTH + source) / 2)

@@ -67,6 +67,8 @@ CASES: list[dict[str, Any]] = [
     {"local_mix": 2, "share_layers": True, "norm": "post"},
     *({"qk_norm": True, "pos_encoding": "rope", "family": family} for family in ("decoder", "encoder_decoder")),
     *({**TODAY, "n_heads": 4, "family": family} for family in ("decoder", "encoder_decoder")),
+    *({"softmax_plus_one": True, "attention_gate": True, "pos_encoding": name} for name in ("rope", "alibi", "shaw")),
+    {"softmax_plus_one": True, "attention_gate": True, "family": "encoder_decoder"},
 ]
 
 
