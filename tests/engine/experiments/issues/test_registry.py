@@ -36,6 +36,8 @@ MEASURED = {
     "decorrelated_accuracy": "decorrelated", "unchanged_by_content": "shuffle_meters", "unchanged_by_positions": "shuffle_meters",
     OFTEN: "accuracy_by_position", RARELY: "accuracy_by_position", "table_structure": "table_structure",
     "largest_score": "attention_scores", "attention_entropy": "attention_scores",
+    "first_token_weight": "attention_sinks", "even_first_weight": "attention_sinks", "right_when_asked": "attention_sinks",
+    "first_token_weight_asked": "attention_sinks",
 }  # fmt: skip
 """The measurement by a number that it gives."""
 
