@@ -21,7 +21,8 @@ class DepthNumbers(TypedDict):
     depths: np.ndarray
     """[depth]"""
     lengths: np.ndarray
-    """[length]; none of a model that looks ahead, since its first tokens would not be a shorter sequence."""
+    """[length]; none of a model that looks ahead, since its first tokens would not be a shorter sequence, and none where positions are
+    coupled, since they belong to the task's own sequences."""
     roll_out: np.ndarray
     """The roll-out weight of each position at the last one, [depth, position]."""
     layer_weight: np.ndarray

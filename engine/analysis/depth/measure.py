@@ -77,7 +77,9 @@ def of_run(request: ModelRequest) -> DepthNumbers:
         raise ValueError(f"family is {config.family}; allowed is decoder or encoder, which have a single stack.")
     room = MAX_ATTENTION_WEIGHTS // weights_of_one_sequence(config)
     batch = held_out(request.config).rows(slice(max(1, min(SEQUENCES, room))))
-    lengths = lengths_up_to(shapes(config).length) if keeps_past(config) else ()
+    # Coupled positions say which symbols of the task go together: other tokens, such as 0 1 1 ... 1, have none.
+    alone = keeps_past(config) and config.task_settings.partners(config.seq_len) is None
+    lengths = lengths_up_to(shapes(config).length) if alone else ()
     return measured(model, model, {config.norm: model}, batch, tuple(range(1, config.n_layers + 1)), lengths)
 
 

@@ -198,7 +198,9 @@ def test_a_run_is_measured_after_each_of_its_layers() -> None:
         "the model in memory stays as it was"
     )
 
-    encoder = MeasureRunDepth(replace(request, config=request.config.replace(family="encoder"))).do()
-    assert encoder["first_token"].shape == (3, 0)
+    for changed in ({"family": "encoder"}, {"coupled_positions": True}):
+        found = MeasureRunDepth(replace(request, config=request.config.replace(**changed))).do()
+        assert found["first_token"].shape == (3, 0)
+        assert found["roll_out"].sum(axis=1) == pytest.approx(1)
     with pytest.raises(ValueError, match=r"family is encoder_decoder; allowed is decoder or encoder"):
         MeasureRunDepth(replace(request, config=request.config.replace(family="encoder_decoder"))).do()
