@@ -1,5 +1,7 @@
-"""Prepared configs, in ``presets.toml``: a handful that learn, a handful that fail, each with one sentence on what to look at."""
+"""Prepared configs, in ``presets.toml``: a handful that learn, a handful that fail, each with one sentence on what to look at. In
+``blocks.toml`` the blocks of three years, which change a part of any config."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -39,3 +41,22 @@ class Preset:
 
 
 PRESETS = read_tables(Path(__file__).with_suffix(".toml"), Preset)
+
+
+@dataclass(frozen=True)
+class BlockPreset:
+    slug: str
+    title: str
+    source: str
+    sharing: int
+    """The heads of queries that read one head of keys and values, where the number of heads can be divided by it."""
+    settings: dict[str, Value]
+
+    def changes(self, values: Mapping[str, Value], n_heads: int) -> dict[str, Value]:
+        """The settings that this block changes in a config's flat values, each with its new value."""
+        heads, rest = divmod(n_heads, self.sharing)
+        block = {**self.settings, "kv_heads": None if rest or self.sharing == 1 else heads}
+        return {name: new for name, new in block.items() if values[name] != new}
+
+
+BLOCKS = read_tables(Path(__file__).with_name("blocks.toml"), BlockPreset)

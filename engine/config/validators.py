@@ -26,6 +26,12 @@ def _of_shape(c: ComposedConfig) -> Iterator[tuple[str, str]]:
         yield "family", f"one of {', '.join(families)} for task {c.task}"
     if attends and c.d_head is None and c.d_model % c.n_heads:
         yield "n_heads", f"a divisor of d_model {c.d_model} ({', '.join(map(str, divisors))}), or any with d_head set"
+    if attends and c.n_heads % c.key_heads:
+        yield "kv_heads", f"a divisor of n_heads {c.n_heads}, or auto"
+    if c.depth_scale and c.share_layers:
+        yield "depth_scale", "false with share_layers, since one block stands at every depth"
+    if c.gated and c.family == "cnn":
+        yield "activation", "relu, gelu or none for family cnn, whose convolutions have no gate"
     if c.tie_embeddings:
         same = settings.n_tokens + (c.family == "encoder_decoder") == settings.n_answers(c)
         if not same or settings.token_parts is not None or c.pretrain_steps:

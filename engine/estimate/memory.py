@@ -45,16 +45,18 @@ def _stack_shapes(config: RunConfig, max_positions: int) -> Iterator[tuple[str, 
     yield from (("attention", shape) for shape in stacks * n_blocks * attention)
     yield from (("cross_attention", shape) for shape in (stacks - 1) * n_blocks * attention)
     if config.mlp:
-        dense = dense_shapes(config.d_model, config.mlp_width) + dense_shapes(config.mlp_width, config.d_model)
+        dense = (1 + config.gated) * dense_shapes(config.d_model, config.mlp_width)
+        dense += dense_shapes(config.mlp_width, config.d_model)
         yield from (("mlp", shape) for shape in stacks * n_blocks * dense)
     branches = stacks * (1 + config.mlp) + (stacks - 1)
     norms = {"pre": branches * n_blocks + stacks, "post": branches * n_blocks, "none": 0}[config.norm]
-    yield from 2 * norms * [("norm", (config.d_model,))]
+    yield from norms * config.norm_tensors * [("norm", (config.d_model,))]
 
 
 def _attention_shapes(config: RunConfig) -> list[Shape]:
-    width = config.n_heads * config.head_width
-    shapes = [*3 * dense_shapes(config.d_model, width), *dense_shapes(width, config.d_model)]
+    width, read = config.n_heads * config.head_width, config.key_heads * config.head_width
+    shapes = dense_shapes(config.d_model, width) + 2 * dense_shapes(config.d_model, read)
+    shapes += dense_shapes(width, config.d_model)
     if config.qk_norm:
         shapes += 2 * [(config.head_width,)]
     return [*shapes, (config.n_heads, config.head_width)] if config.attention_score == "additive" else shapes
@@ -174,29 +176,30 @@ class _SavedBytes:
                 self._attention(length, source_length, masked=False, cross=True)
             if c.mlp:
                 self._branch(tokens)
-                # The input of "down"; GELU also saves its own input.
-                self.add(2 if c.activation == "gelu" else 1, tokens, c.mlp_width, self.size)
-                self._weights(2 * c.d_model, c.mlp_width)
+                # The input of "down"; GELU also saves its own input, SwiGLU that and both factors.
+                self.add({"gelu": 2, "swiglu": 4}.get(c.activation, 1), tokens, c.mlp_width, self.size)
+                self._weights((2 + c.gated) * c.d_model, c.mlp_width)
         if c.norm == "pre":
-            self._norm(tokens)
+            self._norm(tokens, c.d_model)
         self.add(tokens, c.d_model, self.size)  # the input of the head or of cross-attention
 
     def _branch(self, tokens: int) -> None:
         """A residual branch: the input of its first layer, its norm, its dropout mask."""
         self.add(tokens, self.config.d_model, self.size)
         if self.config.norm != "none":
-            self._norm(tokens)
+            self._norm(tokens, self.config.d_model)
         if self.drops:
             self.add(tokens, self.config.d_model)
 
-    def _norm(self, tokens: int) -> None:
-        """A layer norm's input, mean and deviation."""
-        self.add(tokens, self.config.d_model, self.wide)
-        self.add(2, tokens, self.wide)
+    def _norm(self, vectors: int, width: int) -> None:
+        """A layer norm's input, mean and deviation; of an RMSNorm, where torch has no kernel of its own for it, input, size, and the
+        input divided by it."""
+        self.add(vectors, 2 * width + 1 if self.config.norm_kind == "rms" else width + 2, self.wide)
 
     def _attention(self, length: int, keys: int, *, masked: bool, cross: bool) -> None:
         c, queries = self.config, self.batch * length
-        self._weights(4 * c.d_model, self.width)
+        read = c.key_heads * c.head_width
+        self._weights(2 * c.d_model, self.width + read)
         self.add(queries, self.width, self.size)  # the mixed values, read by the output projection
         self.add(self.batch * keys, self.width, self.size)  # v
         if c.attention_score != "additive":
@@ -205,8 +208,7 @@ class _SavedBytes:
             # q and k before they are divided by their lengths, and one over the lengths.
             self.add(queries + self.batch * keys, self.width + c.n_heads, self.wide)
         if c.qk_norm:
-            # q and k before they are normalised, and the mean and deviation of each.
-            self.add(queries + self.batch * keys, self.width + 2 * c.n_heads, self.wide)
+            self._norm(queries * c.n_heads + self.batch * keys * c.key_heads, c.head_width)
         if runs_fused(c, cross=cross):
             self.add(STATISTIC, queries, c.n_heads)  # log of the softmax's denominator
             if self.has_bias and not cross and masked:  # the kernel keeps the bias and the mask as one tensor

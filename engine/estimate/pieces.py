@@ -55,7 +55,7 @@ def layer_bytes(config: RunConfig, rows: int, length: int, *, written_out: bool)
         return wide * tokens * config.d_model * PASSING[config.family]
     width = config.n_heads * config.head_width
     attention = size * (10 if config.qk_norm else 6) * width
-    mlp = size * (2 * config.mlp_width if config.mlp else 0)
+    mlp = size * ((4 if config.gated else 2) * config.mlp_width if config.mlp else 0)
     held = tokens * (5 * wide * config.d_model + max(attention, mlp))
     if written_out:
         pairs = config.n_heads * length**2 * wide

@@ -86,6 +86,10 @@ def _general(c: RunConfig) -> Iterator[str]:
         yield f"Randomized positions do nothing here: {c.pos_encoding} does not read the numbers of positions."
     if attends and acts_on == "rotation" and c.attention_score == "additive":
         yield "Rotated queries and keys make a score of offsets in a product only: with an additive score they do not."
+    if c.depth_scale and c.norm != "pre":
+        yield "The division of norms by depth does nothing here: it is one of pre-LN."
+    if attends and c.value_residual and c.n_layers == 1:
+        yield "A value residual does nothing in one layer: it goes from the first layer to later ones."
     if attends and c.qk_norm and c.attention_score == "cosine":
         yield "QK-norm changes little here: a cosine brings queries and keys to one length anyway."
     if attends and c.qk_norm and c.head_width <= 2:

@@ -9,11 +9,13 @@ from torch.nn.functional import scaled_dot_product_attention
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.model.activations import ActivationCache, record
-from engine.model.layers import Dropout
+from engine.model.layers import Dropout, norm_layer
 from engine.model.masks import Mask
 from engine.model.precision import lowered, widened
 
 Pair = tuple[Tensor, Tensor]
+FirstValues = list[Tensor]
+"""The values of the first layer of a pass through a stack, [batch, head, position, d_head]; empty before that layer."""
 
 
 def _unit(t: Tensor) -> Tensor:
@@ -72,19 +74,25 @@ class Attention(nn.Module):
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2; ``d_head`` is free. With ``qk_norm`` each query and each
     key of a head goes through a LayerNorm with a learned scale and no bias (Henry et al. 2020, Query-Key Normalization for
     Transformers; in this form Dehghani et al. 2023, Scaling Vision Transformers to 22 Billion Parameters, section 2).
+
+    With ``kv_heads`` a head of keys and values is read by a group of query heads that stand side by side (Ainslie et al. 2023, GQA:
+    Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints, section 2.2). With ``value_residual`` s, the values
+    of self-attention in each layer l after the first are (1 - s) V_l + s V_1 (Zhou et al. 2024, Value Residual Learning; with s = 1 all
+    layers have the first one's values, their SVFormer).
     """
 
     def __init__(self, config: RunConfig) -> None:
         super().__init__()
-        width = config.n_heads * config.head_width
-        self.n_heads = config.n_heads
+        width, read = config.n_heads * config.head_width, config.key_heads * config.head_width
+        self.n_heads, self.d_head = config.n_heads, config.head_width
+        self.value_residual = config.value_residual
         self.prepare = PREPARE[config.attention_score]
         self.fused = config.attention_impl == "fused"
         self.q = nn.Linear(config.d_model, width)
-        self.k = nn.Linear(config.d_model, width)
-        self.v = nn.Linear(config.d_model, width)
-        self.q_norm = nn.LayerNorm(config.head_width, bias=False) if config.qk_norm else None
-        self.k_norm = nn.LayerNorm(config.head_width, bias=False) if config.qk_norm else None
+        self.k = nn.Linear(config.d_model, read)
+        self.v = nn.Linear(config.d_model, read)
+        self.q_norm = norm_layer(config, config.head_width, bias=False) if config.qk_norm else None
+        self.k_norm = norm_layer(config, config.head_width, bias=False) if config.qk_norm else None
         self.pattern = Pattern(config)
         self.out = nn.Linear(width, config.d_model)
 
@@ -97,12 +105,14 @@ class Attention(nn.Module):
         positions: Positions,
         cache: ActivationCache | None = None,
         name: str = "",
+        first_values: FirstValues | None = None,
     ) -> Tensor:
         """[batch, query, d_model] and [batch, key, d_model] -> [batch, query, d_model].
 
         ``positions`` are those of queries and keys alike: only self-attention gets an encoding that uses them.
         """
-        q, k, v = self.project(x, memory)
+        q, k, v = self.project(x, memory, first_values)
+        k, v = self.for_each_query(k), self.for_each_query(v)
         record(cache, f"{name}.q", q)
         record(cache, f"{name}.k", k)
         record(cache, f"{name}.v", v)
@@ -129,14 +139,31 @@ class Attention(nn.Module):
         record(cache, f"{name}.out", out)
         return out
 
-    def project(self, x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values, [batch, head, length, d_head] each; with ``qk_norm`` queries and keys are normalised."""
-        q, k = self.split(self.q(x), self.q_norm), self.split(self.k(memory), self.k_norm)
-        return q, k, self.split(self.v(memory))
+    def project(
+        self, x: Tensor, memory: Tensor, first_values: FirstValues | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values, [batch, head, length, d_head] each, of keys and values ``kv_heads``; with ``qk_norm`` queries and keys
+        are normalised. ``first_values`` are mixed into the values, or get those of the first layer."""
+        q, k, v = (
+            self.split(self.q(x), self.q_norm),
+            self.split(self.k(memory), self.k_norm),
+            self.split(self.v(memory)),
+        )
+        if self.value_residual and first_values is not None:
+            if first_values:
+                v = v.lerp(first_values[0], self.value_residual)
+            else:
+                first_values.append(v)
+        return q, k, v
+
+    def for_each_query(self, t: Tensor) -> Tensor:
+        """Keys or values of ``kv_heads`` heads as each query head reads them, [batch, head, length, d_head]."""
+        group = self.n_heads // t.shape[1]
+        return t if group == 1 else t.repeat_interleave(group, dim=1)
 
     def split(self, t: Tensor, norm: nn.Module | None = None) -> Tensor:
         """[batch, length, head * d_head] -> [batch, head, length, d_head], with ``norm`` applied to each vector [d_head]."""
-        heads = t.view(*t.shape[:2], self.n_heads, -1)
+        heads = t.view(*t.shape[:2], -1, self.d_head)
         return (heads if norm is None else lowered(norm(widened(heads)))).transpose(1, 2)
 
 

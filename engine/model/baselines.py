@@ -17,7 +17,7 @@ from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import Positions
 from engine.model.activations import ActivationCache, record
 from engine.model.block import ACTIVATIONS, Residual
-from engine.model.layers import Dropout, token_embedding
+from engine.model.layers import Dropout, norm_layer, token_embedding
 from engine.model.precision import in_input_precision
 from engine.settings.architectures import KERNEL
 
@@ -114,8 +114,8 @@ class Convolutions(nn.Module):
 
     def __init__(self, config: RunConfig) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(ConvolutionLayer(config, 2**number) for number in range(config.n_layers))
-        self.norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
+        self.layers = nn.ModuleList(ConvolutionLayer(config, number) for number in range(config.n_layers))
+        self.norm = norm_layer(config, config.d_model) if config.norm == "pre" else nn.Identity()
 
     def forward(self, x: Tensor, cache: ActivationCache | None = None) -> Tensor:
         for layer_number, layer in enumerate(self.layers):
@@ -127,12 +127,13 @@ class Convolutions(nn.Module):
 class ConvolutionLayer(nn.Module):
     """One residual branch, [batch, length, d_model] -> the same."""
 
-    def __init__(self, config: RunConfig, dilation: int) -> None:
+    def __init__(self, config: RunConfig, layer: int) -> None:
         super().__init__()
+        dilation = 2**layer
         self.reach = (KERNEL - 1) * dilation
         self.weights = nn.Conv1d(config.d_model, config.d_model, KERNEL, dilation=dilation)
         self.activation = ACTIVATIONS[config.activation]
-        self.residual = Residual(config)
+        self.residual = Residual(config, layer)
 
     def forward(self, x: Tensor) -> Tensor:
         read = self.residual.before(x).transpose(1, 2)  # [batch, length, d_model] -> [batch, d_model, length]

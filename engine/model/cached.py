@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.encodings.base.layer import PositionalEncoding, Positions
-from engine.model.attention import Attention, joined_bias
+from engine.model.attention import Attention, FirstValues, joined_bias
 from engine.model.block import NOWHERE, Block
 from engine.model.masks import Mask, causal_mask
 from engine.model.precision import in_input_precision, lowered_dtype
@@ -19,7 +19,7 @@ from engine.model.transformer import Transformer
 
 @dataclass
 class KeyValueCache:
-    """The cached tensors: keys and values of every layer so far, [batch, head, position, d_head] each; the embedded tokens
+    """The cached tensors: keys and values of every layer so far, [batch, kv_head, position, d_head] each; the embedded tokens
     that the encoding still reads, [batch, position, d_model]; and the encoder's output of an encoder-decoder,
     [batch, source position, d_model]."""
 
@@ -57,11 +57,14 @@ def cached_logits(
     read = _recent(stack.encoding, model.embedding(tokens), cache)
     x = stack.encoding.add_to_embedding(read, at[len(at) - read.shape[1] :])[:, -new:]
     mask = causal_mask(new, "none", None, x.device, lowered_dtype(x)) if new > 1 else None
+    first_values: FirstValues = []
     for layer in range(stack.depth):
         block = cast(Block, stack.blocks[layer % len(stack.blocks)])
         encoding = cast(PositionalEncoding, stack.encodings[layer % len(stack.encodings)])
         read = block.attention_residual.before(x)
-        x = block.attention_residual.after(x, _attend(block.attention, encoding, read, mask, cache, layer, at))
+        x = block.attention_residual.after(
+            x, _attend(block.attention, encoding, read, mask, cache, layer, at, first_values)
+        )
         if block.cross is not None and block.cross_residual is not None and cache.memory is not None:
             read = block.cross_residual.before(x)
             x = block.cross_residual.after(x, block.cross(read, cache.memory, None, NOWHERE, at))
@@ -89,12 +92,13 @@ def _attend(
     cache: KeyValueCache,
     layer: int,
     positions: Positions,
+    first_values: FirstValues,
 ) -> Tensor:
     """The new queries attend to all keys so far, which stand at ``positions``, [batch, new, d_model] -> the same."""
     here = positions[cache.length :]
-    q, k, v = attention.project(x, x)
+    q, k, v = attention.project(x, x, first_values)
     q, k = attention.prepare(encoding.rotate(q, here), encoding.rotate_keys(k, here))
-    keys, values = cache.extend(layer, k, v)
+    keys, values = map(attention.for_each_query, cache.extend(layer, k, v))
     bias = joined_bias(encoding.score_bias(q, keys, here, positions), mask)
     _, _, pattern = attention.pattern(q, keys, bias, mask)
     mixed = pattern @ values

@@ -21,6 +21,14 @@ def token_embedding(config: RunConfig, n_tokens: int) -> nn.Embedding | SummedEm
     return rows if parts is None else SummedEmbedding(rows, parts)
 
 
+def norm_layer(config: RunConfig, width: int, *, bias: bool = True) -> nn.LayerNorm | nn.RMSNorm:
+    """The norm of a config over vectors [..., width]; an RMSNorm never has a bias (Zhang and Sennrich 2019, Root Mean Square Layer
+    Normalization, equation 4)."""
+    if config.norm_kind == "rms":
+        return nn.RMSNorm(width, eps=1e-5)  # LayerNorm's
+    return nn.LayerNorm(width, bias=bias)
+
+
 def positional_encoding(config: RunConfig, *, max_positions: int, causal: bool) -> PositionalEncoding:
     """The positional encoding of a config, one layer module with its first weights.
 

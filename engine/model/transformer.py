@@ -5,8 +5,9 @@ from torch import Tensor, nn
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.model.activations import ActivationCache, record
+from engine.model.attention import FirstValues
 from engine.model.block import Block
-from engine.model.layers import Dropout, PositionDropout, positional_encoding, token_embedding
+from engine.model.layers import Dropout, PositionDropout, norm_layer, positional_encoding, token_embedding
 from engine.model.masks import causal_mask, padding_mask
 from engine.model.precision import in_input_precision, lowered, lowered_dtype
 
@@ -27,14 +28,14 @@ class Stack(nn.Module):
         self.causal = name == "decoder"
         self.mask_fault = config.mask_fault
         n_blocks = 1 if config.share_layers else config.n_layers
-        self.blocks = nn.ModuleList(Block(config, cross=cross) for _ in range(n_blocks))
+        self.blocks = nn.ModuleList(Block(config, layer, cross=cross) for layer in range(n_blocks))
         self.encodings = nn.ModuleList(
             positional_encoding(config, max_positions=max_positions, causal=self.causal)
             for _ in range(n_blocks if config.encoding.per_layer else 1)
         )
         self.dropout = Dropout(config.dropout)
         self.position_dropout = PositionDropout(config.position_dropout)
-        self.norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
+        self.norm = norm_layer(config, config.d_model) if config.norm == "pre" else nn.Identity()
 
     @property
     def encoding(self) -> PositionalEncoding:
@@ -59,10 +60,11 @@ class Stack(nn.Module):
         mask = padding_mask(token_mask, dtype)
         if self.causal:
             mask = causal_mask(len(positions), self.mask_fault, token_mask, x.device, dtype)
+        first_values: FirstValues = []
         for layer in range(self.depth):
             block = self.blocks[layer % len(self.blocks)]
             encoding = self.encodings[layer % len(self.encodings)]
-            x = block(x, mask, encoding, positions, source, cache, f"{self.name}.{layer}")
+            x = block(x, mask, encoding, positions, source, cache, f"{self.name}.{layer}", first_values)
         return self.norm(x)  # type: ignore[no-any-return]
 
 

@@ -181,7 +181,9 @@ def _far_off(c: RunConfig) -> Iterator[NextStep]:
 
 def _deeper(config: RunConfig) -> dict[str, Any]:
     """Two layers with four heads and 1,000 steps: reversing six symbols with RoPE then ends at .77 to .91 in place of .51."""
-    wanted = {"n_layers": 2, "n_heads": max(4, config.n_heads), "steps": max(1000, config.steps)}
+    heads = max(4, config.n_heads)
+    shared = config.kv_heads if heads % config.key_heads == 0 else None
+    wanted = {"n_layers": 2, "n_heads": heads, "kv_heads": shared, "steps": max(1000, config.steps)}
     settings = config.flat()
     return {name: value for name, value in wanted.items() if settings[name] != value}
 

@@ -53,8 +53,7 @@ def _convolutions(config: BaseConfig) -> Iterator[PartShape]:
     for _ in range(config.n_layers):
         yield from (("convolution", (config.d_model, config.d_model, KERNEL)), ("convolution", (config.d_model,)))
     norms = {"pre": config.n_layers + 1, "post": config.n_layers, "none": 0}[config.norm]
-    for _ in range(norms):
-        yield from (("norm", (config.d_model,)), ("norm", (config.d_model,)))
+    yield from norms * config.norm_tensors * [("norm", (config.d_model,))]
 
 
 def receptive_field(config: BaseConfig) -> int:

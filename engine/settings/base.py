@@ -38,7 +38,10 @@ class BaseConfig(Parameters):
         None, "Head width (d_head)", "Numbers in each head's query and key. Auto: d_model / heads.",
         group="Shape", ge=1, le=512,
     )
-    d_ff: int | None = setting(None, "MLP width (d_ff)", "Hidden units of the MLP. Auto: twice d_model.", group="Shape", ge=1, le=8192)
+    d_ff: int | None = setting(
+        None, "MLP width (d_ff)", "Hidden units of the MLP. Auto: twice d_model. SwiGLU has two thirds of them.",
+        group="Shape", ge=1, le=8192,
+    )
 
     pos_encoding: str = setting("learned", "Positional encoding", "How the model is told where a token stands.", group="Encoding")
     token_init_std: float = setting(
@@ -69,6 +72,15 @@ class BaseConfig(Parameters):
         },
     )
     qk_norm: bool = setting(False, "QK-norm", "LayerNorm of each query and key of a head before they are compared.", group="Attention")
+    kv_heads: int | None = setting(
+        None, "Key and value heads",
+        "So many heads of keys and values, each read by as many heads of queries (grouped queries). Auto: one for each head.",
+        group="Attention", ge=1, le=64,
+    )
+    value_residual: float = setting(
+        0.0, "Value residual", "Share of the first layer's values in the values of each later layer; one half is usual.",
+        group="Attention", ge=0.0, le=1.0,
+    )
     attention_impl: Literal["fused", "materialised"] = setting(
         "fused", "Implementation", "One fused kernel, or the scores written out as a matrix. Same numbers.",
         group="Attention", labels={"fused": "Fused", "materialised": "Materialised"},
@@ -78,15 +90,22 @@ class BaseConfig(Parameters):
         "pre", "Normalisation", "LayerNorm before each branch, after each sum, or nowhere.", group="Block",
         labels={"pre": "Pre-LN", "post": "Post-LN", "none": "None"},
     )
+    norm_kind: Literal["layer", "rms"] = setting(
+        "layer", "Kind of norm", "RMSNorm divides by the size alone: it subtracts no mean and adds no bias. QK-norm is of this kind, too.",
+        group="Block", labels={"layer": "LayerNorm", "rms": "RMSNorm"},
+    )
+    depth_scale: bool = setting(
+        False, "Norm by depth", "With pre-LN, each norm is divided by the square root of its layer's number.", group="Block"
+    )
     skips: bool = setting(True, "Skip connections", "Add each branch to its input.", group="Block")
     residual_scale: float = setting(
         1.0, "Residual scale", "Multiplies each branch; 1/√(2·depth) keeps the sum's size.", group="Block",
         ge=0.0, le=2.0,
     )
     mlp: bool = setting(True, "MLP", "The dense layers after attention in each block.", group="Block")
-    activation: Literal["relu", "gelu", "none"] = setting(
-        "gelu", "Activation", "The MLP's nonlinearity.", group="Block",
-        labels={"relu": "ReLU", "gelu": "GELU", "none": "None (linear)"},
+    activation: Literal["relu", "gelu", "swiglu", "none"] = setting(
+        "gelu", "Activation", "The MLP's nonlinearity. SwiGLU has a third matrix, and two thirds of the hidden units: as many weights.",
+        group="Block", labels={"relu": "ReLU", "gelu": "GELU", "swiglu": "SwiGLU", "none": "None (linear)"},
     )
     dropout: float = setting(0.0, "Dropout", "Share of values dropped while training.", group="Block", ge=0.0, le=0.9)
     share_layers: bool = setting(False, "Layers shared", "One block's weights used at every depth.", group="Block")
@@ -167,6 +186,22 @@ class BaseConfig(Parameters):
         return self.d_head or self.d_model // self.n_heads
 
     @property
+    def key_heads(self) -> int:
+        """The number of heads of keys and values."""
+        return self.kv_heads or self.n_heads
+
+    @property
+    def norm_tensors(self) -> int:
+        """The number of learned vectors of a norm: scale and bias, or the scale alone."""
+        return 1 if self.norm_kind == "rms" else 2
+
+    @property
+    def gated(self) -> bool:
+        """Whether the MLP has a gate, which is a third matrix."""
+        return self.activation == "swiglu"
+
+    @property
     def mlp_width(self) -> int:
         """Hidden units of the MLP."""
-        return self.d_ff or 2 * self.d_model
+        width = self.d_ff or 2 * self.d_model
+        return max(1, round(2 * width / 3)) if self.gated else width

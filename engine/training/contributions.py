@@ -94,8 +94,11 @@ def branches_in(cache: ActivationCache, stack: Stack) -> Iterator[Branch]:
 
 
 def before_norm(norm: nn.Module, read: Tensor, along: Tensor, constant: Tensor) -> tuple[Tensor, Tensor]:
-    """The direction ``along`` [position, d_model] as seen before a LayerNorm that reads ``read`` [position, d_model], and the constant
+    """The direction ``along`` [position, d_model] as seen before a norm that reads ``read`` [position, d_model], and the constant
     [position] with the contribution of the norm's bias. Without a norm, both as they are."""
+    if isinstance(norm, nn.RMSNorm):
+        size = (read.float().square().mean(dim=-1, keepdim=True) + (norm.eps or 0.0)).sqrt()
+        return along * norm.weight.float() / size, constant
     if not isinstance(norm, nn.LayerNorm):
         return along, constant
     scaled = along * norm.weight.float()

@@ -53,7 +53,7 @@ def _take_from(layer: nn.Module, part: Part) -> None:
             residual.skip = False
     elif part.kind == "norm":
         for residual in residuals:
-            residual.norm = nn.Identity()
+            residual.norm, residual.norm_scale = nn.Identity(), 1.0
     elif isinstance(layer, Block) and part.kind == "mlp":
         layer.mlp = layer.mlp_residual = None
     elif isinstance(layer, Block) and part.kind == "head":

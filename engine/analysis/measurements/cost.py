@@ -111,7 +111,7 @@ def next_token(model: Transformer | Baseline, inputs: Tensor) -> Callable[[], in
 
 
 def _cached_step(model: Transformer, inputs: Tensor) -> Callable[[], int]:
-    config, past_shape = model.config, (inputs.size(0), model.config.n_heads, inputs.size(1) - 1)
+    config, past_shape = model.config, (inputs.size(0), model.config.key_heads, inputs.size(1) - 1)
     # The values in the cache do not affect its cost.
     past = torch.zeros(*past_shape, config.head_width, device=inputs.device, dtype=product_dtype(config))
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from engine.config.presets import PRESETS
+from engine.config.presets import BLOCKS, PRESETS
 from engine.config.run_config import RunConfig, changes_between
 from engine.runs.run import Run
+from engine.settings.architectures import ARCHITECTURES
 from engine.settings.errors import ConfigError
 from engine.settings.fields import Setting
 from engine.tasks import BY_GROUP, TASKS
@@ -132,8 +133,27 @@ def _folded() -> list[Setting]:
 def _widgets(group: str, rows: Iterable[Setting]) -> None:
     if group == "Faults":
         st.caption("Break the model on purpose: getting these details wrong is how one learns them.")
+    if group == "Block":
+        _blocks()
     for row in rows:
         SETTINGS.widget(row.name)
+
+
+def _blocks() -> None:
+    """The blocks of three years: one click each, beside it the settings that it changes."""
+    values, rows = SETTINGS.requested(), SETTINGS.rows()
+    if not ARCHITECTURES[values["family"]].attends:
+        return
+    for block in BLOCKS.values():
+        changes = block.changes(values, values["n_heads"])
+        if all(map(_free, changes)):
+            words = ", ".join(f"{rows[name].label} {rows[name].words(new)}" for name, new in changes.items())
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.button(
+                    block.title, key=f"lab.block.{block.slug}", help=block.source, disabled=not changes,
+                    on_click=SETTINGS.put, args=(changes,),
+                )  # fmt: skip
+                st.caption(f"changes {words}" if changes else "as it is now")
 
 
 def _heading(group: str, rows: Iterable[Setting]) -> str:
@@ -323,6 +343,8 @@ def _trains(config: RunConfig, kind: StackPart) -> Json | None:
         label, sets = f"Train with one {kind.noun} fewer", {kind.fewer: getattr(config, kind.fewer) - 1}
         if kind.fewer == "n_heads":  # the others keep their width
             sets["d_head"] = config.head_width
+            if sets["n_heads"] % config.key_heads:  # they can no longer be shared in equal groups
+                sets["kv_heads"] = None
     else:
         return None
     return {"label": label, "set": sets} if all(map(_free, sets)) else None

@@ -11,7 +11,8 @@ from engine.tasks import TASKS
 from pages.parts.charts.experiments.arms import ROLE_COLORS, goes_without_saying
 
 BY_NAME = {
-    "norm": "norm", "skips": "skip", "residual_scale": "skip", "mlp": "mlp", "activation": "mlp", "d_ff": "mlp",
+    "norm": "norm", "norm_kind": "norm", "depth_scale": "norm", "skips": "skip", "residual_scale": "skip", "mlp": "mlp",
+    "activation": "mlp", "d_ff": "mlp",
     "n_heads": "attention", "d_head": "attention", "family": "attention", "n_layers": "stack", "share_layers": "stack",
     "d_model": "stack", "dropout": "stack",
 }  # fmt: skip
@@ -82,7 +83,7 @@ def _rows(config: RunConfig) -> list[tuple[str, str]]:
     """The rows of the drawing from the answer down to the task, against the flow of the data."""
     heads = f"{config.n_heads} head{'s' if config.n_heads > 1 else ''}"
     attention = "Causal attention" if config.family == "decoder" else "Attention"
-    norm = [("norm", "LayerNorm")] if config.norm != "none" else []
+    norm = [("norm", "RMSNorm" if config.norm_kind == "rms" else "LayerNorm")] if config.norm != "none" else []
     skip = [("skip", "+ skip")] if config.skips else []
     mlp = [("mlp", "MLP")] if config.mlp else []
     layers = [layer for layer in ([("attention", f"{attention}, {heads}")], mlp) if layer]
