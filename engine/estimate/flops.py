@@ -11,7 +11,8 @@ def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source
     """FLOPs of a step on [batch_size, length], given the parameters by part.
 
     Look-ups cost nothing, but a tied embedding is also the head; a shared block counts at every depth. Of an encoder-decoder, which reads
-    ``source_length`` tokens, half of the blocks' weights meet the source: those of the encoder, and keys and values of cross-attention.
+    ``source_length`` tokens, half of the blocks' weights meet the source: those of the encoder, and keys and values of cross-attention. Where
+    heads share keys and values these are fewer.
     """
     head = parts["head"] + (parts["embedding"] if config.tie_embeddings else 0)
     blocks = sum(count for part, count in parts.items() if part not in ("embedding", "encoding", "head"))
@@ -20,6 +21,9 @@ def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source
     times = config.n_layers if config.share_layers else 1
     source, stacks = (0, 1) if source_length is None else (source_length, 2)
     products = blocks * times * (length + source) / stacks + head * length
+    if stacks == 2:
+        fewer = 2 * config.n_layers * config.d_model * config.head_width * (config.n_heads - config.key_heads)
+        products += fewer * (length - source) / 2
     pairs = length**2 + source**2 + length * source
     attention = config.n_layers * pairs * config.n_heads * config.head_width
     return config.batch_size * (6.0 * products + 12.0 * attention)

@@ -18,7 +18,7 @@ from math import prod
 from engine.config.run_config import RunConfig
 from engine.estimate.encoding_costs import cost_of, kept_bytes
 from engine.estimate.layout import Shapes
-from engine.settings.costs import BYTES, INDEX, MIXED, WEIGHT_BYTES, Memory, Shape, dense_shapes
+from engine.settings.costs import BYTES, INDEX, MIXED, SINGLE, WEIGHT_BYTES, Memory, Shape, dense_shapes
 
 STATISTIC = 4
 """Bytes of a log-sum-exp, a log-probability or a count of answers: float32 at any precision."""
@@ -94,7 +94,7 @@ def has_formula(config: RunConfig) -> bool:
 
     It is unknown where fused attention meets dropout or a learned bias, and for recurrent layers and convolutions: there the
     device's library chooses among kernels that save different tensors; and for an encoding whose cost is not measured. What a measured
-    encoding keeps is an upper estimate, where it keeps anything; all else is exact.
+    encoding keeps is an upper estimate, where it keeps anything, and so is an RMSNorm on a GPU; all else is exact.
     """
     settings = config.encoding_settings
     if not config.architecture.attends or cost_of(config) is None:
@@ -192,9 +192,12 @@ class _SavedBytes:
             self.add(tokens, self.config.d_model)
 
     def _norm(self, vectors: int, width: int) -> None:
-        """A layer norm's input, mean and deviation; of an RMSNorm, where torch has no kernel of its own for it, input, size, and the
-        input divided by it."""
-        self.add(vectors, 2 * width + 1 if self.config.norm_kind == "rms" else width + 2, self.wide)
+        """A layer norm's input, mean and deviation; of an RMSNorm, in single precision at any ``dtype``, input, size, and the input
+        divided by it. A GPU has a kernel of its own for RMSNorm that keeps less."""
+        if self.config.norm_kind == "rms":
+            self.add(vectors, 2 * width + 1, SINGLE)
+        else:
+            self.add(vectors, width + 2, self.wide)
 
     def _attention(self, length: int, keys: int, *, masked: bool, cross: bool) -> None:
         c, queries = self.config, self.batch * length

@@ -19,7 +19,7 @@ from tests.tables import tables_beside
 
 CASES = tables_beside(__file__)
 
-ROOMY = {"task": "k_back", "d_head": 8, "seq_len": 96, "attention_impl": "materialised"}
+ROOMY = {"task": "k_back", "n_heads": 6, "d_head": 8, "seq_len": 96, "attention_impl": "materialised"}
 """A config in which every other setting may take nearly any value."""
 ROOM = {"lookup": {"seq_len": 6}}
 """Where a task has no room for so many symbols."""

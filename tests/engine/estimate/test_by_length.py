@@ -21,3 +21,4 @@ def test_at_a_runs_own_length_it_is_the_runs_prediction_and_the_cache_grows_by_t
 
     config = read_plan({"d_model": 48, "n_layers": 3, "batch_size": 2}).config("fused", 64)
     assert cache_bytes_at(config, 101) - cache_bytes_at(config, 100) == 2 * (2 * 3 * 48 * 4)
+    assert 4 * cache_bytes_at(config.replace(kv_heads=1), 100) == cache_bytes_at(config, 100)

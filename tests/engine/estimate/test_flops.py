@@ -26,13 +26,16 @@ def counted(**settings: Any) -> float:
     {"family": "decoder", "qk_norm": True},
     {"family": "decoder", "share_layers": True},
     {"family": "encoder_decoder"},
+    {"family": "decoder", "kv_heads": 2},
+    {"family": "encoder_decoder", "kv_heads": 1, "activation": "swiglu", "norm_kind": "rms"},
 ], ids=lambda settings: "-".join(map(str, settings.values())))  # fmt: skip
 def test_the_whole_step_is_torchs_count_but_for_biases_and_norms(settings: dict[str, Any]) -> None:
     config = tiny_config(**STEP, **settings)
     source = SOURCE_LENGTH if config.family == "encoder_decoder" else None
     parts = count_parameters(config, Shapes(N_TOKENS, N_OUTPUTS, LENGTH, source, LENGTH))
-    blocks, attentions = (config.n_layers, 4) if source is None else (2 * config.n_layers, 6)
-    biases = blocks * (attentions * 16 + config.mlp_width + 16)
+    blocks, attentions = (config.n_layers, 2) if source is None else (2 * config.n_layers, 3)
+    # q and out, k and v; of an encoder-decoder three attentions in two blocks
+    biases = blocks * (attentions * (16 + 4 * config.key_heads) + (1 + config.gated) * config.mlp_width + 16)
     scales = blocks * 2 * config.head_width * config.qk_norm
     norms = parts["norm"] * (config.n_layers if config.share_layers else 1)
     tokens = config.batch_size * (LENGTH if source is None else (LENGTH + source) / 2)

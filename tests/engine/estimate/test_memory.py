@@ -21,6 +21,7 @@ from engine.tasks import TASKS
 from engine.training.evaluation import forward, loss_of
 from engine.training.measured_memory import Saved, measure_memory, saved_for_backward
 from engine.training.train import begin
+from tests.engine.tiny import TODAY
 
 SHAPES = [
     {"batch_size": 4, "seq_len": 9, "d_model": 16, "n_heads": 2, "n_layers": 1},
@@ -135,9 +136,26 @@ def test_other_scores_families_faults_and_padding_are_predicted_too(name: str, d
         assert_predicted(config, source_length=7 if family == "encoder_decoder" else None, padded=padded)
 
 
+@pytest.mark.parametrize("impl", ["fused", "materialised"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "bfloat16_mixed"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *({"norm_kind": "rms", "norm": norm, "qk_norm": norm == "post"} for norm in ("pre", "post", "none")),
+        {"activation": "swiglu"}, {"kv_heads": 1, "attention_score": "cosine"}, {"kv_heads": 2, "qk_norm": True},
+        {"depth_scale": True}, {"value_residual": 0.5}, {"value_residual": 1.0}, TODAY, {**TODAY, "family": "encoder_decoder"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_the_blocks_of_later_years_are_predicted_too(settings: dict[str, Any], dtype: str, impl: str) -> None:
+    config = parse({"pos_encoding": "nope", **SHAPES[1], **settings, "dtype": dtype, "attention_impl": impl})
+    assert_predicted(config, source_length=7 if config.family == "encoder_decoder" else None)
+
+
 OPTIMIZED = ({}, {"family": "encoder_decoder", "pos_encoding": "rope"}, {"dtype": "bfloat16"},
              {"dtype": "bfloat16_mixed", "share_layers": True, "n_layers": 2}, {"family": "gru", "n_layers": 3},
-             {"family": "lstm", "norm": "post"}, {"family": "cnn", "norm": "none"})  # fmt: skip
+             {"family": "lstm", "norm": "post"}, {"family": "cnn", "norm": "none"},
+             {**TODAY, "n_heads": 4, "n_layers": 2}, {"family": "cnn", "norm_kind": "rms", "depth_scale": True})  # fmt: skip
 
 
 @pytest.mark.parametrize(

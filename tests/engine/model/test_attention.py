@@ -14,7 +14,7 @@ from engine.model.attention import Attention
 from engine.model.layers import Dropout
 from engine.model.masks import causal_mask, padding_mask
 from engine.model.transformer import Transformer
-from tests.engine.tiny import LENGTH, given_to, tiny_model, tokens
+from tests.engine.tiny import LENGTH, TODAY, given_to, tiny_model, tokens
 
 COMPARE: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
     "scaled_dot": lambda q, k, w: q @ k / math.sqrt(len(q)),
@@ -96,6 +96,23 @@ def test_with_qk_norm_no_score_outgrows_the_head_however_large_the_weights_are()
     assert largest[True] <= math.sqrt(16 / 4) < 100 < largest[False]
 
 
+@pytest.mark.parametrize("family", ["decoder", "encoder", "encoder_decoder"])
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_heads_that_share_keys_and_values_are_heads_with_equal_ones(name: str, family: str) -> None:
+    """Logits, scores and patterns of grouped queries are those of as many heads whose keys and values are copies."""
+    shared = tiny_model(pos_encoding=name, family=family, kv_heads=2)
+    apart = tiny_model(pos_encoding=name, family=family)
+    weights = shared.state_dict()
+    for key, weight in weights.items():
+        if any(part in key for part in ("attention.k.", "attention.v.", "cross.k.", "cross.v.")):
+            weights[key] = weight.unflatten(0, (2, 4)).repeat_interleave(2, dim=0).flatten(0, 1)
+    apart.load_state_dict(weights)
+    caches: list[ActivationCache] = [{}, {}]
+    logits = [model(**given_to(model), cache=cache) for model, cache in zip((shared, apart), caches, strict=True)]
+    torch.testing.assert_close(*logits)
+    torch.testing.assert_close(*caches)
+
+
 PRODUCTS = ("nope", "alibi", "rope")
 """Encodings of each kind, which are seen with every score in every family; the others see each once."""
 OTHERS = [name for name in ENCODINGS if name not in PRODUCTS]
@@ -108,12 +125,13 @@ SCORES, FAMILIES = ("scaled_dot", "dot", "cosine"), ("decoder", "encoder", "enco
         *((name, *both, "none") for name in PRODUCTS for both in itertools.product(SCORES, FAMILIES)),
         *((name, *both, "none") for name in OTHERS for both in zip(SCORES, FAMILIES, strict=True)),
         *((name, "qk_norm", family, "none") for name in PRODUCTS for family in FAMILIES),
+        *((name, "today", family, "none") for name in PRODUCTS for family in FAMILIES),
         *itertools.product(ENCODINGS, ["scaled_dot"], ["decoder"], ["missing", "transposed", "off_by_one"]),
     ],
 )
 def test_fused_equals_materialised(name: str, score: str, family: str, fault: str) -> None:
     """Outputs and every gradient, with and without padding and faults of the mask."""
-    compared = {"qk_norm": True} if score == "qk_norm" else {"attention_score": score}
+    compared = {"qk_norm": {"qk_norm": True}, "today": TODAY}.get(score, {"attention_score": score})
     settings = {"pos_encoding": name, "family": family, "mask_fault": fault, **compared}
     fused, written = (tiny_model(**settings, attention_impl=impl) for impl in ("fused", "materialised"))
     real = torch.arange(LENGTH).expand(3, -1) < torch.tensor([[LENGTH], [6], [1]])

@@ -11,7 +11,7 @@ from engine.encodings import ENCODINGS
 from engine.model.activations import ActivationCache, in_mode
 from engine.model.block import Residual
 from engine.model.cached import KeyValueCache, cached_logits
-from tests.engine.tiny import LENGTH, N_OUTPUTS, given_to, tiny_config, tiny_model, tokens
+from tests.engine.tiny import LENGTH, N_OUTPUTS, TODAY, given_to, tiny_config, tiny_model, tokens
 
 WIDTH, HEADS, HIDDEN = 16, 4, 24
 
@@ -88,6 +88,55 @@ def test_a_branch_joins_as_its_equation_says(norm: str, scale: float, skips: boo
     assert isinstance(residual.norm, nn.Identity) == (norm == "none")
 
 
+def rms(x: Tensor, scale: Tensor) -> Tensor:
+    """RMSNorm written out (Zhang and Sennrich 2019, equation 4), of vectors [..., width]."""
+    return x / (x.square().mean(-1, keepdim=True) + 1e-5).sqrt() * scale
+
+
+def test_a_decoder_of_today_agrees_with_the_equations_of_its_papers() -> None:
+    """RMSNorm, also of queries and keys; pairs of query heads that share keys and values; a quarter of the first values in later
+    ones; SwiGLU; norms divided by the root of the layer's number."""
+    model = tiny_model(**TODAY, n_layers=3, pos_encoding="nope")
+    for name, parameter in model.named_parameters():
+        if "norm" in name:
+            nn.init.normal_(parameter)
+    x, first = model.embedding(tokens()), None
+    later = torch.ones(LENGTH, LENGTH, dtype=torch.bool).triu(1)
+    for number, block in enumerate(model.stack.blocks, 1):
+        attention, mlp = block.attention, block.mlp
+        read = rms(x, block.attention_residual.norm.weight) / number**0.5
+        q = rms(attention.q(read).unflatten(-1, (4, 4)), attention.q_norm.weight)  # [batch, length, head, d_head]
+        k = rms(attention.k(read).unflatten(-1, (2, 4)), attention.k_norm.weight)
+        v = attention.v(read).unflatten(-1, (2, 4))
+        v, first = (v, v) if first is None else (0.75 * v + 0.25 * first, first)
+        heads = []
+        for head in range(4):
+            scores = q[:, :, head] @ k[:, :, head // 2].mT / 4**0.5
+            heads.append(scores.masked_fill(later, -torch.inf).softmax(-1) @ v[:, :, head // 2])
+        x = x + attention.out(torch.cat(heads, dim=-1))
+        read = rms(x, block.mlp_residual.norm.weight) / number**0.5
+        x = x + mlp.down(nn.functional.silu(mlp.up(read)) * mlp.gate(read))
+    torch.testing.assert_close(model(tokens()), model.head(rms(x, model.stack.norm.weight)))
+
+
+def test_swiglu_has_as_many_weights_as_the_mlp_that_it_replaces() -> None:
+    usual, gated = (tiny_model(activation=name, d_ff=48).stack.blocks[0].mlp for name in ("gelu", "swiglu"))
+    weights = [sum(p.numel() for p in mlp.parameters() if p.ndim == 2) for mlp in (usual, gated)]
+    assert weights == [2 * 16 * 48, 3 * 16 * 32]
+    assert weights[0] == weights[1]
+
+
+def test_with_a_whole_value_residual_all_layers_have_the_first_ones_values() -> None:
+    """The SVFormer of Zhou et al. 2024; the encoder of an encoder-decoder has its own first layer, cross-attention none."""
+    model = tiny_model(value_residual=1.0, n_layers=3, family="encoder_decoder")
+    cache: ActivationCache = {}
+    model(**given_to(model), cache=cache)
+    for stack in ("encoder", "decoder"):
+        first = cache[f"{stack}.0.self.v"]
+        assert all(torch.equal(cache[f"{stack}.{layer}.self.v"], first) for layer in (1, 2))
+    assert not torch.allclose(cache["decoder.1.cross.v"], cache["decoder.0.cross.v"])
+
+
 def test_a_block_without_mlp_or_activation() -> None:
     assert not [name for name, _ in tiny_model(mlp=False).named_parameters() if "mlp" in name]
     mlp = tiny_model(activation="none").stack.blocks[0].mlp
@@ -151,6 +200,7 @@ SCORED = [(name, score) for name in ENCODINGS for score in ("scaled_dot", "cosin
     [
         *({"pos_encoding": name, "attention_score": score, "norm": "post"} for name, score in SCORED),
         *({"pos_encoding": name, "qk_norm": True} for name in ("rope", "xpos", "shaw")),
+        *({"pos_encoding": name, **TODAY} for name in ENCODINGS),
         {"share_layers": True, "n_layers": 3, "norm": "pre"},  # a shared block has a cache at every depth
     ],
     ids=str,
@@ -160,8 +210,10 @@ def test_writing_with_a_cache_gives_the_same_logits(settings: dict[str, Any]) ->
     read, cache = tokens(), KeyValueCache()
     written = torch.cat([cached_logits(model, token, cache) for token in read.split(1, dim=1)], dim=1)
     assert torch.allclose(written, model(read), atol=1e-10)
-    depth = model.config.n_layers
-    assert cache.bytes == 2 * depth * read.numel() * 16 * 8  # keys and values, layers, tokens, width, bytes of a double
+    depth, width = model.config.n_layers, 4 * model.config.key_heads
+    assert (
+        cache.bytes == 2 * depth * read.numel() * width * 8
+    )  # keys and values, layers, tokens, width, bytes of a double
 
 
 @pytest.mark.parametrize("before", [True, False])

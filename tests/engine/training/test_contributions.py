@@ -20,12 +20,13 @@ from engine.training.contributions import contributions_in
 from engine.training.data import Batch, Data
 from engine.training.evaluation import forward
 from engine.training.snapshot import take_snapshot
-from tests.engine.tiny import tiny_config
+from tests.engine.tiny import TODAY, tiny_config
 
 NORMS: list[dict[str, Any]] = [
     *({"norm": norm, "skips": skips} for norm in ("pre", "post", "none") for skips in (True, False)),
     {"residual_scale": 0.25},
     {"norm": "post", "residual_scale": 0.5, "n_layers": 3, "share_layers": True},
+    *({**TODAY, "norm": norm} for norm in ("pre", "post")),
 ]
 
 

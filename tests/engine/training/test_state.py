@@ -12,6 +12,7 @@ from engine.config.run_config import RunConfig, parse
 from engine.runs.events import ARRAYS, Event, Finished, Progress, Snapshot, Started
 from engine.runs.record_options import SNAPSHOT_NOW
 from engine.training.train import begin, train
+from tests.engine.tiny import TODAY
 
 STEPS, LOOKED_AT = 14, 12
 SMALL = {"steps": STEPS, "warmup_steps": 4, "d_model": 16, "n_heads": 2, "batch_size": 8, "seq_len": 8}
@@ -26,6 +27,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "data set": {"dataset_size": 40, "position_dropout": 0.5},
     "encoder-decoder": {"family": "encoder_decoder", "dropout": 0.1},
     "gru": {"family": "gru"},
+    "a block of today": {**TODAY, "n_heads": 4, "n_layers": 2, "optimizer": "muon"},
     "half precision": {"dtype": "bfloat16"},
     "mixed precision": {"dtype": "bfloat16_mixed"},
 }

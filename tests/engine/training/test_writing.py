@@ -27,7 +27,7 @@ from engine.training.writing import (
     unseen_scores,
     write_on,
 )
-from tests.engine.tiny import as_trained, exhaust
+from tests.engine.tiny import TODAY, as_trained, exhaust
 
 N = 5
 
@@ -62,6 +62,7 @@ CASES: list[dict[str, Any]] = [
     {"randomized_positions": 4, "pos_encoding": "learned", "family": "encoder_decoder"},
     {"share_layers": True, "norm": "post", "attention_score": "cosine"},
     *({"qk_norm": True, "pos_encoding": "rope", "family": family} for family in ("decoder", "encoder_decoder")),
+    *({**TODAY, "n_heads": 4, "family": family} for family in ("decoder", "encoder_decoder")),
 ]
 
 

@@ -12,6 +12,8 @@ CLIP, SCALED = "SGD, no norm, clip 1", "SGD, no norm, branches scaled"
 POST, PRE = "SGD, post-LN", "SGD, pre-LN"
 STEADY_SGD, STEADY_NONE = "SGD 0.003, no norm", "AdamW 0.003, no norm"
 ADAM_NONE, ADAM_PRE, ADAM_SCALED = "AdamW, no norm", "AdamW, pre-LN", "AdamW, no norm, branches scaled"
+ADAM_RMS, ADAM_BY_DEPTH = "AdamW, RMSNorm", "AdamW, pre-LN divided by √layer"
+ADAM_VALUES = "AdamW, pre-LN, value residual"
 HALF, BRAIN, SINGLE = "16 layers, float16", "16 layers, bfloat16", "16 layers, float32"
 SMALL_BRANCHES: dict[str, object] = {"residual_scale": 0.25}
 """One over the root of twice the number of blocks."""
@@ -19,6 +21,7 @@ ADAM = {"optimizer": "adamw", "learning_rate": 0.003}
 ROOM = {**ADAM, "steps": 44}
 """AdamW with so few steps that the best arm, which has small branches, is not yet always right: .96 on the pilot seeds. Pre-LN is at .68
 there; with enough steps for it to pass .75, small branches would have no room left."""
+PRE_LN = {**ROOM, "norm": "pre"}
 DEEPER = {**ADAM, "n_layers": 16, "steps": 20}
 
 
@@ -59,8 +62,11 @@ ISSUE = read_issue(
         _at_its_rate(STEADY_SGD, "fault", {"learning_rate": 0.003}, extended=True),
         _at_its_rate(STEADY_NONE, "comparison", ADAM, extended=True),
         Arm(ADAM_NONE, "fault", ROOM),
-        Arm(ADAM_PRE, "control", {**ROOM, "norm": "pre"}),
+        Arm(ADAM_PRE, "control", PRE_LN),
         Arm(ADAM_SCALED, "remedy", {**ROOM, **SMALL_BRANCHES}),
+        Arm(ADAM_RMS, "comparison", {**PRE_LN, "norm_kind": "rms"}, extended=True),
+        Arm(ADAM_BY_DEPTH, "remedy", {**PRE_LN, "depth_scale": True}, extended=True),
+        Arm(ADAM_VALUES, "remedy", {**PRE_LN, "value_residual": 0.5}, extended=True),
         _at_its_rate(HALF, "fault", {**DEEPER, "dtype": "float16"}, extended=True),
         _at_its_rate(BRAIN, "fault", {**DEEPER, "dtype": "bfloat16"}, extended=True),
         _at_its_rate(SINGLE, "control", DEEPER, extended=True),
@@ -78,6 +84,9 @@ ISSUE = read_issue(
         _stays_finite("post-norm", POST),
         _learns("post-norm-learns", POST),
         _learns("pre-norm-learns", PRE),
+        Claim("rms-norm", difference(ADAM_RMS, ADAM_PRE, "accuracy"), 0.05, "less"),
+        Claim("norm-by-depth", difference(ADAM_BY_DEPTH, ADAM_PRE, "accuracy"), 0.05),
+        Claim("value-residual", difference(ADAM_VALUES, ADAM_PRE, "accuracy"), 0.05),
         _not_finite("float16", HALF, SINGLE),
         _not_finite("bfloat16", BRAIN, SINGLE),
     ),

@@ -19,7 +19,7 @@ from engine.model.block import Block
 from engine.model.build import build_model
 from engine.model.masks import causal_mask
 from engine.model.transformer import Transformer
-from tests.engine.tiny import N_OUTPUTS, N_TOKENS, given_to, tiny_config, tiny_model, tokens
+from tests.engine.tiny import N_OUTPUTS, N_TOKENS, TODAY, given_to, tiny_config, tiny_model, tokens
 
 
 def read(model: nn.Module, **given: Tensor) -> Tensor:
@@ -54,7 +54,8 @@ def by_hand(
         ):
             if branch is block.mlp and changed and not mlp:
                 continue
-            added = branch(x if bare else residual.norm(x))
+            normed = residual.norm(x) / ((layer + 1) ** 0.5 if model.config.depth_scale else 1.0)
+            added = branch(x if bare else normed)
             x = added if changed and not skip else x + added
     return model.head(stack.norm(x))
 
@@ -69,8 +70,9 @@ def by_hand(
         ("layer.0", {"layers": (1,)}),
     ],
 )
-def test_a_layer_without_a_part_is_computed_by_hand(name: str, hand: dict[str, Any]) -> None:
-    model = tiny_model(pos_encoding="sinusoidal").eval()
+@pytest.mark.parametrize("settings", [{}, {"norm_kind": "rms", "depth_scale": True, "kv_heads": 2}], ids=str)
+def test_a_layer_without_a_part_is_computed_by_hand(settings: dict[str, Any], name: str, hand: dict[str, Any]) -> None:
+    model = tiny_model(pos_encoding="sinusoidal", **settings).eval()
     before = deepcopy(model.state_dict())
     with torch.no_grad():
         torch.testing.assert_close(read(without(model, name), inputs=tokens()), by_hand(model, **hand))
@@ -79,8 +81,9 @@ def test_a_layer_without_a_part_is_computed_by_hand(name: str, hand: dict[str, A
 
 
 @pytest.mark.parametrize("family", ["decoder", "encoder", "encoder_decoder"])
-def test_a_head_is_taken_away_as_where_it_is_multiplied_by_zero(family: str) -> None:
-    model = tiny_model(family=family).eval()
+@pytest.mark.parametrize("settings", [{}, TODAY], ids=["", "today"])
+def test_a_head_is_taken_away_as_where_it_is_multiplied_by_zero(settings: dict[str, Any], family: str) -> None:
+    model = tiny_model(family=family, **settings).eval()
     kinds = ("self", "encoder", "cross") if family == "encoder_decoder" else ("self",)
     for which in kinds:
         part = Part("head", which, 1, 2)

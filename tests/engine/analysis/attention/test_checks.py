@@ -11,7 +11,7 @@ from engine.analysis.attention.parts import Part
 from engine.analysis.attention.requests import FAULTS, ModelRequest, SampleRequest, why_not
 from engine.analysis.attention.steps import steps
 from engine.encodings import ENCODINGS
-from tests.engine.tiny import tiny_config
+from tests.engine.tiny import TODAY, tiny_config
 
 PLACE = Part("head", "self", 0, 0)
 CAUGHT_BY = {
@@ -99,6 +99,7 @@ def taken(part: Part, query: int = 7, **settings: Any) -> dict[str, Any]:
         ("self", {"pos_encoding": "rope", "attention_score": "cosine", "mask_fault": "off_by_one"}),
         ("self", {"attention_score": "additive", "attention_impl": "materialised"}),
         ("self", {"pos_encoding": "rope", "qk_norm": True}),
+        ("self", {"pos_encoding": "rope", "n_heads": 4, **TODAY}),
         ("self", PAIR | {"pos_encoding": "rope"}),
         ("encoder", PAIR | {"pos_encoding": "shaw"}),
         ("cross", PAIR | {"pos_encoding": "sinusoidal"}),

@@ -11,7 +11,7 @@ from engine.analysis.attention.heads import NONE, entropy, heads, kind_scores, m
 from engine.analysis.attention.model import held_out, model_of, run_with_cache
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.requests import ModelRequest, SampleRequest
-from tests.engine.tiny import tiny_config
+from tests.engine.tiny import TODAY, tiny_config
 
 LENGTH = 9
 CAUSAL = torch.ones(1, LENGTH, LENGTH).tril().bool()
@@ -106,12 +106,13 @@ def test_an_answer_does_not_depend_on_what_was_asked_before() -> None:
 
 
 def test_the_models_own_way_to_compare_is_among_the_four() -> None:
-    for score, impl, qk_norm in (
-        ("scaled_dot", "fused", False),
-        ("scaled_dot", "fused", True),
-        ("additive", "materialised", False),
+    for score, impl, others in (
+        ("scaled_dot", "fused", {}),
+        ("scaled_dot", "fused", {"qk_norm": True}),
+        ("scaled_dot", "fused", TODAY),
+        ("additive", "materialised", {}),
     ):
-        config = tiny_config(seq_len=4, attention_score=score, attention_impl=impl, qk_norm=qk_norm)
+        config = tiny_config(seq_len=4, attention_score=score, attention_impl=impl, **others)
         request = ModelRequest(config)
         found = other_scores(request, SampleRequest(), PLACE)
         own = without_heads(request, SampleRequest(), PLACE, [], 1.0)["before"]

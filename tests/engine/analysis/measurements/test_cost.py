@@ -71,6 +71,8 @@ def test_a_visit_measures_what_the_formulas_say(kind: str, dtype: str) -> None:
     assert (seen.cached is not None) == (kind != "cnn")
     if KINDS[kind].attends:
         assert seen.cache_bytes == cache_bytes_at(config, 65)
+        shared = config.replace(kv_heads=1)
+        assert measure_at(shared, 65, device="cpu", memory=False).cache_bytes == cache_bytes_at(shared, 65)
 
 
 def test_lengths_beyond_those_of_a_run_are_counted_to_the_byte_and_a_further_visit_takes_only_the_time() -> None:

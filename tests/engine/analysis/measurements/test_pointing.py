@@ -4,6 +4,7 @@ import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pytest
 import torch
@@ -13,8 +14,10 @@ from engine.analysis.measurements import pointing as points
 from engine.analysis.measurements.head_pruning import attentions, gated, head_pruning, importance
 from engine.analysis.measurements.pointing import (
     answering_head,
+    answers_after,
     asking,
     best_layer,
+    block_calls,
     flow_through,
     gradients,
     pointing,
@@ -23,7 +26,7 @@ from engine.analysis.measurements.pointing import (
 from engine.model.activations import in_mode
 from engine.tasks.base.data import IGNORE
 from engine.training.result import Trained
-from tests.engine.tiny import as_trained
+from tests.engine.tiny import TODAY, as_trained
 
 
 def trained(**settings: object) -> Trained:
@@ -127,6 +130,16 @@ def test_the_best_layer_points_at_the_source_most_often() -> None:
     patterns[0, [0, 1, 2], -1, 0] = 1.0
     patterns[1, [1, 3], -1, 0] = 1.0
     assert (best_layer(patterns, torch.zeros(4)), best_layer(patterns, torch.ones(4))) == (0, 1)
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+@pytest.mark.parametrize("settings", [{}, TODAY], ids=["", "today"])
+def test_the_last_blocks_by_themselves_give_the_models_answers(settings: dict[str, Any], layer: int) -> None:
+    given = trained(n_heads=4, n_layers=2, **settings)
+    batch = given.data.validation_batch(size=64)
+    with torch.no_grad():
+        answers = answers_after(given.model, block_calls(given.model, batch)[layer:])
+        assert answers.equal(given.model(batch.inputs)[:, -1].argmax(dim=-1))
 
 
 def test_the_answer_stays_under_permuted_attention_only_where_attention_says_nothing() -> None:
