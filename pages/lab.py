@@ -27,6 +27,7 @@ from pages.parts.lab.form import (
     opened_settings,
     other_settings,
     run_buttons,
+    stay_open,
     steering,
 )
 from pages.parts.lab.presented import run_of_step, show_guided, show_presented, show_question
@@ -107,6 +108,7 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
         opened_settings()
         main_settings()
     with rest:
+        stay_open(MORE)
         everything = st.expander(more_in_words(), icon=":material/tune:", key=MORE, on_change="rerun")
         if everything.open:  # else it costs nothing: every click would wait for fifty widgets
             with everything:

@@ -11,8 +11,8 @@ def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source
     """FLOPs of a step on [batch_size, length], given the parameters by part.
 
     Look-ups cost nothing, but a tied embedding is also the head; a shared block counts at every depth. Of an encoder-decoder, which reads
-    ``source_length`` tokens, half of the blocks' weights meet the source: those of the encoder, and keys and values of cross-attention. Where
-    heads share keys and values these are fewer.
+    ``source_length`` tokens, half of the blocks' weights meet the source: those of the encoder, and keys and values of cross-attention,
+    which are fewer where heads share them.
     """
     head = parts["head"] + (parts["embedding"] if config.tie_embeddings else 0)
     blocks = sum(count for part, count in parts.items() if part not in ("embedding", "encoding", "head"))

@@ -35,6 +35,24 @@ def test_every_setting_has_its_widget_and_a_choice_brings_its_own(open_page: Ope
     assert linked(app)["vocab_size"] == "80"
 
 
+def test_a_block_of_another_year_is_one_click_which_says_before_what_it_changes(open_page: Open) -> None:
+    app = open_page("lab.py", unfolded=True, n_heads="4", seq_len="9", learning_rate="0.003")
+    before = from_query(linked(app))[0]
+    assert disabled(app, "GPT-2"), "the lab begins with it"
+    assert "Changes: Normalisation Post-LN, Activation ReLU, Positional encoding Sinusoidal." in said(app)
+    press(app, "Today")
+    today = from_query(linked(app))[0]
+    assert today == before.replace(norm_kind="rms", activation="swiglu", pos_encoding="rope", qk_norm=True, kv_heads=2)
+    assert disabled(app, "Today")
+    press(app, "GPT-2")
+    assert from_query(linked(app))[0] == before
+
+
+def test_a_block_that_would_change_what_a_link_locks_is_not_offered(open_page: Open) -> None:
+    app = open_page("lab.py", unfolded=True, n_heads="4", lock="pos_encoding")
+    assert {button.label for button in app.button} & {"2017", "GPT-2", "Today"} == {"GPT-2"}
+
+
 def test_a_link_restores_every_setting(open_page: Open) -> None:
     config = PRESETS["three-back"].config.replace(dropout=0.25, grad_clip=None, d_head=6, batch_size=7)
     app = open_page("lab.py", unfolded=True, **to_query(config))

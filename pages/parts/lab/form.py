@@ -81,10 +81,17 @@ def other_settings() -> None:
     rest = _folded()
     for group in dict.fromkeys(row.group for row in rest):
         specific = [row for row in rest if row.group == group]
-        folded = st.expander(_heading(group, specific), icon=ICONS.get(group), key=f"group.{group}", on_change="rerun")
+        stay_open(key := f"group.{group}")
+        folded = st.expander(_heading(group, specific), icon=ICONS.get(group), key=key, on_change="rerun")
         if folded.open:
             with folded:
                 _widgets(group, specific)
+
+
+def stay_open(key: str) -> None:
+    """Let an expander that is open stay so when a setting in it changes the number in its title."""
+    if st.session_state.get(key):
+        st.session_state[key] = True  # with another title it is another one for Streamlit, which would begin closed
 
 
 def _take_preset() -> None:
@@ -148,12 +155,12 @@ def _blocks() -> None:
         changes = block.changes(values, values["n_heads"])
         if all(map(_free, changes)):
             words = ", ".join(f"{rows[name].label} {rows[name].words(new)}" for name, new in changes.items())
-            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                 st.button(
                     block.title, key=f"lab.block.{block.slug}", help=block.source, disabled=not changes,
                     on_click=SETTINGS.put, args=(changes,),
                 )  # fmt: skip
-                st.caption(f"changes {words}" if changes else "as it is now")
+                st.caption(f"Changes: {words}." if changes else "Your settings now.")
 
 
 def _heading(group: str, rows: Iterable[Setting]) -> str:
