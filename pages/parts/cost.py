@@ -131,7 +131,7 @@ def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
                 default=SETTINGS.first_value("kinds"), **SETTINGS.bound("kinds", disabled=disabled),
             )  # fmt: skip
         with st.grid(3, min_column_width=110):
-            for name in (*ALONG[values["axis"]], "d_model", "n_heads", "batch_size"):
+            for name in (*ALONG[values["axis"]], "d_model", "n_heads", "kv_heads", "batch_size"):
                 widget(name, disabled=disabled)
         widget("part_of")
         # A link may name a device that is not here, which is said when it is used.

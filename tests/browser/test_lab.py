@@ -74,6 +74,12 @@ def test_from_the_button_of_the_start_page_to_a_run_in_the_lab_and_its_copied_li
     expect(untrue).to_have_count(0)  # below the screen neither
     page.locator("article.stack .score").get_by_text(re.compile(r"\d+ of \d+ right")).wait_for()
 
+    # More and its groups stay open when a setting in them changes the number in their titles.
+    more(page).locator(".st-key-group-Block summary").click()
+    button(page, "Today").click()
+    expect(button(page, "Today")).to_be_disabled()
+    page.get_by_text("More · 4 changed").wait_for()
+
     # Its link is copied on plain http, where browsers have no clipboard.
     more(page).get_by_role("button", name="Share").click()
     link = page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").first

@@ -32,6 +32,10 @@ class Plan(Parameters):
         32, label="Width (d_model)", help="Of the transformer; the others get as many parameters.", ge=8, le=1024,
     )
     n_heads: int = setting(4, label="Heads", help="Attention heads in each layer.", ge=1, le=64)
+    kv_heads: int | None = setting(
+        None, label="Key and value heads", help="So many heads of keys and values, which the cache keeps. Auto: one for each head.",
+        ge=1, le=64,
+    )
     n_layers: int = setting(1, label="Depth", help="Layers of every model, where the axis is the length.", ge=1, le=48)
     seq_len: int = setting(512, label="Length", help="Tokens in a sequence, where the axis is the depth.", ge=16, le=16_384)
     batch_size: int = setting(1, label="Batch size", help="Sequences per step.", ge=1, le=256)
@@ -77,7 +81,7 @@ class Plan(Parameters):
 
 def _base(plan: Plan) -> dict[str, Any]:
     """Settings of a decoder that names the previous symbol at each position; sinusoids have no table that grows with the length."""
-    sizes = {name: getattr(plan, name) for name in ("d_model", "n_heads", "batch_size")}
+    sizes = {name: getattr(plan, name) for name in ("d_model", "n_heads", "kv_heads", "batch_size")}
     return {"task": "k_back", "k": 1, "pos_encoding": "sinusoidal", "steps": 1, "device": "cpu", **sizes}
 
 
