@@ -20,6 +20,8 @@ def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source
     times = config.n_layers if config.share_layers else 1
     source, stacks = (0, 1) if source_length is None else (source_length, 2)
     products = blocks * times * (length + source) / stacks + head * length
+    if config.attention_gate and source_length is not None:  # of cross-attention three matrices in five meet the answer
+        products += config.n_layers * config.n_heads * config.head_width * config.d_model * (length - source) / 2
     pairs = length**2 + source**2 + length * source
     attention = config.n_layers * pairs * config.n_heads * config.head_width
     return config.batch_size * (6.0 * products + 12.0 * attention)

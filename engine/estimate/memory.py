@@ -57,6 +57,8 @@ def _attention_shapes(config: RunConfig) -> list[Shape]:
     shapes = [*3 * dense_shapes(config.d_model, width), *dense_shapes(width, config.d_model)]
     if config.qk_norm:
         shapes += 2 * [(config.head_width,)]
+    if config.attention_gate:
+        shapes += dense_shapes(config.d_model, width)
     return [*shapes, (config.n_heads, config.head_width)] if config.attention_score == "additive" else shapes
 
 
@@ -195,24 +197,36 @@ class _SavedBytes:
         self.add(2, tokens, self.wide)
 
     def _attention(self, length: int, keys: int, *, masked: bool, cross: bool) -> None:
-        c, queries = self.config, self.batch * length
-        self._weights(4 * c.d_model, self.width)
+        c, queries, fused = self.config, self.batch * length, runs_fused(self.config, cross=cross)
+        biased, more = self.has_bias and not cross, int(fused and c.softmax_plus_one)  # one more key, with plus one
+        first = int(more and masked and not (biased or self.padded or c.mask_fault != "none"))  # and one more query
+        self._weights((4 + c.attention_gate) * c.d_model, self.width)
         self.add(queries, self.width, self.size)  # the mixed values, read by the output projection
-        self.add(self.batch * keys, self.width, self.size)  # v
+        if first or c.attention_gate:  # these before the gate, or with the first query
+            self.add(queries + first * self.batch, self.width, self.size)
+        if c.attention_gate:
+            self.add(queries, self.width, self.size)  # the gate
+        self.add(self.batch * (keys + more), self.width, self.size)  # v
         if c.attention_score != "additive":
-            self.add(queries + self.batch * keys, self.width, self.size)  # q and k
+            self.add(queries + self.batch * (keys + more + first), self.width, self.size)  # q and k
         if c.attention_score == "cosine":
             # q and k before they are divided by their lengths, and one over the lengths.
             self.add(queries + self.batch * keys, self.width + c.n_heads, self.wide)
         if c.qk_norm:
             # q and k before they are normalised, and the mean and deviation of each.
             self.add(queries + self.batch * keys, self.width + 2 * c.n_heads, self.wide)
-        if runs_fused(c, cross=cross):
-            self.add(STATISTIC, queries, c.n_heads)  # log of the softmax's denominator
-            if self.has_bias and not cross and masked:  # the kernel keeps the bias and the mask as one tensor
-                self.add(self.batch if self.padded else 1, c.n_heads, length, keys, self.size)
+        if fused:
+            self.add(STATISTIC, queries + first * self.batch, c.n_heads)  # log of the softmax's denominator
+            if (biased and (masked or more)) or (masked and more and not first):
+                # The kernel keeps the bias and the mask as one tensor; with plus one also either of them.
+                rows = length if biased or (masked and c.causal) else 1
+                self.add(self.batch if self.padded else 1, c.n_heads if biased else 1, rows, keys + more, self.size)
         else:
             self._matrices(self.batch * c.n_heads * length * keys, masked=masked)
+            if c.softmax_plus_one:
+                sums = queries if c.softmax_axis == "key" else self.batch * keys  # each with one more number
+                self.add(sums, c.n_heads, self.wide)
+                self.scores += sums * c.n_heads * self.wide
 
     def _matrices(self, pairs: int, *, masked: bool) -> None:
         """The numbers saved for every pair of query and key in every head."""
@@ -231,7 +245,8 @@ class _SavedBytes:
         """The padding mask, one a stack, with a row for each query where it is causal; a fused kernel has it in the model's dtype."""
         queries = length if causal else 1
         if runs_fused(self.config):
-            if not self.has_bias:  # otherwise it is kept in one tensor with the bias, in each layer
+            # Otherwise it is kept in each layer: in one tensor with the bias, or with one more key.
+            if not (self.has_bias or self.config.softmax_plus_one):
                 self.add(self.batch, queries, length, self.size)
         elif self.config.softmax_axis == "query":
             self.add(self.batch, queries, length)

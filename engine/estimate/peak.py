@@ -236,6 +236,7 @@ def _kept(config: RunConfig, sizes: Shapes, rows: int) -> int:
         lengths += [source, max(sizes.length, source)]  # the last bounds the attention across
     numbers = 4 * config.d_model
     if config.architecture.attends:
-        numbers += 3 * config.n_heads * config.head_width + (config.mlp_width if config.mlp else 0)
+        numbers += (3 + config.attention_gate) * config.n_heads * config.head_width
+        numbers += config.mlp_width if config.mlp else 0
     matrices = 2 * config.n_heads if config.architecture.attends else 0  # scores and weights
     return size * rows * config.n_layers * sum(length * (numbers + matrices * length) for length in lengths)

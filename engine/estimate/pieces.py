@@ -54,15 +54,21 @@ def layer_bytes(config: RunConfig, rows: int, length: int, *, written_out: bool)
     if not config.architecture.attends:
         return wide * tokens * config.d_model * PASSING[config.family]
     width = config.n_heads * config.head_width
-    attention = size * (10 if config.qk_norm else 6) * width
+    attention = size * (6 + 4 * (config.qk_norm + config.softmax_plus_one) + 3 * config.attention_gate) * width
     mlp = size * (2 * config.mlp_width if config.mlp else 0)
     held = tokens * (5 * wide * config.d_model + max(attention, mlp))
     if written_out:
-        pairs = config.n_heads * length**2 * wide
+        pairs = config.n_heads * length * (length + config.softmax_plus_one) * wide
         # Scores and pattern, the pattern with zeros; or what mixed precision widens and rounds.
         matrices = 2 if config.softmax_axis == "key" and config.dtype != MIXED else 3
+        matrices += config.softmax_plus_one  # the scores with one more key
         each = 3 * config.head_width if config.attention_score == "additive" else matrices
         held += pairs * (rows * each + (2 if config.encoding.acts_on == "scores" else 0))
+    elif config.softmax_plus_one and (
+        config.encoding.acts_on == "scores" or config.task_settings.pad_token is not None
+    ):
+        # A mask or a bias with one more key.
+        held += 2 * wide * rows * config.n_heads * length * (length + 1)
     return held + held_bytes(config, rows, length)
 
 

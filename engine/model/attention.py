@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import scaled_dot_product_attention
+from torch.nn.functional import pad, scaled_dot_product_attention
 
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, Positions
@@ -35,12 +35,15 @@ vectors whose components have variance one."""
 class Pattern(nn.Module):
     """Scores and their softmax as matrices: the part of attention whose memory grows with the square of the length.
 
-    ``additive`` is w . tanh(q_i + k_j) (Bahdanau et al. 2015, appendix A.1.2), with one w a head.
+    ``additive`` is w . tanh(q_i + k_j) (Bahdanau et al. 2015, appendix A.1.2), with one w a head. ``softmax_plus_one`` is
+    exp(s_j) / (1 + sum_k exp(s_k)), a softmax with one more key whose score and value are 0 (Miller 2023, Attention Is Off By One; the
+    zero sink of Xiao et al. 2023, Efficient Streaming Language Models with Attention Sinks): a row sums to less than one.
     """
 
     def __init__(self, config: RunConfig) -> None:
         super().__init__()
         self.axis = {"key": -1, "query": -2}[config.softmax_axis]
+        self.plus_one = config.softmax_plus_one
         self.dropout = Dropout(config.dropout)
         self.weight: nn.Parameter | None = None
         if config.attention_score == "additive":
@@ -54,12 +57,19 @@ class Pattern(nn.Module):
         pairs = torch.tanh(q[:, :, :, None] + k[:, :, None, :])  # [batch, head, query, key, d_head]
         return (pairs * self.weight[:, None, None]).sum(-1)
 
+    def weights(self, scores: Tensor) -> Tensor:
+        """The softmax of scores with their bias, [batch, head, query, key] -> the same."""
+        if not self.plus_one:
+            return scores.softmax(self.axis)
+        more = pad(scores, (0, 1) if self.axis == -1 else (0, 0, 0, 1))
+        return more.softmax(self.axis).narrow(self.axis, 0, scores.shape[self.axis])
+
     def forward(self, q: Tensor, k: Tensor, bias: Tensor | None, mask: Mask | None) -> tuple[Tensor, Tensor, Tensor]:
         """Scores, pattern, and the pattern after dropout, [batch, head, query, key] each."""
         scores = self.scores(q, k)
         if bias is not None:
             scores = scores + bias
-        pattern = widened(scores).softmax(self.axis)
+        pattern = self.weights(widened(scores))
         if mask is not None and self.axis == -2:
             # A key that no query may see would still get a column of weights that sums to one.
             pattern = pattern.masked_fill(mask.blocked, 0.0)
@@ -71,7 +81,9 @@ class Attention(nn.Module):
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2; ``d_head`` is free. With ``qk_norm`` each query and each
     key of a head goes through a LayerNorm with a learned scale and no bias (Henry et al. 2020, Query-Key Normalization for
-    Transformers; in this form Dehghani et al. 2023, Scaling Vision Transformers to 22 Billion Parameters, section 2).
+    Transformers; in this form Dehghani et al. 2023, Scaling Vision Transformers to 22 Billion Parameters, section 2). With
+    ``attention_gate`` each number that a head has read is multiplied by the sigmoid of a linear map of the query's input (Qiu et al.
+    2025, Gated Attention for Large Language Models).
     """
 
     def __init__(self, config: RunConfig) -> None:
@@ -86,6 +98,7 @@ class Attention(nn.Module):
         self.q_norm = nn.LayerNorm(config.head_width, bias=False) if config.qk_norm else None
         self.k_norm = nn.LayerNorm(config.head_width, bias=False) if config.qk_norm else None
         self.pattern = Pattern(config)
+        self.gate = nn.Linear(config.d_model, width) if config.attention_gate else None
         self.out = nn.Linear(width, config.d_model)
 
     def forward(
@@ -113,8 +126,16 @@ class Attention(nn.Module):
             triangle = bias is None and mask is not None and mask.triangle
             added = None if triangle else joined_bias(bias, mask)
             dropped = self.pattern.dropout.p if self.training else 0.0
+            first = triangle and self.pattern.plus_one
+            if self.pattern.plus_one:
+                # A key with score and value 0 comes first; with a triangle also a query, which sees only that key, so that the kernel
+                # still needs no matrix.
+                k, v = pad(k, (0, 0, 1, 0)), pad(v, (0, 0, 1, 0))
+                q = pad(q, (0, 0, 1, 0)) if first else q
+                added = None if added is None else pad(added, (1, 0))
             # The scores are not stored where torch has a kernel for it.
             mixed: Tensor = scaled_dot_product_attention(q, k, v, added, dropped, is_causal=triangle, scale=1.0)
+            mixed = mixed[:, :, 1:] if first else mixed
         else:
             q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
             bias = encoding.score_bias(q, k, positions, positions)
@@ -124,10 +145,19 @@ class Attention(nn.Module):
             mixed = kept @ v
             term = encoding.value_term(kept, positions, positions)
             mixed = mixed if term is None else mixed + term
+        mixed = self.gated(mixed, x, cache, name)
         record(cache, f"{name}.mixed", mixed)
         out: Tensor = self.out(mixed.transpose(1, 2).flatten(2))  # [batch, query, head * d_head] -> [.., d_model]
         record(cache, f"{name}.out", out)
         return out
+
+    def gated(self, mixed: Tensor, x: Tensor, cache: ActivationCache | None = None, name: str = "") -> Tensor:
+        """What the heads have read [batch, head, query, d_head], times the gate of their inputs ``x`` [batch, query, d_model]."""
+        if self.gate is None:
+            return mixed
+        gate = self.split(self.gate(x)).sigmoid()
+        record(cache, f"{name}.gate", gate)
+        return mixed * gate
 
     def project(self, x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values, [batch, head, length, d_head] each; with ``qk_norm`` queries and keys are normalised."""

@@ -22,6 +22,7 @@ from engine.model.transformer import Transformer
 M = TypeVar("M", bound=Transformer | Baseline)
 
 PARTS = {"attention": "", "cross": "cross_"}
+SAME = {"pattern": "q", "gate": "out"}
 
 
 def build_model(config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int) -> Transformer | Baseline:
@@ -57,8 +58,8 @@ def parameter_part(name: str) -> str:
 
     ``"<layer>.q"`` with q, k, v, out, mlp or norm; ``cross_`` before the part in cross-attention, ``e`` before the
     layer on the encoder side of an encoder-decoder; ``embedding``, ``encoding`` and ``head`` (with the norm before it).
-    An additive score's own weights count with the queries, the scales of QK-norm with queries and keys. A baseline has
-    ``"<layer>.weights"`` and ``"<layer>.norm"``.
+    An additive score's own weights count with the queries, the scales of QK-norm with queries and keys, a gate with the
+    output. A baseline has ``"<layer>.weights"`` and ``"<layer>.norm"``.
     """
     head, *rest = name.split(".")
     if head in ("embedding", "head"):
@@ -76,7 +77,7 @@ def parameter_part(name: str) -> str:
         return f"{layer}.norm"
     if module == "mlp":
         return f"{layer}.mlp"
-    return f"{layer}.{PARTS[module]}{'q' if what == 'pattern' else what.removesuffix('_norm')}"
+    return f"{layer}.{PARTS[module]}{SAME.get(what, what.removesuffix('_norm'))}"
 
 
 ORIGIN = "attention_lab"

@@ -99,5 +99,6 @@ def _attend(
     _, _, pattern = attention.pattern(q, keys, bias, mask)
     mixed = pattern @ values
     term = encoding.value_term(pattern, here, positions)
-    out: Tensor = attention.out((mixed if term is None else mixed + term).transpose(1, 2).flatten(2))
+    mixed = attention.gated(mixed if term is None else mixed + term, x)
+    out: Tensor = attention.out(mixed.transpose(1, 2).flatten(2))
     return out

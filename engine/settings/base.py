@@ -69,6 +69,13 @@ class BaseConfig(Parameters):
         },
     )
     qk_norm: bool = setting(False, "QK-norm", "LayerNorm of each query and key of a head before they are compared.", group="Attention")
+    softmax_plus_one: bool = setting(
+        False, "Softmax plus one", "One more in the softmax's denominator: weights may sum to less than one, and the rest reads nothing.",
+        group="Attention",
+    )
+    attention_gate: bool = setting(
+        False, "Gate", "What each head reads, times a sigmoid of the token that reads: a head can be shut.", group="Attention"
+    )
     attention_impl: Literal["fused", "materialised"] = setting(
         "fused", "Implementation", "One fused kernel, or the scores written out as a matrix. Same numbers.",
         group="Attention", labels={"fused": "Fused", "materialised": "Materialised"},

@@ -23,6 +23,7 @@ NAMES = (
     "markov",
     "key_token",
     "cue_majority",
+    "trigger",
     "lookup",
     "hops",
     "shakespeare_chars",

@@ -41,7 +41,9 @@ def without_heads(
     model, batch = model_of(request), sample_of(request.config, sample)
 
     def view_of(model: Transformer) -> HeadView:
-        return head_view(pattern_at(model, batch, part), held_out_metrics(request.config, model, written_out=True))
+        return head_view(
+            pattern_at(model, batch, part), request.config, held_out_metrics(request.config, model, written_out=True)
+        )
 
     changed = ablated(model, in_all_layers(request.config, off))
     with tempered(changed, temperature):
@@ -72,7 +74,7 @@ def tempered(model: nn.Module, temperature: float) -> Iterator[None]:
 
     def cool(module: Pattern, given: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> tuple[Tensor, ...]:
         scores, mask = output[0], given[3]
-        pattern = (scores / temperature).softmax(module.axis)
+        pattern = module.weights(scores / temperature)
         if mask is not None and module.axis == -2:
             pattern = pattern.masked_fill(mask.blocked, 0.0)
         return scores, pattern, pattern
@@ -105,9 +107,8 @@ def other_scores(request: ModelRequest, sample: SampleRequest, part: Part) -> di
             compared = attention_at(changed, part).pattern.scores(*ready)  # [1, head, query, key]
             bias = encoding.score_bias(*ready, at, at)
             full = (compared if bias is None else compared + bias).masked_fill(blocked, torch.finfo(q.dtype).min / 2)
-            axis = attention_at(model, part).pattern.axis
-            pattern = full.softmax(axis).masked_fill(blocked, 0.0)[0, part.head]
-            found[score] = head_view(pattern, held_out_metrics(config, changed))
+            pattern = attention_at(model, part).pattern.weights(full).masked_fill(blocked, 0.0)[0, part.head]
+            found[score] = head_view(pattern, config, held_out_metrics(config, changed))
     return found
 
 

@@ -107,7 +107,10 @@ CHECKS: dict[str, Check] = {
         applies=lambda config: "" if config.causal else "An encoder may look ahead.",
     ),
     "past": Check("The last output moves when an earlier token changes", past_reach, ROUNDING, "logits", True),
-    "rows": Check("The weights of every query add up to one", row_sum_error, 1e-3, "off from 1"),
+    "rows": Check(
+        "The weights of every query add up to one", row_sum_error, 1e-3, "off from 1",
+        applies=lambda config: "With softmax plus one, a query may read less." if config.softmax_plus_one else "",
+    ),
     "spread": Check(
         f"Scores of random q and k spread alike at d_head {WIDTHS[0]} and {WIDTHS[-1]}", spread_growth, 1.5, "times as wide",
         applies=lambda config: "An additive score is no product." if config.attention_score == "additive" else "",
@@ -145,7 +148,7 @@ def switch_faults_on(request: ModelRequest, sample: SampleRequest, part: Part, f
         model, batch = model_of(which), sample_of(request.config, sample)
         with torch.no_grad():
             moved = influence(model, batch)
-        head = head_view(pattern_at(model, batch, part), held_out_metrics(request.config, model))
+        head = head_view(pattern_at(model, batch, part), request.config, held_out_metrics(request.config, model))
         return {**head, "influence": array(moved), "checks": check_model(model, batch)}
 
     before = weights_of(request)

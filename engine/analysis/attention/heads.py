@@ -4,6 +4,7 @@ The score of a kind is the share of a head's weight on the cells of that kind, a
 over the visible keys: (weight there - chance) / (1 - chance), so 0 is no more than uniform attention and 1 is all weight. Kinds as
 in Voita et al. 2019, Analyzing Multi-Head Self-Attention, section 4, and Clark et al. 2019, What Does BERT Look At?, section 3; and
 induction, the symbol after an earlier place of the query's own symbol, as in Olsson et al. 2022, In-context Learning and Induction Heads.
+With softmax plus one, a head may also read *nowhere*: what its rows lack of one.
 """
 
 from collections.abc import Callable
@@ -32,6 +33,7 @@ from engine.analysis.attention.requests import (
     weights_of_one_sequence,
 )
 from engine.analysis.measurements.pointing import flow_through
+from engine.config.run_config import RunConfig
 from engine.model.activations import ActivationCache
 from engine.training.data import Batch
 from engine.training.snapshot import array, patterns_in
@@ -65,24 +67,28 @@ def heads(request: ModelRequest, sample: SampleRequest) -> Heads:
     }
 
 
-def head_view(pattern: Tensor, metrics: dict[str, float]) -> HeadView:
+def head_view(pattern: Tensor, config: RunConfig, metrics: dict[str, float]) -> HeadView:
     """A head by its pattern [query, key], with the metrics of the whole model."""
-    return {"metrics": metrics, "pattern": array(pattern), "entropy": entropy(pattern.float()).mean().item()}
+    spread = entropy(shares_read(pattern.float(), config)).mean().item()
+    return {"metrics": metrics, "pattern": array(pattern), "entropy": spread}
 
 
 def head_numbers(request: ModelRequest, batch: Batch, cache: ActivationCache, part: Part) -> HeadNumbers:
     name = tap_name(request.config, part.which, part.layer)
     pattern = cache[f"{name}.pattern"][:, part.head].float()  # [batch, query, key]
+    read = shares_read(pattern, request.config)
     visible = ~blocked_in(cache[f"{name}.scores"][:, part.head])
     scores = kind_scores(pattern, visible, {"self": batch.inputs, "encoder": batch.source}.get(part.which))
-    spread = entropy(pattern)  # [batch, query]
+    if request.config.softmax_plus_one:
+        scores["nowhere"] = 1 - pattern.sum(-1).mean().item()
+    spread = entropy(read)  # [batch, query]
     queries = torch.tensor(positions_at(batch, part))
     keys = queries if part.which != "cross" else torch.arange(pattern.size(-1))
     return {
         "part": part,
         "entropy": spread.mean().item(),
         "effective_keys": spread.exp().mean().item(),
-        "distance": mean_distance(pattern, queries, keys).mean().item(),
+        "distance": mean_distance(read, queries, keys).mean().item(),
         "kind": name_of(scores),
         "scores": scores,
     }
@@ -176,6 +182,14 @@ def entropy(pattern: Tensor) -> Tensor:
     """The entropy of each query's weights in nats, [..., query, key] -> [..., query]. Its exponential is the effective number of keys."""
     surprise: Tensor = -torch.special.xlogy(pattern, pattern)
     return surprise.sum(-1)
+
+
+def shares_read(pattern: Tensor, config: RunConfig) -> Tensor:
+    """The weights as shares of what each query reads, [..., query, key] -> the same. Only softmax plus one makes a difference: its rows
+    sum to less than one."""
+    if not config.softmax_plus_one:
+        return pattern
+    return pattern / pattern.sum(-1, keepdim=True).clamp_min(torch.finfo(pattern.dtype).tiny)
 
 
 def mean_distance(pattern: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:

@@ -172,6 +172,7 @@ class Steps(TypedDict):
     pattern: np.ndarray
     weighted: np.ndarray
     value_term: np.ndarray | None
+    gate: np.ndarray | None
     mixed: np.ndarray
     projected: np.ndarray
     bias_out: np.ndarray

@@ -34,7 +34,7 @@ def steps(request: ModelRequest, sample: SampleRequest, part: Part, query: int) 
     By name, [key] each: ``product`` q . k before any rotation, ``turned`` after it, ``scaled`` with the scale, ``bias``
     of the encoding, ``score`` the sum of these, ``blocked``, ``weight``; ``by_encoding`` is the part of the score that the
     encoding made, wherever it acts. ``turned_q`` [d_head], ``turned_k``, ``v`` and ``weighted``
-    [key, d_head]; ``value_term`` and ``mixed`` [d_head]; ``projected`` [head, d_model] is each head's output, and their sum
+    [key, d_head]; ``value_term``, ``gate`` and ``mixed`` [d_head]; ``projected`` [head, d_model] is each head's output, and their sum
     with ``bias_out`` [d_model] is ``out`` [d_model]. ``pattern`` [query, key] is the head's whole pattern. ``gap``: the
     largest difference between these steps put together and the model's own tensors.
     """
@@ -56,7 +56,9 @@ def steps(request: ModelRequest, sample: SampleRequest, part: Part, query: int) 
         bias = encoding.score_bias(*ready, at, at)
         added = torch.zeros_like(scores) if bias is None else bias.expand_as(scores)
         term = encoding.value_term(pattern, at, at)
-        mixed = pattern @ v if term is None else pattern @ v + term  # [1, head, query, d_head]
+        read = pattern @ v if term is None else pattern @ v + term  # [1, head, query, d_head]
+        gate = cache.get(f"{name}.gate")
+        mixed = read if gate is None else read * gate
         weight = attention.out.weight.view(out.size(-1), attention.n_heads, -1)  # [d_model, head, d_head]
         projected = torch.einsum("hd,mhd->hm", mixed[0, :, query], weight)  # [head, d_model]
         without = _scores_without_encoding(model, batch, config, part)
@@ -78,7 +80,7 @@ def steps(request: ModelRequest, sample: SampleRequest, part: Part, query: int) 
         "by_encoding": row(compared + added - without), "score": row(compared + added), "blocked": row(blocked) > 0,
         "weight": row(pattern), "pattern": array(pattern[0, head]),
         "weighted": array(pattern[0, head, query, :, None] * v[0, head]),
-        "value_term": None if term is None else row(term), "mixed": row(mixed),
+        "value_term": None if term is None else row(term), "gate": None if gate is None else row(gate), "mixed": row(mixed),
         "projected": array(projected), "bias_out": array(attention.out.bias), "out": array(out[0, query]), "gap": gap,
         "rotates": part.which != "cross" and config.encoding.acts_on == "rotation",
         "predicted": answer(int(logits[0, query].argmax())) if asks else "",

@@ -39,6 +39,7 @@ MEASUREMENTS: dict[str, Measurement] = {
         ("spreading", "answer_weight", Work(TESTED, tested=True, written_out=True, kept=True)),
         ("head_pruning", "head_pruning", Work(256, gradient=True)),
         ("scores", "attention_scores", Work(64, written_out=True, kept=True)),
+        ("sinks", "attention_sinks", Work(64, written_out=True, kept=True)),
     )
 }  # fmt: skip
 

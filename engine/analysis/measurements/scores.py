@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from engine.analysis.attention.heads import entropy
+from engine.analysis.attention.heads import entropy, shares_read
 from engine.analysis.attention.model import blocked_in, run_with_cache
 from engine.model.activations import in_mode
 from engine.training.result import Trained
@@ -26,7 +26,9 @@ def attention_scores(trained: Trained) -> dict[str, float]:
         _, cache = run_with_cache(trained.model, batch)
     kept = [name.removesuffix(".scores") for name in cache if name.endswith(".self.scores")]
     largest = [largest_of(cache[f"{name}.scores"]) for name in kept]  # [batch] each
-    spread = [spread_of(cache[f"{name}.scores"], cache[f"{name}.pattern"]) for name in kept]
+    spread = [
+        spread_of(cache[f"{name}.scores"], shares_read(cache[f"{name}.pattern"], trained.config)) for name in kept
+    ]
     return {
         "largest_score": torch.stack(largest).amax(dim=0).median().item(),
         "attention_entropy": sum(spread) / len(spread),

@@ -11,7 +11,8 @@ d_head, d_h    the width of one head; a rotation has d_h / 2 pairs, numbered by 
 query, key     positions that read, and positions that are read
 q, k, v        queries, keys and values, [batch, head, length, d_head]
 scores         q . k / sqrt(d_h) before the softmax, [batch, head, query, key]
-pattern        the weights after it, of the same shape; each row sums to 1
+pattern        the weights after it, of the same shape; each row sums to 1,
+               or to less with softmax plus one
 =============  ===================================================================
 """
 

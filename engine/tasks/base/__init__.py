@@ -82,6 +82,11 @@ class TaskSettings(Parameters):
         return 0
 
     @property
+    def nothing(self) -> int | None:
+        """The answer where there is nothing to say; None where the task has no such answer."""
+        return None
+
+    @property
     def floor(self) -> float:
         """The lowest mean loss that the answers allow, in nats; above 0 where they are drawn by chance."""
         return 0.0

@@ -91,18 +91,20 @@ def _step_figures(at: LookedAt, s: Steps) -> list[Panel]:
         del strips[1]
     dims = [str(d) for d in range(1, s["d_head"] + 1)]
     values = np.vstack([s["weighted"], s["mixed"]])
+    at_most = "at most " if at.config.softmax_plus_one else ""
+    total = "sum" if s["gate"] is None else "sum × gate"
     handed = np.vstack([s["projected"], s["out"]])
     heads = [f"head {head + 1}" for head in range(len(s["projected"]))]
     top = ", ".join(f"key {k + 1} ({keys[k]}) {weight[k]:.2f}" for k in np.argsort(-weight)[:3])
     inner, outer = "dimension of the head", "dimension of the model"
     products = numbers_picture(s["turned_k"] * s["turned_q"], "q × k", x=inner, y="key", columns=dims, rows=keys)
-    weighted = numbers_picture(values, "weight × v", x=inner, y="key", columns=dims, rows=[*keys, "sum"])
+    weighted = numbers_picture(values, "weight × v", x=inner, y="key", columns=dims, rows=[*keys, total])
     handed_on = numbers_picture(handed, "value", x=outer, y="head", rows=[*heads, "all"])
     return [
         at.pattern_panel(
             "pattern.one", "The pattern of this head", s["pattern"], height=330, picks=True, term="attention-pattern",
             alt=f"Attention weights of every query; the framed query {at.query + 1} reads most from {top}.",
-            note="Each row is a query and adds up to one. Click a row, or press Enter on it, to take it.",
+            note=f"Each row is a query and adds up to {at_most}one. Click a row, or press Enter on it, to take it.",
         ),
         Panel(
             "strips", "From product to weight, for this query", strips_picture(strips, keys, s["blocked"], at.color), height=330,
@@ -117,7 +119,7 @@ def _step_figures(at: LookedAt, s: Steps) -> list[Panel]:
         Panel(
             "values", "Weighted values, and their sum", weighted, height=320, link=KEYS_DOWN,
             alt="Each key's value times its weight; the last row is what the head has read.",
-            note="Each row is a key's value times its weight; the last is their sum, the head's reading.",
+            note=f"Each row is a key's value times its weight; the last is their {total.replace('×', 'times the')}, the head's reading.",
         ),
         Panel(
             "handed", "What each head hands on", handed_on, height=240, wide=True,
@@ -162,14 +164,23 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
     if blocked:
         mask = f"{blocked} of {keys} keys are blocked: their score becomes −∞."
     softmax = f"**Softmax.** exp(score), divided by its sum over the keys: weights `[{keys}]` that add up to {total}."
+    if at.config.softmax_plus_one:
+        softmax = f"**Softmax plus one.** exp(score), divided by 1 plus its sum over the keys: weights `[{keys}]` that add up to {total}."
     if at.config.softmax_axis != "key":
         softmax = f"**Softmax, over queries (a fault of this run).** Weights `[{keys}]`, which here add up to {total}."
     extra = ", and what the encoding adds to the values" if s["value_term"] is not None else ""
+    gate = []
+    if s["gate"] is not None:
+        opened = f"from {s['gate'].min():.2f} to {s['gate'].max():.2f}"
+        gate = [
+            f"**Gate.** That vector times the sigmoid of a linear map of the token: `[{d_head}]` numbers, here {opened}."
+        ]
     heads = counted(len(s["projected"]), "head")
     steps += [
         f"**Mask.** {mask}",
         softmax,
         f"**Mix.** Weights `[{keys}]` times v `[{keys} × {d_head}]`: one vector `[{d_head}]`{extra}.",
+        *gate,
         f"**Project back.** `[{d_model} × {d_head}]` times that: `[{d_model}]`. The vectors of {heads} and the bias are added up.",
     ]
     sentence = WHERE_ENCODED[acts].format(label=row.label)
