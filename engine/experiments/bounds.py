@@ -7,7 +7,8 @@ from engine.config.run_config import RunConfig
 
 NEAR = 0.02
 """The distance within which a number is at a bound: a share, or nats."""
-SHARES = ("accuracy", "finite", "pointing", "answer_weight", "unchanged_by", "position_probe", "attention_entropy")
+SHARES = ("accuracy", "finite", "pointing", "answer_weight", "unchanged_by", "position_probe", "attention_entropy",
+          "first_token_weight", "right_when_asked")  # fmt: skip
 """Words in the names of numbers that lie between 0 and 1."""
 LOSSES = ("loss", "best_loss")
 

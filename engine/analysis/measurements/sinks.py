@@ -15,8 +15,8 @@ SEQUENCES = 64
 def attention_sinks(trained: Trained) -> dict[str, float]:
     """``first_token_weight``: the attention weight on the first token, the mean over layers, heads and the positions with nothing to say,
     without the first position, which reads nothing else; ``even_first_weight``: the same if all visible tokens had equal weights;
-    ``nowhere_weight``: the weight on no token at all, above 0 only with softmax plus one. ``asked_accuracy``: the share of right answers
-    where there is something to say.
+    ``nowhere_weight``: the weight on no token at all, above 0 only with softmax plus one. Where there is something to say:
+    ``first_token_weight_asked``, and ``right_when_asked``, the share of right answers.
 
     The weight on the first token is the sink of Xiao et al. 2023, Efficient Streaming Language Models with Attention Sinks. Raises
     ValueError for a task in which no answer says nothing, and for a model without attention.
@@ -35,13 +35,14 @@ def attention_sinks(trained: Trained) -> dict[str, float]:
     silent, asked = batch.targets == nothing, (batch.targets != nothing) & (batch.targets != IGNORE)
     silent[:, 0] = False
 
-    def where_silent(weights: torch.Tensor) -> float:
-        """The mean of [..., batch, head, query] over the positions with nothing to say."""
-        return weights.movedim(-2, 0)[..., silent].mean().item()
+    def mean_where(weights: torch.Tensor, which: torch.Tensor) -> float:
+        """The mean of weights [..., batch, head, query] over the positions [batch, query]."""
+        return weights.movedim(-2, 0)[..., which].mean().item()
 
     return {
-        "first_token_weight": where_silent(patterns[..., 0]),
-        "even_first_weight": where_silent(visible[..., 0] / visible.sum(-1)),
-        "nowhere_weight": where_silent(1 - patterns.sum(-1)),
-        "asked_accuracy": (logits.argmax(-1) == batch.targets)[asked].float().mean().item(),
+        "first_token_weight": mean_where(patterns[..., 0], silent),
+        "even_first_weight": mean_where(visible[..., 0] / visible.sum(-1), silent),
+        "nowhere_weight": mean_where(1 - patterns.sum(-1), silent),
+        "first_token_weight_asked": mean_where(patterns[..., 0], asked),
+        "right_when_asked": (logits.argmax(-1) == batch.targets)[asked].float().mean().item(),
     }

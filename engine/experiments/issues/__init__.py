@@ -22,6 +22,7 @@ NAMES = (
     "attention.missing_mask",
     "attention.heads",
     "attention.attention_spreads",
+    "attention.attention_sinks",
     "encoding.longer_sequences",
     "encoding.encoding_fits_task",
     "encoding.learned_table",
