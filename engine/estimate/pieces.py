@@ -68,7 +68,7 @@ def layer_bytes(config: RunConfig, rows: int, length: int, *, written_out: bool)
         config.encoding.acts_on == "scores" or config.task_settings.pad_token is not None
     ):
         # A mask or a bias with one more key.
-        held += 2 * wide * rows * config.n_heads * length * (length + 1)
+        held += size * rows * config.n_heads * length * (length + 1)
     return held + held_bytes(config, rows, length)
 
 

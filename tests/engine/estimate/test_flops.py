@@ -26,13 +26,18 @@ def counted(**settings: Any) -> float:
     {"family": "decoder", "qk_norm": True},
     {"family": "decoder", "share_layers": True},
     {"family": "encoder_decoder"},
+    {"family": "decoder", "attention_gate": True},
+    {"family": "encoder_decoder", "attention_gate": True},
 ], ids=lambda settings: "-".join(map(str, settings.values())))  # fmt: skip
 def test_the_whole_step_is_torchs_count_but_for_biases_and_norms(settings: dict[str, Any]) -> None:
     config = tiny_config(**STEP, **settings)
     source = SOURCE_LENGTH if config.family == "encoder_decoder" else None
     parts = count_parameters(config, Shapes(N_TOKENS, N_OUTPUTS, LENGTH, source, LENGTH))
     blocks, attentions = (config.n_layers, 4) if source is None else (2 * config.n_layers, 6)
-    biases = blocks * (attentions * 16 + config.mlp_width + 16)
+    biases = (
+        blocks * (attentions * 16 + config.mlp_width + 16)
+        + (3 if source else 1) * config.n_layers * 16 * config.attention_gate
+    )
     scales = blocks * 2 * config.head_width * config.qk_norm
     norms = parts["norm"] * (config.n_layers if config.share_layers else 1)
     tokens = config.batch_size * (LENGTH if source is None else (LENGTH + source) / 2)

@@ -135,6 +135,20 @@ def test_other_scores_families_faults_and_padding_are_predicted_too(name: str, d
         assert_predicted(config, source_length=7 if family == "encoder_decoder" else None, padded=padded)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16_mixed"])
+@pytest.mark.parametrize("name", ["nope", "alibi", "rope", "shaw"])
+def test_softmax_plus_one_and_a_gate_are_predicted_too(name: str, dtype: str) -> None:
+    families = ("decoder", "encoder", "encoder_decoder")
+    kinds = ({"softmax_plus_one": True}, {"attention_gate": True}, {"softmax_plus_one": True, "attention_gate": True})
+    for kind, family, impl, padded in itertools.product(kinds, families, ("fused", "materialised"), (False, True)):
+        if padded and family == "encoder_decoder":
+            continue
+        config = parse(
+            {"pos_encoding": name, "family": family, "attention_impl": impl, "dtype": dtype, **SHAPES[1], **kind}
+        )
+        assert_predicted(config, source_length=7 if family == "encoder_decoder" else None, padded=padded)
+
+
 OPTIMIZED = ({}, {"family": "encoder_decoder", "pos_encoding": "rope"}, {"dtype": "bfloat16"},
              {"dtype": "bfloat16_mixed", "share_layers": True, "n_layers": 2}, {"family": "gru", "n_layers": 3},
              {"family": "lstm", "norm": "post"}, {"family": "cnn", "norm": "none"})  # fmt: skip

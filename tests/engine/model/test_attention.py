@@ -25,6 +25,44 @@ COMPARE: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
 """One query with one key, [d_head] each; w are an additive score's own weights."""
 
 
+@pytest.mark.parametrize("impl", ["fused", "materialised"])
+def test_softmax_plus_one_is_softmax_with_a_zero_key_and_a_zero_value(impl: str) -> None:
+    """Against the equation, exp(s_j) / (1 + sum_k exp(s_k)), and against torch's softmax over one more column (Miller 2023)."""
+    settings = {"softmax_plus_one": True, "d_head": 6, "n_layers": 1}
+    model, cache = tiny_model(**settings), dict[str, Tensor]()
+    model(tokens(batch=2), cache=cache)
+    scores, v = cache["decoder.0.self.scores"], cache["decoder.0.self.v"]
+    exp = torch.where(torch.ones(LENGTH, LENGTH).tril() > 0, scores.exp(), 0.0)
+    pattern = exp / (1 + exp.sum(-1, keepdim=True))
+    torch.testing.assert_close(cache["decoder.0.self.pattern"], pattern)
+    more = torch.nn.functional.pad(scores, (1, 0)).softmax(-1) @ torch.nn.functional.pad(v, (0, 0, 1, 0))
+    torch.testing.assert_close(pattern @ v, more)
+    mixed = more.transpose(1, 2).flatten(2)
+    seen: list[Tensor] = []
+    other = tiny_model(**settings, attention_impl=impl)
+    other.stack.blocks[0].attention.out.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    other(tokens(batch=2))
+    torch.testing.assert_close(seen[0], mixed)
+
+
+@pytest.mark.parametrize("family", ["decoder", "encoder", "encoder_decoder"])
+def test_a_gate_multiplies_what_a_head_has_read_by_a_sigmoid_of_the_token_that_reads(family: str) -> None:
+    """Y = Y * sigmoid(X W), head by head, before the output projection (Qiu et al. 2025)."""
+    model = tiny_model(family=family, attention_gate=True, n_layers=1, d_head=6)
+    read: dict[str, Tensor] = {}
+    attentions = {name: module for name, module in model.named_modules() if isinstance(module, Attention)}
+    for name, attention in attentions.items():
+        attention.register_forward_pre_hook(lambda _, given, name=name: read.update({name: given[0]}))
+    cache: ActivationCache = {}
+    model(**given_to(model), cache=cache)
+    for name, attention in attentions.items():
+        stack = "encoder" if family == "encoder" or name.startswith("source") else "decoder"
+        tap = f"{stack}.0.{'cross' if name.endswith('cross') else 'self'}"
+        opened = 1 / (1 + (-attention.gate(read[name])).exp())
+        plain = (cache[f"{tap}.pattern"] @ cache[f"{tap}.v"]).transpose(1, 2).flatten(2)
+        torch.testing.assert_close(cache[f"{tap}.out"], attention.out(opened * plain))
+
+
 @pytest.mark.parametrize("score", COMPARE)
 def test_scores_pattern_and_output_agree_with_loops(score: str) -> None:
     model = tiny_model(attention_score=score, attention_impl="materialised", d_head=6, n_layers=1)
@@ -108,12 +146,16 @@ SCORES, FAMILIES = ("scaled_dot", "dot", "cosine"), ("decoder", "encoder", "enco
         *((name, *both, "none") for name in PRODUCTS for both in itertools.product(SCORES, FAMILIES)),
         *((name, *both, "none") for name in OTHERS for both in zip(SCORES, FAMILIES, strict=True)),
         *((name, "qk_norm", family, "none") for name in PRODUCTS for family in FAMILIES),
+        *((name, "plus_one", family, "none") for name in PRODUCTS for family in FAMILIES),
+        *((name, "plus_one", "decoder", "none") for name in OTHERS),
+        *(("nope", "plus_one", "decoder", fault) for fault in ("missing", "off_by_one")),
         *itertools.product(ENCODINGS, ["scaled_dot"], ["decoder"], ["missing", "transposed", "off_by_one"]),
     ],
 )
 def test_fused_equals_materialised(name: str, score: str, family: str, fault: str) -> None:
     """Outputs and every gradient, with and without padding and faults of the mask."""
-    compared = {"qk_norm": True} if score == "qk_norm" else {"attention_score": score}
+    both = {"softmax_plus_one": True, "attention_gate": True}
+    compared = {"qk_norm": {"qk_norm": True}, "plus_one": both}.get(score, {"attention_score": score})
     settings = {"pos_encoding": name, "family": family, "mask_fault": fault, **compared}
     fused, written = (tiny_model(**settings, attention_impl=impl) for impl in ("fused", "materialised"))
     real = torch.arange(LENGTH).expand(3, -1) < torch.tensor([[LENGTH], [6], [1]])

@@ -72,6 +72,28 @@ def test_a_permutation_is_the_settings_not_the_runs_and_no_single_offset_answers
     assert max(Counter(place - i for i, place in enumerate(order())).values()) <= 3
 
 
+@pytest.mark.parametrize("vocab_size", [10, 3])
+def test_at_a_trigger_the_answer_is_the_rounded_mean_of_the_numbers_before_it_and_elsewhere_nothing(
+    vocab_size: int,
+) -> None:
+    config, read, asked = drawn(task="trigger", seq_len=N, vocab_size=vocab_size)
+    start, trigger, nothing = vocab_size, vocab_size + 1, config.task_settings.nothing
+    triggers, means = 0, Counter[int]()
+    for tokens, answers in zip(read, asked, strict=True):
+        assert tokens[0] == start not in tokens[1:]
+        assert tokens[1] < vocab_size
+        for i, (token, answer) in enumerate(zip(tokens, answers, strict=True)):
+            before = [number for number in tokens[:i] if number < vocab_size]
+            assert answer == (math.floor(sum(before) / len(before) + 0.5) if token == trigger else nothing)
+            triggers += token == trigger
+            means[answer] += 1
+    assert triggers / (500 * (N - 2)) == pytest.approx(0.25, abs=0.02)
+    assert means[nothing] / (500 * N) == pytest.approx(config.task_settings.chance(config), abs=0.02)
+    assert set(range(vocab_size)) < means.keys()
+    assert token_names(config, [start, 0, trigger]) == ["⊢", "0", "?"]
+    assert answer_namer(config)(nothing) == "∅"
+
+
 @pytest.mark.parametrize("vocab_size", [2, 3])
 def test_parity_is_asked_at_the_end_only(vocab_size: int) -> None:
     _, read, asked = drawn(task="parity", seq_len=9, vocab_size=vocab_size)

@@ -62,6 +62,8 @@ CASES: list[dict[str, Any]] = [
     {"randomized_positions": 4, "pos_encoding": "learned", "family": "encoder_decoder"},
     {"share_layers": True, "norm": "post", "attention_score": "cosine"},
     *({"qk_norm": True, "pos_encoding": "rope", "family": family} for family in ("decoder", "encoder_decoder")),
+    *({"softmax_plus_one": True, "attention_gate": True, "pos_encoding": name} for name in ("rope", "alibi", "shaw")),
+    {"softmax_plus_one": True, "attention_gate": True, "family": "encoder_decoder"},
 ]
 
 

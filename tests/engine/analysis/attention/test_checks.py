@@ -99,6 +99,8 @@ def taken(part: Part, query: int = 7, **settings: Any) -> dict[str, Any]:
         ("self", {"pos_encoding": "rope", "attention_score": "cosine", "mask_fault": "off_by_one"}),
         ("self", {"attention_score": "additive", "attention_impl": "materialised"}),
         ("self", {"pos_encoding": "rope", "qk_norm": True}),
+        ("self", {"pos_encoding": "rope", "softmax_plus_one": True, "attention_gate": True}),
+        ("cross", PAIR | {"softmax_plus_one": True, "attention_gate": True}),
         ("self", PAIR | {"pos_encoding": "rope"}),
         ("encoder", PAIR | {"pos_encoding": "shaw"}),
         ("cross", PAIR | {"pos_encoding": "sinusoidal"}),
@@ -109,11 +111,12 @@ def test_the_steps_recombine_to_the_models_own_output(which: Any, settings: dict
 
     s = taken(Part("head", which, 1, 2), query=4, **settings)
     assert s["gap"] < 1e-5
-    weight = np.where(s["blocked"], 0.0, softmax(np.where(s["blocked"], -np.inf, s["score"])))
+    score = np.where(s["blocked"], -np.inf, s["score"])
+    weight = softmax([*score, 0.0])[:-1] if settings.get("softmax_plus_one") else softmax(score)
     assert weight == pytest.approx(s["weight"], abs=1e-6)
     assert s["scaled"] + s["bias"] == pytest.approx(s["score"], abs=1e-5)
     mixed = s["weight"] @ s["v"] + (0 if s["value_term"] is None else s["value_term"])
-    assert mixed == pytest.approx(s["mixed"], abs=1e-5)
+    assert mixed * (1 if s["gate"] is None else s["gate"]) == pytest.approx(s["mixed"], abs=1e-5)
     assert s["projected"].sum(0) + s["bias_out"] == pytest.approx(s["out"], abs=1e-5)
     assert s["turned_k"] @ s["turned_q"] == pytest.approx(s["turned"], abs=1e-4)
     assert s["pattern"][4] == pytest.approx(s["weight"])

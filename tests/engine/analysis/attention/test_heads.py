@@ -66,6 +66,21 @@ def test_scores_are_measured_against_chance_and_entropy_and_distance_are_means()
     assert mean_distance(flat, torch.tensor([0, 7]), torch.arange(8)).tolist() == pytest.approx([3.5, 3.5])
 
 
+def test_with_softmax_plus_one_entropy_and_distance_are_of_what_is_read_and_the_rest_is_nowhere() -> None:
+    """Equal scores: a query of n visible keys gives each 1 / (n + 1), as evenly as softmax would."""
+    rows = {}
+    for plus_one in (False, True):
+        request = ModelRequest(tiny_config(seq_len=4, pos_encoding="nope", softmax_plus_one=plus_one))
+        attention = model_of(request).stack.blocks[0].attention
+        with torch.no_grad():
+            attention.q.weight.zero_()
+        rows[plus_one] = heads(request, SampleRequest())["rows"][0]
+    for number in ("entropy", "distance", "effective_keys"):
+        assert rows[True][number] == pytest.approx(rows[False][number])
+    assert "nowhere" not in rows[False]["scores"]
+    assert rows[True]["scores"]["nowhere"] == pytest.approx(sum(1 / (n + 1) for n in range(1, 8)) / 7)
+
+
 def test_every_head_of_every_kind_has_a_row() -> None:
     config = tiny_config(family="encoder_decoder", seq_len=6)
     seen = heads(ModelRequest(config), SampleRequest())
@@ -106,12 +121,13 @@ def test_an_answer_does_not_depend_on_what_was_asked_before() -> None:
 
 
 def test_the_models_own_way_to_compare_is_among_the_four() -> None:
-    for score, impl, qk_norm in (
-        ("scaled_dot", "fused", False),
-        ("scaled_dot", "fused", True),
-        ("additive", "materialised", False),
+    for score, impl, more in (
+        ("scaled_dot", "fused", {}),
+        ("scaled_dot", "fused", {"qk_norm": True}),
+        ("scaled_dot", "fused", {"softmax_plus_one": True, "attention_gate": True}),
+        ("additive", "materialised", {}),
     ):
-        config = tiny_config(seq_len=4, attention_score=score, attention_impl=impl, qk_norm=qk_norm)
+        config = tiny_config(seq_len=4, attention_score=score, attention_impl=impl, **more)
         request = ModelRequest(config)
         found = other_scores(request, SampleRequest(), PLACE)
         own = without_heads(request, SampleRequest(), PLACE, [], 1.0)["before"]
