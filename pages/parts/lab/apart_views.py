@@ -303,6 +303,8 @@ def show_rollout(at: LookedAt, answer: Heads) -> None:
         ),
     ]  # fmt: skip
     at.show("rollout", "roll-out", items, least=340)
+    if at.config.softmax_plus_one:
+        st.caption("With softmax plus one a row may add up to less than one: the rest was read from no token.")
     if which == "self" and at.config.family == "encoder_decoder":
         st.caption("Cross-attention is left out of it: the decoder's own tokens only.")
 
