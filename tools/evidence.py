@@ -19,7 +19,14 @@ from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.experiments import run_to_end
 from engine.experiments.benchmark.criteria import CHOICE, SETS
 from engine.experiments.evidence import FOLDER
-from engine.experiments.evidence.shipped import is_confirmatory, sets_of_seeds, shipped_report, shown_report, write_set
+from engine.experiments.evidence.shipped import (
+    is_confirmatory,
+    new_arms,
+    sets_of_seeds,
+    shipped_report,
+    shown_report,
+    write_set,
+)
 from engine.experiments.experiment import CONFIRMATORY_SEEDS, PILOT_SEEDS, Experiment
 from engine.experiments.finding import RULE, Finding, contradict
 from engine.experiments.issues import ISSUES
@@ -134,6 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=len(CONFIRMATORY_SEEDS))
     parser.add_argument("--first-seed", type=int, default=CONFIRMATORY_SEEDS[0])
     parser.add_argument("--extended", action="store_true", help="also the arms that take longer")
+    parser.add_argument("--only-new", action="store_true", help="only the arms of which there are no numbers yet")
     parser.add_argument(
         "--write", type=Path, default=FOLDER, metavar="FOLDER", help="where the numbers and the table go"
     )
@@ -143,8 +151,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if chosen := ISSUES.values() if given.all else given.experiments:
         with warm_pool(given.scheduler) as pool:
             for experiment in (one for each in chosen for one in on_seeds(each, given.first_seed, given.seeds)):
+                if given.only_new:
+                    experiment = replace(experiment, arms=new_arms(experiment, given.write))
                 task = run_to_end(experiment, pool, as_json=False, extended=given.extended)
-                write_set([task.report], given.write)
+                write_set([task.report], given.write, only_new=given.only_new)
     write_readme(given.write)
 
 

@@ -1,6 +1,6 @@
 """Measure the learning rates at which the arms of an experiment are compared, on the pilot seeds, which no finding uses.
 
-    python -m tools.rates SLUG ...    an issue's rates; --all: every issue's
+    python -m tools.rates SLUG ...    an issue's rates; --all: every issue's; --only-new: of the arms that have none yet
     python -m tools.rates choice      those of the table of Encodings
 
 Each trial is kept as it ends: after Ctrl-C the same command goes on where it was.
@@ -9,6 +9,7 @@ Each trial is kept as it ends: after Ctrl-C the same command goes on where it wa
 import argparse
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.table import Table
@@ -20,14 +21,19 @@ from engine.experiments.benchmark.criteria import CHOICE
 from engine.experiments.evidence import FOLDER
 from engine.experiments.experiment import PILOT_SEEDS, PILOTS, Experiment
 from engine.experiments.issues import ISSUES
-from engine.experiments.rates import RateGrid, best_in_words, measured_grids, write_grids
+from engine.experiments.rates import RateGrid, best_in_words, measured_grids, read_grids, write_grids
 from engine.serving.pool import Pool
 
 
-def measure_rates(experiment: Experiment, pool: Pool, folder: Path, *, extended: bool = False) -> None:
-    """Measure the grids of an experiment's arms, write them into the folder, and print them."""
-    grids = measured_grids(experiment, lambda part: run_to_end(part, pool, as_json=False).trials, extended)
-    write_grids(experiment.slug, grids, folder)
+def measure_rates(
+    experiment: Experiment, pool: Pool, folder: Path, *, extended: bool = False, only_new: bool = False
+) -> None:
+    """Measure the grids of an experiment's arms, or of those that have none in the folder, write them there, and print them."""
+    stored = {grid.arm: grid for grid in read_grids(experiment.slug, folder) if only_new}
+    wanted = replace(experiment, arms=tuple(arm for arm in experiment.arms if arm.name not in stored))
+    grids = measured_grids(wanted, lambda part: run_to_end(part, pool, as_json=False).trials, extended)
+    every = stored | {grid.arm: grid for grid in grids}
+    write_grids(experiment.slug, [every[arm.name] for arm in experiment.arms if arm.name in every], folder)
     console().print(rates_table(experiment, grids))
 
 
@@ -59,13 +65,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("experiments", nargs="*", metavar="SLUG", type=experiment_named)
     parser.add_argument("--all", action="store_true", help="every issue")
     parser.add_argument("--extended", action="store_true", help="also the arms that take longer")
+    parser.add_argument("--only-new", action="store_true", help="only the arms that have no rates yet")
     parser.add_argument("--write", type=Path, default=FOLDER, metavar="FOLDER", help="where the rates go")
     add_scheduler(parser)
     given = parser.parse_args(arguments)
     given.write.mkdir(parents=True, exist_ok=True)
     with warm_pool(given.scheduler) as pool:
         for experiment in ISSUES.values() if given.all else given.experiments:
-            measure_rates(experiment, pool, given.write, extended=given.extended)
+            measure_rates(experiment, pool, given.write, extended=given.extended, only_new=given.only_new)
 
 
 if __name__ == "__main__":

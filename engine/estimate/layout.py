@@ -91,10 +91,13 @@ def _length_read(config: RunConfig, n: int) -> int:
 
 
 def _position_range(config: RunConfig, n: int) -> int:
-    """The range of positions. Randomized positions have one range for all lengths, large enough for the longest."""
+    """The range of positions. Randomized and coupled positions have one range for all lengths, large enough for the longest."""
+    longest = max(config.seq_len, *config.test_lengths, 0)
+    if config.task_settings.partners(longest) is not None:
+        return longest
     if config.randomized_positions == 1:
         return _length_read(config, n)
-    return config.randomized_positions * _length_read(config, max(config.seq_len, *config.test_lengths, 0))
+    return config.randomized_positions * _length_read(config, longest)
 
 
 def validation_size(n: int) -> int:

@@ -44,6 +44,9 @@ def _stack_shapes(config: RunConfig, max_positions: int) -> Iterator[tuple[str, 
     attention = _attention_shapes(config)
     yield from (("attention", shape) for shape in stacks * n_blocks * attention)
     yield from (("cross_attention", shape) for shape in (stacks - 1) * n_blocks * attention)
+    if config.local_mix:
+        width = config.d_model
+        yield from (("mix", shape) for shape in stacks * n_blocks * [(width, config.local_mix + 1), (width,)])
     if config.mlp:
         dense = dense_shapes(config.d_model, config.mlp_width) + dense_shapes(config.mlp_width, config.d_model)
         yield from (("mlp", shape) for shape in stacks * n_blocks * dense)
@@ -168,6 +171,9 @@ class _SavedBytes:
             self._padding_mask(length, causal)
         for _ in range(c.n_layers):
             self._branch(tokens)
+            if c.local_mix:  # what the convolution reads, with zeros before it
+                self.add(self.batch, length + c.local_mix, c.d_model, self.size)
+                self._weights(c.d_model, c.local_mix + 1)
             self._attention(length, length, masked=masked, cross=False)
             if source_length is not None:
                 self._branch(tokens)

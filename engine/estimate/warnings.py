@@ -58,7 +58,9 @@ def _general(c: RunConfig) -> Iterator[str]:
     if knows_offsets_only(c) and (beyond := c.task_settings.beyond_offsets(c)):
         yield beyond
     longer = [n for n in c.test_lengths if n > c.seq_len]
-    if attends and settings.ends_at_trained_length and longer and c.randomized_positions == 1:
+    coupled = c.task_settings.partners(c.seq_len) is not None
+    has_rows = c.randomized_positions > 1 or coupled or c.drop_encoding_at < 1
+    if attends and settings.ends_at_trained_length and longer and not has_rows:
         lengths = ", ".join(map(str, longer))
         yield f"The learned table has no row beyond the trained length: test lengths {lengths} cannot be run."
     if by_encoding := settings.warning(c):
@@ -84,6 +86,10 @@ def _general(c: RunConfig) -> Iterator[str]:
         yield f"Position dropout does nothing here: {c.pos_encoding} adds nothing to the embedding."
     if attends and c.randomized_positions > 1 and not c.encoding.numbered:
         yield f"Randomized positions do nothing here: {c.pos_encoding} does not read the numbers of positions."
+    if attends and c.drop_encoding_at < 1 and acts_on == "nowhere":
+        yield "No encoding can be dropped here: the model has none."
+    if coupled and not c.encoding.numbered:
+        yield f"Coupled positions do nothing here: {c.pos_encoding} does not read the numbers of positions."
     if attends and acts_on == "rotation" and c.attention_score == "additive":
         yield "Rotated queries and keys make a score of offsets in a product only: with an additive score they do not."
     if attends and c.qk_norm and c.attention_score == "cosine":

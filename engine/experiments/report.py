@@ -64,7 +64,8 @@ class Report:
     provenance: Provenance = field(default_factory=Provenance)
     """The origin of the trials; empty where it was not noted."""
     moved: Mapping[str, Provenance] = field(default_factory=dict)
-    """By the earlier slug of an issue that is a part of this one, the origin of its trials, where that is another one: shipped evidence."""
+    """By the earlier slug of an issue that is a part of this one, or by the name of an arm, the origin of its trials, where that is another
+    one: shipped evidence."""
 
     @property
     def arms(self) -> tuple[Arm, ...]:

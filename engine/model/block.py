@@ -7,6 +7,7 @@ from torch.nn.functional import gelu, relu
 
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, Positions
+from engine.encodings.base.modules import DepthwiseConvolution
 from engine.model.activations import ActivationCache, record
 from engine.model.attention import Attention
 from engine.model.layers import Dropout
@@ -72,6 +73,8 @@ class Block(nn.Module):
 
     def __init__(self, config: RunConfig, *, cross: bool) -> None:
         super().__init__()
+        # Allen-Zhu 2025, Physics of Language Models, part 4.1 (arXiv 2512.17351): a Canon layer before attention
+        self.mix = DepthwiseConvolution(config.d_model, config.local_mix, 0) if config.local_mix else None
         self.attention = Attention(config)
         self.attention_residual = Residual(config)
         self.cross = Attention(config) if cross else None
@@ -91,6 +94,8 @@ class Block(nn.Module):
     ) -> Tensor:
         """[batch, length, d_model] -> the same. Cross-attention reads ``source`` [batch, source length, d_model]."""
         read = self.attention_residual.before(x)
+        if self.mix is not None:
+            read = read + self.mix(read)
         x = self.attention_residual.after(
             x, self.attention(read, read, mask, encoding, positions, cache, f"{name}.self")
         )

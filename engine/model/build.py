@@ -55,7 +55,7 @@ def _first_weights(module: nn.Module) -> None:
 def parameter_part(name: str) -> str:
     """The part that a parameter's dotted name belongs to.
 
-    ``"<layer>.q"`` with q, k, v, out, mlp or norm; ``cross_`` before the part in cross-attention, ``e`` before the
+    ``"<layer>.q"`` with q, k, v, out, mlp, mix or norm; ``cross_`` before the part in cross-attention, ``e`` before the
     layer on the encoder side of an encoder-decoder; ``embedding``, ``encoding`` and ``head`` (with the norm before it).
     An additive score's own weights count with the queries, the scales of QK-norm with queries and keys. A baseline has
     ``"<layer>.weights"`` and ``"<layer>.norm"``.
@@ -74,8 +74,8 @@ def parameter_part(name: str) -> str:
     module, what = parts[1], parts[2]
     if module.endswith("_residual"):
         return f"{layer}.norm"
-    if module == "mlp":
-        return f"{layer}.mlp"
+    if module in ("mlp", "mix"):
+        return f"{layer}.{module}"
     return f"{layer}.{PARTS[module]}{'q' if what == 'pattern' else what.removesuffix('_norm')}"
 
 

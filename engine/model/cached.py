@@ -19,14 +19,14 @@ from engine.model.transformer import Transformer
 
 @dataclass
 class KeyValueCache:
-    """The cached tensors: keys and values of every layer so far, [batch, head, position, d_head] each; the embedded tokens
-    that the encoding still reads, [batch, position, d_model]; and the encoder's output of an encoder-decoder,
-    [batch, source position, d_model]."""
+    """The cached tensors: keys and values of every layer so far, [batch, head, position, d_head] each; the last tokens that a
+    convolution still reads, over the embedding or in a layer, [batch, position, d_model]; and the encoder's output of an
+    encoder-decoder, [batch, source position, d_model]."""
 
     length: int = 0
     keys: dict[int, Tensor] = field(default_factory=dict)
     values: dict[int, Tensor] = field(default_factory=dict)
-    embedded: Tensor | None = None
+    read: dict[int | str, Tensor] = field(default_factory=dict)
     memory: Tensor | None = None
 
     def extend(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
@@ -34,6 +34,14 @@ class KeyValueCache:
             key, value = torch.cat([self.keys[layer], key], dim=2), torch.cat([self.values[layer], value], dim=2)
         self.keys[layer], self.values[layer] = key, value
         return key, value
+
+    def recent(self, where: int | str, new: Tensor, before: int) -> Tensor:
+        """The new tokens after as many of those before them as are read there, [batch, position, d_model]."""
+        if not before:
+            return new
+        read = torch.cat([self.read[where], new], dim=1) if where in self.read else new
+        self.read[where] = read[:, -before:]
+        return read
 
     @property
     def bytes(self) -> int:
@@ -54,14 +62,17 @@ def cached_logits(
     if cache.length and new > 1:
         raise ValueError(f"{new} new tokens were given; allowed is one where {cache.length} were read before.")
     at = positions or range(cache.length + new)
-    read = _recent(stack.encoding, model.embedding(tokens), cache)
-    x = stack.encoding.add_to_embedding(read, at[len(at) - read.shape[1] :])[:, -new:]
+    first = stack.encoding_at(0)
+    read = cache.recent("embedding", model.embedding(tokens), first.reads_before)
+    x = first.add_to_embedding(read, at[len(at) - read.shape[1] :])[:, -new:]
     mask = causal_mask(new, "none", None, x.device, lowered_dtype(x)) if new > 1 else None
     for layer in range(stack.depth):
         block = cast(Block, stack.blocks[layer % len(stack.blocks)])
-        encoding = cast(PositionalEncoding, stack.encodings[layer % len(stack.encodings)])
         read = block.attention_residual.before(x)
-        x = block.attention_residual.after(x, _attend(block.attention, encoding, read, mask, cache, layer, at))
+        if block.mix is not None:
+            read = read + block.mix(cache.recent(layer, read, block.mix.before))[:, -new:]
+        mixed = _attend(block.attention, stack.encoding_at(layer), read, mask, cache, layer, at)
+        x = block.attention_residual.after(x, mixed)
         if block.cross is not None and block.cross_residual is not None and cache.memory is not None:
             read = block.cross_residual.before(x)
             x = block.cross_residual.after(x, block.cross(read, cache.memory, None, NOWHERE, at))
@@ -70,15 +81,6 @@ def cached_logits(
     cache.length += new
     logits: Tensor = model.head(stack.norm(x))
     return logits
-
-
-def _recent(encoding: PositionalEncoding, new: Tensor, cache: KeyValueCache) -> Tensor:
-    """The new tokens and the tokens before them that the encoding reads, [batch, position, d_model]."""
-    if not encoding.reads_before:
-        return new
-    read = new if cache.embedded is None else torch.cat([cache.embedded, new], dim=1)
-    cache.embedded = read[:, -encoding.reads_before :]
-    return read
 
 
 def _attend(

@@ -31,6 +31,27 @@ def positional_encoding(config: RunConfig, *, max_positions: int, causal: bool) 
     return encoding
 
 
+class EncodingSwitch(nn.Module):
+    """Whether a stack applies its encoding. It is stored with the weights: a run may pause before the encoding is dropped or after it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.on = True
+
+    def get_extra_state(self) -> Tensor:
+        return torch.tensor(self.on)
+
+    def set_extra_state(self, state: Tensor) -> None:
+        self.on = bool(state)
+
+
+def drop_encoding(model: nn.Module) -> None:
+    """From now on the model applies no positional encoding (Gelberg et al. 2025, arXiv 2512.12167)."""
+    for module in model.modules():
+        if isinstance(module, EncodingSwitch):
+            module.on = False
+
+
 class SummedEmbedding(nn.Module):
     """The embedding of tokens that are made of parts, [batch, length] -> [batch, length, d_model].
 

@@ -5,8 +5,8 @@ from torch import Tensor, nn
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.model.activations import ActivationCache, record
-from engine.model.block import Block
-from engine.model.layers import Dropout, PositionDropout, positional_encoding, token_embedding
+from engine.model.block import NOWHERE, Block
+from engine.model.layers import Dropout, EncodingSwitch, PositionDropout, positional_encoding, token_embedding
 from engine.model.masks import causal_mask, padding_mask
 from engine.model.precision import in_input_precision, lowered, lowered_dtype
 
@@ -32,14 +32,21 @@ class Stack(nn.Module):
             positional_encoding(config, max_positions=max_positions, causal=self.causal)
             for _ in range(n_blocks if config.encoding.per_layer else 1)
         )
+        self.switch = EncodingSwitch() if config.drop_encoding_at < 1.0 else None
         self.dropout = Dropout(config.dropout)
         self.position_dropout = PositionDropout(config.position_dropout)
         self.norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
 
     @property
     def encoding(self) -> PositionalEncoding:
-        """The positional encoding of the stack, or of its first layer where each has its own."""
+        """The positional encoding of the stack, or of its first layer where each has its own; also where it was dropped."""
         return self.encodings[0]  # type: ignore[return-value]
+
+    def encoding_at(self, layer: int) -> PositionalEncoding:
+        """The encoding that acts in a layer: none where it was dropped."""
+        if self.switch is not None and not self.switch.on:
+            return NOWHERE
+        return self.encodings[layer % len(self.encodings)]  # type: ignore[return-value]
 
     def forward(
         self,
@@ -53,7 +60,7 @@ class Stack(nn.Module):
 
         Cross-attention reads ``source`` [batch, source length, d_model].
         """
-        x = self.dropout(self.position_dropout(x, self.encoding.add_to_embedding(x, positions, token_mask)))
+        x = self.dropout(self.position_dropout(x, self.encoding_at(0).add_to_embedding(x, positions, token_mask)))
         record(cache, self.embedding_name, x)
         dtype = lowered_dtype(x)
         mask = padding_mask(token_mask, dtype)
@@ -61,8 +68,7 @@ class Stack(nn.Module):
             mask = causal_mask(len(positions), self.mask_fault, token_mask, x.device, dtype)
         for layer in range(self.depth):
             block = self.blocks[layer % len(self.blocks)]
-            encoding = self.encodings[layer % len(self.encodings)]
-            x = block(x, mask, encoding, positions, source, cache, f"{self.name}.{layer}")
+            x = block(x, mask, self.encoding_at(layer), positions, source, cache, f"{self.name}.{layer}")
         return self.norm(x)  # type: ignore[no-any-return]
 
 

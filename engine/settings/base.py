@@ -60,6 +60,10 @@ class BaseConfig(Parameters):
         "Share of training sequences to whose embeddings no positions are added; none while testing.",
         group="Encoding", ge=0.0, le=0.9,
     )
+    drop_encoding_at: float = setting(
+        1.0, "Encoding dropped at", "Share of the steps after which the encoding is no longer applied, nor in any test. 1: never.",
+        group="Encoding", ge=0.05, le=1.0,
+    )
 
     attention_score: Literal["scaled_dot", "dot", "additive", "cosine"] = setting(
         "scaled_dot", "Score", "How a query is compared with a key.", group="Attention",
@@ -69,6 +73,11 @@ class BaseConfig(Parameters):
         },
     )
     qk_norm: bool = setting(False, "QK-norm", "LayerNorm of each query and key of a head before they are compared.", group="Attention")
+    local_mix: int = setting(
+        0, "Neighbours mixed in",
+        "In each block, a convolution over so many tokens before each is added to what attention reads. 0: none.",
+        group="Attention", ge=0, le=16,
+    )
     attention_impl: Literal["fused", "materialised"] = setting(
         "fused", "Implementation", "One fused kernel, or the scores written out as a matrix. Same numbers.",
         group="Attention", labels={"fused": "Fused", "materialised": "Materialised"},

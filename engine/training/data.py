@@ -4,11 +4,15 @@ Randomized positions: the tokens of a sequence stand, in order, anywhere in a ra
 et al. 2023, Randomized Positional Encodings Boost Length Generalization of Transformers, section 3. As there, each training batch
 gets positions of its own. In evaluation every token stands at its mean position in training, so that the same model always gives
 the same answer.
+
+Coupled positions: a symbol of the answer has the position of the symbol in the question that it repeats. In training the first position
+is drawn anew for each batch, so that all positions of the longest test sequence are trained; in evaluation it is the mean one. Source:
+Cho et al. 2024, Position Coupling: Improving Length Generalization of Arithmetic Transformers Using Task Structure, section 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -140,7 +144,8 @@ class Data:
         """Whether all batches have one length, and nothing is random but their sequences."""
         config, settings = self.config, self.config.task_settings
         fresh = self.corpus is None and config.dataset_size is None and self.holds_out(config.seq_len)
-        plain = config.randomized_positions == 1 and not config.label_noise and settings.pad_token is None
+        placed = config.randomized_positions > 1 or settings.partners(config.seq_len) is not None
+        plain = not placed and not config.label_noise and settings.pad_token is None
         return fresh and plain and len(self._lengths) == 1
 
     def _together(self, count: int) -> list[tuple[Tensor, Batch]]:
@@ -173,10 +178,13 @@ class Data:
         return list(law)[int(torch.multinomial(torch.tensor(list(law.values())), 1, generator=self.generator))]
 
     def _displaced(self, batch: Batch) -> Batch:
-        """The batch at freshly drawn positions where positions are randomized, else unchanged."""
+        """The batch at freshly drawn positions where positions are randomized or coupled, else unchanged."""
+        limit, n = shapes(self.config).position_range, (batch.inputs.size(1) + 1) // 2
+        if (partners := self.config.task_settings.partners(n)) is not None:
+            first = int(torch.randint(limit - n + 1, (1,), generator=self.generator))
+            return replace(batch, positions=coupled(partners, first))
         if self.config.randomized_positions == 1:
             return batch
-        limit = shapes(self.config).position_range
         at = drawn(batch.inputs.size(1), limit, self.generator)
         source = None if batch.source is None else drawn(batch.source.size(1), limit, self.generator)
         return replace(batch, positions=at, source_positions=source)
@@ -233,8 +241,12 @@ class Data:
         return torch.cat(kept)[:size]
 
     def frame(self, source: Tensor, answer: Tensor) -> Batch:
-        """The batch in the architecture's layout; source and answer [batch, n]. Randomized positions are spread evenly."""
+        """The batch in the architecture's layout; source and answer [batch, n]. Randomized positions are spread evenly, coupled ones lie
+        in the middle of their range."""
         batch, limit = self._laid_out(source, answer), shapes(self.config).position_range
+        n = source.size(1)
+        if (partners := self.config.task_settings.partners(n)) is not None:
+            return replace(batch, positions=coupled(partners, max(0, limit - n) // 2))
         if self.config.randomized_positions == 1:
             return batch
         source_positions = None if batch.source is None else spread(batch.source.size(1), limit)
@@ -283,6 +295,11 @@ def is_held_out(source: Tensor) -> Tensor:
 def _weights(length: int) -> Tensor:
     """A fixed odd number for each position, [length]."""
     return torch.randint(2**40, (length,), generator=torch.Generator().manual_seed(1)) * 2 + 1
+
+
+def coupled(partners: Sequence[int], first: int) -> tuple[int, ...]:
+    """The positions of a question of n symbols, which count up from ``first``, and of its answer but for the last symbol, [2n - 1]."""
+    return tuple(first + place for place in (*range(len(partners)), *partners[:-1]))
 
 
 def drawn(length: int, limit: int, generator: torch.Generator) -> tuple[int, ...]:

@@ -139,6 +139,8 @@ def why_not_recorded(config: RunConfig, device: torch.device) -> str:
         return "Each step is launched by itself: Muon's update cannot be recorded as a CUDA graph."
     if config.randomized_positions != 1:
         return "Each step is launched by itself: randomized positions differ in every step, and a CUDA graph repeats the same ones."
+    if config.task_settings.partners(config.seq_len) is not None:
+        return "Each step is launched by itself: coupled positions begin elsewhere in every step, and a CUDA graph repeats the same ones."
     if (config.dropout or config.position_dropout) and torch.__version__ < RANDOM_STATE_PER_GRAPH:
         return "Each step is launched by itself: with this version of torch all CUDA graphs share one random state."
     return ""

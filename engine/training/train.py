@@ -16,6 +16,7 @@ from engine.estimate.prediction import Prediction, predict
 from engine.estimate.recording import PROBE_SIZE, interim_size, snapshot_steps, validation_steps
 from engine.foundation.log import LOG
 from engine.model.build import build_model
+from engine.model.layers import drop_encoding
 from engine.model.precision import tf32_note
 from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot, Started
 from engine.runs.record_options import AHEAD, DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
@@ -89,9 +90,11 @@ def train(
         between |= {config.steps}
     measured = Measured(config, model, interim if in_one_piece else None)
     recording = Recording(partial(numbers_beside, measured), validated_at)
-    stops = sorted(snapshots_at | between | {1, config.steps})
+    dropped_after = max(1, int(config.drop_encoding_at * config.steps))
+    stops = sorted(snapshots_at | between | {1, dropped_after, config.steps})
 
-    pass_over_probe = Repeated(state.recorder, partial(probe_tensors, config, model, probe))
+    compute_probe = partial(probe_tensors, config, model, probe)
+    pass_over_probe = Repeated(state.recorder, compute_probe)
 
     def snapshot(step: int) -> Snapshot:
         with nullcontext() if state.recorder is None else state.recorder.active():
@@ -121,6 +124,10 @@ def train(
     recorder = state.recorder
     steps = CapturedSteps(state, recording, recorder) if recorder else SingleSteps(state, recording)
     while state.step < config.steps:
+        if state.step == dropped_after:
+            drop_encoding(model)
+            steps.close()  # what a device has recorded has the encoding in it
+            pass_over_probe = Repeated(state.recorder, compute_probe)
         following = stops[bisect_right(stops, state.step)]
         for taken in (yield from steps.take(min(following - state.step, state.ahead))):
             step = taken.number

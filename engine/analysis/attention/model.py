@@ -166,8 +166,7 @@ def encoding_at(model: Transformer, part: Part) -> PositionalEncoding:
     """The encoding that acts on queries, keys or scores at this place; cross-attention has none."""
     if part.which == "cross":
         return NOWHERE
-    encodings = stack_of(model, part.which).encodings
-    return encodings[part.layer % len(encodings)]  # type: ignore[return-value]
+    return stack_of(model, part.which).encoding_at(part.layer)
 
 
 def positions_at(batch: Batch, part: Part) -> Positions:

@@ -4,6 +4,7 @@ An explanation scores each position read, [batch, key]: its importance for the a
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias, cast
 
@@ -217,6 +218,6 @@ def leave_one_out(model: nn.Module, batch: Batch) -> Tensor:
     for position in range(batch.inputs.size(1)):
         left = torch.ones_like(batch.inputs, dtype=torch.bool) if batch.token_mask is None else batch.token_mask.clone()
         left[:, position] = False
-        without = model(batch.inputs, source=batch.source, token_mask=left)[:, -1].log_softmax(dim=-1)
+        without = forward(model, replace(batch, token_mask=left))[:, -1].log_softmax(dim=-1)
         falls.append((whole - without).gather(1, chosen)[:, 0])
     return torch.stack(falls, dim=1)

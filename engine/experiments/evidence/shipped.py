@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from engine.experiments.evidence import FOLDER
-from engine.experiments.experiment import CONFIRMATORY_SEEDS, Change, Experiment
+from engine.experiments.experiment import CONFIRMATORY_SEEDS, Arm, Change, Experiment
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import KeyFigure, KeyFinding, key_finding_of
@@ -79,9 +79,20 @@ def _trials(experiment: Experiment, row: dict[str, Any], seeds: Sequence[int]) -
     ]
 
 
-def write_set(reports: Sequence[Report], folder: Path) -> None:
-    """Write the numbers of reports on the same seeds to ``seeds-<first>.json``, in the place of earlier ones on the same issues. Raises
-    ValueError where the file holds another number of seeds."""
+def new_arms(experiment: Experiment, folder: Path) -> tuple[Arm, ...]:
+    """The arms of an experiment of which a folder has no numbers at its seeds with the settings of today."""
+    rows = [
+        one["issues"].get(experiment.slug, {})
+        for one in sets_of_seeds(folder)
+        if one["seeds"] == list(experiment.seed_range)
+    ]
+    stored = {name: mark for row in rows for name, mark in row.get("fingerprints", {}).items()}
+    return tuple(arm for arm in experiment.arms if stored.get(arm.name) != experiment.fingerprint(arm))
+
+
+def write_set(reports: Sequence[Report], folder: Path, *, only_new: bool = False) -> None:
+    """Write the numbers of reports on the same seeds to ``seeds-<first>.json``, in the place of earlier ones on the same issues, or with
+    ``only_new`` beside those of their other arms. Raises ValueError where the file holds another number of seeds."""
     folder.mkdir(parents=True, exist_ok=True)
     seeds = reports[0].seeds
     file = folder / f"seeds-{seeds[0]}.json"
@@ -89,7 +100,8 @@ def write_set(reports: Sequence[Report], folder: Path) -> None:
     if before["seeds"] != seeds:
         raise ValueError(f"{file.name} holds {len(before['seeds'])} seeds, and these reports {len(seeds)}.")
     issues = before["issues"]
-    issues |= {found.experiment.slug: _row_of(found) for found in reports}
+    rows = {found.experiment.slug: _row_of(found) for found in reports}
+    issues |= {slug: _joined(issues[slug], row) if only_new and slug in issues else row for slug, row in rows.items()}
     row = {
         "seeds": seeds,
         "machine": f"{os.cpu_count()} CPU cores, {platform.machine()}",
@@ -99,12 +111,21 @@ def write_set(reports: Sequence[Report], folder: Path) -> None:
     sets_of_seeds.cache_clear()
 
 
+def _joined(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """An issue's row with the numbers of further arms, the origin of each of which is noted."""
+    tables = {name: {**before[name], **new[name]} for name in ("rates", "fingerprints", "arms", "reasons")}
+    origins = dict.fromkeys(new["arms"], new.get("provenance", {}))
+    seconds = round(before["seconds"] + new["seconds"], 2)
+    return {**before, **tables, "seconds": seconds, "moved": {**before.get("moved", {}), **origins}}
+
+
 def _row_of(found: Report) -> dict[str, Any]:
     """The numbers by which the arms are told, and those for which a claim asks."""
     wanted = {arm.name: dict.fromkeys((arm.metric, *(metric for _, metric in arm.points))) for arm in found.arms}
-    for row in found.claims:
-        for arm, metric in row.claim.numbers:
-            wanted[arm][metric] = None
+    for claim in found.experiment.claims:
+        for arm, metric in claim.numbers:
+            if arm in wanted:
+                wanted[arm][metric] = None
     arms = {arm: {name: known(found.values(arm, name)) for name in names} for arm, names in wanted.items()}
     reasons = {arm.name: sentence for arm in found.arms if (sentence := found.reasons_of(arm))}
     experiment = found.experiment

@@ -1,6 +1,6 @@
 """The specification of a task: its facts and settings, without its sequences."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
 
@@ -102,6 +102,11 @@ class TaskSettings(Parameters):
         """The settings that draw sequences without the correlation that a model could use instead of the rule."""
         return self
 
+    def partners(self, length: int) -> Sequence[int] | None:
+        """For each symbol of the answer, the place in the question of the symbol that it repeats, of a question of this length. None where
+        positions are not coupled."""
+        return None
+
     def token_name(self, token: int) -> str:
         """The name of a symbol in a figure."""
         return str(token)
@@ -141,6 +146,34 @@ class SymbolSettings(TaskSettings):
     @property
     def sister_symbols(self) -> int:
         return self.vocab_size
+
+
+class CoupledSettings(SymbolSettings):
+    """The settings of a task that writes the symbols of its question again, each from a place that is known beforehand.
+
+    Source: Cho et al. 2024, Position Coupling: Improving Length Generalization of Arithmetic Transformers Using Task Structure.
+    """
+
+    coupled_positions: bool = setting(
+        False, "Coupled positions",
+        "Each symbol of the answer has the position of the one that it repeats; in training the first position is random.",
+    )  # fmt: skip
+
+    def order(self, length: int) -> Sequence[int]:
+        """The places in the question from which the answer is written."""
+        raise NotImplementedError
+
+    def partners(self, length: int) -> Sequence[int] | None:
+        return self.order(length) if self.coupled_positions else None
+
+    def broken_rules(self, config: BaseConfig) -> Iterator[Breach]:
+        if self.coupled_positions and config.family != "decoder":
+            yield (
+                "coupled_positions",
+                f"false for family {config.family}: a decoder reads question and answer as one sequence",
+            )
+        elif self.coupled_positions and config.randomized_positions > 1:
+            yield "coupled_positions", "false where randomized_positions is above 1: both say where a symbol stands"
 
 
 @dataclass(frozen=True)

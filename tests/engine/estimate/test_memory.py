@@ -147,6 +147,9 @@ OPTIMIZED = ({}, {"family": "encoder_decoder", "pos_encoding": "rope"}, {"dtype"
         *({"optimizer": name, **flat} for name in ("adamw", "sgd", "muon") for flat in OPTIMIZED),
         *({"qk_norm": True, "optimizer": name, "family": "encoder_decoder"} for name in ("adamw", "muon")),
         *({"position_dropout": 0.5, "pos_encoding": name} for name in ("sinusoidal", "learned", "rope")),
+        {"coupled_positions": True, "test_lengths": (20,)},
+        *({"local_mix": 3, "n_layers": 2, "dtype": dtype} for dtype in ("float32", "bfloat16_mixed")),
+        *({"local_mix": 2, "norm": norm, "family": "encoder_decoder"} for norm in ("pre", "post", "none")),
     ],
     ids=str,
 )

@@ -4,6 +4,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +12,11 @@ import torch
 
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
+from engine.encodings.base.layer import PositionOutOfRange
 from engine.estimate.layout import labelled, length_law, loss_floor, metric_names, shapes
+from engine.estimate.warnings import warnings_of
 from engine.model.activations import ActivationCache
-from engine.model.build import build_model
+from engine.model.build import build_model, save_weights, trained_model
 from engine.runs.events import Finished, Progress
 from engine.tasks import TASKS
 from engine.tasks.base.data import IGNORE, task_data
@@ -21,7 +24,7 @@ from engine.training.data import Data, drawn, is_held_out, spread
 from engine.training.evaluation import chance_of, forward, predictions
 from engine.training.optimizers import learning_rate_at
 from engine.training.pretraining import Pretraining
-from engine.training.train import train
+from engine.training.train import begin, train
 
 SAMPLE = [3, 1, 4]
 READ = {"content_offset": [3, 1, 14]}
@@ -237,6 +240,40 @@ def test_training_positions_change_validation_positions_stay_and_a_table_has_a_r
     assert shapes(config.replace(randomized_positions=1)).of_model["max_positions"] == 2 * 5 - 1
 
 
+COUPLED = {**SHORT, "coupled_positions": True, "test_lengths": "8"}
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_run_with_coupled_positions_trains_writes_and_tests_longer(encoding: str) -> None:
+    *_, last = train(parse({**COUPLED, "pos_encoding": encoding}))
+    assert [("note" in row, "loss" in row) for row in last.by_length] == [(False, True)] * 2
+    assert "written_accuracy" in last.metrics
+
+
+@pytest.mark.parametrize("task", ["reverse", "copy"])
+def test_a_coupled_symbol_of_the_answer_has_the_position_of_the_one_that_it_repeats(task: str) -> None:
+    data = Data(parse({**COUPLED, "task": task, "min_seq_len": 3}))
+    firsts = set[tuple[int, int]]()
+    for batch in [*(data.training_batch() for _ in range(200)), data.validation_batch(), data.validation_batch(8)]:
+        assert batch.positions is not None
+        n = (batch.inputs.size(1) + 1) // 2
+        question, answer = batch.positions[:n], batch.positions[n:]
+        assert question == tuple(range(question[0], question[0] + n))
+        where = [question.index(place) for place in answer]
+        assert batch.inputs[:, n:].equal(batch.inputs[:, where])
+        firsts.add((n, question[0]))
+    trained = {(n, first) for n in (3, 4, 5) for first in range(8 - n + 1)}
+    assert firsts == trained | {(8, 0)}
+
+
+def test_coupled_positions_of_a_test_are_the_mean_ones_and_a_table_has_a_row_for_the_longest() -> None:
+    config = parse(COUPLED)
+    assert Data(config).validation_batch().positions == (1, 2, 3, 4, 5, 5, 4, 3, 2)
+    assert shapes(config).of_model["max_positions"] == 8
+    assert config.pos_encoding == "learned"
+    assert not any("no row" in warning for warning in warnings_of(config))
+
+
 def test_positions_given_to_the_model_are_those_of_its_tokens() -> None:
     model = build_model(parse({"pos_encoding": "sinusoidal"}), n_tokens=11, n_outputs=10, max_positions=30)
     inputs = torch.randint(11, (2, 6))
@@ -352,3 +389,21 @@ def test_the_related_task_is_learned_first_and_the_own_symbols_are_new_then() ->
     assert events[119].loss < 0.2 < 1.5 < events[120].loss
     held_out = [event.validation["accuracy"] for event in events if event.validation and event.step <= 120]
     assert max(held_out) < 0.3, "while it trains on other symbols it knows nothing of its own"
+
+
+def test_a_model_whose_encoding_was_dropped_is_one_without_and_stays_so_when_loaded(tmp_path: Path) -> None:
+    config = parse({**SHORT, "pos_encoding": "learned", "n_layers": 2, "drop_encoding_at": 0.5, "test_lengths": "8"})
+    model = begin(config).model
+    *_, last = train(config, model=model)
+    assert [("note" in row, "loss" in row) for row in last.by_length] == [(False, True)] * 2, "it needs no row of a table"
+    longer = Data(config).validation_batch(8)
+    blind = build_model(config.replace(pos_encoding="nope", drop_encoding_at=1.0), **shapes(config).of_model)
+    kept = {name: value for name, value in model.state_dict().items() if "table" not in name and "switch" not in name}
+    blind.load_state_dict(kept)
+    save_weights(model, tmp_path / "weights")
+    for other in (model, trained_model(config, tmp_path / "weights")):
+        assert forward(other, longer).equal(forward(blind, longer))
+    untrained = build_model(config, **shapes(config).of_model)
+    save_weights(untrained, tmp_path / "first")
+    with pytest.raises(PositionOutOfRange):
+        forward(trained_model(config, tmp_path / "first"), longer)

@@ -150,7 +150,7 @@ def assert_alike(one: list[Event], other: list[Event]) -> None:
     [
         name
         for name, own in CONFIGS.items()
-        if {"optimizer": "muon", "randomized_positions": 4}.items().isdisjoint(own.items())
+        if {"optimizer": "muon", "randomized_positions": 4, "coupled_positions": True}.items().isdisjoint(own.items())
     ],
 )
 def test_captured_steps_give_the_events_of_single_ones(name: str) -> None:
@@ -388,7 +388,11 @@ def test_a_snapshot_may_be_asked_for_between_steps() -> None:
 
 
 def test_a_cpu_records_nothing_and_what_a_gpu_cannot_record_is_told() -> None:
-    for own, named in (({"optimizer": "muon"}, "Muon"), ({"randomized_positions": 4}, "randomized positions")):
+    for own, named in (
+        ({"optimizer": "muon"}, "Muon"),
+        ({"randomized_positions": 4}, "randomized positions"),
+        ({"coupled_positions": True}, "coupled positions"),
+    ):
         assert named in why_not_recorded(parse(own), torch.device("cuda"))
         assert recorder_for(parse(own), torch.device("cuda")) is None
     for own in ({}, {"optimizer": "muon"}):

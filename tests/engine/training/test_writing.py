@@ -61,6 +61,10 @@ CASES: list[dict[str, Any]] = [
     {"randomized_positions": 4, "pos_encoding": "alibi"},
     {"randomized_positions": 4, "pos_encoding": "learned", "family": "encoder_decoder"},
     {"share_layers": True, "norm": "post", "attention_score": "cosine"},
+    {"coupled_positions": True, "test_lengths": (9,)},
+    {"coupled_positions": True, "pos_encoding": "conv", "local_mix": 3},
+    *({"local_mix": reach, "family": family} for reach in (1, 7) for family in ("decoder", "encoder_decoder")),
+    {"local_mix": 2, "share_layers": True, "norm": "post"},
     *({"qk_norm": True, "pos_encoding": "rope", "family": family} for family in ("decoder", "encoder_decoder")),
 ]
 
