@@ -21,6 +21,7 @@ COMPARED = ((1, 1), (1, 2), (2, 2), (2, 3))
 LIVE = COMPARED[:2]
 """The hops and layers of the arms that run live: those of the key figure."""
 WIDE, LONGER, SMALL_RATE = "1 hop, one wide layer", "1 hop, one layer, twice the steps", "1 hop, 2 layers, rate .001"
+MIXED, CONVOLUTION = "1 hop, one layer, neighbours mixed in", "1 hop, one layer, convolution as encoding"
 
 
 def _name(hops: int, layers: int) -> str:
@@ -69,6 +70,8 @@ ISSUE = read_issue(
         _one_hop(WIDE, d_model=90, d_head=46),
         _one_hop(LONGER, steps=120),
         _one_hop(SMALL_RATE, tuned=False, n_layers=2, learning_rate=0.001),
+        _one_hop(MIXED, local_mix=3),
+        _one_hop(CONVOLUTION, pos_encoding="conv", conv_reach=3),
         *(_arm(hops, layers) for hops in HOPS for layers in DEPTHS if (hops, layers) not in COMPARED),
     ),
     claims=(
@@ -79,6 +82,9 @@ ISSUE = read_issue(
         Claim("equal-compute", difference(_name(1, 2), LONGER, "accuracy"), COUNTS),
         Claim("small-rate", difference(_name(1, 2), SMALL_RATE, "accuracy"), COUNTS),
         Claim("rate-against-layers", difference(SMALL_RATE, _name(1, 1), "accuracy"), COUNTS),
+        Claim("neighbours-mixed", difference(MIXED, _name(1, 1), "accuracy"), COUNTS),
+        Claim("neighbours-against-layers", difference(MIXED, _name(1, 2), "accuracy"), COUNTS),
+        Claim("neighbours-and-encoding", difference(MIXED, CONVOLUTION, "accuracy"), COUNTS),
         _over("spare-layer", 1, more=3, fewer=2),
         _over("second-hop-four-layers", 2, more=4, fewer=3),
         _over("second-hop-six-layers", 2, more=6, fewer=4),
