@@ -395,7 +395,9 @@ def test_a_model_whose_encoding_was_dropped_is_one_without_and_stays_so_when_loa
     config = parse({**SHORT, "pos_encoding": "learned", "n_layers": 2, "drop_encoding_at": 0.5, "test_lengths": "8"})
     model = begin(config).model
     *_, last = train(config, model=model)
-    assert [("note" in row, "loss" in row) for row in last.by_length] == [(False, True)] * 2, "it needs no row of a table"
+    assert [("note" in row, "loss" in row) for row in last.by_length] == [(False, True)] * 2, (
+        "it needs no row of a table"
+    )
     longer = Data(config).validation_batch(8)
     blind = build_model(config.replace(pos_encoding="nope", drop_encoding_at=1.0), **shapes(config).of_model)
     kept = {name: value for name, value in model.state_dict().items() if "table" not in name and "switch" not in name}

@@ -31,6 +31,7 @@ TWO_HOPS: dict[str, Any] = {
     **ONE_HOP, "n_hops": 2, "vocab_size": 4, "seq_len": 32, "test_lengths": (32, 64), "d_model": 64, "warmup_steps": 50, "steps": 400,
 }  # fmt: skip
 TWO_HOPS_TRAINED = "accuracy@32"
+DROPPED = "1 hop, RoPE dropped at the end, 2 layers"
 NAMES = {
     "sinusoidal": "sinusoidal", "learned table": "learned", "T5 bias": "t5_bias", "ALiBi": "alibi", "RoPE": "rope", "FIRE": "fire",
     "no encoding": "nope",
@@ -38,9 +39,16 @@ NAMES = {
 """The encoding by its name in the arms of deeper models."""
 
 
-def _arm(name: str, role: Role, encoding: str, **settings: object) -> Arm:
+def _arm(
+    name: str, role: Role, encoding: str, *, tuned: bool = True, extended: bool = False, **settings: object
+) -> Arm:
     given = {**THREE_BACK, "pos_encoding": encoding, **settings}
-    return Arm(name, role, given, FAR, points=tuple(AT.items()))
+    return Arm(name, role, given, FAR, points=tuple(AT.items()), tuned=tuned, extended=extended)
+
+
+def _stretched(name: str, scaling: str, **settings: object) -> Arm:
+    """A model with RoPE that trains as the arm RoPE does, at its best rate, and is only tested otherwise."""
+    return _arm(name, "remedy", "rope", tuned=False, extended=True, rope_scaling=scaling, **settings)
 
 
 def _extended(name: str, settings: dict[str, Any], points: dict[float, str], metric: str, *measured: str) -> Arm:
@@ -101,11 +109,18 @@ ISSUE = read_issue(
         _arm("ALiBi", "comparison", "alibi"),
         _arm("no encoding", "comparison", "nope"),
         _arm("RoPE, interpolated", "comparison", "rope", rope_scaling="pi"),
+        _stretched("RoPE, NTK", "ntk"),
+        _stretched("RoPE, YaRN", "yarn"),
+        _stretched("RoPE, YaRN for short sequences", "yarn", yarn_alpha=0.1, yarn_beta=0.5),
+        _arm("RoPE, randomized positions", "remedy", "rope", randomized_positions=2, extended=True),
         _one_hop("sinusoidal", 2),
         _one_hop("sinusoidal", 4, "position_probe", "neighbour_cosine"),
         _one_hop("sinusoidal", 6),
         _one_hop("RoPE", 2),
         _one_hop("RoPE", 4),
+        _extended(
+            DROPPED, {**ONE_HOP, "pos_encoding": "rope", "n_layers": 2, "drop_encoding_at": 0.8}, DEEP_AT, DEEP_FAR
+        ),
         _one_hop("T5 bias", 4),
         _one_hop("FIRE", 4),
         *(_two_hops(encoding) for encoding in ("RoPE", "learned table", "ALiBi", "no encoding", "T5 bias")),
@@ -126,6 +141,12 @@ ISSUE = read_issue(
         Claim("alibi-trained-length", difference("sinusoidal", "ALiBi", AT[1.0]), COUNTS),
         Claim("no-encoding-trained-length", difference("sinusoidal", "no encoding", AT[1.0]), COUNTS),
         _farther("interpolation", "RoPE, interpolated", "RoPE", "less"),
+        _farther("ntk", "RoPE, NTK", "RoPE"),
+        _farther("yarn", "RoPE, YaRN", "RoPE", "less"),
+        _farther("yarn-short", "RoPE, YaRN for short sequences", "RoPE"),
+        _farther("randomized", "RoPE, randomized positions", "RoPE"),
+        _deeper("dropped", DROPPED, _hop("RoPE", 2)),
+        Claim("dropped-trained-length", difference(DROPPED, _hop("RoPE", 2), DEEP_AT[1.0]), COUNTS, "less"),
         _deeper("rope-against-layers", _hop("RoPE", 2), _hop("sinusoidal")),
         _deeper("six-layers-twice", _hop("sinusoidal", 6), _hop("sinusoidal", 2), DEEP_AT[2.0]),
         _deeper("fire", _hop("FIRE"), _hop("RoPE")),
