@@ -10,10 +10,12 @@ import pytest
 from engine.experiments.benchmark.criteria import CHOICE
 from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.shipped import sets_of_seeds, write_set
-from engine.experiments.experiment import CONFIRMATORY_SEEDS
+from engine.experiments.experiment import CONFIRMATORY_SEEDS, Arm
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import Report
 from engine.experiments.statistics import LOWEST_P
+from engine.foundation.code_hash import code_hash
+from engine.foundation.provenance import provenance
 from engine.serving.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue, fake_report
 from tests.engine.serving.test_pool import FAKE, some
@@ -45,6 +47,33 @@ def test_an_issue_and_the_table_of_encodings_are_measured_and_written(
         "choice": [arm.name for arm in arms],
     }
     assert "`python -m tools.evidence --all --seeds 2 --first-seed 0`" in (tmp_path / "README.md").read_text()
+
+
+@pytest.mark.usefixtures("own_data_folder")
+def test_on_request_only_new_arms_are_measured_and_their_origin_stands_beside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = fake_report(range(2))
+    before = replace(report, provenance={**provenance(), "code": "earlier"})
+    write_set([before], tmp_path)
+    stored = sets_of_seeds(tmp_path)[0]["issues"]["fake"]
+    changed = fake_issue()
+    arms = (
+        changed.arms[0],
+        replace(changed.arms[1], settings={"steps": 8}),
+        Arm("new", "remedy", {"steps": 20}, "loss"),
+    )
+    monkeypatch.setitem(ISSUES, "fake", replace(changed, arms=arms, claims=changed.claims[:2]))
+    monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
+    evidence.main(["fake", "--only-new", "--seeds", "2", "--first-seed", "0", "--write", str(tmp_path)])
+    row = sets_of_seeds(tmp_path)[0]["issues"]["fake"]
+    assert row["arms"]["short"] == stored["arms"]["short"]
+    assert row["arms"]["long"]["loss"] == [1 / 9, 1 / 10], "an arm whose settings changed is a new one"
+    assert row["arms"]["new"]["loss"] == [1 / 21, 1 / 22]
+    assert row["provenance"]["code"] == "earlier"
+    assert {name: origin["code"] for name, origin in row["moved"].items()} == dict.fromkeys(
+        ("long", "new"), code_hash()
+    )
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,6 @@
 """longer-sequences: trained on short sequences, tested on longer ones, encoding by encoding, in one layer and in deeper models."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -32,6 +33,15 @@ TWO_HOPS: dict[str, Any] = {
 }  # fmt: skip
 TWO_HOPS_TRAINED = "accuracy@32"
 DROPPED = "1 hop, RoPE dropped at the end, 2 layers"
+# A model that reverses cannot know the first symbol of the answer where the lengths vary: nothing marks the end of the question.
+REVERSE: dict[str, Any] = {
+    "task": "reverse", "seq_len": 10, "min_seq_len": 3, "test_lengths": (10, 15, 20, 30), "n_layers": 2, "n_heads": 2, "d_model": 64,
+    "learning_rate": 0.006, "steps": 400,
+}  # fmt: skip
+REVERSE_AT = {length / 10: f"second_half_accuracy@{length}" for length in (10, 15, 20, 30)}
+"""The metric of its answer by length."""
+COUPLED, UNCOUPLED = "reverse, coupled table", "reverse, RoPE"
+REVERSED = {COUPLED: {"pos_encoding": "learned", "coupled_positions": True}, UNCOUPLED: {"pos_encoding": "rope"}}
 NAMES = {
     "sinusoidal": "sinusoidal", "learned table": "learned", "T5 bias": "t5_bias", "ALiBi": "alibi", "RoPE": "rope", "FIRE": "fire",
     "no encoding": "nope",
@@ -123,6 +133,10 @@ ISSUE = read_issue(
         ),
         _one_hop("T5 bias", 4),
         _one_hop("FIRE", 4),
+        *(
+            replace(_extended(name, {**REVERSE, **settings}, REVERSE_AT, REVERSE_AT[3.0]), tuned=False)
+            for name, settings in REVERSED.items()
+        ),
         *(_two_hops(encoding) for encoding in ("RoPE", "learned table", "ALiBi", "no encoding", "T5 bias")),
     ),
     claims=(
@@ -156,6 +170,13 @@ ISSUE = read_issue(
             "neighbours", rise(_hop("sinusoidal"), "neighbour_cosine@512", "neighbour_cosine@8"), 0.005, computed=True
         ),
         Claim("squeezed", rise(_hop("sinusoidal"), "squeezed_cosine@512", "squeezed_cosine@8"), 0.005, computed=True),
+        Claim(
+            "coupled",
+            difference(COUPLED, UNCOUPLED, REVERSE_AT[3.0]),
+            COUNTS,
+            learned=((COUPLED, REVERSE_AT[1.0], 0.85),),
+        ),
+        Claim("coupled-trained-length", difference(COUPLED, UNCOUPLED, REVERSE_AT[1.0]), COUNTS),
         _two("learned", "RoPE", "learned table"),
         _two("alibi", "RoPE", "ALiBi"),
         _two("none", "RoPE", "no encoding"),
