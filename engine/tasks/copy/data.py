@@ -2,11 +2,11 @@
 
 from torch import Tensor
 
-from engine.tasks.base import SymbolSettings
 from engine.tasks.base.data import TaskData
+from engine.tasks.copy import CopySettings
 
 
-def answer(source: Tensor, settings: SymbolSettings) -> Tensor:
+def answer(source: Tensor, settings: CopySettings) -> Tensor:
     return source
 
 
