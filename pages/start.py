@@ -52,7 +52,7 @@ with in_step_with(lambda: controlled_as(run)):
             shown = Recording(run, recorded_feed(), SECONDS) if run is recorded_run() else run or CONFIG
             live_board(shown, Layout(("stack",), "start"), picture=Picture(view=now.view), key="start-picture")
         with st.container(key="start-doors", horizontal=True):
-            for address, icon, words in DOORS:
-                st.page_link(file_at(address), label=words, icon=f":material/{icon}:")
+            for address, query, icon, words in DOORS:
+                st.page_link(file_at(address), label=words, icon=f":material/{icon}:", query_params=query)
         st.caption(f":material/memory: {workers_in_words(pool().health())}")
 SETTINGS.write_address(SETTINGS.query())

@@ -70,13 +70,14 @@ WAY = (
     ),
 )  # fmt: skip
 TRAINS = "It trains. In the row “writes”, green is right and red is wrong."
-DOORS = (
-    ("lab", "science", "**Lab**: build and train your own"),
-    ("questions", "bug_report", "**Questions**: what goes wrong and why"),
-    ("depth", "layers", "**Depth**: one dial, 48 layers"),
-    ("teach", "school", "**Teach**: a lesson for your class"),
+DOORS: tuple[tuple[str, dict[str, str], str, str], ...] = (
+    ("lab", {}, "science", "**Lab**: train your own"),
+    ("questions", {}, "bug_report", "**Questions**: what goes wrong"),
+    ("depth", {}, "layers", "**Depth**: one dial, 48 layers"),
+    ("lab", {"preset": "reverse-longer"}, "straighten", "**Reverse** three times as long"),
+    ("teach", {}, "school", "**Teach**: a lesson for your class"),
 )
-"""Addresses of pages, each with its icon and its words."""
+"""Addresses of pages, each with what follows it in the link, its icon and its words."""
 
 
 def shown_run() -> Run | None:

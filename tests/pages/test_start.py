@@ -4,6 +4,7 @@ trained, on a recorded run."""
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -43,7 +44,9 @@ def test_the_blue_button_trains_cuts_swaps_and_leads_on_and_a_quiet_one_begins_a
 ) -> None:
     app = open_page("start.py")
     assert app.title[0].value == "Attention Lab"
-    assert {address for address, _, _ in DOORS} <= {link.proto.page for link in app.get("page_link")}
+    assert {(address, urlencode(query)) for address, query, _, _ in DOORS} <= {
+        (link.proto.page, link.proto.query_string) for link in app.get("page_link")
+    }
     assert [label for label in labels(app) if label != "Glossary"] == [WAY[0].label]
     press(app, WAY[0].label)
     run = server.find(app.session_state[RUN])
