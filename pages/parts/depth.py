@@ -140,7 +140,8 @@ def section(config: RunConfig, depth: int, number: int) -> Json:
 
 
 def show_sources() -> None:
-    st.caption(" · ".join(f"[{one.source}]({one.address})" for one in MEASUREMENTS.values()))
+    with st.expander("Sources", icon=":material/menu_book:"):
+        st.markdown("\n".join(f"- [{one.source}]({one.address})" for one in MEASUREMENTS.values()))
 
 
 # The draws, one seed after the other

@@ -72,10 +72,10 @@ WAY = (
 TRAINS = "It trains. In the row “writes”, green is right and red is wrong."
 DOORS: tuple[tuple[str, dict[str, str], str, str], ...] = (
     ("lab", {}, "science", "**Lab**: train your own"),
-    ("questions", {}, "bug_report", "**Questions**: what goes wrong"),
+    ("questions", {}, "bug_report", "**Questions**: what fails"),
     ("depth", {}, "layers", "**Depth**: one dial, 48 layers"),
     ("lab", {"preset": "reverse-longer"}, "straighten", "**Reverse** three times as long"),
-    ("teach", {}, "school", "**Teach**: a lesson for your class"),
+    ("teach", {}, "school", "**Teach** your class"),
 )
 """Addresses of pages, each with what follows it in the link, its icon and its words."""
 

@@ -33,7 +33,7 @@ MEASUREMENTS = {
         "https://arxiv.org/abs/2406.04267",
     ),
     "gradient": Measurement(
-        "How large a gradient comes back?",
+        "How large is the gradient?",
         "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture", "https://arxiv.org/abs/2002.04745",
     ),
 }  # fmt: skip
