@@ -1,5 +1,5 @@
-"""The README's Deploy line and its lines for nginx, as they stand there, behind a real nginx with TLS: at the root of a host, under
-a path that the proxy removes, in a frame of another site, and from another address than this machine's own."""
+"""The line for a host in docs/hosting.md and its lines for nginx, as they stand there, behind a real nginx with TLS: at the root of a
+host, under a path that the proxy removes, in a frame of another site, and from another address than this machine's own."""
 
 import os
 import re
@@ -27,7 +27,7 @@ NGINX_FILE = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin") or ""
 needs_nginx = pytest.mark.skipif(not NGINX_FILE, reason="NO PROXY TESTS: nginx is not installed")
 pytestmark = [pytest.mark.acceptance, needs_nginx]
 LAB, COURSE = "lab.example.org", "school.example"
-"""The host of the README's Deploy line, and that of a course page which frames the app."""
+"""The host of that line, and that of a course page which frames the app."""
 PATIENCE = 120_000
 """Milliseconds, on a machine that is busy with other things."""
 LONG = "steps=5000&seq_len=8&n_layers=4"
@@ -37,7 +37,7 @@ NGINX = Path(__file__).with_name("nginx.conf").read_text("utf-8")
 
 @contextmanager
 def deployed(folder: Path, path: str = "/", proxy: str = "127.0.0.1", **environment: str) -> Iterator[str]:
-    """The app and its proxy, as the README deploys them; the address that visitors see. ``proxy``: the address from which the
+    """The app and its proxy, as docs/hosting.md deploys them; the address that visitors see. ``proxy``: the address from which the
     proxy connects to the app."""
     given, _ = deploy_line()
     with running("app.py", folder, **given, **environment) as (_, inner):
@@ -68,9 +68,9 @@ def deployed(folder: Path, path: str = "/", proxy: str = "127.0.0.1", **environm
 
 
 def nginx_lines() -> tuple[str, str]:
-    """The lines for nginx in the README's section Deploy: those outside of a server, and those in it."""
-    section = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Deploy\n")[2]
-    outside, _, inside = re.search(r"```nginx\n(.*?)```", section, re.DOTALL)[1].partition("\n\n")
+    """The lines for nginx in docs/hosting.md: those outside of a server, and those in it."""
+    text = (ROOT / "docs" / "hosting.md").read_text(encoding="utf-8")
+    outside, _, inside = re.search(r"```nginx\n(.*?)```", text, re.DOTALL)[1].partition("\n\n")
     return outside, inside
 
 

@@ -1,4 +1,4 @@
-"""Written commands run: every line of the README's section on the command line, in a folder of its own, and those that start a cluster
+"""Written commands run: every line of the page on the command line, in a folder of its own, and those that start a cluster
 on one machine, which trains with TLS."""
 
 import os
@@ -14,7 +14,7 @@ import pytest
 from tests.serving import ROOT, free_port
 
 pytestmark = pytest.mark.acceptance
-(BLOCK,) = re.findall(r"^## Command line\n.*?```sh\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.M | re.S)
+(BLOCK,) = re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / "command-line.md").read_text(), flags=re.S)
 LINES = BLOCK.splitlines()
 
 

@@ -33,9 +33,8 @@ st.query_params["seen"] = len(collections())
 
 
 def deploy_line() -> tuple[dict[str, str], list[str]]:
-    """The environment variables that the README's Deploy line sets, and its command, as a shell would read them."""
-    section = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Deploy\n")[2]
-    line = re.search(r"```sh\n(.*?)```", section, re.DOTALL)[1]
+    """The environment variables that the line for a host sets, and its command, as a shell would read them."""
+    line = re.search(r"```sh\n(.*?)```", (ROOT / "docs" / "hosting.md").read_text(encoding="utf-8"), re.DOTALL)[1]
     words = shlex.split(line.replace("\\\n", " "))
     start = next(number for number, word in enumerate(words) if "=" not in word)
     return dict(word.split("=", 1) for word in words[:start]), words[start:]
