@@ -90,18 +90,18 @@ def settings_for(task: str | None = None, pos_encoding: str | None = None) -> tu
         rows.append(row)
         if row.name in COMPOSED:
             specific = COMPOSED[row.name][1].get(meant(str(chosen[row.name] or row.default), row.choices))
-            rows += _own_settings(specific, row.group) if specific else ()
+            rows += _specific_settings(specific, row.group) if specific else ()
     return tuple(rows)
 
 
 @cache
 def _shared_settings() -> tuple[Setting, ...]:
-    """Those that exist whatever is chosen."""
+    """The settings that every run has."""
     return tuple(settings_in(RunConfig, CHOICES))
 
 
 @cache
-def _own_settings(specific: type[BaseModel], group: str) -> tuple[Setting, ...]:
+def _specific_settings(specific: type[BaseModel], group: str) -> tuple[Setting, ...]:
     return tuple(replace(setting, group=group) for setting in settings_in(specific))
 
 

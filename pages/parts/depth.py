@@ -13,7 +13,7 @@ from pydantic import field_validator
 from engine.analysis.depth.jobs import DEPTHS, DepthNumbers, MeasureDepth, dial
 from engine.analysis.depth.sentences import MEASUREMENTS
 from engine.config.link import to_query
-from engine.config.run_config import RunConfig
+from engine.config.run_config import RunConfig, settings_for
 from engine.encodings import ENCODINGS
 from engine.foundation.errors import JobError
 from engine.foundation.formatting import counted
@@ -32,6 +32,8 @@ from pages.parts.boards.depth import depth_panels
 from pages.parts.boards.panels import as_plain, mount
 from pages.parts.charts.depth import DepthLine
 
+ROWS = {row.name: row for row in settings_for()}
+"""The settings of a run, whose words the dial takes."""
 SEEDS = 16
 HEIGHT = 250
 """Pixels of a figure: four side by side fit below the dial on a projector."""
@@ -49,11 +51,10 @@ class DepthState(PageState):
     # fmt: off
     depth: int = setting(16, "Layers", "")
     pos_encoding: Annotated[str, one_of(ENCODINGS)] = setting("rope", "Encoding", "")
-    skips: bool = setting(True, "Skips", "Add each branch to its input.")
-    mlp: bool = setting(True, "MLP", "The dense layers after attention in each block.")
+    skips: bool = setting(True, "Skips", ROWS["skips"].help)
+    mlp: bool = setting(True, "MLP", ROWS["mlp"].help)
     norm: Literal["pre", "post", "none"] = setting(
-        "pre", "Normalisation", "LayerNorm before each branch, after each sum, or nowhere.",
-        labels={"pre": "Pre-LN", "post": "Post-LN", "none": "None"},
+        "pre", "Normalisation", ROWS["norm"].help, labels={name: ROWS["norm"].label_of(name) for name in ROWS["norm"].choices},
     )
     # fmt: on
 

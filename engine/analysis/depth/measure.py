@@ -151,7 +151,7 @@ def changes_at_the_end(
 def outputs_after(
     model: Transformer, tokens: Tensor, depths: tuple[int, ...], dtype: torch.dtype = torch.float32
 ) -> list[Tensor]:
-    """What the head would read after so many layers, [batch, length, d_model] each, with weights and passes in a precision."""
+    """The input of the head after so many layers, [batch, length, d_model] each, with weights and passes in a precision."""
     outputs: list[Tensor] = []
     weights = {name: value.to(dtype) if value.is_floating_point() else value for name, value in _named(model)}
     # Not by a cache, with which attention is written out: in bfloat16 the fused kernel gives other last bits, and runs use that one.

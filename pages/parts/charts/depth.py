@@ -10,6 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from engine.analysis.depth.jobs import DepthNumbers
+from engine.config.run_config import settings_for
 from pages.parts.charts.base import Axis, Trace, across_line, axis, band, figure, painted, rounded
 from pages.parts.charts.colors import ATTENTION, Pair, muted, shade
 
@@ -17,7 +18,7 @@ SMALL = 0.05
 """A share below it asks for an axis of powers of ten."""
 FAR = 8
 """Depths or lengths of which the last is so many times the first stand at the distances of their logarithms."""
-NORMS = {"pre": "Pre-LN", "post": "Post-LN", "none": "none"}
+NORM = next(row for row in settings_for() if row.name == "norm")
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def gradient_figure(lines: Sequence[DepthLine], norm: str, depth: int | None = N
         for name in reversed(list(line.draws[0]["gradient"]) if line.draws else []):
             values, own = np.array([numbers["gradient"][name] for numbers in line.draws]), name == norm
             everything += values[np.isfinite(values) & (values > 0)].tolist()
-            label = line.called(NORMS[name] if len(line.draws[0]["gradient"]) > 1 else "")
+            label = line.called(NORM.label_of(name) if len(line.draws[0]["gradient"]) > 1 else "")
             tone, dash = (line.tone(), line.dash) if own else (muted(), "dash")
             traces += _line(label, _depths(line), np.where(values > 0, values, np.nan), tone, dash, marks=True)
     decades = [math.floor(math.log10(min(everything))), math.ceil(math.log10(max(everything)))]
