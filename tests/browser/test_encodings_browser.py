@@ -61,8 +61,8 @@ def test_a_layers_own_encoding_is_chosen_in_the_lab(open_page: Open) -> None:
     layer.select_option("Layer 2")
     page.get_by_role("img", name=re.compile("^The encoding, layer 2")).wait_for()
     page.get_by_text("More figures").click()
-    page.get_by_role("img", name=re.compile("^How alike positions are")).scroll_into_view_if_needed()
-    page.get_by_role("img", name=re.compile("^How alike positions are, layer 2")).wait_for()
+    page.get_by_role("img", name=re.compile("^Similarity of positions")).scroll_into_view_if_needed()
+    page.get_by_role("img", name=re.compile("^Similarity of positions, layer 2")).wait_for()
 
 
 def test_saved_data_and_hover_are_the_numbers_of_the_formulas_at_length_512(open_page: Open, tmp_path: Path) -> None:

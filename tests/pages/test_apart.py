@@ -72,7 +72,7 @@ def test_a_link_to_a_recorded_run_takes_it_apart_at_the_head_that_it_names(open_
     assert "L2 H1: query 12 (token" in said(app)
     assert {"apart": "steps", **chosen}.items() <= dict(app.query_params).items()
     changed = open_page("lab.py", run="recorded-hops", apart="steps", seed="1")
-    assert "Train first: a trained model can be taken apart." in said(changed), "no recorded run has these settings"
+    assert "Train first. Then you can take the model apart." in said(changed), "no recorded run has these settings"
 
 
 def test_a_model_without_attention_has_nothing_to_take_apart(open_page: Open) -> None:
@@ -159,8 +159,8 @@ def test_a_run_that_cannot_be_taken_apart_says_why(decoder: Run, monkeypatch: py
     assert refusal(decoder) == ""
     with monkeypatch.context() as patch:
         patch.setattr(Run, "weights", None)
-        assert refusal(decoder) == "This run left no weights."
+        assert refusal(decoder) == "This run has no weights."
         patch.setattr(Run, "live", True)
-        assert refusal(decoder) == "This run is still going. You can take it apart when it has ended."
+        assert refusal(decoder) == "You can take this run apart when it has ended."
     monkeypatch.setattr(decoder, "config", RunConfig(seq_len=1024, n_layers=48))
     assert "million attention weights per sequence" in refusal(decoder)

@@ -15,7 +15,7 @@ from pages.parts.app import server
 
 MAX_TASKS = 60
 """The most tasks held in memory before ended ones are dropped, the oldest first; their results are on disk."""
-NOT_YOURS = "This was started by somebody else. You can watch it; Run starts one of your own."
+NOT_YOURS = "Somebody else started this. Press Run to start your own."
 
 T = TypeVar("T", bound=BackgroundTask)
 

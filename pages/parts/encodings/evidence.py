@@ -42,15 +42,16 @@ from pages.parts.encodings.state import NEEDED, SETTINGS, TESTED, control, value
 SMALLEST = listed(sorted({f"{one.smallest:g}" for one in CRITERIA.values()}), "or")
 LAYERS = listed(sorted({f"{model_of(one).n_layers}" for one in CRITERIA.values()}), "or")
 MEASURED = (
-    f"Measured on models of {LAYERS} layers. Among the best: within {SMALLEST} of the best number in the table at the end of this page. "
-    "Time: of a forward pass; without an encoding it is 1."
+    f"Measured on models of {LAYERS} layers. “Among the best” means within {SMALLEST} of the best number in the table below. "
+    "Time is that of a forward pass; a model without encoding has 1."
 )
 LEGEND = (
-    "Means over the seeds, each model at its own best learning rate: accuracy on new sequences, for language the loss in nats per "
-    f"character (lower is better). Green: within {SMALLEST} of the best number of the column. Red: further from it, or it cannot be run. "
-    "Grey: the task was not learned. N×: tested at N times the trained length. Hover: what the seeds decide. A click opens the lab. "
-    f"Parameters and time: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, length {MODEL.seq_len}; "
-    "the range is the middle half of the measurements."
+    "Numbers are means over the seeds, at each model's own best learning rate. They are the accuracy on new sequences. For language, "
+    "they are the loss in nats per character (lower is better).\n\n"
+    f"- Green: within {SMALLEST} of the best number of the column. Red: further away, or it cannot run. Grey: not learned.\n"
+    "- N×: tested at N times the trained length. Hover a cell for its seeds, click it to open the lab.\n"
+    f"- Parameters and time: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, length "
+    f"{MODEL.seq_len}. The range is the middle half of the measurements.\n\n"
 )
 TABLE = "encodings.table"
 """Session key: whether the table is open."""
@@ -233,7 +234,7 @@ def hover(one: Column, name: str) -> str:
     """All facts behind a cell, in a sentence or two."""
     cell = one.cells[name]
     if cell["state"] == "not measured":
-        return "Not measured yet. Opens the lab with the same settings; it starts when you press Train."
+        return "Not measured yet. Opens the lab with these settings."
     failed = f" of {cell['seeds'] + cell['failed']}" if cell["failed"] else ""
     seeds = f"{counted(cell['seeds'], 'seed')}{failed}"
     if cell["state"] == "no row":
@@ -241,8 +242,8 @@ def hover(one: Column, name: str) -> str:
     interval = f" ({cell['ci'][0]:.3f} to {cell['ci'][1]:.3f})" if cell["ci"] else ""
     number = f"{one.criterion.number(one.times)} {cell['number']:.3f}{interval}{_unknown(one)}, {seeds}"
     if cell["state"] == "not learned":
-        return f"This says nothing: the task was not learned at the trained length. {number}."
-    beside = "The others are compared with it: it was the best on the first half of the seeds."
+        return f"No comparison, because the task was not learned at the trained length. {number}."
+    beside = "Best on the first half of the seeds. The others are compared with it."
     if cell["state"] != "best":
         behind = "" if cell["behind"] is None else f"Behind {label(one.best or '')} by {cell['behind']:.3f}: "
         beside = f"{behind}{cell['state']}, on the other half of the seeds. {cell['why']}".strip()

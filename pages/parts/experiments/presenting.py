@@ -38,7 +38,7 @@ CODE = -1
 OTHER_BROWSER = "Another browser has opened this class. Press P twice to open a new one."
 GUESSES = ("1", "2", "3")
 """The keys of the three guesses, in the order of :data:`engine.experiments.question.ANSWERS`."""
-GO_ON, EMPTY_IT = "Go on?", "Let go of"
+GO_ON, EMPTY_IT = "Continue?", "Remove"
 """The end of the question before the presenter goes on, and the beginning of that before the class is emptied."""
 QUESTIONS_FILE, LAB_FILE, SLIDE_FILE, CLASS_FILE = "questions.py", "lab.py", "slide.py", "classroom.py"
 
@@ -135,7 +135,7 @@ def next_state(
             return now, ()
         if now.note.startswith(EMPTY_IT):
             return now, ("empty class",)
-        question = f"{EMPTY_IT} {counted(facts.students, 'student')}, with all guesses? Press E again."
+        question = f"{EMPTY_IT} {counted(facts.students, 'student')} and all guesses? Press E again."
         return replace(now, note=question), ()
     if key == "next" and facts.unanswered and not now.note.endswith(GO_ON):
         return replace(now, note=facts.unanswered), ()

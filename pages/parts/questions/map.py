@@ -11,13 +11,13 @@ from pages.parts.charts.experiments.key_figure import thumbnail
 from pages.parts.experiments.question import guess_of
 from pages.parts.experiments.running import issue_link, running_of_visitor
 from pages.parts.experiments.shown import key_numbers
-from pages.parts.questions.conclusions import conclusion, in_numbers, in_short
+from pages.parts.questions.conclusions import conclusion, in_doubt, in_numbers, in_short
 from pages.parts.questions.state import FOUND, SETTINGS
 
 START = ("missing-mask", "missing-skips", "no-encoding")
 """The issues to begin with: each is short, and its result can be seen at once."""
 
-INTRODUCTION = "Pick a question about a deep stack, guess, then see what was measured."
+INTRODUCTION = "Pick a question, guess, then see what was measured."
 
 
 def show_map() -> None:
@@ -36,7 +36,7 @@ def show_map() -> None:
                 if column == ("start" if issue.slug in START else issue.group):
                     _tile(column, issue, found)
     if found:
-        st.markdown(f"*{QUESTION}* {in_numbers()}")
+        st.markdown(f"*{QUESTION}* {in_doubt()} {in_numbers()}")
 
 
 def _tile(column: str, issue: Issue, found: bool) -> None:
@@ -44,7 +44,7 @@ def _tile(column: str, issue: Issue, found: bool) -> None:
         issue_link(issue)
         st.html(small_figure(issue.slug, veiled=not found and guess_of(issue.slug).answer is None))
         running = " · :blue-badge[:material/hourglass_top: Running]" if running_of_visitor(issue) else ""
-        below = f"{conclusion(issue)}\n\n**Remedy:** {issue.key_figure.remedy}" if found else f"{issue.minutes} min"
+        below = conclusion(issue) if found else f"{issue.minutes} min"
         st.markdown(f"{below}{running}")
 
 
@@ -52,7 +52,7 @@ def _depth_tile() -> None:
     """The way to the dial of depth, which needs no training."""
     with st.container(border=True, key="map-start-tile-depth", gap=None):
         st.page_link("depth.py", label="What does depth alone do?")
-        st.markdown("Turn one dial from 1 to 48 layers: who is heard, and what is forgotten? Nothing is trained.")
+        st.markdown("Turn one dial from 1 to 48 layers. Nothing trains.")
 
 
 @once

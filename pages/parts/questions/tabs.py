@@ -66,7 +66,7 @@ def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
     there = _sets(issue, name, run)
     if not there:
         claims = issue.claims_of(issue.arms_of(extended()))
-        st.caption("The claims that are tested.")
+        st.caption("The tested claims.")
         st.markdown("\n".join(f"- {sentence}" for sentence in with_terms(*map(sentence_of, claims))))
         show_published(issue, None)
         return
@@ -135,7 +135,7 @@ def show_why(issue: Issue) -> None:
     if issue.dial:
         st.page_link(
             "depth.py",
-            label="Turn the dial of depth, before training",
+            label="See it on the depth dial, untrained",
             icon=":material/layers:",
             query_params=issue.dial,
         )
@@ -159,7 +159,7 @@ def show_published(issue: Issue, trials: Sequence[Trial] | None) -> None:
     """Published numbers and ours in one table, and the differences of the experiments."""
     if not issue.published:
         return
-    st.subheader("Published numbers beside ours", anchor=False)
+    st.subheader("Published numbers and ours", anchor=False)
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     for published in issue.published:
         st.markdown(f"**{published.source}.** {published.what}")
@@ -169,7 +169,7 @@ def show_published(issue: Issue, trials: Sequence[Trial] | None) -> None:
         if published.differs:
             st.caption(f"What differs: {published.differs}")
         if trials is None:
-            st.caption("Ours come with the answer.")
+            st.caption("Our numbers appear with the answer.")
 
 
 # The learning rates beside the arms: whether a finding holds at one rate only is seen at a glance
@@ -183,18 +183,18 @@ def show_rates(issue: Issue, extended: bool) -> None:
     named = {arm.name for arm in issue.arms_of(extended)}
     grids = [grid for grid in read_grids(issue.slug) if grid.arm in named]
     if not grids:
-        st.caption("The learning rates of these arms were not tuned: each is trained at the rate of its settings.")
+        st.caption("These learning rates were not tuned: each arm uses the rate of its settings.")
         return
     st.markdown(
-        "**Each of these arms is trained at its own best learning rate.** The rate with the best mean was chosen on "
-        f"{PILOTS}, which no finding uses. Of rates that are as good, the one nearest to that of the settings was taken."
+        f"**Each arm trains at its own best learning rate.** We chose the rate with the best mean on {PILOTS}, which no "
+        "finding uses. Of equally good rates, we took the one nearest to that of the settings."
     )
     for why, arms in (
-        ("no rate is better than blind guessing", [grid.arm for grid in grids if not grid.learns]),
-        ("that is their condition", [arm.name for arm in issue.arms_of(extended) if not arm.tuned]),
+        ("no rate beats guessing", [grid.arm for grid in grids if not grid.learns]),
+        ("the rate is their condition", [arm.name for arm in issue.arms_of(extended) if not arm.tuned]),
     ):
         if arms:
-            st.caption(f"Trained at the rate of their settings, since {why}: {escaped(', '.join(arms))}.")
+            st.caption(f"These train at the rate of their settings, because {why}: {escaped(', '.join(arms))}.")
     by_metric: dict[str, list[RateGrid]] = {}
     for grid in grids:
         by_metric.setdefault(grid.metric, []).append(grid)
@@ -229,7 +229,7 @@ def _in_words(grid: RateGrid) -> str:
 # What a reader did, for the student's report
 
 
-STORED = "Nothing; looked at stored runs"
+STORED = "Nothing; read stored runs"
 """What was run where an earlier result was looked at."""
 
 
@@ -255,7 +255,7 @@ def _guess(figure: KeyFigure, guess: Guess) -> str:
 def _ran(run: ExperimentRun | None, shown: Shown) -> str:
     here = "Trained here" if run is not None and mine(run.visitor.id) else "Nothing; watched somebody else’s run"
     words = STORED if shown.origin == "stored" else here
-    kept = f"; {shown.reused} of its trials had been trained before" if shown.reused else ""
+    kept = f"; {shown.reused} of its trials were trained before" if shown.reused else ""
     return f"{words}: {shown.seeds_in_words}{kept}."
 
 

@@ -62,4 +62,4 @@ def test_a_link_to_an_earlier_tab_keeps_its_values_and_that_to_the_table_opens_i
     assert not app.warning
     assert "view" not in app.query_params
     app = open_page(PAGE, view="training", run="recorded", step="100")
-    assert "The lab shows an encoding through a run's training." in said(app)
+    assert "Following a training was removed. The lab shows an encoding during training." in said(app)

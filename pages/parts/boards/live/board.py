@@ -47,7 +47,7 @@ TITLED = {
     "attention": ("Attention, every head", "head"),
     "pattern": ("One head", "attention-pattern"),
     "matrix": ("The encoding", "positional-encoding"),
-    "similarity": ("How alike positions are", "similarity"),
+    "similarity": ("Similarity of positions", "similarity"),
     "gradients": ("Gradient norms", "gradient-norm"),
     "memory": ("Memory", "memory"),
     "samples": ("Predictions", "token"),
