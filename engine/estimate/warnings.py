@@ -29,7 +29,7 @@ def leak_of(c: RunConfig) -> str:
     if not (reads_answers and c.causal and c.architecture.attends):
         return ""
     if c.mask_fault != "none":
-        return "the mask lets each position see the symbol that it must predict"
+        return "the mask shows each position the symbol that it must predict"
     if c.softmax_axis == "query":
         return "with the softmax over the queries, each weight depends on later symbols"
     return ""

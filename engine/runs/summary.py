@@ -115,8 +115,8 @@ def _leak(config: RunConfig, started: Started, measured: list[Progress], finishe
     value, chance = last.get("first_half_accuracy"), started.chance.get("first_half_accuracy")
     if value is not None and chance is not None and clearly_above(value, chance):
         sentence = (
-            f"First-half accuracy is {value:.2f}, chance is {chance:.3g}. The first half is random: no honest model can know "
-            f"a symbol before reading it. But {why or 'the model sees what it must predict'}."
+            f"First-half accuracy is {value:.2f}, chance is {chance:.3g}. The first half is random, so no model can know a "
+            f"symbol before it reads it. But {why or 'the model sees what it must predict'}."
         )
         remarks.append(Remark("alarm", sentence))
     return remarks

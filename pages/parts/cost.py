@@ -375,7 +375,8 @@ def _next_panel(result: Result, plan: Plan, what: str) -> Panel:
     if "fused" in plan.kinds:
         size = cache_bytes_at(plan.config("fused", last), plan.length_at(last))
         cache = f" Keys and values take {in_bytes(size)} at {last:,} {what}."
-    note = f"Filled dots: the model reads the whole sequence again. Open dots: it keeps the past.{cache} {recurrent_kernels(result, 'inference')}"
+    kernels = recurrent_kernels(result, "inference")
+    note = f"Filled dots: the model reads the whole sequence again. Open dots: it keeps the past.{cache} {kernels}"
     title, lines = "Time to write the next token", [*anew, *kept]
     return _panel("costs.next", title, lines, plan, what, MILLISECONDS, "next token", "kv-cache", note.strip())
 

@@ -165,7 +165,7 @@ async def test_the_server_starts_on_damaged_newer_and_foreign_files(tmp_path: Pa
             news = await anext(messages(me, one.address, run.id, 0))
             assert news["status"]["state"] == state
         async with one.tab("lab", f"run={nobody.id}") as tab:
-            assert any("no run of that name is kept here" in alert for alert in tab.alerts)
+            assert any("this server has no such run" in alert for alert in tab.alerts)
     for name in ("runs/notes.txt", "runs/lost+found/x", "evidence/heads/2-bb.json"):
         assert (data / name).exists(), "what is not ours stays"
 

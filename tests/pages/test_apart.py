@@ -39,7 +39,7 @@ def test_it_is_closed_at_first_opens_on_the_first_head_and_every_view_works(open
     app.session_state[OPEN] = True
     app.run()
     assert "L1 H1: query 7 (token" in said(app)
-    assert "Put together, these steps give the model's numbers, to" in said(app)
+    assert "These steps give the model's numbers, to" in said(app)
     numbers = app.dataframe[0].value
     assert numbers["masked"].tolist()[-2:] == [-np.inf] * 2, "what comes after query 7 of 9"
     assert numbers["weight"].sum() == pytest.approx(1, abs=1e-5)
@@ -100,7 +100,7 @@ def test_what_a_run_does_not_have_is_left_to_it_and_what_was_removed_is_named(op
     gone = {"apart.exchanged": "true", "apart.sample": "3", "apart.step": "4"}
     app = open_page("lab.py", run=decoder.id, apart="change", **beyond, **gone, **{"apart.off": "self.1.2,cross.1.1"})
     assert not app.error
-    for words in ("`apart.exchanged` is no setting here.", "switch heads off", "Type a sequence", "the end of its run"):
+    for words in ("`apart.exchanged` is no setting here.", "Switch heads off", "Type a sequence", "the end of its run"):
         assert words in said(app)
     assert app.button_group(key=key("off")).value == ["self.1.2"], "what this run does not have stays out"
     assert "L1 H2: query 7 (token" in said(show(app, "steps"))

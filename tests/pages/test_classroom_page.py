@@ -377,7 +377,7 @@ def test_a_link_of_a_class_that_another_browser_has_opened_and_a_class_that_is_r
 )
 def test_a_phone_says_in_words_that_it_does_not_know_what_the_wall_shows(open_page: Open, wall: ProjectorState) -> None:
     phone = phone_in(open_page, class_of(wall))
-    assert "The wall shows a step that this version does not know." in said(phone)
+    assert "This version does not know the present step." in said(phone)
     assert "Train one seed" not in labels(phone)
     assert asks_nothing(phone)
 
@@ -455,15 +455,15 @@ def test_a_late_guess_and_a_full_disk_are_said_and_nothing_is_counted(
     assert responses(code, 0) == Responses(2, {})
     show_projector(code, TEACHER, replace(ASKS, phase="look"))
     guess(phone, "It rises")  # its page does not know yet
-    assert "The wall has gone on." in said(phone)
+    assert "The next step has begun." in said(phone)
     assert responses(code, 0) == Responses(2, {})
 
 
 def test_a_made_up_class_is_said_to_have_ended_and_makes_nothing(open_page: Open, scripted: Scripted) -> None:
     for given in ("0123abcd", "89abcdef"):
-        assert "This class has ended, or its link is not complete." in said(phone_in(open_page, given))
+        assert "This class has ended, or its link is incomplete." in said(phone_in(open_page, given))
         assert responses(given, 0) == Responses(0, {})
-    assert "the presenter's key **Q**" in said(open_page("classroom.py"))
+    assert "with the key **Q**" in said(open_page("classroom.py"))
     wrong = phone_in(open_page, "../x")
     assert "`class` is `../x`; allowed is the code in a link that Present makes." in said(wrong)
 
@@ -500,7 +500,7 @@ def test_a_phone_may_leave_to_explore_and_comes_back_and_cannot_present(open_pag
 def test_present_opens_a_class_and_a_full_disk_leaves_the_lesson_without_one(
     open_page: Open, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    warning, wall = "Guesses are not counted: no class is open, or the disk is full.", presented(open_page)
+    warning, wall = "Guesses are not counted, because no class is open or the disk is full.", presented(open_page)
     enter(code_of(wall), PROGRAM)
     assert responses(code_of(wall), 0).students == 1
     assert warning not in sent(wall)

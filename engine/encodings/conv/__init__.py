@@ -9,7 +9,7 @@ from engine.settings.fields import setting
 class ConvSettings(EncodingSettings):
     conv_reach: int = setting(
         2, "Reach",
-        "How many tokens before each are read; as many after it where the stack looks both ways.", ge=1, le=32,
+        "Tokens read before each one, and after it where the stack looks both ways.", ge=1, le=32,
     )  # fmt: skip
 
     def _neighbours(self, causal: bool) -> int:

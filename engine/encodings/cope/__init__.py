@@ -8,7 +8,7 @@ from engine.settings.fields import setting
 
 class CopeSettings(EncodingSettings):
     cope_counts: int = setting(
-        64, "Largest count + 1", "Vectors that are learned; higher counts share the last.", ge=2, le=512
+        64, "Largest count + 1", "Number of learned vectors. Higher counts share the last one.", ge=2, le=512
     )
 
     def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:

@@ -7,8 +7,8 @@ from engine.settings.fields import setting
 
 
 class ShawSettings(EncodingSettings):
-    shaw_max_distance: int = setting(16, "Clipping distance", "K: offsets beyond ±K share one vector.", ge=1, le=512)
-    shaw_values: bool = setting(True, "Relative values", "Also add a relative vector to the values (equation 3).")
+    shaw_max_distance: int = setting(16, "Clipping distance", "K. Offsets beyond ±K share one vector.", ge=1, le=512)
+    shaw_values: bool = setting(True, "Relative values", "Also adds a relative vector to the values (equation 3).")
 
     @property
     def needs_pattern(self) -> bool:

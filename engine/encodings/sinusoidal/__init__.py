@@ -11,12 +11,12 @@ from engine.settings.fields import setting
 
 class SinusoidalSettings(EncodingSettings):
     sinusoid_base: float = setting(
-        10_000.0, "Sinusoid base", "b: the longest wavelength is 2πb positions.", ge=2.0, le=1e7
+        10_000.0, "Sinusoid base", "b. The longest wavelength is 2πb positions.", ge=2.0, le=1e7
     )
     sinusoid_layout: Literal["interleaved", "halves"] = setting(
         "interleaved",
         "Sinusoid layout",
-        "Sines and cosines in turn, as in the paper, or all sines before all cosines. Same similarities.",
+        "Sines and cosines in turn, as in the paper, or all sines first. Same similarities.",
         labels={"interleaved": "Interleaved", "halves": "Halves"},
     )
 

@@ -16,7 +16,7 @@ SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 class ContentOffsetSettings(SymbolSettings):
     max_offset: int = setting(
-        4, "Largest offset", "Each token asks for the symbol 1 to so many positions back.", ge=1, le=64
+        4, "Largest offset", "Each token asks for a symbol up to this many positions back.", ge=1, le=64
     )
 
     @property
@@ -44,6 +44,6 @@ class ContentOffsetSettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "content_offset", "Content offset", "Each token says how far back the symbol stands that it asks for.",
+    "content_offset", "Content offset", "Each token says how far back the symbol is that you must name.",
     "3₁ 1₁ 4₂ → · 3 3", ContentOffsetSettings, LABELLER, group="place", order_matters=True,
 )  # fmt: skip

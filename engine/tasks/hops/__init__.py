@@ -20,13 +20,13 @@ from engine.tasks.base import LABELLER, Breach, SymbolSettings, TaskSpec
 
 class HopsSettings(SymbolSettings):
     vocab_size: int = setting(
-        4, "Symbols", "How many different symbols there are; more of them leave less to guessing.", ge=3, le=1000
+        4, "Symbols", "Number of different symbols. With more, guessing is harder.", ge=3, le=1000
     )
     n_hops: int = setting(
-        1, "Hops", "How often to go to the symbol after the last earlier place of the present one.", ge=1, le=16
+        1, "Hops", "Number of look-ups: each goes to the symbol after the last same symbol.", ge=1, le=16
     )
     repeats: bool = setting(
-        False, "Repeats", "Whether a symbol can follow itself; from there a hop leads back to the same place."
+        False, "Repeats", "Lets a symbol follow itself. From there, a hop leads back to the same place."
     )
 
     def distinct(self, length: int) -> float:
@@ -74,6 +74,6 @@ class HopsSettings(SymbolSettings):
 
 SPEC = TaskSpec(
     "hops", "Hops",
-    "At each position, find where its symbol stood last, go to the symbol after it, and name that; with more hops, go on from there.",
+    "Find the last time this symbol appeared, and name the symbol that came next. Repeat for each hop.",
     "1 hop: 0 1 2 0 → · · · 1", HopsSettings, LABELLER, group="symbol", order_matters=True, shortest=3,
 )  # fmt: skip

@@ -123,7 +123,9 @@ def test_the_table_links_every_cell_and_tells_all_facts_on_hover() -> None:
     assert first[0].startswith("[0.90](lab?")
     assert first[1:] == ["7", "–"]
     assert "#1A7F4B" in styled.to_html(), "the colour of the best"
-    told = "accuracy 0.900 (0.800 to 1.000), 8 seeds. The others are compared with it"
+    told = (
+        "accuracy 0.900 (0.800 to 1.000), 8 seeds. Best on the first half of the seeds. The others are compared with it"
+    )
     assert hover(one, "rope").startswith(told)
     assert scope_of(SELDOM).capitalize() in hover(one, "rope"), "the scale of the models"
     assert "of the 4 pairs of dimensions" in hover(one, "rope")

@@ -224,7 +224,7 @@ def test_a_lesson_of_ones_own_has_its_lab_steps_and_no_result_that_was_not_measu
     assert escape(TASKS["sort"].summary) in lab
     assert f"Task {TASKS['sort'].label}, {n_parameters(RunConfig(task='sort')):,} parameters, 300 steps." in lab
     assert "Train it in the lab before the class" in lab
-    assert "not measured" in issue
+    assert "Not measured" in issue
     assert not right(lab + issue)
     assert "&lt;b&gt;Heads&lt;/b&gt; &amp; more" in issue
     assert "<b>Heads" not in issue

@@ -180,8 +180,8 @@ def test_the_arms_say_how_their_rates_were_chosen_and_which_keep_their_own(
     ]
     monkeypatch.setattr(tabs, "read_grids", lambda slug: grids)
     app = open_tab(open_page("questions.py", issue="missing-mask"), "How measured")
-    assert "was chosen on the 4 pilot seeds 900 to 903, which no finding uses" in said(app)
-    assert "since no rate beats guessing: no mask." in said(app)
+    assert "with the best mean on the 4 pilot seeds 900 to 903, which no finding uses" in said(app)
+    assert "because no rate beats guessing: no mask." in said(app)
 
 
 def test_the_share_of_unknown_tokens_stands_beside_each_arm_on_a_text(
@@ -282,7 +282,7 @@ def test_guesses_are_set_beside_what_happened(open_page: Open, scripted: Scripte
     app.button_group(key="guess.scripted").set_value(1).run()
     app.number_input(key="guess.size.scripted").set_value(0.5).run()
     ran(app)
-    assert "You said: *It rises*, to 0.50. **The direction is right; measured is" in said(app)
+    assert "You said: *It rises*, to 0.50. **The direction is right. Measured:" in said(app)
     assert app.button_group(key="guess.scripted").proto.disabled
     press(app, "Guess again")
     assert "scripted" not in app.session_state[RAN]
@@ -458,7 +458,7 @@ def test_what_was_trained_before_is_used(open_page: Open, scripted: Scripted) ->
     ran(open_page("questions.py", issue="scripted", seeds="8"))
     before = len(pool.submitted)
     app = open_page("questions.py", issue="scripted", seeds="9")
-    assert "36 short trainings, 32 of them kept on this machine" in app.button(key="run.").help
+    assert "36 short trainings, 32 of them already stored here" in app.button(key="run.").help
     ran(app)
     assert len(run_of(app).reused) == 32
     assert {run.config.seed for run in pool.submitted[before:]} == {LIVE_SEED + 8}
@@ -474,7 +474,7 @@ def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_its_trials(open_pa
     app.query_params["issue"] = MASK.slug
     app.run()
     assert not [label for label in labels(app) if label.startswith("Train it here")]
-    assert "This host runs 1 experiment of yours at a time. Running now:" in said(app)
+    assert "You can run 1 experiment at a time here. Running now:" in said(app)
     assert links(app)["Scripted, 4 arms"] == "issue=scripted"
     assert MASK.slug not in app.session_state[RAN]
     app.query_params["issue"] = "scripted"

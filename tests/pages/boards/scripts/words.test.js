@@ -136,7 +136,7 @@ test("a model with a broken part and without another is told by the broken one",
 
 test("figures beside the picture say whose they are where it shows something else", () => {
   assert.equal(whoseFigures(undefined), "")
-  assert.equal(whoseFigures(ABLATED), "Of the whole model, nothing removed.")
+  assert.equal(whoseFigures(ABLATED), "Whole model, nothing removed.")
   assert.equal(whoseFigures({ ...ABLATED, typed: "1 2" }), "Of the run’s own sequence, nothing removed.")
   assert.equal(whoseFigures({ ...ABLATED, ablated: [], swaps: [[0, 1]] }), "Of the run’s own sequence.")
 })
