@@ -204,7 +204,7 @@ def student_file(code: str, student: Visitor) -> Path:
         if len(theirs) >= most:
             left = _left_first(theirs)
             if left is None:
-                raise NoRoom(f"This class has {len(theirs)} students{whose} already, as many as are counted.")
+                raise NoRoom(f"This class has {len(theirs)} students{whose} already, the most that are counted.")
             left.unlink(missing_ok=True)
             files.remove(left)
     return file

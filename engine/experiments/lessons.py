@@ -190,7 +190,7 @@ LESSONS: Mapping[str, Lesson] = {
     TUTORIAL: Lesson(
         "Reverse in six steps",
         tuple(PREPARED.values()),
-        "Say what a model must know to write a sequence backwards, and what a second layer adds.",
+        "Say what a model needs to reverse a sequence, and what a second layer adds.",
     ),
     "in-ten-minutes": Lesson(
         "Order and mask",
@@ -199,12 +199,12 @@ LESSONS: Mapping[str, Lesson] = {
     ),
     "encodings": _of_issues(
         "Positional encodings",
-        "Say what a model cannot do without positions, and choose an encoding for a task and a length.",
+        "Say what a model cannot do without positions. Choose an encoding for a task and a length.",
         "no-encoding", "encoding-fits-task", "learned-table", "longer-sequences",
     ),
     "depth": _of_issues(
         "What depth brings and breaks",
-        "Say which tasks need more layers, which parts a deep stack needs, and how to test a layer.",
+        "Say which tasks need more layers. Say which parts a deep stack needs, and how to test a layer.",
         "what-depth-brings", "missing-skips", "tokens-alike", "no-normalization", "interpretability", "warm-up-and-qk-norm",
     ),
     "what-can-go-wrong": _of_issues(

@@ -95,7 +95,7 @@ class BaseConfig(Parameters):
         group="Attention",
     )
     attention_gate: bool = setting(
-        False, "Gate", "Multiplies each head's output by a sigmoid of the reading token, so that a head can be off.", group="Attention"
+        False, "Gate", "Multiplies each head's output by a sigmoid of the reading token. It can turn a head off.", group="Attention"
     )
     attention_impl: Literal["fused", "materialised"] = setting(
         "fused", "Implementation", "One fused kernel, or a stored score matrix. Same results.",

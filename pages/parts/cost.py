@@ -142,8 +142,8 @@ def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
 
 
 MEASURED = """
-Each point is a short job on a worker of its own. Every model goes along the axis until its next point would take too
-long or too much memory. Then all points run again, in random order.
+Each point is a short job on its own worker. Every model grows until its next point would take too long or too
+much memory. Then all points run again, in random order.
 """
 
 
@@ -401,8 +401,8 @@ def recurrent_kernels(result: Result, quantity: str) -> str:
     if tick is None or result.machine is None or result.machine.kind != "cpu" or gru[tick] < APART * lstm[tick]:
         return ""
     return (
-        f"A GRU takes {gru[tick] / lstm[tick]:.0f} times as long as an LSTM, because oneDNN runs an LSTM layer in one call "
-        "and a GRU in many."
+        f"A GRU takes {gru[tick] / lstm[tick]:.0f} times as long as an LSTM. "
+        "OneDNN runs an LSTM layer in one call, a GRU in many."
     )
 
 

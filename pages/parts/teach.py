@@ -37,7 +37,7 @@ from pages.parts.app.page_state import ModelSettings, PageState, offer_file
 from pages.parts.experiments.handouts import hand_out, only_here, show_qr_code, teachers_sheet
 from pages.parts.experiments.presenting import link_of, start_lesson
 
-INTRODUCTION = "Your class guesses, a model trains, and everybody sees who was right."
+INTRODUCTION = "Your class guesses, a model trains, and all see whether they were right."
 WAYS = """
 - **Present** shows one step in large letters. Press → for the next, **Escape** to leave.
 - **Students** scan the QR code, answer on their phones, and see whether they were right.

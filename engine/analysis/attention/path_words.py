@@ -48,9 +48,7 @@ def answer_layer_words(path: Path, right: Sequence[float], sample: Sample) -> st
     if not path.arrives:
         wanted, given = sample.targets[path.position], sample.predictions[path.position]
         if given == wanted:
-            return (
-                f"At {here} the right answer “{wanted}” has {percent(right[-1])}, the most of all but less than half."
-            )
+            return f"At {here} the right answer “{wanted}” has {percent(right[-1])}, the most, but less than half."
         return f"At {here} the model writes “{given}”; the right “{wanted}” has {percent(right[-1])}."
     if path.after - path.before < GAIN:
         whole = _from_to(right[0], right[-1])

@@ -27,7 +27,7 @@ SPEC = EncodingSpec(
     layer="engine.encodings.conv.layer:Convolution", color="#7100CB", relative=True, numbered=False,
     symbols=(("K", "conv_reach"),),
     shown_as=(
-        "What it adds is made of the tokens nearby, so it differs from text to text. Shown is what it adds where all tokens "
-        "are alike: only the ends then differ; and how much of what two positions are given comes from the same tokens."
+        "It adds a mixture of nearby tokens, which differs from text to text. The figure shows it for equal tokens, where only the "
+        "ends differ. The similarity is the share of tokens that two positions have in common."
     ),
 )  # fmt: skip

@@ -23,7 +23,7 @@ SPEC = EncodingSpec(
     layer="engine.encodings.cope.layer:Cope", color="#067446", per_layer=True, relative=True,
     numbered=False,
     shown_as=(
-        "Positions are counted by gates that open as the tokens say, so a token's position differs from query to query. Shown are the "
-        "vectors of the counts, and how alike positions would be if every gate stood half open."
+        "Gates that depend on the tokens count positions, so they differ from query to query. The figure shows the vectors of "
+        "the counts. Its similarity is that with half-open gates."
     ),
 )  # fmt: skip

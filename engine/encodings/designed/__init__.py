@@ -48,7 +48,7 @@ class DesignedSettings(EncodingSettings):
     design_place: Literal["embedding", "scores", "rotation"] = setting(
         "embedding",
         "Acts on",
-        "Added to the embedding, added to the scores by offset, or as angles that turn queries and keys.",
+        "Adds to the embedding, adds to the scores by offset, or turns queries and keys.",
         labels={"embedding": "The embedding", "scores": "The scores", "rotation": "Queries and keys, as a rotation"},
     )
     design_learned: Literal["everything", "features", "readout", "nothing"] = setting(

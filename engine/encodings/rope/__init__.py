@@ -28,7 +28,7 @@ class RopeSettings(RotationSettings):
 
     def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:
         if self.rope_scaling == "ntk" and config.head_width < 4:
-            yield "rope_scaling", "none, pi or yarn with a d_head of 2, whose only pair ntk would leave as it is"
+            yield "rope_scaling", "none, pi or yarn with a d_head of 2, whose only pair ntk would not change"
         if self.yarn_alpha >= self.yarn_beta:
             yield "yarn_alpha", f"a number below yarn_beta {self.yarn_beta:g}"
 

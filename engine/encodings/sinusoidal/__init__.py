@@ -22,7 +22,7 @@ class SinusoidalSettings(EncodingSettings):
 
     def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:
         if architecture_of(config).attends and config.d_model % 2:
-            yield "d_model", "an even number for sinusoidal, since sines and cosines come in pairs"
+            yield "d_model", "an even number for sinusoidal, because sines and cosines form pairs"
 
 
 SPEC = EncodingSpec(

@@ -34,8 +34,8 @@ class ContentOffsetSettings(SymbolSettings):
         asks_nothing = prod(max(0.0, 1 - i / self.max_offset) for i in range(config.seq_len)) ** config.batch_size
         if asks_nothing * config.steps >= 1:
             yield (
-                f"About {asks_nothing:.0%} of the batches ask for nothing, since all their offsets point before the sequence. Such a step "
-                "has no loss. A larger batch or length, or a smaller max_offset, mends that."
+                f"About {asks_nothing:.0%} of the batches ask for nothing, because all offsets point before the sequence. Such a step has "
+                "no loss. Remedy: a larger batch or length, or a smaller max_offset."
             )
 
     def token_name(self, token: int) -> str:

@@ -60,15 +60,14 @@ class HopsSettings(SymbolSettings):
     def warnings(self, config: BaseConfig) -> Iterator[str]:
         if config.family in LABELLER and config.n_layers <= self.n_hops:
             yield (
-                f"{counted(self.n_hops, 'hop')} with {counted(config.n_layers, 'layer')}: models that learned nearly all answers here had "
-                f"more layers than hops. {self.n_hops.bit_length() + 1} layers can hold the rule (Sanford et al. 2024, section 4); that "
-                "training finds it is not known."
+                f"{counted(self.n_hops, 'hop')} with {counted(config.n_layers, 'layer')}: models that learned this had more layers than "
+                f"hops. {self.n_hops.bit_length() + 1} layers can compute it (Sanford et al. 2024, section 4), but training may not find it."
             )
         asks_nothing = exp(-config.batch_size * self.answered(config.seq_len))
         if asks_nothing * config.steps >= 1:
             yield (
-                f"About {asks_nothing:.0%} of the batches ask for nothing, since hardly a symbol comes twice. Such a step has no loss. "
-                "Fewer symbols, a larger batch or length mend that."
+                f"About {asks_nothing:.0%} of the batches ask for nothing, because few symbols occur twice. Such a step has no loss. "
+                "Remedy: fewer symbols, a larger batch or length."
             )
 
 

@@ -49,10 +49,7 @@ class OwnPositionSettings(SymbolSettings):
     def beyond_offsets(self, config: BaseConfig) -> str | None:
         if self.variant != "constant" or self.bos:
             return None
-        return (
-            "With one and the same symbol everywhere and no absolute positions, all positions look alike: chance is the "
-            "limit."
-        )
+        return "With one symbol everywhere and no absolute positions, all positions look the same. Chance is the limit."
 
 
 SPEC = TaskSpec(

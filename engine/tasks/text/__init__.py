@@ -47,7 +47,7 @@ class TextSettings(TaskSettings):
     split: Literal["plays", "windows", "none"] = setting(
         "plays",
         "Held out",
-        "Other plays (or the last tenth of your text), one window in five, or the training windows again.",
+        "Other plays (of your text: the last tenth), one window in five, or the training windows.",
         labels={"plays": "Other plays", "windows": "Windows at random (fault)", "none": "Nothing (fault)"},
     )
     vocab_size: int
@@ -100,4 +100,4 @@ class TextSettings(TaskSettings):
         if self.split == "none":
             yield "Validation reads the training windows again, so it measures memory, not learning."
         if self.split == "windows" and self.windows == "overlapping":
-            yield "Validation windows share most of their text with training windows, so a small gap means little."
+            yield "Validation windows share much text with training windows, so a small gap means little."

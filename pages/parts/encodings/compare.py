@@ -52,9 +52,9 @@ ACTS_ON = {
     "rotation": "Turns queries and keys, in each layer.",
 }
 HELP = (
-    "Parameters: those that it adds to a model of one layer. "
+    "Parameters: their number in a model of one layer. "
     "Order: the correlation of similarity and nearness over the trained positions. "
-    "It is 1 if similarity falls in a straight line with distance, and 0 if they are unrelated. "
+    "It is 1 if similarity falls straight with distance, and 0 if they are unrelated. "
     "Size: root mean square over random tokens. "
     "Time: 8 sequences of the trained length on the CPU, relative to a model without encoding; the middle half of the pairs."
 )

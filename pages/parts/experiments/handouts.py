@@ -220,8 +220,8 @@ MOST_FURTHER = 3
 def teachers_sheet(lesson: Lesson) -> str:
     goal = lesson.goal or "Guess before each run. Then say in one sentence what was found and what helps."
     head = html(
-        "<h1>{}</h1><p><b>Goal.</b> {}</p><p><b>{}</b>, {}. For each step, plan a third of the time to guess, a third to run, and a third "
-        "to discuss.</p><p class=light>The numbers come from stored runs. Your class trains other seeds, so its numbers differ a "
+        "<h1>{}</h1><p><b>Goal.</b> {}</p><p><b>{}</b>, {}. In each step, guessing, running and discussing take a third each."
+        "</p><p class=light>The numbers come from stored runs. Your class trains other seeds, so its numbers differ a "
         "little.</p>",
         lesson.title, goal, counted(lesson.minutes, "minute"), counted(len(lesson.steps), "step"),
     )  # fmt: skip

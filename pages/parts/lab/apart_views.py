@@ -122,7 +122,7 @@ def _step_figures(at: LookedAt, s: Steps) -> list[Panel]:
         ),
         Panel(
             "handed", "Output of each head", handed_on, height=240, wide=True,
-            alt="Every head's part of the output in all dimensions of the model, and their sum with the bias.",
+            alt="Output of every head in all dimensions, and their sum with the bias.",
             note="The output projection gives each head's sum the model's width. The last row is their sum with the bias.",
         ),
     ]  # fmt: skip
@@ -153,7 +153,7 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
             "**Normalise.** QK-norm brings q and each k to mean 0 and variance 1, times learned scales: these are the q and k below."
         )
     if acts == "rotation":
-        turned = f"q by the angles of position {s['position'] + 1} and each k by those of its own"
+        turned = f"q by the angles of position {s['position'] + 1} and each k by its own"
         steps.append(f"**Turn.** {row.label} turns {turned}, `[{d_head}]` each.")
     steps.append(f"**Compare.** q `[{d_head}]` with every k: `[{keys}]` numbers, {scale}.")
     if acts == "scores":
@@ -184,7 +184,7 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
     ]
     sentence = WHERE_ENCODED[acts].format(label=row.label)
     if at.part.which == "cross" and acts == "nowhere":
-        sentence = "Cross-attention has no encoding of its own."
+        sentence = "Cross-attention has no encoding."
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)) + f"\n\n{sentence}"
 
 

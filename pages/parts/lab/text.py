@@ -272,7 +272,7 @@ def find_levels(run: Run | None) -> None:
         with st.spinner("Counting words for the Kneser-Ney lines"):
             ask_once(CountWords(run.config), timeout=ANSWER_SECONDS)
     except JobError as error:
-        st.caption(f":material/info: No counting models beside this run: {in_markdown(error)}")
+        st.caption(f":material/info: No counting models for this run: {in_markdown(error)}")
 
 
 def show_counting(run: Run | None) -> None:

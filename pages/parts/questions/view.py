@@ -89,7 +89,7 @@ def experiment_view(
     answered = (answered or room) and shows("run") and not class_trains
     begun = answered or (run != "" and shows("run"))
     gone_back = closed and not shows("run")
-    how_far = {"": "", "running": "The run goes on. "}.get(run, "The run has ended. ")
+    how_far = {"": "", "running": "The run continues. "}.get(run, "The run has ended. ")
     guess: GuessState = "later"
     if shows("guess"):
         guess = "open" if not (closed or begun) else "missed" if room and not guessed else "closed"

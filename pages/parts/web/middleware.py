@@ -152,8 +152,8 @@ def framed_token(name: bytes, value: bytes) -> bytes:
 
 
 REFUSED = (
-    "A websocket was refused: its Origin is %.200r, its Host %.200r. If this is a proxy of yours, "
-    "pass on the Host, or name the Origin in server.corsAllowedOrigins."
+    "A websocket was refused: its Origin is %.200r, its Host %.200r. If it is your proxy, pass on the "
+    "Host or name the Origin in server.corsAllowedOrigins."
 )
 _PORTS = {"http": 80, "https": 443}
 """The port of an address that names none, by scheme."""

@@ -122,11 +122,11 @@ def test_a_folder_that_holds_no_interrupted_run_is_refused(tmp_path: Path, capsy
     assert "allowed is a folder that train --save left" in refused(str(tmp_path))
     done = tmp_path / "done"
     assert main([*SMALL, "--steps", "2", "--save", str(done)]) == 0
-    assert "has come to its end" in refused(str(done))
+    assert "a run that has ended" in refused(str(done))
     interrupt_at(monkeypatch, 3)
     stopped = tmp_path / "stopped"
     assert main([*SMALL, "--save", str(stopped)]) == 130
-    assert "n_heads is 4, which has no meaning beside --resume" in refused(str(stopped), "--n-heads", "4")
+    assert "n_heads is 4, which has no meaning with --resume" in refused(str(stopped), "--n-heads", "4")
     assert "save is elsewhere, which has no meaning" in refused(str(stopped), "--save", "elsewhere")
     assert "scheduler is tls://h:1, which" in refused(str(stopped), "--scheduler", "tls://h:1")
     RunFolder(stopped).saved_request.write_text("{}")
@@ -151,5 +151,5 @@ def test_a_person_is_told_how_to_go_on(tmp_path: Path) -> None:
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate()
     assert (process.returncode, err) == (130, "")
-    assert f"train --resume {tmp_path / 'run'} goes on." in out
+    assert f"train --resume {tmp_path / 'run'} continues." in out
     assert (tmp_path / "run" / "weights.safetensors").exists()

@@ -163,12 +163,12 @@ def test_the_students_of_an_address_and_of_a_class_are_limited_and_those_in_it_s
     monkeypatch.setattr(classroom, "MOST_STUDENTS", 70)
     for number in range(classroom.MOST_OF_ADDRESS):
         enter(code, Visitor(f"cookie {number}", "10.0.0.1"))
-    with pytest.raises(NoRoom, match=r"60 students at your network address already, as many as are counted\."):
+    with pytest.raises(NoRoom, match=r"60 students at your network address already, the most that are counted\."):
         enter(code, Visitor("one more cookie", "10.0.0.1"))
     keep_guess(code, Visitor("cookie 0", "10.0.0.1"), 0, 1)
     for number in range(10):
         enter(code, Visitor(f"phone {number}", f"10.0.1.{number}"))
-    with pytest.raises(NoRoom, match=r"has 70 students already, as many as are counted\."):
+    with pytest.raises(NoRoom, match=r"has 70 students already, the most that are counted\."):
         enter(code, Visitor("late", "10.0.2.1"))
     assert responses(code, 0) == Responses(70, {1: 1})
 

@@ -79,7 +79,7 @@ def test_a_room_sees_what_its_beat_has_come_to(phase: str, given: dict[str, Any]
     ("run", "note"),
     [
         ("", "Guessing is closed."),
-        ("running", "The run goes on. Guessing is closed."),
+        ("running", "The run continues. Guessing is closed."),
         ("finished", "The run has ended. Guessing is closed."),
         ("stopped", "The run has ended. Guessing is closed."),
     ],

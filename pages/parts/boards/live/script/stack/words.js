@@ -511,7 +511,7 @@ export function lightNames(/** @type {HTMLElement} */ root) {
   root.addEventListener("pointerleave", ({ pointerType }) => pointerType === "mouse" && light(null))
 }
 
-const NAMED = "Two grey bars; an arc from the first to the second; beside them a head and the bar of the answer"
+const NAMED = "Two grey bars; an arc from the first to the second; next to them a head and the bar of the answer"
 
 /** The words of the box, a line for each thing that the picture shows. */
 export function helpWords(/** @type {string} */ title, /** @type {string} */ help) {
