@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from engine.experiments.evidence import FOLDER
+from engine.experiments.evidence.design import design_hash
 from engine.experiments.experiment import CONFIRMATORY_SEEDS, Arm, Change, Experiment
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
@@ -135,6 +136,7 @@ def _row_of(found: Report) -> dict[str, Any]:
         "extended": found.extended, "seconds": round(_seconds_live(found), 2), "rates": rates, "fingerprints": fingerprints,
         "arms": arms, "reasons": reasons, **({"provenance": found.provenance} if found.provenance else {}),
         **({"moved": dict(found.moved)} if found.moved else {}),
+        **({"design": design_hash(experiment)} if experiment.own_sources else {}),
     }  # fmt: skip
 
 
