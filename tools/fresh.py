@@ -15,7 +15,7 @@ from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.experiments import run_to_end
 from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.design import design_hash, fix_designs, fixed_designs
-from engine.experiments.evidence.shipped import sets_of_seeds, write_set
+from engine.experiments.evidence.shipped import is_fresh, sets_of_seeds, write_set
 from engine.experiments.experiment import FRESH_SEEDS
 from engine.experiments.issues import ISSUES
 from tools.evidence import write_readme
@@ -23,7 +23,7 @@ from tools.evidence import write_readme
 
 def ran(folder: Path) -> dict[str, str]:
     """By issue that was run on fresh seeds, the hash of its design."""
-    sets = [one for one in sets_of_seeds(folder) if one["seeds"] == list(FRESH_SEEDS)]
+    sets = [one for one in sets_of_seeds(folder) if is_fresh(one["seeds"])]
     return {slug: row["design"] for one in sets for slug, row in one["issues"].items()}
 
 
