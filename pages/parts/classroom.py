@@ -167,7 +167,7 @@ def _seeds(code: str, participant: Participant, seed: ClassSeed) -> None:
 
 
 def _sentence(projector: ProjectorState, question: Question, guess: Direction | None) -> None:
-    """Whether the guess was right, and what the runs say."""
+    """Return whether the guess was right, and what the runs say."""
     if not (projector.sentence or question.taught):
         st.markdown(f"{_your_guess(question, guess)} {WATCH}".strip())
         return

@@ -310,12 +310,12 @@ def cost_board(sweep: Sweep | None, result: Result | None, plan: Plan, view: Cos
 
 
 def is_shipped(plan: Plan) -> bool:
-    """Whether the measurement that comes with the app is of this plan."""
+    """Return whether the measurement that comes with the app is of this plan."""
     return covers(shipped().plan, plan)
 
 
 def covers(measured: Plan, plan: Plan) -> bool:
-    """Whether a measurement is of a plan: of its kinds of models or further ones, however often each point was visited."""
+    """Return whether a measurement is of a plan: of its kinds of models or further ones, however often each point was visited."""
     return measured.model_copy(update={name: getattr(plan, name) for name in ("kinds", "rounds", "patience")}) == plan
 
 

@@ -36,7 +36,7 @@ SPEC = EncodingSpec(
     layer="engine.encodings.shaw.layer:Shaw", color="#7A73FF", per_layer=True, relative=True,
     symbols=(("K", "shaw_max_distance"), ("d_h", "head_width")),
     shown_as=(
-        "It adds the query times the vector of the offset, which differs from token to token. "
+        "It adds the query times the vector of the offset, so it differs by token. "
         "The figure shows the vectors, and the similarity of each to that of offset 0."
     ),
 )  # fmt: skip

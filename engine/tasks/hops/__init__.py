@@ -61,7 +61,7 @@ class HopsSettings(SymbolSettings):
         if config.family in LABELLER and config.n_layers <= self.n_hops:
             yield (
                 f"{counted(self.n_hops, 'hop')} with {counted(config.n_layers, 'layer')}: models that learned this had more layers than "
-                f"hops. {self.n_hops.bit_length() + 1} layers can compute it (Sanford et al. 2024, section 4), but training may not find it."
+                f"hops. {self.n_hops.bit_length() + 1} layers can compute it (Sanford et al. 2024, section 4). Training may not find it."
             )
         asks_nothing = exp(-config.batch_size * self.answered(config.seq_len))
         if asks_nothing * config.steps >= 1:

@@ -49,7 +49,7 @@ def start_run(config: RunConfig, *, pace: float | None = None, paused: bool = Fa
 
 
 def can_steer(run: Run | None) -> bool:
-    """Whether the visitor may pause, step or stop the run from here: it is the visitor's own."""
+    """Return whether the visitor may pause, step or stop the run from here: it is the visitor's own."""
     return run is not None and run.live and mine(run.owner)
 
 

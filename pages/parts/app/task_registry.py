@@ -75,7 +75,7 @@ class TaskRegistry(Generic[T]):
                 self._by_name[name].stop()
 
     def owned(self, name: str, visitor: Visitor) -> bool:
-        """Whether the visitor asked for this task, or is the program itself."""
+        """Return whether the visitor asked for this task, or is the program itself."""
         with self._lock:
             return not visitor.id or visitor.id in self._owners.get(name, {})
 

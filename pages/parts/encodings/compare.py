@@ -330,7 +330,7 @@ def _less_used() -> None:
 
 
 def _is_number(name: str) -> bool:
-    """Whether a parameter of a side stands among the numbers: of a design those that it has."""
+    """Return whether a parameter of a side stands among the numbers: of a design those that it has."""
     side, _, part = name.partition(".")
     return part not in PARTS or part in numbers_of(DesignedSettings(**design_of(SETTINGS.values(), side)))
 

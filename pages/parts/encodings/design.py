@@ -71,7 +71,7 @@ def numbers_of(design: DesignedSettings) -> list[str]:
 
 
 def decided(name: str, design: DesignedSettings) -> bool:
-    """Whether the other parts leave one choice only."""
+    """Return whether the other parts leave one choice only."""
     if name == "design_place":
         return design.design_features == "convolution"
     return name == "design_readout" and design.design_place == "rotation"

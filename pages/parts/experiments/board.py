@@ -55,7 +55,7 @@ class Drawing:
     below: Callable[[Shown], None] = lambda _: None
     """Draws what stands below the figures, as often as they are drawn."""
     quiet: bool = False
-    """Whether the line on how far it is has no place above the figures."""
+    """True if the line on how far it is has no place above the figures."""
 
 
 def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown | Callable[[], Shown]) -> None:

@@ -100,7 +100,7 @@ def curve_label(experiment: Experiment, curve: str) -> str:
 
 
 def shows_both(experiment: Experiment, curve: str) -> bool:
-    """Whether validation losses stand beside training losses: where the gap between them is what is asked about."""
+    """Return whether validation losses stand beside training losses: where the gap between them is what is asked about."""
     return curve == "loss" and any(arm.metric == "gap" for arm in experiment.arms)
 
 

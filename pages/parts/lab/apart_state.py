@@ -96,7 +96,7 @@ SETTINGS = ModelSettings("apart", ApartState)
 
 
 def of_apart(name: str) -> bool:
-    """Whether a name in a link is one of these."""
+    """Return whether a name in a link is one of these."""
     return name.partition(".")[0] == APART
 
 

@@ -358,5 +358,5 @@ def _trains(config: RunConfig, kind: StackPart) -> Json | None:
 
 
 def _free(name: str) -> bool:
-    """Whether the link leaves the setting to the reader."""
+    """Return whether the link leaves the setting to the reader."""
     return bool(SETTINGS.drawn(name)) and not SETTINGS.locks(name)

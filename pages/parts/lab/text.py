@@ -136,7 +136,7 @@ def show_prompt(run: Run | None) -> Callable[[], None]:
 
 
 def _writes(run: Run) -> bool:
-    """Whether a run has weights to write with that do not change."""
+    """Return whether a run has weights to write with that do not change."""
     return run.state not in ("queued", "running") and run.weights is not None
 
 
@@ -276,7 +276,7 @@ def find_levels(run: Run | None) -> None:
 
 
 def show_counting(run: Run | None) -> None:
-    """Whether a run on words is better than counting; once its weights do not change, on all held-out text. All behind one heading."""
+    """Show, behind one heading, how a run on words compares with counting; once its weights are fixed, on all held-out text."""
     if run is None or run.config.task != BY_WORD:
         return
     beside = st.expander("Better than counting?", icon=":material/balance:", key="lab.counting", on_change="rerun")

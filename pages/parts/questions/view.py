@@ -55,23 +55,23 @@ class ExperimentView:
     """What the screen shows. In a presented lesson this depends on the phase; else all of it may stand there."""
 
     room: bool
-    """Whether it is shown to a room."""
+    """True if it is shown to a room."""
     seeds: Literal["none", "own", "class"]
-    """Whose seeds the figure shows: nobody's before the phase of the run, the reader's own, or those that a class trains."""
+    """The seeds of the figure: nobody's before the phase of the run, the reader's own, or those that a class trains."""
     stored: bool
-    """Whether stored seeds are shown, above those."""
+    """True if stored seeds are shown, above those."""
     guess: GuessState
     gone_back: str
     """The note where the presenter stepped back before the run, which has closed the guessing: no result is shown until its phase comes
     again. Else empty."""
     whole: bool
-    """Whether all rows are shown, and not only the two that the question compares."""
+    """True if all rows are shown, and not only the two that the question compares."""
     sentence: bool
     remedy: bool
     controls: bool
-    """Whether its buttons stand there. At the end of a presented question their room is the remedy's."""
+    """True if its buttons stand there. At the end of a presented question their room is the remedy's."""
     way: bool
-    """Whether a link leads on to the next question: a lesson has a way of its own."""
+    """True if a link leads on to the next question: a lesson has a way of its own."""
 
 
 def experiment_view(
