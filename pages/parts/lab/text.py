@@ -216,14 +216,14 @@ def _written(run: Run, request: Mapping[str, Any]) -> dict[str, Any]:
     )
     answer = ask_once(job, run.step, timeout=ANSWER_SECONDS)
     who = "The recorded model" if run is recorded_words()[0] else "This run"
-    settings = f"{who}, step {run.step:,}, temperature {temperature:g}, top-k {top_k}, seed {seed}, read {answer['read']} tokens"
-    return {**answer, "run": run.id, "settings": settings}
+    how = f"Temperature {temperature:g}, top-k {top_k}, seed {seed}, read {answer['read']} tokens."
+    return {**answer, "run": run.id, "by": f"{who}, step {run.step:,}", "how": how}
 
 
 def _show(one: dict[str, Any], run: Run, *, latest: bool) -> None:
     words, likely = st.columns([1.5, 1], gap="medium") if latest else (st.container(), None)
     with words:
-        st.caption(one["settings"])
+        st.caption(one["by"], help=one["how"])
         if one["unknown"] and latest:
             st.caption(f":material/info: {in_markdown(unknown_in_words(one['unknown']))}")
         st.html(

@@ -1,4 +1,4 @@
-"""What was found, in words: in short above the map and in numbers below it, one sentence on each of its tiles, and all sentences on a
+"""What was found, in words: in short and in numbers below the map, one sentence on each of its tiles, and all sentences on a
 question's own page. Each ends in the numbers of its claim, and before one that does not hold stands what was found."""
 
 from collections.abc import Iterator, Mapping

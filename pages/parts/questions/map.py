@@ -21,22 +21,23 @@ INTRODUCTION = "Pick a question, guess, then see what was measured."
 
 
 def show_map() -> None:
-    """The tiles to begin with, then a column of tiles for each group. Where what was found is shown, the answer in short stands above them
-    and the question of the documents with the number of claims below."""
+    """The tiles to begin with, then a column of tiles for each group. With the findings, the question of the documents follows, with its
+    answer in short and the number of claims."""
     found = bool(SETTINGS.values()[FOUND])
     SETTINGS.widget(FOUND)
-    st.markdown(in_short() if found else INTRODUCTION)
+    if not found:
+        st.markdown(INTRODUCTION)
     with st.container(key="questions-map"):
         for column, words in (("start", "Start here"), *GROUPS.items()):
             with st.container(key=f"map-{column}-heading"):
                 st.header(words, anchor=False)
             if column == "start":
-                _depth_tile()
+                _depth_tile(found)
             for issue in ISSUES.values():
                 if column == ("start" if issue.slug in START else issue.group):
                     _tile(column, issue, found)
     if found:
-        st.markdown(f"*{QUESTION}* {in_doubt()} {in_numbers()}")
+        st.markdown(f"*{QUESTION}* {in_short()} {in_doubt()}\n\n{in_numbers()}")
 
 
 def _tile(column: str, issue: Issue, found: bool) -> None:
@@ -48,11 +49,12 @@ def _tile(column: str, issue: Issue, found: bool) -> None:
         st.markdown(f"{below}{running}")
 
 
-def _depth_tile() -> None:
+def _depth_tile(found: bool) -> None:
     """The way to the dial of depth, which needs no training."""
     with st.container(border=True, key="map-start-tile-depth", gap=None):
         st.page_link("depth.py", label="What does depth alone do?")
-        st.markdown("Turn one dial from 1 to 48 layers. Nothing trains.")
+        if not found:
+            st.markdown("Turn one dial from 1 to 48 layers. Nothing trains.")
 
 
 @once

@@ -30,7 +30,7 @@ def finding_of(told: Statement) -> Finding:
     return next(one.finding for one in claims if one.claim.sentence == claim_of(told).sentence)
 
 
-def test_above_the_map_stands_the_question_with_its_answer_in_short_and_in_numbers(open_page: Open) -> None:
+def test_below_the_map_stands_the_question_with_its_answer_in_short_and_in_numbers(open_page: Open) -> None:
     app = open_page("questions.py", found="true")
     assert all(words in said(app) for words in (QUESTION, in_short(), in_numbers()))
     claims = [claim for slug in ISSUES for claim in shipped_claims(ISSUES[slug])]
