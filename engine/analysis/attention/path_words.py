@@ -44,7 +44,7 @@ def answer_layer_words(path: Path, right: Sequence[float], sample: Sample) -> st
     here, lost = f"position {path.position + 1}", next((n for n, share in enumerate(right) if math.isnan(share)), None)
     if lost is not None:
         part = _layer(lost - 1) if lost else "the embedding"
-        return f"The answer at {here} does not arrive: the numbers of {part} are no longer finite."
+        return f"The answer at {here} is lost, because the numbers of {part} are no longer finite."
     if not path.arrives:
         wanted, given = sample.targets[path.position], sample.predictions[path.position]
         if given == wanted:

@@ -25,8 +25,7 @@ def show_map() -> None:
     answer in short and the number of claims."""
     found = bool(SETTINGS.values()[FOUND])
     SETTINGS.widget(FOUND)
-    if not found:
-        st.markdown(INTRODUCTION)
+    st.markdown("[The short answer](#short-answer) is below." if found else INTRODUCTION)
     with st.container(key="questions-map"):
         for column, words in (("start", "Start here"), *GROUPS.items()):
             with st.container(key=f"map-{column}-heading"):
@@ -37,6 +36,7 @@ def show_map() -> None:
                 if column == ("start" if issue.slug in START else issue.group):
                     _tile(column, issue, found)
     if found:
+        st.header("The short answer", anchor="short-answer")
         st.markdown(f"*{QUESTION}* {in_short()} {in_doubt()}\n\n{in_numbers()}")
 
 

@@ -169,7 +169,7 @@ def test_where_nothing_arrives_and_where_no_head_stands_out_it_says_so() -> None
         "At position 5 the model writes “3”; the right “2” has 25 %."
     )
     gone = path_in(snapshot([0.3, 0.2, math.nan, math.nan], {(1, 0): 1.0}, {}))
-    assert gone.sentence == "The answer at position 5 does not arrive: the numbers of layer 2 are no longer finite."
+    assert gone.sentence == "The answer at position 5 is lost, because the numbers of layer 2 are no longer finite."
     assert followed(snapshot([0.3, 0.2, 0.25], {}, {}))[1] is None
 
     look = snapshot([0.1, 0.2, 0.9], {(1, 0): 1.2, (1, 1): -1, (1, 2): 1.1, (1, 3): 1.0}, {(1, 2, 4): 2}, n_heads=4)
