@@ -163,7 +163,7 @@ def test_a_layer_that_only_guesses_does_not_bring_the_answer() -> None:
 def test_where_nothing_arrives_and_where_no_head_stands_out_it_says_so() -> None:
     path = path_in(snapshot([0.3, 0.2, 0.6, 0.25], {(1, 0): 1.0}, {}))
     assert (path.arrives, path.contributor, path.readings) == (False, "", ())
-    assert path.sentence == "At position 5 the right answer “2” has 25 %, the most of all but less than half."
+    assert path.sentence == "At position 5 the right answer “2” has 25 %, the most, but less than half."
     wrong = [Sample(TOKENS, ["", "", "", "", "2"], ["", "", "", "", "3"])]
     assert path_in(snapshot([0.3, 0.2, 0.6, 0.25], {(1, 0): 1.0}, {}, samples=wrong)).sentence == (
         "At position 5 the model writes “3”; the right “2” has 25 %."
