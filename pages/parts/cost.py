@@ -400,10 +400,7 @@ def recurrent_kernels(result: Result, quantity: str) -> str:
     tick = max(gru.keys() & lstm.keys(), default=None)
     if tick is None or result.machine is None or result.machine.kind != "cpu" or gru[tick] < APART * lstm[tick]:
         return ""
-    return (
-        f"A GRU takes {gru[tick] / lstm[tick]:.0f} times as long as an LSTM. "
-        "OneDNN runs an LSTM layer in one call, a GRU in many."
-    )
+    return f"A GRU takes {gru[tick] / lstm[tick]:.0f} times as long as an LSTM, which oneDNN runs in one call."
 
 
 NOTE = "Points: measured. Dotted: by formula."
