@@ -32,7 +32,7 @@ def test_a_control_redraws_what_it_changes_and_a_design_is_run_and_found_again_o
     page.get_by_text("Fourier features of the position, read out by a linear map").wait_for()
     page.get_by_role("combobox", name=re.compile("Features")).click()
     page.get_by_role("option", name="Table, a row for each", exact=True).click()
-    page.get_by_text("There are no rows for the last 16 positions shown.").first.wait_for()
+    page.get_by_text("The last 16 positions have no rows.").first.wait_for()
     assert changed.evaluate("(plot) => plot.marked"), "the other side stays on its node"
     button(page, "Run").click()
     page.wait_for_url(re.compile("experiment=.*design_features=table"))

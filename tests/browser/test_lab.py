@@ -106,5 +106,5 @@ def test_where_a_boards_script_cannot_be_loaded_the_place_says_so(chromium: Any,
     page.set_default_timeout(PATIENCE)
     page.route("**/boards/*.js", lambda route: route.abort())
     page.goto(app)
-    page.get_by_text("What stands here could not be loaded. Reload the page.").first.wait_for()
+    page.get_by_text("This part could not be loaded. Reload the page.").first.wait_for()
     page.close()

@@ -104,7 +104,7 @@ def typed(page: Any, sequence: str) -> None:
     stack(page).get_by_role("button", name="Try").click()
 
 
-def taken_away(page: Any, part: str, choice: str = "Take it away") -> None:
+def taken_away(page: Any, part: str, choice: str = "Remove it") -> None:
     stack(page).locator(part).click()
     stack(page).get_by_role("dialog").get_by_role("button", name=choice).click()
 
@@ -307,7 +307,7 @@ def test_an_open_box_follows_the_run_and_a_part_taken_away_is_judged_on_the_sequ
     # A click of the browser's would first wait until the picture stands still, maybe until the run is over.
     stack(page).locator('.part.skip[data-layer="1"]').dispatch_event("click")
     box = stack(page).get_by_role("dialog")
-    take = box.get_by_role("button", name="Take it away")
+    take = box.get_by_role("button", name="Remove it")
     expect(take).to_be_disabled()
     box.get_by_text("To remove a part, wait").wait_for()
     expect(take).to_be_enabled(timeout=5 * PATIENCE)  # so many steps take long on a busy machine
@@ -516,7 +516,7 @@ def test_other_families_have_arcs_where_they_read_and_none_where_they_do_not(ope
     expect(panel.locator(".tile")).to_have_count(6)
     panel.locator('[data-source="0"]').hover()
     panel.locator('[data-source="0"].pointed').wait_for()
-    taken_away(page, '.part.skip[data-layer="0"]', "Take it away in the encoder")
+    taken_away(page, '.part.skip[data-layer="0"]', "Remove it in the encoder")
     panel.get_by_text("Removed: skip connection of layer 1 of the encoder.").wait_for()
     for family in ("gru", "cnn"):
         page.goto(f"{app}lab?family={family}&n_layers=2&seq_len=6")

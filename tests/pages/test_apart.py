@@ -85,7 +85,7 @@ def test_a_link_restores_what_is_chosen_in_a_run_with_all_its_attentions(open_pa
     assert not app.error
     assert not app.warning
     assert "cross L1 H2: query 4 (token **2**)" in said(app)
-    assert "Cross-attention has no encoding of its own." in said(app)
+    assert "Cross-attention has no encoding." in said(app)
     assert {"apart": "steps", "run": pair.id, **chosen}.items() <= dict(app.query_params).items()
     app = open_page("lab.py", run=pair.id, apart="steps", **chosen | {"apart.which": "encoder"})
     assert "RoPE turns q by the angles of position 4" in said(app)

@@ -129,7 +129,7 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
     told = json.loads(settings_json(run))
     assert told.pop("provenance") == provenance()
     assert from_query(told) == (run.config, [])
-    assert "It goes on, but" not in said(app)
+    assert "It keeps running, but" not in said(app)
     run.unsaved = "This run cannot be saved: No space left on device."
     assert "No space left on device. It keeps running, but will be lost if the server restarts" in said(app.run())
     app.toggle(key=f"keep.{run.id}").set_value(True).run()

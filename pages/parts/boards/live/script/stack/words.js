@@ -81,7 +81,7 @@ export function partWords(at, { model, interventions, only, grid, index, large, 
   const buttons = cutsOf(at, model).map(({ names, side }) => {
     const away = names.every(interventions.isAblated)
     return {
-      label: `${away ? "Put it back" : "Take it away"}${side && ` ${side}`}`,
+      label: `${away ? "Put it back" : "Remove it"}${side && ` ${side}`}`,
       act: () => interventions.toggle(names),
       why: interventions.whyNot(),
     }
