@@ -400,7 +400,7 @@ def recurrent_kernels(result: Result, quantity: str) -> str:
     tick = max(gru.keys() & lstm.keys(), default=None)
     if tick is None or result.machine is None or result.machine.kind != "cpu" or gru[tick] < APART * lstm[tick]:
         return ""
-    return f"A GRU takes {gru[tick] / lstm[tick]:.0f} times an LSTM's time: oneDNN runs LSTMs in one call."
+    return f"A GRU takes {gru[tick] / lstm[tick]:.0f} times as long as an LSTM: oneDNN runs LSTMs in one call."
 
 
 NOTE = "Points: measured. Dotted: by formula."

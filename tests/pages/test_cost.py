@@ -32,7 +32,7 @@ def test_it_opens_alive_with_predictions_and_a_link_restores_the_settings_and_st
     assert "Measured earlier" in said(app)
     assert "Press Measure" in said(app)
     assert "Measured earlier" not in said(open_page(PAGE, d_model="64")), "it is of another model"
-    assert "A GRU takes 39 times an LSTM's time: oneDNN" in sent(app)
+    assert "A GRU takes 39 times as long as an LSTM: oneDNN" in sent(app)
     assert "LSTM, oneDNN" in sent(app), "at the line, too"
     assert "the same time for every token" not in said(app), "the figure shows the GRU as the slowest"
     fits = cost.longest_frame(Plan(), shipped(), CostView())
