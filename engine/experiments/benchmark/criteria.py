@@ -114,11 +114,13 @@ def arm_name(criterion: Criterion, encoding: str) -> str:
 
 
 def fresh_arm_of(criterion: Criterion, encoding: str) -> Arm | None:
-    """The same training with fresh sequences at every step: it says what few data cost. None where all are fresh anyway."""
+    """The same training with fresh sequences at every step, also at the same learning rate: it says what few data cost. None where all are
+    fresh anyway."""
     if FEW not in criterion.settings:
         return None
     fresh = {name: value for name, value in criterion.settings.items() if name != FEW}
-    return arm_of(replace(criterion, label=f"{criterion.label}, fresh sequences", settings=fresh), encoding)
+    arm = arm_of(replace(criterion, label=f"{criterion.label}, fresh sequences", settings=fresh), encoding)
+    return replace(arm, tuned=False)
 
 
 def arm_of(criterion: Criterion, encoding: str) -> Arm:
@@ -126,6 +128,13 @@ def arm_of(criterion: Criterion, encoding: str) -> Arm:
     points = tuple((float(times), criterion.number(times)) for times in criterion.times) if criterion.lengths else ()
     settings = {**criterion.settings, "pos_encoding": encoding, **criterion.specific.get(encoding, {})}
     return Arm(arm_name(criterion, encoding), "comparison", settings, criterion.number(1), measured, points=points)
+
+
+def _with_fresh_rates(experiment: Experiment) -> Experiment:
+    """The experiment whose arms with fresh sequences have the learning rates of those with few."""
+    pairs = [(fresh_arm_of(one, name), arm_of(one, name)) for one in CRITERIA.values() for name in COMPARED]
+    rates = {fresh.name: experiment.config(few).learning_rate for fresh, few in pairs if fresh is not None}
+    return replace(experiment, rates={**experiment.rates, **rates})
 
 
 _AT_ONE_RATE = Experiment(
@@ -141,7 +150,7 @@ _AT_ONE_RATE = Experiment(
     first_seed=SETS[0],
     matched="All else is the same in each quality, except for the learning rate: each is trained at its own best one.",
 )
-CHOICE = at_best_rates(_AT_ONE_RATE, read_grids("choice"))
+CHOICE = _with_fresh_rates(at_best_rates(_AT_ONE_RATE, read_grids("choice")))
 
 
 def share(criterion: Criterion, number: float) -> float:
