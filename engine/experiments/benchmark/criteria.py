@@ -63,7 +63,7 @@ class Criterion:
     slug: str
     label: str
     need: str
-    """The need in plain words, after "you need to". Qualities with the same need are asked about together."""
+    """The need in plain words, after "you must". Qualities with the same need are asked about together."""
     task: Text
     metric: Metric
     smallest: float
