@@ -98,7 +98,7 @@ def _in_words(
     """``named``: the needs that were chosen and are met; ``share``: how many of all, where none was chosen."""
     price = f"{f'{cost.parameters:,}' if cost.parameters else 'no'} parameters"
     if cost.timing:
-        price += f", {cost.timing['ratio']:.2f} times the time"
+        price += f" and {cost.timing['ratio']:.2f} times the time"
     good = f"if you must {listed(named, 'or')}" if named else f"for {share} needs"
     together: dict[str, list[str]] = {}  # needs for which the same encodings are named
     for need, names in unless.items():

@@ -57,6 +57,10 @@ class TableCell(TypedDict):
     """The lowest and the highest number of a seed."""
     fresh: float | None
     """The mean of the same training with fresh sequences; None where it trains on such anyway."""
+    price: float | None
+    """The number minus that of the same seed with fresh sequences, as a mean over the seeds that have both."""
+    paired: int
+    """The number of seeds that have both."""
     behind: float | None
     """How far the best is ahead, in the number's unit."""
     why: str
@@ -171,6 +175,7 @@ def _cell(criterion: Criterion, times: int, numbers: Numbers, trials: Sequence[T
     known = np.array(list(numbers.values()))
     state: CellState = "undecided" if len(known) else "not measured"
     must_have_learned = trained if times > 1 else fresh
+    prices = [number - fresh[seed] for seed, number in numbers.items() if seed in fresh]
     if must_have_learned and not _learned(criterion, np.array(list(must_have_learned.values()))):
         state = "not learned"
     elif trained and not len(known):
@@ -179,7 +184,9 @@ def _cell(criterion: Criterion, times: int, numbers: Numbers, trials: Sequence[T
         criterion=criterion.slug, times=times, state=state, number=float(known.mean()) if len(known) else None,
         ci=t_interval(known) if len(known) > 1 else None,
         range=(float(known.min()), float(known.max())) if len(known) else None,
-        fresh=float(np.mean(list(fresh.values()))) if fresh else None, behind=None, why="", seeds=len(known) or len(trained),
+        fresh=float(np.mean(list(fresh.values()))) if fresh else None,
+        price=float(np.mean(prices)) if prices else None,
+        paired=len(prices), behind=None, why="", seeds=len(known) or len(trained),
         failed=len(trials) - len(trained),
     )  # fmt: skip
 

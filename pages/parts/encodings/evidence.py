@@ -51,8 +51,8 @@ LEGEND = (
     "Means over the seeds, each model at its own best learning rate: accuracy on new sequences, for characters the loss in nats "
     f"(lower is better). Green: within {SMALLEST} of the best number of the column. Red: further from it, or it cannot be run. "
     "Grey: the task was not learned. N×: tested at N times the trained length. In brackets after few data: minus the same training "
-    f"with fresh sequences. {WORSE}: worse than counting three characters (Kneser-Ney). Hover: the range over the seeds, and what they "
-    "decide. A click opens the lab. "
+    f"with fresh sequences. Counting: Kneser-Ney of 1 to 6 characters; {WORSE}: worse than with three. Hover: the range over the seeds, "
+    "and what they decide. A click opens the lab. "
     f"Parameters and time: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, length {MODEL.seq_len}; "
     "the range is the middle half of the measurements."
 )
@@ -197,11 +197,11 @@ def head(one: Column) -> str:
 
 def _counted(criterion: Criterion) -> str:
     """What counting gives on a criterion's text, after a semicolon; empty where there is none."""
-    counted = shipped_counted().get(criterion.slug)
-    if counted is None:
+    found = shipped_counted().get(criterion.slug)
+    if found is None:
         return ""
-    losses = " ".join(f"{loss:.{DECIMALS}f}" for loss in counted.losses.values())
-    return f"; counting 1 to {len(counted.losses)} characters: {losses}"
+    losses = " ".join(f"{loss:.{DECIMALS}f}" for loss in found.losses.values())
+    return f"; counting 1 to {len(found.losses)}: {losses}"
 
 
 def _unknown(one: Column) -> str:
@@ -243,7 +243,7 @@ def _short(one: Column, cell: TableCell) -> str:
     words = {"not measured": "Try it", "no row": "cannot run", "not learned": "not learned"}
     if (state := words.get(cell["state"])) is not None or cell["number"] is None:
         return state or ""
-    price = "" if cell["fresh"] is None else f" ({cell['number'] - cell['fresh']:+.{DECIMALS}f})".replace("-", "−")
+    price = "" if cell["price"] is None else f" ({cell['price']:+.{DECIMALS}f})".replace("-", "−")
     mark = f" {WORSE}" if is_worse_than_counting(one.criterion, cell["number"]) else ""
     return f"{cell['number']:.{DECIMALS}f}{price}{mark}"
 
@@ -261,7 +261,7 @@ def hover(one: Column, name: str) -> str:
     spread = f", from {cell['range'][0]:.3f} to {cell['range'][1]:.3f}" if cell["range"] else ""
     number = f"{one.criterion.number(one.times)} {cell['number']:.3f}{interval}{_unknown(one)}, {seeds}{spread}"
     if cell["fresh"] is not None:
-        number += f"; with fresh sequences {cell['fresh']:.3f}"
+        number += f"; with fresh sequences {cell['fresh']:.3f} ({counted(cell['paired'], 'seed')})"
     if cell["state"] == "not learned":
         where = "with fresh sequences" if cell["fresh"] is not None else "at the trained length"
         return f"This says nothing: the task was not learned {where}. {number}."

@@ -160,7 +160,8 @@ def test_few_data_stand_beside_fresh_ones_and_say_nothing_of_what_is_not_learned
 
     found = column(few, trials=[*both("rope", 0.8, 0.97), *both("nope", 0.1, 0.2)])
     assert states(found) == {"rope": "best", "nope": "not learned"}
-    assert (found.cells["rope"]["number"], found.cells["rope"]["fresh"]) == pytest.approx((0.8, 0.97))
+    rope = found.cells["rope"]
+    assert (rope["number"], rope["fresh"], rope["price"], rope["paired"]) == pytest.approx((0.8, 0.97, -0.17, 16))
     assert found.among_best == {"rope"}
     for name in COMPARED:
         arm = fresh_arm_of(few, name)
@@ -257,7 +258,7 @@ def test_chosen_needs_are_met_first_and_costs_leave_encodings_out() -> None:
         False,
     ]
     said = advice(("text",), ALL, ALL, {**COST, **timed})
-    first = f"among the best if you must {NEEDS['text']}. It costs no parameters, 1.20 times the time."
+    first = f"among the best if you must {NEEDS['text']}. It costs no parameters and 1.20 times the time."
     assert first in said.words, "chosen needs are named"
 
 

@@ -44,9 +44,7 @@ def test_the_table_begins_with_what_meets_the_needs_and_says_how_it_was_measured
     assert table.value["Extra parameters"].iloc[0] == "0"
     assert "A fixed distance (3 back, 4×)" in table.value
     assert any(
-        head.startswith(
-            "Characters, a short training (text, 4×, nats; counting 1 to 6 characters: 3.31 2.54 2.16 1.86 1.73 1.70)"
-        )
+        head.startswith("Characters, a short training (text, 4×, nats; counting 1 to 6: 3.31 2.54 2.16 1.86 1.73 1.70)")
         for head in table.value
     )
     assert "Mostly short sequences (3 back)" in table.value, "asked about at the trained length alone"
@@ -150,10 +148,14 @@ def test_a_cell_shows_the_price_of_few_data_and_a_mark_where_counting_is_better(
         return str(evidence_styled(["rope"], [one], costs).data.iloc[0, 0])  # type: ignore[attr-defined]
 
     one = Column(
-        few, 1, {"rope": cell(state="best", number=0.88, fresh=0.98)}, column(few, trials=[]).arms, {"rope": {}}
+        few,
+        1,
+        {"rope": cell(state="best", number=0.88, fresh=0.98, price=-0.1, paired=7)},
+        column(few, trials=[]).arms,
+        {"rope": {}},
     )
     assert shown(one).startswith("[0.88 (−0.10)](lab?")
-    assert "; with fresh sequences 0.980" in hover(one, "rope")
+    assert "; with fresh sequences 0.980 (7 seeds)" in hover(one, "rope")
     arm = arm_of(text, "rope").name
     for loss, mark in ((2.29, " ▾"), (2.1, "")):
         one = column(text, 1, [Trial(arm, seed, {text.number(1): loss}) for seed in range(16)])
