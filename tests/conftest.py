@@ -24,9 +24,9 @@ os.environ["OMP_NUM_THREADS"] = "1"
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-TOGETHER = ("tests/browser/", "tests/pages/web/", "tests/pages/")
+TOGETHER = ("tests/browser/", "tests/pages/web/", "tests/pages/", "tests/engine/serving/")
 """Folders whose files share a server and a browser, or a pool of workers."""
-LONGEST = ("browser", "pages", "test_checks", "engine/serving", "engine/cli", "tools")
+LONGEST = ("test_checks", "browser", "pages/", "engine/serving", "pages/web", "engine/cli", "engine/estimate", "tools")
 """With these a run of all tests begins, so that none of them is left for the end, when the other processes are idle."""
 
 
