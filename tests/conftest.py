@@ -2,6 +2,7 @@
 share a server, a browser or a pool run in one process."""
 
 import asyncio
+import gc
 import inspect
 import os
 import sys
@@ -24,9 +25,13 @@ os.environ["OMP_NUM_THREADS"] = "1"
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+gc.disable()  # until all tests are known: of what their files make nothing is thrown away
+
 TOGETHER = ("tests/browser/", "tests/pages/web/", "tests/pages/", "tests/engine/serving/")
 """Folders whose files share a server and a browser, or a pool of workers."""
-LONGEST = ("test_checks", "browser", "pages/", "engine/serving", "pages/web", "engine/cli", "engine/estimate", "tools")
+LONGEST = (
+    "test_checks", "engine/runs/test_next_step", "browser", "pages", "engine/serving", "engine/cli", "engine/estimate", "tools",
+)  # fmt: skip
 """With these a run of all tests begins, so that none of them is left for the end, when the other processes are idle."""
 
 
@@ -37,15 +42,16 @@ class Together(LoadFileScheduling):
         return next((folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid))
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config) -> LoadFileScheduling | None:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:
     """Thorough tests are mostly those of the browser: all processes share them out by files."""
-    return Together(config) if config.option.dist == "loadfile" and not config.option.markexpr else None
+    return Together(config, log) if config.option.dist == "loadfile" and not config.option.markexpr else None
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """The number of processes of ``-n logical``: two for each core, since tests wait for browsers and processes as long as they compute.
-    Thorough and acceptance tests keep a core busy: they have one for each."""
-    return None if config.option.markexpr else 2 * (os.cpu_count() or 1)
+    Thorough tests, each with a browser and a server beside it, have one more than cores, acceptance tests as many."""
+    cores = os.cpu_count() or 1
+    return {"": 2 * cores, "thorough": cores + 1}.get(config.option.markexpr)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -73,6 +79,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: [not item.nodeid.removeprefix("tests/").startswith(folder) for folder in LONGEST])
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
