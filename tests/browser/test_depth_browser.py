@@ -2,7 +2,7 @@
 
 import re
 
-from tests.browser.conftest import PHONE, PROJECTOR, Open, drawn, expect, figure, fits_the_width, in_view
+from tests.browser.conftest import PHONE, PROJECTOR, Open, drawn, expect, figure, fits_the_width, in_view, settled
 
 
 def test_dial_sentences_and_figures_stand_on_one_screen_and_follow_a_move(open_page: Open) -> None:
@@ -18,8 +18,9 @@ def test_dial_sentences_and_figures_stand_on_one_screen_and_follow_a_move(open_p
     stand_at(4)
     for viewport, panels, key, depth in ((PROJECTOR, 4, "ArrowRight", 8), (PHONE, 1, "ArrowLeft", 4)):
         page.set_viewport_size(viewport)
-        page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
         before = int(drawn(page, "depth.token_share").get_attribute("data-draws"))
+        page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
+        settled(page)
         page.get_by_role("slider", name="Layers").press(key)
         stand_at(depth)
         drawn(page, "depth.token_share", before + 1)
