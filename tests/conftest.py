@@ -30,7 +30,8 @@ gc.disable()  # until all tests are known: of what their files make nothing is t
 TOGETHER = ("tests/browser/", "tests/pages/web/", "tests/pages/", "tests/engine/serving/")
 """Folders whose files share a server and a browser, or a pool of workers."""
 LONGEST = (
-    "test_checks", "engine/runs/test_next_step", "browser", "pages", "engine/serving", "engine/cli", "engine/estimate", "tools",
+    "test_checks", "engine/runs/test_next_step", "browser/test_stack", "browser", "pages", "engine/serving", "engine/cli",
+    "engine/estimate", "tools",
 )  # fmt: skip
 """With these a run of all tests begins, so that none of them is left for the end, when the other processes are idle."""
 

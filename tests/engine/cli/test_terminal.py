@@ -48,9 +48,8 @@ def test_ctrl_c_while_the_program_is_loaded_leaves_no_traceback() -> None:
         assert process.returncode in (-signal.SIGINT, 130)
 
 
-@pytest.mark.parametrize("arguments", [["encodings", "--evidence", "--json"], ["issues"]])
-def test_a_reader_that_leaves_is_no_error(arguments: list[str]) -> None:
-    process = begun(*arguments)
+def test_a_reader_that_leaves_is_no_error() -> None:
+    process = begun("encodings", "--evidence", "--json")  # more than a pipe holds
     assert process.stdout is not None
     process.stdout.readline()
     process.stdout.close()
