@@ -72,7 +72,7 @@ STYLES: list[CSSDict] = [
     {"selector": "tbody th, thead th", "props": "color: inherit; font-weight: 600"},
     {
         "selector": "thead th",
-        "props": "min-width: 5.25rem; vertical-align: bottom !important",
+        "props": "min-width: 4.75rem; vertical-align: bottom !important",
     },  # all columns fit a laptop
 ]
 
@@ -244,7 +244,7 @@ def _short(one: Column, cell: TableCell) -> str:
     words = {"not measured": "Try it", "no row": "cannot run", "not learned": "not learned"}
     if (state := words.get(cell["state"])) is not None or cell["number"] is None:
         return state or ""
-    price = "" if cell["price"] is None else f" ({cell['price']:+.{DECIMALS}f})".replace("-", "−")
+    price = "" if cell["price"] is None else f" ({cell['price']:+z.{DECIMALS}f})".replace("-", "−")
     mark = f" {WORSE}" if is_worse_than_counting(one.criterion, cell["number"]) else ""
     return f"{cell['number']:.{DECIMALS}f}{price}{mark}"
 
