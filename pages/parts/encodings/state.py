@@ -67,10 +67,10 @@ class EncodingsState(PageState):
     token_init_std: float = _of_run("token_init_std", help="Standard deviation of the token embedding, for comparison.")
     seed: int = _of_run("seed", help="Seed of the first values of learned encodings.")
     base: float = setting(10_000.0, "Base", "b in both formulas. A larger b makes the slowest wave slower.", ge=2.0, le=1e7)
-    needs: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, NEEDS))] = setting((), "You need to", "")
+    needs: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, NEEDS))] = setting((), "You must", "")
     tested: Literal["1", "2", "4", "8"] = setting(
         "1", "Tested at",
-        "Test length for the fixed-distance, look-up and language tasks. The first two start at 2×.",
+        "Test length for the fixed-distance, look-up and character tasks. The first two start at 2×.",
         labels={"1": "The trained length", "2": "Twice that", "4": "4 times", "8": "8 times"},
     )
     against: Annotated[tuple[str, ...], AfterValidator(lambda names: _some_of(names, RIVALS, MOST_RIVALS))] = setting(
