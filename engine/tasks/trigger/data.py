@@ -1,17 +1,14 @@
-"""Trigger: the start, a number, then numbers and triggers. The numbers of a sequence are binomial about a level of its own, so that
-their means differ from sequence to sequence."""
-
 import torch
 from torch import Tensor
 
 from engine.tasks.base.data import TaskData
 from engine.tasks.trigger import TriggerSettings
 
-START, TRIGGER = range(2)
-"""The named tokens, numbered from just above the symbols."""
+START, TRIGGER = range(2)  # named tokens, numbered from just above the symbols
 
 
 def draw(batch: int, length: int, settings: TriggerSettings, generator: torch.Generator) -> Tensor:
+    # each sequence has its own level, so that the means differ
     level = torch.rand(batch, 1, generator=generator).expand(-1, length)
     most = torch.full((batch, length), settings.vocab_size - 1.0)
     source = torch.binomial(most, level, generator=generator).long()
