@@ -1,6 +1,6 @@
 """A design written out as Python: the two files of an encoding that gives the same numbers.
 
-The text is made of fixed lines chosen by the parts; of what a person typed it contains only numbers.
+The text is made of fixed lines chosen by the parts; of a user's input it contains only numbers.
 """
 
 import re
@@ -18,7 +18,7 @@ IMPORTS = {
     "engine.encodings.my_encoding": "MyEncodingSettings",
     "engine.settings.base": "BaseConfig",
 }
-"""By module, the names of which a layer imports those that it uses, as sorted imports have them."""
+"""Names by module: a layer imports those that it uses, in the order of sorted imports."""
 OUTPUTS = {"embedding": "config.d_model", "scores": "config.n_heads", "rotation": "config.head_width // 2"}
 AUTO = {"embedding": "config.token_init_std", "scores": "config.d_model**-0.5", "rotation": "1.0"}
 READ = {"direct": "{}", "linear": "self.readout({})", "network": "self.readout(gelu(self.hidden({})))"}
@@ -60,7 +60,7 @@ def layer_code(parts: DesignedSettings) -> str:
 
 
 def _indented(by: int, lines: Lines) -> str:
-    """The lines, all but the first moved to the right by so many levels; empty lines stay empty."""
+    """All lines but the first moved to the right by so many levels; empty lines stay empty."""
     return "\n".join(["    " * by + line if line else "" for line in lines]).lstrip()
 
 
@@ -127,8 +127,9 @@ def _readout_made(parts: DesignedSettings) -> Lines:
 
 
 def _scaled(parts: DesignedSettings) -> Lines:
-    """Scaling the first values; the scale of waves is their known amplitude."""
+    """Scale the first values."""
     direct = parts.design_readout == "direct"
+    # the scale of waves is their known amplitude
     if direct and parts.design_features in ("sinusoids", "fourier"):
         return []
     first = "1 - max_positions, " if parts.design_place == "scores" else ""
@@ -141,7 +142,6 @@ def _scaled(parts: DesignedSettings) -> Lines:
 
 
 def _values(parts: DesignedSettings) -> Lines:
-    """The features at each place where they are asked for, and what reads them out."""
     before: Lines = []
     match parts.design_features:
         case "table" if parts.design_place == "scores":

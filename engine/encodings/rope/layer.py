@@ -67,8 +67,6 @@ def ramp(rotations: Tensor, alpha: float, beta: float) -> Tensor:
 
 
 class Rope(PositionalEncoding):
-    """Rotates queries and keys; nothing is learned."""
-
     def __init__(self, config: BaseConfig, settings: RopeSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
         self.rotation = ScaledRotation(config.head_width, settings.rope_base, max_positions, settings)

@@ -1,5 +1,3 @@
-"""xPos, a rotation whose products decay with distance: settings, rules and registry row."""
-
 from collections.abc import Iterator
 from math import ceil, log
 
