@@ -26,29 +26,24 @@ from engine.foundation.stored_json import read_json, read_table
 from engine.runs.events import ARRAYS, Event, Snapshot, from_json, to_json
 
 LARGEST_SNAPSHOTS = 256 * 2**20
-"""The most bytes of one run's snapshots; above it, every second snapshot between the first and the last is deleted."""
+"""Bytes of one run's snapshots; above it, every second one between the first and the last is deleted."""
 READING = Lock()
 """Held while arrays are read: up to Python 3.11.7, several threads that read the heads of arrays at once may get a SystemError
 (https://github.com/python/cpython/issues/106905)."""
 
 
 class StoredArrays(Mapping[str, np.ndarray]):
-    """A snapshot's arrays whose names in a file begin with ``group``, read on access, so that a page does not hold the arrays of every
-    run in memory.
-
-    Empty where the file was deleted to save space, or is damaged.
-    """
+    """A snapshot's arrays whose names in a file begin with ``group``; empty if the file was deleted to save space, or is damaged."""
 
     def __init__(self, file: Path, group: str, held: Mapping[str, np.ndarray] | None = None) -> None:
+        # read on access: else a page would hold the arrays of every run in memory
         self._file, self._group, self._held = file, group, held
 
     @property
     def kept(self) -> bool:
-        """Whether the file is still there."""
         return self._file.exists()
 
     def release(self) -> None:
-        """Drop the arrays from memory; later accesses read the file."""
         self._held = None
 
     def _arrays(self) -> Mapping[str, np.ndarray]:
@@ -80,38 +75,36 @@ class StoredArrays(Mapping[str, np.ndarray]):
 
 
 class RunFolder:
-    """The files of one run."""
-
     def __init__(self, path: Path) -> None:
         self.path = path
         self.weights = path / "weights.safetensors"
         self.snapshots = path / "snapshots.npz"
-        """The arrays of all snapshots by ``<step>/<group>/<name>``, of a run that comes with the app."""
+        """All snapshots by ``<step>/<group>/<name>``, of a run that comes with the app."""
         self.state = path / "state.pt"
-        """The state of a training; its worker writes it once a minute, and when the run leaves it. Whoever continues with it
-        repeats the steps up to the last event."""
+        """The state of a training, written by its worker once a minute and when the run leaves it. A worker that continues repeats
+        the steps up to the last event."""
         self.saved_request = path / "request.json"
-        """The request of a run that has not ended."""
+        """Of a run that has not ended."""
         self.pin = path / "pinned"
-        """A file that is there where the run's owner keeps the run."""
+        """Exists if the run's owner keeps the run."""
         self._config, self._events = path / "config.json", path / "events.jsonl"
         self._snapshot_bytes: int | None = None
-        """The size of the snapshots, counted as they are written; None before the first that this object writes."""
+        """The bytes of the snapshots, counted as they are written; None before this object writes one."""
         self._readable: int | None = None
-        """The length of the events that were read from the disk, in bytes, before this object writes the first one; else None."""
+        """The bytes of events read from the disk, before this object writes the first one; else None."""
 
     @property
     def begun(self) -> bool:
-        """Whether an event was ever written."""
         return self._events.exists()
 
     def read_saved_request(self) -> dict[str, Any]:
-        """The content of the request's file; empty where it cannot be read."""
+        """Read the request; empty if it cannot be read."""
         return read_table(self.saved_request)
 
     def delete_half_written(self) -> None:
-        """Delete what a worker that is gone had begun to write. The folder of a trial may be gone itself, once its numbers are read."""
+        """Delete files that a dead worker had begun to write."""
         for whole in (self.state, self.weights):
+            # the folder of a trial may be gone itself, once its numbers are read
             with suppress(OSError):
                 for file in self.path.glob(f"{whole.name}.*.part"):
                     file.unlink(missing_ok=True)
@@ -129,15 +122,12 @@ class RunFolder:
             raise
 
     def provenance(self) -> Provenance:
-        """The origin of the run, as it was created; empty where it was not noted."""
+        """The origin of the run, as it was created; empty if it was not stored."""
         notes = read_table(self._config).get("provenance")
         return cast(Provenance, notes if isinstance(notes, dict) else {})
 
     def read_config(self) -> tuple[str, RunConfig, str, float]:
-        """Id, config, owner and time of creation. Raises OSError or ValueError where the folder holds no run.
-
-        Settings that this version does not know are left out.
-        """
+        """Id, config, owner and time of creation, without settings that this version does not know. Raises OSError or ValueError."""
         row = read_json(self._config)
         try:
             config, _ = parse_leniently(row["config"])
@@ -146,9 +136,9 @@ class RunFolder:
             raise ValueError(f"{self.path} holds no run") from error
 
     def write_events(self, events: Sequence[Event]) -> Sequence[Event]:
-        """Append the events. Returns them with the snapshots' arrays in files of their own; the latest are also in memory.
+        """Append the events, and return them with the snapshots' arrays in files; the latest are also in memory.
 
-        Raises OSError where the disk does not take them; ``events.jsonl`` is then unchanged.
+        Raises OSError if the disk does not take them; ``events.jsonl`` is then unchanged.
         """
         if not events:
             return events
@@ -162,8 +152,7 @@ class RunFolder:
         return kept
 
     def read_events(self) -> Iterator[Event]:
-        """The events in order, up to a line that cannot be read or was only partly written: the next events that are written
-        replace it."""
+        """The events in order, up to a line that cannot be read or was only partly written: the next events replace it."""
         try:
             lines = self._events.read_bytes().splitlines(keepends=True)
         except OSError:
@@ -180,14 +169,14 @@ class RunFolder:
             self._readable += len(line)
 
     def pack(self, snapshot: Snapshot) -> bytes | None:
-        """A snapshot without its arrays, small; None where these are in no file."""
+        """Pack a snapshot without its arrays; None if these are in no file."""
         arrays = (getattr(snapshot, group) for group in ARRAYS)
         if not all(isinstance(one, StoredArrays) for one in arrays):
             return None
         return zlib.compress(json.dumps(to_json(snapshot)).encode(), 1)
 
     def unpack(self, packed: bytes) -> Snapshot:
-        """The snapshot that was packed; its arrays are read from its file."""
+        """Undo :meth:`pack`."""
         return self._stored(cast(Snapshot, from_json(json.loads(zlib.decompress(packed)))))
 
     def arrays_of(self, step: int, group: str, held: Mapping[str, np.ndarray] | None = None) -> StoredArrays:
@@ -197,7 +186,6 @@ class RunFolder:
         return StoredArrays(self._snapshot_file(step), group, held)
 
     def size(self) -> int:
-        """The size of the folder in bytes."""
         return sum(entry.stat().st_size for entry in self.path.rglob("*") if entry.is_file())
 
     def _snapshot_file(self, step: int) -> Path:
@@ -225,10 +213,8 @@ class RunFolder:
         return sum(file.stat().st_size for file in self._snapshot_files())
 
     def _thin_snapshots(self) -> None:
-        """Delete every second snapshot between the first and the last, if there is too much of them.
-
-        The running count is too high where a snapshot was written twice, so they are measured first.
-        """
+        """Delete every second snapshot between the first and the last, if they are too large."""
+        # the running count is too high if a snapshot was written twice
         if self._measure_snapshots() > LARGEST_SNAPSHOTS:
             for file in self._snapshot_files()[1:-1:2]:
                 file.unlink(missing_ok=True)
