@@ -46,11 +46,8 @@ class Baseline(nn.Module):
         positions: Positions | None = None,
         source_positions: Positions | None = None,
     ) -> Tensor:
-        """Tokens [batch, length] -> logits [batch, length, n_outputs].
-
-        ``token_mask`` changes nothing, since padding stands at the end and every family here reads earlier tokens only. Nor do
-        ``positions``: tokens are read in their order.
-        """
+        """Tokens [batch, length] -> logits [batch, length, n_outputs]."""
+        # token_mask changes nothing: padding is at the end, and every family here reads earlier tokens only, in their order
         x = self.dropout(self.embedding(inputs))
         record(cache, "embedding", x)
         logits: Tensor = self.head(self.body(x, cache))
@@ -59,8 +56,8 @@ class Baseline(nn.Module):
 
     @in_input_precision
     def resume(self, tokens: Tensor, states: Sequence[RecurrentState] = ()) -> tuple[Tensor, list[RecurrentState]]:
-        """The logits after the last of further tokens, [batch, new] -> [batch, n_outputs], and the states of the recurrent layers after
-        it. ``states``: those after the tokens before; empty at the start."""
+        """The logits after the last of further tokens, [batch, new] -> [batch, n_outputs], and the states of the recurrent layers
+        after it. ``states``: those after the tokens before; empty at the start."""
         assert isinstance(self.body, Recurrent)
         x, left = self.body.resume(self.embedding(tokens), states or [None] * len(self.body.layers))
         return self.head(x[:, -1]), left
@@ -90,8 +87,8 @@ class Recurrent(nn.Module):
     def resume(
         self, x: Tensor, states: Sequence[RecurrentState], cache: ActivationCache | None = None
     ) -> tuple[Tensor, list[RecurrentState]]:
-        """The output after earlier tokens, after which the layers were in ``states`` (None: there are none); and the
-        states after these tokens."""
+        """The output after earlier tokens, which left the layers in ``states`` (None: there are none), and the states after these
+        tokens."""
         left: list[RecurrentState] = []
         for layer_number, (layer, state) in enumerate(zip(self.layers, states, strict=True)):
             x, state = layer(x, state)
@@ -110,8 +107,6 @@ class Lstm(Recurrent):
 
 
 class Convolutions(nn.Module):
-    """Layers joined as a transformer's branches are, [batch, length, d_model] -> the same."""
-
     def __init__(self, config: RunConfig) -> None:
         super().__init__()
         self.layers = nn.ModuleList(ConvolutionLayer(config, number) for number in range(config.n_layers))
@@ -125,8 +120,6 @@ class Convolutions(nn.Module):
 
 
 class ConvolutionLayer(nn.Module):
-    """One residual branch, [batch, length, d_model] -> the same."""
-
     def __init__(self, config: RunConfig, layer: int) -> None:
         super().__init__()
         dilation = 2**layer

@@ -1,5 +1,3 @@
-"""Optimizers and learning-rate schedules, from torch.optim."""
-
 import math
 
 import torch
@@ -58,9 +56,10 @@ def build_optimizers(config: RunConfig, model: nn.Module) -> list[torch.optim.Op
 
 
 def set_learning_rate(optimizers: list[torch.optim.Optimizer], rate: float) -> None:
-    """Set the rate of the next step, also where it stands in a tensor on the device."""
+    """Set the rate of the next step."""
     for optimizer in optimizers:
         for group in optimizer.param_groups:
+            # a captured step reads its rate from a tensor on the device
             if isinstance(group["lr"], Tensor):
                 group["lr"].fill_(rate)
             else:
