@@ -1,4 +1,4 @@
-"""A model without some of its parts: a copy with the same weights, so that what the parts do shows in what it writes."""
+"""Ablation: a copy of a model without some of its parts, with the same weights."""
 
 from collections.abc import Iterable
 from copy import deepcopy
@@ -20,16 +20,17 @@ Model = TypeVar("Model", bound=Transformer | Baseline)
 
 
 def ablated(model: Model, parts: Iterable[Part]) -> Model:
-    """A copy of the model without these parts; the model itself stays as it is. Layers that share weights are cut one by one. The copy
-    shares the layers that stay as they are."""
+    """Copy the model without these parts; the model itself stays as it is."""
     gone = list(parts)
     blocks = {id(block): block for stack in _stacks(model) for block in stack.blocks}
+    # copying all layers would take most of the time in which many heads are ablated, one by one: others are shared
     for part in gone:  # to copy all layers would take most of the time in which many heads are taken away, one by one
         if part.kind in ("head", "mlp", "skip", "norm") and isinstance(model, Transformer):
             layers = stack_of(model, part.which).blocks
             blocks.pop(id(layers[part.layer % len(layers)]), None)
     changed = deepcopy(model, blocks)
     stacks = _stacks(changed)
+    # layers that share weights are cut one by one
     for stack in stacks:
         if len(stack.blocks) < stack.depth:  # one block is used at every depth
             stack.blocks = nn.ModuleList(deepcopy(stack.blocks[0]) for _ in range(stack.depth))
@@ -64,8 +65,8 @@ def _take_from(layer: nn.Module, part: Part) -> None:
 
 @torch.no_grad()
 def _take_head(attention: Attention, head: int) -> None:
-    """The head's output is multiplied by zero where the heads are joined."""
     width = attention.out.in_features // attention.n_heads
+    # times zero where the heads are joined
     attention.out.weight[:, head * width : (head + 1) * width] = 0.0
 
 
@@ -97,7 +98,6 @@ def _stacks(model: Transformer | Baseline) -> list[Stack]:
 
 
 def _layers(model: Transformer | Baseline, which: Which) -> nn.ModuleList:
-    """The layers of the stack that answers, or of the encoder of an encoder-decoder."""
     layers = stack_of(model, which).blocks if isinstance(model, Transformer) else model.body.layers
     assert isinstance(layers, nn.ModuleList)
     return layers

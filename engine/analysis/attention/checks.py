@@ -22,8 +22,7 @@ from engine.training.snapshot import array
 
 ROUNDING = 1e-3
 """The largest change that counts as rounding: a batch computes a sequence in another order than the sequence alone."""
-MOST_CHANGED = 96
-"""The most tokens that are changed one at a time."""
+MOST_CHANGED = 96  # tokens that are changed one at a time
 
 
 def influence(model: Transformer, batch: Batch) -> Tensor:
@@ -86,16 +85,13 @@ def size_dependence(model: Transformer, batch: Batch) -> float:
 
 @dataclass(frozen=True)
 class Check:
-    """A number measured on a model, and its bound."""
-
     label: str
     measure: Callable[[Transformer, Batch], float]
     bound: float
     unit: str
     at_least: bool = False
-    """Whether the bound is a lower bound."""
     applies: Callable[[RunConfig], str] = lambda config: ""
-    """The reason why the check does not apply to a config, in one sentence; empty where it applies."""
+    """One sentence if the check does not apply to a config, else empty."""
 
     def passes(self, value: float) -> bool:
         return value >= self.bound if self.at_least else value <= self.bound
@@ -121,7 +117,6 @@ CHECKS: dict[str, Check] = {
 
 
 def check_model(model: Transformer, batch: Batch) -> list[CheckResult]:
-    """The results of all checks on a model."""
     rows: list[CheckResult] = []
     for name, check in CHECKS.items():
         reason = check.applies(model.config)
@@ -142,7 +137,7 @@ def code_of(check: Check) -> str:
 
 
 def switch_faults_on(request: ModelRequest, sample: SampleRequest, part: Part, faults: tuple[str, ...]) -> Faulty:
-    """The model as trained and with the faults switched on."""
+    """Compare the model as trained with the faults switched on."""
 
     def weights_of(which: ModelRequest) -> FaultyHead:
         model, batch = model_of(which), sample_of(request.config, sample)

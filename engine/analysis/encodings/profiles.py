@@ -1,4 +1,4 @@
-"""Portraits of encodings with first weights: their matrices over positions, and the numbers computed from them."""
+"""Profiles of encodings with first weights: their matrices over positions, and the numbers computed from them."""
 
 import numpy as np
 import torch
@@ -9,17 +9,16 @@ from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, matrices_of
 from engine.model.layers import positional_encoding
 
-PROBED = 16
-"""The number of positions at which the size of what is added to tokens is measured."""
+PROBED = 16  # positions at which the size of the values added to tokens is measured
 Array = np.ndarray
 MAX_CELLS = 16_000
-"""The most cells of one matrix; redrawing more is noticeably slow."""
+"""Cells of one matrix; redrawing more is noticeably slow."""
 POINTS = 250
-"""The most points of a line; a figure is some 300 pixels wide."""
+"""Points of a line; a figure is some 300 pixels wide."""
 
 
 def matrices(config: RunConfig, shown: int) -> Matrices:
-    """The quick part of :func:`profile`: only the :class:`Matrices`."""
+    """The quick part of :func:`profile`."""
     arrays, rows = matrices_of(first_weights(config), shown)
     return thinned_matrices(config, arrays, config.seq_len, rows)
 
@@ -44,7 +43,7 @@ def first_weights(config: RunConfig) -> PositionalEncoding:
 
 @torch.no_grad()
 def added_scale(config: RunConfig, encoding: PositionalEncoding) -> float:
-    """The root mean square of what the encoding adds to random tokens of the config's own scale."""
+    """The root mean square of the values that the encoding adds to random tokens of the config's scale."""
     length, drawn = min(config.seq_len, PROBED), torch.Generator().manual_seed(config.seed)
     tokens = torch.randn(1, length, config.d_model, generator=drawn) * config.token_init_std
     return (encoding.add_to_embedding(tokens, range(length)) - tokens).square().mean().sqrt().item()
@@ -97,7 +96,7 @@ def vectors_of(kind: MatrixKind, matrix: Array) -> Array:
 
 
 def _looks_back(config: RunConfig, matrix: Array) -> bool:
-    """Whether no query asks the encoding about a later key."""
+    """True if no query asks the encoding about a later key."""
     return config.causal and kind_of(config, matrix) in ("bias", "vectors")
 
 

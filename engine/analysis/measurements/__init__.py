@@ -1,7 +1,7 @@
-"""The registry of measurements: numbers taken from a trained model. Only workers import the implementations, which need torch.
+"""The registry of measurements: numbers of a trained model. Only workers import the implementations, which need torch.
 
-To add one: write a function ``<name>(trained) -> dict[str, float]`` in the file of its kind here, which says what its numbers mean
-and where it comes from, and add one row to the table.
+A new one is a function ``<name>(trained) -> dict[str, float]`` in the file of its kind here, which documents its numbers and its
+source, and one row of the table.
 """
 
 from collections.abc import Iterable
@@ -15,10 +15,9 @@ from engine.estimate.prediction import Prediction
 
 
 class Measurement(NamedTuple):
-    implementation: str
-    """``module:function``, an :data:`engine.training.result.Measure`."""
+    implementation: str  # ``module:function``, an :data:`engine.training.result.Measure`
     work: Work
-    """The most that it holds, for the predicted peak of a run that takes it."""
+    """Upper bounds, for the predicted peak of a run with it."""
 
 
 MEASUREMENTS: dict[str, Measurement] = {
@@ -45,8 +44,8 @@ MEASUREMENTS: dict[str, Measurement] = {
 
 
 def with_measurements(prediction: Prediction, config: RunConfig, names: Iterable[str]) -> Prediction:
-    """The prediction of a run that takes these measurements at its end: its peak is that of whatever holds most. Other names are
-    refused where they are taken."""
+    """The prediction of a run with these measurements at its end, whose peak may be a measurement's."""
+    # other names are refused when they are measured
     works = [MEASUREMENTS[name].work for name in names if name in MEASUREMENTS]
     peaks = [measuring_bytes(config, prediction.memory, work) for work in works]
     return replace(prediction, peak=max([prediction.peak, *peaks]))

@@ -1,4 +1,4 @@
-"""Attention sinks: how much weight the first token gets where there is nothing to say."""
+"""Attention sinks: the weight on the first token at positions with nothing to say."""
 
 import torch
 
@@ -7,16 +7,15 @@ from engine.model.activations import in_mode
 from engine.tasks.base.data import IGNORE
 from engine.training.result import Trained
 
-SEQUENCES = 64
-"""The number of held-out sequences."""
+SEQUENCES = 64  # held-out
 
 
 @torch.no_grad()
 def attention_sinks(trained: Trained) -> dict[str, float]:
-    """``first_token_weight``: the attention weight on the first token, the mean over layers, heads and the positions with nothing to say,
-    without the first position, which reads nothing else; ``even_first_weight``: the same if all visible tokens had equal weights;
-    ``nowhere_weight``: the weight on no token at all, above 0 only with softmax plus one. Where there is something to say:
-    ``first_token_weight_asked``, and ``right_when_asked``, the share of right answers.
+    """``first_token_weight``: the attention weight on the first token, the mean over layers, heads and the positions with nothing
+    to say, without the first position, which reads nothing else; ``even_first_weight``: the same if all visible tokens had equal
+    weights; ``nowhere_weight``: the weight on no token at all, above 0 only with softmax plus one. At positions with something to
+    say: ``first_token_weight_asked``, and ``right_when_asked``, the share of right answers.
 
     The weight on the first token is the sink of Xiao et al. 2023, Efficient Streaming Language Models with Attention Sinks. Raises
     ValueError for a task in which no answer says nothing, and for a model without attention.
