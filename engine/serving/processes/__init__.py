@@ -1,1 +1,1 @@
-"""The worker processes: on which machines, how they are started, watched and ended, and which takes what."""
+"""The worker processes: their machines, their start, supervision and end, and their tasks."""

@@ -1,4 +1,5 @@
-"""Which runs leave the queue and the workers, and what becomes of a run whose worker has ended: pure functions of the runs and the time."""
+"""The runs that leave the queue and the workers, and the fate of a run whose worker has ended: pure functions of the runs and the
+time."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
@@ -8,11 +9,11 @@ from engine.serving.runs.queue import in_turn
 from engine.serving.runs.queued import QueuedRun
 
 PAUSED_FOR, PAUSED_WHILE_OTHERS_WAIT = 30.0, 2.0
-"""Seconds after which a paused run leaves its worker; the second while others wait for a place."""
+"""Seconds after which a paused run leaves its worker; the second while others wait for a slot."""
 WAITS_FOR = 60.0
 """Seconds after which a run leaves the queue whose owner has no page open."""
 MOST_RETURNS = 3
-"""How often a run comes back to the queue that may have ended its worker, without having been saved meanwhile."""
+"""Returns to the queue of a run that may have ended its worker, without having been saved meanwhile."""
 
 
 class Leaving(NamedTuple):
@@ -29,11 +30,12 @@ def plan(
     shares_worker: Callable[[QueuedRun], bool],
     now: float,
 ) -> Leaving:
-    """The runs that stand still leave, and those that wait for who has left. If all runs, those on workers first, took places in turn
-    (:func:`in_turn`) and those of who has left last of all, some would find none: these leave, too. So a crowd at one address gives a
-    place to who comes from elsewhere and has at least two fewer.
+    """Plan the runs that leave: those that are paused, and those whose owner has left. If all runs, those on workers first, got
+    slots in turn (:func:`in_turn`) and those of absent owners last of all, some would find none: these leave, too. So a crowd at
+    one address gives a slot to a visitor from elsewhere who has at least two fewer.
 
-    ``seconds_away``: for how long nobody who follows a run has had a page open. ``shares_worker``: whether a run has no process of its own.
+    ``seconds_away``: the time since a follower of the run last had a page open. ``shares_worker``: true if a run has no dedicated
+    process.
     """
 
     def is_here(run: QueuedRun) -> bool:
@@ -57,7 +59,7 @@ def plan(
 
 
 def fate(queued: QueuedRun, *, blamed: bool, suspect: bool, closing: bool) -> Literal["over", "queue", "checkpoint"]:
-    """What becomes of a run whose worker has ended. ``blamed``: the worker was ended for it; ``suspect``: it may be what ended it.
+    """The fate of a run whose worker has ended. ``blamed``: the worker was ended for it; ``suspect``: it may have ended it.
     ``closing``: no other worker comes."""
     if queued.stopped_at is not None or blamed:
         return "over"
