@@ -78,8 +78,8 @@ def _resumed(given: argparse.Namespace) -> tuple[RunFolder, RunConfig]:
 def training(
     scheduler: str, config: RunConfig, record: RecordOptions, interrupted: RunFolder | None = None
 ) -> Iterator[PreparedRun]:
-    """A run: on the cluster of that scheduler, or on this machine where it is empty; from the state of an ``interrupted`` one, or from its
-    beginning. A run on the cluster is stopped there where it is interrupted here."""
+    """A run: on the cluster of that scheduler, or on this machine if it is empty; from the state of an ``interrupted`` one, or from
+    its beginning. An interrupt here also stops a run on the cluster."""
     if scheduler:
         with run_on(scheduler, config, record) as there:
             yield PreparedRun(events_of(there), partial(_copy_weights, there), None)
