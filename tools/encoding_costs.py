@@ -1,10 +1,10 @@
-"""Measure what each encoding adds to a training step in memory and time, and write ``engine/estimate/encoding_costs.toml``.
+"""Measure the memory and time that each encoding adds to a training step, and write ``engine/estimate/encoding_costs.toml``.
 
-``python -m tools.encoding_costs`` measures all encodings, ``python -m tools.encoding_costs rope`` one; the others' rows stay.
-A step with the encoding and one without take turns, and the medians of their processor time are compared.
+``python -m tools.encoding_costs`` measures all encodings, ``python -m tools.encoding_costs rope`` one; the others' rows stay. A
+step with the encoding and one without take turns, and the medians of their processor time are compared.
 
 ``kept`` and ``held`` are the largest factors over :data:`FITTED`, with a margin. On other sizes and settings (:data:`HELD_OUT`) no
-prediction may be below what is measured; the largest ratio of the two is written as ``worst``.
+prediction may be below the measurement; the largest ratio of the two is written as ``worst``.
 """
 
 import argparse
@@ -33,8 +33,7 @@ from engine.training.measured_memory import measure_memory, peak_bytes
 from engine.training.train import begin
 
 MARGIN = 1.25
-ROWS = 32
-"""The sequences of the pass without gradient."""
+ROWS = 32  # sequences of the pass without gradient
 SHARED = {
     "family": ("decoder", "encoder"),
     "dtype": ("float32", "bfloat16_mixed"),
@@ -42,6 +41,7 @@ SHARED = {
 }
 FITTED = {"batch_size": (2, 16), "seq_len": (8, 48), "d_model": (16, 48), "n_heads": (1, 4), **SHARED}
 HELD_OUT = {"batch_size": (4, 32), "seq_len": (20, 96), "d_model": (32, 64), "n_heads": (2, 8), **SHARED}
+# settings of an encoding that are tried beside its defaults
 SPECIFIC: dict[str, list[dict[str, Any]]] = {
     "shaw": [{"shaw_max_distance": 48}, {"shaw_max_distance": 2}, {"attention_score": "additive"}],
     "cope": [{"cope_counts": 256}, {"cope_counts": 4}],
@@ -52,7 +52,6 @@ SPECIFIC: dict[str, list[dict[str, Any]]] = {
     "conv": [{"conv_reach": 16}],
     "t5_bias": [{"t5_buckets": 64}],
 }
-"""Settings of an encoding that are tried beside its defaults."""
 TIMED = {"task": "k_back", "device": "cpu", "batch_size": 16, "seq_len": 64, "d_model": 64, "n_heads": 4, "n_layers": 2}
 STEPS = 15
 
@@ -80,7 +79,7 @@ class Measured:
         self.passing = peak_bytes(lambda: evaluate(state.model, held), torch.device("cpu"))
 
     def kept(self) -> float:
-        """The least factor ``kept`` with which the prediction is not below what was saved."""
+        """The least factor ``kept`` with which the prediction is not below the measurement."""
         if not has_formula(self.config):
             return 0.0
         predicted = predict_memory(self.config, self.sizes).saved or 0
@@ -90,7 +89,7 @@ class Measured:
         return (self.saved - plain) / (SINGLE * times * numbers_of(self.config, self.config.batch_size, length))
 
     def predictions(self) -> dict[str, tuple[int, int]]:
-        """By what is predicted: the prediction and what was measured, in bytes."""
+        """The prediction and the measurement, in bytes, by name."""
         config, memory = self.config, predict_memory(self.config, self.sizes)
         found = {
             "step": (step_bytes(config, self.sizes, memory), self.step),
@@ -103,7 +102,6 @@ class Measured:
 
 
 def fit(name: str) -> EncodingCost:
-    """The factors of memory."""
     costs()[name] = EncodingCost(0.0, 0.0, 0.0)
     measured = [Measured(config) for config in configs(name, FITTED, every=3)]
     kept = max(one.kept() for one in measured)
@@ -117,7 +115,7 @@ def fit(name: str) -> EncodingCost:
 
 
 def worst(name: str, every: int = 7) -> dict[str, float]:
-    """The largest ratios of prediction and measurement on held-out sizes. Raises ValueError where a prediction is below."""
+    """The largest ratios of prediction and measurement on held-out sizes. Raises ValueError if a prediction is below."""
     found: dict[str, float] = {}
     for config in configs(name, HELD_OUT, every):
         for what, (predicted, real) in Measured(config).predictions().items():

@@ -1,7 +1,7 @@
 """Predicted against real peak memory: ``python -m tools.peak``. About six minutes; prints a table.
 
-Each config is trained for a few steps in a process of its own, with everything that the lab records. Real is the highest
-resident memory above that of a process which has trained the smallest run before, as a worker has. Linux only.
+Each config is trained for a few steps in a separate process, with everything that the lab records. Real is the highest resident
+memory above that of a process which has trained the smallest run before, as a worker has. Linux only.
 """
 
 import gc
@@ -48,7 +48,7 @@ CHANGES = (
     *(f"family={name} d_model=128 batch_size=64" for name in ("gru", "lstm", "cnn")),
     *(f"family={name} d_model=128 batch_size=512 seq_len=64" for name in ("gru", "lstm", "cnn")),
 )
-"""Every encoding and family, and what else changes the memory, from small to about a gigabyte."""
+"""Every encoding and family, and other causes of memory, from small to about a gigabyte."""
 
 
 def train_all(flat: dict[str, Any], *measurements: str) -> None:
@@ -80,7 +80,7 @@ def show_peak(flat: dict[str, Any], *measurements: str) -> None:
 
 
 def real_peak(flat: dict[str, Any], *measurements: str) -> int:
-    """The bytes that a config takes, measured in a process of its own with the environment of a worker."""
+    """The bytes that a config takes, measured in a separate process with the environment of a worker."""
     command = [sys.executable, "-m", "tools.peak", json.dumps(flat), *measurements]
     environment = child_environment(os.environ)
     return int(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)

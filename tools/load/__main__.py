@@ -41,7 +41,7 @@ Scenario = Callable[[psutil.Process, str], Coroutine[Any, Any, dict[str, Figures
 
 
 def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
-    """Those of one round, each on a server of its own."""
+    """The scenarios of one round, each on a separate server."""
     sessions, seconds, together = given.sessions, given.minutes * 60, f"{given.sessions} sessions"
 
     async def play(part: str, server: psutil.Process, address: str) -> dict[str, Figures]:
@@ -66,7 +66,7 @@ def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
 
 
 def served(scenario: Scenario, root: Path = ROOT) -> dict[str, Figures]:
-    """The figures of a scenario on a server of its own, of the program in ``root``."""
+    """The figures of a scenario on a separate server, of the program in ``root``."""
     with tempfile.TemporaryDirectory() as folder, running("app.py", Path(folder), root=root) as (server, address):
         return asyncio.run(scenario(psutil.Process(server.pid), address))
 

@@ -1,5 +1,5 @@
-"""Figures of scenarios: percentiles, medians over rounds, Markdown tables for ``docs/load.md``; and processor time and memory of the server
-and of the load itself while a scenario goes, from the operating system."""
+"""Figures of scenarios: percentiles, medians over rounds, Markdown tables for ``docs/load.md``; and processor time and memory of
+the server and of the load itself during a scenario, from the operating system."""
 
 import asyncio
 import math
@@ -12,10 +12,9 @@ from pathlib import Path
 import psutil
 
 Figures = dict[str, float]
-"""Values by name; the unit stands in the name. NaN where there is none."""
+"""By name, with the unit in it; NaN if there is none."""
 MIB = 2**20
-EVERY = 0.5
-"""Seconds between two looks."""
+EVERY = 0.5  # between two readings
 WITHOUT_FILES = "page process and workers, without pages of files (MiB)"
 """The memory that a container cannot drop: pages of libraries and other files are read again when they are needed."""
 QUIET, RESTS = 2.0, 0.1
@@ -23,7 +22,7 @@ QUIET, RESTS = 2.0, 0.1
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest of the values that at least this share of them does not exceed (nearest rank); NaN where there are none."""
+    """The smallest of the values that at least this share of them does not exceed (nearest rank); NaN if there are none."""
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)] if values else math.nan
 
 
@@ -35,7 +34,6 @@ def medians(rounds: Sequence[Figures]) -> Figures:
 
 
 def table(columns: Mapping[str, Figures]) -> str:
-    """A Markdown table with a row for each figure and a column for each case."""
     names = dict.fromkeys(name for figures in columns.values() for name in figures)
     lines = [f"| | {' | '.join(columns)} |", f"|---|{'--:|' * len(columns)}"]
     lines += [f"| {name} | {' | '.join(_written(f.get(name, math.nan)) for f in columns.values())} |" for name in names]
@@ -58,17 +56,16 @@ def _written(value: float) -> str:
 
 
 class Watch:
-    """Of processor time, the share of a core from the beginning to the last look; of memory and workers, the most that was seen."""
+    """Processor time as a share of a core from the beginning to the last reading; memory and workers at their highest."""
 
     def __init__(self, server: psutil.Process) -> None:
         self._server, self._mine, self._began = server, psutil.Process(), time.perf_counter()
         self._taken: dict[int, tuple[float, float]] = {}
-        """The processor seconds of each process before the first look and at its last, with which one that has ended counts."""
+        """Processor seconds of each process before the first reading and at its last, so that an ended one counts."""
         self._most: Figures = {}
         self.read()
 
     def read(self) -> Figures:
-        """The figures up to now."""
         workers = self._server.children(recursive=True)
         held, anonymous = dict[int, float](), 0.0
         for process in (self._server, self._mine, *workers):
@@ -103,13 +100,13 @@ async def at_rest(server: psutil.Process) -> None:
 
 
 def memory_of(process: psutil.Process) -> int:
-    """The bytes that a process holds for itself, and its part of those that it shares: forked processes share most of theirs."""
+    """The unshared bytes of a process, and its part of the shared ones: forked processes share most of theirs."""
     facts = process.memory_full_info()
     return int(getattr(facts, "pss", facts.uss))
 
 
 def anonymous_of(process: psutil.Process) -> int:
-    """The bytes among :func:`memory_of` that are no pages of a file; all of them where the system does not tell."""
+    """The bytes among :func:`memory_of` that are no pages of a file; all of them if the system does not tell."""
     try:
         lines = Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss_Anon:"))
@@ -119,7 +116,6 @@ def anonymous_of(process: psutil.Process) -> int:
 
 @asynccontextmanager
 async def watching(server: psutil.Process) -> AsyncIterator[Watch]:
-    """Watch the server's processes inside the block."""
     watch = Watch(server)
 
     async def go_on() -> None:
