@@ -1,5 +1,5 @@
-"""Thorough and acceptance tests run only where ``-m`` names them: they take long. Files that start browsers or processes, and so wait, come
-first."""
+"""Thorough and acceptance tests run only if ``-m`` names them: they take long. Files that start browsers or processes, and so wait,
+come first."""
 
 import asyncio
 import inspect
@@ -24,17 +24,17 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 LONGEST = ("test_checks", "browser", "engine/serving", "engine/cli", "pages/web", "tools")
-"""The files with which a run of all tests begins, so that none of them is left for the end, when the other processes are idle."""
+"""The first files of a run of all tests, so that none of them is left for the end, when the other processes are idle."""
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """The number of processes of ``-n logical``: two for each core, since tests wait for browsers and processes as long as they compute.
-    Thorough and acceptance tests keep a core busy: they have one for each."""
+    """The number of processes of ``-n logical``: two for each core, since tests wait for browsers and processes as long as they
+    compute. Thorough and acceptance tests keep a core busy: they have one for each."""
     return None if config.option.markexpr else 2 * (os.cpu_count() or 1)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """In a fresh clone the asserts of a file are rewritten by one of the processes of ``-n``, not by all of them at once: each imports its
+    """In a fresh clone one of the processes of ``-n`` rewrites the asserts of a file, not all of them at once: each imports its
     share of the files before it collects them all."""
     process: dict[str, Any] | None = getattr(session.config, "workerinput", None)
     if process is None or Path(session.config.args[0]).name != "tests":
@@ -46,7 +46,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """The folder of the acceptance tests is not even read where none of them is wanted: it imports much."""
+    """Do not even read the folder of the acceptance tests if none of them is wanted: it imports much."""
     named = "acceptance" in " ".join([config.option.markexpr, *config.args])
     return True if collection_path.name == "acceptance" and not named else None
 
@@ -62,8 +62,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session", autouse=True)
 def _light_fork_server(pytestconfig: pytest.Config) -> Iterator[None]:
-    """Nearly all workers of these tests train without torch, whose import takes longer than they do. Those of acceptance tests train for
-    real."""
+    """Nearly all workers of these tests train without torch, whose import takes longer than they do. Those of acceptance tests
+    train for real."""
     with pytest.MonkeyPatch.context() as patch:
         if "acceptance" not in pytestconfig.option.markexpr:
             patch.setattr(forked, "WARM", ("engine.serving.worker",))
@@ -72,14 +72,13 @@ def _light_fork_server(pytestconfig: pytest.Config) -> Iterator[None]:
 
 @pytest.fixture
 def own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder for a test by itself."""
     monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
     return tmp_path
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """An asynchronous test is played in an event loop of its own."""
+    """Play an asynchronous test in a new event loop."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}

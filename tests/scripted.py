@@ -74,7 +74,7 @@ class ScriptedRun:
         return self
 
     def advance(self, steps: int = 1) -> Self:
-        """So many steps more, with a look at geometrically spaced ones, and the end where it is reached."""
+        """So many steps more, with a snapshot at geometrically spaced ones, and the end if it is reached."""
         if self.state == "queued":
             self.start()
         for _ in range(min(steps, self.config.steps - self.step)):

@@ -1,5 +1,3 @@
-"""The version: the code, the project and the citation name the same one."""
-
 import re
 import tomllib
 from datetime import date

@@ -1,4 +1,4 @@
-"""The contracts between packages are seen to fail: each forbidden import, added to the graph, breaks its contract alone."""
+"""Each forbidden import, added to the graph, breaks its contract alone."""
 
 import re
 from copy import deepcopy
@@ -15,7 +15,6 @@ from tests.serving import ROOT
 from tests.tables import tables_beside
 
 FORBIDDEN = tables_beside(__file__)
-"""By contract: a file, and what it may not import."""
 CONFIGURATION = read_configuration(str(ROOT / "pyproject.toml"))
 CONTRACTS = {options["name"]: options for options in CONFIGURATION["contracts_options"]}
 TYPES = {"forbidden": ForbiddenContract, "independence": IndependenceContract, "layers": LayersContract}
@@ -76,7 +75,7 @@ STRINGS = sorted({found for file in ROOT.glob("[ep]*/**/*.py") for found in NAME
 
 @pytest.mark.parametrize(("module", "name"), STRINGS)
 def test_a_module_that_a_string_names_is_there(module: str, name: str) -> None:
-    """No contract sees these: they are how a page names what another process imports."""
+    """No contract sees these: by them a page names another process's imports."""
     assert hasattr(import_module(module), name or "__name__")
 
 

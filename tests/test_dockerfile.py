@@ -1,6 +1,6 @@
 """Each line of the Dockerfile does what it says: on a folder that takes the place of the image's file system, without docker.
 
-As root the app runs as the image's user, else as the one who runs the test.
+As root the app runs as the image's user, else as the user of the test.
 """
 
 import json
@@ -37,7 +37,7 @@ def instructions() -> list[tuple[str, str]]:
 
 
 def is_sent(file: str) -> bool:
-    """Whether docker sends a file to the build: the last line of .dockerignore that names it or a folder around it decides."""
+    """True if docker sends a file to the build: the last line of .dockerignore that names it or a folder around it decides."""
     sent = True
     for line in (ROOT / ".dockerignore").read_text().splitlines():
         pattern = line.removeprefix("!").removeprefix("**/")
@@ -167,8 +167,7 @@ def answering(port: int, status: int) -> Iterator[None]:
             self.send_response(status if self.path == healthz_route(dict).path else 404)
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            """Not on stderr."""
+        def log_message(self, *_: object) -> None: ...
 
     with HTTPServer(("127.0.0.1", port), Handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()

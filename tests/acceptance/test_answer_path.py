@@ -1,11 +1,12 @@
-"""The path of an answer against its causal test, on trained models: of the heads of its layer, the named one costs most when taken away.
+"""The path of an answer against its causal test, on trained models: of the heads of its layer, the named one costs most when
+ablated.
 
-Of all heads the costliest can be another one: the head that had marked what the named one reads, in a layer below, since without the
-mark nothing is found. The sentence names both. With the seeds 910 to 919 the named head was the costliest of its layer in 9 of 10 models
-and the costliest of all in 6. The costliest of all was on a path in each of the ten.
+Of all heads the costliest can be another one: the head that had marked the position that the named one reads, in a layer below,
+since without the mark nothing is found. The sentence names both. With the seeds 910 to 919 the named head was the costliest of its
+layer in 9 of 10 models and the costliest of all in 6. The costliest of all was on a path in each of the ten.
 
-Several heads of layer 1 can mark: in the models of two layers with the seeds 910 and 911, 22 of 98 and 55 of 100 answers follow the mark
-of the head that is named, and 57 and 92 the marks of all four heads.
+Several heads of layer 1 can mark: in the models of two layers with the seeds 910 and 911, 22 of 98 and 55 of 100 answers follow the
+mark of the head that is named, and 57 and 92 the marks of all four heads.
 """
 
 import re
@@ -26,8 +27,7 @@ from engine.training.train import prepare, train
 
 pytestmark = pytest.mark.acceptance
 
-SEEDS = range(910, 920)
-"""Seeds that chose nothing here."""
+SEEDS = range(910, 920)  # none of them chose a number of the code
 HOPS = {
     "task": "hops", "pos_encoding": "rope", "seq_len": 32, "n_heads": 4, "learning_rate": 0.004, "schedule": "cosine",
     "steps": 300, "warmup_steps": 50, "device": "cpu",
@@ -36,15 +36,14 @@ HOPS = {
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
-    """As in a worker: the same numbers."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
+    # as in a worker: the same numbers
     torch.set_num_threads(before)
 
 
 def trained(file: Path, **settings: object) -> tuple[RunConfig, list[Snapshot]]:
-    """The config and the snapshots of a run whose last weights are left in a file."""
     config = parse({**HOPS, **settings})
     model = prepare(config)
     snapshots = [event for event in train(config, model) if isinstance(event, Snapshot)]

@@ -1,5 +1,5 @@
-"""The line for a host in docs/hosting.md and its lines for nginx, as they stand there, behind a real nginx with TLS: at the root of a
-host, under a path that the proxy removes, in a frame of another site, and from another address than this machine's own."""
+"""The line for a host in docs/hosting.md and its lines for nginx, as written there, behind a real nginx with TLS: at the root of a
+host, under a path that the proxy removes, in a frame of another site, and from another address than this machine's."""
 
 import os
 import re
@@ -28,17 +28,15 @@ needs_nginx = pytest.mark.skipif(not NGINX_FILE, reason="NO PROXY TESTS: nginx i
 pytestmark = [pytest.mark.acceptance, needs_nginx]
 LAB, COURSE = "lab.example.org", "school.example"
 """The host of that line, and that of a course page which frames the app."""
-PATIENCE = 120_000
-"""Milliseconds, on a machine that is busy with other things."""
-LONG = "steps=5000&seq_len=8&n_layers=4"
-"""A run of more than a minute, so that it is still going when the test looks at it."""
+PATIENCE = 120_000  # milliseconds, on a busy machine
+LONG = "steps=5000&seq_len=8&n_layers=4"  # more than a minute, so that it is still going when the test looks at it
 NGINX = Path(__file__).with_name("nginx.conf").read_text("utf-8")
 
 
 @contextmanager
 def deployed(folder: Path, path: str = "/", proxy: str = "127.0.0.1", **environment: str) -> Iterator[str]:
-    """The app and its proxy, as docs/hosting.md deploys them; the address that visitors see. ``proxy``: the address from which the
-    proxy connects to the app."""
+    """The app and its proxy, deployed as in docs/hosting.md; yields the address that visitors see. ``proxy``: the address from
+    which the proxy connects to the app."""
     given, _ = deploy_line()
     with running("app.py", folder, **given, **environment) as (_, inner):
         port, (zone, lines) = free_port(), nginx_lines()
@@ -189,5 +187,4 @@ def test_in_a_frame_of_another_site_a_file_is_taken(chromium: Any, tmp_path: Pat
 
 
 def cookies(page: Any) -> list[str]:
-    """The values of the visitor's cookie that this browser has."""
     return [cookie["value"] for cookie in page.context.cookies() if cookie["name"] == COOKIE]

@@ -1,5 +1,3 @@
-"""The app's engine on a Dask cluster of four workers on loopback, with TLS and real training, beside the same on this machine."""
-
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,8 +24,7 @@ from tests.engine.serving.test_pool import until
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.usefixtures("own_data_folder")]
 
-MEASURED = {"tokens_per_second", "seconds", "steps_per_second"}
-"""The fields in which a run tells of time, which differs from run to run."""
+MEASURED = {"tokens_per_second", "seconds", "steps_per_second"}  # fields of time, which differ from run to run
 SLUG = "no-encoding"
 
 
@@ -39,7 +36,7 @@ def pool_on(cluster: LoopbackCluster, folder: Path) -> Iterator[Pool]:
 
 
 def said(run: Run) -> list[dict[str, object]]:
-    """The events as they are stored, without what they say of time."""
+    """The events as they are stored, without fields of time."""
     timeless = (replace(event, **dict.fromkeys(MEASURED & vars(event).keys(), 0.0)) for event in run.events)
     return [to_json(event) for event in timeless]
 

@@ -1,5 +1,5 @@
-"""Content over real training. Every prepared step of a lesson with every value: what it speaks of comes out in eight of eight seeds.
-Every issue from its arms to its claims over the real pool, with a handful of steps: whatever comes out, each claim finds its numbers."""
+"""Content over real training: every prepared step of a lesson with every value shows its subject in eight of eight seeds; every
+issue runs from its arms to its claims over the real pool, with a handful of steps."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -35,7 +35,7 @@ EXPECTED: dict[tuple[int, Value], set[Direction]] = {
     (5, 1): {-1}, (5, 2): {1}, (5, 3): {1},
     (6, True): {0, 1}, (6, False): {-1},
 }  # fmt: skip
-"""The answers that may be right, by step and value. The page knows nothing of them: it reads each from the run."""
+"""The possible right answers, by step and value. The page knows nothing of them: it reads each from the run."""
 
 
 def test_every_value_of_every_step_is_expected() -> None:

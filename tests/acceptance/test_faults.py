@@ -1,4 +1,4 @@
-"""A worker process is killed at each point of its life: what its run says, and what a later server finds on the disk."""
+"""A worker process is killed at each point of its life."""
 
 import os
 import signal
@@ -46,7 +46,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def same_on_disk(pool: Pool, run: Run) -> None:
-    """A later server finds the run as the reader saw it; nothing half-written lies in its folder, and no weights."""
+    """Check that a later server finds the run as the reader saw it, without half-written files and weights."""
     found = Runs(pool.runs.folder).get(run.id)
     assert found is not None
     assert (found.state, found.ending, steps_of(found)) == (run.state, run.ending, steps_of(run))
@@ -56,7 +56,6 @@ def same_on_disk(pool: Pool, run: Run) -> None:
 
 
 def trains_again(pool: Pool) -> None:
-    """The next run finds a worker."""
     assert wait_end(pool.submit(RunRequest(config(5)))).state == "finished"
 
 

@@ -1,5 +1,5 @@
-"""The real server on a disk that is full, read-only, or holds damaged, newer and foreign files: it starts, its pages open, and what
-could not be stored or read is a sentence at most."""
+"""The real server on a disk that is full, read-only, or holds damaged, newer and foreign files: it starts, its pages open, and a
+failure to store or read is a sentence at most."""
 
 import json
 import os
@@ -32,7 +32,7 @@ NO_RESULT = (
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 8 MiB, at the place of the data folder."""
+    """A disk of 8 MiB as the data folder."""
     data = tmp_path / "data"
     data.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", data], capture_output=True)
@@ -44,7 +44,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def refuse(disk: Path, problem: str) -> None:
-    """From now on the disk takes nothing."""
+    """Let the disk take nothing from now on."""
     if problem == READ_ONLY:
         # Above the disk: itself it cannot become read-only while the server holds a file of it open.
         subprocess.run(["mount", "--bind", disk, disk], check=True)
@@ -58,14 +58,13 @@ def refuse(disk: Path, problem: str) -> None:
 
 
 def refused(disk: Path, problem: str, what: str = "The run cannot be saved: {}.") -> str:
-    """What is said where nothing is taken. ``what``: of a disk that can be written, and is full."""
+    """The sentence if nothing is taken. ``what``: of a full disk that can be written."""
     if problem == READ_ONLY:
         return f"The data folder {disk} cannot be written ({problem}); set ATTENTION_LAB_DATA to a folder that can be written."
     return what.format(problem)
 
 
 def accept(disk: Path, problem: str) -> None:
-    """From now on the disk takes files again."""
     if problem == READ_ONLY:
         subprocess.run(["umount", disk], check=True)
     else:

@@ -1,5 +1,3 @@
-"""The page process is killed: no process is left, and after a restart each run says what became of it."""
-
 from pathlib import Path
 
 import psutil

@@ -1,5 +1,3 @@
-"""Faults of the real server: what a reader's page and board say, and what lies in the data folder afterwards."""
-
 import json
 import os
 import signal

@@ -1,6 +1,3 @@
-"""Ten thousand generated links over all pages: each is read into values that a page can show, with a sentence at most for what is
-wrong with it."""
-
 import string
 from importlib import import_module
 from typing import Any
@@ -82,6 +79,5 @@ def test_every_link_is_read_into_values_and_sentences(name: str) -> None:
 
 
 def to_link(page: PageSettings, values: dict[str, Any]) -> dict[str, str]:
-    """The link to these values, as the page itself would write it."""
     usual = page.defaults()
     return {name: to_text(value) for name, value in values.items() if usual.get(name, ...) != value}

@@ -1,4 +1,4 @@
-"""The lessons as a class sees them: presented with the keys of a remote, every run really trained. A quarter of an hour."""
+"""Presents the lessons with the keys of a remote, every run really trained. A quarter of an hour."""
 
 import re
 from collections.abc import Iterator
@@ -14,8 +14,7 @@ from tests.browser.conftest import PROJECTOR, console_watched
 from tests.serving import running
 
 pytestmark = pytest.mark.acceptance
-LONGEST = 600_000
-"""Milliseconds for one experiment on a busy machine."""
+LONGEST = 600_000  # for one experiment on a busy machine
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +25,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.mark.parametrize(("name", "theme"), [(name, theme) for name in LESSONS for theme in ("light", "dark")])
 def test_a_lesson_is_played_and_fits_a_projector(chromium: Any, address: str, name: str, theme: str) -> None:
-    """In the dark theme what was trained in the light one is not trained again."""
+    """A lesson trained in the light theme is not trained again in the dark one."""
     lesson = LESSONS[name]
     with console_watched(chromium) as new_page:
         page = new_page(viewport=PROJECTOR, color_scheme=theme)

@@ -1,6 +1,3 @@
-"""Written commands run: every line of the page on the command line, in a folder of its own, and those that start a cluster
-on one machine, which trains with TLS."""
-
 import os
 import re
 import shlex

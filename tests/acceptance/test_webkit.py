@@ -1,5 +1,3 @@
-"""The app in WebKitGTK, which has Safari's engine: pages open, runs train and stream, figures have their menus."""
-
 import os
 import subprocess
 from collections.abc import Iterator
@@ -16,15 +14,14 @@ from tests.browser.test_axe import PAGES
 __all__ = ["app"]
 pytestmark = pytest.mark.acceptance
 
-PATIENCE = 240
-"""Seconds for whatever is waited for, on a busy machine."""
+PATIENCE = 240  # seconds, on a busy machine
 WIDTHS = (1280, 447)
 """Pixels of a projector, and of the narrowest window that this browser has."""
 FOUND = """const [selector, words] = arguments
 const all = (root) => [...root.querySelectorAll(selector), ...[...root.querySelectorAll('*')]
   .flatMap((node) => (node.shadowRoot ? all(node.shadowRoot) : []))]
 return all(document).filter((node) => node.getClientRects().length && node.textContent.includes(words))"""
-"""JavaScript: the nodes in sight that a selector finds, inside of boards too, and that have these words."""
+"""JavaScript: the visible nodes that a selector finds, inside of boards too, and that have these words."""
 SETTLED = """const busy = document.querySelector('[data-stale=true], [data-testid=stSkeleton], [data-testid=stSpinner]')
 return !busy && document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"""
 TOO_WIDE = """const nodes = [...document.querySelectorAll(':root, [data-testid=stMain]')]
@@ -33,12 +30,11 @@ WATCH = """window.wrong = [], window.streams = []
 window.EventSource = class extends EventSource { constructor(...given) { super(...given); streams.push(this.url) } }
 window.addEventListener('error', (event) => wrong.push(event.message))
 window.addEventListener('unhandledrejection', (event) => wrong.push(String(event.reason)))"""
-"""JavaScript: note from here on what goes wrong, and the addresses of the event streams."""
+"""JavaScript: record errors from here on, and the addresses of the event streams."""
 
 
 @pytest.fixture(scope="module")
 def driver() -> Iterator[Any]:
-    """The browser on a screen of its own, which nobody sees."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="NO BROWSER TESTS: selenium is not installed")
     program = which("WebKitWebDriver")
     browser = next(Path("/usr/lib").glob("*/webkit2gtk-4.1/MiniBrowser"), None)
@@ -69,12 +65,12 @@ def until(driver: Any, condition: Any) -> Any:
 
 
 def seen(driver: Any, selector: str, words: str = "") -> Any:
-    """The first node in sight that a selector finds and that has these words, once there is one."""
+    """The first visible node that a selector finds and that has these words, once there is one."""
     return until(driver, lambda driver: driver.execute_script(FOUND, selector, words))[0]
 
 
 def opened(driver: Any, address: str, heading: str) -> None:
-    """Open a page and wait until it is complete and fits both widths. Nothing of it may say that something went wrong."""
+    """Open a page and wait until it is complete and fits both widths, without any error."""
     driver.set_window_size(WIDTHS[0], 900)
     driver.get(address)
     driver.execute_script(WATCH)

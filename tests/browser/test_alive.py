@@ -1,5 +1,3 @@
-"""The lab before, while and after it trains: nothing is empty on arrival, the model is a control, and what happens is in sight."""
-
 import re
 from functools import partial
 from typing import Any
@@ -43,7 +41,7 @@ def arrived(open_page: Open, size: str, path: str = "lab") -> Any:
 
 
 def in_sight(page: Any, *places: Any) -> None:
-    """Each begins within the screen, without scrolling."""
+    """Check that each begins within the screen, without scrolling."""
     window = page.viewport_size
 
     def begins(place: Any) -> None:
@@ -66,7 +64,7 @@ def differ(page: Any, before: list[str]) -> None:
 
 
 def says_time_left(page: Any) -> None:
-    """The line of status has room for the time left: what it has no room for stands below it, unseen."""
+    """The line of status has room for the time left; words without room stand below it, unseen."""
     assert page.locator(".live .facts").evaluate(
         """(facts) => {
           const [step, left] = ["step", "left"].map((word) => [...facts.children].find((one) => one.innerText.includes(word)))
@@ -76,7 +74,6 @@ def says_time_left(page: Any) -> None:
 
 
 def pictures(page: Any) -> list[str]:
-    """The pictures of the heads."""
     return list(page.locator("article.stack canvas").evaluate_all("(all) => all.map((one) => one.toDataURL())"))
 
 

@@ -1,5 +1,3 @@
-"""Accessibility as axe-core checks it: no violation of any impact on any page, in light and in dark."""
-
 from typing import Any
 
 import pytest
@@ -23,13 +21,12 @@ PAGES = {
     "slide": "A slide of a lesson",
     "notebooks?notebook=mean-pooling": next(iter(NOTEBOOKS.values())).title,
 }
-"""The heading of each page by its address. No two in a row have the same: by it the page is seen to have changed."""
+"""The heading of each page by its address. No two in a row have the same one: it shows that the page has changed."""
 SEEN_BELOW = {"lab": "Lab", "questions?issue=missing-mask": "The mask is missing"}
-"""The headings of pages that axe judges in walks that open all that is on them."""
+"""The headings of pages that axe judges in walks that open everything on them."""
 ZOOMED = {"width": 320, "height": 640}
 """A window of 1280 by 2560 as the page sees it when the browser enlarges everything to 400 %."""
-GROUND = {"light": "rgb(246, 247, 249)", "dark": "rgb(15, 19, 27)"}
-"""The colour of the page's ground in each theme."""
+GROUND = {"light": "rgb(246, 247, 249)", "dark": "rgb(15, 19, 27)"}  # of the page, in each theme
 
 
 COVERED = """(titles) => titles.filter((title) => {
@@ -43,10 +40,10 @@ COVERED = """(titles) => titles.filter((title) => {
 
 
 def violations(page: Any, part: str = "html") -> list[str]:
-    """The findings of axe in a part of the page, in both themes, with the window as high as the page.
+    """The findings of axe in a part of the page, with the window as high as the page, since it does not judge letters that are out
+    of sight.
 
-    It does not judge letters that are out of sight.
-    In the theme that the page is in, all rules; in the other one, in which the page stays, contrast: all that a theme changes.
+    In the theme that the page is in, all rules; in the other one contrast: all that a theme changes.
     """
     settled(page)
     height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
@@ -68,7 +65,7 @@ def violations(page: Any, part: str = "html") -> list[str]:
 
 
 def judged(page: Any, part: str, rules: dict[str, Any]) -> list[str]:
-    """The findings of axe by these rules while nothing of the page changes: if the script ran meanwhile, axe looks once more."""
+    """The findings of axe by these rules while nothing of the page changes: if the script ran meanwhile, axe checks once more."""
     while True:
         settled(page)
         violations, still = page.evaluate(

@@ -1,5 +1,3 @@
-"""A class: a wall and four phones go through a lesson together, with guesses, a seed of each phone, and reloads in between."""
-
 import re
 from typing import Any
 
@@ -52,7 +50,7 @@ def guess(phone: Any, answer: str) -> None:
 
 
 def losing(page: Any, lost: list[object]) -> None:
-    """While ``lost`` has anything in it the page hears nothing of what the server sends."""
+    """While ``lost`` has anything in it the page gets no message of the server."""
 
     def between(socket: Any) -> None:
         server = socket.connect_to_server()

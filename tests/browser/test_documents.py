@@ -1,5 +1,3 @@
-"""What a teacher prints, as a browser lays it out on paper."""
-
 from typing import Any
 
 import pytest
@@ -13,7 +11,7 @@ PAPER = {"width": 688, "height": 1032}
 
 
 def on_paper(chromium: Any, document: str) -> tuple[int, bool]:
-    """How many sheets a document takes, and whether its words fit their width."""
+    """The number of sheets of a document, and True if its words fit their width."""
     page = chromium.new_page(viewport=PAPER)
     page.emulate_media(media="print")
     page.set_content(document)

@@ -1,5 +1,3 @@
-"""The encodings page in a real browser: figures that stay on their nodes, their exact numbers, the run of a design, a phone."""
-
 import re
 from pathlib import Path
 

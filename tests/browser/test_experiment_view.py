@@ -1,5 +1,3 @@
-"""The first screen of every question, measured: what a class sees without scrolling, before, while and after."""
-
 import random
 import re
 from typing import Any
@@ -12,8 +10,7 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
 from tests.browser.conftest import PHONE, PROJECTOR, Open, button, eventually, expect, go, in_view
 
-BAR = 60
-"""Pixels of the bar that stays at the top of the window."""
+BAR = 60  # pixels of the bar that stays at the top of the window
 MOST_WORDS = 60
 FIGURE = 'article[data-id="key.figure"]'
 
@@ -36,7 +33,8 @@ def parts(page: Any) -> dict[str, tuple[float, float]]:
 
 
 def within_one_screen(page: Any, viewport: dict[str, int]) -> None:
-    """On a projector without scrolling; on a phone all of it fits the window below the bar, and its buttons are there without scrolling."""
+    """Check that on a projector all fits without scrolling; on a phone all of it fits the window below the bar, and its buttons are
+    there without scrolling."""
 
     def fits() -> None:
         found = parts(page)
@@ -64,7 +62,6 @@ LONGEST = {
     "sentence": lambda issue: len(sentence_of(issue)),
     "remedy": lambda issue: len(issue.key_figure.remedy),
 }
-"""What takes room on the screen of a question."""
 
 
 @pytest.mark.thorough

@@ -1,5 +1,3 @@
-"""The app without a mouse, without motion, and enlarged: keys alone, what a screen reader is told, 150 and 200 % zoom."""
-
 import re
 from typing import Any
 
@@ -45,18 +43,18 @@ SPOKEN = """() => {
   }
   watch(document)
 }"""
-"""Begin to note what is put into the live regions of the boards."""
+"""JavaScript: record from here on what is put into the live regions of the boards."""
 
 LISTENS = """const add = document.addEventListener
 document.addEventListener = function (kind, act, ...how) {
   window.listens ||= kind === 'keydown' && act?.name === 'press'
   return add.call(this, kind, act, ...how)
 }"""
-"""JavaScript: note from here on whether the keys of a lesson are listened to."""
+"""JavaScript: record from here on whether the keys of a lesson are listened to."""
 
 
 def tab_to(page: Any, name: str, kind: str, key: str = "Tab") -> None:
-    """Press Tab until what has this name and role has the focus."""
+    """Press Tab until the element with this name and role has the focus."""
     for _ in range(MOST_KEYS):
         page.keyboard.press(key)
         at = page.evaluate(FOCUSED)
@@ -66,7 +64,8 @@ def tab_to(page: Any, name: str, kind: str, key: str = "Tab") -> None:
 
 
 def focus_is_visible(page: Any) -> None:
-    """The element with the focus looks different once it has lost it. Both pictures are of a page at rest: it may move while it loads."""
+    """Check that the element with the focus looks different once it has lost it. Both pictures are of a page at rest: it may move
+    while it loads."""
     settled(page)
     box = page.evaluate(FOCUSED)["box"]
     focused = page.screenshot(clip=box, animations="disabled")  # the ring has come
@@ -161,7 +160,7 @@ def test_an_issue_is_presented_from_the_keyboard(open_page: Open) -> None:
 
 
 def height(page: Any) -> float:
-    """The height of the page in pixels, with what is below the window."""
+    """The height of the page in pixels, with the part below the window."""
     found: float = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollHeight")
     return found
 
@@ -182,7 +181,7 @@ def test_a_lab_step_has_beats_on_one_screen_and_q_shows_the_link(open_page: Open
     picture, curve, sentence = figure(page, "stack"), figure(page, "accuracy"), page.locator(".stHeading h3")
 
     def on_one_screen(*, with_curve: bool) -> float:
-        """Returns the height of the picture, whose parts stand beside its layers also where the curve stands beside it."""
+        """The height of the picture, whose parts stand beside its layers also if the curve stands beside it."""
         expect(curve).to_be_visible(visible=with_curve)
         settled(page)
         in_view(question, picture, *([curve] if with_curve else []))

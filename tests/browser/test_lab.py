@@ -1,5 +1,3 @@
-"""The whole app in a real browser, as a student meets it: real server, real workers, real training."""
-
 import re
 from collections.abc import Callable
 from typing import Any
@@ -23,18 +21,18 @@ from tests.browser.conftest import (
 
 PLAIN_HTTP = """Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined })
 addEventListener('copy', () => { window.copied = document.activeElement.value }, true)"""
-"""JavaScript: a browser without a clipboard, which notes what is copied in the old way."""
+"""JavaScript: a browser without a clipboard, which records what is copied in the old way."""
 
 
 def controls_in_sight(page: Any) -> None:
-    """The main controls without scrolling, and nothing wider than the screen."""
+    """Check that the main controls are there without scrolling, and nothing is wider than the screen."""
     in_view(*(page.get_by_role("spinbutton", name=name) for name in ("Depth", "Heads", "Length")))
     in_view(page.get_by_role("button", name="Train"))
     fits_the_width(page)
 
 
 def holding_scripts(held: list[Any]) -> Callable[[Any], None]:
-    """A board's script stays on its way: its route is put into the list."""
+    """Keep a board's script on its way: its route is put into the list."""
     return lambda page: page.route("**/boards/*.js", lambda route: held.append(route))
 
 

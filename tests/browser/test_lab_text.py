@@ -1,5 +1,3 @@
-"""The lab with its task on words in a real browser: a text is pasted, trained on, compared with counting, and written on from."""
-
 import pytest
 
 from engine.foundation.glossary import TERMS

@@ -1,5 +1,3 @@
-"""The live board in a real browser, on scripted runs."""
-
 import re
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -251,7 +249,7 @@ def test_a_board_before_its_run_in_the_queue_at_the_end_and_with_another_run(ope
 
 @pytest.mark.thorough
 def test_behind_a_path_prefix_a_cut_stream_and_a_hidden_tab_take_up_where_they_were(troubled: Any, site: str) -> None:
-    """A browser opens six connections to a host: tabs that nobody sees must leave them to the one that is seen."""
+    """A browser opens six connections to a host: hidden tabs must leave them to the visible one."""
     turn = """(hidden) => {
       Object.defineProperty(document, 'hidden', { value: hidden, configurable: true })
       document.dispatchEvent(new Event('visibilitychange'))

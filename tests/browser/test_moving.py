@@ -1,5 +1,3 @@
-"""Ways between pages: the bar, Back and Forward of the browser, and the menu of a phone."""
-
 import pytest
 
 from engine.experiments import issues
@@ -10,7 +8,7 @@ CHANGES = ("ALiBi", "T5 bias")
 ISSUES = [issues.ISSUES[slug].title for slug in ("missing-mask", "missing-skips")]
 MAP = "What goes wrong?"
 DESKTOP_SITE = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36"
-"""What a phone calls itself where its reader asks for the desktop site."""
+"""The name that a phone gives itself if its reader asks for the desktop site."""
 PHONES = {
     "phone": DESKTOP_SITE.replace("X11; Linux x86_64", "Linux; Android 16; Pixel 9").replace("Safari", "Mobile Safari"),
     "desktop site": DESKTOP_SITE,
@@ -21,7 +19,7 @@ PAINTED = """expected => {
   const painted = links.map(link => !['transparent', 'rgba(0, 0, 0, 0)'].includes(getComputedStyle(link).backgroundColor));
   return JSON.stringify(painted) === JSON.stringify(expected);
 }"""
-"""JavaScript: whether exactly the expected entries of the bar have a background, one truth value for each entry."""
+"""JavaScript: true if exactly the expected entries of the bar have a background."""
 
 
 def test_back_leaves_a_page_or_question_however_often_it_was_changed_and_forward_returns_to_what_was_set(

@@ -1,5 +1,3 @@
-"""Questions in a real browser: the map, a guess, the answer, an experiment to its verdict, a slide."""
-
 import random
 import re
 import struct

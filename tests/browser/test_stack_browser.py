@@ -1,5 +1,3 @@
-"""The picture of the model: all of it is in sight, a click takes a part away, symbols change places, keys reach everything."""
-
 import re
 from pathlib import Path
 from typing import Any
@@ -51,7 +49,7 @@ THREE_CLICKS = """(panel) => {
   press('.part.skip', 'Train without skip connections')
   press('.part.embedding', 'Settings')
 }"""
-"""JavaScript: clicks that come before the page has drawn what the first of them asks for."""
+"""JavaScript: clicks that come before the page has drawn the result of the first of them."""
 
 
 MIDDLE = """(line) => {
@@ -84,7 +82,7 @@ def lines(page: Any, name: str) -> str:
 
 
 def judged(page: Any) -> list[bool]:
-    """Whether each answer is right."""
+    """True for each right answer."""
     cells = stack(page).locator("[data-writes].right, [data-writes].wrong")
     return cells.evaluate_all("(all) => all.map((one) => one.classList.contains('right'))")
 
@@ -453,7 +451,7 @@ def test_where_it_is_presented_to_a_room_the_path_of_the_answer_stands_out(open_
 
 
 def the_path_stands_out(page: Any, word: Any) -> None:
-    """The arcs of the named head are drawn strong, all others at a tenth."""
+    """Check that the arcs of the named head are drawn strong, all others at a tenth."""
     expect(stack(page).locator(".arcs path").first).to_have_css("opacity", "0.1")
     hop = stack(page).locator(f'.hops path[data-name="{word.get_attribute("data-name")}"]').first
     expect(hop).to_have_css("opacity", "1")

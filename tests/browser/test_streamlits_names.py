@@ -1,4 +1,4 @@
-"""Each element of Streamlit's own that a style or a script names is on some page: an update that renames one fails here."""
+"""Each element of Streamlit's that a style or a script names is on some page: an update that renames one fails here."""
 
 import re
 
@@ -27,7 +27,7 @@ NOTE = """() => {
 
 
 VISITED = {"questions?issue=missing-mask": "stButtonGroup", "cost": "stTable"}
-"""What to wait for on each page, by its address: with the lab, these have all names."""
+"""The element to wait for on each page, by its address: with the lab, these have all names."""
 
 
 def names() -> set[str]:

@@ -1,5 +1,3 @@
-"""The six steps of the start page in a real browser: each guessed, trained and answered on one screen, and at the end the lab."""
-
 import re
 
 import pytest
@@ -10,7 +8,7 @@ from tests.browser.conftest import PHONE, PROJECTOR, Open, button, expect, fits_
 
 STEPS = LESSONS[TUTORIAL].steps
 ON_A_PHONE, OF_PICTURES = (1, 3), 4
-"""The steps that are also looked at on a phone, and the one whose answers are pictures, which is also reloaded."""
+"""The steps that are also opened on a phone, and the one whose answers are pictures, which is also reloaded."""
 FIGURES = ".board article:not([hidden])"
 
 

@@ -23,13 +23,11 @@ MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)
 
 
 def config(steps: int = 20, seconds_per_step: float = 1e-6, seed: int = 0, **settings: Any) -> RunConfig:
-    """The learning rate says how long a step takes (s)."""
+    """The learning rate is the duration of a step (s)."""
     return RunConfig().replace(steps=steps, learning_rate=seconds_per_step, seed=seed, **settings)
 
 
 class State:
-    """The state of a run is its step."""
-
     def __init__(self) -> None:
         self.model, self.step = None, 0
 
@@ -84,7 +82,7 @@ def look(config: RunConfig, step: int) -> Snapshot:
 
 
 def hang_note(pid: int) -> Path:
-    """A file that the process writes when it begins to hang in a step: it cannot tell anybody."""
+    """A file that the process writes when it begins to hang in a step: it cannot report anything."""
     return data_folder() / f"{pid} hangs"
 
 

@@ -1,5 +1,3 @@
-"""What the lab takes apart beneath its picture, by its widgets and words, over a real worker."""
-
 import numpy as np
 import pytest
 import streamlit as st
@@ -27,7 +25,6 @@ def decoder(_data_folder: None) -> Run:
 
 @pytest.fixture(scope="module")
 def pair(_data_folder: None) -> Run:
-    """A run of an encoder-decoder."""
     kind = {"family": "encoder_decoder", "pos_encoding": "rope", "n_heads": 2, "qk_norm": True}
     return ended(parse({**kind, "steps": 12, "seq_len": 5}))
 

@@ -1,5 +1,3 @@
-"""A class by its widgets and words: phones go with the wall, guess, train seeds and are told who was right; none of them steers it."""
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -56,7 +54,7 @@ def class_of(wall: ProjectorState = ASKS) -> str:
 
 
 def presented(open_page: Open, lesson: str = "scripted.5~~heads.5") -> AppTest:
-    """The wall of a lesson that begins with the scripted issue, at its QR code."""
+    """The projector of a lesson that begins with the scripted issue, at its QR code."""
     wall = press(open_page("questions.py", issue="scripted", seeds="6", lesson=lesson, at="1"), "Present")
     return at(wall, CODE)
 
@@ -83,7 +81,7 @@ def phone_in(open_page: Open, code: str) -> AppTest:
 
 
 def sentence_of(wall: AppTest) -> str:
-    """How many seeds the figure on the wall has, of how many phones, and how many it waits for."""
+    """The sentence on the seeds of the figure on the projector."""
     (found,) = re.findall(
         r"(\d+ seeds? from \d+ phones?)(?:[^\w]{1,6}(?:u00b7|302.267)? (waiting for \d+))?", sent(wall)
     )
@@ -91,12 +89,11 @@ def sentence_of(wall: AppTest) -> str:
 
 
 def drawn(app: AppTest) -> str:
-    """The HTML of the page."""
     return " ".join(box.value for box in app.get("html"))
 
 
 def asks_nothing(app: AppTest) -> bool:
-    """Whether there is neither a choice of a guess nor a box for its size."""
+    """True if there is neither a choice of a guess nor a box for its size."""
     return not any(
         box.label == "Your guess" or "number?" in box.label for box in [*app.get("button_group"), *app.number_input]
     )

@@ -1,5 +1,3 @@
-"""The page Cost by its widgets and words: links, a real measurement, what is counted, what fits."""
-
 import pytest
 from streamlit.testing.v1 import AppTest
 

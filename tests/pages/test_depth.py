@@ -1,5 +1,3 @@
-"""The page Depth: its dial, what it asks for, and what it says as the draws come."""
-
 from collections.abc import Callable
 from threading import Event, Lock
 from typing import Any
@@ -31,7 +29,7 @@ def numbers(job: MeasureDepth) -> DepthNumbers:
 
 
 class Engine:
-    """Answers as the engine would, each when it is let go, and notes what it was asked for."""
+    """Answers as the engine would, each when it is released, and records the questions."""
 
     def __init__(self) -> None:
         self.asked: list[MeasureDepth] = []

@@ -1,5 +1,5 @@
-"""A link that is wrong costs what is wrong only, which is named with what is allowed; and what a reader gives is shown as inline code: no
-link writes a headline, a way out or a wall of text onto a page."""
+"""A wrong link costs only its wrong part, which is named with the allowed values; a reader's text is shown as inline code: no link
+writes a headline, a way out or a wall of text onto a page."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ from tests.tables import tables_beside
 CASES = tables_beside(__file__)
 HOSTILE = (*CASES["hostile"], "# " * 10_000)
 WRONG = [(row["page"], row["right"], row["wrong"]) for row in CASES["link"]]
-"""Pages with a part of a link that is right, and with others that are wrong: each with its text and what is allowed there, nothing where
+"""Pages with a part of a link that is right, and with others that are wrong: each with its text and the allowed values, nothing if
 the page has no setting of that name."""
 PAGES = [*dict.fromkeys(page for page, *_ in WRONG), "start.py"]
 
@@ -61,7 +61,8 @@ def tokens(markdown: str) -> Iterator[Token]:
 
 
 def assert_harmless(markdown: str) -> None:
-    """A paragraph of plain words and short inline code. Streamlit also reads addresses, formulas and colours outside of code."""
+    """Check for a paragraph of plain words and short inline code. Streamlit also reads addresses, formulas and colours outside of
+    code."""
     for token in tokens(markdown):
         assert token.type in ("paragraph_open", "paragraph_close", "inline", "text", "code_inline"), (token, markdown)
         if token.type == "code_inline":

@@ -1,5 +1,3 @@
-"""The lab by its widgets and words: the form, the link, a real run, the refusals, the choice of a task."""
-
 import json
 from urllib.parse import parse_qsl, urlsplit
 

@@ -1,5 +1,3 @@
-"""The lab with its task on words, by its widgets and words, on a small text of one's own over the real pool."""
-
 import re
 
 import numpy as np
@@ -40,7 +38,6 @@ def set_now(app: AppTest) -> RunConfig:
 
 
 def opened_counting(app: AppTest) -> AppTest:
-    """With "Better than counting?" open."""
     app.session_state["lab.counting"] = True
     return app.run()
 

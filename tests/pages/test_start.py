@@ -1,6 +1,3 @@
-"""The start page: one button leads from an untrained model to a cut line, two swapped digits and six steps; where nothing can be
-trained, on a recorded run."""
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any

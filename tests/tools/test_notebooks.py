@@ -25,7 +25,7 @@ SMALLER = {
         "STEPS, SCORED = 1000, 600": "STEPS, SCORED = 80, 50",
     },
 }
-"""What is done less often here than in the stored ones, in the words of the source; the rest is as it is."""
+"""Smaller work than in the stored ones, in the words of the source."""
 RUN = """
 import contextlib, io, json, sys
 for name in sys.argv[1:]:
@@ -41,7 +41,7 @@ assert not any(name.partition(".")[0] in ("engine", "pages", "streamlit") for na
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What each notebook printed, by its slug; all ran in one process that does not know this program."""
+    """The output of each notebook, by its slug; all ran in one process that does not know this program."""
     folder = tmp_path_factory.mktemp("notebooks")
     for slug, changes in SMALLER.items():
         text = json.loads(NOTEBOOKS[slug].file.read_text("utf-8"))

@@ -1,5 +1,3 @@
-"""The power of the rule: what is planted is found as often as it must be, and docs/fair.md tells what the command writes."""
-
 import re
 
 import numpy as np
@@ -21,7 +19,7 @@ def test_planted_effects_are_found_and_an_arm_against_itself_is_hardly_decided()
 
 
 def test_the_document_has_what_the_command_writes() -> None:
-    """Where it fails, the evidence or the words are new: ``python -m tools.power`` writes the section anew."""
+    """If it fails, the evidence or the words are new: ``python -m tools.power`` writes the section again."""
     made = measured(draws=1, draws_alike=1)
     text = FAIR.read_text("utf-8")
     told = text.partition(BEGIN)[2].partition(END)[0]

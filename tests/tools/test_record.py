@@ -1,5 +1,3 @@
-"""The recorded runs: their weights are those of their last snapshot."""
-
 import json
 from functools import partial
 from itertools import pairwise

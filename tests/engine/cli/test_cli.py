@@ -1,5 +1,3 @@
-"""The command line as a person or a script meets it: exit codes, one line per complaint, one JSON object per line."""
-
 import json
 import random
 import re
@@ -36,7 +34,6 @@ def lines(text: str) -> list[dict[str, Any]]:
 
 
 def printed(capsys: Printed, *arguments: str) -> str:
-    """What a command that succeeds prints."""
     assert main([*arguments]) == 0
     return capsys.readouterr().out
 
@@ -47,7 +44,7 @@ def rows_of(capsys: Printed, *arguments: str) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def fake(monkeypatch: Patch) -> None:
-    """An issue whose runs take no time, and workers for it."""
+    """Replace an issue by one whose runs take no time, with workers for it."""
     monkeypatch.setitem(ISSUES, "fake", fake_issue(base={"steps": 9, "learning_rate": 0.001}))
     monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
 

@@ -1,5 +1,3 @@
-"""The command line where output is not UTF-8, and where there is no folder for its data."""
-
 import os
 import subprocess
 import sys

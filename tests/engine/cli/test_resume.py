@@ -1,5 +1,3 @@
-"""A run that is interrupted keeps weights and state, and goes on with the numbers of one that was not."""
-
 import json
 import signal
 import subprocess
@@ -23,7 +21,7 @@ SMALL = ["train", "--steps", str(STEPS), "--d-model", "16", "--n-layers", "2", "
 
 @pytest.fixture(autouse=True)
 def _hears_ctrl_c() -> Iterator[None]:
-    """Also where the tests run in the background of a shell, which lets its commands ignore Ctrl-C."""
+    """Also if the tests run in the background of a shell, which lets its commands ignore Ctrl-C."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -91,7 +89,7 @@ def test_what_an_interrupted_run_keeps_writes_on(
 
 
 def test_an_event_that_is_there_already_is_not_written_again(tmp_path: Path, monkeypatch: Patch) -> None:
-    """A state is of an earlier step than the last event where the run that went on with it was killed."""
+    """A state is of an earlier step than the last event if the run that continued with it was killed."""
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     assert main([*SMALL, "--save", str(whole)]) == 0
     interrupt_at(monkeypatch, 12)

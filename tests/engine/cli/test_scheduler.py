@@ -1,5 +1,3 @@
-"""``--scheduler``: what cannot work is one line, and a run on a cluster prints and leaves what one on this machine does."""
-
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,14 +11,13 @@ from tests.clustering import loopback_cluster
 from tests.engine.cli.test_cli import Patch, Printed, lines
 from tests.engine.cli.test_terminal import interrupted
 
+# facts that differ from one training to the next
 OF_THE_MACHINE = {"tokens_per_second", "steps_per_second", "seconds", "memory"}
-"""The facts that differ from one training to the next."""
 TRAIN = ["train", "--steps", "12", "--test-lengths", "6,9", "--json"]
 
 
 @pytest.fixture(scope="module")
 def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a scheduler on loopback with one worker."""
     with loopback_cluster(tmp_path_factory.mktemp("cluster"), tls=False) as cluster:
         yield cluster.address
 
@@ -41,8 +38,8 @@ def test_an_address_without_protection_is_refused(command: list[str], capsys: Pr
 
 
 ADDRESS = "tls://scheduler:8786"
+# without workers that take runs
 NONE = {"address": ADDRESS, "problem": "", "connecting": False, "refused": {}, "machines": ()}
-"""A cluster without workers that take runs."""
 
 
 @pytest.mark.parametrize(

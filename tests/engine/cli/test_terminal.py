@@ -1,5 +1,3 @@
-"""The command line in a terminal and in a pipe: Ctrl-C, readers that leave, narrow tables, the version."""
-
 import json
 import signal
 import subprocess
@@ -18,7 +16,7 @@ from tests.engine.cli.test_cli import Patch, Printed, printed
 
 
 def begun(*arguments: str) -> subprocess.Popen[str]:
-    """The command line in a process. Whoever runs the tests in the background hands down a SIGINT that is ignored."""
+    """Start the command line in a process. A program in the background passes on an ignored SIGINT."""
     return subprocess.Popen(
         [sys.executable, "-m", "engine", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),

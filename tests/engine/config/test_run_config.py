@@ -1,5 +1,3 @@
-"""RunConfig: every field survives each way out and back; every refusal names setting, value and what is allowed."""
-
 import itertools
 import shlex
 from collections.abc import Iterable
@@ -20,9 +18,8 @@ from tests.tables import tables_beside
 CASES = tables_beside(__file__)
 
 ROOMY = {"task": "k_back", "n_heads": 6, "d_head": 8, "seq_len": 96, "attention_impl": "materialised"}
-"""A config in which every other setting may take nearly any value."""
-ROOM = {"lookup": {"seq_len": 6}}
-"""Where a task has no room for so many symbols."""
+"""Every other setting may take nearly any value."""
+ROOM = {"lookup": {"seq_len": 6}}  # for a task without room for so many symbols
 
 
 def other_values(row: Setting) -> Iterable[Any]:

@@ -1,5 +1,3 @@
-"""Encodings that are added to the embedding: against other people's code and the equations by hand."""
-
 import math
 
 import pytest

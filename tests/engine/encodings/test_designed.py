@@ -1,5 +1,3 @@
-"""An encoding put together from parts: every combination runs, and is what its parts say; the code written for it is the same."""
-
 import importlib
 import itertools
 import subprocess
@@ -38,7 +36,7 @@ def choices(name: str) -> tuple[str, ...]:
 
 
 def designs() -> list[Settings]:
-    """Every combination of features, read-out and place that the rules allow, each with one choice of what is learned."""
+    """Every combination of features, read-out and place that the rules allow, each with one choice of learned parts."""
     found: list[Settings] = []
     learned = itertools.cycle(choices("design_learned"))
     axes = itertools.product(*(choices(f"design_{part}") for part in ("features", "readout", "place")))
@@ -72,7 +70,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def acted(encoding: PositionalEncoding) -> list[Tensor]:
-    """What it does at every hook."""
+    """The results at every hook."""
     generator = torch.Generator().manual_seed(1)
     x, q, k = torch.randn(2, TRAINED, 16, generator=generator), *torch.randn(2, 2, 4, TRAINED, 4, generator=generator)
     places = range(TRAINED)
@@ -116,7 +114,7 @@ def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder:
 
 @pytest.mark.parametrize("settings", designs()[::3], ids=str)
 def test_a_whole_model_agrees_with_what_the_row_says(settings: Settings) -> None:
-    """Fused and materialised, shifts, gradients; a table ends where it was trained."""
+    """Fused and materialised, shifts, gradients; a table ends at its trained length."""
     flat = {"pos_encoding": "designed", **settings}
     fused, model = (tiny_model(**flat, family="encoder", attention_impl=impl) for impl in ("fused", "materialised"))
     given = given_to(model)

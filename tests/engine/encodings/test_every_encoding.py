@@ -1,5 +1,3 @@
-"""All encodings of the registry: what their specifications say agrees with their modules and with whole models."""
-
 import re
 from pkgutil import resolve_name
 from typing import Any, get_type_hints

@@ -1,5 +1,3 @@
-"""Encodings that rotate queries and keys: against other people's code and the papers' equations; RoPE beyond the trained length."""
-
 import math
 from typing import Any
 
@@ -49,7 +47,7 @@ D_HEAD, BASE, TRAINED = 64, 10_000.0, 2048
 
 
 def theirs(kind: str, factor: float, length: int | None = None) -> tuple[Tensor, float]:
-    """Frequencies [d_head / 2] and what queries and keys are multiplied by."""
+    """Frequencies [d_head / 2] and the factor of the queries."""
     from transformers import LlamaConfig
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 

@@ -1,5 +1,3 @@
-"""Encodings that are added to the scores: against the papers' own rules, other people's code, and loops over their equations."""
-
 import math
 
 import pytest
@@ -19,7 +17,7 @@ BATCH, HEADS, LENGTH, WIDTH = 2, 4, 9, 4
 
 
 def bias_of(encoding: PositionalEncoding, length: int) -> Tensor:
-    """What is added to the scores where queries and keys do not matter, [head, query, key]."""
+    """The bias added to the scores if queries and keys do not matter, [head, query, key]."""
     q = torch.zeros(1, 4, length, 4)
     return encoding.score_bias(q, q, range(length), range(length))[0].detach()
 

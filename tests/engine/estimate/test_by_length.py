@@ -1,5 +1,3 @@
-"""Lengths beyond those of a run, and the longest sequence that fits."""
-
 import pytest
 
 from engine.estimate.by_length import cache_bytes_at, flops_at, longest, memory_at

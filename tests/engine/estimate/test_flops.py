@@ -1,5 +1,3 @@
-"""The FLOPs of a training step without encoding, against torch's own count of every matrix product."""
-
 from typing import Any
 
 import pytest

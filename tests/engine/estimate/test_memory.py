@@ -1,5 +1,3 @@
-"""Predicted memory against measured memory, over everything that changes it."""
-
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
@@ -33,7 +31,7 @@ SIZES = Shapes(n_tokens=11, n_outputs=10, length=0, source_length=None, position
 
 
 def measured(config: RunConfig, *, source_length: int | None = None, padded: bool = False) -> Saved:
-    """What one step on random tokens saves for backward."""
+    """The bytes that one step on random tokens saves for backward."""
     model = build_model(config, **SIZES.of_model)
     shape, source_shape = (config.batch_size, config.seq_len), (config.batch_size, source_length or 1)
     given: dict[str, Tensor] = {"inputs": torch.randint(11, shape)}
@@ -51,7 +49,7 @@ def measured(config: RunConfig, *, source_length: int | None = None, padded: boo
 
 
 def assert_predicted(config: RunConfig, *, source_length: int | None = None, padded: bool = False) -> None:
-    """Within 1 %, or not below where the encoding keeps what was measured once; the scores' share to the byte."""
+    """Within 1 %, or not below if the encoding's memory was measured once; the scores' share to the byte."""
     sizes = replace(SIZES, length=config.seq_len, source_length=source_length, padded=padded)
     told = predict_memory(config, sizes)
     seen = measured(config, source_length=source_length, padded=padded)
@@ -186,7 +184,7 @@ OPTIMIZED = ({}, {"family": "encoder_decoder", "pos_encoding": "rope"}, {"dtype"
     ids=str,
 )
 def test_what_a_run_saves_and_keeps_is_predicted_to_the_byte(flat: dict[str, Any]) -> None:
-    """On the batches of the run's own data: every task in every family that has a formula, every optimizer after a step."""
+    """On the batches of the run's data: every task in every family that has a formula, every optimizer after a step."""
     config = parse({"batch_size": 4, "device": "cpu", **flat})
     state, told = begin(config), predict(config)
     for _ in range(2):

@@ -1,5 +1,3 @@
-"""The predicted peak of a run, also with measurements: always a number, never below what is known, and close to real processes."""
-
 import sys
 from typing import Any
 

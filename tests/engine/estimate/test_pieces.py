@@ -1,5 +1,3 @@
-"""The bounds of the tensors of a pass, against those of real ones; the pieces of long work: documented experiments stay whole."""
-
 from typing import Any
 
 import pytest
@@ -96,7 +94,7 @@ def test_a_long_pass_and_one_over_large_tensors_is_cut(flat: dict[str, Any]) -> 
     at_once = rows_at_once(config, config.seq_len, rows)
 
     def share(n: int) -> float:
-        """Of what a piece may be."""
+        """The share of the largest allowed piece."""
         bytes_ = pass_bytes(config, shapes(config), n, written_out=written_out)
         return max(n * forward_flops(config, shapes(config)) / PIECE_FLOPS, bytes_ / PIECE_BYTES)
 

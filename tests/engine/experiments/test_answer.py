@@ -1,5 +1,3 @@
-"""The answer to the documents' question: it rests on claims that exist, tells every issue, and says what the evidence says."""
-
 import pytest
 
 from engine.experiments.answer import ANSWER, Paragraph, Section, Statement, claim_of, read, statements

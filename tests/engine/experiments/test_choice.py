@@ -1,5 +1,3 @@
-"""“Which one should I use?”: the experiment behind the table, its cells, the advice, published numbers and costs."""
-
 from collections.abc import Mapping
 from dataclasses import replace
 from math import isnan
@@ -35,11 +33,11 @@ from engine.experiments.rates import is_tuned
 from engine.experiments.trial import Trial
 
 OFFSETS, LOOKUP, TEXT = (CRITERIA[name] for name in ("offsets", "lookup", "text"))
+# a made-up quality in which guessing gives .5
 SHORT = Criterion(
     slug="short", label="Short", need="A class for each sequence", task="majority: are most symbols high?", metric="accuracy",
     smallest=0.05, settings={"task": "cue_majority", "family": "encoder", "seq_len": 12, "steps": 200},
 )  # fmt: skip
-"""A made-up quality in which guessing gives .5."""
 pytestmark = pytest.mark.usefixtures("own_data_folder")
 
 
@@ -139,7 +137,7 @@ def test_encodings_at_a_bound_are_not_as_good_but_cannot_be_told_apart() -> None
 
 @pytest.mark.parametrize(("spread", "state"), [(0.0, "not learned"), (0.02, "best")])
 def test_no_number_hangs_on_a_thousandth_of_what_counts_as_learned(spread: float, state: str) -> None:
-    """Nine tenths of the way are .91 here: .909 is below, and not learned only where the interval is below too."""
+    """Nine tenths of the way are .91 here: .909 is below, and not learned only if the interval is below too."""
     arm = arm_name(OFFSETS, "kerple")
     numbers = [{"accuracy@12": 0.909 + spread * (-1) ** seed, "accuracy@48": 0.9} for seed in range(16)]
     found = column(OFFSETS, 4, [Trial(arm, seed, specific) for seed, specific in enumerate(numbers)])

@@ -1,5 +1,3 @@
-"""The seeds of a class: each phone has its own in each round, a press counts once, a late one not at all, and all go with the class."""
-
 import os
 import time
 from collections.abc import Sequence

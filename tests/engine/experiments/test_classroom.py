@@ -1,5 +1,3 @@
-"""Classes: only who presents opens one, guesses are counted once per student, and nobody can fill or push out somebody else's."""
-
 import json
 import os
 import time
@@ -44,20 +42,20 @@ def files(folder: Path) -> set[str]:
 
 
 def asking(presenter: Visitor = TEACHER, at: int = 0) -> str:
-    """A class whose wall asks for guesses."""
+    """A class whose projector asks for guesses."""
     code = open_class(presenter)
     show_projector(code, presenter, replace(ASKS, at=at))
     return code
 
 
 def set_back(path: Path, seconds: float) -> None:
-    """Let what is there be older."""
+    """Let everything there be older."""
     changed = path.stat().st_mtime - seconds
     os.utime(path, (changed, changed))
 
 
 def leave_class(code: str) -> None:
-    """Let everybody be out of the class for so long that it counts as held no more."""
+    """Let everybody be out of the class for so long that it is over."""
     set_back(data_folder() / "classrooms" / code, HELD_FOR + 1)
 
 

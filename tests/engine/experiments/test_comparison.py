@@ -1,5 +1,3 @@
-"""A design against built-in encodings: arms that differ in the encoding alone, an effect against the best of the others."""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""Lessons: their text in a link and back, and those that come with this version."""
-
 from dataclasses import replace
 from urllib.parse import quote_plus
 

@@ -1,5 +1,3 @@
-"""The grid of learning rates: how far it goes, which rate it chooses, and that it catches an unfair comparison."""
-
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -185,7 +183,7 @@ def test_where_the_rate_is_the_condition_no_grid_is_measured_and_each_arm_is_tra
 
 @pytest.mark.thorough
 def test_a_comparison_in_which_one_arm_is_far_from_its_best_rate_is_caught() -> None:
-    """Two arms that differ in nothing but the rate that somebody gave to one of them."""
+    """Two arms that differ only in the rate that somebody gave to one of them."""
     base = {"task": "k_back", "k": 1, "seq_len": 6, "d_model": 16, "n_layers": 1, "pos_encoding": "rope", "steps": 40}
     unfair = Experiment(
         slug="unfair", title="Unfair", base=base | {"schedule": "cosine"},

@@ -1,5 +1,3 @@
-"""What a run says: the right answer to each question is the run's own, whatever the run did."""
-
 import math
 from collections.abc import Sequence
 
@@ -35,7 +33,7 @@ SAMPLES = (sample("12134567", "33345678"), sample("99123456", "12345678"))
 
 
 def mirrored(heads: Sequence[bool]) -> np.ndarray:
-    """A pattern of one layer: heads that read the mirrored position, and heads that read their own."""
+    """A pattern of one layer: heads that read the mirrored position, and heads that read the query's."""
     own = np.eye(8, dtype=np.float32)
     return np.stack([own[::-1] if mirror else own for mirror in heads])[None]
 

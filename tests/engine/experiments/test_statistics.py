@@ -1,5 +1,3 @@
-"""The rules of evidence against known cases, and a key figure's outcome: computed from the seeds, and told in one sentence."""
-
 import math
 import tracemalloc
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""The verdict on a claim, on made-up numbers: bounds, arms that have not learned, and rates at the end of their grid."""
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

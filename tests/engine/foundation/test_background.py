@@ -1,5 +1,3 @@
-"""BackgroundTask in a thread: how it ends, and what is called when it is over."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -12,8 +10,6 @@ from engine.foundation.visitor import PROGRAM, Visitor
 
 
 class Scripted(BackgroundTask):
-    """Does what it is told."""
-
     def __init__(self, task: Callable[[Scripted], object] = lambda work: None, visitor: Visitor = PROGRAM) -> None:
         super().__init__("errand", visitor)
         self.task = task

@@ -1,4 +1,4 @@
-"""Results are stored under the code that made them: all of the engine but those parts that cannot decide a number."""
+"""Results are stored under the code that made them: all of the engine except parts that cannot decide a number."""
 
 import shutil
 from pathlib import Path

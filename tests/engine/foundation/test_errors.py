@@ -1,5 +1,3 @@
-"""Errors as one sentence for a person."""
-
 from engine.foundation.errors import error_in_words
 
 

@@ -1,5 +1,3 @@
-"""A file is there as a whole or not at all, and a folder keeps its newest: what every store of this program stands on."""
-
 import os
 import stat
 import subprocess
@@ -184,7 +182,8 @@ def test_the_mark_of_a_file_that_is_gone_goes_too_and_takes_no_place(
 def test_a_file_stays_that_a_visitor_gives_while_it_is_given_up(
     moment: str, former: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ben gives a file that is the oldest of its former owner, who may be Ben in another tab and who gives another one just when it ..."""
+    """Ben gives a file that is the oldest of its former owner, who may be Ben in another tab and who gives another one just when it
+    ..."""
     shared, write, move, todo = tmp_path / "shared.txt", Path.write_bytes, Path.replace, ["another", "again"]
     given_up = moment in ("loses its mark", "would be deleted")
 

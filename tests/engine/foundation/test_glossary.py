@@ -1,5 +1,3 @@
-"""The glossary: terms that settings, panels and pages lead to exist, and say something."""
-
 from engine.config.run_config import settings_for
 from engine.encodings import ENCODINGS
 from engine.foundation.glossary import OF_SETTING, TERMS

@@ -1,5 +1,3 @@
-"""The log: what went wrong and where, and nothing that a reader typed."""
-
 import logging
 
 import pytest

@@ -1,5 +1,3 @@
-"""The origin of numbers: commit, code, torch, processor and date are those of this process, and files are named by them."""
-
 import json
 import os
 import re

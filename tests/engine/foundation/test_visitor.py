@@ -1,5 +1,3 @@
-"""A visitor's pace: free up to a budget, then as fast as it fills. Turns: in the order of coming, and nobody is forgotten."""
-
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Thread
 
@@ -78,7 +76,7 @@ def test_as_many_as_allowed_have_a_turn_and_the_next_one_gives_up_in_time() -> N
 
 def test_who_is_called_just_when_it_gives_up_has_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     class CalledJustThen(Event):
-        """A signal that is set between the end of the wait and the look whether it is set."""
+        """A signal that is set between the end of the wait and the check."""
 
         def wait(self, timeout: float | None = None) -> bool:
             turns.end()

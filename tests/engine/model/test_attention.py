@@ -1,5 +1,3 @@
-"""Attention against a slow literal transcription; fused against materialised; who sees whom, measured by gradients."""
-
 import itertools
 import math
 from collections.abc import Callable
@@ -22,7 +20,7 @@ COMPARE: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
     "cosine": lambda q, k, w: torch.cosine_similarity(q, k, dim=0) * math.sqrt(len(q)),
     "additive": lambda q, k, w: w @ torch.tanh(q + k),
 }
-"""One query with one key, [d_head] each; w are an additive score's own weights."""
+"""One query with one key, [d_head] each; w are an additive score's weights."""
 
 
 @pytest.mark.parametrize("impl", ["fused", "materialised"])
@@ -152,7 +150,7 @@ def test_heads_that_share_keys_and_values_are_heads_with_equal_ones(name: str, f
 
 
 PRODUCTS = ("nope", "alibi", "rope")
-"""Encodings of each kind, which are seen with every score in every family; the others see each once."""
+"""Encodings of each kind, which are tested with every score in every family; the others with each once."""
 OTHERS = [name for name in ENCODINGS if name not in PRODUCTS]
 SCORES, FAMILIES = ("scaled_dot", "dot", "cosine"), ("decoder", "encoder", "encoder_decoder")
 
@@ -225,13 +223,13 @@ def test_dropout_reaches_the_attention_weights(impl: str) -> None:
 CPU = torch.device("cpu")
 ALL = torch.ones(LENGTH, LENGTH, dtype=torch.bool)
 PAIRS = [("decoder", "materialised"), ("encoder", "fused"), ("encoder_decoder", "materialised")]
-"""Both ways give the same numbers and gradients with every encoding, as is tested above: each family is seen in one of them."""
+"""Both ways give the same numbers and gradients with every encoding, as is tested above: each family is tested in one of them."""
 SEEN = {"none": ALL.tril(), "missing": ALL, "transposed": ALL.triu(), "off_by_one": ALL.tril(1)}
 
 
 def influence(model: Transformer) -> Tensor:
-    """Whether output i depends at all on the input embedding j, bool [i, j], by gradient: row i of a batch of one sequence
-    over and over is asked for output i alone."""
+    """True if output i depends at all on the input embedding j, bool [i, j], by gradient: row i of a batch of one sequence over and
+    over is asked for output i alone."""
     kept: list[Tensor] = []
     handle = model.embedding.register_forward_hook(lambda _, __, out: kept.append(out))
     logits = model(**{name: read[:1].expand(LENGTH, -1) for name, read in given_to(model).items()})

@@ -1,5 +1,3 @@
-"""Models without attention: causal, counted by formula, whole in every part, and blind to what attention is set to."""
-
 import pytest
 import torch
 

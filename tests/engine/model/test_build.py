@@ -1,5 +1,3 @@
-"""From config to model: weights by the seed alone, sizes as asked, each parameter in a named part; one matrix that embeds and answers."""
-
 import itertools
 import json
 import re

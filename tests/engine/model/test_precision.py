@@ -1,5 +1,4 @@
-"""Mixed precision in every encoding and family: close to float32 and not it, with float32 weights; whoever asks a model, its config
-decides the precision. TF32 by stand-ins for a CUDA device."""
+"""Mixed precision in every encoding and family: close to float32 and not equal. TF32 by stand-ins for a CUDA device."""
 
 import itertools
 from collections.abc import Iterator
@@ -104,7 +103,7 @@ def on(device: str, **settings: Any) -> Any:
 
 @pytest.fixture
 def switches() -> Iterator[None]:
-    """The switches of TF32, left as they were found."""
+    """Restore the switches of TF32."""
     found = torch.backends.cuda.matmul, torch.backends.cudnn.conv, torch.backends.cudnn.rnn
     before = [switch.fp32_precision for switch in found]
     yield

@@ -1,5 +1,3 @@
-"""Blocks against torch's own layers; skips, norms and scale against their equations; shared layers; the cache; taps."""
-
 import re
 from typing import Any
 
@@ -24,7 +22,7 @@ def copy_attention(theirs: nn.MultiheadAttention, ours: nn.Module) -> None:
 
 
 def copy_block(theirs: nn.Module, ours: nn.Module) -> None:
-    """Our block's weights into one of torch's layers."""
+    """Copy our block's weights into one of torch's layers."""
     copy_attention(theirs.self_attn, ours.attention)
     residuals = [ours.attention_residual, ours.mlp_residual]
     if ours.cross is not None:

@@ -1,5 +1,3 @@
-"""Events in memory: every number comes back, and what is kept does not grow as objects with the steps."""
-
 import gc
 import threading
 from dataclasses import replace
@@ -24,7 +22,7 @@ def validated(number: int) -> Progress:
 
 @pytest.fixture(scope="module")
 def events() -> list[Event]:
-    """Those of a whole run, in many layouts."""
+    """The events of a whole run, in many layouts."""
     bare = [Progress(301, 0.5, 1.0, 0.1, 1.0), Progress(302, 0.5, 1.0, 0.1, 1.0, {}, {}, {}), Ended(302, "stopped")]
     return [*ScriptedRun().advance(300).events, *bare]
 

@@ -1,5 +1,3 @@
-"""Runs in memory and on disk: what is written comes back, ids never leave the folder, old runs go."""
-
 import json
 import os
 import shutil
@@ -115,7 +113,7 @@ def kept_in(folder: Path) -> tuple[list[int], int]:
 
 
 def test_snapshots_are_thinned_but_first_and_last_stay(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their sizes are counted as they are written, and not looked up for each; what an earlier process wrote counts, too."""
+    """Their sizes are counted as they are written; those of an earlier process count, too."""
     looks = [Snapshot(step, {"self": np.random.rand(1, 1, 16, 16)}, {}, []) for step in range(30)]
     run, listed, list_files = runs.create(config()), list[object](), Path.glob
 
@@ -275,7 +273,7 @@ def test_half_written_files_of_a_run_go_once_they_are_abandoned(runs: Runs, monk
 
 
 def test_what_is_saved_of_a_run_is_deleted_also_where_its_folder_is_gone(runs: Runs) -> None:
-    """As that of a trial may be, whose numbers were read as soon as it had ended."""
+    """As a trial's folder may be, whose numbers were read as soon as it had ended."""
     here, gone = (finish(runs.create(config(steps=1))) for _ in range(2))
     saved = [here.folder / name for name in ("request.json", "state.pt", "state.pt.1.part")]
     for file in saved:

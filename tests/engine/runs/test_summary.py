@@ -1,5 +1,3 @@
-"""Findings, and when a counting model was passed, follow from the numbers; warnings from the config; neither is said without cause."""
-
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +21,7 @@ def row(step: int, second: float, first: float = 0.1, loss: float = 1.0, gap: fl
 
 
 def words(*events: Event, end: Event | None = None, steps: int = 300) -> list[tuple[str, str]]:
-    """Of a run that came to its end, or to another ``end``."""
+    """The remarks on a run that came to its end, or to another ``end``."""
     config = RunConfig(steps=steps)
     return [(f.kind, f.sentence) for f in run_summary(config, [STARTED, *events, end or finished()])]
 
@@ -121,7 +119,7 @@ QUERIES = {"softmax_axis": "query", "attention_impl": "materialised"}
 
 
 def with_leak(read: float, written: float | None, first: float = 0.1, **flat: Any) -> list[tuple[str, str]]:
-    """Of a run whose main accuracy is ``read`` with the right answers in sight."""
+    """The remarks on a run whose main accuracy is ``read`` with the right answers in sight."""
     config, name = parse(flat), "second_half_accuracy"
     end = [] if written is None else [finished(written_accuracy=written)]
     if config.task == "markov":

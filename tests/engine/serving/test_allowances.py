@@ -1,5 +1,3 @@
-"""Allowances: counted by visitor, and refused with one sentence."""
-
 from contextlib import suppress
 
 import pytest

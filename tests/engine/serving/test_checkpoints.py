@@ -1,8 +1,5 @@
-"""Checkpointed runs: their slot is free, they come back as they were, also after a restart, and only for their owner. Runs that go on
-are saved: they go on by themselves when their worker or the app has ended.
-
-Most of it is played without processes: workers to which the test lends its voice.
-"""
+"""Checkpointed runs: their slot is free, and they come back as they were, also after a restart. Most of it is played without
+processes: the test speaks for the workers."""
 
 import os
 import signal
@@ -57,7 +54,7 @@ ME, YOU = Visitor("me"), Visitor("you")
 
 
 class Silent:
-    """A process that does nothing, and keeps what it is sent."""
+    """A process that does nothing, and keeps the messages to it."""
 
     pid, address = 1, ""
 
@@ -82,7 +79,7 @@ def worker_of(number: int) -> WorkerProcess:
 
 
 class Stand:
-    """Runs, their queue and two workers with one place each, without a process. Its time is that of :meth:`update`."""
+    """Runs, their queue and two workers with one slot each, without a process. Its time is that of :meth:`update`."""
 
     def __init__(self, folder: Path, *, workers: int = 2, **limits: int) -> None:
         allowed = Limits.model_validate({"steps": LONG, "runs_per_worker": 1, **limits})
@@ -105,7 +102,6 @@ class Stand:
         return queued
 
     def going(self, visitor: Visitor = ME, **how: Any) -> QueuedRun:
-        """A run that has taken a step."""
         queued = self.submit(visitor, **how)
         self.says(queued, "running", [Progress(1, 1.0, 1.0, 0.01, 1000.0)])
         return queued
@@ -127,7 +123,6 @@ class Stand:
         queued.active_at += self.passed
 
     def says(self, queued: QueuedRun, state: Any, events: Any = ()) -> None:
-        """The run's worker reports."""
         worker, _ = self.queue.find(queued.run.id)
         assert worker is not None
         self.checkpoints.take(worker, RunUpdate(queued.run.id, [*events], state))
@@ -135,18 +130,18 @@ class Stand:
         queued.stays_until += self.passed
 
     def update(self, passed: float = 0.0) -> None:
-        """Look around after so many seconds."""
+        """Update after so many seconds."""
         self.passed += passed
         self.checkpoints.update_presence(time.monotonic() + self.passed)
 
     def was_sent(self, run: Run) -> list[str | None]:
-        """What the workers were told of a run; its last step at a start."""
+        """The messages to the workers about a run; its last step at a start."""
         sent = [one for worker in self.workers for one in cast(Any, worker.process).sent]
         own = [one for one in sent if isinstance(one, Start | Control) and one.run_id == run.id]
         return [f"start at {one.known_step}" if isinstance(one, Start) else one.action for one in own]
 
     def dies(self, queued: QueuedRun) -> None:
-        """The run's worker ends, and another one comes."""
+        """End the run's worker, and let another one come."""
         worker, _ = self.queue.find(queued.run.id)
         assert worker is not None
         self.workers.remove(worker)

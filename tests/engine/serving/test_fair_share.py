@@ -1,5 +1,3 @@
-"""A worker's time is shared by people: by network address, then visitor, then run, on a clock that the test sets."""
-
 from __future__ import annotations
 
 from collections import Counter
@@ -15,10 +13,9 @@ from tests.engine.foundation.test_visitor import Clock
 from tests.engine.serving.test_live_run import Timed, live_run, started, take_turn
 
 HONEST = ("elsewhere", "honest")
-CROWD = [("here", f"cookie {n}") for n in range(44)]
-"""Visitors of one network address."""
+CROWD = [("here", f"cookie {n}") for n in range(44)]  # visitors of one network address
 told_to = WeakKeyDictionary[FairShare, dict[str, Followers]]()
-"""The followers of which each has been told."""
+"""The followers last set, by fair share."""
 
 
 def add(turns: FairShare, run: LiveRun, *followers: tuple[str, str], here: bool = True) -> LiveRun:
@@ -37,7 +34,6 @@ def add_crowd(turns: FairShare, clock: Clock, *, here: bool = True, seconds: flo
 
 
 def train(turns: FairShare, clock: Clock, seconds: float) -> Counter[str]:
-    """The seconds for which each run trained."""
     took, until = Counter[str](), clock.now + seconds
     while clock.now < until:
         began = clock.now

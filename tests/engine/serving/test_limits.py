@@ -1,5 +1,3 @@
-"""Limits: refused before it starts, with the setting to lower and a value that fits."""
-
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,7 +21,7 @@ CASES = tables_beside(__file__)
 def prediction(
     memory: Memory, steps_per_second: float | None, result_seconds: float | None, peak: int | None = None
 ) -> Prediction:
-    """``peak``: by default what a step is known to take."""
+    """``peak``: by default the known memory of a step."""
     if peak is None:
         peak = memory.parameters + memory.gradients + memory.optimizer + (memory.saved or 0)
     return Prediction(
@@ -45,7 +43,7 @@ def refusal(
     predict: Callable[[RunConfig], Prediction] = predict,
     accelerator: Accelerator | None = None,
 ) -> str:
-    """The sentence, empty where the run is taken."""
+    """The sentence, empty if the run is taken."""
     return allowed_by.refusal(config, predict(config), limits, predict, accelerator) or ""
 
 

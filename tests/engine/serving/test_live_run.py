@@ -1,5 +1,3 @@
-"""One worker's runs: turns, pace, pause, single steps, snapshots and deliveries, on a clock that the test sets."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
@@ -26,8 +24,8 @@ from tests.engine.serving.test_limits import prediction
 
 @dataclass
 class Timed(fake_training.State):
-    """The training of one run, and its state. Every step takes the same time on the test's clock; so does each piece of measuring its
-    result. Saving the state takes ``saving`` seconds."""
+    """The training of one run, and its state. Every step takes the same time on the test's clock; so does each piece of measuring
+    its result. Saving the state takes ``saving`` seconds."""
 
     clock: Clock
     seconds: float
@@ -131,7 +129,7 @@ def test_facts_and_first_point_leave_at_once_and_the_rest_in_batches(clock: Cloc
 
 
 def seconds_of_each(turns: FairShare, clock: Clock, during: float) -> list[float]:
-    """The seconds in which each run trained, by name."""
+    """Seconds in which each run trained, by name."""
     took, until = dict[str, float](), clock.now + during
     while clock.now < until:
         began = clock.now
@@ -170,7 +168,7 @@ def test_new_runs_go_first_until_their_first_points_as_they_came(clock: Clock, t
 
 
 class OnDevice(Timed):
-    """The training of a run whose steps a device takes by itself, several runs' at once; who reads their numbers too early waits."""
+    """The training of a run whose steps a device takes by itself, several runs' at once; reading their numbers too early waits."""
 
     def train(self, config: RunConfig, *given: Any) -> Generator[Event, str | None, None]:
         for event in fake_training.train(config, *given):
@@ -247,7 +245,7 @@ def test_a_slowed_run_takes_snapshots_by_the_clock(clock: Clock, pace: float | N
 
 
 def test_looking_does_not_change_the_steps(clock: Clock) -> None:
-    """The generator never gets a look where it would take it for a request to go on."""
+    """The generator never gets a request for a snapshot that it would take for a request to continue."""
     run, events = live_run(Timed(clock, 0.001), steps=50), list[Event]()
     while not run.over:
         run.pause()
@@ -338,13 +336,13 @@ def test_stopped_while_it_repeats_steps_it_ends_where_it_was(clock: Clock, tmp_p
 
 
 class Enough(Exception):
-    """The worker's loop ends."""
+    """Ends the worker's loop."""
 
 
 def reports_of(
     training: Any, begins: protocol.Start, answer: Callable[[protocol.RunUpdate], list[protocol.Command]]
 ) -> list[protocol.Report]:
-    """What a worker reports until its run is over or has left for good; each report on it is answered by commands."""
+    """The reports of a worker until its run is over or has left for good; each report on it is answered by commands."""
     commands, told = SimpleQueue[protocol.Command](), list[protocol.Report]()
     commands.put(begins)
 

@@ -1,5 +1,3 @@
-"""The operating system's memory limit: what asks for too much gets an error with the sentence, and the process goes on."""
-
 import os
 import subprocess
 import sys

@@ -1,5 +1,3 @@
-"""The pool with a torch-free training: killed, hung, stopped, paused, raised, queued, interleaved, closed."""
-
 import os
 import re
 import signal
@@ -43,11 +41,9 @@ from tests.engine.fake_training import Add, Fail, Nap, NoSuchFunction, ReadStdin
 from tests.engine.serving.test_limits import prediction
 
 FAKE = "tests.engine.fake_training"
-LONG = 100_000
-"""Steps that no test waits for."""
+LONG = 100_000  # no test waits for so many
 PATIENCE = 240.0
-LARGE = 1000
-"""The seed of runs that are predicted to take much of a worker's memory."""
+LARGE = 1000  # seed of runs that are predicted to take much of a worker's memory
 
 
 def some(config: RunConfig) -> Prediction:
@@ -72,7 +68,7 @@ def long_lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
 
 @pytest.fixture
 def one(long_lived: Pool) -> Iterator[Pool]:
-    """A pool of one worker, on which nothing is left of the tests before."""
+    """A pool of one worker, without anything left of the tests before."""
     yield long_lived
     for run in long_lived.runs.live():
         wait_stopped(long_lived, run)
@@ -98,7 +94,7 @@ def wait_end(run: Run) -> Run:
 
 
 def written_once(run: Run) -> None:
-    """Each event of a run is on the disk once, in order, as in memory."""
+    """Check that each event of a run is on the disk once, in order, as in memory."""
     written = list(run.files.read_events())
     assert steps_of(run) == [event.step for event in written if isinstance(event, Progress)]
     assert steps_of(run) == list(range(1, run.step + 1))
@@ -124,7 +120,7 @@ def wait_stopped(pool: Pool, run: Run) -> Run:
 
 
 def hangs(pool: Pool, run: Run) -> bool:
-    """Whether the worker of a run whose seed is HANGS takes no command any more."""
+    """True if the worker of a run whose seed is HANGS takes no command any more."""
     return run.step == 2 and fake_training.hang_note(pid_of(pool, run)).exists()
 
 
@@ -636,12 +632,12 @@ print(*(run.id for run in (*runs, waits)), pool.health().workers[0].pid, flush=T
 sys.stdin.read()
 assert "torch" not in sys.modules
 """
-"""A server without pages, which ends when nobody can tell it anything any more."""
+"""A server without pages, which ends when its input ends."""
 
 
 @contextmanager
 def app_on(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[str], int]]:
-    """A process of its own that trains here, its run, its trial and its run that waits, and its worker."""
+    """A process that trains here, its run, its trial and its run that waits, and its worker."""
     command, pipe = [sys.executable, "-c", APP, str(folder), "tests.engine.saved_often"], subprocess.PIPE
     with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as app:
         *runs, pid = app.stdout.readline().split()

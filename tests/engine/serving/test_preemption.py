@@ -1,5 +1,3 @@
-"""Which runs leave the queue and the workers, and what becomes of those whose worker has ended: a table of states."""
-
 import time
 from pathlib import Path
 
@@ -16,7 +14,7 @@ NOW = time.monotonic() + 1000.0
 
 
 def told(runs: Runs, words: str, state: str) -> QueuedRun:
-    """A run told by its owner and by words, each of which may have a number of seconds: "anna@1 paused 31 away 9"."""
+    """A run described by its owner and by words, each of which may have a number of seconds: "anna@1 paused 31 away 9"."""
     name, *rest = words.split()
     run = queued(runs, name)
     if state:

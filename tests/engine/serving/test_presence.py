@@ -1,5 +1,3 @@
-"""Who of the runs' followers is here, and what a worker is told of it."""
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

@@ -1,5 +1,3 @@
-"""Jobs on their own processes: shared, in turn, limited, asked again, on demand."""
-
 import os
 import signal
 from collections import Counter
@@ -25,7 +23,7 @@ from tests.engine.serving.test_pool import FAKE, PATIENCE, long_run, pid_of, poo
 
 ANN, BOB = Visitor("ann"), Visitor("bob")
 looks = Counter[int]()
-"""How often each thread has looked for a process."""
+"""The number of times that each thread has looked for a process."""
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +70,7 @@ def roles(pool: Pool) -> list[str]:
 
 
 def answering(pool: Pool) -> int:
-    """The number of processes that compute an answer."""
+    """Processes that compute an answer."""
     return sum(worker.job is not None and worker.job.begun_at is not None for worker in pool.health().workers)
 
 
@@ -173,7 +171,7 @@ ONE, OTHER = Visitor("cookie 1", "10.0.0.1"), Visitor("cookie 2", "10.0.0.1")
 def test_who_asks_without_end_while_others_train_waits_and_others_do_not(
     first: Visitor, next_one: Visitor, tmp_path: Path, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where each question has a cookie of its own."""
+    """Also if each question has another cookie."""
     allowance = "AT_ONCE" if first is next_one else "ADDRESS_AT_ONCE"
     for name, value in (("SHARE", 0.001), ("ADDRESS_SHARE", 0.001), (allowance, 0.1)):
         monkeypatch.setattr(questions, name, value)

@@ -1,5 +1,3 @@
-"""The queue: whose turn it is, how long the others wait, which worker takes a run, and who gets a process of its own."""
-
 from dataclasses import replace
 from pathlib import Path
 from threading import RLock
@@ -70,7 +68,7 @@ def test_which_runs_have_own_processes(
 
 
 def test_a_run_that_is_large_for_the_smallest_machine_gets_a_process_of_its_own(tmp_path: Path) -> None:
-    """Else it would wait for ever where every machine of a cluster is smaller than the app's own."""
+    """Else it would wait for ever if every machine of a cluster is smaller than the app's."""
     config = parse({"n_layers": 6, "d_model": 256})
     run = Runs(tmp_path).create(config, "")
     queued = QueuedRun(run, RunRequest(config), replace(predict(config), peak=600 * MIB))
@@ -156,14 +154,13 @@ def test_a_run_is_weighed_against_the_accelerator_with_the_most_room_once_the_wo
 
 
 def queued(runs: Runs, told: str) -> QueuedRun:
-    """The run of a visitor, told by name and address. A question mark: a trial."""
+    """The run of a visitor, described by name and address. A question mark: a trial."""
     name, _, address = told.removesuffix("?").partition("@")
     request = RunRequest(CONFIG, Visitor(name, address), trial=told.endswith("?"))
     return QueuedRun(runs.create(CONFIG, told), request, predict(CONFIG))
 
 
-THROWN_AWAY = "c0@1 c1@1 c2@1 c3@1"
-"""The runs of visitors of one address."""
+THROWN_AWAY = "c0@1 c1@1 c2@1 c3@1"  # the runs of visitors of one address
 
 
 @pytest.mark.parametrize(

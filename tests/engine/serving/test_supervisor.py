@@ -1,5 +1,3 @@
-"""The supervisor of the worker processes."""
-
 import os
 import signal
 from collections.abc import Callable

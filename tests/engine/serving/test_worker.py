@@ -1,5 +1,3 @@
-"""Workers with the real training: the pool changes no number, and leaves the weights."""
-
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
@@ -36,7 +34,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
 
 
 def numbers(events: Iterable[Event]) -> list[dict[str, Any]]:
-    """All a run's numbers but those that a clock gave."""
+    """All numbers of a run except times."""
     kept = [event for event in events if isinstance(event, Progress | Finished)]
     clocked = ("tokens_per_second", "seconds", "memory")
     return [{name: value for name, value in asdict(event).items() if name not in clocked} for event in kept]

@@ -1,5 +1,3 @@
-"""Names as people type them: one meaning is understood, none is guessed, and a near one is asked about."""
-
 import pytest
 
 from engine.settings.names import did_you_mean, meant

@@ -1,5 +1,3 @@
-"""All tasks of the registry: folder, data, and that data and specification speak of the same settings; where offsets are not enough."""
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -20,7 +18,7 @@ CASES = tables_beside(__file__)
 
 
 def settings_taken(function: Callable[..., Any]) -> type[TaskSettings]:
-    """The class that a function of a task's data declares for the task's own settings."""
+    """The class that a function of a task's data declares for the task's settings."""
     taken: type[TaskSettings] = get_type_hints(function)["settings"]
     return taken
 

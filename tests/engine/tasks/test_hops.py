@@ -1,5 +1,3 @@
-"""Hops against a search written as loops; what is asked, refused and warned of."""
-
 import itertools
 import re
 from collections import Counter

@@ -1,5 +1,3 @@
-"""Measurements beside a step: computed on the device, read in one transfer, each under its own name."""
-
 import dataclasses
 
 import pytest

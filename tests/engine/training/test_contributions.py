@@ -1,5 +1,3 @@
-"""The direct contributions of a model's parts to the right symbol's logit, as a snapshot has them."""
-
 from typing import Any
 
 import numpy as np
@@ -131,7 +129,7 @@ def test_in_low_precision_they_add_up_roughly(dtype: str) -> None:
 
 @pytest.mark.parametrize("settings", [{}, {"norm": "post", "family": "encoder_decoder"}, {"skips": False}], ids=str)
 def test_they_are_computed_without_a_look_at_any_value(settings: dict[str, Any]) -> None:
-    """On the device ``meta`` there are no values: what waited for one, as nothing in a recorded CUDA graph may, would fail."""
+    """The device ``meta`` has no values: code that waited for one, as nothing in a recorded CUDA graph may, would fail."""
     model, batch = shaken(**settings)
     cache: ActivationCache = {}
     with torch.no_grad():

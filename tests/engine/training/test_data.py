@@ -1,5 +1,3 @@
-"""Tasks against their rules; what is held out; how each family is asked; where tokens stand; pre-training on related sequences."""
-
 import itertools
 import math
 from collections import Counter
@@ -28,7 +26,7 @@ from engine.training.train import begin, train
 
 SAMPLE = [3, 1, 4]
 READ = {"content_offset": [3, 1, 14]}
-"""Worked samples in tokens, where a token is more than a symbol."""
+"""Worked samples in tokens, if a token is more than a symbol."""
 EVERY_FRAMING = [(task, family) for task, row in TASKS.items() for family in row.architectures]
 
 
@@ -42,7 +40,7 @@ def read_token(token: str, config: RunConfig) -> int:
 
 
 def assert_same_batches(config: RunConfig, counts: Sequence[int]) -> None:
-    """Batches drawn so many at once are those drawn one by one, and begin at the same states of the generator."""
+    """Check that batches drawn so many at once are those drawn one by one, and begin at the same states of the generator."""
     one_by_one, together = Data(config), Data(config)
     for count in counts:
         for state, batch in together.training_batches(count):

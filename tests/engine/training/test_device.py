@@ -1,4 +1,4 @@
-"""Devices that this machine need not have, by stand-ins for torch's facts: the choice, its note, the random state."""
+"""Devices that this machine need not have, by stand-ins for torch's facts."""
 
 import re
 from collections.abc import Callable
@@ -117,7 +117,7 @@ def test_a_worker_tells_the_free_memory_of_the_gpu_that_it_owns(found: Found, mo
 
 @pytest.mark.parametrize("kind", ["cuda", "mps", "cpu"])
 def test_a_state_of_another_device_is_taken_over_as_far_as_it_goes(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where a data folder is moved to a machine without a GPU, or to one with another."""
+    """As if a data folder was moved to a machine without a GPU, or to one with another."""
     written = list[str]()
     for name in ("cuda", "mps"):
         monkeypatch.setattr(getattr(torch, name), "get_rng_state", lambda *device: torch.zeros(1))

@@ -23,11 +23,11 @@ SMALL = {
 """Bounds within those of the settings, so that three steps take milliseconds."""
 FIXED = {"steps": 3, "device": "cpu"}
 CHANGED = 6
-"""At most so many settings differ from their defaults, so that most configs break no rule."""
+"""So many settings may differ from their defaults: most configs then break no rule."""
 
 
 def values_of(row: Setting) -> st.SearchStrategy[Any]:
-    """Allowed values of one setting, small ones where size costs time."""
+    """Allowed values of one setting, small ones if size costs time."""
     low, high = SMALL.get(row.name, (row.minimum, row.maximum))
     drawn: st.SearchStrategy[Any]
     if row.kind == "choice":

@@ -1,5 +1,4 @@
-"""A forked worker has all that a run may need beside its numbers: no first run imports a module, reads the code or starts git. What it
-shares with the others has the room that a host sets aside."""
+"""A forked worker has all that a run may need beside its numbers: no first run imports a module, reads the code or starts git."""
 
 import subprocess
 import sys

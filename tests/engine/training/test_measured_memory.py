@@ -1,5 +1,3 @@
-"""Measured memory against sums done by hand, the optimizers' own state, and the profiler's allocator events."""
-
 from typing import Any
 
 import pytest
@@ -22,7 +20,7 @@ def ready(**settings: Any) -> tuple[RunConfig, nn.Module, Batch]:
 
 
 def test_saved_tensors_of_a_small_network_by_hand_and_none_without_gradient() -> None:
-    """Linear keeps its input, tanh its output, which the next Linear shares; what was there before does not count."""
+    """Linear keeps its input, tanh its output, which the next Linear shares; earlier tensors do not count."""
     first, second, x = nn.Linear(8, 16), nn.Linear(16, 4), torch.randn(5, 8)
     network = nn.Sequential(first, nn.Tanh(), second)
     _, saved, _ = saved_for_backward(network, lambda: network(x).sum())

@@ -1,5 +1,3 @@
-"""The speed of this machine's devices, with a stand-in for the training on an accelerator, and the fit."""
-
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -20,12 +18,12 @@ pytestmark = pytest.mark.usefixtures("own_data_folder")
 GRU = BaselineSpeed("gru", step=2e-4, layer=3e-5, number=1e-11, flop=1e-13)
 GPU = Speed(1e-4, 2e13, tuple(replace(GRU, family=family) for family in BASELINES))
 BUFFER, CAPTURE = 16, 3.0
-"""The steps that the stand-in takes at once, and the seconds of the first of them."""
+"""Steps that the stand-in takes at once, and the seconds of the first of them."""
 
 
 def stand_in(config: RunConfig, record: object) -> Iterator[Progress]:
-    """A run on a device of a known speed: the steps are taken in buffers, and the first buffer takes long. On the CPU each step takes some
-    of the thread's time."""
+    """A run on a device of a known speed: the steps are taken in buffers, and the first buffer takes long. On the CPU each step
+    takes some of the thread's time."""
     told, length = predict(config), shapes(config).length
     each = GPU.seconds_on(config, told.flops_per_step, config.batch_size, length)
     for first in range(1, config.steps + 1, BUFFER):

@@ -1,5 +1,5 @@
-"""Captured steps give the events of single ones: same numbers, same failure, also when paused, saved and resumed in between. A stand-in
-on the CPU takes the place of a GPU's recorder."""
+"""Captured steps give the events of single ones, also when paused, saved and resumed in between. A stand-in on the CPU takes the
+place of a GPU's recorder."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -41,8 +41,8 @@ WAITS = ("aten._local_scalar_dense.default", "aten.equal.default", "aten.nonzero
 
 
 class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Notes the operations of some work with the very tensors that they read and give, as a CUDA graph does. What they change is left
-    as it is, and nothing can be read from the tensors that they make."""
+    """Records the operations of some work with the very tensors that they read and return, as a CUDA graph does. Changes of tensors
+    are undone, and nothing can be read from new tensors."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -125,8 +125,8 @@ def events_of(config: RunConfig, state: TrainingState | None = None) -> list[Eve
 
 
 def assert_alike(one: list[Event], other: list[Event]) -> None:
-    """The same events, their numbers close, their arrays too: Adam also moves weights whose gradient is rounding, as of a bias that
-    softmax takes out."""
+    """Check for the same events, with close numbers and arrays: Adam also moves weights whose gradient is rounding, as of a bias
+    that softmax cancels."""
     assert [type(event) for event in one] == [type(event) for event in other]
     for a, b in zip(one, other, strict=True):
         if isinstance(a, Progress) and isinstance(b, Progress):
@@ -252,7 +252,7 @@ def live_run(
 
 
 def computing(run: LiveRun, after: int) -> list[Event]:
-    """Train a run past a step, and until a device computes further ones; its events so far."""
+    """Train a run past a step, and until a device computes further ones; return its events so far."""
     events = list[Event]()
     while run.step < after:
         run.advance()

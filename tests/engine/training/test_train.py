@@ -1,5 +1,3 @@
-"""train(config): what it learns, that looking changes nothing, that runs do not disturb one another, how it fails."""
-
 import math
 
 import numpy as np
@@ -68,7 +66,7 @@ def test_a_missing_mask_is_found_out_by_the_first_half() -> None:
 
 
 def test_a_softmax_over_the_queries_is_found_out_by_what_the_model_writes() -> None:
-    """karpathy/minGPT issue 132: the loss is low on both sides, and what the model writes is poor."""
+    """karpathy/minGPT issue 132: the loss is low on both sides, and the model writes poorly."""
     config = parse({"task": "copy", "softmax_axis": "query", "attention_impl": "materialised"})
     events = list(train(config))
     assert events[-1].metrics["second_half_accuracy"] >= 0.99

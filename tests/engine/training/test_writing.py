@@ -1,5 +1,3 @@
-"""Answers written token by token have the numbers of whole passes, and time for others between; text is drawn as it must be."""
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

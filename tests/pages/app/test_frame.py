@@ -1,5 +1,3 @@
-"""Pages of the app, fragments of a page, and presses that a script tells."""
-
 import re
 from pathlib import Path
 
@@ -83,7 +81,8 @@ def test_every_fragment_of_the_app_is_made_so() -> None:
 
 
 def test_no_page_stops_its_script_early() -> None:
-    """``st.stop`` would keep the fragments of the script run before: one that is asked to run again then draws at a place that is gone."""
+    """``st.stop`` would keep the fragments of the script run before: one that is asked to run again then draws at a position that
+    does not exist any more."""
     stopping = [file.name for file in FOLDER.rglob("*.py") if re.search(r"\bst\.stop\b", file.read_text("utf-8"))]
     assert stopping == []
 

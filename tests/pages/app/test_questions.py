@@ -1,5 +1,3 @@
-"""What workers answered is remembered for all sessions, and each session has its own."""
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager

@@ -1,5 +1,3 @@
-"""The data folder is one server's; and the log at the start: limits, a server that is open to others without saying so."""
-
 import os
 import signal
 import subprocess

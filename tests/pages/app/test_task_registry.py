@@ -1,5 +1,3 @@
-"""The works of a server process: one of a session at a time, the same one once for all, the old ones forgotten."""
-
 from threading import Event
 
 import pytest

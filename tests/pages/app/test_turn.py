@@ -1,5 +1,3 @@
-"""Script runs without a pause wait where others are there, and nobody waits alone; only a few are done at the same time."""
-
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle
@@ -13,7 +11,7 @@ from pages.parts.app import turn
 
 
 def most_together(computing: Sequence[float]) -> int:
-    """The most script runs inside a turn at the same time, where each computes for so many seconds there."""
+    """The most script runs inside a turn at the same time, if each computes for so many seconds there."""
     inside, most, lock = 0, 0, Lock()
 
     def script_run(seconds: float) -> None:
@@ -59,7 +57,7 @@ def test_script_runs_cost_more_where_more_visitors_are_here_and_where_one_visito
 def test_those_of_one_visitor_that_get_their_answers_together_go_on_at_the_visitors_pace(monkeypatch: Any) -> None:
     number, now, began, of_thread = 20, [0.0], list[float](), local()
     computes = 2.0 / turn.price(30, 1)
-    """Seconds, so many that each stretch of computing takes two of the budget's where few are under way."""
+    """Seconds, so many that each stretch of computing takes two of the budget's if few are under way."""
 
     def thread_time() -> float:
         of_thread.time = getattr(of_thread, "time", 0.0) + computes

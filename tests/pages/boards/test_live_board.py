@@ -1,5 +1,3 @@
-"""The board as a page calls it. What it draws is tested in a browser."""
-
 from typing import Any, get_args
 
 from streamlit.testing.v1 import AppTest

@@ -1,5 +1,3 @@
-"""What the board is told of a run: nothing skipped, nothing twice, no extreme lost, no value far off."""
-
 import base64
 import json
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""The pages' scripts are as the formatter, the linter and the type checker want them, pass their tests, and compute as the engine does."""
-
 import json
 import os
 import subprocess
@@ -24,7 +22,7 @@ TESTS = f"fmt --check --no-config --no-semicolons --line-width 120 {SCRIPTS}"
 
 
 def deno(folder: Path, *arguments: str) -> str:
-    """What deno writes; its cache lies in the folder."""
+    """The output of deno, with its cache in the folder."""
     own = {"DENO_DIR": str(folder), "DENO_NO_UPDATE_CHECK": "1", "NO_COLOR": "1"}
     command = [find_deno_bin(), *arguments]
     done = subprocess.run(command, cwd=ROOT / "pages", env=os.environ | own, capture_output=True, text=True)

@@ -1,5 +1,3 @@
-"""An experiment's figures: what they show and what they say."""
-
 from typing import Any
 from xml.etree import ElementTree
 

@@ -1,5 +1,3 @@
-"""The key figure of every issue: every word has room, and none is markup."""
-
 import re
 
 import plotly.graph_objects as go
@@ -29,13 +27,13 @@ def test_names_take_two_lines(issue: Issue) -> None:
 
 
 def numbers(drawn: go.Figure, of: str) -> dict[float, tuple[str, float]]:
-    """By the place of each number of a trace: its words, and the place across at which it begins."""
+    """By the position of each number of a trace: its words, and the position across at which it begins."""
     trace = next(trace for trace in drawn.data if trace.uid == of)
     return {round(y, 6): (text.strip(), x) for x, y, text in zip(trace.x, trace.y, trace.text, strict=True)}
 
 
 def bars(drawn: go.Figure, stored: str = "") -> dict[float, float]:
-    """By the middle of each mean's bar: its place across."""
+    """By the middle of each mean's bar: its position across."""
     found = [trace for trace in drawn.data if trace.uid.startswith(f"{stored}mean-") and trace.x]
     return {round(sum(trace.y) / 2, 6): trace.x[0] for trace in found}
 

@@ -1,5 +1,3 @@
-"""Lines over x: told apart by colour, dash, mark and the name at their end."""
-
 import itertools
 
 import pytest

@@ -1,5 +1,3 @@
-"""A design on the encodings page by its widgets and words: parts, link, run against built-in encodings, guide."""
-
 import re
 from pathlib import Path
 from typing import Any
@@ -157,7 +155,7 @@ def test_a_design_has_only_the_numbers_that_matter() -> None:
 CASES = tables_beside(__file__)
 
 DESIGNS = CASES["designs"]
-"""Ten designs with every feature, read-out and place: features, read-out, place, and what is learned."""
+"""Ten designs with every feature, read-out and place: features, read-out, place, and the learned parts."""
 
 
 @pytest.fixture(scope="module")

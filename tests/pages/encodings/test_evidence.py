@@ -1,5 +1,3 @@
-"""The recommendation of the encodings page and the table behind it: words, colours, links, costs."""
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""A student's hand-in, the teacher's sheet and the hand-out."""
-
 import re
 from dataclasses import replace
 from functools import partial

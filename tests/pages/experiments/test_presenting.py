@@ -1,5 +1,3 @@
-"""What each press makes of a lesson, as a table: the state before, the key, the state after, and what else is to be done."""
-
 from dataclasses import replace
 
 import pytest

@@ -1,5 +1,3 @@
-"""What is said of a guess once the answer is known."""
-
 import pytest
 
 from engine.experiments.question import ANSWERS, Direction, Question

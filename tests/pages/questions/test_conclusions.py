@@ -1,6 +1,3 @@
-"""What was found, in words: every statement says what the evidence says. That the findings are those of its numbers is tested beside
-:mod:`engine.experiments.answer`."""
-
 import re
 from dataclasses import replace
 

@@ -1,5 +1,3 @@
-"""The page of questions by its widgets and words: map, link, guess, answer, experiment, evidence."""
-
 import csv
 import io
 import json
@@ -45,7 +43,7 @@ MASK, HEADS = ISSUES["missing-mask"], ISSUES["heads"]
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch, own_data_folder: object) -> ScriptedPool:
-    """A pool whose runs end when the test says so, all with the same number. No other test follows what is left running."""
+    """A pool whose runs end when the test says so, all with the same number. No other test follows a run that is left."""
     pool = ScriptedPool(lambda config: 0.5, at_once=False)
     monkeypatch.setattr(server, "pool", lambda: pool)
     monkeypatch.setattr(experiments, "SHARED", SharedTrials())
@@ -53,7 +51,7 @@ def slow(monkeypatch: pytest.MonkeyPatch, own_data_folder: object) -> ScriptedPo
 
 
 def unlinked(app: AppTest) -> str:
-    """What a page says, without its links to the glossary."""
+    """The words of a page, without its links to the glossary."""
     return re.sub(r"\[([^\[\]]+)\]\(glossary\?term=[\w-]+\)", r"\1", said(app))
 
 
@@ -63,7 +61,7 @@ def links(app: AppTest) -> dict[str, str]:
 
 
 def veiled(app: AppTest) -> dict[str, bool]:
-    """Of each tile on the map in the registry's order, whether its figure is veiled."""
+    """True for each tile on the map, in the registry's order, whose figure is veiled."""
     order = [link.proto.query_string.removeprefix("issue=") for link in app.get("page_link") if link.proto.query_string]
     drawn = [box.value for box in app.get("html") if 'class="thumbnail"' in box.value]
     by_slug = dict(
@@ -121,7 +119,6 @@ def one_browser(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def finish(pool: ScriptedPool, experiment: ExperimentRun) -> None:
-    """Let every trial of an experiment end."""
     for place in range(experiment.total):
         until(lambda number=place: len(pool.submitted) > number)
         pool.finish(pool.submitted[place])

@@ -1,5 +1,3 @@
-"""What a board asks for beside its stream: a run's exact numbers, an untrained model, a typed sequence; or why there is none."""
-
 import asyncio
 import json
 import threading
@@ -78,7 +76,7 @@ def test_an_exact_array_counts_as_a_stream(run: ScriptedRun) -> None:
 
 
 class Watched(EventLog):
-    """Events that note how often and by how many threads at once their steps are read."""
+    """Events that count the readings of their steps, and the threads that read at once."""
 
     times = inside = most = 0
 

@@ -1,5 +1,5 @@
-"""Who lets the server wait: half requests, answers that nobody reads, tabs without number; alone, and against a real server that has few
-descriptors."""
+"""Clients that let the server wait: half requests, answers that nobody reads, tabs without number; alone, and against a real server
+that has few descriptors."""
 
 import asyncio
 import socket
@@ -43,8 +43,6 @@ class Cycle:
 
 @dataclass(eq=False)
 class Connection:
-    """As uvicorn's."""
-
     host: str = "203.0.113.5"
     cycle: Cycle | None = None
     transport: Transport | None = field(default_factory=Transport)
@@ -185,8 +183,7 @@ def test_half_sent_requests_beyond_all_descriptors_leave_room_for_others_and_end
     assert (tmp_path / "log.txt").read_text().count(NO_RESOURCE) <= 1
 
 
-OF_A_TAB = 4
-"""Descriptors of an open tab."""
+OF_A_TAB = 4  # descriptors of an open tab
 UPGRADE = {
     "Connection": "Upgrade",
     "Upgrade": "websocket",
@@ -196,7 +193,7 @@ UPGRADE = {
 
 
 async def tab(http: aiohttp.ClientSession, address: str) -> aiohttp.ClientResponse:
-    """The answer to the handshake with which a tab begins; 101 where it is let in, and stays open."""
+    """The answer to the handshake with which a tab begins; 101 if it is let in, and stays open."""
     return await http.get(f"{address}_stcore/stream", headers=UPGRADE)
 
 

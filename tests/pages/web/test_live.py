@@ -1,5 +1,3 @@
-"""The live-event route: a run's events as a stream, for whom, in which words, and how long."""
-
 import asyncio
 import itertools
 import json
@@ -164,8 +162,6 @@ def test_silence_is_broken_by_comments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Counted:
-    """Lets so many streams in at once."""
-
     def __init__(self, most: int) -> None:
         self.most, self.inside, self.came = most, 0, list[Visitor]()
 
@@ -287,7 +283,7 @@ def short_run() -> ScriptedRun:
 
 
 def told(messages: Messages, heard: Progress_ = COME) -> Iterator[Message]:
-    """All that somebody hears who knows so much, up to now."""
+    """All messages up to now to a listener who knows so much."""
     while heard != messages.now:
         message = messages.made(heard) or messages.make(heard)
         yield message

@@ -1,5 +1,3 @@
-"""What stands around every route: who asks, behind a proxy too; the visitor's cookie; which websites may open a websocket; the headers."""
-
 from collections.abc import Callable, Iterator
 from typing import Any
 from unittest.mock import Mock
@@ -28,7 +26,7 @@ LetsIn, Configure = Callable[..., bool], Callable[[str, Any], None]
 
 
 def around(*routes: Any) -> Starlette:
-    """Routes inside of the app's own middleware, as it is configured now."""
+    """Routes inside of the app's middleware, as it is configured now."""
     made = serving(find=lambda _: None, start=list, stop=list, health=dict, ask=lambda *_: None)
     return Starlette(routes=routes, middleware=made["middleware"])
 
@@ -41,7 +39,7 @@ async def page(request: Request) -> HTMLResponse:
 
 
 def proxied() -> ProxyHeadersMiddleware:
-    """A page and a websocket that tell who asks, inside of uvicorn's own middleware too, as on the server."""
+    """A page and a websocket that tell who asks, inside of uvicorn's middleware too, as on the server."""
 
     async def socket(websocket: WebSocket) -> None:
         await websocket.accept()
@@ -180,8 +178,8 @@ def configure() -> Iterator[Configure]:
 
 @pytest.fixture
 def lets_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[LetsIn]:
-    """Whether a handshake with these headers gets through the app's middleware and Streamlit's own endpoint, which then does not want to
-    find out the address of this machine."""
+    """True if a handshake with these headers gets through the app's middleware and Streamlit's endpoint, which then does not look
+    up the address of this machine."""
     asked: list[str] = []
     for name in ("get_external_ip", "get_internal_ip"):
         monkeypatch.setattr(net_util, name, lambda name=name: asked.append(name))

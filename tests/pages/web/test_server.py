@@ -1,5 +1,3 @@
-"""The app on a real server: whom it lets in, that it asks nothing of the internet, and how it ends."""
-
 import json
 import re
 import shlex
@@ -49,7 +47,7 @@ def test_the_deploy_line_lets_in_who_comes_by_the_hosts_name_and_nobody_else(tmp
 
 
 async def train(address: str) -> dict[str, Any]:
-    """The last message of a short run's event stream, which is told from its beginning to its end."""
+    """The last message of a short run's event stream, read from its beginning to its end."""
     async with visitor() as me, opened(me, address, "lab", "steps=2") as tab:
         await tab.press("Train")
         run = (await tab.until_ended()).run

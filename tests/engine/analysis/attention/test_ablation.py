@@ -1,5 +1,3 @@
-"""A model without a part computes what a computation by hand without it computes, and the model itself stays as it is."""
-
 from copy import deepcopy
 from typing import Any
 

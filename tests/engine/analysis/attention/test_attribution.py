@@ -1,5 +1,3 @@
-"""Following an answer through the stack: the layer, the head, what it reads, what had been read before, and the sentence."""
-
 import math
 from collections.abc import Collection
 from dataclasses import replace
@@ -37,7 +35,7 @@ def snapshot(
     **more: Any,
 ) -> Snapshot:
     """A snapshot whose last position is asked. ``right``: the probability of its right symbol before each layer and after the last;
-    ``heads``: what heads add, by layer and head; ``reads``: the key that a head reads with .9, by layer, head and query."""
+    ``heads``: the additions of heads, by layer and head; ``reads``: the key that a head reads with .9, by layer, head and query."""
     layers = len(right) - 1
     patterns = np.tile(spread(), (layers, n_heads, 1, 1))
     for (layer, head, query), key in reads.items():
@@ -113,7 +111,7 @@ def test_hop_after_hop_is_told_from_the_layer_of_the_answer_downwards() -> None:
 
 
 def test_only_the_links_that_the_answer_needs_are_named() -> None:
-    """As in a model of one hop whose layers 4 and 6 both read the symbol after an earlier place of their own."""
+    """As in a model of one hop whose layers 4 and 6 both read the symbol after an earlier occurrence of theirs."""
     reads = {(2, 0, 4): 2, (1, 0, 2): 0, (0, 1, 2): 1, (0, 1, 0): 0}
     look = snapshot([0.1, 0.1, 0.25, 0.9], {(2, 0): 4.0, (2, 1): 0.5}, reads, mlp={2: 9.5})
     assert "There head 1 of layer 2 had read the first symbol" in path_in(look).sentence, "by what is read alone"

@@ -1,5 +1,3 @@
-"""Every classic fault is caught by its test, and the steps of one query, put together, are the model's own numbers."""
-
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""A head taken away: the answers that are lost, here and elsewhere, and whether another head takes over."""
-
 import numpy as np
 import pytest
 import torch
@@ -21,7 +19,7 @@ SHORT = {"n_layers": 2, "n_heads": 4, "seq_len": 6}
 
 
 def answers(config: RunConfig, off: list[Part], rows: slice) -> np.ndarray:
-    """Which answers are right with some heads' outputs multiplied by zero, [sequence, asked]."""
+    """True for answers that are right with some heads' outputs multiplied by zero, [sequence, asked]."""
     model, batch = model_of(ModelRequest(config)), held_out(config).rows(rows)
     region = next(iter(batch.regions.values()))
     gates = torch.ones(len(attentions(model)), config.n_heads)

@@ -1,5 +1,3 @@
-"""Kinds of heads on patterns that are known, and what happens without a head, hotter or colder."""
-
 from dataclasses import replace
 
 import numpy as np
@@ -120,7 +118,7 @@ def test_temperature_flattens_and_sharpens_and_leaves_the_model_as_it_was() -> N
 
 
 def test_an_answer_does_not_depend_on_what_was_asked_before() -> None:
-    """Comparing scores sets the weights of an additive score in a model of its own, not in the one that all questions share."""
+    """Comparing scores sets the weights of an additive score in a copy, not in the model that all questions share."""
     changes = (("attention_score", "additive"), ("attention_impl", "materialised"))
     shared = model_of(replace(MODEL, changes=changes))
     before = run_with_cache(shared, held_out(MODEL.config))[0]

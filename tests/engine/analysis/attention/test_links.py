@@ -1,5 +1,3 @@
-"""The links that answers need, on the trained model of one hop that the app ships, and the losses behind them."""
-
 import numpy as np
 import pytest
 import torch
@@ -43,7 +41,7 @@ def test_of_one_hop_both_heads_are_named_and_only_where_the_answer_is_lost_witho
 
 
 def _right(request: ModelRequest, off: list[Part], rows: slice = slice(1)) -> np.ndarray:
-    """Whether the answers to some sequences are right with some heads multiplied by zero, [sequence, position]."""
+    """True for answers to some sequences that are right with some heads multiplied by zero, [sequence, position]."""
     model, batch = model_of(request), held_out(request.config).rows(rows)
     gates = torch.ones(len(attentions(model)), request.config.n_heads)
     for part in off:

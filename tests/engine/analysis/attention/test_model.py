@@ -1,5 +1,3 @@
-"""The model of a question is the run's own, also trained again; a typed sequence is framed, checked and read; the look before training."""
-
 import itertools
 from pathlib import Path
 

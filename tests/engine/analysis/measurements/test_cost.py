@@ -1,5 +1,3 @@
-"""Bytes, times, collapse of the tokens, first gradients: against cases whose answer is known; the trained model is left as it was."""
-
 from itertools import combinations
 from pkgutil import resolve_name
 from typing import Any
@@ -122,7 +120,7 @@ def test_the_machine_is_named_and_an_accelerator_that_is_not_there_is_refused() 
 
 @pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch without oneDNN")
 def test_an_lstm_layer_is_one_call_for_a_whole_sequence_and_a_gru_many_for_each_token() -> None:
-    """What the page Cost says of the two lines."""
+    """As the page Cost says of the two lines."""
 
     def calls(kind: str, length: int) -> tuple[int, int]:
         config, inputs = PLAN.config(kind, 64), torch.zeros(1, length, dtype=torch.long)

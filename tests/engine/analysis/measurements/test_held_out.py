@@ -1,5 +1,3 @@
-"""Held-out sequences of other kinds, the position probe, neighbours' cosine and a table's structure, where the answer is known."""
-
 import random
 from pathlib import Path
 from typing import Any

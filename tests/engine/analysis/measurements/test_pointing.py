@@ -1,5 +1,3 @@
-"""Explanations on models whose right explanation is known beforehand, and heads of which it is known that they matter."""
-
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
@@ -46,7 +44,7 @@ def test_rollout_is_half_attention_half_identity_and_finds_what_was_fetched_on_t
 
 
 def test_gradient_times_input_sums_to_the_answer_of_a_linear_model() -> None:
-    """Without attention's content (uniform patterns), norm, MLP or bias the answer is linear in what is read."""
+    """Without attention's content (uniform patterns), norm, MLP or bias the answer is linear in the input."""
     given = trained(norm="none", mlp=False)
     for name, parameter in given.model.named_parameters():
         if name.endswith("bias") or ".attention.q." in name or ".attention.k." in name:

@@ -1,5 +1,3 @@
-"""The weight on the first token, on models whose weights are known beforehand."""
-
 from typing import Any
 
 import pytest

@@ -1,5 +1,3 @@
-"""What a worker answers about a trained language model: on a small text of one's own, with the weights of a short run."""
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -23,7 +21,7 @@ CLAUSES = ("the cat sat on the mat", "a dog ran to the gate", "the old king slep
 TEXT = "".join(f"{CLAUSES[n * n % 7 % 4]}, {CLAUSES[n % 3]}.\n" for n in range(120))
 
 Ran = tuple[RunConfig, str, Finished, list[Snapshot]]
-"""A short run: its config, its weights, its end, its looks."""
+"""A short run: its config, its weights, its end, its snapshots."""
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +132,7 @@ def test_looks_write_on_from_held_out_text_and_get_better(run: Ran) -> None:
     assert looks[0].prompt in held_out.replace("\ufffd", "")
 
     def share(look: Snapshot) -> float:
-        """Of the written pairs of neighbours, how many the text has."""
+        """The share of the written pairs of neighbours that the text has."""
         parts, whole = pieces(look.written.strip(), "words"), pieces(TEXT, "words")
         there = set(pairwise(whole))
         return float(np.mean([pair in there for pair in pairwise(parts)]))

@@ -1,5 +1,3 @@
-"""An issue as it is read from its files; what holds for every documented issue; what the comparisons of single ones rest on."""
-
 import itertools
 import re
 from collections import Counter
@@ -32,6 +30,7 @@ from engine.training.train import train
 EVERY = pytest.mark.parametrize("issue", ISSUES.values(), ids=list(ISSUES))
 MOST_WORDS = 60
 MOST_RIGHT = 0.6
+# measurement by its number
 MEASURED = {
     "decorrelated_accuracy": "decorrelated", "unchanged_by_content": "shuffle_meters", "unchanged_by_positions": "shuffle_meters",
     OFTEN: "accuracy_by_position", RARELY: "accuracy_by_position", "table_structure": "table_structure",
@@ -39,7 +38,6 @@ MEASURED = {
     "first_token_weight": "attention_sinks", "even_first_weight": "attention_sinks", "right_when_asked": "attention_sinks",
     "first_token_weight_asked": "attention_sinks",
 }  # fmt: skip
-"""The measurement by a number that it gives."""
 
 
 @EVERY
@@ -94,7 +92,7 @@ def test_claims_ask_for_numbers_that_their_arms_give_and_are_paired_by_seed(issu
 
 
 def gives_the_number(issue: Issue, name: str, metric: str) -> None:
-    """Whether an arm is tested at the length that a number names, and measured by what gives it."""
+    """Check that an arm is tested at the length that a number names, and has the measurement that gives it."""
     arm = issue.arm(name)
     config = issue.config(arm)
     if metric.startswith("position_probe."):

@@ -1,5 +1,3 @@
-"""Experiments over a real pool with a torch-free training; trials that are trained once for several, or used again."""
-
 import json
 import os
 import signal
@@ -371,7 +369,7 @@ def test_a_run_that_cannot_be_deleted_costs_the_experiment_nothing(
 def test_an_experiment_is_told_of_the_end_of_a_trial_and_looks_at_none_while_it_trains(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Its thread shares the interpreter with every page: thirty experiments that look again and again would delay all of them."""
+    """Its thread shares the interpreter with every page: thirty experiments that poll again and again would delay all of them."""
     looked, asked = list[str](), Run.live.fget
     monkeypatch.setattr(Run, "live", property(lambda run: looked.append(current_thread().name) or asked(run)))
     scripted = ScriptedPool(lambda config: 0.5, at_once=False)

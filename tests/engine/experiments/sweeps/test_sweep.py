@@ -1,5 +1,3 @@
-"""A sweep over a machine whose laws are known: in which order, how far, and what it finds."""
-
 from typing import Any, cast
 
 import pytest

@@ -1,4 +1,4 @@
-"""A pool on a real Dask cluster on loopback, with TLS and the torch-free training: what works here works there."""
+"""A pool on a real Dask cluster on loopback, with TLS and the torch-free training."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,7 +33,7 @@ def pool_on(cluster: LoopbackCluster, folder: Path) -> Iterator[Pool]:
 
 
 def until_places(pool: Pool, number: int) -> None:
-    """Until so many places of the cluster are ready to train, and no other process is there."""
+    """Wait until so many slots of the cluster are ready to train, and no other process is there."""
 
     def there() -> bool:
         workers = [worker for worker in pool.health().workers if worker.role == "runs"]
@@ -114,7 +114,7 @@ def test_a_run_ends_there_when_its_app_is_gone(cluster: LoopbackCluster, tmp_pat
 def test_a_run_of_a_killed_worker_goes_on_at_another_one(
     saved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From where it was last saved, where it was, else from its beginning: its curve has each step once."""
+    """From its last save, if there was one, else from its beginning: its curve has each step once."""
     with loopback_cluster(tmp_path, workers=2) as cluster, pool_on(cluster, tmp_path / "runs") as pool:
         run = long_run(pool)
         if saved:  # a run that stands still is saved; then it goes on

@@ -1,5 +1,3 @@
-"""A task on a Dask worker, without Dask: what it tells, in order and once."""
-
 import asyncio
 from queue import SimpleQueue
 from types import SimpleNamespace

@@ -1,5 +1,3 @@
-"""Child processes: their messages, and the environment that they are given. How they start and end is tested beside the fork server."""
-
 import json
 from collections.abc import Sequence
 from typing import Any, BinaryIO
@@ -22,8 +20,6 @@ def read(stream: BinaryIO) -> Any:
 
 
 class Child:
-    """A child, and its messages."""
-
     def __init__(self, command: Sequence[str], *, begin: bool = True) -> None:
         self.messages: list[Any] = []
         self.ends = 0

@@ -1,6 +1,3 @@
-"""The start of processes: forked children are ready at once, have nothing of each other, and outlive the fork server; spawned ones
-are the same to whoever uses them."""
-
 import os
 import resource
 import signal
@@ -35,7 +32,7 @@ forks = pytest.mark.skipif(not FORKS, reason="nothing is forked here")
 
 
 def told(*arguments: str) -> tuple[Child, dict[str, Any]]:
-    """A child that goes on, and what it has said of itself."""
+    """A child that goes on, and its report about itself."""
     child = Child([*COMMAND, *arguments])
     until(lambda: bool(child.messages))
     return child, child.messages[0]

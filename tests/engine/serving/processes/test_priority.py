@@ -1,5 +1,3 @@
-"""The priority of processes that compute: how far they give way, and the most by which a host lets them."""
-
 import sys
 
 import psutil

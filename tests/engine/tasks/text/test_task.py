@@ -1,5 +1,3 @@
-"""The text tasks: what their settings refuse, and windows and splits of a small text, checked against slices of that text."""
-
 import math
 import random
 import re
@@ -142,7 +140,7 @@ def test_a_vocabulary_that_lacks_too_many_tokens_is_refused_with_the_size_that_i
 
 
 def refusal(config: RunConfig) -> str:
-    """Why the windows of both sides cannot be drawn; empty where they can."""
+    """The reason why the windows of both sides cannot be drawn; empty if they can."""
     try:
         Data(config).training_batch()
         Data(config).validation_batch()

@@ -1,5 +1,3 @@
-"""Text: characters and words, the plays, texts of one's own; Kneser-Ney against its definition and what probabilities must be."""
-
 import hashlib
 import unicodedata
 from collections import Counter
