@@ -14,8 +14,8 @@ from distributed import Security
 
 from tests.serving import ROOT, free_port, sign_of
 
+# the first statement of a worker whose fork server is to import nothing
 LIGHT = "from engine.serving.processes import forked; forked.WARM = ()"
-"""The first statement of a worker whose fork server is to import nothing."""
 
 
 @dataclass

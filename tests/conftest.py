@@ -23,8 +23,8 @@ os.environ["OMP_NUM_THREADS"] = "1"
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# the first files of a run of all tests, so that none of them is left for the end, when the other processes are idle
 LONGEST = ("test_checks", "browser", "engine/serving", "engine/cli", "pages/web", "tools")
-"""The first files of a run of all tests, so that none of them is left for the end, when the other processes are idle."""
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:

@@ -67,8 +67,8 @@ def test_every_script_and_part_of_the_pages_is_under_a_contract() -> None:
     assert sorted([*own, *" : ".join(shared).split(" : ")]) == sorted(scripts | parts)
 
 
+# a string that is the name of a module, or of a module and something in it; not of the encoding that a reader will write
 NAMED = re.compile(r'"(engine(?!\.encodings\.my_)(?:\.\w+)+):?(\w*)"')
-"""A string that is the name of a module, or of a module and something in it; not of the encoding that a reader will write."""
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 STRINGS = sorted({found for file in ROOT.glob("[ep]*/**/*.py") for found in NAMED.findall(file.read_text("utf-8"))})
 

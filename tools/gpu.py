@@ -56,16 +56,15 @@ MARKS = "<!-- gpu: written by python -m tools.gpu -->\n", "<!-- end of gpu -->\n
 TITLES = {"steps": "ms per step", "seeds": "through the pool", "losses": "losses"}
 SEEDS, REPEATS = 8, 3
 WARM_UP, BATCHES = 6, 16
+# by name, whether float32 products use TF32, and whether the forward pass is in bfloat16 by autocast, as nanoGPT trains
 PRECISIONS = {"fp32": (False, False), "TF32": (True, False), "bf16": (True, True)}
-"""By name, whether float32 products use TF32, and whether the forward pass is in bfloat16 by autocast, as nanoGPT trains."""
-SKIPPED = 50
-"""Steps at the start of a run that are not timed, or a quarter of a shorter run."""
+SKIPPED = 50  # steps at the start of a run that are not timed, or a quarter of a shorter run
+# of a run whose recording is timed, as a run of that size has: the fewest snapshots are the same for all
 LEAST_RECORDED = 600
-"""Of a run whose recording is timed, as a run of that size has: the fewest snapshots are the same for all."""
 TO_CHECK = "to look at"
+# the largest relative difference of two losses that needs no check: in float32, with bfloat16, and if the device draws random
+# numbers, which differ from those of the CPU
 CLOSE, CLOSE_IN_HALF, CLOSE_WHERE_DRAWN = 2e-3, 5e-2, 0.5
-"""The largest relative difference of two losses that needs no check: in float32, with bfloat16, and if the device draws random
-numbers, which differ from those of the CPU."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +84,8 @@ SIZES = (
     (Size(32, 16, 1), 1200), (Size(64, 64, 2), 800), (Size(128, 128, 4), 400), (Size(256, 256, 6, 8), 160),
     (Size(384, 256, 6, 6, 64), 100),
 )  # fmt: skip
+# the first sizes that are also timed on a CPU core and with a larger batch; the last ones that nanoGPT also compiles
 SMALL_SIZES, LARGE_SIZES = 3, 2
-"""The first sizes that are also timed on a CPU core and with a larger batch; the last ones that nanoGPT also compiles."""
 POOLED_SIZES = 2
 ONE, EIGHT = ("one seed (s)", "one seed (ms per step)"), ("eight seeds (s)", "eight seeds (ms per step)")
 
@@ -345,8 +344,7 @@ SETTINGS = (
     "pos_encoding=designed design_features=table",
 )
 Cases = dict[str, dict[str, object]]
-Losses = list[float] | str
-"""The loss of each step, or the reason why a run failed."""
+Losses = list[float] | str  # the loss of each step, or the reason why a run failed
 
 
 def cases() -> Cases:

@@ -6,8 +6,7 @@ from typing import NamedTuple
 from engine.experiments.experiment import Change, Claim
 from engine.experiments.report import Report, sides_of
 
-LOWEST, HIGHEST = 0.75, 0.97
-"""The accuracies between which the better model of a comparison should end."""
+LOWEST, HIGHEST = 0.75, 0.97  # the accuracies between which the better model of a comparison should end
 
 
 class Compared(NamedTuple):

@@ -27,6 +27,7 @@ from engine.training.train import prepare, train
 from tools import settings
 
 MEDIUM = {"task": "k_back", "seq_len": 128, "d_model": 64, "n_heads": 4, "n_layers": 2, "batch_size": 32, "steps": 3}
+# every encoding and family, and other causes of memory, from small to about a gigabyte
 CHANGES = (
     "family=encoder_decoder task=reverse",
     "attention_impl=materialised dropout=0.1",
@@ -48,7 +49,6 @@ CHANGES = (
     *(f"family={name} d_model=128 batch_size=64" for name in ("gru", "lstm", "cnn")),
     *(f"family={name} d_model=128 batch_size=512 seq_len=64" for name in ("gru", "lstm", "cnn")),
 )
-"""Every encoding and family, and other causes of memory, from small to about a gigabyte."""
 
 
 def train_all(flat: dict[str, Any], *measurements: str) -> None:

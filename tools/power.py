@@ -22,10 +22,9 @@ FAIR = FOLDER.parents[2] / "docs" / "fair.md"
 BEGIN, END = "<!-- power: written by python -m tools.power -->\n", "<!-- end of power -->\n"
 TIMES = (1.0, 1.25, 1.5, 2.0)  # the sizes of a true effect, as multiples of the smallest one that counts
 COLUMNS = {"found with 8 seeds": 8, "found with 16 seeds": 16}  # seeds by title
-HALF = 8
-"""Seeds of one arm that are compared with as many others of the same arm."""
+HALF = 8  # seeds of one arm that are compared with as many others of the same arm
+# draws of each claim at each size and number of seeds, and of each number of an arm against itself
 DRAWS, DRAWS_ALIKE = 100, 60
-"""Draws of each claim at each size and number of seeds, and of each number of an arm against itself."""
 
 
 @dataclass(frozen=True)

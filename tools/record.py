@@ -29,16 +29,15 @@ from tools import settings
 
 FOLDER = Path(engine.__file__).parent / "runs" / "recorded" / "reverse"
 TWO = "task=hops vocab_size=5 seq_len=16 pos_encoding=rope n_layers=2 n_heads=1 d_model=32 learning_rate=0.004"
+# A small model of two layers with one head each. With this seed all answers to the watched sequence come along the path of the
+# two: layer 1 marks the symbol that each follows, layer 2 reads by the marks.
 HOPS = parse(settings(f"{TWO} steps=300 seed=914"))
-"""A small model of two layers with one head each. With this seed all answers to the watched sequence come along the path of the
-two: layer 1 marks the symbol that each follows, layer 2 reads by the marks."""
+# the shown runs by their folders: one with the lab's first settings, and one of two layers
 SHOWN = {"reverse": RunConfig(), "hops": HOPS}
-"""The shown runs by their folders: one with the lab's first settings, and one of two layers."""
+# the folder of the run on words, and the file in it with the scores of the counting models
 WORDS, COUNTED = FOLDER.parent / "words", "counted.json"
-"""The folder of the run on words, and the file in it with the scores of the counting models."""
 Thin = Callable[[Generator[Event, str | None, None]], Iterator[Event]]
-EVERY = 10
-"""Steps from one snapshot to the next, a divisor of all steps: a player then moves at an even pace."""
+EVERY = 10  # steps from one snapshot to the next, a divisor of all steps: a player then moves at an even pace
 
 
 def record(config: RunConfig, thin: Thin, folder: Path, *, half: bool = False) -> None:

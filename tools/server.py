@@ -16,13 +16,13 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 BASELINE = {"step": 0.002, "layer": 0.0005, "number": 4e-8, "flop": 1e-11}
 BASELINES = [{"family": name, **BASELINE} for name in ("gru", "lstm", "cnn")]
+# the speed of a machine, which a server would otherwise measure at its first start, for five seconds of a core
 SPEED = {"cpu": {"overhead": 0.001, "rate": 5e10, "baselines": BASELINES}}
-"""The speed of a machine, which a server would otherwise measure at its first start, for five seconds of a core."""
+# every host is this machine: no request of a page reaches the internet
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * 127.0.0.1",
 )  # fmt: skip
-"""Every host is this machine: no request of a page reaches the internet."""
 
 
 @contextmanager

@@ -40,6 +40,7 @@ COMMANDS = {
         "run a documented issue as a controlled experiment and print what it finds", issue.add_arguments, issue.run
     ),
 }
+# sentences about commands and options of earlier versions, by command and option
 REMOVED = {
     ("cost", ""): "cost was removed; the page Cost measures it.",
     ("encodings", "--need"): "--need was removed; the page Encodings answers it.",
@@ -48,7 +49,6 @@ REMOVED = {
     ("issue", "--rates"): "--rates was removed; python -m tools.rates measures them.",
     ("issue", "--write"): "--write was removed; python -m tools.evidence writes the evidence.",
 }
-"""Sentences about commands and options of earlier versions, by command and option."""
 
 
 class OneLineParser(argparse.ArgumentParser):

@@ -29,11 +29,9 @@ from engine.serving.pool import Pool
 if TYPE_CHECKING:  # needs what requirements-cluster.txt names
     from engine.serving.cluster.cluster import DaskCluster
 
-JOIN_SECONDS = 30.0
-"""In which a worker of the cluster must be there."""
+JOIN_SECONDS = 30.0  # In which a worker of the cluster must be there
 WARM_SECONDS = 120.0
-STOP_SECONDS = 30.0
-"""Until the end of a run that was told to stop; the pool ends it by force sooner."""
+STOP_SECONDS = 30.0  # until the end of a run that was told to stop; the pool ends it by force sooner
 # the person who types a command decides about its cost, as on this machine
 WITHOUT_LIMITS = Limits(steps=2**60, memory=ByteSize(2**60), seconds=2.0**60)
 
@@ -87,7 +85,6 @@ def run_on(scheduler: str, config: RunConfig, record: RecordOptions) -> Iterator
 
 
 def events_of(run: Run) -> Iterator[Event]:
-    """The events of a run as they come, until it is over."""
     known, over = 0, False
     while not over:
         run.wait_for(known + 1, POLL_SECONDS)

@@ -107,7 +107,6 @@ def _finite(values: np.ndarray) -> object:
 
 
 def show(numbers: DepthNumbers, title: str) -> None:
-    """Print a row for each depth, and the sentences on the deepest one."""
     lengths = numbers["lengths"].tolist()
     columns = {
         "roll-out on\ntoken 0": numbers["roll_out"][:, 0],

@@ -1,5 +1,3 @@
-"""The settings of a run in their three parts: plain, of its task, of its encoding."""
-
 from pydantic import SerializeAsAny
 
 from engine.encodings import ENCODINGS
@@ -27,7 +25,6 @@ class ComposedConfig(BaseConfig):
 
     @property
     def causal(self) -> bool:
-        """True if a position sees only itself and earlier positions."""
         return self.architecture.causal
 
     def value(self, name: str) -> Value:

@@ -7,10 +7,10 @@ from engine.settings.errors import Problem
 from engine.settings.fields import Value, to_text
 
 VERSION = "1"  # of links; raise it when a setting changes its meaning
+# names that mail, courses and networks add to a link to follow its readers
 MARKS = re.compile(
     r"(utm|mtm|pk|hsa)_\w+|(fb|g|d|y|tw|tt)clid|[gw]braid|msclkid|igshid|mc_[ce]id|li_fat_id|_ga|_gl|_hsenc|_hsmi"
 )
-"""Names that mail, courses and networks add to a link to follow its readers."""
 
 
 def to_query(config: RunConfig) -> dict[str, str]:

@@ -16,11 +16,11 @@ from engine.settings.fields import Parameters, Setting, Value, from_text, settin
 from engine.settings.names import meant
 from engine.tasks import TASKS
 
+# by field that chooses a registry row: the field of the row's own settings, and their types by row name
 COMPOSED: dict[str, tuple[str, Mapping[str, type[Parameters]]]] = {
     "task": ("task_settings", {name: spec.settings for name, spec in TASKS.items()}),
     "pos_encoding": ("encoding_settings", {name: spec.settings for name, spec in ENCODINGS.items()}),
 }
-"""By field that chooses a registry row: the field of the row's own settings, and their types by row name."""
 CHOICES: dict[str, dict[str, str]] = {
     "task": {name: row.label for name, row in TASKS.items()},
     "pos_encoding": {name: row.label for name, row in ENCODINGS.items()},
@@ -143,7 +143,6 @@ def parse_leniently(flat: Mapping[str, object]) -> tuple[RunConfig, list[Problem
 
 
 def changes_between(before: RunConfig, after: RunConfig) -> Iterator[tuple[Setting, Value, Value]]:
-    """The settings that differ, with the value before and after."""
     old = before.flat()
     for row in settings_of(after):
         value = after.value(row.name)

@@ -10,10 +10,10 @@ from typing import TypedDict
 from engine.foundation.formatting import in_fine_time
 
 CPU = "cpu"
+# FLOPs of a step from which an accelerator is taken whose speed is not measured. On an H100, eager, a step of 4.3e7 FLOPs took
+# 4.3 ms where one core of its host took 4.7 ms, and one of 1.4e9 took 6.7 ms and 31.5 ms (torch 2.11, CUDA 13): the two are as
+# fast near 5e7. The constant is higher because slower accelerators need as long to launch a kernel.
 ACCELERATOR_FROM = 1e8
-"""FLOPs of a step from which an accelerator is taken whose speed is not measured. On an H100, eager, a step of 4.3e7 FLOPs took 4.3 ms
-where one core of its host took 4.7 ms, and one of 1.4e9 took 6.7 ms and 31.5 ms (torch 2.11, CUDA 13): the two are as fast near 5e7. The
-constant is higher because slower accelerators need as long to launch a kernel."""
 BY_SPEED = "A step is predicted to take {} on {} and {} on {}."
 
 
@@ -55,5 +55,4 @@ class DeviceFacts(TypedDict, total=False):
     """Bytes free on this worker's GPU, beside its own context; 0 if it has none, or one that shares the host's memory (Apple's)."""
 
 
-KEPT_ON_DEVICE = 512 * 2**20
-"""Bytes of a GPU that a process may keep for its next run."""
+KEPT_ON_DEVICE = 512 * 2**20  # bytes of a GPU that a process may keep for its next run

@@ -17,11 +17,11 @@ from engine.encodings import ENCODINGS
 from engine.settings.costs import SINGLE, StackShape
 
 FILE = Path(__file__).with_name("encoding_costs.toml")
+# numbers of a pair of positions beside those of its heads: its distance, and the numbers before the heads divide
 OWN_NUMBERS = 8
-"""Numbers of a pair of positions beside those of its heads: its distance, and the numbers before the heads divide."""
 
+# weight of a learned vector that multiplies each query, relative to a key: the worst error over Shaw and CoPE is least with it
 VECTOR = 0.25
-"""Weight of a learned vector that multiplies each query, relative to a key: the worst error over Shaw and CoPE is least with it."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,6 @@ def _slowest(acts_on: str) -> float:
 
 
 def _times(config: RunConfig) -> int:
-    """The number of times that an encoding acts in a stack."""
     return 1 if config.encoding.acts_on == "embedding" else config.n_layers
 
 

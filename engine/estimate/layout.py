@@ -31,7 +31,6 @@ class Shapes:
     n_outputs: int  # classes of the output layer
     length: int  # positions that the model reads: [batch, length]
     source_length: int | None
-    """Positions on the encoder side of an encoder-decoder."""
     position_range: int
     """Upper bound of all positions: the length, unless positions are drawn from a larger range."""
     padded: bool = False
@@ -94,7 +93,6 @@ def _position_range(config: RunConfig, n: int) -> int:
 
 
 def validation_size(n: int) -> int:
-    """The number of held-out sequences of a length."""
     # fewer long ones: their attention matrices then take no more memory than VALIDATION_SIZE sequences of length LONG
     return max(4, int(VALIDATION_SIZE * min(1.0, (LONG / n) ** 2)))
 
@@ -126,7 +124,6 @@ def length_law(config: RunConfig) -> dict[int, float]:
 
 
 def metric_names(config: RunConfig) -> tuple[str, ...]:
-    """The accuracies that this task has in this architecture; the first is the main one."""
     return ("second_half_accuracy", "first_half_accuracy") if continues(config) else ("accuracy",)
 
 

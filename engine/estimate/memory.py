@@ -20,12 +20,10 @@ from engine.estimate.encoding_costs import cost_of, kept_bytes
 from engine.estimate.layout import Shapes
 from engine.settings.costs import BYTES, INDEX, MIXED, SINGLE, WEIGHT_BYTES, Memory, Shape, dense_shapes
 
-STATISTIC = 4
-"""Bytes of a log-sum-exp, a log-probability or a count of answers: float32 at any precision."""
+STATISTIC = 4  # bytes of a log-sum-exp, a log-probability or a count of answers: float32 at any precision
 
 
 def parameter_shapes(config: RunConfig, sizes: Shapes) -> Iterator[tuple[str, Shape]]:
-    """The part and shape of every parameter of the model."""
     layers = config.architecture.layer_shapes
     yield "embedding", (sizes.n_tokens, config.d_model)
     yield from layers(config) if layers is not None else _stack_shapes(config, sizes.position_range)

@@ -22,24 +22,19 @@ from engine.settings.costs import BYTES, INDEX, MIXED, SINGLE, WEIGHT_BYTES, Mem
 from engine.tasks import TASKS
 
 MIB = 2**20
-BASE = 8 * MIB
-"""Bytes of libraries' tables and buffers that are made at first use, whatever the run."""
-KERNELS = 44 * MIB
-"""Bytes of the kernels for products in 16 bits that a worker keeps on a CPU (:data:`engine.serving.processes.child.KEPT_KERNELS`)."""
-OBJECTS = 2 * MIB
-"""Bytes of a run's modules, its held-out sequences and its events that are not sent yet."""
-TEXT = 56 * MIB
-"""Bytes of a text as tokens and counts, and of the remains of reading it."""
+BASE = 8 * MIB  # bytes of libraries' tables and buffers that are made at first use, whatever the run
+KERNELS = 44 * MIB  # bytes of the kernels for products in 16 bits that a worker keeps on a CPU (KEPT_KERNELS)
+OBJECTS = 2 * MIB  # bytes of a run's modules, its held-out sequences and its events that are not sent yet
+TEXT = 56 * MIB  # bytes of a text as tokens and counts, and of the remains of reading it
+# Resident memory over the tensors' bytes: the allocator keeps pieces that are too small for the next tensor. Less if all tensors
+# are about as large, as a baseline's are.
 SCATTERED, SCATTERED_BASELINE = 1.7, 1.2
-"""Resident memory over the tensors' bytes: the allocator keeps pieces that are too small for the next tensor. Less if all tensors are about
-as large, as a baseline's are."""
 DOUBLE = 8
+# upper bound of the numbers in a snapshot: patterns of the first sample and of the others, matrices of the encoding
 SNAPSHOT_NUMBERS = 3_000_000
-"""Upper bound of the numbers in a snapshot: patterns of the first sample and of the others, matrices of the encoding."""
+# upper bound of the numbers that a layer of a baseline keeps for backward, for each position and dimension
 KEPT = {"gru": 10, "lstm": 19, "cnn": 7}
-"""Upper bound of the numbers that a layer of a baseline keeps for backward, for each position and dimension."""
-NODES = 32 * 1024
-"""Bytes of the records that autograd keeps for one position of a recurrent layer, besides the numbers."""
+NODES = 32 * 1024  # bytes of the records that autograd keeps for one position of a recurrent layer, besides the numbers
 
 
 def peak_bytes(config: RunConfig, sizes: Shapes, memory: Memory) -> int:
@@ -153,7 +148,6 @@ def _written(config: RunConfig, sizes: Shapes) -> int:
 
 
 def _loss(config: RunConfig, outputs: int, rows: int, length: int) -> int:
-    """Logits, log-probabilities and their gradients, and the answers."""
     return rows * length * (outputs * (3 * SINGLE + BYTES[config.dtype]) + 4 * INDEX)
 
 

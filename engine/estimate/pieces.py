@@ -17,19 +17,16 @@ from engine.estimate.layout import Shapes, shapes
 from engine.estimate.memory import count_parameters, has_formula, parameter_shapes, runs_fused
 from engine.settings.costs import BYTES, INDEX, MIXED, SINGLE, WEIGHT_BYTES
 
+# upper bound of the numbers of a layer of a baseline that live for a moment, for each position and dimension
 PASSING = {"gru": 8, "lstm": 6, "cnn": 8}
-"""Upper bound of the numbers of a layer of a baseline that live for a moment, for each position and dimension."""
+# FLOPs, and pairs of query and key over all heads, up to which a pass without gradient is one piece
 WHOLE_FLOPS, WHOLE_PAIRS = 2.5e9, 2**24
-"""FLOPs, and pairs of query and key over all heads, up to which a pass without gradient is one piece."""
-WHOLE_BYTES = 56 * 2**20
-"""Bytes of tensors at once up to which it is one piece."""
+WHOLE_BYTES = 56 * 2**20  # bytes of tensors at once up to which it is one piece
+# tokens, and FLOPs on these, up to which it is one piece, too: few tokens with many FLOPs mean a wide model, whose large matrix
+# products run several times as fast
 FEW_TOKENS, FEW_TOKENS_FLOPS = 2**14, 2e10
-"""Tokens, and FLOPs on these, up to which it is one piece, too: few tokens with many FLOPs mean a wide model, whose large matrix products
-run several times as fast."""
-PIECE_FLOPS, PIECE_PAIRS = 1.25e9, 2**23
-"""FLOPs and pairs of a piece of a longer pass; about a tenth of a second."""
-PIECE_BYTES = 24 * 2**20
-"""Bytes of tensors at once in a piece of a longer pass."""
+PIECE_FLOPS, PIECE_PAIRS = 1.25e9, 2**23  # FLOPs and pairs of a piece of a longer pass; about a tenth of a second
+PIECE_BYTES = 24 * 2**20  # bytes of tensors at once in a piece of a longer pass
 DRAWN_AT_ONCE = 2**19  # tokens of a training set
 
 
@@ -70,7 +67,6 @@ def layer_bytes(config: RunConfig, rows: int, length: int, *, written_out: bool)
 
 
 def writes_out(config: RunConfig, *, gradient: bool = False) -> bool:
-    """True if a pass makes matrices of queries and keys."""
     if not config.architecture.attends:
         return False
     # with a gradient no fused kernel takes dropout, nor a bias that is learned

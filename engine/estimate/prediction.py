@@ -1,5 +1,3 @@
-"""The prediction of a run before it starts: parameters, memory by part, FLOPs, time."""
-
 from dataclasses import dataclass, field
 
 from engine.config.run_config import RunConfig
@@ -14,14 +12,12 @@ from engine.settings.costs import Memory
 from engine.settings.errors import ConfigError
 from engine.tasks import TASKS
 
-SECONDS_PER_TOKEN = 3e-8
-"""To draw and to answer one token of a sequence."""
+SECONDS_PER_TOKEN = 3e-8  # to draw and to answer one token of a sequence
+# tokens drawn for each held-out one and for each trained one: one sequence in five is held out
 HELD_OUT_DRAWS, TRAINING_DRAWS = 10, 1.5
-"""Tokens drawn for each held-out one and for each trained one: one sequence in five is held out."""
+# steps that the measured step of a baseline takes: its memory is followed tensor by tensor, and it has many small ones
 FOLLOWED_STEPS = 4
-"""Steps that the measured step of a baseline takes: its memory is followed tensor by tensor, and it has many small ones."""
-TEXT_SECONDS = 0.5
-"""To encode a text, the first time a worker reads it."""
+TEXT_SECONDS = 0.5  # to encode a text, the first time a worker reads it
 
 
 @dataclass(frozen=True)
@@ -108,7 +104,6 @@ def result_seconds(config: RunConfig, speed: Speed, parts: dict[str, int]) -> fl
 
 
 def data_seconds(config: RunConfig) -> float:
-    """Seconds to draw a fixed training set and the sequences of the last validation and of the test lengths."""
     held_out = {config.seq_len: validation_size(config.seq_len), **dict.fromkeys(config.test_lengths, TESTED)}
     tokens = sum(HELD_OUT_DRAWS * rows * n for n, rows in held_out.items())
     if TASKS[config.task].corpus:

@@ -8,23 +8,18 @@ many sequences (Kaplan et al. 2020, section 2.1).
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import generation_size, shapes, validation_size
 
-VALIDATION_SHARE = 0.06
-"""Of the training steps' cost, for validation during the run."""
+VALIDATION_SHARE = 0.06  # of the training steps' cost, for validation during the run
 SNAPSHOT_SHARE = 0.03
-VALIDATIONS = range(8, 101)
-"""Fewest and most validations of a run; the fewest may cost more than their share."""
-SNAPSHOTS = range(12, 41)
-"""Fewest and most snapshots of a run after the one of the untrained model."""
-SNAPSHOT_BYTES = 64 * 2**20
-"""All attention patterns in the snapshots of a run, unless it has the fewest snapshots."""
+VALIDATIONS = range(8, 101)  # fewest and most validations of a run; the fewest may cost more than their share
+SNAPSHOTS = range(12, 41)  # fewest and most snapshots of a run after the one of the untrained model
+SNAPSHOT_BYTES = 64 * 2**20  # all attention patterns in the snapshots of a run, unless it has the fewest snapshots
 PROBE_SIZE = 4  # held-out sequences that a snapshot shows
+# upper bound of attention weights of the probe samples after the first; samples are kept whole or not at all
 LARGEST_MORE = 250_000
-"""Upper bound of attention weights of the probe samples after the first; samples are kept whole or not at all."""
+# training steps that a pass on very few sequences costs, with the numbers read from it; measured with the default model, where it
+# counts most (python -m tools.recording)
 FIXED_COST = 0.6
-"""Training steps that a pass on very few sequences costs, with the numbers read from it; measured with the default model, where it counts
-most (``python -m tools.recording``)."""
-VALIDATION_POWER, SNAPSHOT_POWER = 1.5, 2.5
-"""The k-th of n times is at the share (k / n) ** power of the run."""
+VALIDATION_POWER, SNAPSHOT_POWER = 1.5, 2.5  # the k-th of n times is at the share (k / n) ** power of the run
 
 
 def interim_size(config: RunConfig) -> int:
@@ -54,14 +49,12 @@ def samples_with_patterns(config: RunConfig) -> int:
 
 
 def recording_cost(config: RunConfig) -> float:
-    """All validations and snapshots of a run, in training steps."""
     interim = len(validation_steps(config)) * _cost(config, interim_size(config))
     snapshots = (1 + len(snapshot_steps(config))) * _cost(config, PROBE_SIZE)
     return interim + snapshots + _cost(config, validation_size(config.seq_len))
 
 
 def _cost(config: RunConfig, sequences: int) -> float:
-    """One pass without gradient, in training steps."""
     return sequences / (3 * config.batch_size) + FIXED_COST
 
 

@@ -75,8 +75,7 @@ class Speed:
         return {one.family for one in self.baselines} >= set(BASELINES)
 
 
-Speeds = Mapping[str, Speed]
-"""By torch's name of the device, such as ``cpu`` (one core) and ``cuda``."""
+Speeds = Mapping[str, Speed]  # by torch's name of the device, such as cpu (one core) and cuda
 
 STORED = TypeAdapter[Speeds](Speeds)
 

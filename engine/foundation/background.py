@@ -49,7 +49,6 @@ class BackgroundTask(ABC):
         self._stop.set()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait for the end; return True if the task is over."""
         self._thread.join(timeout)
         return not self._thread.is_alive()
 

@@ -19,14 +19,13 @@ from engine.foundation.visitor import Visitor
 DATA_VARIABLE = "ATTENTION_LAB_DATA"
 REMEDY = f"set {DATA_VARIABLE} to a folder that can be written"
 FULL = (errno.ENOSPC, errno.EDQUOT)  # the disk has no room now
+# seconds without a change after which a half-written file counts as abandoned: its writer was killed
 ABANDONED = 3600.0
-"""Seconds without a change after which a half-written file counts as abandoned: its writer was killed."""
-STILL = 60.0
-"""Seconds that must also pass by this process's own clock: the system's may have been set forward."""
+STILL = 60.0  # seconds that must also pass by this process's own clock: the system's may have been set forward
 HALF_WRITTEN = ".part"
+# The folder beside files that visitors gave: an empty file "<visitor>.<address>@<name>" for each visitor and file. The network
+# address is a digest, empty if it is not known.
 OWNERS = "owners"
-"""The folder beside files that visitors gave: an empty file "<visitor>.<address>@<name>" for each visitor and file. The
-network address is a digest, empty if it is not known."""
 
 
 class NoDataFolder(Refused, OSError):
@@ -178,7 +177,6 @@ def note_use(file: Path) -> None:
 
 
 def delete_abandoned(paths: Iterable[Path]) -> None:
-    """Delete the files and folders that :func:`is_abandoned` finds."""
     for path in paths:
         changed = _changed(path)
         if is_abandoned(path, changed):

@@ -7,8 +7,8 @@ import traceback
 from collections.abc import Callable
 
 LOG = logging.getLogger("attention_lab")
+# loggers of what strangers send, with those below them: each place fills the log at most once per minute
 BOUNDED = ("asyncio", "uvicorn", "websockets", "streamlit", "pages")
-"""Loggers of what strangers send, with those below them: each place fills the log at most once per minute."""
 _UNSAVED: dict[str, float] = {}
 
 
@@ -71,7 +71,6 @@ def log_unsaved(what: str, given: str, error: BaseException) -> None:
 
 
 def log_failure(what: str, error: BaseException) -> None:
-    """Log why a run or a job failed."""
     # it answers something that somebody typed
     if isinstance(error, ValueError):
         LOG.info("%s: %s", what, type(error).__name__)

@@ -10,8 +10,7 @@ from threading import Event as Signal
 from threading import Lock
 
 SITE_BITS = 48  # of an IPv6 address, common to one site: a home has 256 networks of 64 bits, a company more
-MAX_VISITORS = 10_000
-"""Above this number, visitors with a full budget are forgotten."""
+MAX_VISITORS = 10_000  # above this number, visitors with a full budget are forgotten
 
 
 @dataclass(frozen=True)

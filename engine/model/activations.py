@@ -11,8 +11,6 @@ ActivationCache: TypeAlias = dict[str, Tensor]
 
 
 class OnlyThese(dict[str, Tensor]):
-    """A cache that keeps the tensors of these names and drops the others as they come."""
-
     def __init__(self, names: Collection[str]) -> None:
         super().__init__()
         self._names = names

@@ -14,8 +14,8 @@ from engine.model.masks import Mask
 from engine.model.precision import lowered, widened
 
 Pair = tuple[Tensor, Tensor]
+# values of the first layer of a pass through a stack, [batch, head, position, d_head]; empty before that layer
 FirstValues = list[Tensor]
-"""Values of the first layer of a pass through a stack, [batch, head, position, d_head]; empty before that layer."""
 
 
 def _unit(t: Tensor) -> Tensor:
@@ -24,13 +24,13 @@ def _unit(t: Tensor) -> Tensor:
     return (wide * torch.rsqrt(wide.square().sum(-1, keepdim=True) + 1e-12)).to(t.dtype)
 
 
+# the cosine is multiplied by sqrt(d_head): a scaled dot product of vectors whose components have variance one
 PREPARE: dict[str, Callable[[Tensor, Tensor], Pair]] = {
     "scaled_dot": lambda q, k: (q * q.shape[-1] ** -0.5, k),
     "dot": lambda q, k: (q, k),
     "cosine": lambda q, k: (_unit(q) * q.shape[-1] ** 0.5, _unit(k)),
     "additive": lambda q, k: (q, k),
 }
-"""The cosine is multiplied by sqrt(d_head): a scaled dot product of vectors whose components have variance one."""
 
 
 class Pattern(nn.Module):

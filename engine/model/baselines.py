@@ -21,8 +21,8 @@ from engine.model.layers import Dropout, norm_layer, token_embedding
 from engine.model.precision import in_input_precision
 from engine.settings.architectures import KERNEL
 
+# the state that a layer passes from one position to the next: [1, batch, d_model]; for an LSTM, two of them
 RecurrentState: TypeAlias = Tensor | tuple[Tensor, Tensor] | None
-"""The state that a layer passes from one position to the next: [1, batch, d_model]; for an LSTM, two of them."""
 
 
 class Baseline(nn.Module):

@@ -79,9 +79,9 @@ def parameter_part(name: str) -> str:
     return f"{layer}.{PARTS[module]}{SAME.get(what, what.removesuffix('_norm'))}"
 
 
+# Metadata of a file of weights: JSON with the config of the model, and version, commit, code and torch. Without a day, so that
+# equal trainings leave equal files; one entry, since safetensors writes several in any order.
 ORIGIN = "attention_lab"
-"""Metadata of a file of weights: JSON with the config of the model, and version, commit, code and torch. Without a day, so that
-equal trainings leave equal files; one entry, since safetensors writes several in any order."""
 
 
 def save_weights(model: nn.Module, path: Path) -> None:
@@ -104,7 +104,6 @@ def save_weights(model: nn.Module, path: Path) -> None:
 
 
 def in_single(model: M) -> M:
-    """The model in single precision, in evaluation mode and without gradients."""
     model.config = model.config.replace(dtype="float32")
     model.float().eval().requires_grad_(False)
     return model

@@ -9,13 +9,13 @@ from torch import Tensor
 
 from engine.encodings.base.layer import cached_by_positions, wait_for_side_stream
 
+# the allowed pairs, by mask fault, given positions [query, 1] and [1, key]
 CAUSAL: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "none": lambda query, key: key <= query,
     "missing": lambda query, key: torch.ones_like(key <= query),
     "transposed": lambda query, key: key >= query,
     "off_by_one": lambda query, key: key <= query + 1,
 }
-"""The allowed pairs, by mask fault, given positions [query, 1] and [1, key]."""
 
 
 @dataclass(frozen=True)

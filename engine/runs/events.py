@@ -1,5 +1,3 @@
-"""The events of a training run: frozen dataclasses whose arrays are numpy."""
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, get_args
@@ -34,7 +32,6 @@ class Progress:
     learning_rate: float
     tokens_per_second: float
     metrics: dict[str, float] = field(default_factory=dict)
-    """On the training batch."""
     validation: dict[str, float] | None = None
     """``loss`` and the task's metrics on held-out sequences."""
     grad_norms: dict[str, float] | None = None
@@ -89,7 +86,6 @@ def of_layer(name: str, layer: int) -> str:
 
 
 def layers_kept(encoding: Iterable[str]) -> int:
-    """The number of layers with a matrix among these names; 1 if all layers share an encoding."""
     return sum(name.partition(".")[0] == "matrix" for name in encoding)
 
 

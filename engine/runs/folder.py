@@ -25,11 +25,11 @@ from engine.foundation.provenance import Provenance, provenance
 from engine.foundation.stored_json import read_json, read_table
 from engine.runs.events import ARRAYS, Event, Snapshot, from_json, to_json
 
+# bytes of one run's snapshots; above it, every second one between the first and the last is deleted
 LARGEST_SNAPSHOTS = 256 * 2**20
-"""Bytes of one run's snapshots; above it, every second one between the first and the last is deleted."""
+# held while arrays are read: up to Python 3.11.7, several threads that read the heads of arrays at once may get a SystemError
+# (https://github.com/python/cpython/issues/106905)
 READING = Lock()
-"""Held while arrays are read: up to Python 3.11.7, several threads that read the heads of arrays at once may get a SystemError
-(https://github.com/python/cpython/issues/106905)."""
 
 
 class StoredArrays(Mapping[str, np.ndarray]):
@@ -84,7 +84,6 @@ class RunFolder:
         """The state of a training, written by its worker once a minute and when the run leaves it. A worker that continues repeats
         the steps up to the last event."""
         self.saved_request = path / "request.json"
-        """Of a run that has not ended."""
         self.pin = path / "pinned"
         """Exists if the run's owner keeps the run."""
         self._config, self._events = path / "config.json", path / "events.jsonl"

@@ -24,5 +24,4 @@ def steps_frame(events: Iterable[Event]) -> pd.DataFrame:
 
 
 def lengths_frame(finished: Finished) -> pd.DataFrame:
-    """A row for each test length."""
     return pd.DataFrame(finished.by_length).drop(columns="note", errors="ignore")

@@ -18,12 +18,11 @@ from engine.runs.folder import RunFolder
 
 # the numbers of every step, in the order of a row
 PLAIN = ("step", "loss", "grad_norm", "learning_rate", "tokens_per_second")
+# measurements that a step may have, each some numbers by name, in the order of a row after the plain ones
 MEASURED = tuple(one.name for one in fields(Progress) if one.name not in PLAIN)
-"""Measurements that a step may have, each some numbers by name, in the order of a row after the plain ones."""
 OBJECT_BYTES = 2048
 OtherEvent = TypeVar("OtherEvent", bound=Started | Snapshot | Finished | Failed | Ended)
-Names = tuple[tuple[str, tuple[str, ...]], ...]
-"""The measurements of a step, each with the names of its numbers."""
+Names = tuple[tuple[str, tuple[str, ...]], ...]  # the measurements of a step, each with the names of its numbers
 
 
 class Layout(NamedTuple):
@@ -102,7 +101,6 @@ class EventLog(Sequence[Event]):
         return _Chosen(indices, cast(Callable[[int], OtherEvent], self._other))
 
     def last(self, kind: type[OtherEvent]) -> OtherEvent | None:
-        """The last event of a kind other than Progress."""
         return next(reversed(self.of(kind)), None)
 
     def landmarks(self) -> Iterator[Event]:
@@ -160,7 +158,6 @@ class EventLog(Sequence[Event]):
         self._kinds.append(kind)
 
     def _pack_snapshot(self) -> None:
-        """Pack the latest snapshot, if its arrays are stored."""
         if self._snapshot is not None and self._folder is not None:
             before = self._others[self._snapshot]
             if isinstance(before, Snapshot) and (packed := self._folder.pack(before)) is not None:

@@ -14,9 +14,9 @@ from engine.runs.summary import clearly_above, run_summary
 from engine.tasks import TASKS
 from engine.tasks.base import SymbolSettings
 
+# the least change of accuracy, or of the loss in nats, from the middle third of a run to its last that counts as a slope;
+# repeated validations of a finished model differ by less
 SLOPE = 0.03
-"""The least change of accuracy, or of the loss in nats, from the middle third of a run to its last that counts as a slope; repeated
-validations of a finished model differ by less."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,6 @@ def _after_no_success(config: RunConfig, rows: Sequence[Event]) -> NextStep:
 
 
 def _missing_part(config: RunConfig) -> NextStep | None:
-    """A part that the model lacks, or an encoding that does not tell what the task asks."""
     if not config.architecture.attends:
         return None
     if not config.skips:

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 SNAPSHOT_NOW = "snapshot now"  # the request for a Snapshot, sent to a training generator
-AHEAD = 32
-"""Steps that a training may take before it gives their events, if nothing waits for a single one."""
+AHEAD = 32  # steps that a training may take before it gives their events, if nothing waits for a single one
 
 
 @dataclass(frozen=True)

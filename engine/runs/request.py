@@ -7,8 +7,6 @@ from engine.runs.record_options import DEFAULT_RECORD, RecordOptions
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A requested run. It travels unchanged from the caller through the pool into the worker."""
-
     config: RunConfig
     visitor: Visitor = PROGRAM
     trial: bool = False

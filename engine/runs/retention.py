@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+# pinned runs take at most one of so many parts of the space, so that there is always room for new ones
 PINNED_SHARE = 2
-"""Pinned runs take at most one of so many parts of the space, so that there is always room for new ones."""
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,9 @@ from engine.runs.folder import RunFolder, StoredArrays
 from engine.runs.log import EventLog
 
 RunState = Literal["queued", "running", "paused", "finished", "failed", "stopped", "lost"]
-BARE_BYTES = 16 * 1024
-"""The memory of a run without its events: its config, its first and last event, its locks."""
+BARE_BYTES = 16 * 1024  # the memory of a run without its events: its config, its first and last event, its locks
 LIVE: tuple[RunState, ...] = ("queued", "running", "paused")
-WRITE_AGAIN = 10.0
-"""Seconds until events that the disk did not take are tried again."""
+WRITE_AGAIN = 10.0  # seconds until events that the disk did not take are tried again
 CUT_OFF = "The app ended while this run was going; what it had written is here."
 NOT_BEGUN = "The app ended before this run had begun."
 
@@ -60,7 +58,6 @@ class Run:
 
     @property
     def pinned(self) -> bool:
-        """True if its owner keeps it: it is not deleted when there are too many runs."""
         return self.files.pin.exists()
 
     @property

@@ -41,7 +41,6 @@ def read_request(run: Run, address: str = "") -> RunRequest:
 
 
 def set_pace(run: Run, steps_per_second: float | None) -> None:
-    """Set the pace with which a checkpointed run continues."""
     with suppress(OSError):
         if row := run.files.read_saved_request():
             write_whole(run.files.saved_request, json.dumps(row | {"pace": steps_per_second}))
@@ -50,7 +49,6 @@ def set_pace(run: Run, steps_per_second: float | None) -> None:
 
 
 def delete_saved(run: Run) -> None:
-    """Delete the request of an ended run and the saved state of its training."""
     run.files.delete_half_written()
     for file in (run.files.saved_request, run.files.state):
         with suppress(OSError):

@@ -1,5 +1,3 @@
-"""The store of all runs: those in memory and those on disk."""
-
 import re
 import secrets
 import shutil
@@ -22,13 +20,11 @@ from engine.runs.retention import Retention, StoredRun, no_pin, too_many
 from engine.runs.run import Run
 from engine.runs.saved_request import write_request
 
+# the form of secrets.token_urlsafe(12); a name of any other form never becomes a path
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{16}")
-"""The form of ``secrets.token_urlsafe(12)``; a name of any other form never becomes a path."""
 EVERYTHING = Retention()
-PRUNE_EVERY = 600.0
-"""Seconds between two prunings."""
-HELD_BYTES = 16 * 2**20
-"""Ended runs kept in memory; older runs are read from disk again."""
+PRUNE_EVERY = 600.0  # seconds between two prunings
+HELD_BYTES = 16 * 2**20  # ended runs kept in memory; older runs are read from disk again
 
 
 class Runs:

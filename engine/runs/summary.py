@@ -16,12 +16,9 @@ from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
 from engine.tasks.text import TextSettings
 
 LEARNED_ACCURACY = 0.99
-WORSE = 0.05
-"""The accuracy lost when the model reads its own output, from which a success is called false."""
-GAP = 0.2
-"""The least difference of validation and training loss, in nats, that is mentioned."""
-MANY_UNKNOWN = 0.15
-"""The share of unknown tokens in a held-out text above which a loss over it says little."""
+WORSE = 0.05  # the accuracy lost when the model reads its own output, from which a success is called false
+GAP = 0.2  # the least difference of validation and training loss, in nats, that is mentioned
+MANY_UNKNOWN = 0.15  # the share of unknown tokens in a held-out text above which a loss over it says little
 
 
 @dataclass(frozen=True)
@@ -154,7 +151,6 @@ def _until_now(config: RunConfig, started: Started, measured: list[Progress], ro
 
 
 def _main_metric(config: RunConfig) -> tuple[str, str]:
-    """The main accuracy: its name, and its name in a sentence."""
     name = metric_names(config)[0]
     return name, name.replace("_", "-").replace("-accuracy", " accuracy")
 
@@ -200,8 +196,6 @@ def _gap(measured: list[Progress]) -> list[Remark]:
 
 @dataclass(frozen=True)
 class Passed:
-    """A run compared with one counting model on the same validation windows."""
-
     name: str
     nats: float
     """The counting model's loss."""

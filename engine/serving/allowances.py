@@ -16,10 +16,11 @@ from engine.foundation.formatting import counted, in_bytes, in_time
 from engine.foundation.visitor import Pace, Visitor
 from engine.serving.limits import Limits
 
+# A kind of work that is counted. Its limits are named after it: runs_per_visitor, and for everybody tabs. Inputs are counted in
+# bytes.
 WorkKind = Literal["run", "experiment", "sweep", "job", "stream", "tab", "input"]
-"""A kind of work that is counted. Its limits are named after it: ``runs_per_visitor``, and for everybody ``tabs``. Inputs are
-counted in bytes."""
 Release = Callable[[], None]
+# the remedy of a refusal; for all other kinds STOP_IT
 ADVICE: Mapping[WorkKind, str] = {
     "run": "Stop one, or wait until one has ended.",
     "job": "Try again when one has been answered.",
@@ -27,10 +28,9 @@ ADVICE: Mapping[WorkKind, str] = {
     "tab": "Close one.",
     "input": "Remove a file, or close a tab.",
 }
-"""The remedy of a refusal; for all other kinds :data:`STOP_IT`."""
 STOP_IT = "Stop it, or wait until it has ended."
+# texts that an address may give at once, and the seconds in which it may then give one more
 TEXTS_AT_ONCE, TEXT_EVERY = 200, 60.0
-"""Texts that an address may give at once, and the seconds in which it may then give one more."""
 
 
 def has_share(here: int, everybody: int, most: int, amount: int = 1) -> bool:

@@ -2,12 +2,10 @@
 
 import sys
 
-MAX_DESCRIPTORS = 10_240
-"""macOS allows a process no more, whatever its limit says."""
-RESERVED = 128
-"""For the program itself: its files, and the pipes of its workers and questions."""
+MAX_DESCRIPTORS = 10_240  # macOS allows a process no more, whatever its limit says
+RESERVED = 128  # for the program itself: its files, and the pipes of its workers and questions
+# For each tab. A tab has four, and three while a session whose tab is closed can be continued; the others are for its requests.
 OF_A_TAB = 12
-"""For each tab. A tab has four, and three while a session whose tab is closed can be continued; the others are for its requests."""
 
 
 def allowed() -> int:
@@ -33,10 +31,8 @@ def raise_limit() -> None:
 
 
 def for_tabs() -> int:
-    """Tabs of everybody for which there are descriptors."""
     return max(8, (allowed() - RESERVED) // OF_A_TAB)
 
 
 def for_requests() -> int:
-    """Connections besides those of tabs for which there are descriptors."""
     return max(16, allowed() // 5)

@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 T = TypeVar("T")
+# the name under which a share counts, from the outside in: network, network address, visitor and, among one visitor's runs, the
+# run
 Flow = tuple[str, ...]
-"""The name under which a share counts, from the outside in: network, network address, visitor and, among one visitor's runs, the run."""
-HEAD_START = 1.0
-"""The lead up to which new flows still go first: in seconds, if time is shared."""
-MAX_ACCOUNTS = 1000
-"""Above this number, accounts without a lead are forgotten."""
+HEAD_START = 1.0  # the lead up to which new flows still go first: in seconds, if time is shared
+MAX_ACCOUNTS = 1000  # above this number, accounts without a lead are forgotten
 
 
 class FairQueue:
@@ -67,7 +66,6 @@ class FairQueue:
             self._forget()
 
     def _before(self, part: Flow) -> float:
-        """The account of a part, as it counts for the next turn."""
         return max(self._had.get(part, 0.0), self._least.get(part[:-1], 0.0))
 
     def _forget(self) -> None:

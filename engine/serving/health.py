@@ -11,14 +11,12 @@ class Health:
     # without one that was just asked for
     workers: list[WorkerProcess]
     size: int
-    """Workers that train runs when all are up."""
     running: int
     paused: int
     queued: int
     problem: str = ""
     """One sentence if workers cannot be started, else empty."""
     cluster_is_gone: bool = False
-    """True if there is a cluster that cannot be reached."""
 
     @property
     def training(self) -> list[WorkerProcess]:
@@ -26,7 +24,6 @@ class Health:
 
     @property
     def on_cluster(self) -> list[WorkerProcess]:
-        """The training workers on the cluster."""
         return [worker for worker in self.training if worker.machine != HERE]
 
     @property

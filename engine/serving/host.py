@@ -16,8 +16,8 @@ import psutil
 from engine.estimate.device import KEPT_ON_DEVICE, DeviceFacts
 from engine.serving.processes.child import FORKS
 
+# the tree of control groups, and the file with this process's path in it
 CGROUP, PROCESS_GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
-"""The tree of control groups, and the file with this process's path in it."""
 MIB = 2**20
 
 
@@ -29,24 +29,23 @@ def brings_cuda() -> bool:
     return any(file.match("*torch_cuda.*") for folder in folders for file in Path(folder, "lib").glob("*"))
 
 
+# the memory of the page process without open pages, that of each open page, in bytes, and the pages that are counted
 PAGE_BYTES, SESSION_BYTES, CLASS = 130 * MIB, 2 * MIB, 30
-"""The memory of the page process without open pages, that of each open page, in bytes, and the pages that are counted."""
+# The memory that all worker processes share, in bytes: the fork server with torch; rounded up. Of torch 2.13.0 it is 359 MiB with
+# the build for CUDA, which also takes memory without a GPU, and 223 MiB with that for CPUs.
 SHARED_BYTES = (456 if brings_cuda() else 320) * MIB if FORKS else 0
-"""The memory that all worker processes share, in bytes: the fork server with torch; rounded up. Of torch 2.13.0 it is 359 MiB with
-the build for CUDA, which also takes memory without a GPU, and 223 MiB with that for CPUs."""
+# a worker's unshared memory before any training, in bytes, rounded up generously
 WORKER_BYTES = 64 * MIB if FORKS else 400 * MIB
-"""A worker's unshared memory before any training, in bytes, rounded up generously."""
-ROOM = 256 * MIB
-"""The least memory for runs beside which a further worker is started."""
+ROOM = 256 * MIB  # the least memory for runs beside which a further worker is started
 
+# The memory of the GPU that each process takes which uses it, before any run: CUDA's context. Measured on an H100 with driver 580
+# and torch 2.11 for CUDA 13.
 CONTEXT_BYTES = 518 * MIB
-"""The memory of the GPU that each process takes which uses it, before any run: CUDA's context. Measured on an H100 with driver 580
-and torch 2.11 for CUDA 13."""
+# Of a GPU's memory, for the contexts of question processes. Few of them use it at once.
 MOST_FOR_CONTEXTS = 0.25
-"""Of a GPU's memory, for the contexts of question processes. Few of them use it at once."""
+# the host's memory that CUDA's libraries take in a worker after it is ready, when kernels are loaded at their first use: rounded
+# up generously, since it only keeps a worker from being ended for memory that its runs do not take
 LATER_LIBRARIES = 512 * MIB
-"""The host's memory that CUDA's libraries take in a worker after it is ready, when kernels are loaded at their first use: rounded
-up generously, since it only keeps a worker from being ended for memory that its runs do not take."""
 MOST_QUESTIONS = 8  # on a host with enough memory
 
 
@@ -63,7 +62,6 @@ def cores(cgroup: Path = CGROUP, process_groups: Path = PROCESS_GROUPS) -> int:
 
 
 def memory(cgroup: Path = CGROUP, process_groups: Path = PROCESS_GROUPS) -> int:
-    """Bytes of memory this process may use."""
     files = ("memory.max", "memory.limit_in_bytes")
     allowed = (_numbers(group / file) for group in _groups("memory", cgroup, process_groups) for file in files)
     return min([int(psutil.virtual_memory().total), *(number for numbers in allowed for number in numbers)])

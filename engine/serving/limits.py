@@ -19,8 +19,8 @@ from engine.settings.errors import ConfigError
 
 PREFIX = "ATTENTION_LAB_"
 GIB = 2**30
+# settings that need less memory when lower, in the order of suggestion
 SHRINKABLE = ("batch_size", "seq_len", "n_layers")
-"""Settings that need less memory when lower, in the order of suggestion."""
 
 
 class Limits(BaseModel):
@@ -124,6 +124,7 @@ class Limits(BaseModel):
 
 
 PROFILE = PREFIX + "PROFILE"
+# public suits strangers on one core with 1 GB; a larger host raises workers
 PROFILES: Mapping[str, Mapping[str, object]] = {
     "own": {},
     "public": {
@@ -133,7 +134,6 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
         "kept_runs_per_visitor": 20, "pinned_runs_per_visitor": 10, "kept_bytes": "1GiB",
     },
 }  # fmt: skip
-"""``public`` suits strangers on one core with 1 GB; a larger host raises ``workers``."""
 
 
 def variable_of(name: str) -> str:

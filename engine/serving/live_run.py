@@ -25,17 +25,14 @@ from engine.serving.protocol import Start
 if TYPE_CHECKING:
     from engine.training.state import TrainingState
 
-SLICE = 0.05
-"""One run's training before the next run's turn."""
+SLICE = 0.05  # one run's training before the next run's turn
+# the same while a command or a short job waits: it is answered soon, and a flood of them does not stop the training
 SHORT_SLICE = 0.01
-"""The same while a command or a short job waits: it is answered soon, and a flood of them does not stop the training."""
 BATCH = 0.1
+# seconds between two saves of a run's state, at least; and as a multiple of the last save's duration
 SAVE_EVERY, SAVE_SHARE = 60.0, 50.0
-"""Seconds between two saves of a run's state, at least; and as a multiple of the last save's duration."""
-SNAPSHOT_EVERY = 0.5
-"""Seconds between snapshots of a run with a limited pace, beside those that its config determines."""
-SNAPSHOT_SHARE = 20
-"""A snapshot that took t seconds is not repeated for 20 t, so that snapshots cost at most 5 %."""
+SNAPSHOT_EVERY = 0.5  # seconds between snapshots of a run with a limited pace, beside those that its config determines
+SNAPSHOT_SHARE = 20  # A snapshot that took t seconds is not repeated for 20 t, so that snapshots cost at most 5 %
 
 
 class TrainingModule(Protocol):
@@ -150,8 +147,6 @@ class Steps:
 
 
 class LiveRun:
-    """A run inside its worker, with its unsent events."""
-
     def __init__(
         self, start: Start, training: TrainingModule, folder: RunFolder, clock: Callable[[], float] = time.monotonic
     ) -> None:

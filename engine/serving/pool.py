@@ -38,8 +38,8 @@ from engine.serving.runs.queue import CLOSING, RunQueue
 from engine.serving.runs.queued import QueuedRun, predicted
 
 TRAINING = "engine.training.train"  # with begin() and train()
+# for the workers to save their runs when the pool is closed: supervisors of servers kill after ten
 SECONDS_TO_SAVE = 5.0
-"""For the workers to save their runs when the pool is closed: supervisors of servers kill after ten."""
 NOT_YOURS = (
     "This run was started by somebody else. You can watch it; Train starts one of your own with the same settings."
 )

@@ -10,8 +10,8 @@ from engine.foundation.job import Job
 from engine.runs.events import Event
 from engine.runs.request import RunRequest
 
+# runs: trains runs that take turns. jobs: answers jobs and never trains a run. own: trains one run and ends with it.
 Role = Literal["runs", "jobs", "own"]
-"""``runs``: trains runs that take turns. ``jobs``: answers jobs and never trains a run. ``own``: trains one run and ends with it."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,10 @@ class Start:
     steps up to that one are repeated. None: a new run."""
 
 
+# Controls of a run by its owner. pause: after the step in progress, with a snapshot. step: take exactly one optimizer step and a
+# snapshot, and pause. resume: continue after a pause.
 Steering = Literal["pause", "step", "resume", "set pace"]
-"""Controls of a run by its owner. ``pause``: after the step in progress, with a snapshot. ``step``: take exactly one optimizer step
-and a snapshot, and pause. ``resume``: continue after a pause."""
-Action = Literal[Steering, "stop", "checkpoint"]
-"""``checkpoint``: save the run's state in its folder and release the run."""
+Action = Literal[Steering, "stop", "checkpoint"]  # checkpoint: save the run's state in its folder and release the run
 
 
 @dataclass(frozen=True)

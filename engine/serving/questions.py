@@ -23,16 +23,14 @@ from engine.serving.processes.process import KillReason, Slot, WorkerProcess
 from engine.serving.processes.supervisor import Supervisor
 from engine.serving.runs.queued import QueuedJob
 
+# extra time of a question while no process of this program was ready yet: the first one waits for imports
 FIRST_START = 120.0
-"""Extra time of a question while no process of this program was ready yet: the first one waits for imports."""
+# seconds of jobs that a visitor has in each second, and at once, while others train: jobs go before training
 SHARE, AT_ONCE = 0.25, 5.0
-"""Seconds of jobs that a visitor has in each second, and at once, while others train: jobs go before training."""
+# the same for a network address while somebody elsewhere trains: a school is one address, and so is a visitor with many cookies
 ADDRESS_SHARE, ADDRESS_AT_ONCE = 1.0, 60.0
-"""The same for a network address while somebody elsewhere trains: a school is one address, and so is a visitor with many cookies."""
-BEGUN_CHECK_SECONDS = 0.1
-"""Between two checks that a process has begun its job."""
-MAX_QUESTION_BYTES = 2**20
-"""Of a pickled question."""
+BEGUN_CHECK_SECONDS = 0.1  # between two checks that a process has begun its job
+MAX_QUESTION_BYTES = 2**20  # of a pickled question
 
 
 class Questions:

@@ -8,11 +8,10 @@ from engine.serving import protocol
 from engine.serving.fair_queue import HEAD_START, FairQueue, Flow
 from engine.serving.live_run import SLICE, LiveRun
 
-ROUND = 0.25
-"""Seconds within which every run of one visitor has its turn; with many runs the slices get shorter."""
+ROUND = 0.25  # seconds within which every run of one visitor has its turn; with many runs the slices get shorter
+# Seconds that count for a turn at whose end a device was handed steps. They are the same for all such turns, however long a turn
+# waits: so these runs rotate, and the device has steps of all of them at once.
 HANDED_OVER = 0.002
-"""Seconds that count for a turn at whose end a device was handed steps. They are the same for all such turns, however long a turn
-waits: so these runs rotate, and the device has steps of all of them at once."""
 
 
 class FairShare:

@@ -12,14 +12,13 @@ from engine.settings.base import BaseConfig
 Shape = tuple[int, ...]
 
 MIXED = "bfloat16_mixed"  # products in bfloat16, all else in float32
+# bytes of one number that a product reads or gives, by the setting dtype
 BYTES = {"float32": 4, MIXED: 2, "bfloat16": 2, "float16": 2}
-"""Bytes of one number that a product reads or gives, by the setting ``dtype``."""
+# bytes of a weight, its gradient, a number of the optimizer or between the layers: no number takes more
 WEIGHT_BYTES = {**BYTES, MIXED: 4}
-"""Bytes of a weight, its gradient, a number of the optimizer or between the layers: no number takes more."""
+# bytes of one number in networks on positions, which compute in single precision at any dtype
 SINGLE = BYTES["float32"]
-"""Bytes of one number in networks on positions, which compute in single precision at any ``dtype``."""
-INDEX = 8
-"""Bytes of a token, a position, a right answer or an index."""
+INDEX = 8  # bytes of a token, a position, a right answer or an index
 
 
 def dense_shapes(inputs: int, outputs: int) -> list[Shape]:
@@ -78,12 +77,9 @@ class MachineFacts:
 
 @dataclass(frozen=True)
 class StackShape:
-    """The input of one stack of attention layers in a training step."""
-
     config: BaseConfig
     length: int
     causal: bool
-    """True if the stack attends to earlier positions only."""
 
     @property
     def queries(self) -> int:

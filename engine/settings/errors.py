@@ -61,8 +61,6 @@ def no_setting(name: str, given: str, known: Collection[str], hint: str = "") ->
 
 
 class ConfigError(Explained, ValueError):
-    """One or more settings are not allowed; nothing was changed."""
-
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = list(problems)
         super().__init__(" ".join(str(problem) for problem in self.problems))

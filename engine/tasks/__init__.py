@@ -30,8 +30,8 @@ NAMES = (
     "shakespeare_chars",
     "shakespeare_words",
 )
+# the task whose model reads seq_len tokens and nothing else: for counting, timing and drawing if the task does not matter
 PLAIN = "own_position"
-"""The task whose model reads ``seq_len`` tokens and nothing else: for counting, timing and drawing if the task does not matter."""
 TASKS: dict[str, TaskSpec] = {name: resolve_name(f"engine.tasks.{name}:SPEC") for name in NAMES}
 BY_GROUP: dict[Group, tuple[TaskSpec, ...]] = {
     group: tuple(spec for spec in TASKS.values() if spec.group == group) for group in GROUPS

@@ -66,6 +66,8 @@ def _validation_named(run: Measured, found: list[float], _: Step, __: Batch) -> 
     return as_metrics([found], run.validated)
 
 
+# by the field of Progress: the metrics on the training batch, the L2 norms of the gradients before clipping by part of the model,
+# and the metrics on held-out sequences
 MEASUREMENTS = {
     "metrics": Measurement(
         lambda _, read: counts_of(read.logits.argmax(-1), read.batch).float(),
@@ -74,8 +76,6 @@ MEASUREMENTS = {
     "grad_norms": Measurement(_norms, _norms_before_clipping),
     "validation": Measurement(_validation, _validation_named),
 }
-"""By the field of ``Progress``: the metrics on the training batch, the L2 norms of the gradients before clipping by part of the
-model, and the metrics on held-out sequences."""
 
 
 def numbers_beside(run: Measured, read: StepOutput) -> Numbers:

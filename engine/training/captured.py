@@ -33,15 +33,12 @@ from engine.training.steps import (
     trainable,
 )
 
-AHEAD_SECONDS = 0.01
-"""Seconds of steps that are handed to a device before their numbers are read."""
-DRAWN_AT_ONCE = 64
-"""Batches that are drawn together: most of the work of drawing one is launching small operations."""
+AHEAD_SECONDS = 0.01  # seconds of steps that are handed to a device before their numbers are read
+DRAWN_AT_ONCE = 64  # batches that are drawn together: most of the work of drawing one is launching small operations
 MOST_PROGRAMS = 64  # shapes of batches for which a step is recorded
 
 
-Shape = tuple[tuple[str, tuple[int, ...]], ...]
-"""Names and shapes of a batch's tensors."""
+Shape = tuple[tuple[str, tuple[int, ...]], ...]  # names and shapes of a batch's tensors
 
 
 @dataclass(frozen=True)
@@ -168,7 +165,6 @@ class CapturedSteps:
         return Program(queue, staging, step, Repeated(recorder, lambda: self._recording.compute(step.given[0])))
 
     def _take(self, program: Program, number: int, random_states: list[RandomStates | None]) -> Numbers | None:
-        """Hand one step to the device, with the computation beside it; return the numbers of that."""
         dropout, recording = self._state.dropout, self._recording
         random_states.append(None if dropout is None else dropout.states)
         with random_state(self._state):

@@ -24,8 +24,6 @@ from engine.tasks.base.data import IGNORE
 
 @dataclass(frozen=True)
 class Branch:
-    """One residual branch in a pass over one sample."""
-
     kind: str
     """``self``, ``cross`` or ``mlp``."""
     layer: int
@@ -75,7 +73,6 @@ def contributions_in(cache: ActivationCache, model: nn.Module, targets: Tensor) 
 
 
 def branches_in(cache: ActivationCache, stack: Stack) -> Iterator[Branch]:
-    """The branches of a stack in the order of computation."""
     stream = cache[stack.embedding_name][0]
     for layer in range(stack.depth):
         block: Block = stack.blocks[layer % len(stack.blocks)]  # type: ignore[assignment]

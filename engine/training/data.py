@@ -28,12 +28,11 @@ from engine.tasks.base import TaskSettings
 from engine.tasks.base.data import IGNORE, task_data
 from engine.tasks.text import TextSettings
 
-HELD_OUT_SHARE = 5
-"""One of so many distinct sequences is never trained on."""
-FEWEST_DISTINCT = 64
-"""With fewer distinct sequences none can be held out; validation then repeats trained ones."""
+HELD_OUT_SHARE = 5  # one of so many distinct sequences is never trained on
+FEWEST_DISTINCT = 64  # with fewer distinct sequences none can be held out; validation then repeats trained ones
+# difference between the seeds of two streams of held-out sequences; odd and large, so that the streams of nearby seeds do not
+# meet
 STREAM_STEP = 0x9E3779B1
-"""Difference between the seeds of two streams of held-out sequences; odd and large, so that the streams of nearby seeds do not meet."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +76,6 @@ def text_settings_of(config: RunConfig) -> TextSettings:
 
 
 class Data:
-    """The training and the held-out sequences of a run. They depend on the config alone."""
-
     def __init__(self, config: RunConfig) -> None:
         self.config = config
         self.task = task_data(config.task)
@@ -106,7 +103,6 @@ class Data:
         return self.corpus is not None or self.config.task_settings.distinct(n) >= FEWEST_DISTINCT
 
     def chance(self) -> float:
-        """The accuracy of the best constant guess."""
         if self.corpus is not None:
             return self.corpus.chance
         return self.config.task_settings.chance(self.config)

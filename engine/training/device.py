@@ -11,8 +11,8 @@ from engine.config.run_config import RunConfig
 from engine.estimate.device import DeviceFacts
 from engine.estimate.prediction import Prediction
 
+# for a device whose kernels are not deterministic: only on a CPU is a run repeated to the last bit
 NOT_EXACT = "On {} the same settings and seed give nearly the same numbers: sums run in a changing order there."
-"""For a device whose kernels are not deterministic: only on a CPU is a run repeated to the last bit."""
 
 BY_SIZE = "The number of FLOPs of a step decided on the device: the speed of {} is not measured here yet."
 
@@ -41,8 +41,8 @@ def choose_device(config: RunConfig, prediction: Prediction) -> tuple[torch.devi
     return torch.device(config.device), "" if config.device == "cpu" else NOT_EXACT.format(config.device)
 
 
+# the state of the CPU's generator, and of the device's if the run is on a GPU (CUDA or Apple's)
 RandomStates = tuple[Tensor, Tensor | None]
-"""The state of the CPU's generator, and of the device's if the run is on a GPU (CUDA or Apple's)."""
 
 
 class RandomState:

@@ -102,7 +102,6 @@ def pass_numbers(model: nn.Module, batch: Batch) -> Tensor:
 
 
 def as_metrics(found: Sequence[Sequence[float]], batch: Batch) -> dict[str, float]:
-    """The metrics of a batch by name, from the :func:`pass_numbers` of its pieces."""
     answered, known, right = (sum(numbers[i] for numbers in found) for i in (2, 3, 4))
     loss, known_nats = found[0][0], sum(numbers[1] * numbers[3] for numbers in found if numbers[3])
     if len(found) > 1:

@@ -19,11 +19,9 @@ from engine.tasks.base.data import IGNORE
 from engine.training.data import Batch
 from engine.training.evaluation import forward, loss_of
 
-Found = tuple[int | None, str]
-"""The layer, from 0, or None outside the layers; and the name of the tensor."""
+Found = tuple[int | None, str]  # the layer, from 0, or None outside the layers; and the name of the tensor
 Train = Callable[..., Iterable[Event]]
-LONGEST_TRIAL = 60
-"""The highest failing step up to which remedies are tried; each trial trains again up to that step."""
+LONGEST_TRIAL = 60  # the highest failing step up to which remedies are tried; each trial trains again up to that step
 REPEATED = RecordOptions(remedy=False, snapshots=False)
 
 
@@ -60,7 +58,6 @@ def non_finite_at_end(model: nn.Module, held_out: Batch, loss: float, rows: int)
 
 
 def _activations(model: nn.Module, batch: Batch) -> tuple[ActivationCache, Tensor]:
-    """The inner tensors of a pass and the loss."""
     cache: ActivationCache = {}
     loss = loss_of(forward(model, batch, cache).float(), batch.targets)
     # scores hold -inf at masked positions by design

@@ -24,8 +24,6 @@ from engine.training.evaluation import forward, loss_of
 
 @dataclass(frozen=True)
 class Saved:
-    """Bytes saved for backward, and the part of them that attention scores take."""
-
     total: int
     scores: int
 

@@ -56,7 +56,6 @@ def build_optimizers(config: RunConfig, model: nn.Module) -> list[torch.optim.Op
 
 
 def set_learning_rate(optimizers: list[torch.optim.Optimizer], rate: float) -> None:
-    """Set the rate of the next step."""
     for optimizer in optimizers:
         for group in optimizer.param_groups:
             # a captured step reads its rate from a tensor on the device

@@ -18,12 +18,12 @@ from engine.estimate.device import KEPT_ON_DEVICE
 from engine.foundation.log import LOG
 
 T = TypeVar("T")
+# a piece of work that takes and returns nothing: it reads and writes tensors whose addresses stay
 Work = Callable[[], None]
-"""A piece of work that takes and returns nothing: it reads and writes tensors whose addresses stay."""
 
 
+# The version of torch since which each CUDA graph has its own random state. Before, graphs that run at once read one another's.
 RANDOM_STATE_PER_GRAPH = "2.13"
-"""The version of torch since which each CUDA graph has its own random state. Before, graphs that run at once read one another's."""
 
 
 @contextmanager
@@ -76,7 +76,6 @@ class Recorder:
         return graph.replay
 
     def _give_up(self, graph: torch.cuda.CUDAGraph) -> None:
-        """End a recording that failed."""
         try:
             graph.capture_end()
         except RuntimeError:

@@ -1,5 +1,3 @@
-"""The measurements at the end of training: held-out metrics, other lengths, memory, those that the run asks for."""
-
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
@@ -23,16 +21,14 @@ from engine.training.writing import generation_accuracy, unseen_scores
 
 @dataclass(frozen=True)
 class Trained:
-    """The input of every measurement."""
-
     config: RunConfig
     model: nn.Module
     data: Data
     device: torch.device
 
 
+# Numbers by name. It must not change weights, mode or the model's random state.
 Measure = Callable[[Trained], dict[str, float]]
-"""Numbers by name. It must not change weights, mode or the model's random state."""
 MeasureByName = Callable[[str, Trained], dict[str, float]]
 
 

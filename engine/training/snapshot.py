@@ -20,17 +20,14 @@ from engine.training.data import Batch, text_settings_of
 from engine.training.evaluation import forward
 from engine.training.writing import continuation, write_on
 
-LARGEST_PATTERNS = 1_000_000
-"""Attention weights in one snapshot; longer sequences are cut at the position that fits."""
+LARGEST_PATTERNS = 1_000_000  # attention weights in one snapshot; longer sequences are cut at the position that fits
+# numbers in one snapshot's encoding matrices; above it the matrices of further layers are left out
 LARGEST_MATRICES = 1_000_000
-"""Numbers in one snapshot's encoding matrices; above it the matrices of further layers are left out."""
-PROMPT, WRITTEN = 6, 32
-"""Held-out tokens that a language model reads, and tokens that it then writes."""
-LARGEST_LOGITS = 1_000_000
-"""Logits of the residual stream that are computed at once, if one layer has no more."""
+PROMPT, WRITTEN = 6, 32  # held-out tokens that a language model reads, and tokens that it then writes
+LARGEST_LOGITS = 1_000_000  # logits of the residual stream that are computed at once, if one layer has no more
 TEMPERATURE = 0.8
+# positions of the encoding that are shown; fewer with several layers, so that the total stays the same
 LONGEST_MATRIX = 256
-"""Positions of the encoding that are shown; fewer with several layers, so that the total stays the same."""
 
 
 class SnapshotCache(ActivationCache):

@@ -21,9 +21,10 @@ from engine.training.train import train
 
 SMALL = RunConfig(steps=1000, device="cpu")
 LARGE = SMALL.replace(d_model=128, n_layers=2, n_heads=4, seq_len=32)
+# only for an accelerator, which spends its time in the others on overhead
 LARGEST = SMALL.replace(d_model=256, n_layers=4, n_heads=4, seq_len=128)
-"""Only for an accelerator, which spends its time in the others on overhead."""
 BASELINE = SMALL.replace(task="k_back", batch_size=8, d_model=16, n_layers=2, seq_len=16)
+# sizes at which the time goes into the step itself, into layers, into numbers, into a bit of all, and into FLOPs
 BASELINE_SIZES: tuple[dict[str, int], ...] = (
     {"seq_len": 4, "n_layers": 1},
     {"n_layers": 4},
@@ -31,17 +32,14 @@ BASELINE_SIZES: tuple[dict[str, int], ...] = (
     {"batch_size": 32, "d_model": 64, "n_layers": 2, "seq_len": 32},
     {"batch_size": 64, "d_model": 256, "n_layers": 1},
 )
-"""Sizes at which the time goes into the step itself, into layers, into numbers, into a bit of all, and into FLOPs."""
 TIMED = {SMALL: 60, LARGE: 12}
 BASELINE_TIMED = 10  # timed steps of each run on the CPU
+# first steps on an accelerator, in which kernels are loaded and a graph is captured, and the timed ones after them
 WARM, ON_ACCELERATOR = 20, 200
-"""First steps on an accelerator, in which kernels are loaded and a graph is captured, and the timed ones after them."""
-TIMING_SECONDS = 1.0
-"""After so much time of timed steps on an accelerator, fewer of them do."""
+TIMING_SECONDS = 1.0  # after so much time of timed steps on an accelerator, fewer of them do
 OFFERED = ("cuda", "mps")
 
-Timing = Callable[[RunConfig, int], float]
-"""Seconds of a step of a run, of which so many steps are timed on the CPU."""
+Timing = Callable[[RunConfig, int], float]  # seconds of a step of a run, of which so many steps are timed on the CPU
 
 
 def measure_speed() -> Speeds:

@@ -44,14 +44,12 @@ class TrainingState:
         self.started = False
         """True once the facts before the first step were given."""
         self.step = 0
-        """Optimizer steps taken."""
         self.snapshot_step: int | None = None
         """The step of the last snapshot that the config itself asks for."""
         self.busy = 0.0
         """Seconds of training so far; of steps that a device takes by itself, with the turns of other runs meanwhile."""
         self.n_tokens = 0
         self.batch: Batch | None = None
-        """The last training batch, on the CPU."""
         self._drawn_from = (
             self._drawing.generator.get_state()
         )  # the state of the data's generator before the last batch

@@ -42,8 +42,6 @@ class StepOutput:
 
 
 class Numbers(NamedTuple):
-    """The numbers of several measurements in one tensor, which one transfer reads."""
-
     sizes: dict[str, int]
     values: Tensor
     """[number]"""
@@ -74,7 +72,6 @@ class SingleSteps:
     """Steps that are taken one by one; the program waits for each."""
 
     last: Batch
-    """The batch of the last step, on the device."""
 
     def __init__(self, state: TrainingState, recording: Recording) -> None:
         self._state, self._recording = state, recording
@@ -85,8 +82,7 @@ class SingleSteps:
         yield from ()
         return [self.take_one()]
 
-    def close(self) -> None:
-        """Free what was recorded."""
+    def close(self) -> None: ...
 
     def take_one(self) -> Step:
         began, state, parameters = perf_counter(), self._state, self._parameters
@@ -119,7 +115,6 @@ def random_state(state: TrainingState) -> AbstractContextManager[None]:
 
 
 def gradients(model: nn.Module, parameters: Sequence[nn.Parameter], batch: Batch) -> tuple[Tensor, Tensor]:
-    """Compute the gradients of a batch; return its logits and its loss."""
     logits = forward(model, batch)
     loss = loss_of(logits.float(), batch.targets)
     for parameter in parameters:  # zero_grad would walk over all modules to find them
@@ -136,7 +131,6 @@ def total_norm(parameters: Sequence[nn.Parameter]) -> Tensor:
 
 
 def gradient_norm(parameters: Sequence[nn.Parameter]) -> float:
-    """The global L2 norm of the gradients as a number."""
     norm = float(total_norm(parameters))
     if math.isfinite(norm):
         return norm

@@ -24,9 +24,9 @@ from engine.tasks.text.tokens import UNKNOWN, is_word, joined
 from engine.training.data import Batch, spread, text_settings_of
 from engine.training.evaluation import forward
 
+# All tokens so far [batch, length] -> logits of the next token [batch, n_outputs]. Each call must repeat the tokens of the call
+# before and add to them: the first call takes any number of tokens, each later call one more.
 Read = Callable[[Tensor], Tensor]
-"""All tokens so far [batch, length] -> logits of the next token [batch, n_outputs]. Each call must repeat the tokens of the call
-before and add to them: the first call takes any number of tokens, each later call one more."""
 
 
 def generation_accuracy(

@@ -26,8 +26,8 @@ from tests.serving import ROOT, free_port, running
 NGINX_FILE = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin") or ""
 needs_nginx = pytest.mark.skipif(not NGINX_FILE, reason="NO PROXY TESTS: nginx is not installed")
 pytestmark = [pytest.mark.acceptance, needs_nginx]
+# the host of that line, and that of a course page which frames the app
 LAB, COURSE = "lab.example.org", "school.example"
-"""The host of that line, and that of a course page which frames the app."""
 PATIENCE = 120_000  # milliseconds, on a busy machine
 LONG = "steps=5000&seq_len=8&n_layers=4"  # more than a minute, so that it is still going when the test looks at it
 NGINX = Path(__file__).with_name("nginx.conf").read_text("utf-8")

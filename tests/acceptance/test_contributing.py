@@ -16,8 +16,8 @@ from tests.serving import ROOT
 
 pytestmark = pytest.mark.acceptance
 ADDITIONS = Path(__file__).parent / "additions"
+# the names in a test that walks over a registry, or opens the page with the new panel
 REGISTRIES = re.compile(r"\b(ENCODINGS|TASKS|ISSUES)\b|by_length|parts\.cost\b")
-"""The names in a test that walks over a registry, or opens the page with the new panel."""
 WHICH = '    "encoding.which_neighbour",\n'
 IMPORTED = "from pages.parts.charts.cache import cache_figure\n"
 DRAWN = '    panels(_drawn(result, plan, view), key="costs.board"'

@@ -63,11 +63,11 @@ def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
+# by the point at which a worker kills itself: the last step that may have been seen by then
 MOST = {
     "before it begins": 0, "before the first step": 0, "in a step": MIDDLE, "in a validation": MIDDLE - 1,
     "writing the result": 60, "saving the weights": 60,
 }  # fmt: skip
-"""By the point at which a worker kills itself: the last step that may have been seen by then."""
 
 
 @pytest.mark.parametrize("point", MOST)

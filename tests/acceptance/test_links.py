@@ -33,13 +33,13 @@ SETTINGS = {
     "copy": {"seq_len": 6, "steps": 200},
     "sort": {"seq_len": 8, "pos_encoding": "rope", "steps": 400},
 }  # fmt: skip
+# Layers and heads, and the number of seeds of each. None of these seeds chose a number of the code.
 SHAPES = {
     "hops": [((2, 1), 4), ((3, 1), 4), ((2, 2), 4), ((3, 2), 4), ((2, 4), 4)],
     "reverse": [((2, 1), 2), ((4, 1), 2), ((2, 2), 2), ((2, 4), 2), ((4, 4), 2)],
     "copy": [((2, 1), 2), ((4, 1), 2), ((2, 2), 2), ((2, 4), 2), ((4, 4), 2)],
     "sort": [((2, 1), 2), ((4, 1), 2), ((2, 2), 2), ((2, 4), 2), ((4, 4), 2)],
 }
-"""Layers and heads, and the number of seeds of each. None of these seeds chose a number of the code."""
 MODELS: list[dict[str, object]] = [
     {"task": task, **SETTINGS[task], "n_layers": layers, "n_heads": heads, "seed": 2600 + copy, "device": "cpu"}
     for task, shapes in SHAPES.items()

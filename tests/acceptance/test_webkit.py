@@ -15,22 +15,21 @@ __all__ = ["app"]
 pytestmark = pytest.mark.acceptance
 
 PATIENCE = 240  # seconds, on a busy machine
-WIDTHS = (1280, 447)
-"""Pixels of a projector, and of the narrowest window that this browser has."""
+WIDTHS = (1280, 447)  # pixels of a projector, and of the narrowest window that this browser has
+# JavaScript: the visible nodes that a selector finds, inside of boards too, and that have these words
 FOUND = """const [selector, words] = arguments
 const all = (root) => [...root.querySelectorAll(selector), ...[...root.querySelectorAll('*')]
   .flatMap((node) => (node.shadowRoot ? all(node.shadowRoot) : []))]
 return all(document).filter((node) => node.getClientRects().length && node.textContent.includes(words))"""
-"""JavaScript: the visible nodes that a selector finds, inside of boards too, and that have these words."""
 SETTLED = """const busy = document.querySelector('[data-stale=true], [data-testid=stSkeleton], [data-testid=stSpinner]')
 return !busy && document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"""
 TOO_WIDE = """const nodes = [...document.querySelectorAll(':root, [data-testid=stMain]')]
 return Math.max(...nodes.map((node) => node.scrollWidth)) - innerWidth"""
+# JavaScript: record errors from here on, and the addresses of the event streams
 WATCH = """window.wrong = [], window.streams = []
 window.EventSource = class extends EventSource { constructor(...given) { super(...given); streams.push(this.url) } }
 window.addEventListener('error', (event) => wrong.push(event.message))
 window.addEventListener('unhandledrejection', (event) => wrong.push(String(event.reason)))"""
-"""JavaScript: record errors from here on, and the addresses of the event streams."""
 
 
 @pytest.fixture(scope="module")

@@ -13,19 +13,20 @@ import pytest
 from tests.serving import running
 from tools import server
 
+# a deep link makes Streamlit's script ask for these beside the page first, and miss
 STREAMLITS_OWN = ("/_stcore/health", "/_stcore/host-config")
-"""A deep link makes Streamlit's script ask for these beside the page first, and miss."""
 
 WIDE = {"width": 1366, "height": 768}
 PROJECTOR = {"width": 1280, "height": 720}
 PHONE = {"width": 390, "height": 844}
 SIZES = {"projector": PROJECTOR, "phone": PHONE}
 
+# Milliseconds of any wait. It takes seconds; on a busy machine, some tens of them.
 PATIENCE = 120_000
-"""Milliseconds of any wait. It takes seconds; on a busy machine, some tens of them."""
+# the environment of a server whose runs are waited for: one worker, which gets its time beside programs that keep every core busy
 KEEPS_UP = {"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_NICENESS": "0"}
-"""The environment of a server whose runs are waited for: one worker, which gets its time beside programs that keep every core busy."""
 
+# JavaScript: the words of the links, buttons and labels whose end is not seen
 CUT = """() => {
   const ends = (part) => {
     const { overflowX, textOverflow } = getComputedStyle(part)
@@ -36,8 +37,8 @@ CUT = """() => {
       .some((part) => part.scrollWidth > part.clientWidth + 1 && ends(part)))
     .map((node) => node.innerText)
 }"""
-"""JavaScript: the words of the links, buttons and labels whose end is not seen."""
 
+# JavaScript: true if the page stays unchanged for a moment
 STANDS = """async () => {
   const busy = () => document.querySelector('[data-stale=true], [data-testid=stSkeleton], [data-testid=stSpinner]')
     || document.querySelector('.stApp').dataset.testScriptState !== 'notRunning'
@@ -47,7 +48,6 @@ STANDS = """async () => {
   await new Promise((resolve) => setTimeout(resolve, 300))
   return !busy() && height() === before
 }"""
-"""JavaScript: true if the page stays unchanged for a moment."""
 
 BROWSERS: list[Any] = []
 

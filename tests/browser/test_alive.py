@@ -18,6 +18,7 @@ from tests.browser.conftest import (
     settled,
 )
 
+# JavaScript: the number of elements in the window that take the focus
 CONTROLS = """() => {
   const kinds = 'a[href], button, input, select, summary, [role=button], [role=slider], [role=radio], [role=combobox], [tabindex="0"]'
   const seen = (node) => {
@@ -27,13 +28,12 @@ CONTROLS = """() => {
   const within = (root) => [...root.querySelectorAll('*')].flatMap((node) => [node, ...(node.shadowRoot ? within(node.shadowRoot) : [])])
   return within(document).filter((node) => node.matches(kinds) && seen(node) && !node.parentElement.closest('button, a[href]')).length
 }"""
-"""JavaScript: the number of elements in the window that take the focus."""
+# JavaScript: from here on, add up how much of the window moves by itself
 SHIFTS = """() => {
   window.shifted = 0
   new PerformanceObserver((list) => { for (const { value } of list.getEntries()) window.shifted += value })
     .observe({ type: 'layout-shift', buffered: true })
 }"""
-"""JavaScript: from here on, add up how much of the window moves by itself."""
 
 
 def arrived(open_page: Open, size: str, path: str = "lab") -> Any:

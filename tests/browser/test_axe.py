@@ -7,6 +7,7 @@ from engine.foundation.glossary import TERMS
 from pages.parts.notebooks.notebook import NOTEBOOKS
 from tests.browser.conftest import WIDE, Open, button, fits_the_width, go, settled
 
+# The heading of each page by its address. No two in a row have the same one: it shows that the page has changed.
 PAGES = {
     "": "Attention Lab",
     "story": "A bag of symbols",  # leads to the first step on the start page
@@ -21,14 +22,14 @@ PAGES = {
     "slide": "A slide of a lesson",
     "notebooks?notebook=mean-pooling": next(iter(NOTEBOOKS.values())).title,
 }
-"""The heading of each page by its address. No two in a row have the same one: it shows that the page has changed."""
+# the headings of pages that axe judges in walks that open everything on them
 SEEN_BELOW = {"lab": "Lab", "questions?issue=missing-mask": "The mask is missing"}
-"""The headings of pages that axe judges in walks that open everything on them."""
+# a window of 1280 by 2560 as the page sees it when the browser enlarges everything to 400 %
 ZOOMED = {"width": 320, "height": 640}
-"""A window of 1280 by 2560 as the page sees it when the browser enlarges everything to 400 %."""
 GROUND = {"light": "rgb(246, 247, 249)", "dark": "rgb(15, 19, 27)"}  # of the page, in each theme
 
 
+# JavaScript: the titles that lie under something else
 COVERED = """(titles) => titles.filter((title) => {
   title.scrollIntoView({ block: 'center' })
   const box = title.getBoundingClientRect()
@@ -36,7 +37,6 @@ COVERED = """(titles) => titles.filter((title) => {
   const seen = box.width && !title.closest('.st-key-frame-unseen') && title.innerText.trim()
   return seen && top && !title.contains(top) && !top.contains(title)
 }).map((title) => title.innerText)"""
-"""JavaScript: the titles that lie under something else."""
 
 
 def violations(page: Any, part: str = "html") -> list[str]:

@@ -22,8 +22,8 @@ from tests.browser.test_axe import violations
 
 LESSON = "teach?steps=title~Masks~~text~Today~First we guess.%0AThen we train..70~~missing-mask.80~~lab~steps~60.90"
 ANSWERS = ("It falls", "It stays", "It rises")
+# the names of buttons that a phone has none of
 STEERS = re.compile("Run|Show the answer|Train$|Present|Stop|Next step|Go through it")
-"""The names of buttons that a phone has none of."""
 
 
 def has_one_question_and_nothing_to_steer(phone: Any) -> None:

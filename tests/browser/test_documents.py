@@ -6,8 +6,7 @@ from engine.experiments.lessons import LESSONS, Lesson
 from pages.parts.experiments.handouts import hand_out, teachers_sheet
 
 LINK = "https://attention-lab.university.example/issues?issue=missing-skips&lesson=what-can-go-wrong&at=1"
-PAPER = {"width": 688, "height": 1032}
-"""The room for words on a sheet of A4, in pixels."""
+PAPER = {"width": 688, "height": 1032}  # the room for words on a sheet of A4, in pixels
 
 
 def on_paper(chromium: Any, document: str) -> tuple[int, bool]:

@@ -17,8 +17,8 @@ from tests.browser.conftest import (
     settled,
 )
 
+# a window of 1280 by 720 as the page sees it when the browser enlarges everything to 150 and to 200 %
 ZOOM = ({"width": 853, "height": 480}, {"width": 640, "height": 360})
-"""A window of 1280 by 720 as the page sees it when the browser enlarges everything to 150 and to 200 %."""
 ISSUE = "questions?issue=missing-mask&seeds=2&first_seed=10040"
 MOST_KEYS = 60
 FOCUSED = """() => {
@@ -29,6 +29,7 @@ FOCUSED = """() => {
   const kind = node.getAttribute('role') ?? node.tagName.toLowerCase()
   return { name, kind, box: { x: x - 5, y: y - 5, width: width + 10, height: height + 10 } }
 }"""
+# JavaScript: record from here on what is put into the live regions of the boards
 SPOKEN = """() => {
   window.spoken = []
   const watched = new Set()
@@ -43,14 +44,13 @@ SPOKEN = """() => {
   }
   watch(document)
 }"""
-"""JavaScript: record from here on what is put into the live regions of the boards."""
 
+# JavaScript: record from here on whether the keys of a lesson are listened to
 LISTENS = """const add = document.addEventListener
 document.addEventListener = function (kind, act, ...how) {
   window.listens ||= kind === 'keydown' && act?.name === 'press'
   return add.call(this, kind, act, ...how)
 }"""
-"""JavaScript: record from here on whether the keys of a lesson are listened to."""
 
 
 def tab_to(page: Any, name: str, kind: str, key: str = "Tab") -> None:

@@ -19,9 +19,9 @@ from tests.browser.conftest import (
     settled,
 )
 
+# JavaScript: a browser without a clipboard, which records what is copied in the old way
 PLAIN_HTTP = """Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined })
 addEventListener('copy', () => { window.copied = document.activeElement.value }, true)"""
-"""JavaScript: a browser without a clipboard, which records what is copied in the old way."""
 
 
 def controls_in_sight(page: Any) -> None:

@@ -30,13 +30,13 @@ MASK, LONGER, SKIPS = (ISSUES[slug] for slug in ("missing-mask", "longer-sequenc
 SLIDE = ISSUES["heads"]
 MAP, TRAIN = "What goes wrong?", "Train it here, too"
 CLAIMS = list(MASK.claims_of(MASK.arms_of()))
+# JavaScript: the words of a drawing that are cut off, once it is the page
 CUT_OFF = """(svg) => {
   document.body.style.margin = 0
   document.body.innerHTML = svg
   const boxes = [...document.querySelectorAll("text")].map((node) => [node.textContent, node.getBoundingClientRect()])
   return boxes.filter(([_, box]) => box.left < 0 || box.top < 0 || box.right > 800 || box.bottom > 450).map(([text]) => text)
 }"""
-"""JavaScript: the words of a drawing that are cut off, once it is the page."""
 
 
 @pytest.mark.thorough

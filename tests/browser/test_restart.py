@@ -6,10 +6,10 @@ import pytest
 from tests.browser.conftest import KEEPS_UP, PATIENCE, PHONE, WIDE, button
 from tests.serving import free_port, running
 
+# Requests without an answer. At the sixth Streamlit opens its dialog.
 ENOUGH = 7
-"""Requests without an answer. At the sixth Streamlit opens its dialog."""
+# a run that trains for many minutes, while a busy browser looks for its Stop
 LONG = "steps=50000&n_layers=4&d_model=128"
-"""A run that trains for many minutes, while a busy browser looks for its Stop."""
 
 
 @pytest.mark.thorough

@@ -29,6 +29,7 @@ from tools.record import HOPS as HOPS_IN_TWO_LAYERS
 HOPS = "lab?task=hops&vocab_size=4&seq_len=16&n_layers=4&n_heads=2&pos_encoding=rope&learning_rate=0.006&steps=300"
 LARGE = "lab?n_layers=8&n_heads=8&d_model=64&seq_len=24"
 SMALL = "lab?n_layers=2&n_heads=2&seq_len=6"
+# JavaScript: the parts of a panel that reach beyond it, or have no room at all
 WITHIN = """([panel, selector]) => {
   const outer = panel.getBoundingClientRect()
   return [...panel.querySelectorAll(selector)].filter((node) => {
@@ -36,9 +37,9 @@ WITHIN = """([panel, selector]) => {
     return !box.width || box.left < outer.left || box.right > outer.right + 0.5 || box.bottom > outer.bottom + 0.5
   }).map((node) => node.outerHTML.slice(0, 120))
 }"""
-"""JavaScript: the parts of a panel that reach beyond it, or have no room at all."""
 
 
+# JavaScript: clicks that come before the page has drawn the result of the first of them
 THREE_CLICKS = """(panel) => {
   const press = (part, label) => {
     panel.querySelector(part).click()
@@ -49,15 +50,14 @@ THREE_CLICKS = """(panel) => {
   press('.part.skip', 'Train without skip connections')
   press('.part.embedding', 'Settings')
 }"""
-"""JavaScript: clicks that come before the page has drawn the result of the first of them."""
 
 
+# JavaScript: the middle of a line of the picture, in the window
 MIDDLE = """(line) => {
   const { x, y } = line.getPointAtLength(line.getTotalLength() / 2)
   const box = line.ownerSVGElement.getBoundingClientRect()
   return [box.x + x, box.y + y]
 }"""
-"""JavaScript: the middle of a line of the picture, in the window."""
 
 
 def arrived(open_page: Open, path: str, size: str = "projector", **context: Any) -> Any:

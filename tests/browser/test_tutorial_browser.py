@@ -7,8 +7,8 @@ from engine.settings.fields import to_text
 from tests.browser.conftest import PHONE, PROJECTOR, Open, button, expect, fits_the_width, in_view, settled
 
 STEPS = LESSONS[TUTORIAL].steps
+# the steps that are also opened on a phone, and the one whose answers are pictures, which is also reloaded
 ON_A_PHONE, OF_PICTURES = (1, 3), 4
-"""The steps that are also opened on a phone, and the one whose answers are pictures, which is also reloaded."""
 FIGURES = ".board article:not([hidden])"
 
 

@@ -17,8 +17,7 @@ from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Star
 from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
 from engine.settings.costs import Memory
 
-RAISES, HANGS, HANGS_IN_THE_END, SHOUTS, DIES, GROWS, SHARES = range(101, 108)
-"""Seeds of runs that go wrong at step 3."""
+RAISES, HANGS, HANGS_IN_THE_END, SHOUTS, DIES, GROWS, SHARES = range(101, 108)  # seeds of runs that go wrong at step 3
 MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)
 
 

@@ -16,10 +16,10 @@ from engine.training.result import Trained
 from engine.training.train import prepare
 
 Result = TypeVar("Result")
+# a block with everything that is newer than pre-LN, of a model with four heads, say
 TODAY: dict[str, Any] = {
     "norm_kind": "rms", "qk_norm": True, "activation": "swiglu", "kv_heads": 2, "value_residual": 0.25, "depth_scale": True,
 }  # fmt: skip
-"""A block with everything that is newer than pre-LN, of a model with four heads, say."""
 N_TOKENS, N_OUTPUTS, LENGTH, SOURCE_LENGTH = 11, 7, 10, 6
 
 

@@ -24,8 +24,7 @@ from engine.training.train import train
 
 FILE = Path(__file__).parent / "record.json"
 ISSUE, SEED = "missing-mask", 0
-SNAPSHOTS_AT = {0, 1, 2, 3, 4, 6, 8, 11, 12}
-"""The steps of the snapshots in the record; a run may have more."""
+SNAPSHOTS_AT = {0, 1, 2, 3, 4, 6, 8, 11, 12}  # the steps of the snapshots in the record; a run may have more
 CLOCK = {"seconds", "tokens_per_second", "steps_per_second"}  # times
 
 

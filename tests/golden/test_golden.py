@@ -23,8 +23,7 @@ from tests.golden.record import FILE, config_of, evidence, machine, run_of
 
 RECORD: dict[str, Any] = json.loads(FILE.read_text())
 SAME_MACHINE = RECORD["machine"] == machine()
-CLOSE = {"rel": 2e-2, "abs": 2e-2}
-"""Twelve steps amplify the rounding of other kernels."""
+CLOSE = {"rel": 2e-2, "abs": 2e-2}  # twelve steps amplify the rounding of other kernels
 
 
 @pytest.mark.parametrize("name", RECORD["runs"])
@@ -56,9 +55,9 @@ def test_links_mean_what_they_meant_and_settings_newer_than_the_record_stand_at_
         assert config_of(link) == {**before, "config": config}, link
 
 
+# a run folder from then, left by python -m engine train --task reverse --steps 8 --d-model 8 --seq-len 4 --vocab-size 3
+# --warmup-steps 0 --device cpu --save before_rearrange; it still opens, with every number that it holds
 STORED = Path(__file__).parent / "stored_run" / "before_rearrange"
-"""A run folder from then, left by ``python -m engine train --task reverse --steps 8 --d-model 8 --seq-len 4 --vocab-size 3
---warmup-steps 0 --device cpu --save before_rearrange``; it still opens, with every number that it holds."""
 
 
 @pytest.mark.parametrize("folder", [STORED, FOLDERS[RECORDED]], ids=["stored", "recorded"])

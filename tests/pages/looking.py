@@ -14,8 +14,7 @@ from engine.runs.run import Run
 from pages.parts.app import server
 from pages.parts.experiments.handouts import Note, kept_of
 
-Open = Callable[..., AppTest]
-"""The fixture ``open_page``: a page by its file name, with the query of a link."""
+Open = Callable[..., AppTest]  # the fixture open_page: a page by its file name, with the query of a link
 # kinds of elements that say something
 WORDS = ("title", "header", "markdown", "latex", "caption", "success", "info", "warning", "error")
 

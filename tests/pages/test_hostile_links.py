@@ -14,9 +14,9 @@ from tests.tables import tables_beside
 
 CASES = tables_beside(__file__)
 HOSTILE = (*CASES["hostile"], "# " * 10_000)
+# pages with a part of a link that is right, and with others that are wrong: each with its text and the allowed values, nothing if
+# the page has no setting of that name
 WRONG = [(row["page"], row["right"], row["wrong"]) for row in CASES["link"]]
-"""Pages with a part of a link that is right, and with others that are wrong: each with its text and the allowed values, nothing if
-the page has no setting of that name."""
 PAGES = [*dict.fromkeys(page for page, *_ in WRONG), "start.py"]
 
 

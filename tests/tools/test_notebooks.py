@@ -13,6 +13,7 @@ from pages.parts.notebooks.cells import read_cells
 from pages.parts.notebooks.notebook import NOTEBOOKS, Notebook
 from tools.notebooks import main, written
 
+# smaller work than in the stored ones, in the words of the source
 SMALLER = {
     "fixed-length": {},
     "mean-pooling": {},
@@ -25,7 +26,6 @@ SMALLER = {
         "STEPS, SCORED = 1000, 600": "STEPS, SCORED = 80, 50",
     },
 }
-"""Smaller work than in the stored ones, in the words of the source."""
 RUN = """
 import contextlib, io, json, sys
 for name in sys.argv[1:]:

@@ -5,8 +5,7 @@ import pytest
 
 from tools.power import BEGIN, END, FAIR, Spread, between_marks, measured, share_found, share_wrong
 
-SIXTEEN = np.random.default_rng(5).normal(7.0, 1.0, (10, 16))
-"""The numbers of ten claims or arms, [number, seed]."""
+SIXTEEN = np.random.default_rng(5).normal(7.0, 1.0, (10, 16))  # the numbers of ten claims or arms, [number, seed]
 
 
 def test_planted_effects_are_found_and_an_arm_against_itself_is_hardly_decided() -> None:

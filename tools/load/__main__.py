@@ -36,8 +36,8 @@ from tools.load.figures import Figures, at_rest, medians, table, with_ratio
 from tools.load.scenarios import issue, lab, mixed, until_ready, warm_up
 from tools.server import ROOT, running
 
+# from the server's process and address to figures by the name of their column
 Scenario = Callable[[psutil.Process, str], Coroutine[Any, Any, dict[str, Figures]]]
-"""From the server's process and address to figures by the name of their column."""
 
 
 def scenarios_of(given: argparse.Namespace) -> list[Scenario]:

@@ -16,8 +16,8 @@ from tools.load.session import Session, messages, opened, visitor
 STREAMS = 200
 PAUSED = 16
 TABS = 30
+# 1.9 megabytes, sent again with each press; a connection that sends more than two at once is closed
 PROMPT = "my lord " * 240_000
-"""1.9 megabytes, sent again with each press; a connection that sends more than two at once is closed."""
 # three steps, then answers of 256 tokens
 LONG_ANSWERS = "v=1&seq_len=256&d_model=64&n_layers=4&n_heads=4&steps=3&batch_size=4"
 # more memory than the training step alone needs
@@ -27,11 +27,11 @@ LARGE = (
     "dataset_size=1000000&seq_len=512",
 )
 
+# the cookies of a crowd, the presses on Train of each, and the steps of each run: the most that the profile for strangers allows
 COOKIES, PRESSES, CROWD_STEPS = 44, 3, 5000
-"""The cookies of a crowd, the presses on Train of each, and the steps of each run: the most that the profile for strangers allows."""
+# The crowd's network address (of those that RFC 5737 keeps for examples). The server believes the header with it, as if a proxy
+# had sent it.
 CROWD = "203.0.113.9"
-"""The crowd's network address (of those that RFC 5737 keeps for examples). The server believes the header with it, as if a proxy
-had sent it."""
 
 Attack = Callable[[aiohttp.ClientSession, str, AsyncExitStack], Awaitable[None]]
 

@@ -24,15 +24,14 @@ from tools import settings
 from tools.load.session import Session, opened, visitor
 from tools.server import free_port, running
 
+# the events of eight minutes, and their numbers; in a shorter time once at least
 PLAN = {
     "SIGTERM of the page process": 5, "kill -9 of the page process": 1, "kill -9 of a worker": 7, "SIGSTOP of a worker": 6,
     "kill -9 of the fork server": 5, "SIGSTOP of the fork server": 3, "kill -9 of all workers and the fork server": 3,
 }  # fmt: skip
-"""The events of eight minutes, and their numbers; in a shorter time once at least."""
 PLAN_SECONDS = 480.0
 VISITORS = 4
-LENGTHS = (331, 3001, 20011)
-"""The steps of the visitors' runs, which distinguish them from trials."""
+LENGTHS = (331, 3001, 20011)  # the steps of the visitors' runs, which distinguish them from trials
 LIMITS = settings("PROFILE=public WORKERS=2 RUNS_PER_VISITOR=3 SILENT_SECONDS=20")
 FORK_SERVER = "engine.serving.processes.fork_server"
 

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import psutil
 
-Figures = dict[str, float]
-"""By name, with the unit in it; NaN if there is none."""
+Figures = dict[str, float]  # by name, with the unit in it; NaN if there is none
 MIB = 2**20
 EVERY = 0.5  # between two readings
+# the memory that a container cannot drop: pages of libraries and other files are read again when they are needed
 WITHOUT_FILES = "page process and workers, without pages of files (MiB)"
-"""The memory that a container cannot drop: pages of libraries and other files are read again when they are needed."""
+# seconds in which the server's processes rest, and the share of a core that they may take meanwhile
 QUIET, RESTS = 2.0, 0.1
-"""Seconds in which the server's processes rest, and the share of a core that they may take meanwhile."""
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -17,22 +17,19 @@ import psutil
 from tools.load.figures import Figures, percentile, watching
 from tools.load.session import Board, Session, opened, visitor
 
-EVERY = 3.0
-"""Seconds from one move of a control to the next; a late answer delays none of the following."""
-SETTLED = 10.0
-"""Seconds after which the rush of all clicks on Train is over."""
-FEWEST = 5
-"""Moves of each session, also if its run ends at once."""
+EVERY = 3.0  # seconds from one move of a control to the next; a late answer delays none of the following
+SETTLED = 10.0  # seconds after which the rush of all clicks on Train is over
+FEWEST = 5  # moves of each session, also if its run ends at once
 AT_ONCE = 4  # sessions that open their pages at the same time, before anything is measured
 LAB = ("Depth", "Positional encoding", "Length")  # controls that are moved in turn; runs under way keep their settings
 ISSUES = ("missing-mask", "no-encoding", "heads", "no-normalization", "learned-table")
 MORE = ("More on this question",)  # moved beside an issue that runs
 TRAIN = "Train it here, too"
+# the pages of the mixed scenario without runs, and the controls that are moved there
 MOVED = (
     ("lab", LAB),
     ("encodings", ("Encoding A", "Encoding B")),
 )
-"""The pages of the mixed scenario without runs, and the controls that are moved there."""
 
 
 def phases(sessions: int) -> Iterator[float]:

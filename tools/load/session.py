@@ -22,23 +22,20 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 LIVE = ("queued", "running", "paused")
-PATIENCE = 60.0
-"""Until a page is complete; one that takes longer counts as never answered."""
-SILENCE = 8.0
-"""Of a stream without a first message, after which the board gives it up and asks to be polled (``data.js``)."""
-RECONNECT = 1.0
-"""Before a broken stream is opened again."""
+PATIENCE = 60.0  # until a page is complete; one that takes longer counts as never answered
+SILENCE = 8.0  # of a stream without a first message, after which the board gives it up and asks to be polled (data.js)
+RECONNECT = 1.0  # before a broken stream is opened again
+# the ends of a run of the script when no other follows at once
 COMPLETE = (
     ForwardMsg.FINISHED_SUCCESSFULLY,
     ForwardMsg.FINISHED_WITH_COMPILE_ERROR,
     ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
 )
-"""The ends of a run of the script when no other follows at once."""
 BOARD, FIGURES = "attention_lab_live", "attention_lab_figures"
+# kinds of elements that keep a value here; others keep none, as if the page had not drawn them
 KINDS = (
     "number_input", "slider", "selectbox", "radio", "text_input", "text_area", "checkbox", "button_group", "multiselect",
 )  # fmt: skip
-"""Kinds of elements that keep a value here; others keep none, as if the page had not drawn them."""
 
 
 @dataclass

@@ -1,5 +1,3 @@
-"""Ablation: a copy of a model without some of its parts, with the same weights."""
-
 from collections.abc import Iterable
 from copy import deepcopy
 from typing import TypeVar

@@ -26,22 +26,18 @@ from engine.analysis.attention.requests import Which
 from engine.runs.events import Sample, Snapshot
 
 KINDS: tuple[Which, ...] = ("self", "cross", "encoder")
+# the probability after the last layer from which on an answer has arrived: the symbol is likelier than all others together
 ARRIVED = 0.5
-"""The probability after the last layer from which on an answer has arrived: the symbol is likelier than all others together."""
+# the share of a layer's additions from which on one head stands out; and the weight from which on a position is read in a layer
+# below
 STANDS_OUT = 0.5
-"""The share of a layer's additions from which on one head stands out; and the weight from which on a position is read in a layer
-below."""
-FAR_MORE = 2.0
-"""The MLP brings the answer if it adds more than so many times as much as the heads of its layer."""
-Needs = Callable[..., bool]
-"""``needs(position, *parts)``: true if the answer at a position is lost without these parts."""
+FAR_MORE = 2.0  # the MLP brings the answer if it adds more than so many times as much as the heads of its layer
+Needs = Callable[..., bool]  # needs(position, *parts): true if the answer at a position is lost without these parts
 IsLink = Callable[..., bool]  # the same for one position
 
 
 @dataclass(frozen=True)
 class Attending:
-    """The positions that each head reads in one kind of attention."""
-
     read: list[list[list[int]]]
     """The position that has the largest weight, [layer][head][query]."""
     weight: list[list[list[float]]]
@@ -157,7 +153,6 @@ def _path(contributions: Contributions, position: int, needs: Needs) -> Path:
 def _brought(
     contributions: Contributions, position: int, layer: int, is_link: IsLink
 ) -> tuple[Contributor, tuple[HeadReading, ...]]:
-    """The part that brings the answer in its layer, and its readings."""
     heads, mlp = contributions.heads[layer][:, position], float(contributions.mlp[layer][position])
     added, strongest = heads.clip(min=0), int(heads.argmax())
     total = float(added.sum())
@@ -180,7 +175,6 @@ def _together(readings: Sequence[HeadReading], is_link: IsLink) -> tuple[HeadRea
 
 
 def _alike(readings: Sequence[HeadReading]) -> tuple[HeadReading, ...]:
-    """The readings of the same position as the one with the largest weight."""
     strongest = max(readings, key=lambda reading: reading.weight, default=None)
     return tuple(one for one in readings if strongest and (one.which, one.read) == (strongest.which, strongest.read))
 

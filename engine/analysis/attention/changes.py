@@ -1,5 +1,3 @@
-"""The effect of changes to a trained model's attention: heads off, another temperature, another score."""
-
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -36,7 +34,6 @@ SCORES = ("scaled_dot", "dot", "cosine", "additive")
 def without_heads(
     request: ModelRequest, sample: SampleRequest, part: Part, off: Iterable[Part], temperature: float
 ) -> Changed:
-    """Compare the model unchanged with one without some heads, with every softmax at a temperature."""
     model, batch = model_of(request), sample_of(request.config, sample)
 
     def view_of(model: Transformer) -> HeadView:

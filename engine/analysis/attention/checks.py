@@ -20,8 +20,8 @@ from engine.training.data import Batch
 from engine.training.evaluation import forward
 from engine.training.snapshot import array
 
+# the largest change that counts as rounding: a batch computes a sequence in another order than the sequence alone
 ROUNDING = 1e-3
-"""The largest change that counts as rounding: a batch computes a sequence in another order than the sequence alone."""
 MOST_CHANGED = 96  # tokens that are changed one at a time
 
 
@@ -131,14 +131,11 @@ def check_model(model: Transformer, batch: Batch) -> list[CheckResult]:
 
 
 def code_of(check: Check) -> str:
-    """The source of a check, with that of the function it calls."""
     uses = [influence] if "influence(" in inspect.getsource(check.measure) else []
     return "\n\n".join(inspect.getsource(function).rstrip() for function in (*uses, check.measure))
 
 
 def switch_faults_on(request: ModelRequest, sample: SampleRequest, part: Part, faults: tuple[str, ...]) -> Faulty:
-    """Compare the model as trained with the faults switched on."""
-
     def weights_of(which: ModelRequest) -> FaultyHead:
         model, batch = model_of(which), sample_of(request.config, sample)
         with torch.no_grad():
@@ -165,6 +162,5 @@ def entropy_at_first(widths: tuple[int, ...] = WIDTHS, keys: int = 32) -> dict[s
 
 
 def tokens_of(model: Transformer) -> int:
-    """The number of different tokens that the model can read."""
     parts = getattr(model.embedding, "parts", None)
     return len(parts) if parts is not None else int(model.embedding.num_embeddings)  # type: ignore[arg-type]

@@ -24,16 +24,13 @@ from engine.training.evaluation import forward
 from engine.training.snapshot import take_snapshot
 
 OTHERS = 100  # held-out sequences besides the one that is read
-HARDLY = 0.05
-"""The share of the right answers up to which a head is hardly needed."""
+HARDLY = 0.05  # the share of the right answers up to which a head is hardly needed
+# the share of the right answers that are lost without both heads, beyond those without the one and without the other, from which
+# on another head takes over
 TAKES_OVER = 0.1
-"""The share of the right answers that are lost without both heads, beyond those without the one and without the other, from which
-on another head takes over."""
 
 
 class Fallen(NamedTuple):
-    """Right answers of the whole model that are wrong without a head."""
-
     sequences: int
     right: int
     without: int
@@ -79,7 +76,6 @@ def fallen(models: Sequence[Transformer], batch: Batch) -> Fallen:
 
 
 def verdict(head: Part, follows: Part | None, here: Fallen, others: Fallen) -> HeadAblation:
-    """The lost answers in words, and whether the next head covers for this one."""
     if not others.right:
         return HeadAblation(words=in_pieces("The model has no right answer that could be lost."), details="")
     share, beyond = others.without / others.right, others.without_both - others.without - others.without_next

@@ -38,18 +38,14 @@ from engine.model.activations import ActivationCache
 from engine.training.data import Batch
 from engine.training.snapshot import array, patterns_in
 
-SEQUENCES = 64
-"""Held-out sequences over which a head's numbers are averaged; fewer of long sequences."""
-NAMED = 0.5
-"""The lowest score at which a head is named by its best kind: half of the way from chance to certainty."""
-FEWEST_QUERIES = 2
-"""With fewer queries at which it can show, a kind has no score."""
+SEQUENCES = 64  # held-out sequences over which a head's numbers are averaged; fewer of long sequences
+NAMED = 0.5  # the lowest score at which a head is named by its best kind: half of the way from chance to certainty
+FEWEST_QUERIES = 2  # with fewer queries at which it can show, a kind has no score
 FURTHEST_BACK = 64
 NONE = "none of these"
 
 
 def heads(request: ModelRequest, sample: SampleRequest) -> Heads:
-    """The patterns for one sequence, and numbers over held-out sequences."""
     config = request.config
     model, one = model_of(request), sample_of(config, sample)
     cache = run_with_cache(model, one)[1]
@@ -112,6 +108,7 @@ def rolled_out(request: ModelRequest, cache: ActivationCache) -> dict[Which, Rol
     return flows
 
 
+# by label, the cells that a head of this kind attends to, of positions [query, 1] and [1, key] and the number of keys
 KINDS: dict[str, Callable[[Tensor, Tensor, int], Tensor]] = {
     "previous token": lambda query, key, keys: key == query - 1,
     "same place": lambda query, key, keys: key == query,
@@ -120,7 +117,6 @@ KINDS: dict[str, Callable[[Tensor, Tensor, int], Tensor]] = {
     "first token": lambda query, key, keys: (key == 0) & (query >= 2),
     "mirrored": lambda query, key, keys: (key == keys - 1 - query) & ((key - query).abs() >= 2),
 }
-"""By label, the cells that a head of this kind attends to, of positions [query, 1] and [1, key] and the number of keys."""
 
 
 def kind_scores(pattern: Tensor, visible: Tensor, tokens: Tensor | None = None) -> dict[str, float]:

@@ -11,8 +11,8 @@ from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 from engine.runs.events import Event, Snapshot
 
+# FLOPs of a training step above which no untrained model is shown: the answer must come while a control moves
 MOST_FLOPS = 2e10
-"""FLOPs of a training step above which no untrained model is shown: the answer must come while a control moves."""
 MOST_BYTES = 256 * 2**20  # of the predicted peak, for the same reason
 
 
@@ -31,8 +31,6 @@ class ReadSequence(Job[SequenceRead], function=".model:sequence", noun="Reading 
 
 
 class HeadNumbers(TypedDict):
-    """Means over held-out sequences."""
-
     part: Part
     entropy: float  # in nats
     effective_keys: float  # the mean of exp(entropy)

@@ -21,8 +21,7 @@ from engine.training.data import Batch
 from engine.training.evaluation import forward
 from engine.training.snapshot import take_snapshot
 
-NEEDED = 0.1
-"""The least share of the right answers that are lost without a link."""
+NEEDED = 0.1  # the least share of the right answers that are lost without a link
 
 
 class Losses:
@@ -39,7 +38,6 @@ class Losses:
         return bool(self._lost(parts, 0)[0, position]) and self.share(*parts) >= NEEDED
 
     def share(self, *parts: Part) -> float:
-        """The share of the right answers, in all sequences, that are lost without these parts."""
         lost, whole = (
             sum(counted(of(which), batch) for which, batch in enumerate(self._batches))
             for of in (partial(self._lost, parts), self._whole)

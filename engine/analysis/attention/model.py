@@ -1,5 +1,3 @@
-"""The model and the sequence of a question about attention; the last ones are cached for the next question."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -160,7 +158,6 @@ def attention_at(model: Transformer, part: Part) -> Attention:
 
 
 def encoding_at(model: Transformer, part: Part) -> PositionalEncoding:
-    """The encoding that acts on queries, keys or scores of this attention; cross-attention has none."""
     if part.which == "cross":
         return NOWHERE
     return stack_of(model, part.which).encoding_at(part.layer)
@@ -173,7 +170,6 @@ def positions_at(batch: Batch, part: Part) -> Positions:
 
 
 def tokens_at(config: RunConfig, batch: Batch, which: str) -> tuple[list[str], list[str]]:
-    """Names of the query and of the key tokens of the first sequence."""
     tokens = token_names(config, batch.inputs[0].tolist())
     source = tokens if batch.source is None else token_names(config, batch.source[0].tolist())
     return (source if which == "encoder" else tokens), (tokens if which == "self" else source)

@@ -13,11 +13,10 @@ from typing import Literal
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.requests import Which
 
+# the part that brings the answer in its layer: one head or heads that read the same position, the MLP, several heads that read
+# different ones, or nothing
 Contributor = Literal["head", "mlp", "several", ""]
-"""The part that brings the answer in its layer: one head or heads that read the same position, the MLP, several heads that read
-different ones, or nothing."""
-GAIN = 0.1
-"""The smallest gain of the right symbol's probability at which one layer brings the answer."""
+GAIN = 0.1  # the smallest gain of the right symbol's probability at which one layer brings the answer
 
 
 @dataclass(frozen=True)
@@ -75,8 +74,6 @@ def in_pieces(sentence: str) -> tuple[Words, ...]:
 
 @dataclass(frozen=True)
 class Path:
-    """The way in which the answer at one position arises."""
-
     position: int  # the position that answers, from 0
     arrives: bool
     """If it is False, ``contributor`` is empty and there are no ``readings``."""

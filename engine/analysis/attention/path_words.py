@@ -1,5 +1,3 @@
-"""The sentences on the path of an answer, which name parts of the model."""
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,7 +54,6 @@ def answer_layer_words(path: Path, right: Sequence[float], sample: Sample) -> st
 
 
 def links_of(path: Path, symbols: Symbols) -> str:
-    """The sentences on the contributor and its readings, if any."""
     readings, mlp = path.readings, naming(Part("mlp", layer=path.layer), "MLP")
     if not path.contributor:
         return ""

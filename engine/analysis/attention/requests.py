@@ -1,5 +1,3 @@
-"""The arguments of questions about attention: a model, with faults or without, a sequence, a head."""
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +9,11 @@ from engine.foundation.tables import read_tables
 from engine.settings.fields import Value
 from engine.tasks import TASKS
 
+# self-attention of the stack that answers; of an encoder-decoder also the encoder's self-attention and cross-attention
 Which = Literal["self", "encoder", "cross"]
-"""Self-attention of the stack that answers; of an encoder-decoder also the encoder's self-attention and cross-attention."""
 
-MAX_ATTENTION_WEIGHTS = 50_000_000
-"""Of one sequence, over all layers and heads, that a worker computes for a page."""
-WIDTHS = (4, 16, 64, 256)
-"""Head widths at which scores, and the entropy of their softmax, are compared before training."""
+MAX_ATTENTION_WEIGHTS = 50_000_000  # of one sequence, over all layers and heads, that a worker computes for a page
+WIDTHS = (4, 16, 64, 256)  # head widths at which scores, and the entropy of their softmax, are compared before training
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,6 @@ def tap_name(config: RunConfig, which: Which, layer: int) -> str:
 
 
 def weights_of_one_sequence(config: RunConfig) -> int:
-    """The number of attention weights of one sequence, over all layers and heads."""
     sizes = shapes(config)
     length, source = sizes.length, sizes.source_length or 0
     return config.n_layers * config.n_heads * (length * length + length * source + source * source)
@@ -68,7 +63,6 @@ def shortest_known(config: RunConfig) -> int:
 
 
 def lengths_in_words(config: RunConfig) -> str:
-    """One sentence on the lengths that the model is trained on."""
     lengths = trained_lengths(config)
     trained = f"{lengths.start} to {lengths[-1]}" if len(lengths) > 1 else f"{lengths.start}"
     shorter = shortest_known(config) > TASKS[config.task].shortest

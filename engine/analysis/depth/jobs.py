@@ -11,8 +11,7 @@ from engine.config.run_config import RunConfig, parse
 from engine.foundation.job import Job
 
 DEPTHS = (1, 2, 4, 8, 16, 32, 48)
-LENGTHS = (8, 32, 128, 512)
-"""Lengths at which the last token is asked about token 0."""
+LENGTHS = (8, 32, 128, 512)  # lengths at which the last token is asked about token 0
 
 
 class DepthNumbers(TypedDict):
@@ -46,8 +45,6 @@ class MeasureDepth(Job[DepthNumbers], function=".measure:of_first_weights", noun
 
 
 class MeasureRunDepth(Job[DepthNumbers], function=".measure:of_run", noun="Measuring the effect of the run's layers"):
-    """Measures a run, after each of its layers, on held-out sequences."""
-
     request: ModelRequest
 
 

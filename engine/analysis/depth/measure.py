@@ -36,10 +36,9 @@ from engine.tasks.base.data import task_data
 from engine.training.data import Batch
 from engine.training.evaluation import loss_of
 
+# Held-out sequences of a run. A draw reads one: draws differ more than sequences do.
 SEQUENCES = 8
-"""Held-out sequences of a run. A draw reads one: draws differ more than sequences do."""
-MAX_STORED = 2000
-"""Results on disk, the newest; one takes about 20 KB."""
+MAX_STORED = 2000  # results on disk, the newest; one takes about 20 KB
 COMPARED_NORMS = ("pre", "post")
 
 
@@ -59,7 +58,6 @@ def of_first_weights(config: RunConfig, depths: tuple[int, ...]) -> DepthNumbers
 
 
 def draw(config: RunConfig, depths: tuple[int, ...]) -> DepthNumbers:
-    """Measure one draw of first weights, on random tokens."""
     config = config.replace(n_layers=max(depths), family="decoder")
     generator = torch.Generator().manual_seed(config.seed)
     tokens = torch.randint(config.task_settings.n_symbols, (1, config.seq_len), generator=generator)

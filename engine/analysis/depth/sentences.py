@@ -8,8 +8,8 @@ import numpy as np
 from engine.analysis.depth.jobs import DepthNumbers
 from engine.foundation.formatting import counted, in_digits, listed
 
+# tokens that differ in a smaller share are equal as far as float32 can tell: its rounding alone leaves about 1e-7
 SMALLEST_SHARE = 1e-6
-"""Tokens that differ in a smaller share are equal as far as float32 can tell: its rounding alone leaves about 1e-7."""
 
 
 class Measurement(NamedTuple):

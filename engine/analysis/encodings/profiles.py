@@ -1,5 +1,3 @@
-"""Profiles of encodings with first weights: their matrices over positions, and the numbers computed from them."""
-
 import numpy as np
 import torch
 
@@ -11,14 +9,11 @@ from engine.model.layers import positional_encoding
 
 PROBED = 16  # positions at which the size of the values added to tokens is measured
 Array = np.ndarray
-MAX_CELLS = 16_000
-"""Cells of one matrix; redrawing more is noticeably slow."""
-POINTS = 250
-"""Points of a line; a figure is some 300 pixels wide."""
+MAX_CELLS = 16_000  # cells of one matrix; redrawing more is noticeably slow
+POINTS = 250  # points of a line; a figure is some 300 pixels wide
 
 
 def matrices(config: RunConfig, shown: int) -> Matrices:
-    """The quick part of :func:`profile`."""
     arrays, rows = matrices_of(first_weights(config), shown)
     return thinned_matrices(config, arrays, config.seq_len, rows)
 
@@ -50,7 +45,6 @@ def added_scale(config: RunConfig, encoding: PositionalEncoding) -> float:
 
 
 def thinned_matrices(config: RunConfig, arrays: dict[str, Array], trained: int, rows: int) -> Matrices:
-    """The matrices with few enough cells to draw, and their dot products."""
     matrix, similarity = arrays["matrix"], arrays["similarity"]
     kind, only_before = kind_of(config, matrix), _looks_back(config, matrix)
     tiles, tiles_at = _thinned(matrix, 1 if kind in ("table", "angles", "vectors") else 2)
@@ -79,7 +73,6 @@ def lines_of(config: RunConfig, arrays: dict[str, Array], trained: int) -> Lines
 
 
 def kind_of(config: RunConfig, matrix: Array) -> MatrixKind:
-    """The kind of a matrix, by its shape and the part of the model that the encoding acts on."""
     acts_on = config.encoding.acts_on
     if matrix.ndim == 3:
         return "bias"

@@ -28,14 +28,13 @@ from engine.training.evaluation import forward, loss_of
 from engine.training.measured_memory import measure_memory, peak_bytes
 from engine.training.optimizers import build_optimizers
 
-TIMING_SECONDS = 0.05
-"""After so much time no further repetition is timed, beyond the fewest."""
+TIMING_SECONDS = 0.05  # after so much time no further repetition is timed, beyond the fewest
 MIN_REPETITIONS, MAX_REPETITIONS = 5, 40
+# repetitions at a point that is measured in several rounds: short work is repeated often, long work once a round
 PATIENCE = 0.2
-"""Repetitions at a point that is measured in several rounds: short work is repeated often, long work once a round."""
 PAIRS, FEWEST_PAIRS = 15, 3
+# for one encoding, after which no further pair is measured, beyond the fewest: other jobs wait for this worker
 PAIRS_SECONDS = 2.0
-"""For one encoding, after which no further pair is measured, beyond the fewest: other jobs wait for this worker."""
 PAIR_PATIENCE = 0.01
 
 

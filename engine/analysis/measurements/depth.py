@@ -21,11 +21,10 @@ from engine.training.result import Trained
 
 COLLAPSE_SEQUENCES, DENSE_SEQUENCES = 64, 32
 TINY = 1e-30
+# draws of first weights whose median is a number before training: in a deep stack one draw in ten is a thousand times off, and
+# would decide a mean
 DRAWS = 8
-"""Draws of first weights whose median is a number before training: in a deep stack one draw in ten is a thousand times off, and
-would decide a mean."""
-APART = 1_000_000
-"""Distance between the seeds of two draws, larger than any set of seeds."""
+APART = 1_000_000  # distance between the seeds of two draws, larger than any set of seeds
 
 
 def draws(config: RunConfig) -> list[RunConfig]:

@@ -60,7 +60,6 @@ def importance(model: nn.Module, batch: Batch) -> Tensor:
 
 @torch.no_grad()
 def accuracy_without(model: nn.Module, batch: Batch, heads: Sequence[int]) -> float:
-    """The first accuracy of the task with these heads removed; heads are counted layer by layer."""
     n_layers, n_heads = len(attentions(model)), attentions(model)[0].n_heads
     gates = torch.ones(n_layers * n_heads, device=batch.inputs.device)
     gates[list(heads)] = 0.0

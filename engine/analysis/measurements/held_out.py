@@ -15,8 +15,7 @@ from engine.training.evaluation import evaluate, predictions
 from engine.training.result import Trained
 
 SEQUENCES, SHUFFLED_SEQUENCES = 512, 256
-SHUFFLES = 8
-"""All sequences of a batch share their positions, so several orders are tried."""
+SHUFFLES = 8  # all sequences of a batch share their positions, so several orders are tried
 EDGES = (0, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)  # of the ranges of exposure
 
 

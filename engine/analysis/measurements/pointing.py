@@ -26,10 +26,10 @@ from engine.training.evaluation import forward
 from engine.training.result import Trained
 from engine.training.snapshot import residual_in
 
+# a block and the arguments it is called with; the first are the tokens, [batch, length, d_model]
 BlockCall: TypeAlias = tuple[nn.Module, tuple[Any, ...]]
-"""A block and the arguments it is called with; the first are the tokens, [batch, length, d_model]."""
+# sequences on which explanations are scored; those whose path is followed, one by one; and those in a pass
 SAMPLES, PATHS, SEQUENCES_IN_A_PASS = 256, 128, 64
-"""Sequences on which explanations are scored; those whose path is followed, one by one; and those in a pass."""
 PERMUTATIONS = 16
 
 

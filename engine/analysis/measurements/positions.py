@@ -1,5 +1,3 @@
-"""The distinction of positions: in the residual stream, in the encoding alone, and in a learned table."""
-
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -12,15 +10,11 @@ from engine.encodings.base.layer import PositionalEncoding, PositionOutOfRange, 
 from engine.model.activations import in_mode
 from engine.training.result import Trained
 
-FITTED, JUDGED = 192, 64
-"""Sequences on which a probe is fitted and on which it is tested."""
-RIDGE = 1e-3
-"""The number added to the diagonal of a covariance, relative to the diagonal's mean."""
-LENGTHS = (8, 64, 512)
-"""Sequence lengths at which neighbouring positions are compared."""
+FITTED, JUDGED = 192, 64  # sequences on which a probe is fitted and on which it is tested
+RIDGE = 1e-3  # the number added to the diagonal of a covariance, relative to the diagonal's mean
+LENGTHS = (8, 64, 512)  # sequence lengths at which neighbouring positions are compared
 SQUEEZED = 8
-DIGITS = 6
-"""An encoding's similarities are in single precision: further digits are rounding."""
+DIGITS = 6  # an encoding's similarities are in single precision: further digits are rounding
 
 
 @torch.no_grad()

@@ -1,5 +1,3 @@
-"""Attention scores of a trained model: their size, and the evenness of the weights that their softmax gives."""
-
 import torch
 from torch import Tensor
 

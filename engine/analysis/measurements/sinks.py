@@ -1,5 +1,3 @@
-"""Attention sinks: the weight on the first token at positions with nothing to say."""
-
 import torch
 
 from engine.analysis.attention.model import blocked_in, run_with_cache

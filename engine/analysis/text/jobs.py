@@ -6,8 +6,7 @@ from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 
 MAX_WRITTEN_TOKENS = 400
-LONGEST_PROMPT = 10_000
-"""Characters; a model reads the last tokens that fit into its length."""
+LONGEST_PROMPT = 10_000  # characters; a model reads the last tokens that fit into its length
 
 
 class TextFacts(TypedDict):
@@ -16,7 +15,6 @@ class TextFacts(TypedDict):
     trained: int
     held_out: int
     unknown: int
-    """Held-out tokens that are not in the vocabulary."""
     known: int
 
 

@@ -32,8 +32,8 @@ from engine.training.writing import continuation, distribution, next_logits, wri
 
 LIKELIEST = 12  # next tokens that are named
 MAX_SCORED_TEXTS = 40  # scored texts on disk, the newest
+# -ln P of every held-out token by counting model, the held-out documents one after the other: [token]
 Nats = dict[str, np.ndarray]
-"""-ln P of every held-out token by counting model, the held-out documents one after the other: [token]."""
 
 
 def counting_models(config: RunConfig) -> Counted:

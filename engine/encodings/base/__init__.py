@@ -16,8 +16,8 @@ from engine.settings.base import BaseConfig
 from engine.settings.costs import SINGLE, Shape, StackShape
 from engine.settings.fields import Parameters, setting
 
+# added to the token embedding, added to the attention scores, or rotating queries and keys
 ActsOn = Literal["nowhere", "embedding", "scores", "rotation"]
-"""Added to the token embedding, added to the attention scores, or rotating queries and keys."""
 
 
 class EncodingSettings(Parameters):
@@ -69,8 +69,6 @@ class EncodingSettings(Parameters):
 
 @dataclass(frozen=True)
 class EncodingSpec:
-    """The facts about an encoding."""
-
     name: str
     label: str
     acts_on: ActsOn

@@ -26,8 +26,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+# Positions of a sequence's tokens. Hashable, so that a result that depends on positions alone is computed once.
 Positions: TypeAlias = range | tuple[int, ...]
-"""Positions of a sequence's tokens. Hashable, so that a result that depends on positions alone is computed once."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -81,8 +81,6 @@ def keeping_alive() -> Iterator[list[object]]:
 
 
 class PositionOutOfRange(ValueError):
-    """A position lies beyond the last row of a learned table."""
-
     def __init__(self, position: int, rows: int) -> None:
         self.position, self.rows = position, rows
         super().__init__(f"Position {position + 1} has no row: the learned table ends at position {rows}.")

@@ -75,7 +75,6 @@ class DepthwiseConvolution(Scalable):
 
 
 def register_tensor(module: nn.Module, name: str, tensor: Tensor, *, learned: bool) -> None:
-    """Register a tensor as a parameter if it is learned, else as a buffer: saved and loaded with the parameters."""
     if learned:
         module.register_parameter(name, nn.Parameter(tensor))
     else:

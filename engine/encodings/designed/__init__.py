@@ -155,8 +155,6 @@ class DesignedSettings(EncodingSettings):
 
 @dataclass(frozen=True)
 class Design:
-    """The parts of a design with their sizes in one layer module of a run."""
-
     parts: DesignedSettings
     trained: int
     """Positions of the longest sequence trained."""
@@ -177,7 +175,6 @@ class Design:
 
     @property
     def waves(self) -> int:
-        """The number of frequencies: in a rotation each is an angle, elsewhere a cosine and a sine."""
         return self.width if self.parts.design_place == "rotation" else -(-self.width // 2)
 
     @property

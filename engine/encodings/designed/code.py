@@ -8,8 +8,10 @@ from pathlib import Path
 
 from engine.encodings.designed import SPEC, DesignedSettings
 
+# the text of both files with gaps to fill; and by place, the hook and the matrices to plot (`tokens`: of features made of the
+# tokens)
 TEMPLATES = Path(__file__).parent / "written"
-"""The text of both files with gaps to fill; and by place, the hook and the matrices to plot (`tokens`: of features made of the tokens)."""
+# names by module: a layer imports those that it uses, in the order of sorted imports
 IMPORTS = {
     "torch.nn.functional": "embedding gelu",
     "engine.encodings.base.layer": "PositionalEncoding Positions bias_matrices index_below index_of offsets row_matrices",
@@ -18,7 +20,6 @@ IMPORTS = {
     "engine.encodings.my_encoding": "MyEncodingSettings",
     "engine.settings.base": "BaseConfig",
 }
-"""Names by module: a layer imports those that it uses, in the order of sorted imports."""
 OUTPUTS = {"embedding": "config.d_model", "scores": "config.n_heads", "rotation": "config.head_width // 2"}
 AUTO = {"embedding": "config.token_init_std", "scores": "config.d_model**-0.5", "rotation": "1.0"}
 READ = {"direct": "{}", "linear": "self.readout({})", "network": "self.readout(gelu(self.hidden({})))"}
@@ -79,7 +80,6 @@ def _width(parts: DesignedSettings) -> str:
 
 
 def _waves(parts: DesignedSettings) -> str:
-    """The number of frequencies, as Python."""
     if parts.design_place == "rotation":
         return OUTPUTS["rotation"]
     return f"({_width(parts)} + 1) // 2" if parts.design_readout == "direct" else str(-(-parts.design_width // 2))
@@ -127,7 +127,6 @@ def _readout_made(parts: DesignedSettings) -> Lines:
 
 
 def _scaled(parts: DesignedSettings) -> Lines:
-    """Scale the first values."""
     direct = parts.design_readout == "direct"
     # the scale of waves is their known amplitude
     if direct and parts.design_features in ("sinusoids", "fourier"):

@@ -87,8 +87,6 @@ class ReadOut(nn.Module):
 
 
 class Network(ReadOut):
-    """A network of one hidden layer on the position over the trained length."""
-
     def __init__(self, design: Design) -> None:
         parts = design.parts
         super().__init__(1, parts.design_hidden, design.width, learned=parts.learns_features)

@@ -15,8 +15,7 @@ from engine.encodings.base.modules import at_least_single
 from engine.encodings.kerple import KerpleSettings
 from engine.settings.base import BaseConfig
 
-SMALLEST = 0.01
-"""Lower bound of the uniform first values, as in the authors' code."""
+SMALLEST = 0.01  # lower bound of the uniform first values, as in the authors' code
 
 
 def softplus_inverse(value: Tensor) -> Tensor:

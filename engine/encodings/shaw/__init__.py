@@ -19,7 +19,6 @@ class ShawSettings(EncodingSettings):
 
     @property
     def tables(self) -> int:
-        """Tables of vectors: one for the keys and, if set, one for the values."""
         return 2 if self.shaw_values else 1
 
     def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:

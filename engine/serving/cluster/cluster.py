@@ -16,8 +16,7 @@ from engine.serving.processes.machines import Cluster, Machine
 
 POLL_SECONDS = 1.0
 RECONNECT_SECONDS = 5.0  # until a scheduler that could not be reached is tried again
-FREE_SHARE = 0.75
-"""The share of a worker's memory that its runs may take together."""
+FREE_SHARE = 0.75  # the share of a worker's memory that its runs may take together
 LONGEST_CLOSE = 10.0  # seconds that DaskCluster.close() may take
 
 
@@ -89,7 +88,6 @@ class DaskCluster(Cluster):
         return (on_device and with_gpu) or list(self._facts)
 
     def forget(self, address: str) -> None:
-        """Give a lost worker nothing until it has answered again."""
         self._facts_requested.pop(address, None)
         self._facts.pop(address, None)
         self._threads = [other for other in self._threads if other != address]
@@ -150,7 +148,6 @@ class DaskCluster(Cluster):
         self._count({address: there[address] for address in self._facts})
 
     def _count(self, workers: dict[str, dict[str, Any]]) -> None:
-        """Count the slots, and notify the listeners of a change."""
         with_gpu_first = sorted(workers, key=lambda one: (not self._facts[one][2].get("accelerator"), one))
         threads = [address for address in with_gpu_first for _ in range(workers[address]["nthreads"])]
         rooms = [(int(FREE_SHARE * one["memory_limit"]) - SHARED_BYTES) // one["nthreads"] for one in workers.values()]

@@ -27,11 +27,10 @@ from engine.runs.folder import RunFolder
 from engine.serving import protocol
 from engine.serving.processes.messages import read_value, write_value
 
+# the number of times that Task.poll checks for reports before it returns without any, and the seconds between two checks
 POLLS, POLL_SECONDS = 5, 0.01
-"""The number of times that :meth:`Task.poll` checks for reports before it returns without any, and the seconds between two checks."""
 
-Files = Mapping[str, bytes]
-"""The content of files, by their paths in the data folder or by their names in the run's."""
+Files = Mapping[str, bytes]  # the content of files, by their paths in the data folder or by their names in the run's
 
 
 class Trainer:

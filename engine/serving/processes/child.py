@@ -27,6 +27,8 @@ from engine.serving.processes.priority import NICENESS_VARIABLE
 Sent = TypeVar("Sent")
 Received = TypeVar("Received")
 
+# The environment variables that a child gets: for finding programs, libraries and folders, the program's commit, and the settings
+# of Python and torch. Each is named: of a name that only begins in the same way nobody knows what it holds.
 PASSED_ON = frozenset({
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "VIRTUAL_ENV",
     "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "GLIBC_TUNABLES",
@@ -42,22 +44,20 @@ PASSED_ON = frozenset({
     "PYTORCH_NVML_BASED_CUDA_CHECK", "PYTORCH_ENABLE_MPS_FALLBACK", "PYTORCH_MPS_HIGH_WATERMARK_RATIO",
     "PYTORCH_MPS_LOW_WATERMARK_RATIO", "PYTORCH_TUNABLEOP_ENABLED",
 })  # fmt: skip
-"""The environment variables that a child gets: for finding programs, libraries and folders, the program's commit, and the settings
-of Python and torch. Each is named: of a name that only begins in the same way nobody knows what it holds."""
+# Beginnings of further names: of the system, of numerical libraries and of devices. No password and no key of the server is among
+# them: no child needs any.
 PASSED_ON_PREFIXES = (
     "LC_", "XDG_", "MALLOC_", "OMP_", "MKL_", "KMP_", "OPENBLAS_",
     "CUDA_", "CUDNN_", "CUBLAS_", "HIP_", "ROCR_", "ROCM_", "HSA_",
 )  # fmt: skip
-"""Beginnings of further names: of the system, of numerical libraries and of devices. No password and no key of the server is among
-them: no child needs any."""
+# for NumPy as well as for PyTorch: the children already share the cores
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-"""For NumPy as well as for PyTorch: the children already share the cores."""
+# Bytes. By default glibc returns a training step's large blocks to the system and maps every page of them again in the next one.
 KEPT_BLOCKS = {"MALLOC_MMAP_THRESHOLD_": str(32 * 2**20), "MALLOC_TRIM_THRESHOLD_": str(128 * 2**20)}
-"""Bytes. By default glibc returns a training step's large blocks to the system and maps every page of them again in the next one."""
 
+# On a CPU with instructions for bfloat16, torch compiles a kernel for each shape of a product in 16 bits, of about a mebibyte. By
+# default it keeps the last 1,024; a step needs some thirty, and a token that is written two more.
 KEPT_KERNELS = {"LRU_CACHE_CAPACITY": "64", "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64"}
-"""On a CPU with instructions for bfloat16, torch compiles a kernel for each shape of a product in 16 bits, of about a mebibyte. By
-default it keeps the last 1,024; a step needs some thirty, and a token that is written two more."""
 
 
 def child_environment(environ: Mapping[str, str], data: Path | None = None) -> dict[str, str]:

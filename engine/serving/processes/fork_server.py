@@ -27,10 +27,9 @@ from engine.serving.processes.priority import JOBS, give_way
 
 ROOT = Path(__file__).resolve().parents[3]
 REQUEST = 2**20  # bytes
+# messages about a child on its socket: first the process's number, with a pidfd, last its exit status
 NUMBER = struct.Struct("!i")
-"""Messages about a child on its socket: first the process's number, with a pidfd, last its exit status."""
-N_DESCRIPTORS = 4
-"""Of a request: the child's stdin, stdout and stderr, and the socket that reports its end."""
+N_DESCRIPTORS = 4  # of a request: the child's stdin, stdout and stderr, and the socket that reports its end
 
 
 @dataclass(frozen=True)

@@ -19,19 +19,17 @@ import psutil
 from engine.foundation.log import LOG
 from engine.serving.processes.fork_server import NUMBER, ROOT, Request
 
+# modules that the fork server imports: those of the children, of their questions, and of the first training step
 WARM = (
     "engine.serving.worker", "engine.training.train", "engine.training.speed", "engine.analysis.measurements.cost",
     "engine.analysis.attention.changes", "engine.analysis.attention.checks", "engine.analysis.attention.heads",
     "engine.analysis.attention.steps", "engine.analysis.encodings.profiles", "engine.analysis.text.questions",
     "engine.training.first_run", "torch._dynamo", "torch.profiler",
 )  # fmt: skip
-"""Modules that the fork server imports: those of the children, of their questions, and of the first training step."""
+# without an answer to a request, after which a fork server hangs: it is killed with the requested child
 HANGS_AFTER = 60.0
-"""Without an answer to a request, after which a fork server hangs: it is killed with the requested child."""
-POLL_SECONDS = 0.5
-"""Between two checks of a silent fork server; found stopped twice, it is killed."""
-TELLS_WITHIN = 5.0
-"""After the end of a child, for its fork server to report the status."""
+POLL_SECONDS = 0.5  # between two checks of a silent fork server; found stopped twice, it is killed
+TELLS_WITHIN = 5.0  # after the end of a child, for its fork server to report the status
 
 
 def is_stopped(pid: int) -> bool:

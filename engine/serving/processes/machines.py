@@ -41,9 +41,9 @@ class Process(Protocol):
     def how_it_ended(self) -> str: ...
 
 
+# Start python -m engine.serving.worker: a name for the process's threads, the arguments, and two functions that are called on its
+# reader thread: with each report, and at its end, last of all. Raises OSError.
 Launch = Callable[[str, Sequence[str], Callable[[protocol.Report], None], Callable[[], None]], Process]
-"""Start ``python -m engine.serving.worker``: a name for the process's threads, the arguments, and two functions that are called on
-its reader thread: with each report, and at its end, last of all. Raises OSError."""
 
 
 @dataclass(eq=False)

@@ -3,16 +3,14 @@ import sys
 
 import psutil
 
+# Niceness of training. On Linux the page process, at 0, then gets a core at once; otherwise training uses nearly all of it.
 TRAINING = 15
-"""Niceness of training. On Linux the page process, at 0, then gets a core at once; otherwise training uses nearly all of it."""
-DEDICATED_PROCESS = 19
-"""Of a process with a single run: it gives way to workers whose processes many runs share."""
-JOBS = 10
-"""Of the processes that answer a page's questions: somebody waits for each, so training gives way to them."""
+DEDICATED_PROCESS = 19  # of a process with a single run: it gives way to workers whose processes many runs share
+JOBS = 10  # of the processes that answer a page's questions: somebody waits for each, so training gives way to them
 
+# The largest niceness, by default that of the system. On a machine that other programs keep busy, training would otherwise get
+# almost no time.
 NICENESS_VARIABLE = "ATTENTION_LAB_NICENESS"
-"""The largest niceness, by default that of the system. On a machine that other programs keep busy, training would otherwise get
-almost no time."""
 
 
 def give_way(niceness: int) -> None:

@@ -17,18 +17,16 @@ from engine.serving.processes.process import KillReason, Slot, WorkerProcess
 
 CHECK_SECONDS = 0.1  # between two rounds of checks
 MEMORY_EVERY = 1.0
-ASLEEP = 5.0
-"""By so much must a round of checks be late to conclude that the computer was suspended, not the workers."""
+ASLEEP = 5.0  # by so much must a round of checks be late to conclude that the computer was suspended, not the workers
+# for all workers together to end by themselves when the pool is closed, and then for those that were killed
 LAST_WORDS = 2.0
-"""For all workers together to end by themselves when the pool is closed, and then for those that were killed."""
 START_AGAIN_AFTER = 2.0
 STARTS_WITHIN = 120.0  # until a worker that is not ready is killed
 PING_EVERY = 5.0  # of silence after which an idle worker is asked whether it is still there
+# Without a question, after which a question process is ended. A moving control asks again and again: a process that is there
+# answers in 30 ms, one that is forked for it in 130.
 IDLE = 15.0
-"""Without a question, after which a question process is ended. A moving control asks again and again: a process that is there
-answers in 30 ms, one that is forked for it in 130."""
-FAILING_AFTER = 3
-"""Failed starts in a row from which the supervisor reports that workers cannot be started."""
+FAILING_AFTER = 3  # failed starts in a row from which the supervisor reports that workers cannot be started
 
 
 class Supervisor:

@@ -8,12 +8,10 @@ from engine.serving.runs.presence import LEFT_FOR
 from engine.serving.runs.queue import in_turn
 from engine.serving.runs.queued import QueuedRun
 
+# seconds after which a paused run leaves its worker; the second while others wait for a slot
 PAUSED_FOR, PAUSED_WHILE_OTHERS_WAIT = 30.0, 2.0
-"""Seconds after which a paused run leaves its worker; the second while others wait for a slot."""
-WAITS_FOR = 60.0
-"""Seconds after which a run leaves the queue whose owner has no page open."""
-MOST_RETURNS = 3
-"""Returns to the queue of a run that may have ended its worker, without having been saved meanwhile."""
+WAITS_FOR = 60.0  # seconds after which a run leaves the queue whose owner has no page open
+MOST_RETURNS = 3  # returns to the queue of a run that may have ended its worker, without having been saved meanwhile
 
 
 class Leaving(NamedTuple):

@@ -7,8 +7,7 @@ from engine.serving import protocol
 from engine.serving.processes.process import WorkerProcess
 from engine.serving.runs.queued import QueuedRun
 
-LEFT_FOR = 5.0
-"""Without an open page, after which a visitor has left: a page that is reloaded is closed for a moment."""
+LEFT_FOR = 5.0  # without an open page, after which a visitor has left: a page that is reloaded is closed for a moment
 
 
 class Presence:

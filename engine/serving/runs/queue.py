@@ -20,12 +20,10 @@ from engine.serving.runs.presence import Presence
 from engine.serving.runs.queued import QueuedRun
 
 CLOSING = "The app is closing."
-LOGGED_FROM = 4
-"""Waiting runs from which the log tells the length of the queue, each time that it has doubled."""
-LARGE_SHARE = 0.5
-"""Of a worker's room for runs; a run above it is large."""
+LOGGED_FROM = 4  # waiting runs from which the log tells the length of the queue, each time that it has doubled
+LARGE_SHARE = 0.5  # of a worker's room for runs; a run above it is large
+# the bound of a run without a formula up to which it may share a worker: a share of the room, and at least so many bytes
 SMALL_SHARE, SMALL_BOUND = 0.125, 64 * 2**20
-"""The bound of a run without a formula up to which it may share a worker: a share of the room, and at least so many bytes."""
 
 
 def in_turn(queue: Sequence[QueuedRun], going: Iterable[QueuedRun]) -> list[QueuedRun]:

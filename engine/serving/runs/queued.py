@@ -18,8 +18,7 @@ from engine.serving import protocol
 from engine.serving.allowances import Release
 
 NOT_STARTED = "It was stopped before it started."
-SAVE_RETRY_SECONDS = 30.0
-"""Until a worker is asked again for a checkpoint that the disk did not take."""
+SAVE_RETRY_SECONDS = 30.0  # until a worker is asked again for a checkpoint that the disk did not take
 REPEATS = "It repeats the steps that were not saved, at most about a minute; then the curve goes on."
 
 

@@ -1,5 +1,3 @@
-"""The specification of a task: its facts and settings, without its sequences."""
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
@@ -7,14 +5,12 @@ from typing import Literal, Self
 from engine.settings.base import BaseConfig
 from engine.settings.fields import Parameters, setting
 
+# a sequence in, a sequence out: continued by a decoder, relabelled in place by an encoder, or translated
 TRANSDUCER = ("decoder", "encoder", "encoder_decoder")
-"""A sequence in, a sequence out: continued by a decoder, relabelled in place by an encoder, or translated."""
-LABELLER = ("decoder", "encoder")
-"""One answer at each position read; a decoder sees the past only."""
+LABELLER = ("decoder", "encoder")  # one answer at each position read; a decoder sees the past only
+# the answer stands in the sequence itself, one position on: an architecture that sees it need not learn anything
 READER = ("decoder",)
-"""The answer stands in the sequence itself, one position on: an architecture that sees it need not learn anything."""
-ENCODER = ("encoder",)
-"""An answer may depend on what comes after it."""
+ENCODER = ("encoder",)  # an answer may depend on what comes after it
 
 Group = Literal["rewrite", "place", "symbol", "count", "next"]
 # in the order of every list
@@ -41,7 +37,6 @@ class TaskSettings(Parameters):
         raise NotImplementedError
 
     def n_answers(self, config: BaseConfig) -> int:
-        """Classes of the output layer."""
         return self.n_symbols
 
     @property
@@ -102,7 +97,6 @@ class TaskSettings(Parameters):
         return 0.0
 
     def decorrelated(self) -> Self:
-        """The settings that draw sequences without the correlation that a model could use instead of the rule."""
         return self
 
     def partners(self, length: int) -> Sequence[int] | None:

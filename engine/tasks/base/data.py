@@ -13,8 +13,7 @@ from engine.tasks.base import TaskSettings
 if TYPE_CHECKING:
     from engine.tasks.text.data import TextCorpus
 
-IGNORE = -100
-"""The answer that nothing is asked (PyTorch's own default for a target that does not count)."""
+IGNORE = -100  # the answer that nothing is asked (PyTorch's own default for a target that does not count)
 
 S = TypeVar("S", bound=TaskSettings)
 

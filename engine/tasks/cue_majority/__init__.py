@@ -29,7 +29,6 @@ class CueMajoritySettings(SymbolSettings):
 
     @property
     def named_tokens(self) -> tuple[str, ...]:
-        """The cues low, high and blank."""
         return "↓", "↑", "□"
 
     def n_answers(self, config: BaseConfig) -> int:

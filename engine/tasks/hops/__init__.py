@@ -38,7 +38,6 @@ class HopsSettings(SymbolSettings):
         return f"{counted(self.n_hops, 'hop')}: {' '.join(question)} → {' '.join(answers)}"
 
     def answered(self, length: int) -> float:
-        """The number of positions of a sequence that have an answer, on average."""
         again = 1 / (self.vocab_size - (not self.repeats))
         lead_on = [1.0] * length  # the probability, by position, that the hops so far lead somewhere from there
         for _ in range(self.n_hops):

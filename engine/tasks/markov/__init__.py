@@ -16,10 +16,8 @@ from engine.settings.fields import setting
 from engine.tasks.base import READER, SymbolSettings, TaskSpec
 
 Array = NDArray[np.float64]
-ROUNDS = 10_000
-"""Upper bound of the steps of the chain of pairs."""
-SETTLED = 1e-12
-"""Least probability that a step moves before the chain has settled."""
+ROUNDS = 10_000  # upper bound of the steps of the chain of pairs
+SETTLED = 1e-12  # least probability that a step moves before the chain has settled
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,6 @@ class MarkovSource:
 
     @property
     def commonest(self) -> float:
-        """The frequency of the commonest symbol."""
         return float(self.pairs.sum(axis=0).max())
 
 

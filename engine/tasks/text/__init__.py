@@ -13,8 +13,7 @@ from engine.tasks.text import user_texts
 from engine.tasks.text.encoded import Encoded, encoded, unknown_shares
 from engine.tasks.text.tokens import Unit
 
-MOST_UNKNOWN = 0.01
-"""The largest share of unknown held-out tokens in an experiment."""
+MOST_UNKNOWN = 0.01  # the largest share of unknown held-out tokens in an experiment
 # advice if no vocabulary is large enough
 INSTEAD: dict[Unit, str] = {
     "words": "Characters have fewer different tokens (task shakespeare_chars).",

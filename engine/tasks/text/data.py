@@ -91,7 +91,6 @@ class TextCorpus:
         return windows, rows[torch.randint(len(rows), (size,), generator=generator)]
 
     def _windows(self, length: int, held_out: bool) -> tuple[Windows, Tensor]:
-        """The windows of a length, and the rows that belong to a side."""
         if (length, held_out) not in self._cut:
             self._cut[length, held_out] = self._side(length, held_out)
         return self._cut[length, held_out]

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+# tokens in a gram of each counting model, the predicted token included
 ORDERS = {"unigram": 1, "bigram": 2, "trigram": 3}
-"""Tokens in a gram of each counting model, the predicted token included."""
-Discounts = tuple[float, float, float]
-"""The parts subtracted from a count of one, of two, and of three or more."""
+Discounts = tuple[float, float, float]  # the parts subtracted from a count of one, of two, and of three or more
+# for a text so small that some of the counts which the estimate needs do not occur
 FALLBACK: Discounts = (0.75, 0.75, 0.75)
-"""For a text so small that some of the counts which the estimate needs do not occur."""
 
 
 @dataclass(frozen=True)

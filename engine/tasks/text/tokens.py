@@ -19,15 +19,14 @@ Unit = Literal["characters", "words"]
 UNKNOWN = 0  # everything that is not in the vocabulary
 UNKNOWN_NAME = "�"
 WORD = re.compile(r"\w")
+# the line ends of other systems: carriage return, vertical tab and form feed, and Unicode's own signs
 LINE_END = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
-"""The line ends of other systems: carriage return, vertical tab and form feed, and Unicode's own signs."""
+# categories that belong to the character before them: marks, such as vowel signs, and joiners and other format characters
 EXTENDING = ("Mn", "Mc", "Me", "Cf")
-"""Categories that belong to the character before them: marks, such as vowel signs, and joiners and other format characters."""
+# Further signs that belong to the character before them: skin tones, the letters of a region's flag, and joiners. Other format
+# characters, such as marks of direction, are characters by themselves.
 SIGNS = "\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\u200c\u200d"
-"""Further signs that belong to the character before them: skin tones, the letters of a region's flag, and joiners. Other format
-characters, such as marks of direction, are characters by themselves."""
-BREAK = "\u200b"
-"""The one format character that parts words: a space of no width, as in Khmer."""
+BREAK = "\u200b"  # the one format character that parts words: a space of no width, as in Khmer
 VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥"})
 SPACE = " "
 
@@ -86,7 +85,6 @@ def has_pieces(text: str, unit: Unit, count: int) -> bool:
 
 
 def joined(parts: Sequence[str], unit: Unit) -> str:
-    """Undo :func:`pieces`."""
     if unit == "characters":
         return "".join(parts)
     gaps = [SPACE if is_word(before) and is_word(part) else "" for before, part in pairwise(["", *parts])]
@@ -105,7 +103,6 @@ def name_of(piece: str) -> str:
 
 
 def unknown_in_words(unknown: list[str]) -> str:
-    """One sentence on the pieces that the vocabulary has not."""
     named = ", ".join(quoted(name_of(piece)) for piece in unknown[:8])
     more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
     verb = "is" if len(unknown) == 1 else "are"

@@ -12,8 +12,7 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from engine.tasks.text.tokens import normalised
 
 MAX_TEXT_BYTES = 1_000_000
-MIN_TEXT_CHARACTERS = 1_000
-"""In a shorter text nothing is left to hold out."""
+MIN_TEXT_CHARACTERS = 1_000  # In a shorter text nothing is left to hold out
 MAX_TEXTS = 200  # above it the text unused for longest is deleted
 NAME = re.compile(r"[0-9a-f]{32}")
 

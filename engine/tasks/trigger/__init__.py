@@ -18,7 +18,6 @@ class TriggerSettings(SymbolSettings):
 
     @property
     def named_tokens(self) -> tuple[str, ...]:
-        """The start and the trigger."""
         return "⊢", "?"
 
     @property

@@ -9,8 +9,8 @@ from tests.scripted import ScriptedRun
 
 RUNS: dict[str, ScriptedRun] = {}
 RATES: dict[str, float] = {}  # steps per second
+# so many of the latest runs advance; nobody looks at older ones any more, and they would slow the machine down
 LOOKED_AT = 3
-"""So many of the latest runs advance; nobody looks at older ones any more, and they would slow the machine down."""
 
 
 def begin(run_id: str, rate: float, **settings: Any) -> ScriptedRun:

@@ -17,8 +17,8 @@ from tests.tables import tables_beside
 
 CASES = tables_beside(__file__)
 
+# every other setting may take nearly any value
 ROOMY = {"task": "k_back", "n_heads": 6, "d_head": 8, "seq_len": 96, "attention_impl": "materialised"}
-"""Every other setting may take nearly any value."""
 ROOM = {"lookup": {"seq_len": 6}}  # for a task without room for so many symbols
 
 

@@ -21,12 +21,12 @@ from engine.training.measured_memory import Saved, measure_memory, saved_for_bac
 from engine.training.train import begin
 from tests.engine.tiny import TODAY
 
+# seq_len stands for the length the model reads
 SHAPES = [
     {"batch_size": 4, "seq_len": 9, "d_model": 16, "n_heads": 2, "n_layers": 1},
     {"batch_size": 2, "seq_len": 24, "d_model": 8, "n_heads": 4, "n_layers": 2},
     {"batch_size": 3, "seq_len": 16, "d_model": 12, "n_heads": 1, "n_layers": 1, "d_head": 6, "d_ff": 20},
 ]
-"""``seq_len`` stands for the length the model reads."""
 SIZES = Shapes(n_tokens=11, n_outputs=10, length=0, source_length=None, position_range=30)
 
 

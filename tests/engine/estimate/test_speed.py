@@ -68,8 +68,7 @@ def test_a_family_without_attention_has_a_time_and_all_are_measured_where_each_h
 
 
 SMALL, LARGE = {"steps": 100}, {"steps": 100, "d_model": 384, "n_layers": 6, "n_heads": 6}
-LAUNCHES = Speed(overhead=1e-2, rate=1e13)
-"""An accelerator that takes long for each kernel."""
+LAUNCHES = Speed(overhead=1e-2, rate=1e13)  # an accelerator that takes long for each kernel
 
 
 @pytest.mark.parametrize(

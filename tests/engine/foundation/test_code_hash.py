@@ -18,8 +18,8 @@ DO_NOT_COUNT = (
     "serving/processes/child.py",
     "foundation/glossary.toml",
 )
+# the rooms of the engine with which a trial is trained and measured
 TRAINS = ("encodings", "analysis.measurements", "model", "tasks", "training")
-"""The rooms of the engine with which a trial is trained and measured."""
 
 
 def test_every_part_that_decides_a_number_counts_and_what_only_starts_carries_or_shows_does_not(tmp_path: Path) -> None:

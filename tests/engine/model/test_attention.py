@@ -14,13 +14,13 @@ from engine.model.masks import causal_mask, padding_mask
 from engine.model.transformer import Transformer
 from tests.engine.tiny import LENGTH, TODAY, given_to, tiny_model, tokens
 
+# one query with one key, [d_head] each; w are an additive score's weights
 COMPARE: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
     "scaled_dot": lambda q, k, w: q @ k / math.sqrt(len(q)),
     "dot": lambda q, k, w: q @ k,
     "cosine": lambda q, k, w: torch.cosine_similarity(q, k, dim=0) * math.sqrt(len(q)),
     "additive": lambda q, k, w: w @ torch.tanh(q + k),
 }
-"""One query with one key, [d_head] each; w are an additive score's weights."""
 
 
 @pytest.mark.parametrize("impl", ["fused", "materialised"])
@@ -149,8 +149,8 @@ def test_heads_that_share_keys_and_values_are_heads_with_equal_ones(name: str, f
     torch.testing.assert_close(*caches)
 
 
+# encodings of each kind, which are tested with every score in every family; the others with each once
 PRODUCTS = ("nope", "alibi", "rope")
-"""Encodings of each kind, which are tested with every score in every family; the others with each once."""
 OTHERS = [name for name in ENCODINGS if name not in PRODUCTS]
 SCORES, FAMILIES = ("scaled_dot", "dot", "cosine"), ("decoder", "encoder", "encoder_decoder")
 
@@ -222,8 +222,8 @@ def test_dropout_reaches_the_attention_weights(impl: str) -> None:
 
 CPU = torch.device("cpu")
 ALL = torch.ones(LENGTH, LENGTH, dtype=torch.bool)
+# both ways give the same numbers and gradients with every encoding, as is tested above: each family is tested in one of them
 PAIRS = [("decoder", "materialised"), ("encoder", "fused"), ("encoder_decoder", "materialised")]
-"""Both ways give the same numbers and gradients with every encoding, as is tested above: each family is tested in one of them."""
 SEEN = {"none": ALL.tril(), "missing": ALL, "transposed": ALL.triu(), "off_by_one": ALL.tril(1)}
 
 

@@ -14,8 +14,7 @@ from tests.engine.serving.test_live_run import Timed, live_run, started, take_tu
 
 HONEST = ("elsewhere", "honest")
 CROWD = [("here", f"cookie {n}") for n in range(44)]  # visitors of one network address
-told_to = WeakKeyDictionary[FairShare, dict[str, Followers]]()
-"""The followers last set, by fair share."""
+told_to = WeakKeyDictionary[FairShare, dict[str, Followers]]()  # the followers last set, by fair share
 
 
 def add(turns: FairShare, run: LiveRun, *followers: tuple[str, str], here: bool = True) -> LiveRun:

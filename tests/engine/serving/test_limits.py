@@ -70,13 +70,13 @@ def test_without_a_formula_the_bound_counts() -> None:
 
 
 GPU = Accelerator("NVIDIA H100", 78 * 2**30)
+# of the size of nanoGPT's small model of characters
 LARGE = parse(
     {
         "task": "shakespeare_chars", "pos_encoding": "learned", "seq_len": 256, "d_model": 384, "n_layers": 6, "n_heads": 6,
         "batch_size": 64, "dropout": 0.2, "steps": 2500, "dtype": "bfloat16_mixed",
     }
 )  # fmt: skip
-"""Of the size of nanoGPT's small model of characters."""
 
 
 def test_a_run_on_a_gpu_is_weighed_against_its_memory_and_the_host_counts_what_lies_beside() -> None:

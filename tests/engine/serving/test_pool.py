@@ -607,6 +607,7 @@ def test_old_runs_are_deleted_while_the_supervisor_goes_on(tmp_path: Path) -> No
         go_on.set()
 
 
+# a server without pages, which ends when its input ends
 APP = """
 import sys
 from pathlib import Path
@@ -632,7 +633,6 @@ print(*(run.id for run in (*runs, waits)), pool.health().workers[0].pid, flush=T
 sys.stdin.read()
 assert "torch" not in sys.modules
 """
-"""A server without pages, which ends when its input ends."""
 
 
 @contextmanager

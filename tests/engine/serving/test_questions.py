@@ -22,8 +22,7 @@ from tests.engine.fake_training import Add, Nap, Note, WorkerPid
 from tests.engine.serving.test_pool import FAKE, PATIENCE, long_run, pid_of, pool_of, until, wait_stopped
 
 ANN, BOB = Visitor("ann"), Visitor("bob")
-looks = Counter[int]()
-"""The number of times that each thread has looked for a process."""
+looks = Counter[int]()  # the number of times that each thread has looked for a process
 
 
 @pytest.fixture(autouse=True)

@@ -25,8 +25,7 @@ from engine.training.pretraining import Pretraining
 from engine.training.train import begin, train
 
 SAMPLE = [3, 1, 4]
-READ = {"content_offset": [3, 1, 14]}
-"""Worked samples in tokens, if a token is more than a symbol."""
+READ = {"content_offset": [3, 1, 14]}  # worked samples in tokens, if a token is more than a symbol
 EVERY_FRAMING = [(task, family) for task, row in TASKS.items() for family in row.architectures]
 
 
@@ -56,11 +55,11 @@ def test_batches_drawn_together_are_those_drawn_one_by_one(task: str, family: st
     assert_same_batches(parse({"task": task, "family": family}), (1, 7, 2))
 
 
+# two sequences need a second draw now and then; the others are not drawn together
 OWN_RANDOMNESS: tuple[dict[str, Any], ...] = (
     {"batch_size": 2}, {"min_seq_len": 4}, {"label_noise": 0.3}, {"dataset_size": 50}, {"randomized_positions": 4},
     {"vocab_size": 2, "seq_len": 2},
 )  # fmt: skip
-"""Two sequences need a second draw now and then; the others are not drawn together."""
 
 
 @pytest.mark.parametrize("settings", OWN_RANDOMNESS, ids=str)

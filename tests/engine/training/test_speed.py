@@ -17,8 +17,7 @@ pytestmark = pytest.mark.usefixtures("own_data_folder")
 
 GRU = BaselineSpeed("gru", step=2e-4, layer=3e-5, number=1e-11, flop=1e-13)
 GPU = Speed(1e-4, 2e13, tuple(replace(GRU, family=family) for family in BASELINES))
-BUFFER, CAPTURE = 16, 3.0
-"""Steps that the stand-in takes at once, and the seconds of the first of them."""
+BUFFER, CAPTURE = 16, 3.0  # steps that the stand-in takes at once, and the seconds of the first of them
 
 
 def stand_in(config: RunConfig, record: object) -> Iterator[Progress]:

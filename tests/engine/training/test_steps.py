@@ -32,12 +32,11 @@ from engine.training.train import begin, train
 from tests.engine.foundation.test_visitor import Clock
 from tests.engine.training.test_state import CONFIGS, SMALL
 
-CLOSE = 1e-5
-"""The largest relative difference of two losses: a fused update rounds its learning rate to float32."""
+CLOSE = 1e-5  # the largest relative difference of two losses: a fused update rounds its learning rate to float32
 
 
+# operations that a device cannot record: the program needs their values
 WAITS = ("aten._local_scalar_dense.default", "aten.equal.default", "aten.nonzero.default")
-"""Operations that a device cannot record: the program needs their values."""
 
 
 class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]

@@ -17,8 +17,8 @@ from pages.parts.charts.heat import grid
 from tests.serving import ROOT
 
 SCRIPTS = "../tests/pages/boards/scripts"
+# outside its folder deno's settings do not hold
 TESTS = f"fmt --check --no-config --no-semicolons --line-width 120 {SCRIPTS}"
-"""Outside its folder deno's settings do not hold."""
 
 
 def deno(folder: Path, *arguments: str) -> str:

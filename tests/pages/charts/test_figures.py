@@ -18,13 +18,13 @@ from pages.parts.charts.heat import gap
 from pages.parts.charts.loss import accuracy_figure, gradients_figure, loss_figure, overlay_traces, some_of
 from pages.parts.charts.table import numbers_right
 
+# The perception of linear sRGB. Source: Machado, Oliveira and Fernandes 2009, A Physiologically-based Model for Simulation of
+# Color Vision Deficiency, severity 1.
 SEEN = {
     "all cones": np.eye(3),
     "protanopia": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
     "deuteranopia": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
 }  # fmt: skip
-"""The perception of linear sRGB. Source: Machado, Oliveira and Fernandes 2009, A Physiologically-based Model for Simulation of
-Color Vision Deficiency, severity 1."""
 TO_XYZ = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
 )

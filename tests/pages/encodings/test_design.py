@@ -154,8 +154,8 @@ def test_a_design_has_only_the_numbers_that_matter() -> None:
 
 CASES = tables_beside(__file__)
 
+# ten designs with every feature, read-out and place: features, read-out, place, and the learned parts
 DESIGNS = CASES["designs"]
-"""Ten designs with every feature, read-out and place: features, read-out, place, and the learned parts."""
 
 
 @pytest.fixture(scope="module")

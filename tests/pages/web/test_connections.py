@@ -133,8 +133,7 @@ def test_of_too_many_that_are_silent_those_go_whose_address_has_most_and_the_ear
 
 # Against a real server
 
-FEW = ["sh", "-c", 'ulimit -n 128 && exec "$@"', "-"]
-"""Start a program that may have so many descriptors, and no more."""
+FEW = ["sh", "-c", 'ulimit -n 128 && exec "$@"', "-"]  # start a program that may have so many descriptors, and no more
 NO_RESOURCE = "socket.accept() out of system resource"
 
 

@@ -21,8 +21,7 @@ from tools.load.session import opened, visitor
 
 MIB = 2**20
 HOST, OTHER = "203.0.113.5", "198.51.100.7"
-TOKEN = "2|00000000|" + "00" * 16 + "|1"
-"""A token of Streamlit's; a client that sends it twice may upload."""
+TOKEN = "2|00000000|" + "00" * 16 + "|1"  # A token of Streamlit's; a client that sends it twice may upload
 
 
 def rerun(*states: WidgetState, query: str = "") -> BackMsg:

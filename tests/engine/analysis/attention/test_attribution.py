@@ -15,8 +15,7 @@ from engine.config.run_config import parse
 from engine.runs.events import Sample, Snapshot
 from engine.training.train import train
 
-TOKENS = ["5", "9", "2", "4", "9"]
-"""One hop leads from the last position to the third: the answer is 2."""
+TOKENS = ["5", "9", "2", "4", "9"]  # one hop leads from the last position to the third: the answer is 2
 
 
 def spread(length: int = 5) -> np.ndarray:

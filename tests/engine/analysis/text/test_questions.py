@@ -20,8 +20,7 @@ from engine.training.train import prepare, train
 CLAUSES = ("the cat sat on the mat", "a dog ran to the gate", "the old king slept", "birds sang, and the sun rose")
 TEXT = "".join(f"{CLAUSES[n * n % 7 % 4]}, {CLAUSES[n % 3]}.\n" for n in range(120))
 
-Ran = tuple[RunConfig, str, Finished, list[Snapshot]]
-"""A short run: its config, its weights, its end, its snapshots."""
+Ran = tuple[RunConfig, str, Finished, list[Snapshot]]  # A short run: its config, its weights, its end, its snapshots
 
 
 @pytest.fixture(scope="module")
