@@ -1,1 +1,1 @@
-"""Running experiments: their trials on the worker pool, shared among those who wait for the same, and stored when they end."""
+"""Running experiments: their trials on the worker pool, shared among all experiments that need the same, and stored when they end."""
