@@ -73,10 +73,10 @@ class Measured:
         self.config, self.sizes = config, shapes(config)
         state = begin(config)
         step = measure_memory(state.model, state.upcoming(1)[0], [])
-        held = state.data.validation_batch(size=ROWS)
+        batch = state.data.validation_batch(size=ROWS)
         self.saved = step.saved or 0
         self.step = (step.peak or 0) - step.parameters - step.gradients
-        self.passing = peak_bytes(lambda: evaluate(state.model, held), torch.device("cpu"))
+        self.passing = peak_bytes(lambda: evaluate(state.model, batch), torch.device("cpu"))
 
     def kept(self) -> float:
         """The least factor ``kept`` with which the prediction is not below the measurement."""
@@ -104,13 +104,13 @@ class Measured:
 def fit(name: str) -> EncodingCost:
     costs()[name] = EncodingCost(0.0, 0.0, 0.0)
     measured = [Measured(config) for config in configs(name, FITTED, every=3)]
-    kept = max(one.kept() for one in measured)
-    exact = kept <= 0 and all(abs(one.kept()) < 1e-9 for one in measured)
-    cost = EncodingCost(0.0 if exact else round(MARGIN * max(kept, 0.0), 3), 0.0, 0.0)
-    for held in itertools.count(0.0, 0.25):
-        costs()[name] = cost = replace(cost, held=held)
+    most_saved = max(one.kept() for one in measured)
+    exact = most_saved <= 0 and all(abs(one.kept()) < 1e-9 for one in measured)
+    cost = EncodingCost(0.0 if exact else round(MARGIN * max(most_saved, 0.0), 3), 0.0, 0.0)
+    for share in itertools.count(0.0, 0.25):
+        costs()[name] = cost = replace(cost, held=share)
         if all(one.is_bounded() for one in measured):
-            return replace(cost, held=round(MARGIN * held, 3))
+            return replace(cost, held=round(MARGIN * share, 3))
     raise AssertionError
 
 
@@ -135,11 +135,11 @@ def work(name: str) -> float:
     batches = [one.upcoming(1)[0] for one in models]
     seconds: list[list[float]] = [[], []]
     for _ in range(STEPS + 2):
-        for one, batch, taken in zip(models, batches, seconds, strict=True):
+        for one, batch, durations in zip(models, batches, seconds, strict=True):
             began = time.process_time()
             loss_of(forward(one.model, batch).float(), batch.targets).backward()
-            taken.append(time.process_time() - began)
-    without, with_it = (statistics.median(taken[2:]) for taken in seconds)
+            durations.append(time.process_time() - began)
+    without, with_it = (statistics.median(durations[2:]) for durations in seconds)
     sizes = shapes(plain)
     flops = flops_per_step(plain, count_parameters(plain, sizes), sizes.length)
     costs()[name] = replace(costs()[name], work=1.0)

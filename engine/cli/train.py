@@ -143,8 +143,8 @@ def show_to_person(config: RunConfig, run_events: Iterable[events.Event]) -> int
     shown, landmarks = console(), list[events.Event]()
     bar_width = None if shown.is_terminal else 12  # on a terminal it gives way to the numbers beside it
     steps = MofNCompleteColumn(table_column=Column(no_wrap=True))
-    left = TimeRemainingColumn(table_column=Column(no_wrap=True))
-    columns = (steps, BarColumn(bar_width), left, TextColumn("{task.description}"))
+    remaining = TimeRemainingColumn(table_column=Column(no_wrap=True))
+    columns = (steps, BarColumn(bar_width), remaining, TextColumn("{task.description}"))
     with Progress(TextColumn("step"), *columns, console=shown) as bar:
         task = bar.add_task("", total=config.steps)
         try:

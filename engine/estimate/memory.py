@@ -82,11 +82,11 @@ def predict_memory(config: RunConfig, sizes: Shapes) -> Memory:
     parameters = size * sum(prod(shape) for _, shape in shapes)
     saved = scores = None
     if has_formula(config):
-        kept = _SavedBytes(config, sizes)
+        saved_bytes = _SavedBytes(config, sizes)
         if sizes.cut_targets:
-            kept.add(INDEX, config.batch_size, sizes.length)  # a copy of them
-        kept.add(STATISTIC)  # the number of answers, over which the loss is a mean
-        saved, scores = kept.bytes, kept.scores
+            saved_bytes.add(INDEX, config.batch_size, sizes.length)  # a copy of them
+        saved_bytes.add(STATISTIC)  # the number of answers, over which the loss is a mean
+        saved, scores = saved_bytes.bytes, saved_bytes.scores
     return Memory(parameters, parameters, _optimizer_bytes(config, shapes), saved, scores)
 
 

@@ -99,8 +99,8 @@ def _saved_bound(config: RunConfig, sizes: Shapes) -> int:
     if not config.architecture.attends:
         recurrent = config.architecture.sees(config) is None
         records = NODES * config.n_layers * sizes.length if recurrent else 0
-        kept = KEPT[config.family] * config.n_layers + 4
-        return size * tokens * config.d_model * kept + SINGLE * tokens * sizes.n_outputs + records
+        activations = KEPT[config.family] * config.n_layers + 4
+        return size * tokens * config.d_model * activations + SINGLE * tokens * sizes.n_outputs + records
     saved = saved_if_written_out(config, sizes)
     # A fused call that cannot be fused scales queries and keys first, and keeps the bias of each layer.
     lengths = [sizes.length, sizes.source_length or 0]
@@ -142,9 +142,9 @@ def _written(config: RunConfig, sizes: Shapes) -> int:
     rows = rows_at_once(config, n, generation_size(n))
     if not keeps_past(config):
         return pass_bytes(config, sizes, rows, written_out=writes_out(config))
-    kept = 4 * config.n_layers * rows * sizes.length * config.n_heads * config.head_width * size
+    cache = 4 * config.n_layers * rows * sizes.length * config.n_heads * config.head_width * size
     question = layer_bytes(config, rows, n, written_out=config.architecture.attends)
-    return kept + question + _loss(config, sizes.n_outputs, rows, n)
+    return cache + question + _loss(config, sizes.n_outputs, rows, n)
 
 
 def _loss(config: RunConfig, outputs: int, rows: int, length: int) -> int:
@@ -211,12 +211,12 @@ def measuring_bytes(config: RunConfig, memory: Memory, work: Work) -> int:
     if work.gradient:
         known = None if work.written_out or memory.saved is None else ceil(memory.saved * rows / config.batch_size)
         passing = max(passing, step_bytes(smaller, shapes(smaller), replace(memory, saved=known)))
-    held = int(scattered_by(config) * passing)
+    needed = int(scattered_by(config) * passing)
     if work.kept:
-        held += _kept(config, sizes, rows)
-    held += DOUBLE * work.streams(config.n_layers) * rows * sizes.length * config.d_model
+        needed += _kept(config, sizes, rows)
+    needed += DOUBLE * work.streams(config.n_layers) * rows * sizes.length * config.d_model
     data = set_bytes(config) if work.data else 0
-    return always_bytes(config) + data + (1 + work.models) * memory.state + held
+    return always_bytes(config) + data + (1 + work.models) * memory.state + needed
 
 
 def _kept(config: RunConfig, sizes: Shapes, rows: int) -> int:

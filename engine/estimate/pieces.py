@@ -50,20 +50,20 @@ def layer_bytes(config: RunConfig, rows: int, length: int, *, written_out: bool)
     width = config.n_heads * config.head_width
     attention = size * (6 + 4 * (config.qk_norm + config.softmax_plus_one) + 3 * config.attention_gate) * width
     mlp = size * ((4 if config.gated_mlp else 2) * config.mlp_width if config.mlp else 0)
-    held = tokens * (5 * wide * config.d_model + max(attention, mlp))
+    needed = tokens * (5 * wide * config.d_model + max(attention, mlp))
     if written_out:
         pairs = config.n_heads * length * (length + config.softmax_plus_one) * wide
         # Scores and pattern, the pattern with zeros; or what mixed precision widens and rounds.
         matrices = 2 if config.softmax_axis == "key" and config.dtype != MIXED else 3
         matrices += config.softmax_plus_one  # the scores with one more key
         each = 3 * config.head_width if config.attention_score == "additive" else matrices
-        held += pairs * (rows * each + (2 if config.encoding.acts_on == "scores" else 0))
+        needed += pairs * (rows * each + (2 if config.encoding.acts_on == "scores" else 0))
     elif config.softmax_plus_one and (
         config.encoding.acts_on == "scores" or config.task_settings.pad_token is not None
     ):
         # A mask or a bias with one more key.
-        held += size * rows * config.n_heads * length * (length + 1)
-    return held + held_bytes(config, rows, length)
+        needed += size * rows * config.n_heads * length * (length + 1)
+    return needed + held_bytes(config, rows, length)
 
 
 def writes_out(config: RunConfig, *, gradient: bool = False) -> bool:
@@ -80,11 +80,11 @@ def rows_at_once(config: RunConfig, n: int, rows: int, *, on_gpu: bool = False) 
     sizes = shapes(config, n)
     tokens = rows * (sizes.length + (sizes.source_length or 0))
     flops, pairs = forward_flops(config, sizes), _pairs(config, sizes)
-    held = pass_bytes(config, sizes, rows, written_out=writes_out(config))
+    needed = pass_bytes(config, sizes, rows, written_out=writes_out(config))
     few = tokens <= FEW_TOKENS and rows * flops <= FEW_TOKENS_FLOPS
-    if (few or rows * flops <= WHOLE_FLOPS) and rows * pairs <= WHOLE_PAIRS and held <= WHOLE_BYTES:
+    if (few or rows * flops <= WHOLE_FLOPS) and rows * pairs <= WHOLE_PAIRS and needed <= WHOLE_BYTES:
         return rows
-    return min(rows, max(1, least, int(min(PIECE_FLOPS / flops, PIECE_PAIRS / pairs, PIECE_BYTES * rows / held))))
+    return min(rows, max(1, least, int(min(PIECE_FLOPS / flops, PIECE_PAIRS / pairs, PIECE_BYTES * rows / needed))))
 
 
 def forward_flops(config: RunConfig, sizes: Shapes) -> float:

@@ -62,5 +62,5 @@ def _spread(steps: int, allowed: range, count: float, power: float) -> frozenset
     """About ``count`` steps, within the allowed number, dense at first; every step of a run with fewer than that."""
     if steps <= allowed[0]:
         return frozenset(range(1, steps + 1))
-    taken = min(max(int(count), allowed[0]), allowed[-1])
-    return frozenset({1, *(max(1, round(steps * (k / taken) ** power)) for k in range(1, taken + 1))})
+    n_snapshots = min(max(int(count), allowed[0]), allowed[-1])
+    return frozenset({1, *(max(1, round(steps * (k / n_snapshots) ** power)) for k in range(1, n_snapshots + 1))})

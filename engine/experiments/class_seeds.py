@@ -96,11 +96,11 @@ def keep_seed(seed: ClassSeed, issue: Issue, trials: Sequence[Trial]) -> None:
         return
     figure = issue.key_figure
     requested = {*((row.arm, row.metric) for row in figure.rows), *issue.claim(figure.claim).numbers}
-    kept = []
+    rows = []
     for trial in trials:
         names = [name for name in trial.numbers if (trial.arm, name) in requested or name.startswith("chance.")]
-        kept.append(asdict(replace(trial, curves={}, numbers={name: trial.numbers[name] for name in names})))
-    write_whole(seed.file, json.dumps(kept))
+        rows.append(asdict(replace(trial, curves={}, numbers={name: trial.numbers[name] for name in names})))
+    write_whole(seed.file, json.dumps(rows))
 
 
 def class_seeds(code: str, at: int, round: int) -> ClassSeeds:

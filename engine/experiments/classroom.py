@@ -92,14 +92,14 @@ def open_class(presenter: Visitor) -> str:
 
     Raises NoRoom with one sentence if it could only take the room of a class in use, OSError if the disk does not take it.
     """
-    code, held = secrets.token_hex(4), {file for file in _classes().glob("*.class") if _is_held(file)}
-    of_visitor = len(held.intersection(given_by(presenter.id, _classes()))) if presenter.id else 0
-    near = len(held.intersection(given_near(presenter, _classes())))
-    if of_visitor >= MAX_CLASSES_OF_VISITOR or not has_share(near, len(held), MAX_CLASSES):
-        number, whose = (of_visitor, " of yours") if of_visitor >= MAX_CLASSES_OF_VISITOR else (len(held), "")
+    code, in_use = secrets.token_hex(4), {file for file in _classes().glob("*.class") if _is_held(file)}
+    of_visitor = len(in_use.intersection(given_by(presenter.id, _classes()))) if presenter.id else 0
+    near = len(in_use.intersection(given_near(presenter, _classes())))
+    if of_visitor >= MAX_CLASSES_OF_VISITOR or not has_share(near, len(in_use), MAX_CLASSES):
+        number, whose = (of_visitor, " of yours") if of_visitor >= MAX_CLASSES_OF_VISITOR else (len(in_use), "")
         raise NoRoom(f"{number} classes{whose} are held just now. Open this one in a few minutes.")
     content = _content(presenter, ProjectorState())
-    give(_class(code), content, presenter, MAX_CLASSES_OF_VISITOR, MAX_CLASSES, in_use=held)
+    give(_class(code), content, presenter, MAX_CLASSES_OF_VISITOR, MAX_CLASSES, in_use=in_use)
     folder_of(code).mkdir(exist_ok=True)
     keep_newest(_classes(), "*.jsonl", 0)  # of a former version
     for folder in _classes().iterdir():
@@ -206,11 +206,11 @@ def student_file(code: str, student: Visitor) -> Path:
     near = [file for file in files if address and file.name.endswith(f".{address}.json")]
     for theirs, most, whose in ((near, MOST_OF_ADDRESS, " at your network address"), (files, MOST_STUDENTS, "")):
         if len(theirs) >= most:
-            left = _left_first(theirs)
-            if left is None:
+            absent = _left_first(theirs)
+            if absent is None:
                 raise NoRoom(f"This class has {len(theirs)} students{whose} already, as many as are counted.")
-            left.unlink(missing_ok=True)
-            files.remove(left)
+            absent.unlink(missing_ok=True)
+            files.remove(absent)
     return file
 
 

@@ -101,10 +101,10 @@ def append_whole(file: Path, content: str) -> None:
     """Append to a file, in UTF-8. Raises OSError if the disk does not take all of it; ``file`` is then as long as
     before."""
     with file.open("ab", buffering=0) as stream:  # a buffer would be written again when the file is closed
-        length, left = stream.tell(), memoryview(content.encode())
+        length, rest = stream.tell(), memoryview(content.encode())
         try:
-            while left:
-                left = left[stream.write(left) :]
+            while rest:
+                rest = rest[stream.write(rest) :]
         except OSError:
             with suppress(OSError):
                 stream.truncate(length)

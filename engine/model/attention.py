@@ -148,11 +148,11 @@ class Attention(nn.Module):
         else:
             q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
             bias = encoding.score_bias(q, k, positions, positions)
-            scores, pattern, kept = self.pattern(q, k, joined_bias(bias, mask), mask)
+            scores, pattern, weights = self.pattern(q, k, joined_bias(bias, mask), mask)
             record(cache, f"{name}.scores", scores)
             record(cache, f"{name}.pattern", pattern)
-            mixed = kept @ v
-            term = encoding.value_term(kept, positions, positions)
+            mixed = weights @ v
+            term = encoding.value_term(weights, positions, positions)
             mixed = mixed if term is None else mixed + term
         mixed = self.gated(mixed, x, cache, name)
         record(cache, f"{name}.mixed", mixed)

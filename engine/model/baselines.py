@@ -59,8 +59,8 @@ class Baseline(nn.Module):
         """The logits after the last of further tokens, [batch, new] -> [batch, n_outputs], and the states of the recurrent layers
         after it. ``states``: those after the tokens before; empty at the start."""
         assert isinstance(self.body, Recurrent)
-        x, left = self.body.resume(self.embedding(tokens), states or [None] * len(self.body.layers))
-        return self.head(x[:, -1]), left
+        x, states_after = self.body.resume(self.embedding(tokens), states or [None] * len(self.body.layers))
+        return self.head(x[:, -1]), states_after
 
     @in_input_precision
     def logits_of(self, residual: Tensor) -> Tensor:
@@ -89,13 +89,13 @@ class Recurrent(nn.Module):
     ) -> tuple[Tensor, list[RecurrentState]]:
         """The output after earlier tokens, which left the layers in ``states`` (None: there are none), and the states after these
         tokens."""
-        left: list[RecurrentState] = []
+        states_after: list[RecurrentState] = []
         for layer_number, (layer, state) in enumerate(zip(self.layers, states, strict=True)):
             x, state = layer(x, state)
             x = self.dropout(x)
-            left.append(state)
+            states_after.append(state)
             record(cache, f"decoder.{layer_number}.out", x)
-        return x, left
+        return x, states_after
 
 
 class Gru(Recurrent):

@@ -45,7 +45,7 @@ class KeyValueCache:
 
     @property
     def bytes(self) -> int:
-        return sum(t.numel() * t.element_size() for kept in (self.keys, self.values) for t in kept.values())
+        return sum(t.numel() * t.element_size() for tensors in (self.keys, self.values) for t in tensors.values())
 
 
 @torch.no_grad()

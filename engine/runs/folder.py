@@ -47,9 +47,9 @@ class StoredArrays(Mapping[str, np.ndarray]):
         self._held = None
 
     def _arrays(self) -> Mapping[str, np.ndarray]:
-        held = self._held
-        if held is not None:
-            return held
+        in_memory = self._held
+        if in_memory is not None:
+            return in_memory
         try:
             with READING, np.load(self._file, allow_pickle=False) as stored:
                 begin = f"{self._group}/"
@@ -141,14 +141,14 @@ class RunFolder:
         """
         if not events:
             return events
-        kept = [self._write_snapshot(event) if isinstance(event, Snapshot) else event for event in events]
+        stored = [self._write_snapshot(event) if isinstance(event, Snapshot) else event for event in events]
         if self._readable is not None:  # what stands behind it would hide the events that are added now
             os.truncate(self._events, self._readable)
             self._readable = None
-        append_whole(self._events, "".join(json.dumps(to_json(event)) + "\n" for event in kept))
+        append_whole(self._events, "".join(json.dumps(to_json(event)) + "\n" for event in stored))
         if self._snapshot_bytes is not None and self._snapshot_bytes > LARGEST_SNAPSHOTS:
             self._thin_snapshots()
-        return kept
+        return stored
 
     def read_events(self) -> Iterator[Event]:
         """The events in order, up to a line that cannot be read or was only partly written: the next events replace it."""

@@ -199,9 +199,9 @@ class Runs:
     def _hold(self, run: Run) -> None:
         self._ended[run.id] = run
         self._ended.move_to_end(run.id)
-        held = sum(one.nbytes for one in self._ended.values())
-        while held > HELD_BYTES and len(self._ended) > 1:
-            held -= self._ended.popitem(last=False)[1].nbytes
+        n_bytes = sum(one.nbytes for one in self._ended.values())
+        while n_bytes > HELD_BYTES and len(self._ended) > 1:
+            n_bytes -= self._ended.popitem(last=False)[1].nbytes
 
     def _known(self, *, anew: bool = False) -> dict[str, tuple[float, str]]:
         """Time of creation and owner of every run on disk, by id; read once, or ``anew``, since others may have deleted some.

@@ -104,9 +104,9 @@ class Allowances:
         everybody: int | None = getattr(self.limits, f"{kind}s", None)
         if everybody is None:  # of runs, the queue limits those that wait
             return None
-        taken = [(who.network, number) for other, who, number in self._taken.values() if other == kind]
-        here = sum(number for network, number in taken if network and network == visitor.network)
-        in_all = sum(number for _, number in taken)
+        occupied = [(who.network, number) for other, who, number in self._taken.values() if other == kind]
+        here = sum(number for network, number in occupied if network and network == visitor.network)
+        in_all = sum(number for _, number in occupied)
         if has_share(here, in_all, everybody, amount):
             return None
         if kind == "input":

@@ -71,9 +71,9 @@ class FairQueue:
     def _forget(self) -> None:
         """Forget the accounts without a lead: a flow that comes later gets the same."""
         ahead = {path for path, had in self._had.items() if had > self._least.get(path[:-1], 0.0)}
-        kept = {path[:depth] for path in ahead for depth in range(1, len(path) + 1)}
-        self._had = {path: had for path, had in self._had.items() if path in kept}
-        self._least = {path: least for path, least in self._least.items() if not path or path in kept}
+        active = {path[:depth] for path in ahead for depth in range(1, len(path) + 1)}
+        self._had = {path: had for path, had in self._had.items() if path in active}
+        self._least = {path: least for path, least in self._least.items() if not path or path in active}
 
 
 def _by_level(flows: Iterable[Flow], level: int) -> dict[str, list[Flow]]:

@@ -165,16 +165,16 @@ def refusal(
             fits = largest_that_fits(config, allowed, lambda smaller, cost=cost: cost(predict(smaller)))  # type: ignore[misc]
             advice = f"set {fits[0]} to {fits[1]} or less" if fits else "choose a much smaller model"
             given = f"{fits[0]} is {config.value(fits[0])}: " if fits else ""
-            taken = words.format(needed=in_bytes(needed), allowed=in_bytes(allowed))
-            return f"{given}the run would take {taken}; {advice}."
+            reason = words.format(needed=in_bytes(needed), allowed=in_bytes(allowed))
+            return f"{given}the run would take {reason}; {advice}."
     seconds = prediction.seconds(config.steps)
     if accelerator is not None and prediction.device.timed == CPU:
         return None  # the speed of the accelerator is not measured yet
     if seconds is not None and seconds > limits.seconds:
         steps = most_steps(prediction, limits.seconds)
-        taken = f"would take about {in_time(seconds)} and this host allows {in_time(limits.seconds)}"
+        reason = f"would take about {in_time(seconds)} and this host allows {in_time(limits.seconds)}"
         advice = f"set steps to {steps} or less" if steps > 0 else "choose a smaller model or a shorter seq_len"
-        return f"steps is {config.steps}: the run {taken}; {advice}."
+        return f"steps is {config.steps}: the run {reason}; {advice}."
     return None
 
 

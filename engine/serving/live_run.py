@@ -137,8 +137,8 @@ class Steps:
     @property
     def ahead(self) -> bool:
         """True if steps are taken whose events are still to come."""
-        taken = isinstance(self.last, Progress) and self.state is not None and self.state.step > self.last.step
-        return self.on_device or taken
+        step_done = isinstance(self.last, Progress) and self.state is not None and self.state.step > self.last.step
+        return self.on_device or step_done
 
     @property
     def whole(self) -> bool:

@@ -166,9 +166,9 @@ class Questions:
         free = [worker for worker in on_machine if worker.available and worker.job is None]
         if free or len(on_machine) >= (most if name == HERE else 1):
             return min(free, key=lambda worker: worker.slot.number, default=None)
-        taken = {worker.slot for worker in processes}
+        occupied = {worker.slot for worker in processes}
         slots = (Slot("jobs", number, machine=name) for number in count())
-        return self._supervisor.launch(next(slot for slot in slots if slot not in taken))
+        return self._supervisor.launch(next(slot for slot in slots if slot not in occupied))
 
     def _going(self) -> list[QueuedJob]:
         return self._waiting + [worker.job for worker in self._supervisor.workers if worker.job is not None]

@@ -104,15 +104,15 @@ def checked(model: type[M], flat: Mapping[str, object]) -> M:
 
 def leniently(flat: Mapping[str, object], read: Callable[[Mapping[str, object]], M]) -> tuple[M, list[Problem]]:
     """Read every value that fits, and name one problem for each that does not: that setting keeps its default."""
-    kept, ignored = dict(flat), list[Problem]()
+    accepted, ignored = dict(flat), list[Problem]()
     while True:
         try:
-            return read(kept), ignored
+            return read(accepted), ignored
         except ConfigError as error:
             for problem in error.problems:
-                culprit = problem if problem.setting in kept else _culprit(kept, problem, read)
+                culprit = problem if problem.setting in accepted else _culprit(accepted, problem, read)
                 ignored.append(culprit)
-                del kept[culprit.setting]
+                del accepted[culprit.setting]
 
 
 def _culprit(given: dict[str, object], problem: Problem, read: Callable[[Mapping[str, object]], M]) -> Problem:

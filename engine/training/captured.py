@@ -95,13 +95,13 @@ class CapturedSteps:
         ended = perf_counter()
         self._seconds = (handed_over - began + ended - waits_from) / len(batches)  # without the turns of other runs
         state.count(good, ended - began)
-        taken = [
+        steps = [
             Step(first + i, rates[i], losses[i], norms[i], state.n_tokens / state.busy, measured[i])
             for i in range(good)
         ]
         if good < len(batches):
-            taken.append(self._again(random_states[good]))
-        return taken
+            steps.append(self._again(random_states[good]))
+        return steps
 
     def close(self) -> None:
         self._programs.clear()

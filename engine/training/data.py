@@ -149,14 +149,14 @@ class Data:
             states.append(self.generator.get_state())
             draws.append(self.task.draw(drawn_at_once(size), n, settings, self.generator))
         drawn = torch.stack(draws)  # [batch, row, n]
-        kept = ~is_held_out(drawn.flatten(0, 1)).view(drawn.shape[:2])
-        enough = (kept.sum(dim=1) >= size).tolist()
+        in_split = ~is_held_out(drawn.flatten(0, 1)).view(drawn.shape[:2])
+        enough = (in_split.sum(dim=1) >= size).tolist()
         good = enough.index(False) if False in enough else count
         if good < count:
             self.generator.set_state(states[good])
         if not good:
             return []
-        first = kept[:good].byte().argsort(dim=1, descending=True, stable=True)[:, :size]  # the first kept rows
+        first = in_split[:good].byte().argsort(dim=1, descending=True, stable=True)[:, :size]  # the first kept rows
         source = drawn[:good].gather(1, first[:, :, None].expand(-1, -1, n)).flatten(0, 1)
         whole = self.frame(source, self.task.answer(source, settings))
         parts = {name: torch.split(value, size) for name, value in whole.tensors.items()}
@@ -226,12 +226,12 @@ class Data:
         """Sequences of the training side or of the held-out side, [size, n]. The side depends on the sequence alone."""
         if settings.distinct(n) < FEWEST_DISTINCT:
             return self.task.draw(size, n, settings, generator)
-        kept: list[Tensor] = []
+        batches: list[Tensor] = []
         at_once = 2 * HELD_OUT_SHARE * size + 8 if held_out else drawn_at_once(size)
-        while sum(map(len, kept)) < size:
+        while sum(map(len, batches)) < size:
             drawn = self.task.draw(at_once, n, settings, generator)
-            kept.append(drawn[is_held_out(drawn) == held_out])
-        return torch.cat(kept)[:size]
+            batches.append(drawn[is_held_out(drawn) == held_out])
+        return torch.cat(batches)[:size]
 
     def frame(self, source: Tensor, answer: Tensor) -> Batch:
         """The batch in the architecture's layout; source and answer [batch, n]. Randomized positions are spread evenly, coupled
@@ -266,8 +266,8 @@ class Data:
 def counts_by_length(lengths: Collection[int], size: int) -> dict[int, int]:
     """The number of sequences of each length in a training set of ``size``: equally many, with the rest among the longest. A length
     without sequences is left out."""
-    each, left = divmod(size, len(lengths))
-    longest = sorted(lengths)[len(lengths) - left :]
+    each, rest = divmod(size, len(lengths))
+    longest = sorted(lengths)[len(lengths) - rest :]
     return {n: count for n in lengths if (count := each + (n in longest))}
 
 
@@ -292,7 +292,7 @@ def _weights(length: int) -> Tensor:
 
 def coupled(partners: Sequence[int], first: int) -> tuple[int, ...]:
     """The positions of a question of n symbols, which count up from ``first``, and of its answer but for the last symbol, [2n - 1]."""
-    return tuple(first + place for place in (*range(len(partners)), *partners[:-1]))
+    return tuple(first + offset for offset in (*range(len(partners)), *partners[:-1]))
 
 
 def drawn(length: int, limit: int, generator: torch.Generator) -> tuple[int, ...]:

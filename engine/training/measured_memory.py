@@ -100,13 +100,13 @@ def saved_for_backward(model: nn.Module, loss: Callable[[], Tensor]) -> tuple[Te
     Each storage counts once, and only if the pass created it: parameters, cached masks and tables, and the batch existed before.
     """
     allocations = Allocations()
-    kept: dict[int, int] = {}
+    saved: dict[int, int] = {}
     of_scores: set[int] = set()
 
     def pack(tensor: Tensor) -> Tensor:
         key = _storage_id(tensor)
         if key in allocations.alive:
-            kept[key] = allocations.alive[key]
+            saved[key] = allocations.alive[key]
             if key in allocations.of_scores:
                 of_scores.add(key)
         return tensor
@@ -114,7 +114,7 @@ def saved_for_backward(model: nn.Module, loss: Callable[[], Tensor]) -> tuple[Te
     hooks: AbstractContextManager[None] = torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
     with allocations, allocations.watching_scores(model), hooks:
         value = loss()
-    return value, Saved(sum(kept.values()), sum(kept[key] for key in of_scores)), allocations
+    return value, Saved(sum(saved.values()), sum(saved[key] for key in of_scores)), allocations
 
 
 def measure_memory(model: nn.Module, batch: Batch, optimizers: Sequence[torch.optim.Optimizer]) -> Memory:
@@ -141,16 +141,18 @@ def measure_memory(model: nn.Module, batch: Batch, optimizers: Sequence[torch.op
             with allocations:
                 value.backward()  # type: ignore[no-untyped-call]
             transient = allocations.peak
-    parameters, gradients, kept = state_bytes(model, optimizers)
+    parameters, gradients, optimizer_state = state_bytes(model, optimizers)
     model.zero_grad()
-    return Memory(parameters, gradients, kept, saved.total, saved.scores, peak=parameters + kept + transient)
+    return Memory(
+        parameters, gradients, optimizer_state, saved.total, saved.scores, peak=parameters + optimizer_state + transient
+    )
 
 
 def state_bytes(model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]) -> tuple[int, int, int]:
     """The bytes of a model's parameters, of their gradients, and of its optimizers' state."""
     gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
-    kept = [value for one in optimizers for state in one.state.values() for value in state.values()]
-    tensors = model.parameters(), gradients, (value for value in kept if isinstance(value, Tensor))
+    optimizer_state = [value for one in optimizers for state in one.state.values() for value in state.values()]
+    tensors = model.parameters(), gradients, (value for value in optimizer_state if isinstance(value, Tensor))
     parameters, of_gradients, of_optimizers = (sum(one.nbytes for one in those) for those in tensors)
     return parameters, of_gradients, of_optimizers
 

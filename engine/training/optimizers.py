@@ -20,8 +20,8 @@ def learning_rate_at(config: RunConfig, step: int) -> float:
     if config.schedule == "constant":
         return config.learning_rate
     done = (step - config.warmup_steps) / max(1, steps - config.warmup_steps + 1)
-    left = 1 - done if config.schedule == "linear" else (1 + math.cos(math.pi * done)) / 2
-    return config.learning_rate * left
+    factor = 1 - done if config.schedule == "linear" else (1 + math.cos(math.pi * done)) / 2
+    return config.learning_rate * factor
 
 
 def build_optimizers(config: RunConfig, model: nn.Module) -> list[torch.optim.Optimizer]:

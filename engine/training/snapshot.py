@@ -74,8 +74,10 @@ def probe_tensors(config: RunConfig, model: nn.Module, probe: Batch) -> dict[str
 def snapshot_from(config: RunConfig, model: nn.Module, probe: Batch, step: int, tensors: dict[str, Tensor]) -> Snapshot:
     patterns = [name for name in tensors if name.startswith("patterns.")]
     size = sum(tensors[name][0].numel() for name in patterns)
-    kept = slice(1 + (LARGEST_MORE // size if size else 0))
-    found = arrays({name: _fitting(value[kept]) if name in patterns else value for name, value in tensors.items()})
+    first_sequences = slice(1 + (LARGEST_MORE // size if size else 0))
+    found = arrays(
+        {name: _fitting(value[first_sequences]) if name in patterns else value for name, value in tensors.items()}
+    )
 
     def within(field: str) -> dict[str, np.ndarray]:
         return {name.removeprefix(field): value for name, value in found.items() if name.startswith(field)}
@@ -97,15 +99,15 @@ def encoding_matrices(model: nn.Module, length: int) -> dict[str, np.ndarray]:
     """The encoding's matrices by name, those of each layer if it has its own (:func:`engine.runs.events.of_layer`)."""
     encodings: list[PositionalEncoding] = list(model.stack.encodings)  # type: ignore[union-attr,arg-type]
     shown = min(length, int(LONGEST_MATRIX / len(encodings) ** 0.5))
-    kept: dict[str, np.ndarray] = {}
+    by_layer: dict[str, np.ndarray] = {}
     room = LARGEST_MATRICES
     for layer, encoding in enumerate(encodings):
         matrices, _ = matrices_of(encoding, shown)
         room -= sum(array.size for array in matrices.values())
         if layer and room < 0:
             break
-        kept |= {of_layer(name, layer): array for name, array in matrices.items()}
-    return kept
+        by_layer |= {of_layer(name, layer): array for name, array in matrices.items()}
+    return by_layer
 
 
 def written_sample(config: RunConfig, model: nn.Module, probe: Batch) -> dict[str, str]:

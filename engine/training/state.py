@@ -66,9 +66,9 @@ class TrainingState:
         if self.pretraining is not None and self.step == self.config.pretrain_steps:
             self.pretraining, self.optimizers = None, build_optimizers(self.config, self.model)
         last = self.config.steps if self.pretraining is None else self.config.pretrain_steps
-        drawn, left = len(self._upcoming), last - self.step
-        if drawn < min(count, left):
-            wanted = min(max(count, drawn + at_once), left)
+        drawn, remaining = len(self._upcoming), last - self.step
+        if drawn < min(count, remaining):
+            wanted = min(max(count, drawn + at_once), remaining)
             self._upcoming += self._drawing.training_batches(wanted - drawn)
         return [batch for _, batch in islice(self._upcoming, count)]
 

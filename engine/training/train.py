@@ -130,19 +130,19 @@ def train(
             steps.close()  # what a device has recorded has the encoding in it
             pass_over_probe = Repeated(state.recorder, compute_probe)
         following = stops[bisect_right(stops, state.step)]
-        for taken in (yield from steps.take(min(following - state.step, state.ahead))):
-            step = taken.number
-            if not math.isfinite(taken.grad_norm):
+        for done in (yield from steps.take(min(following - state.step, state.ahead))):
+            step = done.number
+            if not math.isfinite(done.grad_norm):
                 found = first_non_finite(model, steps.last)
                 steps.close()
                 yield from _failed(state, found, step, record)
                 return
-            fields = fields_of(measured, taken, steps.last)
+            fields = fields_of(measured, done, steps.last)
             if step in between:
                 whole = validation if step == config.steps else interim
                 fields["validation"] = yield from evaluate_in_pieces(model, whole, at_once(whole), step)
             held_out = fields.get("validation")
-            request = yield Progress(step, taken.loss, taken.grad_norm, taken.rate, taken.tokens_per_second, **fields)
+            request = yield Progress(step, done.loss, done.grad_norm, done.rate, done.tokens_per_second, **fields)
             while request == SNAPSHOT_NOW:
                 request = yield snapshot(state.step)
             if step in snapshots_at:

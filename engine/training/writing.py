@@ -120,8 +120,8 @@ def distribution(logits: Tensor, temperature: float = 1.0, top_k: int | None = N
     if temperature == 0 or top_k == 1:
         return torch.zeros_like(logits).index_fill_(0, logits.argmax(), 1.0)
     if top_k is not None and top_k < len(logits):
-        kept = logits.topk(top_k).indices
-        logits = torch.full_like(logits, -torch.inf).index_copy_(0, kept, logits[kept])
+        likeliest = logits.topk(top_k).indices
+        logits = torch.full_like(logits, -torch.inf).index_copy_(0, likeliest, logits[likeliest])
     # The largest logit is subtracted first: divided by a small temperature it would overflow.
     return ((logits - logits.max()) / temperature).softmax(0)
 

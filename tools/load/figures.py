@@ -66,21 +66,21 @@ class Watch:
 
     def read(self) -> Figures:
         workers = self._server.children(recursive=True)
-        held, anonymous = dict[int, float](), 0.0
+        memory, anonymous = dict[int, float](), 0.0
         for process in (self._server, self._mine, *workers):
             with suppress(psutil.NoSuchProcess):
                 now = sum(process.cpu_times()[:2])  # of the user and of the system
                 before = 0.0 if self._most else now  # a process that comes later began later
                 self._taken[process.pid] = self._taken.get(process.pid, (before, now))[0], now
-                held[process.pid] = memory_of(process) / MIB
+                memory[process.pid] = memory_of(process) / MIB
                 anonymous += anonymous_of(process) / MIB if process != self._mine else 0.0
         seconds = max(time.perf_counter() - self._began, 1e-9)
         cores = {pid: (last - first) / seconds for pid, (first, last) in self._taken.items()}
         page, mine = cores.pop(self._server.pid), cores.pop(self._mine.pid)
         sizes = {
-            "page process (MiB)": held.pop(self._server.pid),
+            "page process (MiB)": memory.pop(self._server.pid),
             "workers": len(workers),
-            "workers (MiB)": sum(held.values()) - held[self._mine.pid],
+            "workers (MiB)": sum(memory.values()) - memory[self._mine.pid],
             WITHOUT_FILES: anonymous,
         }
         self._most = {name: max(size, self._most.get(name, 0.0)) for name, size in sizes.items()}

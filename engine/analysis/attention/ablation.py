@@ -19,10 +19,12 @@ Model = TypeVar("Model", bound=Transformer | Baseline)
 
 def ablated(model: Model, parts: Iterable[Part]) -> Model:
     """Copy the model without these parts; the model itself stays as it is."""
-    gone = list(parts)
+    ablated_parts = list(parts)
     blocks = {id(block): block for stack in _stacks(model) for block in stack.blocks}
     # copying all layers would take most of the time in which many heads are ablated, one by one: others are shared
-    for part in gone:  # to copy all layers would take most of the time in which many heads are taken away, one by one
+    for (
+        part
+    ) in ablated_parts:  # to copy all layers would take most of the time in which many heads are taken away, one by one
         if part.kind in ("head", "mlp", "skip", "norm") and isinstance(model, Transformer):
             layers = stack_of(model, part.which).blocks
             blocks.pop(id(layers[part.layer % len(layers)]), None)
@@ -32,7 +34,7 @@ def ablated(model: Model, parts: Iterable[Part]) -> Model:
     for stack in stacks:
         if len(stack.blocks) < stack.depth:  # one block is used at every depth
             stack.blocks = nn.ModuleList(deepcopy(stack.blocks[0]) for _ in range(stack.depth))
-    for part in gone:
+    for part in ablated_parts:
         if part.kind == "mask":
             stacks[-1].mask_fault = "missing"  # that of the stack that answers; an encoder's is never applied
         elif part.kind == "encoding":
@@ -40,7 +42,7 @@ def ablated(model: Model, parts: Iterable[Part]) -> Model:
         elif part.kind != "layer":
             _take_from(_layers(changed, part.which)[part.layer], part)
     # The last first: the layers above one that is gone move down.
-    for part in sorted((part for part in gone if part.kind == "layer"), key=lambda part: -part.layer):
+    for part in sorted((part for part in ablated_parts if part.kind == "layer"), key=lambda part: -part.layer):
         _take_layer(changed, part)
     return changed
 

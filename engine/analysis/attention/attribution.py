@@ -101,11 +101,11 @@ def contributions_in(snapshot: Snapshot) -> Contributions | None:
         return None
     sample, patterns = snapshot.samples[0], dict(snapshot.patterns)
     kinds = [kind for kind in KINDS if kind in contributions]
-    kept = patterns["self"].shape[-2]  # of a long sequence patterns are cut
+    n_queries = patterns["self"].shape[-2]  # of a long sequence patterns are cut
     return Contributions(
         sample=sample,
         symbols=Symbols(sample.tokens, sample.source),
-        has_answer=[index < kept and target != "" for index, target in enumerate(sample.targets)],
+        has_answer=[index < n_queries and target != "" for index, target in enumerate(sample.targets)],
         right=right,
         whose=[(kind, head) for kind in kinds for head in range(contributions[kind].shape[1])],
         heads=np.concatenate([contributions[kind] for kind in kinds], axis=1),

@@ -40,17 +40,17 @@ def shuffle_meters(trained: Trained) -> dict[str, float]:
     before, resampled = predictions(trained.model, first), predictions(trained.model, second)
     answered = first.targets != IGNORE
     generator = torch.Generator().manual_seed(trained.config.seed)
-    kept = []
+    shares = []
     for _ in range(SHUFFLES):
         positions = shuffled(first.positions or range(first.inputs.size(1)), generator)
         source = None
         if first.source is not None:
             source = shuffled(first.source_positions or range(first.source.size(1)), generator)
         moved = replace(first, positions=positions, source_positions=source)
-        kept.append(share_alike(before, predictions(trained.model, moved), answered))
+        shares.append(share_alike(before, predictions(trained.model, moved), answered))
     return {
         "unchanged_by_content": share_alike(before, resampled, answered & (second.targets != IGNORE)),
-        "unchanged_by_positions": sum(kept) / len(kept),
+        "unchanged_by_positions": sum(shares) / len(shares),
     }
 
 

@@ -89,8 +89,8 @@ def asking(config: RunConfig, batch: Batch) -> tuple[Batch, Tensor]:
     if true_source is None:
         raise ValueError(f"task is {config.task}; allowed is one with a known true source.")
     answered = batch.targets[:, -1] != IGNORE
-    kept = batch.having({name: value[answered] for name, value in batch.tensors.items()})
-    return kept, true_source(kept.inputs.cpu(), config.task_settings)
+    with_answer = batch.having({name: value[answered] for name, value in batch.tensors.items()})
+    return with_answer, true_source(with_answer.inputs.cpu(), config.task_settings)
 
 
 def share_right(score: Tensor, true: Tensor) -> float:
@@ -214,8 +214,8 @@ def leave_one_out(model: nn.Module, batch: Batch) -> Tensor:
     chosen = whole.argmax(dim=-1, keepdim=True)
     falls = []
     for position in range(batch.inputs.size(1)):
-        left = torch.ones_like(batch.inputs, dtype=torch.bool) if batch.token_mask is None else batch.token_mask.clone()
-        left[:, position] = False
-        without = forward(model, replace(batch, token_mask=left))[:, -1].log_softmax(dim=-1)
+        mask = torch.ones_like(batch.inputs, dtype=torch.bool) if batch.token_mask is None else batch.token_mask.clone()
+        mask[:, position] = False
+        without = forward(model, replace(batch, token_mask=mask))[:, -1].log_softmax(dim=-1)
         falls.append((whole - without).gather(1, chosen)[:, 0])
     return torch.stack(falls, dim=1)

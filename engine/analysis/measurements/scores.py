@@ -22,10 +22,10 @@ def attention_scores(trained: Trained) -> dict[str, float]:
     batch = trained.data.validation_batch(size=SCORED).to(trained.device)
     with in_mode(trained.model, training=False):
         _, cache = run_with_cache(trained.model, batch)
-    kept = [name.removesuffix(".scores") for name in cache if name.endswith(".self.scores")]
-    largest = [largest_of(cache[f"{name}.scores"]) for name in kept]  # [batch] each
+    modules = [name.removesuffix(".scores") for name in cache if name.endswith(".self.scores")]
+    largest = [largest_of(cache[f"{name}.scores"]) for name in modules]  # [batch] each
     spread = [
-        spread_of(cache[f"{name}.scores"], shares_read(cache[f"{name}.pattern"], trained.config)) for name in kept
+        spread_of(cache[f"{name}.scores"], shares_read(cache[f"{name}.pattern"], trained.config)) for name in modules
     ]
     return {
         "largest_score": torch.stack(largest).amax(dim=0).median().item(),

@@ -29,7 +29,7 @@ def attention_sinks(trained: Trained) -> dict[str, float]:
     names = [name.removesuffix(".pattern") for name in cache if name.endswith(".self.pattern")]
     patterns = torch.stack([cache[f"{name}.pattern"].float() for name in names])  # [layer, batch, head, query, key]
     visible = (~blocked_in(cache[f"{names[0]}.scores"])).float()  # [batch, head, query, key]
-    silent, asked = batch.targets == nothing, (batch.targets != nothing) & (batch.targets != IGNORE)
+    silent, answered = batch.targets == nothing, (batch.targets != nothing) & (batch.targets != IGNORE)
     silent[:, 0] = False
 
     def mean_where(weights: torch.Tensor, which: torch.Tensor) -> float:
@@ -40,6 +40,6 @@ def attention_sinks(trained: Trained) -> dict[str, float]:
         "first_token_weight": mean_where(patterns[..., 0], silent),
         "even_first_weight": mean_where(visible[..., 0] / visible.sum(-1), silent),
         "nowhere_weight": mean_where(1 - patterns.sum(-1), silent),
-        "first_token_weight_asked": mean_where(patterns[..., 0], asked),
-        "right_when_asked": (logits.argmax(-1) == batch.targets)[asked].float().mean().item(),
+        "first_token_weight_asked": mean_where(patterns[..., 0], answered),
+        "right_when_asked": (logits.argmax(-1) == batch.targets)[answered].float().mean().item(),
     }

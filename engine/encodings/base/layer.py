@@ -48,8 +48,8 @@ class PositionCache(Generic[P, T]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         result = self._remembered(*args, **kwargs)  # type: ignore[arg-type]
-        if (kept := _KEPT.get()) is not None:
-            kept.append(result)
+        if (results := _KEPT.get()) is not None:
+            results.append(result)
         return result
 
 
@@ -72,10 +72,10 @@ _KEPT = ContextVar[list[object] | None]("kept", default=None)
 def keeping_alive() -> Iterator[list[object]]:
     """A list of all that remembered functions return inside the block. These tensors live as long as the list, also when they are no
     longer among the last results."""
-    kept: list[object] = []
-    before = _KEPT.set(kept)
+    results: list[object] = []
+    before = _KEPT.set(results)
     try:
-        yield kept
+        yield results
     finally:
         _KEPT.reset(before)
 

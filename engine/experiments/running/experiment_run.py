@@ -129,10 +129,10 @@ class ExperimentRun(BackgroundTask):
             name: fmean([seconds for arm, seconds in took if arm == name] or [pace * steps])
             for name, steps in self._steps.items()
         }
-        left = {name: len(self.seeds) - ended[name] for name in each}
+        remaining = {name: len(self.seeds) - ended[name] for name in each}
         begun = sum(min(trial.seconds, each[trial.arm.name]) for trial in running)
-        work = sum(number * each[name] for name, number in left.items()) - begun
-        return max(0.0, work) / max(1, min(self._pool.machines.slots, sum(left.values())))
+        work = sum(number * each[name] for name, number in remaining.items()) - begun
+        return max(0.0, work) / max(1, min(self._pool.machines.slots, sum(remaining.values())))
 
     def stop(self) -> None:
         super().stop()

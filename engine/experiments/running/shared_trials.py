@@ -83,12 +83,12 @@ class SharedTrials:
     def leave(self, pool: Pool, runs: Sequence[SharedRun], visitor: Visitor) -> None:
         """Remove this visitor's experiment from the followers of these runs. A run without followers is stopped if it has not
         ended, and deleted."""
-        left = [shared for shared in runs if self._is_last(pool, shared, visitor)]
-        for shared in left:
+        unfollowed = [shared for shared in runs if self._is_last(pool, shared, visitor)]
+        for shared in unfollowed:
             if shared.run.live:
                 pool.stop(shared.run.id)
         deadline = time.monotonic() + STOP_SECONDS
-        for shared in left:
+        for shared in unfollowed:
             shared.run.wait_for(sys.maxsize, max(0.0, deadline - time.monotonic()))
             try:
                 pool.runs.delete(shared.run.id)

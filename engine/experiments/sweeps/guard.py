@@ -28,8 +28,8 @@ def refusal(plan: Plan, limits: Limits) -> str | None:
         return None
     fits = int((limits.seconds - visits * GUESS) / steps * 100) / 100  # rounded down to a hundredth
     advice = f"set patience to {fits:g} or less" if fits >= 0.01 else "choose fewer rounds or kinds"
-    taken = f"the measurement could take {in_time(seconds)} and this host allows {in_time(limits.seconds)}"
-    return f"patience is {plan.patience:g} and rounds is {plan.rounds}: {taken}; {advice}."
+    reason = f"the measurement could take {in_time(seconds)} and this host allows {in_time(limits.seconds)}"
+    return f"patience is {plan.patience:g} and rounds is {plan.rounds}: {reason}; {advice}."
 
 
 def reason_not_to(plan: Plan, kind: str, tick: int, before: Sequence[Visit], room: int) -> str | None:

@@ -51,12 +51,12 @@ class Sweep(BackgroundTask):
     @property
     def seconds_left(self) -> float:
         """The predicted seconds left, from the visits so far. A point counts until the guard has rejected it."""
-        taken = Counter((visit.kind, visit.tick) for visit in self._found.visits)
+        n_visits = Counter((visit.kind, visit.tick) for visit in self._found.visits)
         return sum(
-            self._expected(kind, tick) * (self.plan.rounds - taken[kind, tick])
+            self._expected(kind, tick) * (self.plan.rounds - n_visits[kind, tick])
             for kind in self.plan.kinds
             for tick in self.plan.ticks
-            if (kind, tick) in taken or not self._skipped(kind)
+            if (kind, tick) in n_visits or not self._skipped(kind)
         )
 
     @property

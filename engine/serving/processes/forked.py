@@ -100,9 +100,9 @@ class Forked:
     def wait(self) -> None:
         """Wait for the end; to be called once. The status is unknown if the fork server ended before the process, or is silent."""
         if self._handle is not None:
-            gone = select.poll()
-            gone.register(self._handle, select.POLLIN)
-            gone.poll()
+            poll = select.poll()
+            poll.register(self._handle, select.POLLIN)
+            poll.poll()
             with self._lock:
                 os.close(self._handle)
                 self._handle = None

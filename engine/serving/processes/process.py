@@ -103,8 +103,8 @@ class WorkerProcess:
     @property
     def load(self) -> int:
         """Runs on the worker that are not paused, and for which somebody waits."""
-        left = {run_id for run_id, followers in self.audience.items() if not followers.here}
-        return sum(run_id not in left and queued.run.state != "paused" for run_id, queued in self.runs.items())
+        unwatched = {run_id for run_id, followers in self.audience.items() if not followers.here}
+        return sum(run_id not in unwatched and queued.run.state != "paused" for run_id, queued in self.runs.items())
 
     @property
     def owns_accelerator(self) -> bool:

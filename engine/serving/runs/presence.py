@@ -45,9 +45,9 @@ class Presence:
             worker.send(protocol.Audience(known))
 
     def _audience(self, queued: QueuedRun) -> protocol.Followers:
-        left = self.has_left(queued)
-        counted = (one for one in queued.followers if left or self._seconds_away(one) <= LEFT_FOR)
-        return protocol.Followers(not left, tuple(one.flow for one in counted))
+        disconnected = self.has_left(queued)
+        counted = (one for one in queued.followers if disconnected or self._seconds_away(one) <= LEFT_FOR)
+        return protocol.Followers(not disconnected, tuple(one.flow for one in counted))
 
     def _seconds_away(self, visitor: Visitor) -> float:
         return self._now - self._away_since.get(visitor.id, self._now)

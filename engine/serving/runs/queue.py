@@ -51,17 +51,17 @@ def seconds_to_start(going: Sequence[Sequence[float]], waiting: Sequence[float],
     ``going``: for each worker the seconds of training that its runs have left; the runs of a worker share its core equally.
     ``waiting``: the same for the runs in the queue, in order. ``most``: runs that a worker takes at once.
     """
-    workers = [sorted(left) for left in going]
+    workers = [sorted(run_seconds) for run_seconds in going]
     now, starts = 0.0, list[float]()
     if not workers:
         return starts
     for needed in waiting:
         while min(map(len, workers)) >= most:  # pass the time until the next run of any worker ends
-            passed = min(left[0] * len(left) for left in workers)
+            passed = min(run_seconds[0] * len(run_seconds) for run_seconds in workers)
             now += passed
-            for left in workers:
-                share = passed / max(1, len(left))
-                left[:] = [seconds - share for seconds in left if seconds - share > 1e-9]
+            for run_seconds in workers:
+                share = passed / max(1, len(run_seconds))
+                run_seconds[:] = [seconds - share for seconds in run_seconds if seconds - share > 1e-9]
         starts.append(now)
         chosen = min(workers, key=len)
         chosen.append(needed)
@@ -111,8 +111,8 @@ def machine_for_dedicated(
 def _has_room_for_dedicated(machine: Machine, dedicated: int, workers: Iterable[WorkerProcess], limits: Limits) -> bool:
     """True if one more dedicated process fits on the machine beside ``dedicated`` others."""
     shared = [worker for worker in workers if worker.role == "runs" and worker.machine == machine.name]
-    taken = sum(WORKER_BYTES + together(run.prediction for run in worker.runs.values()) for worker in shared)
-    needed = taken + (dedicated + 1) * memory_for("own", machine, limits)
+    occupied = sum(WORKER_BYTES + together(run.prediction for run in worker.runs.values()) for worker in shared)
+    needed = occupied + (dedicated + 1) * memory_for("own", machine, limits)
     return dedicated == 0 or (dedicated < machine.slots and needed <= machine.slots * machine.memory)
 
 
@@ -171,12 +171,12 @@ class RunQueue:
     def take_out(self, leaves: Callable[[QueuedRun], bool] = lambda _: True) -> list[QueuedRun]:
         """Remove and return the runs of which this holds."""
         with self._lock:
-            taken = [queued for queued in self.waiting if leaves(queued)]
-            for queued in taken:
+            leaving = [queued for queued in self.waiting if leaves(queued)]
+            for queued in leaving:
                 self._remove(queued)
-            if taken:
+            if leaving:
                 self._number()
-            return taken
+            return leaving
 
     def free_slot(self, worker: WorkerProcess, queued: QueuedRun, *, again: bool = False) -> None:
         """Free the slot of a run that has left its worker. It queues ``again``, or counts no more among its owner's."""
@@ -234,9 +234,9 @@ class RunQueue:
             for worker in self._supervisor.workers
             if worker.role == "runs"
         ]
-        left = [queued.seconds_left for queued in self.waiting]
-        most = max([1, *map(len, going)]) if left else 1  # as some wait, the workers are full
-        waits = seconds_to_start(going, left, most)
+        durations = [queued.seconds_left for queued in self.waiting]
+        most = max([1, *map(len, going)]) if durations else 1  # as some wait, the workers are full
+        waits = seconds_to_start(going, durations, most)
         if len(self.waiting) >= self._logged_from:
             LOG.info("%d runs wait in the queue.", len(self.waiting))
             self._logged_from = 2 * len(self.waiting)

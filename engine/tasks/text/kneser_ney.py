@@ -105,10 +105,10 @@ def _count(texts: Sequence[np.ndarray], size: int, length: int) -> tuple[np.ndar
 
 def _order(grams: np.ndarray, counts: np.ndarray, size: int, discounts: Discounts) -> Order:
     contexts, first = np.unique(grams // size, return_index=True)
-    taken = np.asarray(discounts)[np.minimum(counts, len(discounts)) - 1]
-    occurs, discounted = (np.add.reduceat(part, first) if len(first) else part for part in (counts, taken))
+    subtracted = np.asarray(discounts)[np.minimum(counts, len(discounts)) - 1]
+    occurs, discounted = (np.add.reduceat(part, first) if len(first) else part for part in (counts, subtracted))
     each = np.diff(np.append(first, len(grams)))  # [context] how many grams
-    return Order(grams, (counts - taken) / np.repeat(occurs, each), contexts, discounted / occurs)
+    return Order(grams, (counts - subtracted) / np.repeat(occurs, each), contexts, discounted / occurs)
 
 
 def _packed(tokens: np.ndarray, size: int) -> np.ndarray:

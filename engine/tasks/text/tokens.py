@@ -51,8 +51,8 @@ def _character() -> re.Pattern[str]:
     marks, pictures = "".join(_of("Mn", "Mc", "Me")), "".join(_of("So"))
     near = re.sub("[^\0-\uffff]", "", marks)
     # Most are followed by a letter: that is asked first, since it is soon answered.
-    own = rf"(?:(?![\0-\u02ff])(?:[{near}\u200c\u200d]|(?![\0-\uffff])[{marks}{SIGNS}]))*"
-    return re.compile(rf"[\U0001f1e6-\U0001f1ff]{{2}}|.{own}(?:(?<=\u200d)[{pictures}]{own})*", re.DOTALL)
+    extenders = rf"(?:(?![\0-\u02ff])(?:[{near}\u200c\u200d]|(?![\0-\uffff])[{marks}{SIGNS}]))*"
+    return re.compile(rf"[\U0001f1e6-\U0001f1ff]{{2}}|.{extenders}(?:(?<=\u200d)[{pictures}]{extenders})*", re.DOTALL)
 
 
 @once

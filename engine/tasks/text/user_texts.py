@@ -34,13 +34,13 @@ def keep(content: bytes, visitor: Visitor = PROGRAM, most: int = MAX_TEXTS) -> s
     if len(text) < MIN_TEXT_CHARACTERS:
         raise ValueError(f"The text has {len(text):,} characters; allowed is at least {MIN_TEXT_CHARACTERS:,}.")
     # composing may lengthen a text
-    kept = normalised(text).encode()
-    if len(kept) > MAX_TEXT_BYTES:
+    encoded = normalised(text).encode()
+    if len(encoded) > MAX_TEXT_BYTES:
         raise ValueError(
-            f"The text has {len(kept):,} bytes in Unicode's form C; allowed is at most {MAX_TEXT_BYTES:,} bytes."
+            f"The text has {len(encoded):,} bytes in Unicode's form C; allowed is at most {MAX_TEXT_BYTES:,} bytes."
         )
-    name = _name_of(kept)
-    give(_file(name), kept, visitor, most, MAX_TEXTS)
+    name = _name_of(encoded)
+    give(_file(name), encoded, visitor, most, MAX_TEXTS)
     return name
 
 

@@ -23,8 +23,8 @@ def answer(source: Tensor, settings: TriggerSettings) -> Tensor:
     is_number = source < settings.vocab_size
     total, count = (source * is_number).cumsum(dim=1), is_number.cumsum(dim=1)
     mean = (2 * total + count) // (2 * count.clamp_min(1))  # a half is rounded up
-    asked = (source == settings.vocab_size + TRIGGER) & (count > 0)
-    return torch.where(asked, mean, settings.vocab_size)
+    at_trigger = (source == settings.vocab_size + TRIGGER) & (count > 0)
+    return torch.where(at_trigger, mean, settings.vocab_size)
 
 
 TASK = TaskData(answer, draw)
