@@ -48,11 +48,11 @@ def loopback_cluster(
     settings, log = certificates(folder) if tls else {}, folder / "scheduler.txt"
     environment = {f"DASK_DISTRIBUTED__COMM__{name}": value for name, value in settings.items()}
     address = f"{'tls' if tls else 'tcp'}://127.0.0.1:{free_port()}"
-    place, _, number = address.rpartition(":")
-    scheduler = _dask(f"scheduler --host {place} --port {number}", log, environment)
-    own = {"tls_ca_file": str(folder / "ca.pem"), "require_encryption": True}
-    own |= {f"tls_client_{name}": str(folder / "own.pem") for name in ("cert", "key")}
-    security = Security(**own) if tls else Security()
+    host, _, number = address.rpartition(":")
+    scheduler = _dask(f"scheduler --host {host} --port {number}", log, environment)
+    encryption = {"tls_ca_file": str(folder / "ca.pem"), "require_encryption": True}
+    encryption |= {f"tls_client_{name}": str(folder / "own.pem") for name in ("cert", "key")}
+    security = Security(**encryption) if tls else Security()
     cluster = LoopbackCluster(scheduler, address, folder, environment, security, light)
     try:
         sign_of(scheduler, log, lambda: "Scheduler at:" in log.read_text())
@@ -69,9 +69,9 @@ def loopback_cluster(
 def certificates(folder: Path) -> dict[str, str]:
     """Dask's settings with a certificate for 127.0.0.1, which scheduler, workers and app share, and the authority that made it."""
     authority = trustme.CA()
-    own = authority.issue_cert("127.0.0.1", "localhost")
+    certificate = authority.issue_cert("127.0.0.1", "localhost")
     authority.cert_pem.write_to_path(folder / "ca.pem")
-    own.private_key_and_cert_chain_pem.write_to_path(folder / "own.pem")
+    certificate.private_key_and_cert_chain_pem.write_to_path(folder / "own.pem")
     settings = {"TLS__CA_FILE": str(folder / "ca.pem"), "REQUIRE_ENCRYPTION": "true"}
     for role in ("SCHEDULER", "WORKER", "CLIENT"):
         settings |= {f"TLS__{role}__CERT": str(folder / "own.pem"), f"TLS__{role}__KEY": str(folder / "own.pem")}

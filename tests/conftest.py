@@ -39,8 +39,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     process: dict[str, Any] | None = getattr(session.config, "workerinput", None)
     if process is None or Path(session.config.args[0]).name != "tests":
         return
-    top, own = Path(__file__).parent, slice(int(process["workerid"].removeprefix("gw")), None, process["workercount"])
-    for file in sorted(file for file in top.rglob("test_*.py") if "acceptance" not in file.parts)[own]:
+    top, share = Path(__file__).parent, slice(int(process["workerid"].removeprefix("gw")), None, process["workercount"])
+    for file in sorted(file for file in top.rglob("test_*.py") if "acceptance" not in file.parts)[share]:
         with suppress(Exception, pytest.skip.Exception):  # collecting it says why
             import_module(".".join(file.relative_to(top.parent).with_suffix("").parts))
 

@@ -41,10 +41,9 @@ def is_sent(file: str) -> bool:
     sent = True
     for line in (ROOT / ".dockerignore").read_text().splitlines():
         pattern = line.removeprefix("!").removeprefix("**/")
-        places = (PurePosixPath(file), *PurePosixPath(file).parents[:-1])
+        paths = (PurePosixPath(file), *PurePosixPath(file).parents[:-1])
         named = (
-            place.match(pattern) if line.startswith("**/") or pattern == "*" else str(place) == pattern
-            for place in places
+            path.match(pattern) if line.startswith("**/") or pattern == "*" else str(path) == pattern for path in paths
         )
         if line and line[0] != "#" and any(named):
             sent = line[0] == "!"
@@ -197,9 +196,9 @@ def test_the_image_s_app_becomes_healthy_as_its_user_and_writes_to_its_volume_on
 
 
 def test_what_the_image_exports_names_the_commit(image: Image) -> None:
-    told = "from engine.foundation.provenance import provenance; print(provenance())"
+    code = "from engine.foundation.provenance import provenance; print(provenance())"
     done = subprocess.run(
-        [sys.executable, "-c", told], cwd=image.place, env=image.environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], cwd=image.place, env=image.environment, capture_output=True, text=True, check=True
     )
     assert image.commit[:7] in done.stdout
 

@@ -73,7 +73,7 @@ def nginx_lines() -> tuple[str, str]:
 
 
 @contextmanager
-def asked(address: str, visitor: str = "203.0.113.5") -> Iterator[HTTPResponse]:
+def response(address: str, visitor: str = "203.0.113.5") -> Iterator[HTTPResponse]:
     """The answer of the proxy to a visitor from this network address, who has just got a cookie."""
     parts = urlsplit(address)
     tls = ssl.create_default_context()
@@ -86,14 +86,14 @@ def asked(address: str, visitor: str = "203.0.113.5") -> Iterator[HTTPResponse]:
 
 
 def answers(address: str) -> bool:
-    with suppress(OSError), asked(f"{address}healthz") as answer:
+    with suppress(OSError), response(f"{address}healthz") as answer:
         return answer.status == 200
     return False
 
 
 def cookie_of(address: str) -> set[str]:
     """The properties of the cookie that a new browser gets."""
-    with asked(f"{address}lab") as answer:
+    with response(f"{address}lab") as answer:
         given = answer.headers.get_all("Set-Cookie") or []
     (mine,) = (one for one in given if one.startswith(f"{COOKIE}="))
     return set(mine.split("; ")[1:])
@@ -139,9 +139,9 @@ def test_under_a_path_that_the_proxy_removes_it_trains_and_addresses_have_shares
         page.get_by_role("button", name="Pause", exact=True).click()
         page.locator(".badge").get_by_text("Paused").wait_for()
         with ExitStack() as going:  # two addresses are two, although all comes through one proxy
-            here = [going.enter_context(asked(stream, "203.0.113.5")).status for _ in range(4)]
+            here = [going.enter_context(response(stream, "203.0.113.5")).status for _ in range(4)]
             assert here == [200, 200, 200, 429]
-            assert going.enter_context(asked(stream, "203.0.113.6")).status == 200
+            assert going.enter_context(response(stream, "203.0.113.6")).status == 200
         button(page, "Stop").click()
         page.locator(".badge").get_by_text("Stopped").wait_for()
 

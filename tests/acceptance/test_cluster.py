@@ -35,7 +35,7 @@ def pool_on(cluster: LoopbackCluster, folder: Path) -> Iterator[Pool]:
         yield pool
 
 
-def said(run: Run) -> list[dict[str, object]]:
+def timeless_rows(run: Run) -> list[dict[str, object]]:
     """The events as they are stored, without fields of time."""
     timeless = (replace(event, **dict.fromkeys(MEASURED & vars(event).keys(), 0.0)) for event in run.events)
     return [to_json(event) for event in timeless]
@@ -58,7 +58,7 @@ def test_every_encoding_gives_the_same_run_bit_for_bit(tmp_path: Path) -> None:
         assert {run.machine for run in there.values()} == set(map(cluster.address_of, cluster.workers))
     for name, run in there.items():
         assert run.state == here[name].state == "finished", name
-        assert said(run) == said(here[name]), name
+        assert timeless_rows(run) == timeless_rows(here[name]), name
         assert run.weights.read_bytes() == here[name].weights.read_bytes(), name  # type: ignore[union-attr]
 
 

@@ -123,9 +123,9 @@ def test_the_named_files_change_and_taken_out_nothing_is_left(addition: Addition
     new = {path for path, how in changed.items() if how == "??"}
     for path, how in changed.items():
         named_in = written if how == "??" else edited
-        assert any(re.fullmatch(place, path) for place in named_in), f"CONTRIBUTING does not name {path}"
-    for place in written:
-        assert any(re.fullmatch(place, path) for path in new), f"CONTRIBUTING names {place}, which is not needed"
+        assert any(re.fullmatch(pattern, path) for pattern in named_in), f"CONTRIBUTING does not name {path}"
+    for pattern in written:
+        assert any(re.fullmatch(pattern, path) for path in new), f"CONTRIBUTING names {pattern}, which is not needed"
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check[0])

@@ -161,8 +161,8 @@ async def test_the_server_starts_on_damaged_newer_and_foreign_files(tmp_path: Pa
         for run, state in ((cut, "lost"), (newer, "lost"), (tomorrow, "stopped")):
             async with one.tab("lab", f"run={run.id}") as tab:
                 assert tab.errors == 0
-            news = await anext(messages(me, one.address, run.id, 0))
-            assert news["status"]["state"] == state
+            message = await anext(messages(me, one.address, run.id, 0))
+            assert message["status"]["state"] == state
         async with one.tab("lab", f"run={nobody.id}") as tab:
             assert any("no run of that name is kept here" in alert for alert in tab.alerts)
     for name in ("runs/notes.txt", "runs/lost+found/x", "evidence/heads/2-bb.json"):
@@ -181,8 +181,8 @@ async def test_after_the_clock_was_set_back_everything_in_the_folder_is_from_tom
         os.utime(file, (now + 86_400, now + 86_400))
 
     # The newest three of four are kept; what is from tomorrow is the newest.
-    kept = {"ATTENTION_LAB_KEPT_RUNS": "3"}
-    async with visitor() as me, site(me, tmp_path, **kept) as one, one.tab("lab", "steps=100") as tab:
+    limits = {"ATTENTION_LAB_KEPT_RUNS": "3"}
+    async with visitor() as me, site(me, tmp_path, **limits) as one, one.tab("lab", "steps=100") as tab:
         await until(lambda: not old.folder.exists())
         board = await one.train(tab, "finished")
         assert (board.step, tab.errors) == (100, 0)

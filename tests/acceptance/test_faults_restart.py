@@ -29,8 +29,8 @@ async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_chec
             one.kill()
             await until(lambda: are_gone(children))
 
-        cut, never, kept = (on_disk(tmp_path, board.run) for board in (going, waiting, away))
-        assert [(run.state, run.checkpointed) for run in (cut, never, kept)] == [("paused", True)] * 3
+        cut, never, checkpointed = (on_disk(tmp_path, board.run) for board in (going, waiting, away))
+        assert [(run.state, run.checkpointed) for run in (cut, never, checkpointed)] == [("paused", True)] * 3
         assert cut.step >= going.step > 0, "what the reader saw is on disk"
 
         async with site(me, tmp_path, **ONE_PLACE) as one:
@@ -41,14 +41,14 @@ async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_chec
                     await tab.press("Stop")
                     await until(lambda: board.ended)  # noqa: B023 called at once
                     assert (board.state, tab.errors) == ("stopped", 0)
-            async with one.tab("lab", f"run={kept.id}") as tab:
+            async with one.tab("lab", f"run={checkpointed.id}") as tab:
                 board = await shown(tab)
-                assert (board.state, board.step) == ("paused", kept.step)
+                assert (board.state, board.step) == ("paused", checkpointed.step)
                 await until(one.is_ready)
                 await tab.press("Resume")
                 await until(lambda: board.ended)
                 assert (board.state, board.step, tab.errors) == ("finished", 3000, 0)
-        found = on_disk(tmp_path, kept.id)
+        found = on_disk(tmp_path, checkpointed.id)
         assert (type(found.ending), found.step) == (Finished, 3000)
         assert found.weights is not None
         assert not (found.folder / "state.pt").exists()

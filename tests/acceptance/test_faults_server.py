@@ -35,11 +35,11 @@ async def test_asked_to_stop_the_server_answers_a_question_that_waits_for_a_proc
         [process] = one.processes(JOBS)
         process.suspend()
         with ThreadPoolExecutor(2) as threads:
-            asked = [threads.submit(ask, steps) for steps in (7, 8)]
-            await until(lambda: any(one.done() for one in asked))  # it was refused: the other is under way
+            questions = [threads.submit(ask, steps) for steps in (7, 8)]
+            await until(lambda: any(one.done() for one in questions))  # it was refused: the other is under way
             one.server.terminate()
             one.server.wait()
-            assert "The app is closing." in [one.result() for one in asked]
+            assert "The app is closing." in [one.result() for one in questions]
 
 
 def listens(server: psutil.Process) -> bool:
@@ -50,17 +50,22 @@ def listens(server: psutil.Process) -> bool:
 MOMENTS = {"at once": psutil.Process.is_running, "it listens": listens, "it has a process": psutil.Process.children}
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
-async def test_asked_to_stop_while_it_starts_the_server_goes_and_starts_again(tmp_path: Path, moment: str) -> None:
-    own = {
+@pytest.mark.parametrize("signal_after", MOMENTS)
+async def test_asked_to_stop_while_it_starts_the_server_goes_and_starts_again(
+    tmp_path: Path, signal_after: str
+) -> None:
+    environment = {
         "STREAMLIT_SERVER_PORT": str(free_port()), "STREAMLIT_SERVER_HEADLESS": "true",
         "ATTENTION_LAB_DATA": str(tmp_path / "data"),
     }  # fmt: skip
     server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "app.py"], cwd=ROOT, env=os.environ | own, start_new_session=True
+        [sys.executable, "-m", "streamlit", "run", "app.py"],
+        cwd=ROOT,
+        env=os.environ | environment,
+        start_new_session=True,
     )
     process = psutil.Process(server.pid)
-    await until(lambda: MOMENTS[moment](process))
+    await until(lambda: MOMENTS[signal_after](process))
     server.terminate()
     assert server.wait() in (0, -signal.SIGTERM)
     await until(lambda: are_gone([one for one in psutil.process_iter() if session_of(one) == server.pid]))

@@ -33,8 +33,8 @@ ODD = (
 
 def names_of(page: PageSettings) -> list[str]:
     """The names that the page knows, those of every task and encoding, and those of other pages."""
-    own = {*page.defaults(), *page.controls(), *(row.name for row in settings_for())}
-    return sorted(own | {*NAMES, "run", "preset", "v", "nobody"})
+    names = {*page.defaults(), *page.controls(), *(row.name for row in settings_for())}
+    return sorted(names | {*NAMES, "run", "preset", "v", "nobody"})
 
 
 def texts(page: PageSettings, name: str) -> st.SearchStrategy[str]:
@@ -69,8 +69,8 @@ def test_every_link_is_read_into_values_and_sentences(name: str) -> None:
             assert len(str(problem).splitlines()) == 1
         assert values is None or isinstance(values, dict)
         if values is not None:
-            again, left = page.read(to_link(page, values))
-            assert not left, left
+            again, remaining = page.read(to_link(page, values))
+            assert not remaining, remaining
             assert again == values or again is None
 
     read()

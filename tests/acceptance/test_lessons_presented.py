@@ -31,11 +31,11 @@ def test_a_lesson_is_played_and_fits_a_projector(chromium: Any, address: str, na
         page = new_page(viewport=PROJECTOR, color_scheme=theme)
         first = {**lesson.steps[0].query, "lesson": name, "at": "1", "present": "true"}
         page.goto(f"{address}{'questions' if lesson.steps[0].issue else 'lab'}?{urlencode(first)}")
-        for place, step in enumerate(lesson.steps):
+        for index, step in enumerate(lesson.steps):
             question, figure = step.question, ISSUES[step.issue].key_figure if step.issue else None
             assert question is not None
             page.get_by_role("heading", name=question.words, exact=True).wait_for()
-            page.locator(".lesson-clock").get_by_text(f"{place + 1} of {len(lesson.steps)}").wait_for()
+            page.locator(".lesson-clock").get_by_text(f"{index + 1} of {len(lesson.steps)}").wait_for()
             sentence = page.locator('article[data-id="key.figure"] .words' if figure else ".st-key-lab-taught h3")
             for phase in PHASES if figure else LAB_PHASES:
                 if phase == "guess":

@@ -63,7 +63,7 @@ def until(driver: Any, condition: Any) -> Any:
     return WebDriverWait(driver, PATIENCE, poll_frequency=0.2).until(condition)
 
 
-def seen(driver: Any, selector: str, words: str = "") -> Any:
+def element(driver: Any, selector: str, words: str = "") -> Any:
     """The first visible node that a selector finds and that has these words, once there is one."""
     return until(driver, lambda driver: driver.execute_script(FOUND, selector, words))[0]
 
@@ -73,7 +73,7 @@ def opened(driver: Any, address: str, heading: str) -> None:
     driver.set_window_size(WIDTHS[0], 900)
     driver.get(address)
     driver.execute_script(WATCH)
-    seen(driver, "h1, h2", heading)
+    element(driver, "h1, h2", heading)
     until(driver, lambda driver: driver.execute_script(SETTLED))
     for width in WIDTHS:
         driver.set_window_size(width, 900)
@@ -92,17 +92,17 @@ def test_a_page_opens_and_fits(driver: Any, app: str, path: str) -> None:
 
 def test_a_run_trains_its_curve_grows_while_it_does_and_its_figure_has_a_menu(driver: Any, app: str) -> None:
     opened(driver, f"{app}lab?steps=2000", "")
-    seen(driver, "button", "Train").click()
-    loss = seen(driver, "article.loss .plot")
+    element(driver, "button", "Train").click()
+    loss = element(driver, "article.loss .plot")
     steps = {0}
     while len(steps) < 5:
         steps.add(until(driver, lambda _: (now := int(loss.get_attribute("data-step") or 0)) > max(steps) and now))
     assert max(steps) < 2000, "it still trains"
-    menu = seen(driver, "summary[aria-label='Download Loss']")
+    menu = element(driver, "summary[aria-label='Download Loss']")
     menu.click()
-    assert seen(driver, "[role=menuitem]", "Picture (PNG)")
+    assert element(driver, "[role=menuitem]", "Picture (PNG)")
     menu.click()
-    seen(driver, ".board .badge", "Finished")
+    element(driver, ".board .badge", "Finished")
     (stream,) = driver.execute_script("return window.streams")
     assert "/live/" in stream, "one stream brought all of it"
     assert driver.execute_script("return window.wrong") == []
@@ -110,8 +110,8 @@ def test_a_run_trains_its_curve_grows_while_it_does_and_its_figure_has_a_menu(dr
 
 def test_an_issue_runs_live_to_its_sentence(driver: Any, app: str) -> None:
     opened(driver, f"{app}questions?issue=missing-mask&seeds=1&first_seed=10070", "The mask is missing")
-    seen(driver, "button", "Train it here, too").click()
-    seen(driver, ".badge", "Running")
-    seen(driver, ".badge", "Finished")
-    assert seen(driver, "article[data-id='key.figure'] .words", "ithout the causal mask")
+    element(driver, "button", "Train it here, too").click()
+    element(driver, ".badge", "Running")
+    element(driver, ".badge", "Finished")
+    assert element(driver, "article[data-id='key.figure'] .words", "ithout the causal mask")
     assert driver.execute_script("return window.wrong") == []

@@ -94,7 +94,7 @@ def test_in_the_lab_keys_alone_change_a_setting_train_and_pause(open_page: Open)
     tab_to(page, "Pause", "button")
     page.keyboard.press("Space")
     status.get_by_text("Paused").wait_for()
-    assert [re.sub(r"\d+", "n", said) for said in page.evaluate("window.spoken")] == ["Paused at step n"]
+    assert [re.sub(r"\d+", "n", sentence) for sentence in page.evaluate("window.spoken")] == ["Paused at step n"]
 
 
 @pytest.mark.thorough
@@ -228,7 +228,7 @@ def test_presses_in_quick_succession_all_count_and_none_counts_twice(open_page: 
     settled(page)
     button(page, "Present").last.click()
     page.get_by_role("dialog", name="The link of this lesson as a QR code").wait_for()
-    place, guess = page.locator(".lesson-clock"), page.locator("[role=radio][aria-checked=true]")
+    clock, guess = page.locator(".lesson-clock"), page.locator("[role=radio][aria-checked=true]")
 
     def press(*keys: str) -> None:
         page.evaluate(
@@ -242,9 +242,9 @@ def test_presses_in_quick_succession_all_count_and_none_counts_twice(open_page: 
     drawn(page, "key.figure")
     page.get_by_text("Remedy:").wait_for(state="hidden")
     press("PageDown", "PageDown")
-    place.get_by_text("2 of 3").wait_for()
+    clock.get_by_text("2 of 3").wait_for()
     press("PageDown", "PageDown", "PageDown", "PageDown", "PageDown", "PageUp", "PageDown", "1")
-    place.get_by_text("3 of 3").wait_for()
+    clock.get_by_text("3 of 3").wait_for()
     guess.get_by_text("It falls").wait_for()
 
 
@@ -256,12 +256,12 @@ def test_nothing_moves_by_itself_where_motion_is_not_wanted(open_page: Open) -> 
 
 @pytest.mark.thorough
 def test_enlarged_the_lab_trains_an_issue_asks_on_its_first_screen_and_nothing_is_cut_off(open_page: Open) -> None:
-    def nothing_is_cut_off_enlarged(*seen: Any) -> None:
+    def nothing_is_cut_off_enlarged(*elements: Any) -> None:
         for window in ZOOM:
             page.set_viewport_size(window)
             settled(page)
             nothing_is_cut_off(page)
-            in_view(*seen)
+            in_view(*elements)
 
     page = open_page("lab?steps=60", "Lab", ZOOM[0])
     settled(page)  # in a small window the button moves while what stands above it comes

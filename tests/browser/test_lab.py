@@ -31,9 +31,9 @@ def controls_in_sight(page: Any) -> None:
     fits_the_width(page)
 
 
-def holding_scripts(held: list[Any]) -> Callable[[Any], None]:
+def holding_scripts(requests: list[Any]) -> Callable[[Any], None]:
     """Keep a board's script on its way: its route is put into the list."""
-    return lambda page: page.route("**/boards/*.js", lambda route: held.append(route))
+    return lambda page: page.route("**/boards/*.js", lambda route: requests.append(route))
 
 
 def test_from_the_button_of_the_start_page_to_a_run_in_the_lab_and_its_copied_link(open_page: Open) -> None:
@@ -89,12 +89,12 @@ def test_from_the_button_of_the_start_page_to_a_run_in_the_lab_and_its_copied_li
 
 @pytest.mark.thorough
 def test_train_pressed_before_the_boards_script_is_there_is_followed(open_page: Open) -> None:
-    held = list[Any]()
-    page = open_page("lab?steps=5", before=holding_scripts(held))
+    requests = list[Any]()
+    page = open_page("lab?steps=5", before=holding_scripts(requests))
     button(page, "Train").click()
     page.wait_for_url("**run=*")
     settled(page)
-    for route in held:
+    for route in requests:
         route.continue_()
     page.locator(".board .badge[data-state=finished]").wait_for()
 

@@ -87,7 +87,7 @@ def judged(page: Any) -> list[bool]:
     return cells.evaluate_all("(all) => all.map((one) => one.classList.contains('right'))")
 
 
-def told(page: Any) -> str:
+def line_above(page: Any) -> str:
     """The line above the picture."""
     return stack(page).locator(".attends:not([hidden])").inner_text()
 
@@ -151,7 +151,7 @@ def test_a_deep_model_its_answers_and_two_figures_are_in_sight_and_a_window_of_a
     page.set_viewport_size(PHONE)
     fits_the_width(page)
     eventually(page, all_is_there)
-    places = (
+    panels = (
         panel,
         button(page, "Train"),
         page.locator(".st-key-lab-sentence"),
@@ -162,7 +162,7 @@ def test_a_deep_model_its_answers_and_two_figures_are_in_sight_and_a_window_of_a
     )
 
     def what_is_used_first_comes_first() -> None:
-        tops = [place.first.bounding_box()["y"] for place in places]
+        tops = [panel.first.bounding_box()["y"] for panel in panels]
         assert tops == sorted(tops)
 
     eventually(page, what_is_used_first_comes_first)
@@ -262,15 +262,15 @@ def test_swapping_two_symbols_changes_other_answers_with_positions_only(open_pag
         before, symbols = texts(page, "writes"), texts(page, "reads")
         panel.locator('[data-reads="4"]').click()
         one = next(at for at in range(3) if symbols[at] != symbols[5])
-        places = [panel.locator(f'[data-reads="{at}"]').bounding_box() for at in (one, 5)]
-        (x0, y0), (x1, y1) = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in places]
+        boxes = [panel.locator(f'[data-reads="{at}"]').bounding_box() for at in (one, 5)]
+        (x0, y0), (x1, y1) = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
         page.mouse.move(x0, y0)
         page.mouse.down()
         page.mouse.move((x0 + x1) / 2, y0, steps=3)
         page.mouse.move(x1, y1, steps=3)
         page.mouse.up()
-        said = panel.get_by_text(f"Symbols {one + 1} and 6 have changed places")
-        said.wait_for()
+        announcement = panel.get_by_text(f"Symbols {one + 1} and 6 have changed places")
+        announcement.wait_for()
         swapped = list(symbols)
         swapped[one], swapped[5] = symbols[5], symbols[one]
         assert texts(page, "reads") == swapped
@@ -282,11 +282,11 @@ def test_swapping_two_symbols_changes_other_answers_with_positions_only(open_pag
         if encoding == "nope":
             assert [after[at] for at in others] == [before[at] for at in others]
             assert (after[one], after[5]) == (before[5], before[one]), "each symbol keeps its answer"
-            said.get_by_text("no answer changed at the other places").wait_for()
+            announcement.get_by_text("no answer changed at the other places").wait_for()
         else:
             assert after != before
         panel.get_by_role("button", name="Put all back").click()
-        expect(said).to_have_count(0)
+        expect(announcement).to_have_count(0)
         assert texts(page, "writes") == before
 
         panel.locator('[data-reads="1"]').focus()
@@ -327,7 +327,7 @@ def test_an_open_box_follows_the_run_and_a_part_taken_away_is_judged_on_the_sequ
     lost = sum(before and not after for before, after in zip(right, judged(page), strict=True))
     panel.get_by_title(re.compile(f"here {lost} of {sum(right)}\\.")).wait_for()
     panel.get_by_text("The model is trained on 6 tokens; shorter sequences are new to it.").wait_for()
-    after = told(page)
+    after = line_above(page)
 
     panel.get_by_role("button", name="Put all back").click()
     expect(panel.locator(".ablated")).to_have_count(0)
@@ -335,7 +335,7 @@ def test_an_open_box_follows_the_run_and_a_part_taken_away_is_judged_on_the_sequ
     panel.locator(f"{head}.ablated").wait_for()
     typed(page, "1 2 3")
     panel.get_by_text("yours: ").wait_for()
-    assert told(page) == after, "the order of the two changes does not count"
+    assert line_above(page) == after, "the order of the two changes does not count"
     whose = figure(page, "pattern").get_by_text("Of the run’s own sequence, nothing taken away.")
     whose.wait_for()
     below = figure(page, "pattern").bounding_box()["y"]
@@ -355,7 +355,7 @@ def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_
     word.wait_for()
     name = word.get_attribute("data-name")
     layer, head = map(int, name.split(".")[1:])
-    assert f"layer {layer + 1}" in told(page)
+    assert f"layer {layer + 1}" in line_above(page)
     assert str(head + 1) in word.inner_text()
     tile, hop = panel.locator(f'.tile[data-name="{name}"]'), panel.locator(f'.hops path[data-name="{name}"]').first
     expect(word).to_have_accessible_name(f"head {head + 1} of layer {layer + 1}")
@@ -401,10 +401,10 @@ def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_
     assert violations(page) == []
 
     # The moment at which the answers first arose like that leads back to it.
-    moment = page.locator(".milestones button").filter(has_text=re.compile("^(induction|most answers in layer)"))
-    step = int(re.search(r" · ([\d,]+)$", moment.inner_text())[1].replace(",", ""))
+    milestone = page.locator(".milestones button").filter(has_text=re.compile("^(induction|most answers in layer)"))
+    step = int(re.search(r" · ([\d,]+)$", milestone.inner_text())[1].replace(",", ""))
     assert 0 < step < 300
-    moment.click()
+    milestone.click()
     expect(page.locator(".board .replay input")).to_have_value(re.compile(rf"^{step}$"))
     panel.locator(".layer-row.arrives").wait_for()
 

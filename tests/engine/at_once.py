@@ -10,9 +10,9 @@ def at_once(act: Callable[[int], Result], number: int = 30) -> list[Result]:
     """The results of the threads by their numbers; none begins before all are there."""
     together = Barrier(number)
 
-    def begin(place: int) -> Result:
+    def begin(index: int) -> Result:
         together.wait(60)
-        return act(place)
+        return act(index)
 
     with ThreadPoolExecutor(number) as threads:
         return list(threads.map(begin, range(number)))

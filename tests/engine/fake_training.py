@@ -107,10 +107,10 @@ def misbehave(seed: int) -> None:
 
 def shared(size: int) -> mmap.mmap:
     """Memory that the operating system's limit does not count."""
-    taken = mmap.mmap(-1, size)
+    memory = mmap.mmap(-1, size)
     for page in range(0, size, mmap.PAGESIZE):
-        taken[page] = 1
-    return taken
+        memory[page] = 1
+    return memory
 
 
 PIECE = 100 * 2**20

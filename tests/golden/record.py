@@ -30,8 +30,8 @@ CLOCK = {"seconds", "tokens_per_second", "steps_per_second"}  # times
 
 def processor() -> str:
     """The numbers of the processor's kind, since several have one name; empty if the system does not tell."""
-    told = Path("/proc/cpuinfo")
-    lines = told.read_text().splitlines() if told.exists() else []
+    file = Path("/proc/cpuinfo")
+    lines = file.read_text().splitlines() if file.exists() else []
     named = dict(line.replace("\t", "").split(": ", 1) for line in lines if ": " in line)
     return " ".join(named.get(name, "") for name in ("cpu family", "model", "stepping")).strip()
 

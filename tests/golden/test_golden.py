@@ -95,8 +95,10 @@ def test_the_store_finds_it_and_its_weights_predict_what_they_predicted() -> Non
     for sample in run.snapshot.samples:
         read = torch.tensor([[int(token) for token in sample.tokens]])
         predicted = model(read).argmax(-1)[0].tolist()
-        asked = [place for place, target in enumerate(sample.targets) if target]
-        assert [str(predicted[place]) for place in asked] == [sample.predictions[place] for place in asked]
+        positions = [position for position, target in enumerate(sample.targets) if target]
+        assert [str(predicted[position]) for position in positions] == [
+            sample.predictions[position] for position in positions
+        ]
 
 
 def test_the_start_page_plays_the_recorded_run_to_its_end() -> None:

@@ -50,7 +50,7 @@ def sent(app: AppTest) -> str:
     return " ".join(str(box.proto) for box in app.get("bidi_component"))
 
 
-def noted(app: AppTest) -> dict[str, Note]:
+def notes_of(app: AppTest) -> dict[str, Note]:
     """The visitor's report so far."""
     return kept_of(app.session_state["visitor"]).notes
 

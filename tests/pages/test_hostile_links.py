@@ -43,8 +43,8 @@ def test_what_can_only_mean_one_thing_is_understood_and_marks_of_others_are_pass
     assert "From the link, `taks` is no setting here. Did you mean task? Ignored." in said(
         open_page("lab.py", taks="sort")
     )
-    asked = said(open_page("questions.py", issue="mising-mask"))
-    assert "Did you mean missing-mask? Ignored." in asked
+    text = said(open_page("questions.py", issue="mising-mask"))
+    assert "Did you mean missing-mask? Ignored." in text
 
 
 def test_a_run_that_is_not_kept_or_of_another_kind_is_none_of_the_page(open_page: Open) -> None:
@@ -98,7 +98,7 @@ def test_what_can_be_shown_is_shown_as_it_is() -> None:
 def test_no_link_writes_onto_a_page(open_page: Open, page: str, first: int) -> None:
     values = [*HOSTILE[first:], *HOSTILE[:first]]
     names = [name for at, right, wrong in WRONG if at == page for name in (*right, *wrong)]
-    query = {name: values[place % len(values)] for place, name in enumerate([*names, *CASES["more"]])}
+    query = {name: values[index % len(values)] for index, name in enumerate([*names, *CASES["more"]])}
     app = open_page(page, **query, **{given: given for given in HOSTILE if given.strip()})
     shown = [box.value for kind in ("warning", "error", "info", "toast") for box in app.get(kind)]
     ignored = [sentence for sentence in shown if sentence.startswith("From the link")]

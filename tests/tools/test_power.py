@@ -21,9 +21,9 @@ def test_the_document_has_what_the_command_writes() -> None:
     """If it fails, the evidence or the words are new: ``python -m tools.power`` writes the section again."""
     made = measured(draws=1, draws_alike=1)
     text = FAIR.read_text("utf-8")
-    told = text.partition(BEGIN)[2].partition(END)[0]
-    shape = [re.sub(r"\d[\d,]* %|\d[\d.,]* %|\d[\d,]* (draws|times)", "#", section) for section in (told, made)]
+    text_of_rows = text.partition(BEGIN)[2].partition(END)[0]
+    shape = [re.sub(r"\d[\d,]* %|\d[\d.,]* %|\d[\d,]* (draws|times)", "#", section) for section in (text_of_rows, made)]
     assert shape[0] == shape[1]
-    assert between_marks(between_marks(text, made), told) == text
+    assert between_marks(between_marks(text, made), text_of_rows) == text
     with pytest.raises(ValueError, match="once each"):
         between_marks(text + BEGIN, made)

@@ -39,9 +39,9 @@ def test_snapshots_are_evenly_spaced_and_the_weights_give_the_patterns_of_the_la
 def test_the_run_of_two_layers_has_a_path_whose_heads_are_needed_and_the_answers_move_up_to_it() -> None:
     run = Run.from_disk(RunFolder(FOLDER.parent / "hops"))
     snapshots = run.events.of(Snapshot)
-    paths, arrival = followed(snapshots[-1])
-    assert arrival is not None
-    assert (arrival.layer, arrival.name) == (1, "induction")
+    paths, answer_layer = followed(snapshots[-1])
+    assert answer_layer is not None
+    assert (answer_layer.layer, answer_layer.name) == (1, "induction")
     assert followed(snapshots[0])[1] is None
     last = [path for path in paths if path][-1]
     assert last.induction

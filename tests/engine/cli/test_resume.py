@@ -29,11 +29,11 @@ def _hears_ctrl_c() -> Iterator[None]:
 
 def interrupt_at(monkeypatch: Patch, *steps: int, number: int = signal.SIGINT) -> None:
     """Send the signal when an event of the first of these steps, or of a later step, is printed; then at the second, and so on."""
-    left = list(steps)
+    remaining = list(steps)
 
     def show(row: dict[str, Any]) -> None:
-        if left and row.get("step", 0) >= left[0]:
-            left.pop(0)
+        if remaining and row.get("step", 0) >= remaining[0]:
+            remaining.pop(0)
             signal.raise_signal(number)
 
     monkeypatch.setattr("engine.cli.train.print_json", show)
@@ -113,9 +113,9 @@ def test_a_run_that_cannot_begin_leaves_no_folder(tmp_path: Path, capsys: Printe
 def test_a_folder_that_holds_no_interrupted_run_is_refused(tmp_path: Path, capsys: Printed, monkeypatch: Patch) -> None:
     def refused(*given: str) -> str:
         assert main(["train", "--resume", *given]) == 2
-        said = capsys.readouterr().err
-        assert said.count("\n") == 1
-        return said
+        message = capsys.readouterr().err
+        assert message.count("\n") == 1
+        return message
 
     assert "allowed is a folder that train --save left" in refused(str(tmp_path))
     done = tmp_path / "done"

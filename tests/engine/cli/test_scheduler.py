@@ -31,10 +31,10 @@ def test_an_address_without_protection_is_refused(command: list[str], capsys: Pr
     monkeypatch.setenv(SCHEDULER_VARIABLE, "tcp://10.0.0.7:8786")
     for given in (["--scheduler", "tcp://10.0.0.8:8786"], []):
         assert main([*command, *given]) == 2
-        told = capsys.readouterr().err
-        assert told.count("\n") == 1
-        assert ("10.0.0.8" if given else "10.0.0.7") in told
-        assert "tls://host:port" in told
+        message = capsys.readouterr().err
+        assert message.count("\n") == 1
+        assert ("10.0.0.8" if given else "10.0.0.7") in message
+        assert "tls://host:port" in message
 
 
 ADDRESS = "tls://scheduler:8786"
@@ -58,9 +58,9 @@ def test_a_cluster_without_workers_is_one_line_that_says_why(
     found = SimpleNamespace(start=lambda changed: None, close=lambda: None, **{**NONE, **without})
     monkeypatch.setattr(cluster, "cluster_at", lambda address: found)
     assert main(["train", "--scheduler", ADDRESS]) == 2
-    told = capsys.readouterr()
-    assert (told.out, told.err.count("\n")) == ("", 1)
-    assert sentence in told.err
+    output = capsys.readouterr()
+    assert (output.out, output.err.count("\n")) == ("", 1)
+    assert sentence in output.err
 
 
 @pytest.mark.acceptance

@@ -67,15 +67,15 @@ def test_what_is_piped_is_whole_and_on_a_narrow_terminal_every_digit_is_there(
     shown = printed(capsys, "encodings")
     assert all(row.source in shown for row in ENCODINGS.values())
     narrow = Console(width=40)
-    with narrow.capture() as said:
+    with narrow.capture() as output:
         narrow.print(table(None, ("model", "parameters"), [("a long name of a model", "70,553,706,496")] * 2))
-    cells = [line.split("│")[1:-1] for line in said.get().splitlines() if "│" in line]
+    cells = [line.split("│")[1:-1] for line in output.get().splitlines() if "│" in line]
     assert "".join(cell[1].strip() for cell in cells).count("70,553,706,496") == 2
-    assert "…" not in said.get()
+    assert "…" not in output.get()
 
 
 def test_the_version_is_that_of_the_project(capsys: Printed) -> None:
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as stop:
         main(["--version"])
     project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
-    assert (left.value.code, capsys.readouterr().out) == (0, f"Attention Lab {project['version']}\n")
+    assert (stop.value.code, capsys.readouterr().out) == (0, f"Attention Lab {project['version']}\n")

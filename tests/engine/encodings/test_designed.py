@@ -40,8 +40,8 @@ def designs() -> list[Settings]:
     found: list[Settings] = []
     learned = itertools.cycle(choices("design_learned"))
     axes = itertools.product(*(choices(f"design_{part}") for part in ("features", "readout", "place")))
-    for features, readout, place in axes:
-        settings = {"design_features": features, "design_readout": readout, "design_place": place}
+    for features, readout, where in axes:
+        settings = {"design_features": features, "design_readout": readout, "design_place": where}
         try:
             tiny_config(pos_encoding="designed", **settings)
         except ConfigError:
@@ -73,11 +73,11 @@ def acted(encoding: PositionalEncoding) -> list[Tensor]:
     """The results at every hook."""
     generator = torch.Generator().manual_seed(1)
     x, q, k = torch.randn(2, TRAINED, 16, generator=generator), *torch.randn(2, 2, 4, TRAINED, 4, generator=generator)
-    places = range(TRAINED)
-    turned = encoding.rotate(q, places), encoding.rotate_keys(k, places)
-    bias = encoding.score_bias(q, k, places, places)
-    seen = [encoding.add_to_embedding(x, places), *turned, *(() if bias is None else (bias,))]
-    return [*seen, *encoding.matrices(TRAINED).values()]
+    positions = range(TRAINED)
+    turned = encoding.rotate(q, positions), encoding.rotate_keys(k, positions)
+    bias = encoding.score_bias(q, k, positions, positions)
+    results = [encoding.add_to_embedding(x, positions), *turned, *(() if bias is None else (bias,))]
+    return [*results, *encoding.matrices(TRAINED).values()]
 
 
 @pytest.mark.parametrize("settings", designs(), ids=str)

@@ -155,9 +155,9 @@ def q_and_k() -> tuple[Tensor, Tensor]:
 
 
 def scores(encoding: Xpos, q: Tensor, k: Tensor) -> Tensor:
-    places = range(LENGTH)
-    turned_q, turned_k = encoding.rotate(q, places), encoding.rotate_keys(k, places)
-    bias = encoding.score_bias(turned_q, turned_k, places, places)
+    positions = range(LENGTH)
+    turned_q, turned_k = encoding.rotate(q, positions), encoding.rotate_keys(k, positions)
+    bias = encoding.score_bias(turned_q, turned_k, positions, positions)
     return turned_q @ turned_k.mT + (0 if bias is None else bias)
 
 

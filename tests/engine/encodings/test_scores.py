@@ -128,8 +128,8 @@ def published_fire(encoding: Fire, length: int) -> Tensor:
 @pytest.mark.parametrize("threshold", [None, 3.0, 100.0])
 def test_agrees_with_the_paper_where_a_causal_stack_looks(threshold: float | None) -> None:
     encoding = tiny_encoding("fire", max_positions=LENGTH, fire_threshold=threshold)
-    seen = torch.ones(LENGTH, LENGTH).tril().bool()
-    torch.testing.assert_close(bias_of(encoding, LENGTH)[:, seen], published_fire(encoding, LENGTH)[:, seen])
+    visible = torch.ones(LENGTH, LENGTH).tril().bool()
+    torch.testing.assert_close(bias_of(encoding, LENGTH)[:, visible], published_fire(encoding, LENGTH)[:, visible])
 
 
 def test_distances_stay_within_one_and_up_to_the_threshold_a_shift_changes_nothing() -> None:

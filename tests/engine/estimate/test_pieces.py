@@ -25,17 +25,17 @@ OTHERS: dict[str, dict[str, Any]] = CASES["others"]
 def assert_bounded(config: RunConfig) -> None:
     state = begin(config)
     step = measure_memory(state.model, state.upcoming(1)[0], [])
-    held = state.data.validation_batch(size=ROWS)
+    batch = state.data.validation_batch(size=ROWS)
     real = {
         "step": (step.peak or 0) - step.parameters - step.gradients,
-        "pass": peak_bytes(lambda: evaluate(state.model, held), torch.device("cpu")),
+        "pass": peak_bytes(lambda: evaluate(state.model, batch), torch.device("cpu")),
     }
-    told = {
+    bounds = {
         "step": step_bytes(config, shapes(config), predict(config).memory),
         "pass": pass_bytes(config, shapes(config), ROWS, written_out=writes_out(config)),
     }
     for name, most in (("step", 6), ("pass", 3.1)):
-        assert told[name] / most < real[name] <= told[name], (name, config.flat())
+        assert bounds[name] / most < real[name] <= bounds[name], (name, config.flat())
 
 
 @pytest.mark.parametrize("impl", ["fused", "materialised"])

@@ -82,22 +82,22 @@ def test_the_faster_device_is_chosen_and_the_time_is_that_of_the_device_that_the
     settings: dict[str, Any], device: str, accelerator: bool, timed: str
 ) -> None:
     remember_speeds({"cpu": Speed(1e-3, 1e10), "cuda": LAUNCHES})
-    told = predict(parse({**settings, "device": device}))
-    assert (told.device.accelerator, told.device.timed) == (accelerator, timed)
-    assert bool(told.device.why) == (device == "auto")
+    prediction = predict(parse({**settings, "device": device}))
+    assert (prediction.device.accelerator, prediction.device.timed) == (accelerator, timed)
+    assert bool(prediction.device.why) == (device == "auto")
     alone = {name: predict(parse({**settings, "device": name})).seconds(100) for name in ("cpu", "cuda")}
-    assert told.seconds(100) == alone.get(timed)
+    assert prediction.seconds(100) == alone.get(timed)
     if device == "auto":
-        assert told.seconds(100) == min(seconds for seconds in alone.values() if seconds)
+        assert prediction.seconds(100) == min(seconds for seconds in alone.values() if seconds)
 
 
 def test_where_the_accelerator_is_not_measured_the_size_decides_and_the_time_is_that_of_the_cpu() -> None:
     for speeds in ({}, {"cpu": Speed(1e-3, 1e10)}):
         for settings in (SMALL, LARGE):
-            told = predict(parse(settings), speeds)
-            assert told.device.accelerator == (told.flops_per_step >= ACCELERATOR_FROM)
-            assert told.device.timed == "cpu"
-            assert told.seconds(100) == predict(parse({**settings, "device": "cpu"}), speeds).seconds(100)
+            prediction = predict(parse(settings), speeds)
+            assert prediction.device.accelerator == (prediction.flops_per_step >= ACCELERATOR_FROM)
+            assert prediction.device.timed == "cpu"
+            assert prediction.seconds(100) == predict(parse({**settings, "device": "cpu"}), speeds).seconds(100)
     gru = predict(parse({"family": "gru"}), {"cpu": Speed(1e-3, 1e10, (GRU,)), "cuda": LAUNCHES})
     assert gru.device.timed == "cpu", "that family is not measured there"
 
@@ -134,10 +134,10 @@ def test_each_test_length_adds_to_it_and_only_what_writes_is_timed_for_writing()
 def test_a_whole_pass_for_each_token_grows_with_the_square_of_the_length(family: str) -> None:
     """A fault that forbids to keep the past, against a run that keeps it: twice the length, about four times and twice the time."""
     faulty = [seconds(seq_len=n, family=family, mask_fault="off_by_one", pos_encoding="alibi") for n in (32, 64)]
-    kept = [seconds(seq_len=n, family=family, pos_encoding="alibi") for n in (32, 64)]
+    durations = [seconds(seq_len=n, family=family, pos_encoding="alibi") for n in (32, 64)]
     assert faulty[1] / faulty[0] > 3
-    assert kept[1] / kept[0] < 3
-    assert faulty[1] > 10 * kept[1]
+    assert durations[1] / durations[0] < 3
+    assert faulty[1] > 10 * durations[1]
 
 
 LARGE = {"n_layers": 2, "d_model": 64, "n_heads": 4, "seq_len": 32}

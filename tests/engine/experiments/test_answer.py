@@ -18,8 +18,10 @@ def test_statements_rest_on_measured_claims_each_told_once_and_no_issue_and_no_o
         assert rows.text[0].isupper() or rows.text[0].isdigit(), rows.text
         assert rows.text.endswith("."), rows.text
     unexpected = [found for found in ANSWER if found.anchor == "unexpected"]
-    held = [rows.text for rows in statements(unexpected) if findings()[rows.issue, claim_of(rows).sentence] == "holds"]
-    assert held == [], "what is told as unexpected does not hold"
+    sentences = [
+        rows.text for rows in statements(unexpected) if findings()[rows.issue, claim_of(rows).sentence] == "holds"
+    ]
+    assert sentences == [], "what is told as unexpected does not hold"
 
 
 def test_a_sentence_begins_on_a_line_of_its_own_and_one_that_rests_on_no_claim_is_refused() -> None:

@@ -175,24 +175,24 @@ def test_among_the_best_are_those_whose_shown_number_is_within_what_counts_of_th
 
 
 def test_the_advice_starts_with_what_is_among_the_best_most_often_and_names_what_to_use_else() -> None:
-    said = advice((), ALL, ALL, COST)
-    assert (said.start, said.order[:2]) == ("shaw", ("shaw", "rope"))
-    assert said.met == tuple(need for need in NEEDS if need in CRITERIA and need not in ("text", "few"))
-    assert said.unless == {NEEDS["text"]: ("rope",), NEEDS["parameters"]: ("rope",)}, "no one is the best in all of few"
-    assert said.words.startswith("**Start with Shaw relative**: among the best in small models when you look back")
-    assert f"or {NEEDS['seldom']}. It costs 40 parameters.  \n**Unless** you {NEEDS['text']} or add no" in said.words
-    assert said.words.endswith("(RoPE).")
-    assert sorted(said.order) == sorted(COMPARED)
+    text = advice((), ALL, ALL, COST)
+    assert (text.start, text.order[:2]) == ("shaw", ("shaw", "rope"))
+    assert text.met == tuple(need for need in NEEDS if need in CRITERIA and need not in ("text", "few"))
+    assert text.unless == {NEEDS["text"]: ("rope",), NEEDS["parameters"]: ("rope",)}, "no one is the best in all of few"
+    assert text.words.startswith("**Start with Shaw relative**: among the best in small models when you look back")
+    assert f"or {NEEDS['seldom']}. It costs 40 parameters.  \n**Unless** you {NEEDS['text']} or add no" in text.words
+    assert text.words.endswith("(RoPE).")
+    assert sorted(text.order) == sorted(COMPARED)
 
 
 def test_chosen_needs_are_met_first_and_costs_leave_encodings_out() -> None:
-    said = advice(("text", "absolute"), ALL, ALL, COST)
-    assert (said.start, said.met) == ("shaw", ("absolute",)), "each is the best in one, Shaw's more often elsewhere"
-    said = advice(("absolute", "parameters"), ALL, ALL, COST)
-    assert (said.start, said.words) == ("", "There is no answer: no encoding here meets this.")
-    assert said.order[0] == "rope"
-    said = advice(("parameters",), ALL, ALL, COST)
-    assert (said.start, said.met, said.unless) == ("rope", ("text",), {})
+    text = advice(("text", "absolute"), ALL, ALL, COST)
+    assert (text.start, text.met) == ("shaw", ("absolute",)), "each is the best in one, Shaw's more often elsewhere"
+    text = advice(("absolute", "parameters"), ALL, ALL, COST)
+    assert (text.start, text.words) == ("", "There is no answer: no encoding here meets this.")
+    assert text.order[0] == "rope"
+    text = advice(("parameters",), ALL, ALL, COST)
+    assert (text.start, text.met, text.unless) == ("rope", ("text",), {})
     timed = {name: CostRow(0, {"ratio": 1.2, "low": 1.1, "high": 1.3, "seconds": 1e-3}) for name in ("rope", "shaw")}
     slow = CostRow(0, {"ratio": 3.0, "low": 2.0, "high": 4.0, "seconds": 1e-3})
     assert [meets("time", {**COST, **timed, "cope": slow}, name) for name in ("rope", "cope", "alibi")] == [
@@ -200,8 +200,8 @@ def test_chosen_needs_are_met_first_and_costs_leave_encodings_out() -> None:
         False,
         False,
     ]
-    said = advice(("text",), ALL, ALL, {**COST, **timed})
-    assert said.words.endswith("It costs no parameters and 1.20 times the time.")
+    text = advice(("text",), ALL, ALL, {**COST, **timed})
+    assert text.words.endswith("It costs no parameters and 1.20 times the time.")
 
 
 def test_the_advice_speaks_of_longer_sequences_where_shorter_ones_were_asked_about() -> None:

@@ -151,8 +151,8 @@ def test_who_is_not_in_the_class_trains_nothing_and_a_phone_only_so_many(
 
 def test_only_the_numbers_that_the_figure_needs_are_kept_and_they_go_with_the_class(code: str) -> None:
     train(code, ANN)
-    (kept, *_) = class_seeds(code, 0, 1).trials
-    assert (kept.curves, "seconds" in kept.numbers, len(kept.numbers) > 0) == ({}, False, True)
+    (trial, *_) = class_seeds(code, 0, 1).trials
+    assert (trial.curves, "seconds" in trial.numbers, len(trial.numbers) > 0) == ({}, False, True)
     seed = class_seed(code, ANN, 0, 1)
     assert seed.file.stat().st_size < 2000
     long_ago = time.time() - HELD_FOR - 1

@@ -93,17 +93,17 @@ def test_nobody_waits_for_a_phone_that_has_left_until_it_is_back(code: str, own_
 
 
 def test_only_who_opened_a_class_steers_its_wall_which_all_others_follow(code: str, own_data_folder: Path) -> None:
-    told = ProjectorState("heads.5", 0, "told", 2, (0, 1), "It stays the same.")
+    state = ProjectorState("heads.5", 0, "told", 2, (0, 1), "It stays the same.")
     for stranger in (ANN, Visitor("teacher's pupil", "10.0.0.1"), PROGRAM):
-        show_projector(code, stranger, told)
+        show_projector(code, stranger, state)
         assert not presents(code, stranger)
     assert projector_of(code) == ASKS
     assert presents(code, TEACHER)
-    show_projector(code, TEACHER, told)
-    assert projector_of(code) == told
+    show_projector(code, TEACHER, state)
+    assert projector_of(code) == state
     file = own_data_folder / "classrooms" / f"{code}.class"
     before = file.stat().st_mtime_ns
-    show_projector(code, TEACHER, told)
+    show_projector(code, TEACHER, state)
     assert file.stat().st_mtime_ns == before, "what the wall shows already is not written again"
     assert json.loads(file.read_bytes()).keys() == {"presenter", "wall"}, "as a server of an earlier version reads it"
     for damaged in ("", "{", "[]", '{"presenter": "teacher", "wall": {"phase": "party"}}'):
@@ -114,8 +114,8 @@ def test_only_who_opened_a_class_steers_its_wall_which_all_others_follow(code: s
 
 def test_a_guess_that_comes_when_the_wall_has_gone_on_counts_no_more(code: str) -> None:
     keep_guess(code, ANN, 0, 1)
-    for wall in (replace(ASKS, phase="look"), replace(ASKS, phase="told"), replace(ASKS, at=1), ProjectorState()):
-        show_projector(code, TEACHER, wall)
+    for state in (replace(ASKS, phase="look"), replace(ASKS, phase="told"), replace(ASKS, at=1), ProjectorState()):
+        show_projector(code, TEACHER, state)
         with pytest.raises(Refused, match=r"The wall has gone on\."):
             keep_guess(code, ANN, 0, -1)
         with pytest.raises(Refused, match="gone on"):
@@ -212,13 +212,13 @@ def _few_classes(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_few_classes")
 def test_who_opens_many_classes_loses_those_and_no_other_one_goes(code: str, own_data_folder: Path) -> None:
     keep_guess(code, ANN, 0, 1)
-    own = [asking(Visitor("a cookie", "10.0.0.9")) for _ in range(classroom.MAX_CLASSES_OF_VISITOR)]
-    for one in own:
+    codes = [asking(Visitor("a cookie", "10.0.0.9")) for _ in range(classroom.MAX_CLASSES_OF_VISITOR)]
+    for one in codes:
         keep_guess(one, BEN, 0, 1)
         leave_class(one)
     last = open_class(Visitor("a cookie", "10.0.0.9"))
-    assert [responses(one, 0).students for one in own] == [0] + [1] * (len(own) - 1)
-    assert not (own_data_folder / "classrooms" / own[0]).exists(), "the guesses of a class go with it"
+    assert [responses(one, 0).students for one in codes] == [0] + [1] * (len(codes) - 1)
+    assert not (own_data_folder / "classrooms" / codes[0]).exists(), "the guesses of a class go with it"
     assert enter(last, BEN) == {}
 
     for number in range(classroom.MAX_CLASSES + 10):
@@ -338,20 +338,20 @@ def test_a_damaged_file_is_passed_over_and_written_anew(code: str, own_data_fold
 
 
 def test_the_wall_reads_only_what_has_changed(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    read, seen = Path.read_bytes, list[str]()
+    read, names = Path.read_bytes, list[str]()
 
-    def noted(file: Path) -> bytes:
-        seen.append(file.name)
+    def note(file: Path) -> bytes:
+        names.append(file.name)
         return read(file)
 
     for student in (ANN, BEN):
         keep_guess(code, student, 0, 1)
     responses(code, 0)
     keep_guess(code, BEN, 0, -1)
-    monkeypatch.setattr(Path, "read_bytes", noted)
+    monkeypatch.setattr(Path, "read_bytes", note)
     for at in (0, 0, 1):
         responses(code, at)
-    assert seen == ["ben..json"]
+    assert names == ["ben..json"]
 
 
 def test_a_full_disk_is_an_error_and_the_guess_before_it_counts(code: str, monkeypatch: pytest.MonkeyPatch) -> None:

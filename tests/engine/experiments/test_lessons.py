@@ -92,7 +92,7 @@ def test_a_teachers_own_question_comes_back_from_a_link_and_a_reading_of_the_run
     None
 ):
     lab = lab_step(5, RunConfig(n_layers=3))
-    asked = replace(
+    question = replace(
         lab, teachers_question=teachers_question(lab, "Is 2.5 ~ enough?", ["No", "Half", "Yes"], "how-many-right")
     )
     slide = LessonStep(2, slide=Slide("Before we train", "Guess."))
@@ -100,14 +100,14 @@ def test_a_teachers_own_question_comes_back_from_a_link_and_a_reading_of_the_run
         slide, teachers_question=teachers_question(slide, "How many weights?", ["10", "100", "1,000"], "1")
     )
     untold = replace(polled, slide=Slide("Before we train"))
-    code = to_code(Lesson("", (asked, polled, untold)))
-    assert from_code(code).steps == (asked, polled, untold)
+    code = to_code(Lesson("", (question, polled, untold)))
+    assert from_code(code).steps == (question, polled, untold)
     assert code.startswith(
         "lab~n_layers~3~ask~Is 2.5 - enough?~No~Half~Yes~how-many-right.5~~text~Before we train~Guess.~ask~"
     )
-    assert asked.question is not None
-    assert (asked.question.words, asked.question.decided_by) == ("Is 2.5 - enough?", READINGS["how-many-right"])
-    assert asked.question.sample == lab.question.sample if lab.question else False
+    assert question.question is not None
+    assert (question.question.words, question.question.decided_by) == ("Is 2.5 - enough?", READINGS["how-many-right"])
+    assert question.question.sample == lab.question.sample if lab.question else False
     assert polled.question is not None
     assert polled.question.decided_by == 1
 

@@ -71,18 +71,18 @@ def test_a_pilot_trains_what_is_missing_on_seeds_that_no_verdict_uses_and_its_nu
     ]
     outcomes = ["It failed.", *[""] * (len(losses) - 1)]
     ended = list(zip(trained.arms, losses, outcomes, strict=True))
-    trials = [Trial(arm.name, seed, loss, failure=told) for arm, loss, told in ended for seed in PILOT_SEEDS]
+    trials = [Trial(arm.name, seed, loss, failure=failure) for arm, loss, failure in ended for seed in PILOT_SEEDS]
     grids = with_trials(grids, trials)
     assert pilot(issue, grids) is None
     assert grids[0].scores[0.0001] == [None] * len(PILOT_SEEDS)
 
     write_grids("other", grids, tmp_path)
     write_grids("fake", grids, tmp_path)
-    kept = read_grids("fake", tmp_path)
-    assert [(grid.arm, grid.given, grid.metric, grid.best) for grid in kept] == [(*key, 0.0032) for key in given]
-    assert [grid.chance for grid in kept] == [2.303, 2.303]
-    assert kept[1].scores[0.001] == pytest.approx(grids[1].scores[0.001])
-    assert (read_grids("other", tmp_path), read_grids("none", tmp_path)) == (kept, [])
+    stored = read_grids("fake", tmp_path)
+    assert [(grid.arm, grid.given, grid.metric, grid.best) for grid in stored] == [(*key, 0.0032) for key in given]
+    assert [grid.chance for grid in stored] == [2.303, 2.303]
+    assert stored[1].scores[0.001] == pytest.approx(grids[1].scores[0.001])
+    assert (read_grids("other", tmp_path), read_grids("none", tmp_path)) == (stored, [])
     json.loads((tmp_path / "rates.json").read_text())
 
 
@@ -194,7 +194,7 @@ def test_a_comparison_in_which_one_arm_is_far_from_its_best_rate_is_caught() -> 
     def run(experiment: Experiment) -> list[Trial]:
         pairs = [(arm, seed) for arm in experiment.arms for seed in experiment.seed_range]
         events = [[*train(experiment.config(arm, seed), record=experiment.record(arm))] for arm, seed in pairs]
-        return [read_trial(arm.name, seed, told) for (arm, seed), told in zip(pairs, events, strict=True)]
+        return [read_trial(arm.name, seed, log) for (arm, seed), log in zip(pairs, events, strict=True)]
 
     def finding(experiment: Experiment) -> Finding:
         return report(experiment, run(experiment), experiment.seed_range).claims[0].finding

@@ -25,11 +25,11 @@ TRAINS = ("encodings", "analysis.measurements", "model", "tasks", "training")
 def test_every_part_that_decides_a_number_counts_and_what_only_starts_carries_or_shows_does_not(tmp_path: Path) -> None:
     folder = shutil.copytree(ENGINE, tmp_path / "engine", ignore=shutil.ignore_patterns("__pycache__", "recorded"))
     assert code_hash(folder) == code_hash(), "the same files, wherever they lie"
-    seen = [code_hash()]
+    hashes = [code_hash()]
 
     def changed() -> bool:
-        seen.append(code_hash.__wrapped__(folder))  # hashes are kept by folder
-        return seen[-1] not in seen[:-1]
+        hashes.append(code_hash.__wrapped__(folder))  # hashes are kept by folder
+        return hashes[-1] not in hashes[:-1]
 
     for file in COUNT:
         with (folder / file).open("a") as source:

@@ -36,11 +36,11 @@ def test_softmax_plus_one_is_softmax_with_a_zero_key_and_a_zero_value(impl: str)
     more = torch.nn.functional.pad(scores, (1, 0)).softmax(-1) @ torch.nn.functional.pad(v, (0, 0, 1, 0))
     torch.testing.assert_close(pattern @ v, more)
     mixed = more.transpose(1, 2).flatten(2)
-    seen: list[Tensor] = []
+    patterns: list[Tensor] = []
     other = tiny_model(**settings, attention_impl=impl)
-    other.stack.blocks[0].attention.out.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    other.stack.blocks[0].attention.out.register_forward_pre_hook(lambda _, given: patterns.append(given[0]))
     other(tokens(batch=2))
-    torch.testing.assert_close(seen[0], mixed)
+    torch.testing.assert_close(patterns[0], mixed)
 
 
 @pytest.mark.parametrize("family", ["decoder", "encoder", "encoder_decoder"])
@@ -110,8 +110,8 @@ def test_qk_norm_comes_after_the_projection_and_before_the_rotation(family: str)
         for part, expected in (("q", q), ("k", k), ("v", v)):
             torch.testing.assert_close(cache[f"{tap}.{part}"], expected)
         turned = (q, k) if cross else (model.encoding.rotate(t, range(t.size(2))) for t in (q, k))
-        seen = causal_mask(LENGTH, "none", None, CPU, q.dtype).bias if stack == "decoder" and not cross else 0.0
-        expected = scores_of(*turned) + seen
+        bias = causal_mask(LENGTH, "none", None, CPU, q.dtype).bias if stack == "decoder" and not cross else 0.0
+        expected = scores_of(*turned) + bias
         torch.testing.assert_close(cache[f"{tap}.scores"], expected)
 
 
@@ -230,11 +230,11 @@ SEEN = {"none": ALL.tril(), "missing": ALL, "transposed": ALL.triu(), "off_by_on
 def influence(model: Transformer) -> Tensor:
     """True if output i depends at all on the input embedding j, bool [i, j], by gradient: row i of a batch of one sequence over and
     over is asked for output i alone."""
-    kept: list[Tensor] = []
-    handle = model.embedding.register_forward_hook(lambda _, __, out: kept.append(out))
+    gradients: list[Tensor] = []
+    handle = model.embedding.register_forward_hook(lambda _, __, out: gradients.append(out))
     logits = model(**{name: read[:1].expand(LENGTH, -1) for name, read in given_to(model).items()})
     handle.remove()
-    embedded = kept[-1]  # an encoder-decoder embeds its source first
+    embedded = gradients[-1]  # an encoder-decoder embeds its source first
     (gradient,) = torch.autograd.grad(logits.diagonal(dim1=0, dim2=1).square().sum(), embedded)
     return gradient.abs().amax(-1) > 0  # [i, j, d_model] -> [i, j]
 
@@ -252,8 +252,8 @@ def test_each_fault_shows_exactly_what_it_says(name: str, fault: str, impl: str)
     model = tiny_model(pos_encoding=name, mask_fault=fault, attention_impl=impl, n_layers=1)
     # An encoding that reads earlier tokens brings them along with each token that may be seen.
     brought = ALL.tril() & ALL.triu(-model.encoding.reads_before)
-    seen = SEEN[fault].double() @ brought.double() > 0
-    assert torch.equal(influence(model), seen | brought)
+    visible = SEEN[fault].double() @ brought.double() > 0
+    assert torch.equal(influence(model), visible | brought)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
@@ -267,8 +267,8 @@ def test_blocked_pairs_get_a_weight_of_exactly_zero(dtype: torch.dtype) -> None:
 def test_a_mask_is_made_only_where_something_is_hidden_and_a_query_in_padding_keeps_something_to_look_at() -> None:
     real = torch.tensor([[False, False, True, True], [False] * 4])
     mask = causal_mask(4, "none", real, CPU, torch.float32)
-    seen = ~mask.blocked[0, 0]
-    assert seen.tolist() == [[True] * 4, [True] * 4, [False, False, True, False], [False, False, True, True]]
+    visible = ~mask.blocked[0, 0]
+    assert visible.tolist() == [[True] * 4, [True] * 4, [False, False, True, False], [False, False, True, True]]
     assert not mask.blocked[1].any()
 
     assert causal_mask(5, "missing", None, CPU, torch.float32) is None

@@ -54,9 +54,9 @@ def test_weights_gradients_and_optimizer_are_float32_and_products_bfloat16() -> 
     forward(state.model, state.upcoming(1)[0], cache).float().sum().backward()
     for optimizer in state.optimizers:
         optimizer.step()
-    kept = [value for optimizer in state.optimizers for one in optimizer.state.values() for value in one.values()]
+    states = [value for optimizer in state.optimizers for one in optimizer.state.values() for value in one.values()]
     gradients = [parameter.grad for parameter in state.model.parameters()]
-    assert {tensor.dtype for tensor in (*state.model.parameters(), *gradients, *kept)} == {torch.float32}
+    assert {tensor.dtype for tensor in (*state.model.parameters(), *gradients, *states)} == {torch.float32}
     half = {name.split(".")[-1] for name, tensor in cache.items() if tensor.dtype == torch.bfloat16}
     assert half >= {"q", "k", "v", "scores", "hidden", "logits"}
     between = {name for name in cache if name.endswith(("pattern", "embedding")) or name.count(".") == 2}
@@ -114,26 +114,26 @@ def switches() -> Iterator[None]:
 @pytest.mark.usefixtures("switches")
 def test_each_run_sets_tf32_as_it_asks_and_a_cpu_never() -> None:
     @in_input_precision
-    def seen(model: Any) -> tuple[str, ...]:
+    def precisions(model: Any) -> tuple[str, ...]:
         backends = torch.backends.cuda.matmul, torch.backends.cudnn.conv, torch.backends.cudnn.rnn
         return tuple(backend.fp32_precision for backend in backends)
 
     on_cpu = torch.backends.mkldnn.matmul.fp32_precision
     set_tf32(False)
-    assert seen(on("cpu")) == ("ieee",) * 3
+    assert precisions(on("cpu")) == ("ieee",) * 3
     for allowed in (True, False, True):
-        assert seen(on("cuda", tf32=allowed)) == ("tf32" if allowed else "ieee",) * 3
-    assert seen(on("cpu", tf32=False)) == ("tf32",) * 3
+        assert precisions(on("cuda", tf32=allowed)) == ("tf32" if allowed else "ieee",) * 3
+    assert precisions(on("cpu", tf32=False)) == ("tf32",) * 3
     assert torch.backends.mkldnn.matmul.fp32_precision == on_cpu
 
 
 def test_autocast_keeps_no_weights_that_a_captured_graph_would_hold() -> None:
     @in_input_precision
-    def seen(model: Any) -> tuple[bool, bool]:
+    def precisions(model: Any) -> tuple[bool, bool]:
         return torch.is_autocast_enabled("cpu"), torch.is_autocast_cache_enabled()
 
-    assert seen(on("cpu", **MIXED)) == (True, False)
-    assert not seen(on("cpu"))[0]
+    assert precisions(on("cpu", **MIXED)) == (True, False)
+    assert not precisions(on("cpu"))[0]
 
 
 def test_a_run_says_that_it_uses_tf32(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ def finished(**metrics: float) -> Finished:
     return Finished(300, metrics, [], Memory(1, 1, 1, 1, 1), 1.0)
 
 
-def said_of_text(share: float, **flat: Any) -> list[tuple[str, str]]:
+def sentences_on_text(share: float, **flat: Any) -> list[tuple[str, str]]:
     scores = {"loss": 0.1, "accuracy": 1.0, "unknown_share": share, "known_accuracy": 0.125, "known_perplexity": 987.6}
     started = replace(STARTED, chance={"accuracy": 0.1})
     last = Progress(10, 0.1, 1.0, 0.01, 1.0, validation=scores)
@@ -39,15 +39,15 @@ def said_of_text(share: float, **flat: Any) -> list[tuple[str, str]]:
 
 def test_of_a_text_the_share_of_unknown_tokens_is_said_and_with_many_of_them_nothing_is_learned() -> None:
     words = {"task": "shakespeare_words"}
-    assert [kind for kind, _ in said_of_text(0.0, **words)] == ["success"]
-    (learned, _), (kind, sentence) = said_of_text(0.149, **words)
+    assert [kind for kind, _ in sentences_on_text(0.0, **words)] == ["success"]
+    (learned, _), (kind, sentence) = sentences_on_text(0.149, **words)
     assert (learned, kind) == ("success", "note")
     assert sentence == (
         "14.9 % of the held-out tokens are unknown, that is, not in the vocabulary; over the others accuracy is 12.5 % and perplexity "
         "is 988."
     )
     for unit, better in (("words", "characters are the better unit"), ("chars", "take a larger vocab_size")):
-        (kind, sentence), (learned, _) = said_of_text(0.5, task=f"shakespeare_{unit}")
+        (kind, sentence), (learned, _) = sentences_on_text(0.5, task=f"shakespeare_{unit}")
         assert (kind, learned) == ("note", "note")
         assert "the loss over all says little" in sentence
         assert better in sentence

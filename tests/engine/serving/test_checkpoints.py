@@ -137,8 +137,8 @@ class Stand:
     def was_sent(self, run: Run) -> list[str | None]:
         """The messages to the workers about a run; its last step at a start."""
         sent = [one for worker in self.workers for one in cast(Any, worker.process).sent]
-        own = [one for one in sent if isinstance(one, Start | Control) and one.run_id == run.id]
-        return [f"start at {one.known_step}" if isinstance(one, Start) else one.action for one in own]
+        of_run = [one for one in sent if isinstance(one, Start | Control) and one.run_id == run.id]
+        return [f"start at {one.known_step}" if isinstance(one, Start) else one.action for one in of_run]
 
     def dies(self, queued: QueuedRun) -> None:
         """End the run's worker, and let another one come."""
@@ -190,9 +190,9 @@ def test_what_is_stopped_while_it_leaves_has_ended(stand: Stand) -> None:
 
 def test_where_the_disk_does_not_take_it_a_run_stays_and_is_asked_again_later(stand: Stand) -> None:
     run = stand.paused()
-    for seconds, asked in ((PAUSED_FOR + 1, 1), (0, 1), (PAUSED_FOR + 1, 2)):
+    for seconds, requests in ((PAUSED_FOR + 1, 1), (0, 1), (PAUSED_FOR + 1, 2)):
         stand.update(seconds)
-        assert stand.was_sent(run.run).count("checkpoint") == asked
+        assert stand.was_sent(run.run).count("checkpoint") == requests
         if run.leaving:
             stand.says(run, "unsaved")
     assert (run.run.state, run.run.checkpointed) == ("paused", False)
@@ -316,16 +316,18 @@ def test_when_the_app_closes_what_waits_and_what_its_workers_let_go_goes_on_afte
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Run:
+def checkpoint(tmp_path: Path) -> Run:
     """A checkpoint on the disk, of a run of mine."""
     Stand(tmp_path).checkpointed()
     [run] = Runs(tmp_path).recent()
     return run
 
 
-def test_only_its_owner_resumes_or_stops_a_checkpoint_and_only_where_he_has_room(tmp_path: Path, kept: Run) -> None:
+def test_only_its_owner_resumes_or_stops_a_checkpoint_and_only_where_he_has_room(
+    tmp_path: Path, checkpoint: Run
+) -> None:
     pool = resting(Runs(tmp_path), runs_per_visitor=1)
-    run = pool.runs.get(kept.id)
+    run = pool.runs.get(checkpoint.id)
     for act in (lambda: pool.steer(run.id, "resume", YOU), lambda: pool.stop(run.id, YOU)):
         with pytest.raises(Refused, match="somebody else"):
             act()
@@ -341,9 +343,9 @@ def test_only_its_owner_resumes_or_stops_a_checkpoint_and_only_where_he_has_room
 
 
 @pytest.mark.parametrize("waits", [False, True])
-def test_a_checkpoint_can_be_stopped_also_while_it_waits_to_go_on(tmp_path: Path, kept: Run, waits: bool) -> None:
+def test_a_checkpoint_can_be_stopped_also_while_it_waits_to_go_on(tmp_path: Path, checkpoint: Run, waits: bool) -> None:
     pool = resting(Runs(tmp_path))
-    run = pool.runs.get(kept.id)
+    run = pool.runs.get(checkpoint.id)
     (run.folder / "state.pt").touch()
     if waits:
         pool.steer(run.id, "resume", ME)
@@ -360,8 +362,8 @@ def test_what_is_asked_of_a_run_is_on_the_disk_before_the_app_ends(tmp_path: Pat
     quiet = RecordOptions(snapshots=False, memory=False)
     pool = resting(Runs(tmp_path))
     run = pool.submit(RunRequest(config(5), ME, pace=20_000.0, record=quiet))
-    asked = RunRequest(run.config, ME, pace=20_000.0, paused=True, record=quiet, accelerator=False)
-    assert read_request(run) == asked
+    request = RunRequest(run.config, ME, pace=20_000.0, paused=True, record=quiet, accelerator=False)
+    assert read_request(run) == request
     assert [other.id for other in Runs(tmp_path).going()] == [run.id]
     pool.steer(run.id, "pause", ME)
     found = Runs(tmp_path)

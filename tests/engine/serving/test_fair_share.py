@@ -19,9 +19,9 @@ told_to = WeakKeyDictionary[FairShare, dict[str, Followers]]()  # the followers 
 
 def add(turns: FairShare, run: LiveRun, *followers: tuple[str, str], here: bool = True) -> LiveRun:
     turns.runs.append(run)
-    told = told_to.setdefault(turns, {})
-    told[run.run_id] = Followers(here, followers)
-    turns.follow(told)
+    shares = told_to.setdefault(turns, {})
+    shares[run.run_id] = Followers(here, followers)
+    turns.follow(shares)
     return run
 
 

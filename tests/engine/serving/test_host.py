@@ -68,8 +68,8 @@ def test_a_run_may_take_what_a_worker_can_give_it(profile: str, large: int, monk
         monkeypatch.setattr(host, "memory", lambda share=share: share)
         limits = Limits.from_environment({"ATTENTION_LAB_PROFILE": profile, "ATTENTION_LAB_WORKERS": "1"})
         assert limits.memory == (allowed or limits.worker_memory - host.WORKER_BYTES)
-    told = {"ATTENTION_LAB_MEMORY": "1GiB", "ATTENTION_LAB_WORKER_MEMORY": "300MiB"}
-    assert Limits.from_environment(told).memory == 2**30, "the workers of a cluster may be larger"
+    environment = {"ATTENTION_LAB_MEMORY": "1GiB", "ATTENTION_LAB_WORKER_MEMORY": "300MiB"}
+    assert Limits.from_environment(environment).memory == 2**30, "the workers of a cluster may be larger"
 
 
 @pytest.mark.parametrize(("free", "questions", "room"), [(80_000, 8, 80_000 - 8 * 518), (4_000, 8, 3_000), (0, 8, 0)])

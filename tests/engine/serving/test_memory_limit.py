@@ -46,6 +46,6 @@ def test_what_a_run_took_is_given_back_and_a_tensor_that_is_too_large_is_an_erro
     environment = {**os.environ, **KEPT_BLOCKS}
     done = subprocess.run([sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, env=environment)
     assert (done.returncode, done.stderr) == (0, "")
-    given_back, *told = done.stdout.splitlines()
+    given_back, *lines = done.stdout.splitlines()
     assert int(given_back) > 100
-    assert told == ["The machine ran out of memory; a smaller batch_size or seq_len needs less."] * 2
+    assert lines == ["The machine ran out of memory; a smaller batch_size or seq_len needs less."] * 2

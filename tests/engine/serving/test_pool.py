@@ -98,8 +98,8 @@ def written_once(run: Run) -> None:
     written = list(run.files.read_events())
     assert steps_of(run) == [event.step for event in written if isinstance(event, Progress)]
     assert steps_of(run) == list(range(1, run.step + 1))
-    looks = [event.step for event in written if isinstance(event, Snapshot)]
-    assert looks == sorted(set(looks))
+    steps = [event.step for event in written if isinstance(event, Snapshot)]
+    assert steps == sorted(set(steps))
     assert [isinstance(event, Started) for event in written].count(True) == 1
 
 
@@ -295,8 +295,8 @@ def test_a_silent_run_is_ended_and_its_neighbour_goes_on_and_is_told_why(tmp_pat
         assert hung.state == "lost"
         assert hung.ending.reason == "It did not come back for 1 s and was ended."  # type: ignore[union-attr]
         until(lambda: neighbour.setback != "")
-        told = "Its worker was ended because something else on it did not come back for 1 s."
-        assert neighbour.setback == f"{told} {REPEATS}"
+        sentence = "Its worker was ended because something else on it did not come back for 1 s."
+        assert neighbour.setback == f"{sentence} {REPEATS}"
         until(lambda: neighbour.setback == "")
         assert pool.wait_until_ready(PATIENCE)
 
@@ -535,9 +535,9 @@ def test_an_ending_that_is_slow_to_write_holds_up_nobody(
 
 
 def test_a_submitted_run_is_predicted_once(tmp_path: Path) -> None:
-    asked, request = list[RunConfig](), RunRequest(config(5))
-    pool = Pool(Runs(tmp_path), training=FAKE, predict=lambda config: asked.append(config) or some(config))  # type: ignore[arg-type, func-returns-value]
-    assert [pool.submit(request).config] == asked == [request.config]
+    configs, request = list[RunConfig](), RunRequest(config(5))
+    pool = Pool(Runs(tmp_path), training=FAKE, predict=lambda config: configs.append(config) or some(config))  # type: ignore[arg-type, func-returns-value]
+    assert [pool.submit(request).config] == configs == [request.config]
     pool.close()
 
 

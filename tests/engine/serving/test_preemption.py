@@ -13,7 +13,7 @@ CROWD = ", ".join(f"c{n}@1, c{n}@1, c{n}@1" for n in range(4))
 NOW = time.monotonic() + 1000.0
 
 
-def told(runs: Runs, words: str, state: str) -> QueuedRun:
+def described_run(runs: Runs, words: str, state: str) -> QueuedRun:
     """A run described by its owner and by words, each of which may have a number of seconds: "anna@1 paused 31 away 9"."""
     name, *rest = words.split()
     run = queued(runs, name)
@@ -76,17 +76,17 @@ def number_after(word: str, words: str) -> float:
 def test_who_stands_still_has_left_or_has_most_leaves_a_worker(
     waiting: str, on_workers: str, leave: str, tmp_path: Path
 ) -> None:
-    runs, away, own = Runs(tmp_path), dict[QueuedRun, float](), dict[QueuedRun, bool]()
+    runs, away, dedicated = Runs(tmp_path), dict[QueuedRun, float](), dict[QueuedRun, bool]()
 
     def all_of(many: str, state: str) -> list[QueuedRun]:
         found = list[QueuedRun]()
         for words in filter(None, many.split(", ")):
-            found.append(run := told(runs, words, state))
-            away[run], own[run] = number_after("away", words), "own" in words.split()
+            found.append(run := described_run(runs, words, state))
+            away[run], dedicated[run] = number_after("away", words), "own" in words.split()
         return found
 
     waits, there = all_of(waiting, ""), all_of(on_workers, "running")
-    found = plan(waits, there, away.__getitem__, lambda run: not own[run], NOW)
+    found = plan(waits, there, away.__getitem__, lambda run: not dedicated[run], NOW)
     assert [run.run.owner.partition("@")[0] for run in found.workers] == leave.split(", " if leave else None)
     assert len(set(found.workers)) == len(found.workers)
     assert found.queue == []

@@ -10,25 +10,25 @@ from tests.engine.serving.test_queue import queued
 
 
 def worker_with(runs: Any) -> tuple[Any, list[Audience]]:
-    told = list[Audience]()
-    return SimpleNamespace(runs={run.run.id: run for run in runs}, audience={}, send=told.append), told
+    audiences = list[Audience]()
+    return SimpleNamespace(runs={run.run.id: run for run in runs}, audience={}, send=audiences.append), audiences
 
 
 def test_a_worker_is_told_with_each_change_who_waits_for_its_runs(tmp_path: Path) -> None:
     here, runs = {"anna"}, Runs(tmp_path)
-    anna, ben, trial = (queued(runs, told) for told in ("anna@10.0.0.1", "ben@10.0.0.1", "ben@10.0.0.1?"))
+    anna, ben, trial = (queued(runs, audiences) for audiences in ("anna@10.0.0.1", "ben@10.0.0.1", "ben@10.0.0.1?"))
     trial.followers = (Visitor("ben", "10.0.0.1"), Visitor("anna", "10.0.0.1"))
-    presence, (worker, told) = Presence(here.__contains__), worker_with([anna, ben, trial])
+    presence, (worker, audiences) = Presence(here.__contains__), worker_with([anna, ben, trial])
 
     def update(now: float) -> list[Followers]:
         presence.update([anna, ben, trial], now)
         presence.tell(worker)
-        return [told[-1].runs[run.run.id] for run in (anna, ben, trial)]
+        return [audiences[-1].runs[run.run.id] for run in (anna, ben, trial)]
 
     first = update(100.0)
     assert [followers.here for followers in first] == [True] * 3
     assert update(100.0 + LEFT_FOR) == first, "a page that is loaded anew is closed for a moment"
-    assert len(told) == 1
+    assert len(audiences) == 1
     later = update(101.0 + LEFT_FOR)
     assert [followers.here for followers in later] == [True, False, True]
     assert later[2].flows == later[0].flows == first[0].flows, "who has left counts no more"

@@ -13,7 +13,7 @@ from tests.engine.serving.test_pool import FAKE, until
 
 
 def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else() -> None:
-    looks = list[bool]()
+    observations = list[bool]()
 
     def update() -> bool:
         if found := supervisor.lock.acquire(blocking=False):
@@ -25,8 +25,8 @@ def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else()
             return threads.submit(update).result()
 
     def on_death(_: WorkerProcess) -> Callable[[], None]:
-        looks.append(others_can_look())
-        return lambda: looks.append(others_can_look())
+        observations.append(others_can_look())
+        return lambda: observations.append(others_can_look())
 
     limits = Limits()
     supervisor = Supervisor(
@@ -37,10 +37,10 @@ def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else()
     try:
         until(lambda: any(worker.process.pid for worker in supervisor.workers))
         os.kill(supervisor.workers[0].process.pid, signal.SIGKILL)
-        until(lambda: bool(looks))
-        assert not looks[0], "a Stop in between would find the run nowhere"
-        until(lambda: len(looks) > 1)
-        assert looks[1], "what is written to the disk holds up nobody"
+        until(lambda: bool(observations))
+        assert not observations[0], "a Stop in between would find the run nowhere"
+        until(lambda: len(observations) > 1)
+        assert observations[1], "what is written to the disk holds up nobody"
     finally:
         supervisor.close()
 

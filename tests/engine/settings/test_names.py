@@ -34,7 +34,7 @@ def test_an_earlier_name_leads_on_to_the_present_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "sentence"),
     [
         ("mising mask", "Did you mean missing-mask?"),
         ("ropes", "Did you mean rope?"),
@@ -43,5 +43,5 @@ def test_an_earlier_name_leads_on_to_the_present_one() -> None:
         ("x" * 10**6, ""),
     ],
 )
-def test_a_near_name_is_asked_about(given: str, said: str) -> None:
-    assert did_you_mean(given, KNOWN) == said
+def test_a_near_name_is_asked_about(given: str, sentence: str) -> None:
+    assert did_you_mean(given, KNOWN) == sentence

@@ -37,15 +37,15 @@ def test_saved_tensors_of_a_small_network_by_hand_and_none_without_gradient() ->
 @pytest.mark.parametrize("settings", [{}, {"attention_impl": "materialised"}, {"pos_encoding": "alibi"}])
 def test_peak_agrees_with_the_allocator(settings: dict[str, Any]) -> None:
     _, model, batch = ready(**settings)
-    told = measure_memory(model, batch, [])
+    memory = measure_memory(model, batch, [])
     model.zero_grad()
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         loss_of(forward(model, batch), batch.targets).backward()
     kineto = profiler.profiler.kineto_results.events()
     events = sorted((e.start_ns(), e.nbytes()) for e in kineto if e.name() == "[memory]")
-    held = torch.tensor([size for _, size in events]).cumsum(0)
-    assert told.peak - told.parameters == pytest.approx(held.max().item(), rel=0.01)
-    assert told.peak > told.saved + told.parameters
+    alive = torch.tensor([size for _, size in events]).cumsum(0)
+    assert memory.peak - memory.parameters == pytest.approx(alive.max().item(), rel=0.01)
+    assert memory.peak > memory.saved + memory.parameters
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.3])

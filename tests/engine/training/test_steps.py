@@ -61,15 +61,15 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
         result = func(*args, **given)
         read = {leaf.untyped_storage().data_ptr() for leaf in tree_leaves((args, given)) if isinstance(leaf, Tensor)}
         made = [leaf for leaf in tree_leaves(result) if isinstance(leaf, Tensor)]
-        own = [leaf for leaf in made if leaf.untyped_storage().data_ptr() not in read]  # the others are views
-        if own:
-            self.made += own
+        allocated = [leaf for leaf in made if leaf.untyped_storage().data_ptr() not in read]  # the others are views
+        if allocated:
+            self.made += allocated
 
             def again() -> None:
-                for kept, new in zip(
+                for saved, new in zip(
                     made, [x for x in tree_leaves(func(*args, **given)) if isinstance(x, Tensor)], strict=True
                 ):
-                    kept.copy_(new)
+                    saved.copy_(new)
 
             self.noted.append(again)
         return result
@@ -198,17 +198,17 @@ def failing_at(step: int, state: TrainingState) -> TrainingState:
 
 
 @pytest.mark.parametrize(
-    ("own", "step"),
+    ("settings", "step"),
     [
         *(({}, step) for step in (1, 2, 9, 12)),
-        *((own, 9) for own in ({"dropout": 0.2}, {"optimizer": "sgd"}, {"grad_clip": None})),
+        *((settings, 9) for settings in ({"dropout": 0.2}, {"optimizer": "sgd"}, {"grad_clip": None})),
     ],
     ids=str,
 )
 def test_a_failure_among_steps_that_were_handed_over_together_is_told_as_if_each_had_been_taken_alone(
-    own: dict[str, Any], step: int
+    settings: dict[str, Any], step: int
 ) -> None:
-    config = parse({**SMALL, **own})
+    config = parse({**SMALL, **settings})
     states = failing_at(step, begin(config)), failing_at(step, captured_state(config))
     single, captured = (events_of(config, state) for state in states)
     assert_alike(single, captured)
@@ -296,19 +296,19 @@ def test_a_pause_shows_the_model_at_the_last_event_and_single_steps_are_single(t
 def test_a_run_that_leaves_its_worker_while_the_device_computes_goes_on_as_if_it_had_not(
     tmp_path: Path, config: dict[str, Any]
 ) -> None:
-    own = parse({**SMALL, **config, "steps": 60})
-    whole = events_of(own, captured_state(own))
-    first = live_run(own, tmp_path, StandIn())
+    run_config = parse({**SMALL, **config, "steps": 60})
+    whole = events_of(run_config, captured_state(run_config))
+    first = live_run(run_config, tmp_path, StandIn())
     given = computing(first, 20)
     first.settle()
     assert first.save()
     first.close()
     given += first.deliver()
-    second = live_run(own, tmp_path, StandIn(), n_tokens=first.step)
+    second = live_run(run_config, tmp_path, StandIn(), n_tokens=first.step)
     while not second.over:
         second.advance()
         given += second.deliver()
-    assert steps_in(given) == list(range(1, own.steps + 1))
+    assert steps_in(given) == list(range(1, run_config.steps + 1))
     losses = {event.step: event.loss for event in given if isinstance(event, Progress)}
     assert losses == pytest.approx({e.step: e.loss for e in whole if isinstance(e, Progress)}, rel=CLOSE)
     assert isinstance(given[-1], Finished)
@@ -382,21 +382,23 @@ def test_a_computation_is_done_then_recorded_then_repeated() -> None:
 def test_a_snapshot_may_be_asked_for_between_steps() -> None:
     config = parse({**SMALL, "steps": 12})
     training = train(config, state=captured_state(config, ahead=1))
-    asked = [training.send(SNAPSHOT_NOW) for event in training if isinstance(event, Progress) and event.step in (3, 7)]
-    assert [event.step for event in asked if isinstance(event, Snapshot)] == [3, 7]
+    snapshots = [
+        training.send(SNAPSHOT_NOW) for event in training if isinstance(event, Progress) and event.step in (3, 7)
+    ]
+    assert [event.step for event in snapshots if isinstance(event, Snapshot)] == [3, 7]
 
 
 def test_a_cpu_records_nothing_and_what_a_gpu_cannot_record_is_told() -> None:
-    for own, named in (
+    for settings, named in (
         ({"optimizer": "muon"}, "Muon"),
         ({"randomized_positions": 4}, "randomized positions"),
         ({"coupled_positions": True}, "coupled positions"),
     ):
-        assert named in why_not_recorded(parse(own), torch.device("cuda"))
-        assert recorder_for(parse(own), torch.device("cuda")) is None
-    for own in ({}, {"optimizer": "muon"}):
-        assert recorder_for(parse(own), torch.device("cpu")) is None
-        assert not why_not_recorded(parse(own), torch.device("cpu")), "a CPU records no run's steps"
+        assert named in why_not_recorded(parse(settings), torch.device("cuda"))
+        assert recorder_for(parse(settings), torch.device("cuda")) is None
+    for settings in ({}, {"optimizer": "muon"}):
+        assert recorder_for(parse(settings), torch.device("cpu")) is None
+        assert not why_not_recorded(parse(settings), torch.device("cpu")), "a CPU records no run's steps"
     assert not why_not_recorded(parse({}), torch.device("cuda"))
 
 
@@ -405,5 +407,5 @@ def test_runs_with_dropout_are_recorded_where_each_graph_has_a_random_state_of_i
     monkeypatch: pytest.MonkeyPatch, version: str, recorded: bool
 ) -> None:
     monkeypatch.setattr(torch, "__version__", version)
-    for own in ({"dropout": 0.1}, {"position_dropout": 0.1}):
-        assert bool(why_not_recorded(parse(own), torch.device("cuda"))) is not recorded
+    for settings in ({"dropout": 0.1}, {"position_dropout": 0.1}):
+        assert bool(why_not_recorded(parse(settings), torch.device("cuda"))) is not recorded

@@ -140,9 +140,9 @@ def test_a_snapshot_shows_rows_that_sum_to_one_and_respect_the_mask(monkeypatch:
     assert snapshot.encoding["similarity"].shape == (11, 11)
 
     one = 2 * 4 * 11 * 11  # weights of one sequence
-    for room, kept in ((one - 1, 0), (2 * one, 2), (9 * one, 3)):  # of long sequences those that fit
+    for room, n_more in ((one - 1, 0), (2 * one, 2), (9 * one, 3)):  # of long sequences those that fit
         monkeypatch.setattr("engine.training.snapshot.LARGEST_MORE", room)
-        assert len(first_look(config).more_patterns.get("self", ())) == kept
+        assert len(first_look(config).more_patterns.get("self", ())) == n_more
 
     translated = first_look(PRESETS["translate"].config.replace(steps=1))
     kinds = {name: array.shape for name, array in translated.patterns.items()}

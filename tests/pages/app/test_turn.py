@@ -86,8 +86,8 @@ def test_those_of_one_visitor_that_get_their_answers_together_go_on_at_the_visit
     with ThreadPoolExecutor(number) as threads:  # raises where one that waits keeps the others from their answers
         list(threads.map(script_run, range(number)))
     # One takes two, and as many times that as there are pairs under way: 20, 19, 18 ... 3, 2, 2.
-    spent = [max(2.0, float(number - place)) for place in range(number)]
-    assert began == pytest.approx([max(0.0, sum(spent[:place]) - 10.0) for place in range(number)])
+    spent = [max(2.0, float(number - index)) for index in range(number)]
+    assert began == pytest.approx([max(0.0, sum(spent[:index]) - 10.0) for index in range(number)])
 
 
 def order_of(names: Sequence[str], monkeypatch: Any, away: int = 0) -> list[str]:

@@ -124,8 +124,8 @@ def test_memory_parts_add_up_to_the_total_and_what_is_not_known_is_said() -> Non
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("eyes", SEEN)
 def test_every_two_encodings_are_told_apart_also_with_red_green_colour_blindness(eyes: str, theme: Any) -> None:
-    seen = {name: in_lab(SEEN[eyes] @ linear(shade(row.color)[theme])) for name, row in ENCODINGS.items()}
-    apart = {(one, other): float(np.linalg.norm(seen[one] - seen[other])) for one, other in combinations(seen, 2)}
+    colors = {name: in_lab(SEEN[eyes] @ linear(shade(row.color)[theme])) for name, row in ENCODINGS.items()}
+    apart = {(one, other): float(np.linalg.norm(colors[one] - colors[other])) for one, other in combinations(colors, 2)}
     assert {pair: round(distance, 1) for pair, distance in apart.items() if distance < 10} == {}
 
 

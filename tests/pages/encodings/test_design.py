@@ -96,8 +96,15 @@ def test_an_earlier_link_to_a_design_keeps_its_parts_its_rivals_and_what_it_hide
 
 def test_every_choice_survives_its_link() -> None:
     parts = dict(DesignedSettings(design_features="network", design_place="rotation", design_init_std=0.5))
-    own = {f"a.{name}": value for name, value in fitting(parts).items()}
-    chosen = {**SETTINGS.defaults(), "a": "designed", **own, "against": ("shaw",), "tasks": ("k_back",), "seeds": 3}
+    settings = {f"a.{name}": value for name, value in fitting(parts).items()}
+    chosen = {
+        **SETTINGS.defaults(),
+        "a": "designed",
+        **settings,
+        "against": ("shaw",),
+        "tasks": ("k_back",),
+        "seeds": 3,
+    }
     assert SETTINGS.read({name: to_text(value) for name, value in chosen.items() if name != "experiment"}) == (
         chosen,
         [],

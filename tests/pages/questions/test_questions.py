@@ -35,7 +35,7 @@ from pages.parts.questions.conclusions import conclusion, findings
 from pages.parts.questions.tabs import with_formulas_apart
 from pages.parts.questions.view import key_finding_so_far
 from tests.engine.serving.test_pool import until
-from tests.pages.looking import Open, disabled, labels, noted, press, said, sent
+from tests.pages.looking import Open, disabled, labels, notes_of, press, said, sent
 from tests.pages.scripted_experiment import Scripted, ScriptedPool
 
 MASK, HEADS = ISSUES["missing-mask"], ISSUES["heads"]
@@ -119,9 +119,9 @@ def one_browser(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def finish(pool: ScriptedPool, experiment: ExperimentRun) -> None:
-    for place in range(experiment.total):
-        until(lambda number=place: len(pool.submitted) > number)
-        pool.finish(pool.submitted[place])
+    for index in range(experiment.total):
+        until(lambda number=index: len(pool.submitted) > number)
+        pool.finish(pool.submitted[index])
     assert experiment.wait(600)
 
 
@@ -336,9 +336,9 @@ def test_the_answer_is_shown_at_a_press_and_what_is_trained_here_has_a_sentence_
     assert ABOVE in sent(app)
     assert "Trained here" not in sent(app)
     assert "0 of" not in sent(app), "how far it is, only from the first number on"
-    for place in range(len(HEADS.arms_of())):
-        until(lambda number=place: len(slow.submitted) > number)
-        slow.finish(slow.submitted[place])
+    for index in range(len(HEADS.arms_of())):
+        until(lambda number=index: len(slow.submitted) > number)
+        slow.finish(slow.submitted[index])
     until(lambda: len(run_of(app, HEADS.slug).trials) == len(HEADS.arms_of()))
     assert {run.config.seed for run in slow.submitted[: len(HEADS.arms_of())]} == {LIVE_SEED}
     assert "Trained here: it stays about the same: 0.50 and 0.50, over 1 seed. It takes at least 5 more" in sent(
@@ -357,14 +357,14 @@ def test_the_answer_is_shown_at_a_press_and_what_is_trained_here_has_a_sentence_
     press(app, "Stop")
     assert run_of(app, HEADS.slug).wait(600)
     press(app.run(), "Guess again")
-    assert not [told for told in (ABOVE, SAID, "Because") if told in said(app) + sent(app)]
+    assert not [words for words in (ABOVE, SAID, "Because") if words in said(app) + sent(app)]
 
 
 def test_who_trains_first_sees_no_stored_seed_until_the_answer_is_asked_for(
     open_page: Open, slow: ScriptedPool
 ) -> None:
     app = press(open_page("questions.py", issue=MASK.slug), "Train it here, too")
-    assert not [told for told in (ABOVE, SAID, "Because") if told in said(app) + sent(app)]
+    assert not [words for words in (ABOVE, SAID, "Because") if words in said(app) + sent(app)]
     assert app.button_group(key=f"guess.{MASK.slug}").proto.disabled
     press(app, "Show the answer")
     assert ABOVE in sent(app)
@@ -391,26 +391,26 @@ def test_where_the_run_is_refused_the_answer_is_there_all_the_same(open_page: Op
 
 
 def test_a_presenter_goes_on_to_the_stored_answer_and_trains_nothing(open_page: Open, slow: ScriptedPool) -> None:
-    wall = open_page("questions.py", issue=MASK.slug, lesson=f"{MASK.slug}.5", at="1", present="true")
-    now = wall.session_state[PRESENTING]
+    projector = open_page("questions.py", issue=MASK.slug, lesson=f"{MASK.slug}.5", at="1", present="true")
+    now = projector.session_state[PRESENTING]
 
     def at(phase: str) -> str:
-        wall.session_state[PRESENTING] = replace(now, phase=now.phases.index(phase))
-        return sent(wall.run())
+        projector.session_state[PRESENTING] = replace(now, phase=now.phases.index(phase))
+        return sent(projector.run())
 
     after, row = MASK.key_figure.after.label, MASK.key_figure.rows[2].label
     assert "Measured when" not in at("guess"), "nothing before the guess"
-    assert "Train it here, too" not in labels(wall)
+    assert "Train it here, too" not in labels(projector)
     assert after in at("run")
-    assert row not in sent(wall), "the two rows that the question compares"
-    assert SAID not in sent(wall), "the sentence waits for its phase"
-    assert "Train it here, too" in labels(wall)
+    assert row not in sent(projector), "the two rows that the question compares"
+    assert SAID not in sent(projector), "the sentence waits for its phase"
+    assert "Train it here, too" in labels(projector)
     assert row in at("figure")
     assert SAID in at("sentence")
     at("remedy")
-    assert f"**Because** {MASK.key_figure.because}" in said(wall)
-    assert "**Remedy:**" in said(wall)
-    assert not {"Train it here, too", "Stop"} & set(labels(wall)), "they make room for it"
+    assert f"**Because** {MASK.key_figure.because}" in said(projector)
+    assert "**Remedy:**" in said(projector)
+    assert not {"Train it here, too", "Stop"} & set(labels(projector)), "they make room for it"
     at("guess")
     at("run")
     assert not slow.submitted
@@ -420,29 +420,29 @@ def test_the_next_step_of_a_lesson_begins_in_place_of_what_the_last_one_still_tr
     open_page: Open, scripted: Scripted
 ) -> None:
     scripted[1].at_once = False
-    wall = open_page("questions.py", issue="scripted", lesson=f"scripted.5~~{MASK.slug}.5", at="1", present="true")
-    now = wall.session_state[PRESENTING]
-    wall.session_state[PRESENTING] = replace(now, phase=now.phases.index("run"))
-    first = run_of(wall.run())
-    wall.session_state[PRESENTING] = replace(now, at=1, phase=now.phases.index("run"))
-    wall.query_params["issue"] = MASK.slug
-    press(wall.run(), "Train it here, too")
+    projector = open_page("questions.py", issue="scripted", lesson=f"scripted.5~~{MASK.slug}.5", at="1", present="true")
+    now = projector.session_state[PRESENTING]
+    projector.session_state[PRESENTING] = replace(now, phase=now.phases.index("run"))
+    first = run_of(projector.run())
+    projector.session_state[PRESENTING] = replace(now, at=1, phase=now.phases.index("run"))
+    projector.query_params["issue"] = MASK.slug
+    press(projector.run(), "Train it here, too")
     assert first.wait(600)
-    assert (first.state, run_of(wall, MASK.slug).state) == ("stopped", "running")
-    assert not wall.error
-    press(wall, "Stop")
-    assert run_of(wall, MASK.slug).wait(600)
+    assert (first.state, run_of(projector, MASK.slug).state) == ("stopped", "running")
+    assert not projector.error
+    press(projector, "Stop")
+    assert run_of(projector, MASK.slug).wait(600)
 
 
 @pytest.mark.usefixtures("one_browser")
 def test_two_walls_of_a_presenter_begin_one_experiment(open_page: Open, scripted: Scripted) -> None:
     scripted[1].at_once = False
     link = {"issue": "scripted", "lesson": "scripted.5", "at": "1", "present": "true"}
-    first, other = walls = [open_page("questions.py", **link) for _ in range(2)]
-    for wall in walls:
-        now = wall.session_state[PRESENTING]
-        wall.session_state[PRESENTING] = replace(now, phase=now.phases.index("run"))
-        wall.run()
+    first, other = projectors = [open_page("questions.py", **link) for _ in range(2)]
+    for projector in projectors:
+        now = projector.session_state[PRESENTING]
+        projector.session_state[PRESENTING] = replace(now, phase=now.phases.index("run"))
+        projector.run()
     assert first.session_state[RAN] == other.session_state[RAN]
     run = run_of(first)
     assert run.state == "running"
@@ -579,22 +579,22 @@ def test_displayed_formulas_stand_apart() -> None:
 
 def test_the_hand_in_holds_the_guess_the_own_run_and_its_result(open_page: Open, scripted: Scripted) -> None:
     app = open_page("questions.py", issue="scripted", seeds="6")
-    assert not noted(app)
+    assert not notes_of(app)
     app.button_group(key="guess.scripted").set_value(1).run()
-    note = noted(app)["issue.scripted"]
+    note = notes_of(app)["issue.scripted"]
     assert (note.guessed, note.ran, note.found) == ("It rises", "", "")
     ran(app)
     found, figure = of_run(run_of(app)), scripted[0].key_figure
     finding = key_finding_so_far(figure, found)
     assert finding is not None
-    note = noted(app)["issue.scripted"]
+    note = notes_of(app)["issue.scripted"]
     assert (note.guessed, note.ran, note.found) == (
         "It rises",
         "Trained here: 6 seeds (10000 to 10005).",
         finding.sentence,
     )
     other = open_page("questions.py", issue="scripted", experiment=app.session_state[RAN]["scripted"])
-    watched = noted(other)["issue.scripted"]
+    watched = notes_of(other)["issue.scripted"]
     assert (watched.guessed, watched.ran) == ("", "Nothing; watched somebody else’s run: 6 seeds (10000 to 10005).")
 
 
@@ -603,7 +603,7 @@ def test_the_hand_in_says_that_a_stored_result_was_not_trained(open_page: Open, 
     app.button_group(key=f"guess.{MASK.slug}").set_value(1).run()
     press(app, "Show the answer")
     first = shipped_reports(MASK)[0]
-    note = noted(app)[f"issue.{MASK.slug}"]
+    note = notes_of(app)[f"issue.{MASK.slug}"]
     assert note.ran == f"Nothing; looked at stored runs: {first.seeds_in_words}."
     assert (bool(note.found), note.guessed) == (True, "It rises")
     open_tab(app, "Share")

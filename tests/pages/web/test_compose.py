@@ -78,8 +78,10 @@ def test_pandas_is_whole_before_the_first_page_runs_and_no_page_brings_torch(tmp
 
     A page that imports pandas late breaks Plotly in the threads of other sessions, which meets a half imported module.
     """
-    own = os.environ | {"ATTENTION_LAB_DATA": str(tmp_path)}
-    found = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, env=own, capture_output=True, text=True, check=True)
+    environment = os.environ | {"ATTENTION_LAB_DATA": str(tmp_path)}
+    found = subprocess.run(
+        [sys.executable, "-c", CODE], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
     assert found.stdout.strip() == "[]"
 
 

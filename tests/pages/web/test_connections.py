@@ -77,8 +77,8 @@ class Scene:
 
 def test_a_request_that_is_not_whole_in_time_is_closed_and_one_that_is_answered_is_not() -> None:
     scene = Scene()
-    silent, half, asked, again = (scene.add() for _ in range(4))
-    asked.ask()
+    silent, half, answered, again = (scene.add() for _ in range(4))
+    answered.ask()
     again.ask()
     half.ask(more_body=True)
     again.cycle.response_complete = True
@@ -86,9 +86,9 @@ def test_a_request_that_is_not_whole_in_time_is_closed_and_one_that_is_answered_
     again.ask()  # its next request, on the same connection
     again.cycle.response_complete = True
     scene.wait(3)
-    assert [one.transport.closed for one in (silent, half, asked, again)] == [True, False, False, False]
+    assert [one.transport.closed for one in (silent, half, answered, again)] == [True, False, False, False]
     scene.wait(GO_ON_WITHIN)
-    assert [one.transport.closed for one in (silent, half, asked, again)] == [True, True, False, True]
+    assert [one.transport.closed for one in (silent, half, answered, again)] == [True, True, False, True]
 
 
 def test_an_answer_that_nobody_reads_is_given_up_and_one_that_is_read_slowly_is_not() -> None:
@@ -119,13 +119,13 @@ def test_what_has_ended_or_became_a_websocket_is_forgotten_and_so_is_what_was_ne
 def test_of_too_many_that_are_silent_those_go_whose_address_has_most_and_the_earliest_first() -> None:
     scene = Scene()
     honest = scene.add("198.51.100.7")
-    asked = []
+    silent = []
     for _ in range(2 * MOST):
-        asked.append(scene.add())
-        asked[-1].ask()
+        silent.append(scene.add())
+        silent[-1].ask()
     attack = [scene.add("203.0.113.9") for _ in range(10 * MOST)]
     assert not honest.transport.closed
-    assert not any(one.transport.closed for one in asked)
+    assert not any(one.transport.closed for one in silent)
     open_ = [number for number, one in enumerate(attack) if not one.transport.closed]
     assert open_ == list(range(open_[0], 10 * MOST)), "the latest stay"
     assert len(open_) <= 2 * MOST
@@ -218,8 +218,8 @@ async def test_tabs_of_a_visitor_beyond_the_limit_are_refused_in_words_and_leave
             assert [one.status for one in tabs] == [101] * 3
             for _ in range(20):
                 refused = await tab(anna, address)
-                told = await refused.text()
-                assert (refused.status, told) == (
+                sentence = await refused.text()
+                assert (refused.status, sentence) == (
                     429,
                     "You have 3 tabs going, and this host allows 3 at once. Close one.",
                 )

@@ -50,7 +50,7 @@ def proxied() -> ProxyHeadersMiddleware:
 
 
 @pytest.mark.parametrize(
-    ("connection", "trusted", "told"),
+    ("connection", "trusted", "response_text"),
     [
         ("127.0.0.1", None, "https 203.0.113.5"),
         ("::ffff:127.0.0.1", None, "https 203.0.113.5"),
@@ -64,16 +64,16 @@ def proxied() -> ProxyHeadersMiddleware:
     ],
 )
 def test_a_trusted_proxy_tells_who_asks_and_who_is_none_speaks_for_itself_only(
-    connection: str, trusted: str | None, told: str, monkeypatch: pytest.MonkeyPatch
+    connection: str, trusted: str | None, response_text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if trusted is not None:
         monkeypatch.setenv(TRUSTED, trusted)
     with TestClient(proxied(), client=(connection, 1), headers=FORWARDED) as client:
         answer = client.get("/")
-        assert answer.text == told
-        assert ("Secure" in answer.headers["set-cookie"].split("; ")) == told.startswith("https")
+        assert answer.text == response_text
+        assert ("Secure" in answer.headers["set-cookie"].split("; ")) == response_text.startswith("https")
         with client.websocket_connect("/socket") as socket:
-            assert socket.receive_text() == told.replace("http", "ws")
+            assert socket.receive_text() == response_text.replace("http", "ws")
 
 
 @pytest.mark.parametrize(("host", "shared"), CASES["hosts"])
@@ -180,9 +180,9 @@ def configure() -> Iterator[Configure]:
 def lets_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[LetsIn]:
     """True if a handshake with these headers gets through the app's middleware and Streamlit's endpoint, which then does not look
     up the address of this machine."""
-    asked: list[str] = []
+    peers: list[str] = []
     for name in ("get_external_ip", "get_internal_ip"):
-        monkeypatch.setattr(net_util, name, lambda name=name: asked.append(name))
+        monkeypatch.setattr(net_util, name, lambda name=name: peers.append(name))
 
     def knock(origin: str | None, host: str = "lab.example.org") -> bool:
         client = TestClient(around(*create_websocket_routes(Mock(), None)))
@@ -194,7 +194,7 @@ def lets_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[LetsIn]:
             return False
 
     yield knock
-    assert asked == []
+    assert peers == []
 
 
 @pytest.mark.parametrize(

@@ -57,18 +57,18 @@ def test_the_shortest_of_several_goes_counts() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_visit_measures_what_the_formulas_say(kind: str, dtype: str) -> None:
     config = PLAN.config(kind, 64).replace(dtype=dtype)
-    seen = measure_at(config, 65, device="cpu", memory=True)
-    told = memory_at(config, 65)
-    assert (seen.memory.parameters, seen.memory.gradients) == (told.parameters, told.gradients)
-    assert seen.memory.optimizer == told.optimizer
-    if told.saved is not None:
-        assert (seen.memory.saved, seen.memory.scores) == (told.saved, told.scores)
-    assert seen.memory.peak > (seen.memory.total or 0) - seen.memory.gradients
-    assert 0 < (seen.inference_peak or 0) < seen.memory.peak
-    assert min(seen.train, seen.inference) > 0
-    assert (seen.cached is not None) == (kind != "cnn")
+    cost = measure_at(config, 65, device="cpu", memory=True)
+    predicted = memory_at(config, 65)
+    assert (cost.memory.parameters, cost.memory.gradients) == (predicted.parameters, predicted.gradients)
+    assert cost.memory.optimizer == predicted.optimizer
+    if predicted.saved is not None:
+        assert (cost.memory.saved, cost.memory.scores) == (predicted.saved, predicted.scores)
+    assert cost.memory.peak > (cost.memory.total or 0) - cost.memory.gradients
+    assert 0 < (cost.inference_peak or 0) < cost.memory.peak
+    assert min(cost.train, cost.inference) > 0
+    assert (cost.cached is not None) == (kind != "cnn")
     if KINDS[kind].attends:
-        assert seen.cache_bytes == cache_bytes_at(config, 65)
+        assert cost.cache_bytes == cache_bytes_at(config, 65)
         shared = config.replace(kv_heads=1)
         assert measure_at(shared, 65, device="cpu", memory=False).cache_bytes == cache_bytes_at(shared, 65)
 
@@ -76,12 +76,12 @@ def test_a_visit_measures_what_the_formulas_say(kind: str, dtype: str) -> None:
 def test_lengths_beyond_those_of_a_run_are_counted_to_the_byte_and_a_further_visit_takes_only_the_time() -> None:
     plan = read_plan({"d_model": 8, "n_heads": 1})
     config = plan.config("materialised", 64)
-    seen = measure_at(config, 1100, device="cpu", memory=True)
-    assert seen.memory.saved == memory_at(config, 1100).saved
+    cost = measure_at(config, 1100, device="cpu", memory=True)
+    assert cost.memory.saved == memory_at(config, 1100).saved
 
-    seen = measure_at(PLAN.config("fused", 64), 64, device="cpu", memory=False)
-    assert seen.memory is seen.inference_peak is None
-    assert seen.train > 0
+    cost = measure_at(PLAN.config("fused", 64), 64, device="cpu", memory=False)
+    assert cost.memory is cost.inference_peak is None
+    assert cost.train > 0
 
 
 @pytest.mark.parametrize(("kind", "vectors"), [("gru", 1), ("lstm", 2)])
@@ -126,9 +126,9 @@ def test_an_lstm_layer_is_one_call_for_a_whole_sequence_and_a_gru_many_for_each_
         config, inputs = PLAN.config(kind, 64), torch.zeros(1, length, dtype=torch.long)
         sizes = shapes(config)
         model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=length)
-        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as seen:
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
             model(inputs)
-        counts = {row.key: row.count for row in seen.key_averages()}
+        counts = {row.key: row.count for row in profile.key_averages()}
         return sum(counts.values()), counts.get("aten::mkldnn_rnn_layer", 0)
 
     (short, layers), (long, again) = calls("lstm", 16), calls("lstm", 80)

@@ -83,11 +83,11 @@ def test_tops_among_the_pairs_are_counted_the_model_is_left_as_it_was_and_number
 def test_of_hops_only_the_sequences_whose_last_position_has_an_answer_are_scored() -> None:
     given = as_trained(task="hops", vocab_size=6, seq_len=6, n_layers=2, pos_encoding="rope")
     batch = given.data.validation_batch(size=200)
-    asked = batch.targets[:, -1] != IGNORE
-    kept, true = asking(given.config, batch)
-    assert 0 < len(kept.inputs) == int(asked.sum()) < 200
-    assert kept.inputs.equal(batch.inputs[asked])
-    assert kept.inputs.gather(1, true[:, None])[:, 0].equal(kept.targets[:, -1])
+    has_answer = batch.targets[:, -1] != IGNORE
+    scored, true = asking(given.config, batch)
+    assert 0 < len(scored.inputs) == int(has_answer.sum()) < 200
+    assert scored.inputs.equal(batch.inputs[has_answer])
+    assert scored.inputs.gather(1, true[:, None])[:, 0].equal(scored.targets[:, -1])
     numbers = pointing(given)
     assert {"pointing.layer.0", "pointing.layer.1"} <= numbers.keys()
     assert numbers["pointing.layer.1"] == numbers["pointing.last"]
@@ -99,10 +99,10 @@ def test_the_head_that_brings_the_answer_is_the_only_one_that_adds_anything() ->
     given = as_trained(task="hops", vocab_size=6, seq_len=8, n_layers=3, n_heads=4, pos_encoding="rope", mlp=False)
     with torch.no_grad():
         for layer, attention in enumerate(attentions(given.model)):
-            kept = attention.out.weight[:, 16:24].clone() if layer == 1 else 0.0
+            columns = attention.out.weight[:, 16:24].clone() if layer == 1 else 0.0
             attention.out.weight.zero_()
             attention.out.bias.zero_()
-            attention.out.weight[:, 16:24] = 1000.0 * kept
+            attention.out.weight[:, 16:24] = 1000.0 * columns
         given.model.head.bias.zero_()  # type: ignore[operator,union-attr]
         batch, cache = given.data.validation_batch(size=16), {}
         given.model(batch.inputs, cache=cache)

@@ -39,8 +39,8 @@ def test_a_comparison_is_found_again_by_what_was_compared() -> None:
 
 def test_the_name_of_a_comparison_and_the_format_of_its_file_are_those_of_earlier_versions() -> None:
     assert TABLE.name == "8da888493e28"
-    asked = {"parts": {"design_features": "table"}, "against": ["rope"], "tasks": ["permutation"], "seeds": 2}
-    row = {**ROW, "seeds": [0, 1], "from_before": 1, "trials": [asdict(trial) for trial in TRIALS], "asked": asked}
+    comparison = {"parts": {"design_features": "table"}, "against": ["rope"], "tasks": ["permutation"], "seeds": 2}
+    row = {**ROW, "seeds": [0, 1], "from_before": 1, "trials": [asdict(trial) for trial in TRIALS], "asked": comparison}
     folder = store.folder_of("designs")
     folder.mkdir(parents=True)
     (folder / f"{TABLE.name}.json").write_text(json.dumps(row))

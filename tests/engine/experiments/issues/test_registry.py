@@ -86,8 +86,8 @@ def test_claims_ask_for_numbers_that_their_arms_give_and_are_paired_by_seed(issu
     assert len({claim.id for claim in issue.claims}) == len(issue.claims)
     points = [(arm.name, metric) for arm in issue.arms for _, metric in arm.points]
     shown = [cell for table in issue.published for row in table.ours.values() for cell in row]
-    asked = [number for claim in issue.claims for number in claim.numbers]
-    for name, metric in (*asked, *points, *shown):
+    requested = [number for claim in issue.claims for number in claim.numbers]
+    for name, metric in (*requested, *points, *shown):
         gives_the_number(issue, name, metric)
 
 
@@ -150,9 +150,9 @@ def test_no_constant_answer_wins() -> None:
 def test_a_key_comes_before_or_after_a_query_in_every_text() -> None:
     texts = [issue.summary + issue.mechanism + " ".join((*issue.remedies, *issue.notes)) for issue in ISSUES.values()]
     texts += [term.text for term in TERMS.values()]
-    place = r"\b(query|key|position|token)"
+    noun = r"\b(query|key|position|token)"
     for text in texts:
-        assert not re.search(rf"\bbehind\b[^.]*{place}|{place}\b[^.]*\bbehind\b", text)
+        assert not re.search(rf"\bbehind\b[^.]*{noun}|{noun}\b[^.]*\bbehind\b", text)
 
 
 def config_of(slug: str, name: str) -> RunConfig:
@@ -227,8 +227,8 @@ def test_the_wide_shared_block_has_as_many_parameters_as_the_own_blocks() -> Non
     hop = counts(*(f"one hop, {name}" for name in ("own blocks", wide, shared, "one block, once")))
     assert markov == (9382, 9510, 2710), "the notes of the issue say so"
     assert hop == (9126, 8998, 2454, 2454), "the notes of the issue say so"
-    for own, as_many, *_ in (markov, hop):
-        assert as_many == pytest.approx(own, rel=0.02)
+    for arm, as_many, *_ in (markov, hop):
+        assert as_many == pytest.approx(arm, rel=0.02)
 
 
 def test_what_stands_in_for_a_layer_has_its_parameters_or_takes_its_operations() -> None:
@@ -242,23 +242,23 @@ def test_what_stands_in_for_a_layer_has_its_parameters_or_takes_its_operations()
 
 
 @pytest.mark.parametrize(
-    ("one_hop", "two_hops", "told"),
+    ("one_hop", "two_hops", "layers"),
     [([0.5, 1.0], [0.5, 1.0], 1), ([0.5, 1.0], [0.5, 0.6], 2.5), ([0.8, 0.7], [0.9, 0.5], 1), ([0.4, 0.5], [0.7, 0.8], -0.5)],
 )  # fmt: skip
-def test_the_layers_that_a_hop_takes_are_counted(one_hop: list[float], two_hops: list[float], told: int) -> None:
+def test_the_layers_that_a_hop_takes_are_counted(one_hop: list[float], two_hops: list[float], layers: int) -> None:
     accuracies = {
         "1 hop, 1 layer": one_hop[0], "1 hop, 2 layers": one_hop[1], "2 hops, 2 layers": two_hops[0], "2 hops, 3 layers": two_hops[1],
     }  # fmt: skip
     effect = ISSUES["what-depth-brings"].claim("layers-for-a-hop").effect
-    assert effect(lambda arm, metric: np.array([accuracies[arm], np.nan]))[0] == told
+    assert effect(lambda arm, metric: np.array([accuracies[arm], np.nan]))[0] == layers
     assert np.isnan(effect(lambda arm, metric: np.array([np.nan]))).all()
 
 
 def test_every_network_sees_the_whole_sequence_it_is_asked_about() -> None:
     issue = ISSUES["data-hunger"]
     for config in map(issue.config, issue.arms):
-        seen = ARCHITECTURES[config.family].sees(config)
-        assert seen is None or seen >= shapes(config).length
+        reach = ARCHITECTURES[config.family].sees(config)
+        assert reach is None or reach >= shapes(config).length
 
 
 def test_windows_side_by_side_and_as_many_are_equally_many() -> None:
@@ -357,7 +357,7 @@ def test_claims_that_are_not_worded_one_by_one_are_refused(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "sentence"),
     [
         (TEXT.replace("# A title\n", "", 1), "one_more.md must have TOML between lines of +++, a title"),
         (TEXT.removeprefix("+++"), "TOML between lines of +++"),
@@ -368,8 +368,8 @@ def test_claims_that_are_not_worded_one_by_one_are_refused(tmp_path: Path) -> No
         (TEXT.replace("remedy = ", "rmedy = "), "one_more.md: a KeyFigure has no rmedy."),
     ],
 )
-def test_a_file_of_another_form_is_refused_in_one_sentence(tmp_path: Path, wrong: str, said: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(said)):
+def test_a_file_of_another_form_is_refused_in_one_sentence(tmp_path: Path, wrong: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(sentence)):
         issue_of(tmp_path, wrong, FIRST, SECOND)
 
 

@@ -215,7 +215,7 @@ def test_one_letter_in_two_forms_is_one_token_in_text_and_prompt() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "sentence"),
     [
         (b"x" * 1_000_001, "at most 1,000,000 bytes"),
         (b"\xff\xfe" + b"x" * 2000, "not UTF-8"),
@@ -224,8 +224,8 @@ def test_one_letter_in_two_forms_is_one_token_in_text_and_prompt() -> None:
         ("\u0958".encode() * 333_000, "1,998,000 bytes in Unicode's form C; allowed is at most 1,000,000"),
     ],
 )
-def test_what_is_no_text_is_refused_in_one_sentence(content: bytes, said: str, own_data_folder: Path) -> None:
-    with pytest.raises(ValueError, match=said) as caught:
+def test_what_is_no_text_is_refused_in_one_sentence(content: bytes, sentence: str, own_data_folder: Path) -> None:
+    with pytest.raises(ValueError, match=sentence) as caught:
         user_texts.keep(content)
     assert "\n" not in str(caught.value)
     assert not (own_data_folder / "texts").exists()
@@ -306,12 +306,12 @@ def slowly(texts: list[np.ndarray], order: int, given: list[Discounts] | None, c
         following = {gram: count for gram, count in counts[n].items() if gram[:-1] == history}
         if not following:
             return lower
-        taken = given[n - 1] if given else estimated(np.array(list(counts[n].values())))
-        discount = {count: taken[min(count, 3) - 1] for count in following.values()}
+        discounts = given[n - 1] if given else estimated(np.array(list(counts[n].values())))
+        discount = {count: discounts[min(count, 3) - 1] for count in following.values()}
         total = sum(following.values())
-        left = sum(discount[count] for count in following.values()) / total
+        backed_off = sum(discount[count] for count in following.values()) / total
         count = following.get((*history, word), 0)
-        return (max(count - discount[count], 0) / total if count else 0.0) + left * lower
+        return (max(count - discount[count], 0) / total if count else 0.0) + backed_off * lower
 
     return chance(tuple(context[len(context) - order + 1 :]))
 
