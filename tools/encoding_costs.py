@@ -20,7 +20,7 @@ import torch
 
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
-from engine.estimate.encoding_costs import FILE, EncodingCost, costs, encoding_work, kept_bytes, numbers_of
+from engine.estimate.encoding_costs import FILE, EncodingCost, costs, encoding_saved_bytes, encoding_work, numbers_of
 from engine.estimate.flops import flops_per_step
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters, has_formula, predict_memory
@@ -78,13 +78,13 @@ class Measured:
         self.step = (step.peak or 0) - step.parameters - step.gradients
         self.passing = peak_bytes(lambda: evaluate(state.model, batch), torch.device("cpu"))
 
-    def kept(self) -> float:
+    def extra_numbers(self) -> float:
         """The least factor ``kept`` with which the prediction is not below the measurement."""
         if not has_formula(self.config):
             return 0.0
         predicted = predict_memory(self.config, self.sizes).saved or 0
         length = self.sizes.length
-        plain = predicted - kept_bytes(self.config, self.config.batch_size, length)
+        plain = predicted - encoding_saved_bytes(self.config, self.config.batch_size, length)
         times = 1 if self.config.encoding.acts_on == "embedding" else self.config.n_layers
         return (self.saved - plain) / (SINGLE * times * numbers_of(self.config, self.config.batch_size, length))
 
@@ -104,9 +104,9 @@ class Measured:
 def fit(name: str) -> EncodingCost:
     costs()[name] = EncodingCost(0.0, 0.0, 0.0)
     measured = [Measured(config) for config in configs(name, FITTED, every=3)]
-    most_saved = max(one.kept() for one in measured)
-    exact = most_saved <= 0 and all(abs(one.kept()) < 1e-9 for one in measured)
-    cost = EncodingCost(0.0 if exact else round(MARGIN * max(most_saved, 0.0), 3), 0.0, 0.0)
+    most_extra = max(one.extra_numbers() for one in measured)
+    exact = most_extra <= 0 and all(abs(one.extra_numbers()) < 1e-9 for one in measured)
+    cost = EncodingCost(0.0 if exact else round(MARGIN * max(most_extra, 0.0), 3), 0.0, 0.0)
     for share in itertools.count(0.0, 0.25):
         costs()[name] = cost = replace(cost, held=share)
         if all(one.is_bounded() for one in measured):

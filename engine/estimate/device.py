@@ -55,4 +55,4 @@ class DeviceFacts(TypedDict, total=False):
     """Bytes free on this worker's GPU, beside its own context; 0 if it has none, or one that shares the host's memory (Apple's)."""
 
 
-KEPT_ON_DEVICE = 512 * 2**20  # bytes of a GPU that a process may keep for its next run
+MAX_FREE_DEVICE_BYTES = 512 * 2**20  # bytes of a GPU that a process may keep for its next run

@@ -18,7 +18,7 @@ from engine.settings.costs import SINGLE, StackShape
 
 FILE = Path(__file__).with_name("encoding_costs.toml")
 # numbers of a pair of positions beside those of its heads: its distance, and the numbers before the heads divide
-OWN_NUMBERS = 8
+PAIR_NUMBERS = 8
 
 # weight of a learned vector that multiplies each query, relative to a key: the worst error over Shaw and CoPE is least with it
 VECTOR = 0.25
@@ -46,13 +46,13 @@ def cost_of(config: RunConfig) -> EncodingCost | None:
     return costs().get(config.pos_encoding)
 
 
-def kept_bytes(config: RunConfig, rows: int, length: int) -> int:
+def encoding_saved_bytes(config: RunConfig, rows: int, length: int) -> int:
     """Upper bound of the bytes that the encoding keeps for the backward pass in one stack on [rows, length]; 0 if not measured."""
     cost = cost_of(config)
     return 0 if cost is None else int(SINGLE * cost.kept * _times(config) * numbers_of(config, rows, length))
 
 
-def held_bytes(config: RunConfig, rows: int, length: int) -> int:
+def encoding_layer_bytes(config: RunConfig, rows: int, length: int) -> int:
     """Upper bound of the bytes that the encoding holds at once in one layer on [rows, length]."""
     cost = cost_of(config)
     if cost is None:
@@ -90,4 +90,4 @@ def numbers_of(config: RunConfig, rows: int, length: int) -> float:
         return rows * heads * length * (width + (0 if config.causal else length))
     if spec.per_layer:
         return rows * heads * length * (length + VECTOR * parameters / width)
-    return length**2 * (heads + OWN_NUMBERS + parameters / heads)
+    return length**2 * (heads + PAIR_NUMBERS + parameters / heads)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from math import prod
 
 from engine.config.run_config import RunConfig
-from engine.estimate.encoding_costs import cost_of, kept_bytes
+from engine.estimate.encoding_costs import cost_of, encoding_saved_bytes
 from engine.estimate.layout import Shapes
 from engine.settings.costs import BYTES, INDEX, MIXED, SINGLE, WEIGHT_BYTES, Memory, Shape, dense_shapes
 
@@ -165,7 +165,7 @@ class _SavedBytes:
         masked = self.padded or (causal and c.mask_fault != "missing")
         if c.position_dropout > 0 and c.encoding.acts_on == "embedding":
             self.add(self.batch)  # which sequences have no positions, a byte each
-        self.add(kept_bytes(c, self.batch, length))
+        self.add(encoding_saved_bytes(c, self.batch, length))
         if self.drops:
             self.add(tokens, c.d_model)  # the embedding's dropout mask, a byte a value
         if self.padded:

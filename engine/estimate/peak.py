@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from engine.config.run_config import RunConfig
-from engine.estimate.encoding_costs import held_bytes
+from engine.estimate.encoding_costs import encoding_layer_bytes
 from engine.estimate.layout import TESTED, Shapes, generation_size, keeps_past, shapes, validation_size, writes_answer
 from engine.estimate.memory import parameter_shapes, saved_if_written_out
 from engine.estimate.pieces import DRAWN_AT_ONCE, layer_bytes, pass_bytes, rows_at_once, writes_out
@@ -23,7 +23,7 @@ from engine.tasks import TASKS
 
 MIB = 2**20
 BASE = 8 * MIB  # bytes of libraries' tables and buffers that are made at first use, whatever the run
-KERNELS = 44 * MIB  # bytes of the kernels for products in 16 bits that a worker keeps on a CPU (KEPT_KERNELS)
+KERNELS = 44 * MIB  # bytes of the kernels for products in 16 bits that a worker keeps on a CPU (KERNEL_CACHE_VARIABLES)
 OBJECTS = 2 * MIB  # bytes of a run's modules, its held-out sequences and its events that are not sent yet
 TEXT = 56 * MIB  # bytes of a text as tokens and counts, and of the remains of reading it
 # Resident memory over the tensors' bytes: the allocator keeps pieces that are too small for the next tensor. Less if all tensors
@@ -33,7 +33,7 @@ DOUBLE = 8
 # upper bound of the numbers in a snapshot: patterns of the first sample and of the others, matrices of the encoding
 SNAPSHOT_NUMBERS = 3_000_000
 # upper bound of the numbers that a layer of a baseline keeps for backward, for each position and dimension
-KEPT = {"gru": 10, "lstm": 19, "cnn": 7}
+ACTIVATIONS = {"gru": 10, "lstm": 19, "cnn": 7}
 NODES = 32 * 1024  # bytes of the records that autograd keeps for one position of a recurrent layer, besides the numbers
 
 
@@ -99,7 +99,7 @@ def _saved_bound(config: RunConfig, sizes: Shapes) -> int:
     if not config.architecture.attends:
         recurrent = config.architecture.sees(config) is None
         records = NODES * config.n_layers * sizes.length if recurrent else 0
-        activations = KEPT[config.family] * config.n_layers + 4
+        activations = ACTIVATIONS[config.family] * config.n_layers + 4
         return size * tokens * config.d_model * activations + SINGLE * tokens * sizes.n_outputs + records
     saved = saved_if_written_out(config, sizes)
     # A fused call that cannot be fused scales queries and keys first, and keeps the bias of each layer.
@@ -108,7 +108,7 @@ def _saved_bound(config: RunConfig, sizes: Shapes) -> int:
     for length in lengths:
         saved += 2 * config.n_layers * config.batch_size * length * width * size
         saved += config.n_layers * config.batch_size * config.n_heads * length**2 * size
-        saved += config.n_layers * held_bytes(config, config.batch_size, length)
+        saved += config.n_layers * encoding_layer_bytes(config, config.batch_size, length)
     return saved
 
 
@@ -213,13 +213,13 @@ def measuring_bytes(config: RunConfig, memory: Memory, work: Work) -> int:
         passing = max(passing, step_bytes(smaller, shapes(smaller), replace(memory, saved=known)))
     needed = int(scattered_by(config) * passing)
     if work.kept:
-        needed += _kept(config, sizes, rows)
+        needed += _recorded_activations(config, sizes, rows)
     needed += DOUBLE * work.streams(config.n_layers) * rows * sizes.length * config.d_model
     data = set_bytes(config) if work.data else 0
     return always_bytes(config) + data + (1 + work.models) * memory.state + needed
 
 
-def _kept(config: RunConfig, sizes: Shapes, rows: int) -> int:
+def _recorded_activations(config: RunConfig, sizes: Shapes, rows: int) -> int:
     """Activations that the model records in every layer (:mod:`engine.model.activations`), on ``rows`` sequences."""
     size = WEIGHT_BYTES[config.dtype]
     source = sizes.source_length

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from math import prod
 
 from engine.config.run_config import RunConfig
-from engine.estimate.encoding_costs import held_bytes
+from engine.estimate.encoding_costs import encoding_layer_bytes
 from engine.estimate.flops import flops_per_step
 from engine.estimate.layout import Shapes, shapes
 from engine.estimate.memory import count_parameters, has_formula, parameter_shapes, runs_fused
@@ -63,7 +63,7 @@ def layer_bytes(config: RunConfig, rows: int, length: int, *, written_out: bool)
     ):
         # A mask or a bias with one more key.
         needed += size * rows * config.n_heads * length * (length + 1)
-    return needed + held_bytes(config, rows, length)
+    return needed + encoding_layer_bytes(config, rows, length)
 
 
 def writes_out(config: RunConfig, *, gradient: bool = False) -> bool:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from engine.experiments.classroom import GONE_ON, folder_of, projector_of, student_file
+from engine.experiments.classroom import TOO_LATE, folder_of, projector_of, student_file
 from engine.experiments.evidence.store import trial_of
 from engine.experiments.issues.issue import Issue
 from engine.experiments.trial import Trial
@@ -78,7 +78,7 @@ def press_seed(code: str, student: Visitor, at: int, round: int) -> None:
     """
     state = projector_of(code)
     if (state.at, state.phase, state.round) != (at, "seeds", round):
-        raise Refused(GONE_ON)
+        raise Refused(TOO_LATE)
     if not student_file(code, student).exists():
         raise NoRoom("This phone is not in the class.")
     seed = class_seed(code, student, at, round)

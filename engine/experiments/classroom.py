@@ -34,7 +34,7 @@ from engine.serving.allowances import has_share
 
 FORM = re.compile(r"[0-9a-f]{8}")
 MAX_CLASSES, MAX_CLASSES_OF_VISITOR = 200, 10  # the newest are stored: of everybody, and of one visitor who presents
-HELD_FOR = 300.0  # seconds for which a class counts as in use after its projector or a phone last showed it
+IN_USE_SECONDS = 300.0  # seconds for which a class counts as in use after its projector or a phone last showed it
 # the students in a class, and those in one network: a visitor who throws cookies away is not a class
 MOST_STUDENTS, MOST_OF_ADDRESS = 500, 60
 # seconds between two marks that a student's phone shows the class, and seconds without one after which the phone has left
@@ -43,7 +43,7 @@ HERE_EVERY, HERE_FOR = 15.0, 60.0
 # hand-in, since the lesson has ended
 Phase = Literal["wait", "guess", "look", "seeds", "told", "over"]
 ENDED = "This class has ended, or its link is not complete."
-GONE_ON = "The wall has gone on."
+TOO_LATE = "The wall has gone on."
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def open_class(presenter: Visitor) -> str:
 
     Raises NoRoom with one sentence if it could only take the room of a class in use, OSError if the disk does not take it.
     """
-    code, in_use = secrets.token_hex(4), {file for file in _classes().glob("*.class") if _is_held(file)}
+    code, in_use = secrets.token_hex(4), {file for file in _classes().glob("*.class") if _is_in_use(file)}
     of_visitor = len(in_use.intersection(given_by(presenter.id, _classes()))) if presenter.id else 0
     near = len(in_use.intersection(given_near(presenter, _classes())))
     if of_visitor >= MAX_CLASSES_OF_VISITOR or not has_share(near, len(in_use), MAX_CLASSES):
@@ -165,7 +165,7 @@ def keep_guess(code: str, student: Visitor, at: int, answer: Direction | None) -
     file = student_file(code, student)
     state = projector_of(code)
     if (state.at, state.phase) != (at, "guess"):
-        raise Refused(GONE_ON)
+        raise Refused(TOO_LATE)
     given = dict(_guesses_in(file)) if file.exists() else {}
     given.pop(at, None)
     write_whole(file, json.dumps(given if answer is None else {**given, at: answer}))
@@ -206,7 +206,7 @@ def student_file(code: str, student: Visitor) -> Path:
     near = [file for file in files if address and file.name.endswith(f".{address}.json")]
     for theirs, most, whose in ((near, MOST_OF_ADDRESS, " at your network address"), (files, MOST_STUDENTS, "")):
         if len(theirs) >= most:
-            absent = _left_first(theirs)
+            absent = _longest_absent(theirs)
             if absent is None:
                 raise NoRoom(f"This class has {len(theirs)} students{whose} already, as many as are counted.")
             absent.unlink(missing_ok=True)
@@ -214,7 +214,7 @@ def student_file(code: str, student: Visitor) -> Path:
     return file
 
 
-def _left_first(files: Iterable[Path]) -> Path | None:
+def _longest_absent(files: Iterable[Path]) -> Path | None:
     """The file of the student whose phone has been away for longest; None if all are here."""
     away = dict[Path, float]()
     for file in files:
@@ -224,10 +224,10 @@ def _left_first(files: Iterable[Path]) -> Path | None:
     return first if first is not None and away[first] >= HERE_FOR else None
 
 
-def _is_held(file: Path) -> bool:
-    """True if somebody was in the class of this file within ``HELD_FOR``."""
+def _is_in_use(file: Path) -> bool:
+    """True if somebody was in the class of this file within ``IN_USE_SECONDS``."""
     with suppress(OSError):
-        return _seconds_since(file.with_suffix("").stat()) < HELD_FOR
+        return _seconds_since(file.with_suffix("").stat()) < IN_USE_SECONDS
     return False
 
 

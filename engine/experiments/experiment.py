@@ -138,7 +138,7 @@ class Experiment:
     """Further curves beside losses and accuracies: ``grad.<part>``, such as ``grad.7.q``."""
     rates: Mapping[str, float] = field(default_factory=dict)
     """By arm, the learning rate at which it is compared, if that differs from the rate of its settings."""
-    rates_at_end: frozenset[str] = frozenset()
+    rates_at_grid_edge: frozenset[str] = frozenset()
     """The arms whose best learning rate is the last one that was tried, so that a rate beyond it may be better."""
     own_sources: bool = False
     """True if each seed has its own table or order, for a task that has one, in place of one for all seeds."""
@@ -186,7 +186,7 @@ class Experiment:
 
     def untuned(self) -> Self:
         """The same experiment with each arm at the rate of its settings."""
-        return replace(self, rates={}, rates_at_end=frozenset())
+        return replace(self, rates={}, rates_at_grid_edge=frozenset())
 
     def record(self, arm: Arm) -> RecordOptions:
         return RecordOptions(

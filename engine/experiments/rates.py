@@ -101,7 +101,7 @@ class RateGrid:
         return []
 
     @property
-    def at_end(self) -> bool:
+    def at_grid_edge(self) -> bool:
         """True if the best rate is the last one that was tried on its side, so that a rate beyond it may be better."""
         return self.best in (min(self.scores), max(self.scores))
 
@@ -194,9 +194,11 @@ def measured_grids(
 
 
 def at_best_rates(experiment: SomeExperiment, grids: Sequence[RateGrid]) -> SomeExperiment:
-    at_end = experiment.rates_at_end - {grid.arm for grid in grids} | {grid.arm for grid in grids if grid.at_end}
+    at_grid_edge = experiment.rates_at_grid_edge - {grid.arm for grid in grids} | {
+        grid.arm for grid in grids if grid.at_grid_edge
+    }
     rates = {**experiment.rates, **{grid.arm: grid.best for grid in grids}}
-    return replace(experiment, rates=rates, rates_at_end=at_end)
+    return replace(experiment, rates=rates, rates_at_grid_edge=at_grid_edge)
 
 
 def best_in_words(grid: RateGrid) -> str:
@@ -204,7 +206,7 @@ def best_in_words(grid: RateGrid) -> str:
     sentence = f"{grid.best:g}"
     if not grid.learns:
         sentence += " (its own: no rate is better than guessing)"
-    return f"{sentence} (the last one tried)" if grid.at_end else sentence
+    return f"{sentence} (the last one tried)" if grid.at_grid_edge else sentence
 
 
 def _at(arm: Arm, rate: float) -> Arm:

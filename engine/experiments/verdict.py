@@ -32,7 +32,7 @@ def verdict(experiment: Experiment, claim: Claim, values: Values) -> Weighed:
         return replace(weighed, why=COMPUTED)
     why = (
         _not_learned(claim, values)
-        or _rate_at_end(experiment, claim)
+        or _rate_at_grid_edge(experiment, claim)
         or _at_bounds(experiment, claim, values, weighed)
         or _no_room(experiment, claim, values, weighed)
     )
@@ -71,10 +71,10 @@ def _not_learned(claim: Claim, values: Values) -> str:
     return ""
 
 
-def _rate_at_end(experiment: Experiment, claim: Claim) -> str:
+def _rate_at_grid_edge(experiment: Experiment, claim: Claim) -> str:
     """The sentence on the first arm that may be better at a learning rate beyond those that were tried; empty if there is none."""
     for arm, _ in claim.numbers:
-        if arm in experiment.rates_at_end:
+        if arm in experiment.rates_at_grid_edge:
             return f"The best learning rate of “{arm}” is the last one that was tried: a farther one may be better."
     return ""
 

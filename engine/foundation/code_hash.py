@@ -11,7 +11,7 @@ from engine.foundation.once import once
 ENGINE = Path(engine.__file__).parent
 # no training and no scoring imports these; all other code counts, since to train once more costs less than a wrong
 # number
-LEFT_OUT = ("cli", "experiments/sweeps", "serving")
+EXCLUDED = ("cli", "experiments/sweeps", "serving")
 # they compute the numbers
 LIBRARIES = ("numpy", "torch")
 
@@ -22,7 +22,7 @@ def code_hash(folder: Path = ENGINE) -> str:
 
     16 hexadecimal digits. Computed once in a process, on the first call, in some milliseconds.
     """
-    return _hash(folder, LEFT_OUT, map(installed_version, LIBRARIES))
+    return _hash(folder, EXCLUDED, map(installed_version, LIBRARIES))
 
 
 @once

@@ -18,15 +18,15 @@ class Once(Generic[P, T]):
     def __init__(self, function: Callable[P, T], most: int | None = None) -> None:
         """``most``: how many of the latest results to keep; None for all."""
         # lru_cache alone would let a class that comes together compute the same thirty times
-        self._kept, self._computing = lru_cache(most)(function), RLock()
+        self._cached, self._computing = lru_cache(most)(function), RLock()
         update_wrapper(self, function)
 
     def __call__(self, *given: P.args, **named: P.kwargs) -> T:
         with self._computing:
-            return self._kept(*given, **named)  # type: ignore[arg-type]  # what can be a key of the cache
+            return self._cached(*given, **named)  # type: ignore[arg-type]  # what can be a key of the cache
 
     def cache_clear(self) -> None:
-        self._kept.cache_clear()
+        self._cached.cache_clear()
 
 
 def once(function: Callable[P, T]) -> Once[P, T]:

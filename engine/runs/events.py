@@ -85,7 +85,7 @@ def of_layer(name: str, layer: int) -> str:
     return f"{name}.{layer}" if layer else name
 
 
-def layers_kept(encoding: Iterable[str]) -> int:
+def stored_layers(encoding: Iterable[str]) -> int:
     return sum(name.partition(".")[0] == "matrix" for name in encoding)
 
 

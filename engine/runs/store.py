@@ -24,7 +24,7 @@ from engine.runs.saved_request import write_request
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{16}")
 EVERYTHING = Retention()
 PRUNE_EVERY = 600.0  # seconds between two prunings
-HELD_BYTES = 16 * 2**20  # ended runs kept in memory; older runs are read from disk again
+MAX_BYTES_IN_MEMORY = 16 * 2**20  # ended runs kept in memory; older runs are read from disk again
 
 
 class Runs:
@@ -118,8 +118,8 @@ class Runs:
         if run is None or run.pinned:
             return
         owners = {other: owner for other, (_, owner) in self._known().items()}
-        pinned = [self._kept(other, owner) for other, owner in owners.items() if self._files(other).pin.exists()]
-        if sentence := no_pin(pinned, self._kept(run_id, run.owner), allowed):
+        pinned = [self._stored_run(other, owner) for other, owner in owners.items() if self._files(other).pin.exists()]
+        if sentence := no_pin(pinned, self._stored_run(run_id, run.owner), allowed):
             raise ValueError(sentence)
         write_whole(self._files(run_id).pin, "")
 
@@ -133,7 +133,7 @@ class Runs:
         known = self._known(anew=True)
         live = {run.id for run in self.live()}
         newest_first = sorted(known, key=lambda run_id: known[run_id], reverse=True)
-        folders = [self._kept(run_id, known[run_id][1], live=run_id in live) for run_id in newest_first]
+        folders = [self._stored_run(run_id, known[run_id][1], live=run_id in live) for run_id in newest_first]
         for run_id in too_many(folders, allowed):
             with suppress(OSError):  # tried again the next time
                 self._delete(run_id)
@@ -159,7 +159,7 @@ class Runs:
     def _files(self, run_id: str) -> RunFolder:
         return RunFolder(self.folder / run_id)
 
-    def _kept(self, run_id: str, owner: str, *, live: bool = False) -> StoredRun:
+    def _stored_run(self, run_id: str, owner: str, *, live: bool = False) -> StoredRun:
         folder = self._files(run_id)
         try:
             size = folder.size()
@@ -200,7 +200,7 @@ class Runs:
         self._ended[run.id] = run
         self._ended.move_to_end(run.id)
         n_bytes = sum(one.nbytes for one in self._ended.values())
-        while n_bytes > HELD_BYTES and len(self._ended) > 1:
+        while n_bytes > MAX_BYTES_IN_MEMORY and len(self._ended) > 1:
             n_bytes -= self._ended.popitem(last=False)[1].nbytes
 
     def _known(self, *, anew: bool = False) -> dict[str, tuple[float, str]]:

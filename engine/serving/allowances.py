@@ -50,7 +50,7 @@ class Allowances:
         self.limits = limits
         self._texts = Pace(rate=1 / TEXT_EVERY, most=TEXTS_AT_ONCE)
         self._lock = Lock()
-        self._taken: dict[object, tuple[WorkKind, Visitor, int]] = {}
+        self._leases: dict[object, tuple[WorkKind, Visitor, int]] = {}
 
     def take(self, kind: WorkKind, visitor: Visitor, amount: int = 1) -> Release:
         """Count so many more of that kind until the returned function is called; calling it twice changes nothing. Raises NoRoom
@@ -59,16 +59,16 @@ class Allowances:
         with self._lock:
             if visitor.id and (sentence := self._refusal(kind, visitor, amount)):
                 raise NoRoom(sentence)
-            self._taken[lease] = kind, visitor, amount
+            self._leases[lease] = kind, visitor, amount
 
         def release() -> None:
             with self._lock:
-                self._taken.pop(lease, None)
+                self._leases.pop(lease, None)
 
         return release
 
     @contextmanager
-    def taken(self, kind: WorkKind, visitor: Visitor) -> Iterator[None]:
+    def lease(self, kind: WorkKind, visitor: Visitor) -> Iterator[None]:
         """Count one more of that kind inside the block. Raises NoRoom."""
         release = self.take(kind, visitor)
         try:
@@ -90,7 +90,7 @@ class Allowances:
             return self._count(kind, visitor)
 
     def _count(self, kind: WorkKind, visitor: Visitor) -> int:
-        return sum(number for other, who, number in self._taken.values() if other == kind and who.id == visitor.id)
+        return sum(number for other, who, number in self._leases.values() if other == kind and who.id == visitor.id)
 
     def _refusal(self, kind: WorkKind, visitor: Visitor, amount: int) -> str | None:
         of_visitor = self._count(kind, visitor)
@@ -104,7 +104,7 @@ class Allowances:
         everybody: int | None = getattr(self.limits, f"{kind}s", None)
         if everybody is None:  # of runs, the queue limits those that wait
             return None
-        occupied = [(who.network, number) for other, who, number in self._taken.values() if other == kind]
+        occupied = [(who.network, number) for other, who, number in self._leases.values() if other == kind]
         here = sum(number for network, number in occupied if network and network == visitor.network)
         in_all = sum(number for _, number in occupied)
         if has_share(here, in_all, everybody, amount):

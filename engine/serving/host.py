@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from engine.estimate.device import KEPT_ON_DEVICE, DeviceFacts
+from engine.estimate.device import MAX_FREE_DEVICE_BYTES, DeviceFacts
 from engine.serving.processes.child import FORKS
 
 # the tree of control groups, and the file with this process's path in it
@@ -160,7 +160,7 @@ def free_memory() -> None:
     if (
         torch is not None
         and torch.cuda.is_initialized()
-        and torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > KEPT_ON_DEVICE
+        and torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > MAX_FREE_DEVICE_BYTES
     ):
         with suppress(RuntimeError):  # it waits for all that runs on the device
             torch.cuda.empty_cache()

@@ -214,7 +214,7 @@ class Pool:
         the job raised, its process died, it waited for ``timeout`` (s) or was computed for longer, or the visitor has too many
         jobs."""
         try:
-            with self.allowances.taken("job", visitor):
+            with self.allowances.lease("job", visitor):
                 return self._questions.ask(job, visitor, alone=alone, timeout=timeout)
         except NoRoom as error:
             raise JobError(str(error)) from error

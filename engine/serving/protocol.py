@@ -10,8 +10,8 @@ from engine.foundation.job import Job
 from engine.runs.events import Event
 from engine.runs.request import RunRequest
 
-# runs: trains runs that take turns. jobs: answers jobs and never trains a run. own: trains one run and ends with it.
-Role = Literal["runs", "jobs", "own"]
+# runs: trains runs that take turns. jobs: answers jobs and never trains a run. dedicated: trains one run and ends with it.
+Role = Literal["runs", "jobs", "dedicated"]
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ class Questions:
         """Give waiting jobs to free processes, those of each network address and of each visitor there in turn
         (:class:`FairQueue`). A visitor with a large share of the time lately waits while others train."""
         with self._lock:
-            asking = [queued for queued in self._waiting if not self._is_held_back(queued.visitor)]
+            asking = [queued for queued in self._waiting if not self._has_to_wait(queued.visitor)]
             for queued in self._fair_queue.in_turn(asking, lambda queued: queued.visitor.flow):
                 if (worker := self._process_for(queued)) is not None:
                     worker.job = queued
@@ -133,7 +133,7 @@ class Questions:
             self._by_visitor.spend(queued.visitor.id, time.monotonic() - queued.begun_at)
             self._by_address.spend(queued.visitor.network, time.monotonic() - queued.begun_at)
 
-    def _is_held_back(self, visitor: Visitor) -> bool:
+    def _has_to_wait(self, visitor: Visitor) -> bool:
         """True if a visitor, or all at its network address together, had a large share of the time lately, and somebody else, or
         somebody elsewhere, trains."""
         alone = bool(visitor.id) and self._by_visitor.wait(visitor.id) > 0

@@ -25,13 +25,13 @@ class FairShare:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.runs: list[LiveRun] = []  # in the order of arrival
-        self._left = set[str]()  # ids of runs that nobody waits for
+        self._unwatched = set[str]()  # ids of runs that nobody waits for
         self._flows = dict[str, list[Flow]]()  # by the run's id, for each of its followers
         self._clock = clock
         self._fair_queue = FairQueue()
 
     def follow(self, audience: Mapping[str, protocol.Followers]) -> None:
-        self._left = {run_id for run_id, followers in audience.items() if not followers.here}
+        self._unwatched = {run_id for run_id, followers in audience.items() if not followers.here}
         self._flows = {run_id: [(*flow, run_id) for flow in followers.flows] for run_id, followers in audience.items()}
 
     def find(self, run_id: str) -> LiveRun | None:
@@ -70,4 +70,4 @@ class FairShare:
 
     def _awaited(self, runs: list[LiveRun]) -> list[LiveRun]:
         """The runs that somebody waits for, else all of them."""
-        return [run for run in runs if run.run_id not in self._left] or runs
+        return [run for run in runs if run.run_id not in self._unwatched] or runs

@@ -222,7 +222,7 @@ def main() -> None:
     if has_system_limit(role, facts):
         limit_memory(int(memory))
     if role != "jobs":
-        give_way(DEDICATED_PROCESS if role == "own" else TRAINING)
+        give_way(DEDICATED_PROCESS if role == "dedicated" else TRAINING)
     report(protocol.Ready(facts))
     Worker(module, commands, report).work()
 

@@ -177,7 +177,7 @@ class CapturedSteps:
                 parameter.grad = grad
         if number not in recording.at:
             return None
-        return program.beside().kept() if program.step.repeats(result) else recording.compute(read)
+        return program.beside().copy() if program.step.repeats(result) else recording.compute(read)
 
     def _step(self, batch: Batch) -> Tensor:
         """Do the work of one step on the device, without waiting for it; return the logits."""

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import keeping_alive
-from engine.estimate.device import KEPT_ON_DEVICE
+from engine.estimate.device import MAX_FREE_DEVICE_BYTES
 from engine.foundation.log import LOG
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ class Recorder:
     def __init__(self, device: torch.device) -> None:
         self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
         self._pool = torch.cuda.graph_pool_handle()
-        self._kept: list[object] = []
+        self._read_tensors: list[object] = []
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -61,7 +61,7 @@ class Recorder:
         """Record ``work`` without doing it, and return a function that does it. It was done once before, inside :meth:`active`.
         Raises RuntimeError if it cannot be recorded."""
         # Not torch.cuda.graph: it collects garbage and empties the allocator's cache each time, which other runs fill again.
-        if torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > KEPT_ON_DEVICE:
+        if torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > MAX_FREE_DEVICE_BYTES:
             torch.cuda.empty_cache()  # of the steps before: a graph has memory of its own
         graph = torch.cuda.CUDAGraph()
         with without_collection(), keeping_alive() as read:  # what was remembered: the graph reads it at its address
@@ -72,7 +72,7 @@ class Recorder:
                 self._give_up(graph)
                 raise
             graph.capture_end()
-        self._kept.append(read)
+        self._read_tensors.append(read)
         return graph.replay
 
     def _give_up(self, graph: torch.cuda.CUDAGraph) -> None:

@@ -50,7 +50,7 @@ class Numbers(NamedTuple):
     def of(found: Mapping[str, Tensor]) -> "Numbers":
         return Numbers({name: len(numbers) for name, numbers in found.items()}, torch.cat(list(found.values())))
 
-    def kept(self) -> "Numbers":
+    def copy(self) -> "Numbers":
         """A copy, which the next numbers do not replace."""
         return self._replace(values=self.values.clone())
 

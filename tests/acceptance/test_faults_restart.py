@@ -9,13 +9,13 @@ from tools.load.session import visitor
 
 pytestmark = pytest.mark.acceptance
 
-ONE_PLACE = {"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_RUNS_PER_WORKER": "1"}
+ONE_SLOT = {"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_RUNS_PER_WORKER": "1"}
 
 
 async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_checkpointed(tmp_path: Path) -> None:
     async with visitor() as me:
         async with (
-            site(me, tmp_path, **ONE_PLACE) as one,
+            site(me, tmp_path, **ONE_SLOT) as one,
             one.tab("lab", "steps=3000") as first, one.tab("lab", LONG) as second, one.tab("lab", LONG) as third,
         ):  # fmt: skip
             away = await one.train(first)
@@ -33,7 +33,7 @@ async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_chec
         assert [(run.state, run.checkpointed) for run in (cut, never, checkpointed)] == [("paused", True)] * 3
         assert cut.step >= going.step > 0, "what the reader saw is on disk"
 
-        async with site(me, tmp_path, **ONE_PLACE) as one:
+        async with site(me, tmp_path, **ONE_SLOT) as one:
             for run in (cut, never):
                 async with one.tab("lab", f"run={run.id}") as tab:
                     board = await shown(tab)

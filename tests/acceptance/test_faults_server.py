@@ -19,7 +19,7 @@ from tools.load.session import visitor
 
 pytestmark = pytest.mark.acceptance
 
-TOLD = "It was told to stop and did not, so its worker was ended."
+FORCED = "It was told to stop and did not, so its worker was ended."
 
 
 async def test_asked_to_stop_the_server_answers_a_question_that_waits_for_a_process_that_hangs(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ async def test_a_suspended_worker_costs_no_run_and_stop_ends_it_sooner(tmp_path:
             suspend_what_trains(one)
             await tab.press("Stop")
             await until(lambda: stopped.ended)
-            assert (stopped.state, stopped.problem) == ("stopped", TOLD)
+            assert (stopped.state, stopped.problem) == ("stopped", FORCED)
             assert tab.errors == other.errors == 0
         for board, state in ((hung, "stopped"), (waiting, "finished"), (stopped, "stopped")):
             found = on_disk(tmp_path, board.run)

@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import aiohttp
 
-from engine.serving.runs.presence import LEFT_FOR
+from engine.serving.runs.presence import AWAY_SECONDS
 from tools.load.session import Session, messages, opened, visitor
 
 STREAMS = 200
@@ -107,7 +107,7 @@ async def crowd(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack)
 async def crowd_that_left(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
     async with AsyncExitStack() as pages:
         await crowd(http, address, pages)
-    await asyncio.sleep(LEFT_FOR + 1)
+    await asyncio.sleep(AWAY_SECONDS + 1)
 
 
 ATTACKS: dict[str, Attack] = {

@@ -48,7 +48,7 @@ class PositionCache(Generic[P, T]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         result = self._remembered(*args, **kwargs)  # type: ignore[arg-type]
-        if (results := _KEPT.get()) is not None:
+        if (results := _RESULTS.get()) is not None:
             results.append(result)
         return result
 
@@ -65,7 +65,7 @@ def wait_for_side_stream() -> None:
         torch.cuda.current_stream().synchronize()
 
 
-_KEPT = ContextVar[list[object] | None]("kept", default=None)
+_RESULTS = ContextVar[list[object] | None]("results", default=None)
 
 
 @contextmanager
@@ -73,11 +73,11 @@ def keeping_alive() -> Iterator[list[object]]:
     """A list of all that remembered functions return inside the block. These tensors live as long as the list, also when they are no
     longer among the last results."""
     results: list[object] = []
-    before = _KEPT.set(results)
+    before = _RESULTS.set(results)
     try:
         yield results
     finally:
-        _KEPT.reset(before)
+        _RESULTS.reset(before)
 
 
 class PositionOutOfRange(ValueError):

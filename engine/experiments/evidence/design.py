@@ -27,7 +27,7 @@ def design_hash(experiment: Experiment) -> str:
     arms = {arm.name: experiment.fingerprint(arm) for arm in experiment.arms}
     claims = [_as_data(claim) for claim in experiment.claims]
     headline = experiment.key_figure.claim if isinstance(experiment, Issue) else ""
-    return hash_of([RULE, arms, sorted(experiment.rates_at_end), claims, headline], 12)
+    return hash_of([RULE, arms, sorted(experiment.rates_at_grid_edge), claims, headline], 12)
 
 
 def fixed_designs(folder: Path = FOLDER) -> dict[str, str]:

@@ -53,24 +53,24 @@ PASSED_ON_PREFIXES = (
 # for NumPy as well as for PyTorch: the children already share the cores
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 # Bytes. By default glibc returns a training step's large blocks to the system and maps every page of them again in the next one.
-KEPT_BLOCKS = {"MALLOC_MMAP_THRESHOLD_": str(32 * 2**20), "MALLOC_TRIM_THRESHOLD_": str(128 * 2**20)}
+ALLOCATOR_VARIABLES = {"MALLOC_MMAP_THRESHOLD_": str(32 * 2**20), "MALLOC_TRIM_THRESHOLD_": str(128 * 2**20)}
 
 # On a CPU with instructions for bfloat16, torch compiles a kernel for each shape of a product in 16 bits, of about a mebibyte. By
 # default it keeps the last 1,024; a step needs some thirty, and a token that is written two more.
-KEPT_KERNELS = {"LRU_CACHE_CAPACITY": "64", "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64"}
+KERNEL_CACHE_VARIABLES = {"LRU_CACHE_CAPACITY": "64", "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64"}
 
 
 def child_environment(environ: Mapping[str, str], data: Path | None = None) -> dict[str, str]:
-    """The environment of a child: the variables of ``environ`` that it may see, by default :data:`KEPT_BLOCKS` and
-    :data:`KEPT_KERNELS`, one thread, and the folder of its data, by default that of this program."""
+    """The environment of a child: the variables of ``environ`` that it may see, by default :data:`ALLOCATOR_VARIABLES` and
+    :data:`KERNEL_CACHE_VARIABLES`, one thread, and the folder of its data, by default that of this program."""
     passed_on = {
         name: value
         for name, value in environ.items()
         if name.upper() in PASSED_ON or name.upper().startswith(PASSED_ON_PREFIXES)
     }
     return {
-        **KEPT_BLOCKS,
-        **KEPT_KERNELS,
+        **ALLOCATOR_VARIABLES,
+        **KERNEL_CACHE_VARIABLES,
         **passed_on,
         **ONE_THREAD,
         DATA_VARIABLE: str((data or data_folder()).absolute()),

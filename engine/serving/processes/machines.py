@@ -88,7 +88,7 @@ def launch_here(
 
 def memory_for(role: protocol.Role, machine: Machine, limits: Limits) -> int:
     """Bytes that a process may take: one with a single run as much as a worker and the largest allowed run."""
-    return min(machine.memory, WORKER_BYTES + int(limits.memory)) if role == "own" else machine.memory
+    return min(machine.memory, WORKER_BYTES + int(limits.memory)) if role == "dedicated" else machine.memory
 
 
 class Machines:

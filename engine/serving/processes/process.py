@@ -28,7 +28,7 @@ class Slot:
         named = {
             "runs": f"Worker {self.number}",
             "jobs": f"Job process {self.number}",
-            "own": f"Process of run {self.run_id}",
+            "dedicated": f"Process of run {self.run_id}",
         }
         return f"{named[self.role]} on {self.machine}" if self.machine else named[self.role]
 

@@ -95,7 +95,7 @@ class Checkpoints:
         """Take a run back that a worker has released. If it is to continue, and somebody waits for it, it queues again."""
         closing = self._supervisor.closing.is_set()
         with self._lock:
-            evicted = self._presence.has_left(queued) and not closing
+            evicted = self._presence.is_disconnected(queued) and not closing
         keep_request(queued, evicted=evicted)
         with self._lock:
             stopped = queued.stopped_at is not None

@@ -4,7 +4,7 @@ time."""
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from engine.serving.runs.presence import LEFT_FOR
+from engine.serving.runs.presence import AWAY_SECONDS
 from engine.serving.runs.queue import in_turn
 from engine.serving.runs.queued import QueuedRun
 
@@ -37,7 +37,7 @@ def plan(
     """
 
     def is_here(run: QueuedRun) -> bool:
-        return seconds_away(run) <= LEFT_FOR
+        return seconds_away(run) <= AWAY_SECONDS
 
     given_up = [run for run in waiting if not run.request.trial and seconds_away(run) > WAITS_FOR]
     stay = [run for run in on_workers if not run.leaving]

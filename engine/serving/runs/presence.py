@@ -7,7 +7,9 @@ from engine.serving import protocol
 from engine.serving.processes.process import WorkerProcess
 from engine.serving.runs.queued import QueuedRun
 
-LEFT_FOR = 5.0  # without an open page, after which a visitor has left: a page that is reloaded is closed for a moment
+AWAY_SECONDS = (
+    5.0  # without an open page, after which a visitor has left: a page that is reloaded is closed for a moment
+)
 
 
 class Presence:
@@ -33,9 +35,9 @@ class Presence:
         """Seconds since the last follower of a run was found without a page; 0 while one has a page open."""
         return min(map(self._seconds_away, queued.followers))
 
-    def has_left(self, queued: QueuedRun) -> bool:
+    def is_disconnected(self, queued: QueuedRun) -> bool:
         """True if nobody who follows a run is here any more."""
-        return self.seconds_away(queued) > LEFT_FOR
+        return self.seconds_away(queued) > AWAY_SECONDS
 
     def tell(self, worker: WorkerProcess) -> None:
         """Send a worker the visitors for whom its runs are trained, if they have changed."""
@@ -45,8 +47,8 @@ class Presence:
             worker.send(protocol.Audience(known))
 
     def _audience(self, queued: QueuedRun) -> protocol.Followers:
-        disconnected = self.has_left(queued)
-        counted = (one for one in queued.followers if disconnected or self._seconds_away(one) <= LEFT_FOR)
+        disconnected = self.is_disconnected(queued)
+        counted = (one for one in queued.followers if disconnected or self._seconds_away(one) <= AWAY_SECONDS)
         return protocol.Followers(not disconnected, tuple(one.flow for one in counted))
 
     def _seconds_away(self, visitor: Visitor) -> float:

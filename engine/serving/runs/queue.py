@@ -101,7 +101,7 @@ def machine_for_dedicated(
     """
     if not any(worker.available and worker.role == "runs" for worker in workers):
         return None  # whether there is an accelerator is not known yet
-    dedicated = Counter(worker.machine for worker in workers if worker.role == "own")
+    dedicated = Counter(worker.machine for worker in workers if worker.role == "dedicated")
     room = [
         machine for machine in machines if _has_room_for_dedicated(machine, dedicated[machine.name], workers, limits)
     ]
@@ -112,7 +112,7 @@ def _has_room_for_dedicated(machine: Machine, dedicated: int, workers: Iterable[
     """True if one more dedicated process fits on the machine beside ``dedicated`` others."""
     shared = [worker for worker in workers if worker.role == "runs" and worker.machine == machine.name]
     occupied = sum(WORKER_BYTES + together(run.prediction for run in worker.runs.values()) for worker in shared)
-    needed = occupied + (dedicated + 1) * memory_for("own", machine, limits)
+    needed = occupied + (dedicated + 1) * memory_for("dedicated", machine, limits)
     return dedicated == 0 or (dedicated < machine.slots and needed <= machine.slots * machine.memory)
 
 
@@ -219,7 +219,7 @@ class RunQueue:
         machine = machine_for_dedicated(workers, self._supervisor.machines.training, self._limits)
         if machine is None:
             return None
-        worker = self._supervisor.launch(Slot("own", run_id=queued.run.id, machine=machine.name))
+        worker = self._supervisor.launch(Slot("dedicated", run_id=queued.run.id, machine=machine.name))
         self._not_started = self._not_started or worker is None
         return worker
 

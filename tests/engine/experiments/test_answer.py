@@ -6,14 +6,14 @@ from engine.experiments.experiment import CONFIRMATORY_SEEDS, Change
 from engine.experiments.issues import ISSUES
 from tests.weighed_again import findings
 
-TOLD = [(rows.issue, claim_of(rows).sentence) for rows in statements(ANSWER)]
+STATED = [(rows.issue, claim_of(rows).sentence) for rows in statements(ANSWER)]
 
 
 def test_statements_rest_on_measured_claims_each_told_once_and_no_issue_and_no_opposite_is_left_out() -> None:
-    assert len(set(TOLD)) == len(TOLD)
-    assert set(TOLD) <= findings().keys()
-    assert {(slug, ISSUES[slug].claims[0].sentence) for slug, _ in findings()} <= set(TOLD)
-    assert {claim for claim, found in findings().items() if found == "opposite"} <= set(TOLD)
+    assert len(set(STATED)) == len(STATED)
+    assert set(STATED) <= findings().keys()
+    assert {(slug, ISSUES[slug].claims[0].sentence) for slug, _ in findings()} <= set(STATED)
+    assert {claim for claim, found in findings().items() if found == "opposite"} <= set(STATED)
     for rows in statements(ANSWER):
         assert rows.text[0].isupper() or rows.text[0].isdigit(), rows.text
         assert rows.text.endswith("."), rows.text

@@ -16,7 +16,7 @@ from engine.experiments.class_seeds import (
     press_seed,
 )
 from engine.experiments.classroom import (
-    HELD_FOR,
+    IN_USE_SECONDS,
     MAX_CLASSES_OF_VISITOR,
     ProjectorState,
     enter,
@@ -155,7 +155,7 @@ def test_only_the_numbers_that_the_figure_needs_are_kept_and_they_go_with_the_cl
     assert (trial.curves, "seconds" in trial.numbers, len(trial.numbers) > 0) == ({}, False, True)
     seed = class_seed(code, ANN, 0, 1)
     assert seed.file.stat().st_size < 2000
-    long_ago = time.time() - HELD_FOR - 1
+    long_ago = time.time() - IN_USE_SECONDS - 1
     for _ in range(MAX_CLASSES_OF_VISITOR):
         os.utime(seed.file.parent, (long_ago, long_ago))
         open_class(TEACHER)

@@ -12,8 +12,8 @@ import pytest
 from engine.experiments import classroom
 from engine.experiments.classroom import (
     FORM,
-    HELD_FOR,
     HERE_FOR,
+    IN_USE_SECONDS,
     ProjectorState,
     Responses,
     empty_class,
@@ -56,7 +56,7 @@ def set_back(path: Path, seconds: float) -> None:
 
 def leave_class(code: str) -> None:
     """Let everybody be out of the class for so long that it is over."""
-    set_back(data_folder() / "classrooms" / code, HELD_FOR + 1)
+    set_back(data_folder() / "classrooms" / code, IN_USE_SECONDS + 1)
 
 
 @pytest.fixture
@@ -253,7 +253,7 @@ def test_a_phone_alone_or_a_wall_alone_holds_a_class(code: str, monkeypatch: pyt
     (file,) = (data_folder() / "classrooms" / by_phone).iterdir()
     for one in (code, by_phone, by_wall, by_nobody):
         leave_class(one)
-    set_back(file, HELD_FOR)
+    set_back(file, IN_USE_SECONDS)
     enter(by_phone, ANN)
     show_projector(by_wall, teacher, ASKS)
     for number in range(3):

@@ -36,7 +36,7 @@ def test_the_grid_is_five_rates_half_a_decade_apart_and_grows_towards_a_best_one
     grid = measured(lambda rate: 1.0 if rate == 0.032 else 0.5)
     assert (sorted(grid.scores), grid.best) == (around, 0.032)
     grid = measured(lambda rate: min(1.0, rate))
-    assert (sorted(grid.scores), grid.best, grid.at_end) == ([*around, 0.32, 1.0], 1.0, True)
+    assert (sorted(grid.scores), grid.best, grid.at_grid_edge) == ([*around, 0.32, 1.0], 1.0, True)
     assert rates.best_in_words(grid) == "1 (the last one tried)"
     grid = measured(lambda rate: 1 - rate)
     assert sorted(grid.scores) == around, "the lower ones are no better than that of the arm's settings, within .01"
@@ -89,9 +89,9 @@ def test_a_pilot_trains_what_is_missing_on_seeds_that_no_verdict_uses_and_its_nu
 def test_where_no_rate_is_better_than_blind_guessing_the_arm_keeps_its_own_and_says_so() -> None:
     given = "0.01 (its own: no rate is better than guessing)"
     lucky = measured(lambda rate: 0.515 if rate == 0.032 else 0.48, chance=0.5)
-    assert (lucky.best, lucky.at_end, rates.best_in_words(lucky)) == (0.01, False, given)
+    assert (lucky.best, lucky.at_grid_edge, rates.best_in_words(lucky)) == (0.01, False, given)
     rising = measured(lambda rate: 0.45 + 0.03 * log10(100 * rate), chance=0.5)
-    assert (max(rising.scores), rising.best, rising.at_end) == (1.0, 0.01, False)
+    assert (max(rising.scores), rising.best, rising.at_grid_edge) == (1.0, 0.01, False)
     learned = replace(rising, chance=0.48)
     assert (learned.best, rates.best_in_words(learned)) == (1.0, "1 (the last one tried)")
     unlearned = measured(lambda rate: 2.29 + 0.1 * abs(rate - 0.1), metric="best_loss", chance=2.303)
@@ -101,13 +101,13 @@ def test_where_no_rate_is_better_than_blind_guessing_the_arm_keeps_its_own_and_s
 
 
 def test_an_experiment_knows_the_arms_whose_best_rate_is_the_last_one_tried() -> None:
-    inside, at_end = measured(lambda rate: 1.0 if rate == 0.032 else 0.5), measured(lambda rate: min(1.0, rate))
-    grids = [replace(inside, arm="short"), replace(at_end, arm="long")]
+    inside, at_grid_edge = measured(lambda rate: 1.0 if rate == 0.032 else 0.5), measured(lambda rate: min(1.0, rate))
+    grids = [replace(inside, arm="short"), replace(at_grid_edge, arm="long")]
     tuned = rates.at_best_rates(fake_issue(), grids)
-    assert (tuned.rates, tuned.rates_at_end) == ({"short": 0.032, "long": 1.0}, {"long"})
-    again = rates.at_best_rates(tuned, [replace(inside, arm="long"), replace(at_end, arm="short")])
-    assert again.rates_at_end == {"short"}
-    assert (again.untuned().rates, again.untuned().rates_at_end) == ({}, frozenset())
+    assert (tuned.rates, tuned.rates_at_grid_edge) == ({"short": 0.032, "long": 1.0}, {"long"})
+    again = rates.at_best_rates(tuned, [replace(inside, arm="long"), replace(at_grid_edge, arm="short")])
+    assert again.rates_at_grid_edge == {"short"}
+    assert (again.untuned().rates, again.untuned().rates_at_grid_edge) == ({}, frozenset())
 
 
 def test_a_grid_without_any_score_is_refused() -> None:
@@ -217,7 +217,7 @@ def test_the_shipped_grids_are_of_the_arms_as_they_are_and_each_of_those_is_trai
         assert grid.chance is not None
         assert not grid.missing()
         assert issue.config(arm, 3).learning_rate == grid.best
-    assert issue.rates_at_end == {grid.arm for grid in grids if grid.at_end}
+    assert issue.rates_at_grid_edge == {grid.arm for grid in grids if grid.at_grid_edge}
     for measured in sets_of_seeds() if issue.rates else ():
         stored = measured["issues"].get(slug, {}).get("rates", {})
         shown = {arm.name for arm in issue.arms_of()} & issue.rates.keys() & stored.keys()

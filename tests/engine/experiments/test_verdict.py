@@ -185,9 +185,9 @@ def test_a_best_rate_at_the_end_of_its_grid_says_nothing_about_the_best_rate() -
         Trial(arm.name, seed, {"accuracy": value}) for arm, value in ((HERE, 0.9), (THERE, 0.5)) for seed in SEEDS
     ]
 
-    def finding(*at_end: str) -> ClaimReport:
+    def finding(*arms: str) -> ClaimReport:
         experiment = Experiment(
-            slug="fake", title="Fake", base={"task": "k_back"}, arms=(HERE, THERE), claims=(claim,), rates_at_end=frozenset(at_end)
+            slug="fake", title="Fake", base={"task": "k_back"}, arms=(HERE, THERE), claims=(claim,), rates_at_grid_edge=frozenset(arms)
         )  # fmt: skip
         return report(experiment, trials, SEEDS).claims[0]
 

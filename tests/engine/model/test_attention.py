@@ -224,7 +224,7 @@ CPU = torch.device("cpu")
 ALL = torch.ones(LENGTH, LENGTH, dtype=torch.bool)
 # both ways give the same numbers and gradients with every encoding, as is tested above: each family is tested in one of them
 PAIRS = [("decoder", "materialised"), ("encoder", "fused"), ("encoder_decoder", "materialised")]
-SEEN = {"none": ALL.tril(), "missing": ALL, "transposed": ALL.triu(), "off_by_one": ALL.tril(1)}
+VISIBLE = {"none": ALL.tril(), "missing": ALL, "transposed": ALL.triu(), "off_by_one": ALL.tril(1)}
 
 
 def influence(model: Transformer) -> Tensor:
@@ -243,16 +243,16 @@ def influence(model: Transformer) -> Tensor:
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_a_causal_stack_leaks_nothing_and_an_encoder_sees_everything(name: str, family: str, impl: str) -> None:
     model = tiny_model(pos_encoding=name, family=family, attention_impl=impl)
-    assert torch.equal(influence(model), ALL if family == "encoder" else SEEN["none"])
+    assert torch.equal(influence(model), ALL if family == "encoder" else VISIBLE["none"])
 
 
-@pytest.mark.parametrize(("fault", "impl"), zip(SEEN, ("fused", "materialised") * 2, strict=True))
+@pytest.mark.parametrize(("fault", "impl"), zip(VISIBLE, ("fused", "materialised") * 2, strict=True))
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_each_fault_shows_exactly_what_it_says(name: str, fault: str, impl: str) -> None:
     model = tiny_model(pos_encoding=name, mask_fault=fault, attention_impl=impl, n_layers=1)
     # An encoding that reads earlier tokens brings them along with each token that may be seen.
     brought = ALL.tril() & ALL.triu(-model.encoding.reads_before)
-    visible = SEEN[fault].double() @ brought.double() > 0
+    visible = VISIBLE[fault].double() @ brought.double() > 0
     assert torch.equal(influence(model), visible | brought)
 
 
@@ -309,12 +309,12 @@ def test_softmax_over_queries_gives_padding_no_weight() -> None:
     assert (pattern[..., :6] > 0).all()
 
 
-@pytest.mark.parametrize("fault", SEEN)
+@pytest.mark.parametrize("fault", VISIBLE)
 def test_softmax_over_queries_shares_each_key_among_those_who_see_it(fault: str) -> None:
     model = tiny_model(softmax_axis="query", attention_impl="materialised", mask_fault=fault, n_layers=1)
     cache: ActivationCache = {}
     model(**given_to(model), cache=cache)
     pattern = cache["decoder.0.self.pattern"]
-    assert (pattern[..., ~SEEN[fault]] == 0).all()
+    assert (pattern[..., ~VISIBLE[fault]] == 0).all()
     torch.testing.assert_close(pattern.sum(-2), torch.ones(3, 4, LENGTH).double())
     assert not torch.allclose(pattern.sum(-1), torch.ones(3, 4, LENGTH).double())

@@ -286,7 +286,7 @@ def test_what_is_saved_of_a_run_is_deleted_also_where_its_folder_is_gone(runs: R
 
 def test_ended_runs_are_not_all_held_in_memory(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     made = [finish(runs.create(config(steps=100))) for _ in range(4)]
-    monkeypatch.setattr("engine.runs.store.HELD_BYTES", 2 * made[0].nbytes)
+    monkeypatch.setattr("engine.runs.store.MAX_BYTES_IN_MEMORY", 2 * made[0].nbytes)
     assert runs.get(made[-1].id) is made[-1]
     old = runs.get(made[0].id)
     assert old is not made[0]

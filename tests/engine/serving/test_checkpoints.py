@@ -30,7 +30,7 @@ from engine.serving.protocol import Control, RunUpdate, Start
 from engine.serving.runs import preemption
 from engine.serving.runs.checkpoints import WAITS, Checkpoints
 from engine.serving.runs.preemption import MOST_RETURNS, PAUSED_FOR, WAITS_FOR
-from engine.serving.runs.presence import LEFT_FOR, Presence
+from engine.serving.runs.presence import AWAY_SECONDS, Presence
 from engine.serving.runs.queue import RunQueue
 from engine.serving.runs.queued import REPEATS, QueuedRun
 from engine.training.train import train
@@ -205,7 +205,7 @@ def test_who_has_left_makes_room_and_finds_his_run_going_when_he_is_back(tmp_pat
     stand.update()
     stand.here.discard("me")
     stand.update()
-    stand.update(LEFT_FOR + 1)
+    stand.update(AWAY_SECONDS + 1)
     assert [stand.was_sent(queued.run) for queued in (mine, waits)] == [["start at None", "checkpoint"], []]
     stand.says(mine, "checkpointed")
     assert mine.run.checkpointed, "it does not wait: nobody waits for it"
@@ -257,7 +257,7 @@ def test_who_is_back_and_has_no_room_finds_the_run_waiting_once_he_has(tmp_path:
     mine, _, _ = stand.going(), stand.going(YOU), stand.submit(Visitor(""))
     stand.here.discard("me")
     stand.update()
-    stand.update(LEFT_FOR + 1)
+    stand.update(AWAY_SECONDS + 1)
     stand.says(mine, "checkpointed")
     other = stand.submit()
     stand.here.add("me")

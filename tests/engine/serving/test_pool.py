@@ -348,7 +348,7 @@ def test_a_large_run_has_a_process_of_its_own_that_ends_with_it(one: Pool) -> No
     pid = pid_of(one, large)
     assert pid != pid_of(one, neighbour)
     assert psutil.Process(pid).nice() > psutil.Process(pid_of(one, neighbour)).nice(), "it gives way to many"
-    assert [worker.role for worker in one.health().workers if large.id in worker.runs] == ["own"]
+    assert [worker.role for worker in one.health().workers if large.id in worker.runs] == ["dedicated"]
     wait_stopped(one, large)
     until(lambda: not psutil.pid_exists(pid))
     assert neighbour.live
@@ -365,10 +365,10 @@ def test_large_runs_wait_in_the_queue_until_there_is_memory_for_their_processes(
 
 def test_a_run_that_is_stopped_before_its_process_is_ready_leaves_none(one: Pool) -> None:
     run = one.submit(RunRequest(config(5, seed=LARGE)))
-    until(lambda: any(worker.role == "own" for worker in one.health().workers))
+    until(lambda: any(worker.role == "dedicated" for worker in one.health().workers))
     one.stop(run.id)
     assert wait_end(run).state == "stopped"
-    until(lambda: all(worker.role != "own" for worker in one.health().workers))
+    until(lambda: all(worker.role != "dedicated" for worker in one.health().workers))
 
 
 # Queue, refusals, alone

@@ -5,7 +5,7 @@ from typing import Any
 from engine.foundation.visitor import Visitor
 from engine.runs.store import Runs
 from engine.serving.protocol import Audience, Followers
-from engine.serving.runs.presence import LEFT_FOR, Presence
+from engine.serving.runs.presence import AWAY_SECONDS, Presence
 from tests.engine.serving.test_queue import queued
 
 
@@ -27,13 +27,13 @@ def test_a_worker_is_told_with_each_change_who_waits_for_its_runs(tmp_path: Path
 
     first = update(100.0)
     assert [followers.here for followers in first] == [True] * 3
-    assert update(100.0 + LEFT_FOR) == first, "a page that is loaded anew is closed for a moment"
+    assert update(100.0 + AWAY_SECONDS) == first, "a page that is loaded anew is closed for a moment"
     assert len(audiences) == 1
-    later = update(101.0 + LEFT_FOR)
+    later = update(101.0 + AWAY_SECONDS)
     assert [followers.here for followers in later] == [True, False, True]
     assert later[2].flows == later[0].flows == first[0].flows, "who has left counts no more"
     here.add("ben")
-    assert update(102.0 + LEFT_FOR) == first
+    assert update(102.0 + AWAY_SECONDS) == first
 
 
 def test_nothing_is_kept_of_visitors_without_a_run(tmp_path: Path) -> None:
@@ -51,4 +51,4 @@ def test_the_program_itself_never_leaves(tmp_path: Path) -> None:
     presence, run = Presence(lambda _: False), queued(Runs(tmp_path), "")
     presence.update([run], 100.0)
     presence.update([run], 900.0)
-    assert not presence.has_left(run)
+    assert not presence.is_disconnected(run)

@@ -56,13 +56,13 @@ def test_batches_drawn_together_are_those_drawn_one_by_one(task: str, family: st
 
 
 # two sequences need a second draw now and then; the others are not drawn together
-OWN_RANDOMNESS: tuple[dict[str, Any], ...] = (
+RANDOM: tuple[dict[str, Any], ...] = (
     {"batch_size": 2}, {"min_seq_len": 4}, {"label_noise": 0.3}, {"dataset_size": 50}, {"randomized_positions": 4},
     {"vocab_size": 2, "seq_len": 2},
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("settings", OWN_RANDOMNESS, ids=str)
+@pytest.mark.parametrize("settings", RANDOM, ids=str)
 def test_so_they_are_where_a_batch_needs_a_second_draw_or_random_numbers_of_another_kind(
     settings: dict[str, Any],
 ) -> None:

@@ -9,7 +9,7 @@ from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.prediction import predict
 from engine.estimate.recording import snapshot_steps
-from engine.runs.events import Event, Failed, Finished, Progress, Snapshot, Started, layers_kept, of_layer
+from engine.runs.events import Event, Failed, Finished, Progress, Snapshot, Started, of_layer, stored_layers
 from engine.runs.next_step import next_step
 from engine.runs.record_options import SNAPSHOT_NOW
 from engine.runs.summary import run_summary
@@ -153,16 +153,16 @@ def test_a_snapshot_keeps_what_each_layer_has_of_its_own(monkeypatch: pytest.Mon
     config = RunConfig(steps=3, n_layers=3, pos_encoding="cope")
     first, *_, last = (event.encoding for event in train(config) if isinstance(event, Snapshot))
     assert list(last) == ["matrix", "similarity", "matrix.1", "similarity.1", "matrix.2", "similarity.2"]
-    assert layers_kept(last) == 3
+    assert stored_layers(last) == 3
     for layer in range(3):
         assert not np.array_equal(first[of_layer("matrix", layer)], last[of_layer("matrix", layer)]), "each is trained"
     assert not np.array_equal(last["matrix"], last["matrix.1"])
-    assert layers_kept(first_look(config.replace(share_layers=True)).encoding) == 1
+    assert stored_layers(first_look(config.replace(share_layers=True)).encoding) == 1
     monkeypatch.setattr(snapshots, "LONGEST_MATRIX", 10)
     short = first_look(config).encoding
     assert short["similarity.2"].shape == (5, 5), "so many that three take no more than one of 10"
     monkeypatch.setattr(snapshots, "LARGEST_MATRICES", 2 * sum(short[name].size for name in ("matrix", "similarity")))
-    assert layers_kept(first_look(config).encoding) == 2
+    assert stored_layers(first_look(config).encoding) == 2
 
 
 def test_a_value_that_is_not_finite_is_named_with_a_remedy_that_works() -> None:

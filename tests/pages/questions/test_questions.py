@@ -306,7 +306,7 @@ def test_a_guess_stays_with_its_run_when_the_page_is_loaded_again(open_page: Ope
     assert "guess" in said(wrong)
 
 
-ABOVE, SAID = "grey: stored seeds 1000 to 1015", "in 16 of 16 stored seeds"
+ABOVE, SENTENCE = "grey: stored seeds 1000 to 1015", "in 16 of 16 stored seeds"
 
 
 def test_no_live_seed_is_a_stored_one_or_a_pilot(open_page: Open) -> None:
@@ -319,7 +319,7 @@ def test_the_answer_is_shown_at_a_press_and_what_is_trained_here_has_a_sentence_
 ) -> None:
     app = open_page("questions.py", issue=HEADS.slug)
     app.button_group(key=f"guess.{HEADS.slug}").set_value(-1).run()
-    for later in (SAID, HEADS.key_figure.because, HEADS.key_figure.remedy):
+    for later in (SENTENCE, HEADS.key_figure.because, HEADS.key_figure.remedy):
         assert later not in said(app) + sent(app), "not before the press"
     press(app, "Show the answer")
     assert not slow.submitted
@@ -327,7 +327,7 @@ def test_the_answer_is_shown_at_a_press_and_what_is_trained_here_has_a_sentence_
     after = [box.value for box in app.markdown]
     because, remedy = f"**Because** {HEADS.key_figure.because}", f"**Remedy:** {HEADS.key_figure.remedy}"
     assert after.index(because) < after.index(remedy)
-    assert SAID in sent(app)
+    assert SENTENCE in sent(app)
     assert ABOVE not in sent(app), "the stored seeds are the figure"
     assert not [claim.id for claim in HEADS.claims if claim.sentence in unlinked(app)]
     assert disabled(app, "Show the answer")
@@ -344,7 +344,7 @@ def test_the_answer_is_shown_at_a_press_and_what_is_trained_here_has_a_sentence_
     assert "Trained here: it stays about the same: 0.50 and 0.50, over 1 seed. It takes at least 5 more" in sent(
         app.run()
     )
-    assert SAID in sent(app)
+    assert SENTENCE in sent(app)
     assert "**Right.**" in said(app), "they are not pooled"
 
     open_tab(app, "Evidence", HEADS.slug)
@@ -357,18 +357,18 @@ def test_the_answer_is_shown_at_a_press_and_what_is_trained_here_has_a_sentence_
     press(app, "Stop")
     assert run_of(app, HEADS.slug).wait(600)
     press(app.run(), "Guess again")
-    assert not [words for words in (ABOVE, SAID, "Because") if words in said(app) + sent(app)]
+    assert not [words for words in (ABOVE, SENTENCE, "Because") if words in said(app) + sent(app)]
 
 
 def test_who_trains_first_sees_no_stored_seed_until_the_answer_is_asked_for(
     open_page: Open, slow: ScriptedPool
 ) -> None:
     app = press(open_page("questions.py", issue=MASK.slug), "Train it here, too")
-    assert not [words for words in (ABOVE, SAID, "Because") if words in said(app) + sent(app)]
+    assert not [words for words in (ABOVE, SENTENCE, "Because") if words in said(app) + sent(app)]
     assert app.button_group(key=f"guess.{MASK.slug}").proto.disabled
     press(app, "Show the answer")
     assert ABOVE in sent(app)
-    assert SAID in sent(app)
+    assert SENTENCE in sent(app)
     press(app, "Stop")
     assert run_of(app, MASK.slug).wait(600)
 
@@ -386,8 +386,8 @@ def test_where_the_run_is_refused_the_answer_is_there_all_the_same(open_page: Op
     assert not slow.submitted
     assert not app.session_state[RAN]
     assert "experiment" in app.error[0].value
-    assert SAID in sent(press(app, "Show the answer"))
-    assert SAID not in sent(press(app, "Guess again"))
+    assert SENTENCE in sent(press(app, "Show the answer"))
+    assert SENTENCE not in sent(press(app, "Guess again"))
 
 
 def test_a_presenter_goes_on_to_the_stored_answer_and_trains_nothing(open_page: Open, slow: ScriptedPool) -> None:
@@ -403,10 +403,10 @@ def test_a_presenter_goes_on_to_the_stored_answer_and_trains_nothing(open_page: 
     assert "Train it here, too" not in labels(projector)
     assert after in at("run")
     assert row not in sent(projector), "the two rows that the question compares"
-    assert SAID not in sent(projector), "the sentence waits for its phase"
+    assert SENTENCE not in sent(projector), "the sentence waits for its phase"
     assert "Train it here, too" in labels(projector)
     assert row in at("figure")
-    assert SAID in at("sentence")
+    assert SENTENCE in at("sentence")
     at("remedy")
     assert f"**Because** {MASK.key_figure.because}" in said(projector)
     assert "**Remedy:**" in said(projector)

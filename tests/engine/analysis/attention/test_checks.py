@@ -11,7 +11,7 @@ from engine.analysis.attention.steps import steps
 from engine.encodings import ENCODINGS
 from tests.engine.tiny import TODAY, tiny_config
 
-PLACE = Part("head", "self", 0, 0)
+HEAD = Part("head", "self", 0, 0)
 CAUGHT_BY = {
     "mask_missing": {"future"},
     "mask_transposed": {"future", "past"},
@@ -25,7 +25,7 @@ CAUGHT_BY = {
 
 def failed(faults: tuple[str, ...], **settings: Any) -> set[str]:
     request = ModelRequest(tiny_config(seq_len=4, **settings))
-    checks = switch_faults_on(request, SampleRequest(), PLACE, faults)["after"]["checks"]
+    checks = switch_faults_on(request, SampleRequest(), HEAD, faults)["after"]["checks"]
     return {row["name"] for row in checks if row["passed"] is False}
 
 
@@ -61,7 +61,7 @@ def test_faults_add_up_and_those_that_do_not_apply_say_why() -> None:
 
 def test_the_code_shown_is_what_ran_and_the_numbers_are_there() -> None:
     request = ModelRequest(tiny_config(seq_len=4))
-    result = switch_faults_on(request, SampleRequest(), PLACE, ("mask_missing",))
+    result = switch_faults_on(request, SampleRequest(), HEAD, ("mask_missing",))
     assert result["before"]["influence"].shape == (7, 7)
     assert np.tril(result["before"]["influence"], -1).max() == 0.0
     assert np.tril(result["after"]["influence"], -1).max() > 0.01

@@ -14,7 +14,7 @@ from engine.tasks.base.data import IGNORE
 from engine.training.evaluation import forward
 
 HEAD, NEXT = Part("head", "self", 1, 0), Part("head", "self", 1, 2)
-TAKEN = "Taken away: head 1 of layer 2."
+ABLATED = "Taken away: head 1 of layer 2."
 SHORT = {"n_layers": 2, "n_heads": 4, "seq_len": 6}
 
 
@@ -84,12 +84,12 @@ def lost(right: int, without: int, by_next: int, both: int, sequences: int = 100
 def test_the_verdict_is_short_and_the_numbers_behind_it_are_apart(others: Fallen, words: str, details: str) -> None:
     here = "Counted in 100 other sequences; here 5 of 6."
     behind = f"{here} Without head 3 of layer 2 alone {details}" if details else here
-    assert sentence(lost(6, 5, 0, 5, 1), others) == (f"{TAKEN} {words}", behind)
+    assert sentence(lost(6, 5, 0, 5, 1), others) == (f"{ABLATED} {words}", behind)
 
 
 def test_the_verdict_without_another_head_or_without_right_answers() -> None:
     alone = sentence(lost(6, 5, 0, 5, 1), lost(2000, 900, 0, 900), None)
-    assert alone == (f"{TAKEN} 900 of 2,000 answers lost (45 %).", "Counted in 100 other sequences; here 5 of 6.")
+    assert alone == (f"{ABLATED} 900 of 2,000 answers lost (45 %).", "Counted in 100 other sequences; here 5 of 6.")
     assert sentence(lost(0, 0, 0, 0, 1), lost(0, 0, 0, 0)) == ("The model has no right answer that could be lost.", "")
     below = verdict(Part("head", "cross", 0, 1), NEXT, lost(6, 5, 0, 5, 1), lost(2000, 900, 300, 1400))
     assert Words("Head 3 of layer 2", "head.1.2") in below["words"], "named with its layer where that is another one"

@@ -189,27 +189,27 @@ def test_held_out_windows_are_of_other_plays(task: str) -> None:
     assert joined(max(runs, key=len), unit) in held_out
 
 
-OWN = "Wörter, and more words.\n" * 60
+USER_TEXT = "Wörter, and more words.\n" * 60
 
 
 def test_a_text_comes_back_by_its_name() -> None:
-    name = user_texts.keep(OWN.encode())
-    assert user_texts.read(name) == OWN
-    assert user_texts.keep(OWN.replace("\n", "\r\n").encode("utf-8-sig")) == name
+    name = user_texts.keep(USER_TEXT.encode())
+    assert user_texts.read(name) == USER_TEXT
+    assert user_texts.keep(USER_TEXT.replace("\n", "\r\n").encode("utf-8-sig")) == name
     assert parse({"task": "shakespeare_chars", "text": name}).value("text") == name
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r", "\v", "\f", "\x85", "\u2028", "\u2029"])
 def test_every_systems_line_end_is_one(end: str) -> None:
-    assert user_texts.read(user_texts.keep(OWN.replace("\n", end).encode())) == OWN
-    assert user_texts.read(user_texts.keep(f"{end}{end}{OWN}".encode())) == f"\n\n{OWN}"
+    assert user_texts.read(user_texts.keep(USER_TEXT.replace("\n", end).encode())) == USER_TEXT
+    assert user_texts.read(user_texts.keep(f"{end}{end}{USER_TEXT}".encode())) == f"\n\n{USER_TEXT}"
 
 
 def test_one_letter_in_two_forms_is_one_token_in_text_and_prompt() -> None:
-    apart = unicodedata.normalize("NFD", OWN)
-    assert apart != OWN
+    apart = unicodedata.normalize("NFD", USER_TEXT)
+    assert apart != USER_TEXT
     name = user_texts.keep(apart.encode())
-    assert user_texts.read(name) == OWN
+    assert user_texts.read(name) == USER_TEXT
     read = read_text(encoded(name, 1, "words", 50), f"{apart.split()[0]}\rand")
     assert (read.text, read.unknown) == ("Wörter,\nand", [",\n"])
 
@@ -246,23 +246,23 @@ def test_unknown_names_missing_files_and_a_text_that_changed_are_said(own_data_f
     with pytest.raises(ValueError, match="cannot be read"):
         user_texts.keep_file(own_data_folder / "none.txt")
 
-    name = user_texts.keep(OWN.encode())
+    name = user_texts.keep(USER_TEXT.encode())
     (own_data_folder / "texts" / f"{name}.txt").write_text("something else")
     with pytest.raises(ValueError, match="has changed"):
         user_texts.read(name)
 
 
 def test_a_visitor_keeps_so_many_texts_and_all_so_many(own_data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bens = user_texts.keep(OWN.encode(), Visitor("ben"), most=2)
-    annas = [user_texts.keep(f"{number} {OWN}".encode(), Visitor("anna"), most=2) for number in range(4)]
+    bens = user_texts.keep(USER_TEXT.encode(), Visitor("ben"), most=2)
+    annas = [user_texts.keep(f"{number} {USER_TEXT}".encode(), Visitor("anna"), most=2) for number in range(4)]
     assert len(list((own_data_folder / "texts").glob("*.txt"))) == 3
     for name in (bens, *annas[2:]):
-        assert OWN in user_texts.read(name)
+        assert USER_TEXT in user_texts.read(name)
     with pytest.raises(ValueError, match="no text of that name"):
         user_texts.read(annas[0])
 
     monkeypatch.setattr(user_texts, "MAX_TEXTS", 2)
-    last = user_texts.keep(f"last {OWN}".encode())
+    last = user_texts.keep(f"last {USER_TEXT}".encode())
     assert len(list((own_data_folder / "texts").glob("*.txt"))) == 2
     assert user_texts.read(last).startswith("last ")
 
@@ -270,7 +270,7 @@ def test_a_visitor_keeps_so_many_texts_and_all_so_many(own_data_folder: Path, mo
 @pytest.mark.parametrize("same", [False, True])
 def test_thirty_give_a_text_at_once_and_each_may_train_on_it(same: bool, own_data_folder: Path) -> None:
     def give(number: int) -> str:
-        text = OWN if same else f"{number} {OWN}"
+        text = USER_TEXT if same else f"{number} {USER_TEXT}"
         name = user_texts.keep(text.encode(), Visitor(f"visitor {number}", "10.0.0.1"), most=3)
         assert user_texts.read(name) == text
         return name
