@@ -24,7 +24,7 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # the first files of a run of all tests, so that none of them is left for the end, when the other processes are idle
-LONGEST = ("test_checks", "browser", "engine/serving", "engine/cli", "pages/web", "tools")
+SLOWEST = ("test_checks", "browser", "engine/serving", "engine/cli", "pages/web", "tools")
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
@@ -57,7 +57,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = {item for item in items if any(map(item.get_closest_marker, unnamed))}
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
-    items.sort(key=lambda item: not item.nodeid.removeprefix("tests/").startswith(LONGEST))
+    items.sort(key=lambda item: not item.nodeid.removeprefix("tests/").startswith(SLOWEST))
 
 
 @pytest.fixture(scope="session", autouse=True)

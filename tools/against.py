@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from engine.foundation.provenance import SHORT, commit
+from engine.foundation.provenance import COMMIT_DIGITS, commit
 from tools.server import ROOT
 
 
@@ -30,7 +30,7 @@ def checkout(other: str) -> Iterator[Path]:
 def name_of(root: Path) -> str:
     """The first digits of a folder's commit; with ``-dirty`` if a Python file has been changed since."""
     head, _, dirty = commit(root).partition("-")
-    return "-".join(filter(None, (head[:SHORT], dirty))) or "unknown"
+    return "-".join(filter(None, (head[:COMMIT_DIGITS], dirty))) or "unknown"
 
 
 def _git(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -41,7 +41,7 @@ PACKED = """
 {packed}
 """
 Path("shakespeare.zip").write_bytes(base64.b64decode(PACKED))'''
-LONGEST_CELL = 3600  # seconds
+MAX_CELL_SECONDS = 3600  # seconds
 DIGITS = 5  # significant, of the numbers in stored figures
 
 
@@ -67,7 +67,7 @@ def run(read: NotebookNode) -> NotebookNode:
     """Run its cells in a temporary folder. Raises CellExecutionError if one fails."""
     with TemporaryDirectory() as folder:
         resources = {"metadata": {"path": folder}}
-        NotebookClient(read, timeout=LONGEST_CELL, record_timing=False, resources=resources).execute()
+        NotebookClient(read, timeout=MAX_CELL_SECONDS, record_timing=False, resources=resources).execute()
     for output in (output for cell in read.cells for output in cell.get("outputs", ())):
         if FIGURE in output.get("data", {}):
             output.data = {FIGURE: _plain(output.data[FIGURE])}

@@ -25,7 +25,7 @@ from engine.foundation.visitor import Visitor
 
 OF_CLASS = "class."  # the beginning of the slug of a class's experiment; the slug of its issue follows
 FIRST_SEED = 2**20  # no stored set and no reader's setting has a seed above it
-MOST_SEEDS = 20  # for each student in a class
+MAX_SEEDS_OF_STUDENT = 20  # for each student in a class
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,8 @@ def press_seed(code: str, student: Visitor, at: int, round: int) -> None:
     seed = class_seed(code, student, at, round)
     if seed.pressed:
         return
-    if sum(1 for _ in seed.file.parent.glob(f"{student.id}.*.seed")) >= MOST_SEEDS:
-        raise NoRoom(f"This phone has trained {MOST_SEEDS} seeds, as many as are counted.")
+    if sum(1 for _ in seed.file.parent.glob(f"{student.id}.*.seed")) >= MAX_SEEDS_OF_STUDENT:
+        raise NoRoom(f"This phone has trained {MAX_SEEDS_OF_STUDENT} seeds, as many as are counted.")
     with suppress(FileExistsError):  # pressed in another tab, just now
         seed.file.touch(exist_ok=False)
 

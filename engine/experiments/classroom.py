@@ -36,7 +36,7 @@ FORM = re.compile(r"[0-9a-f]{8}")
 MAX_CLASSES, MAX_CLASSES_OF_VISITOR = 200, 10  # the newest are stored: of everybody, and of one visitor who presents
 IN_USE_SECONDS = 300.0  # seconds for which a class counts as in use after its projector or a phone last showed it
 # the students in a class, and those in one network: a visitor who throws cookies away is not a class
-MOST_STUDENTS, MOST_OF_ADDRESS = 500, 60
+MAX_STUDENTS, MAX_STUDENTS_OF_NETWORK = 500, 60
 # seconds between two marks that a student's phone shows the class, and seconds without one after which the phone has left
 HERE_EVERY, HERE_FOR = 15.0, 60.0
 # the purpose of a phone now: nothing yet; its guess; to look at the projector; to train a seed; to show the answer; to offer the
@@ -204,7 +204,7 @@ def student_file(code: str, student: Visitor) -> Path:
         return entered
     files = list(folder.glob("*.json"))
     near = [file for file in files if address and file.name.endswith(f".{address}.json")]
-    for theirs, most, whose in ((near, MOST_OF_ADDRESS, " at your network address"), (files, MOST_STUDENTS, "")):
+    for theirs, most, whose in ((near, MAX_STUDENTS_OF_NETWORK, " at your network address"), (files, MAX_STUDENTS, "")):
         if len(theirs) >= most:
             absent = _longest_absent(theirs)
             if absent is None:

@@ -27,7 +27,7 @@ SMALLEST_EFFECT = 0.05  # In accuracy
 RIVALS = tuple(name for name in ENCODINGS if name != DESIGN)
 # the default rivals, one for positions and one for offsets: on two cores a first finding against both takes about a minute
 USUAL = ("learned", "rope")
-MOST_RIVALS = 5
+MAX_RIVALS = 5
 MATCHED = "Same model, same data, same steps; only the encoding differs."
 
 
@@ -87,7 +87,7 @@ class Comparison:
         Raises ConfigError if parts do not go together, ValueError for a wrong choice of rivals, tasks or seeds.
         """
         tasks, rivals = self.tasks, self.against
-        _check("against", rivals, RIVALS, MOST_RIVALS)
+        _check("against", rivals, RIVALS, MAX_RIVALS)
         _check("tasks", tasks, tuple(TASKS), len(TASKS))
         design_config(self.parts)
         overall = Claim(

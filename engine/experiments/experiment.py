@@ -18,7 +18,7 @@ from engine.settings.fields import Setting
 from engine.tasks.text import TextSettings
 
 Role = Literal["fault", "control", "remedy", "comparison"]
-MOST_SEEDS = 16
+MAX_SEEDS = 16
 LARGEST_SEED = 2**31 - 1
 # the seeds on which learning rates are chosen (engine.experiments.rates); no finding uses them
 PILOT_SEEDS = range(900, 904)
@@ -105,9 +105,9 @@ class Claim:
 
 def seed_range(seeds: int, first_seed: int) -> range:
     """The seeds of an experiment. Raises ValueError with one sentence."""
-    if not 1 <= seeds <= MOST_SEEDS:
-        raise ValueError(f"seeds is {seeds}; allowed is a whole number from 1 to {MOST_SEEDS}.")
-    highest = LARGEST_SEED - MOST_SEEDS
+    if not 1 <= seeds <= MAX_SEEDS:
+        raise ValueError(f"seeds is {seeds}; allowed is a whole number from 1 to {MAX_SEEDS}.")
+    highest = LARGEST_SEED - MAX_SEEDS
     if not 0 <= first_seed <= highest:
         raise ValueError(f"first_seed is {first_seed}; allowed is a whole number from 0 to {highest}.")
     return range(first_seed, first_seed + seeds)

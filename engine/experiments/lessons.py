@@ -28,9 +28,15 @@ from engine.tasks import TASKS
 
 LAB, TEXT, TITLE = "lab", "text", "title"
 BETWEEN_STEPS, BETWEEN_PARTS = "~~", "~"
-MOST_STEPS, MOST_MINUTES = 30, 90
-LONGEST_TITLE, LONGEST_TEXT = 80, 600  # the most letters of the title of a lesson or a slide, and of a slide's text
-LONGEST_QUESTION, LONGEST_ANSWER = 160, 60  # the most letters of a teacher's question, and of each of its answers
+MAX_STEPS, MAX_MINUTES = 30, 90
+MAX_TITLE_LETTERS, MAX_SLIDE_LETTERS = (
+    80,
+    600,
+)  # the most letters of the title of a lesson or a slide, and of a slide's text
+MAX_QUESTION_LETTERS, MAX_ANSWER_LETTERS = (
+    160,
+    60,
+)  # the most letters of a teacher's question, and of each of its answers
 # the mark before a teacher's question at the end of a step, and its parts: the mark, the words, three answers, and what decides
 ASK, PARTS_OF_QUESTION = "ask", 6
 LEARNS = ("No", "In part", "Yes")  # the answers to "Will this model learn it?"
@@ -238,17 +244,17 @@ def from_code(code: str) -> Lesson:
     first, *others = code.split(BETWEEN_STEPS)
     name, _, title = first.partition(BETWEEN_PARTS)
     parts = others if name == TITLE else [first, *others]
-    if not code or not 1 <= len(parts) <= MOST_STEPS:
-        raise ConfigError([not_one_of("lesson", code, LESSONS, f", or 1 to {MOST_STEPS} steps")])
+    if not code or not 1 <= len(parts) <= MAX_STEPS:
+        raise ConfigError([not_one_of("lesson", code, LESSONS, f", or 1 to {MAX_STEPS} steps")])
     steps = tuple(map(_step_from_code, parts))
-    return Lesson(teachers_words(title, LONGEST_TITLE) if name == TITLE else "", steps)
+    return Lesson(teachers_words(title, MAX_TITLE_LETTERS) if name == TITLE else "", steps)
 
 
 def teachers_question(step: LessonStep, words: str, answers: Sequence[str], by: str) -> Question:
     """A teacher's question of a step. ``by`` decides: the name of a reading of the lab's run, or on a slide the right answer.
     Raises ConfigError with one sentence."""
-    words = teachers_words(words, LONGEST_QUESTION)
-    first, second, third = (teachers_words(answer, LONGEST_ANSWER) for answer in answers)
+    words = teachers_words(words, MAX_QUESTION_LETTERS)
+    first, second, third = (teachers_words(answer, MAX_ANSWER_LETTERS) for answer in answers)
     if not words or len({first, second, third} - {""}) < 3:
         raise _problem(words, "a question with three different answers")
     allowed: Mapping[str, Reading | Direction] = {to_text(answer): answer for answer in ANSWERS}
@@ -274,15 +280,17 @@ def _step_to_code(step: LessonStep) -> str:
 
 def _step_from_code(code: str) -> LessonStep:
     named, _, minutes = code.rpartition(".")
-    if not (minutes.isascii() and minutes.isdigit() and 1 <= int(minutes) <= MOST_MINUTES):
-        raise _problem(code, f"a step, a full stop and 1 to {MOST_MINUTES} minutes, such as missing-mask.7")
+    if not (minutes.isascii() and minutes.isdigit() and 1 <= int(minutes) <= MAX_MINUTES):
+        raise _problem(code, f"a step, a full stop and 1 to {MAX_MINUTES} minutes, such as missing-mask.7")
     first, *rest = named.split(BETWEEN_PARTS)
     parts = rest[-PARTS_OF_QUESTION:]
     if first in (LAB, TEXT) and len(parts) == PARTS_OF_QUESTION and parts[0] == ASK:
         plain = _step_from_code(f"{BETWEEN_PARTS.join([first, *rest[:-PARTS_OF_QUESTION]])}.{minutes}")
         return replace(plain, teachers_question=teachers_question(plain, parts[1], parts[2:5], parts[5]))
-    if first == TEXT and len(rest) in (1, 2) and (title := teachers_words(rest[0], LONGEST_TITLE)):
-        return LessonStep(int(minutes), slide=Slide(title, *(teachers_words(text, LONGEST_TEXT) for text in rest[1:])))
+    if first == TEXT and len(rest) in (1, 2) and (title := teachers_words(rest[0], MAX_TITLE_LETTERS)):
+        return LessonStep(
+            int(minutes), slide=Slide(title, *(teachers_words(text, MAX_SLIDE_LETTERS) for text in rest[1:]))
+        )
     if first == LAB and len(rest) % 2 == 0:
         config, problems = from_query(dict(zip(rest[::2], rest[1::2], strict=True)))
         if problems:

@@ -17,11 +17,11 @@ from engine.foundation.errors import Refused
 from engine.foundation.visitor import Visitor
 
 DATA_VARIABLE = "ATTENTION_LAB_DATA"
-REMEDY = f"set {DATA_VARIABLE} to a folder that can be written"
-FULL = (errno.ENOSPC, errno.EDQUOT)  # the disk has no room now
+SET_DATA_FOLDER = f"set {DATA_VARIABLE} to a folder that can be written"
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)  # the disk has no room now
 # seconds without a change after which a half-written file counts as abandoned: its writer was killed
-ABANDONED = 3600.0
-STILL = 60.0  # seconds that must also pass by this process's own clock: the system's may have been set forward
+ABANDONED_SECONDS = 3600.0
+STILL_SECONDS = 60.0  # seconds that must also pass by this process's own clock: the system's may have been set forward
 HALF_WRITTEN = ".part"
 # The folder beside files that visitors gave: an empty file "<visitor>.<address>@<name>" for each visitor and file. The network
 # address is a digest, empty if it is not known.
@@ -39,7 +39,7 @@ def data_folder() -> Path:
     try:
         return user_data_path("attention-lab", appauthor=False)
     except RuntimeError:  # a user without a home, as in some containers
-        raise NoDataFolder(f"There is no home folder for data; {REMEDY}.") from None
+        raise NoDataFolder(f"There is no home folder for data; {SET_DATA_FOLDER}.") from None
 
 
 def data_folder_problem() -> str:
@@ -53,8 +53,8 @@ def data_folder_problem() -> str:
         TemporaryFile(dir=folder).close()
     except OSError as error:
         # a full disk may have room again, another folder would not help
-        if error.errno not in FULL:
-            return f"The data folder {folder} cannot be written ({error.strerror}); {REMEDY}."
+        if error.errno not in DISK_FULL:
+            return f"The data folder {folder} cannot be written ({error.strerror}); {SET_DATA_FOLDER}."
     return ""
 
 
@@ -184,13 +184,13 @@ def delete_abandoned(paths: Iterable[Path]) -> None:
 
 
 def is_abandoned(path: Path, changed: int | None = None) -> bool:
-    """True if nothing has changed for :data:`ABANDONED` seconds in a half-written file or folder, and for :data:`STILL`
+    """True if nothing has changed for :data:`ABANDONED_SECONDS` seconds in a half-written file or folder, and for :data:`STILL_SECONDS`
     seconds by this process's own clock. ``changed``: the time of its last change, if it was read already."""
     changed = _changed(path) if changed is None else changed
-    if time.time_ns() - changed <= ABANDONED * 1e9:
+    if time.time_ns() - changed <= ABANDONED_SECONDS * 1e9:
         return False
     first = _read_first(path, changed)
-    return time.monotonic() - first >= STILL
+    return time.monotonic() - first >= STILL_SECONDS
 
 
 @lru_cache(4096)

@@ -15,7 +15,7 @@ from engine.foundation.once import once
 
 PROJECT = "attention-lab"
 COMMIT_VARIABLE = "ATTENTION_LAB_COMMIT"  # names the commit where there is no checkout, as in an image
-SHORT = 8  # digits of a commit in names of files and in sentences
+COMMIT_DIGITS = 8  # digits of a commit in names of files and in sentences
 
 
 class Provenance(TypedDict, total=False):
@@ -60,7 +60,7 @@ def stamped(name: str) -> str:
 
 def short_commit() -> str:
     """The first digits of the commit; empty if it is not known."""
-    return commit().partition("-")[0][:SHORT]
+    return commit().partition("-")[0][:COMMIT_DIGITS]
 
 
 def today() -> str:

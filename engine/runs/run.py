@@ -17,7 +17,7 @@ from engine.runs.log import EventLog
 RunState = Literal["queued", "running", "paused", "finished", "failed", "stopped", "lost"]
 BARE_BYTES = 16 * 1024  # the memory of a run without its events: its config, its first and last event, its locks
 LIVE: tuple[RunState, ...] = ("queued", "running", "paused")
-WRITE_AGAIN = 10.0  # seconds until events that the disk did not take are tried again
+RETRY_SECONDS = 10.0  # seconds until events that the disk did not take are tried again
 CUT_OFF = "The app ended while this run was going; what it had written is here."
 NOT_BEGUN = "The app ended before this run had begun."
 
@@ -142,7 +142,7 @@ class Run:
             if not self.unsaved:
                 log_unsaved("Run %s cannot be saved", self.id, error)
             self.unsaved = f"This run cannot be saved: {error.strerror or error}."
-            self._write_again_at = time.monotonic() + WRITE_AGAIN
+            self._write_again_at = time.monotonic() + RETRY_SECONDS
             return events
         self._written, self.unsaved = len(self.events) + len(events), ""
         return stored[len(missing) :]

@@ -42,11 +42,11 @@ ROOM = 256 * MIB  # the least memory for runs beside which a further worker is s
 # and torch 2.11 for CUDA 13.
 CONTEXT_BYTES = 518 * MIB
 # Of a GPU's memory, for the contexts of question processes. Few of them use it at once.
-MOST_FOR_CONTEXTS = 0.25
+MAX_CONTEXTS_SHARE = 0.25
 # the host's memory that CUDA's libraries take in a worker after it is ready, when kernels are loaded at their first use: rounded
 # up generously, since it only keeps a worker from being ended for memory that its runs do not take
 LATER_LIBRARIES = 512 * MIB
-MOST_QUESTIONS = 8  # on a host with enough memory
+MAX_QUESTIONS = 8  # on a host with enough memory
 
 
 def cores(cgroup: Path = CGROUP, process_groups: Path = PROCESS_GROUPS) -> int:
@@ -75,13 +75,13 @@ def worker_count() -> int:
 def question_count() -> int:
     """The number of questions that are computed at once, within a quarter of the memory."""
     # so many that nobody waits for the long ones of a few others; each process has half of a worker's memory, or less
-    return max(2, min(MOST_QUESTIONS, memory() // 4 // (WORKER_BYTES // 2)))
+    return max(2, min(MAX_QUESTIONS, memory() // 4 // (WORKER_BYTES // 2)))
 
 
 def room_on_accelerator(free: int, questions: int) -> int:
     """Bytes that runs may take of a GPU of which ``free`` are left beside its worker's context."""
     # the rest is for the contexts of question processes
-    return free - int(min(questions * CONTEXT_BYTES, MOST_FOR_CONTEXTS * free))
+    return free - int(min(questions * CONTEXT_BYTES, MAX_CONTEXTS_SHARE * free))
 
 
 def has_system_limit(role: str, facts: DeviceFacts) -> bool:

@@ -12,16 +12,16 @@ from engine.settings.names import did_you_mean
 
 M = TypeVar("M", bound=Parameters)
 
-LONGEST_SHOWN = 80  # characters of a given text that a sentence repeats
+MAX_SHOWN_CHARACTERS = 80  # characters of a given text that a sentence repeats
 VISIBLE = {"\n": "↵", "\t": "⇥"}
 
 
 def shown(given: str) -> str:
     """A given text for a sentence: on one line, shortened, with a visible sign for each invisible character."""
-    line = "".join(sign if sign.isprintable() else VISIBLE.get(sign, "�") for sign in given[: LONGEST_SHOWN + 1])
+    line = "".join(sign if sign.isprintable() else VISIBLE.get(sign, "�") for sign in given[: MAX_SHOWN_CHARACTERS + 1])
     if not line.strip():
         return "empty"
-    return line if len(line) <= LONGEST_SHOWN else f"{line[: LONGEST_SHOWN - 1]}…"
+    return line if len(line) <= MAX_SHOWN_CHARACTERS else f"{line[: MAX_SHOWN_CHARACTERS - 1]}…"
 
 
 def quoted(given: str) -> str:

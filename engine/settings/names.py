@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 
-MIN_LIKENESS = 0.7  # of a known name that is proposed, from 0 to 1 (``difflib.SequenceMatcher.ratio``)
+MIN_SIMILARITY = 0.7  # of a known name that is proposed, from 0 to 1 (``difflib.SequenceMatcher.ratio``)
 MAX_COMPARED_CHARACTERS = 60
 
 
@@ -22,7 +22,7 @@ def meant(given: str, known: Collection[str], renamed: Mapping[str, str] | None 
 def did_you_mean(given: str, known: Collection[str]) -> str:
     """A question that names the nearest known name; empty if none is near."""
     by_plain = {_plain(name): name for name in known}
-    near = get_close_matches(_plain(given[:MAX_COMPARED_CHARACTERS]), by_plain, n=1, cutoff=MIN_LIKENESS)
+    near = get_close_matches(_plain(given[:MAX_COMPARED_CHARACTERS]), by_plain, n=1, cutoff=MIN_SIMILARITY)
     return f"Did you mean {by_plain[near[0]]}?" if near else ""
 
 

@@ -35,7 +35,7 @@ from engine.training.steps import (
 
 AHEAD_SECONDS = 0.01  # seconds of steps that are handed to a device before their numbers are read
 DRAWN_AT_ONCE = 64  # batches that are drawn together: most of the work of drawing one is launching small operations
-MOST_PROGRAMS = 64  # shapes of batches for which a step is recorded
+MAX_PROGRAMS = 64  # shapes of batches for which a step is recorded
 
 
 Shape = tuple[tuple[str, tuple[int, ...]], ...]  # names and shapes of a batch's tensors
@@ -150,7 +150,7 @@ class CapturedSteps:
 
     def _program(self, batch: Batch) -> Program:
         device, parameters = self._state.device, self._parameters
-        recorder = self._recorder if len(self._programs) < MOST_PROGRAMS else None
+        recorder = self._recorder if len(self._programs) < MAX_PROGRAMS else None
         queue = {
             name: torch.zeros(AHEAD, *value.shape, dtype=value.dtype, device=device)
             for name, value in batch.tensors.items()

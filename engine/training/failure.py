@@ -21,7 +21,7 @@ from engine.training.evaluation import forward, loss_of
 
 Found = tuple[int | None, str]  # the layer, from 0, or None outside the layers; and the name of the tensor
 Train = Callable[..., Iterable[Event]]
-LONGEST_TRIAL = 60  # the highest failing step up to which remedies are tried; each trial trains again up to that step
+MAX_TRIAL_STEPS = 60  # the highest failing step up to which remedies are tried; each trial trains again up to that step
 REPEATED = RecordOptions(remedy=False, snapshots=False)
 
 
@@ -106,7 +106,7 @@ def find_remedy(config: RunConfig, step: int, train: Train) -> Generator[Measuri
             changed = config.replace(**option)
         except ConfigError:
             continue
-        if step > LONGEST_TRIAL:
+        if step > MAX_TRIAL_STEPS:
             return Remedy(name, f"Try {name} (not verified: {step} steps are too many to repeat here).")
         if (yield from _stays_finite(train(changed, record=REPEATED), step)):
             return Remedy(name, f"With {name} the same {step} steps stay finite.")

@@ -27,7 +27,7 @@ PROMPT, WRITTEN = 6, 32  # held-out tokens that a language model reads, and toke
 LARGEST_LOGITS = 1_000_000  # logits of the residual stream that are computed at once, if one layer has no more
 TEMPERATURE = 0.8
 # positions of the encoding that are shown; fewer with several layers, so that the total stays the same
-LONGEST_MATRIX = 256
+MAX_MATRIX_LENGTH = 256
 
 
 class SnapshotCache(ActivationCache):
@@ -98,7 +98,7 @@ def snapshot_from(config: RunConfig, model: nn.Module, probe: Batch, step: int, 
 def encoding_matrices(model: nn.Module, length: int) -> dict[str, np.ndarray]:
     """The encoding's matrices by name, those of each layer if it has its own (:func:`engine.runs.events.of_layer`)."""
     encodings: list[PositionalEncoding] = list(model.stack.encodings)  # type: ignore[union-attr,arg-type]
-    shown = min(length, int(LONGEST_MATRIX / len(encodings) ** 0.5))
+    shown = min(length, int(MAX_MATRIX_LENGTH / len(encodings) ** 0.5))
     by_layer: dict[str, np.ndarray] = {}
     room = LARGEST_MATRICES
     for layer, encoding in enumerate(encodings):

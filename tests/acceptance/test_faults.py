@@ -64,20 +64,20 @@ def kill(pid: int) -> None:
 
 
 # by the point at which a worker kills itself: the last step that may have been seen by then
-MOST = {
+MAX_STEP = {
     "before it begins": 0, "before the first step": 0, "in a step": MIDDLE, "in a validation": MIDDLE - 1,
     "writing the result": 60, "saving the weights": 60,
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("point", MOST)
+@pytest.mark.parametrize("point", MAX_STEP)
 def test_killed_by_itself_again_and_again_the_run_waits_for_its_owner_with_what_was_seen_of_it(
     pool: Pool, point: str
 ) -> None:
     run = pool.submit(RunRequest(config(60, 0.005, seed_of(point))))
     until(lambda: run.checkpointed and not run.files.read_saved_request()["going"])
     assert run.setback == f"{KILLED} {WAITS}"
-    assert run.step <= MOST[point]
+    assert run.step <= MAX_STEP[point]
     same_on_disk(pool, run)
     trains_again(pool)
 

@@ -14,7 +14,7 @@ from tests.browser.conftest import PROJECTOR, console_watched
 from tests.serving import running
 
 pytestmark = pytest.mark.acceptance
-LONGEST = 600_000  # for one experiment on a busy machine
+TIMEOUT = 600_000  # for one experiment on a busy machine
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_a_lesson_is_played_and_fits_a_projector(chromium: Any, address: str, na
                 if phase == "guess":
                     page.get_by_role("radio", name=question.answers[1], exact=True).wait_for()
                 if phase == "run" and not figure:  # a question shows its stored answer
-                    page.locator(".badge").get_by_text("Finished").wait_for(timeout=LONGEST)
+                    page.locator(".badge").get_by_text("Finished").wait_for(timeout=TIMEOUT)
                 if phase in ("run", "figure", "picture"):
                     assert not "".join(sentence.all_inner_texts()).strip(), "the sentence waits for its phase"
                 if phase == "sentence":

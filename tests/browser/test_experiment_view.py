@@ -11,7 +11,7 @@ from engine.experiments.issues.issue import GROUPS, Issue
 from tests.browser.conftest import PHONE, PROJECTOR, Open, button, eventually, expect, go, in_view
 
 BAR = 60  # pixels of the bar that stays at the top of the window
-MOST_WORDS = 60
+MAX_WORDS = 60
 FIGURE = 'article[data-id="key.figure"]'
 
 
@@ -52,7 +52,7 @@ def sentence_of(issue: Issue) -> str:
     return found.finding.sentence + found.finding.because if found else ""
 
 
-LONGEST = {
+LARGEST = {
     "title": lambda issue: len(issue.title),
     "question": lambda issue: len(issue.key_figure.question),
     "sample": lambda issue: len(issue.key_figure.sample),
@@ -66,7 +66,7 @@ LONGEST = {
 
 @pytest.mark.thorough
 def test_the_questions_with_the_longest_of_each_part_fit_one_screen_before_and_after(open_page: Open) -> None:
-    chosen = {max(ISSUES, key=lambda slug: length(ISSUES[slug])) for length in LONGEST.values()}
+    chosen = {max(ISSUES, key=lambda slug: length(ISSUES[slug])) for length in LARGEST.values()}
     page = open_page("questions", "What goes wrong?", PROJECTOR)
     for slug in sorted(chosen):
         issue = ISSUES[slug]
@@ -81,7 +81,7 @@ def test_the_questions_with_the_longest_of_each_part_fit_one_screen_before_and_a
             in_view(button(page, "Show the answer"))
             assert box(page, f"{FIGURE} .plot")[0] <= viewport["height"] - 100, slug
         read = page.locator(".st-key-experiment-view h1, .st-key-experiment-view-question").all_inner_texts()
-        assert len(" ".join(read).split("Show the answer")[0].split()) <= MOST_WORDS, read
+        assert len(" ".join(read).split("Show the answer")[0].split()) <= MAX_WORDS, read
         button(page, "Show the answer").click()
         if shown_report(issue):
             page.locator(f"{FIGURE} .words").get_by_text("16 stored seeds").wait_for()

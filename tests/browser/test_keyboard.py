@@ -20,7 +20,7 @@ from tests.browser.conftest import (
 # a window of 1280 by 720 as the page sees it when the browser enlarges everything to 150 and to 200 %
 ZOOM = ({"width": 853, "height": 480}, {"width": 640, "height": 360})
 ISSUE = "questions?issue=missing-mask&seeds=2&first_seed=10040"
-MOST_KEYS = 60
+MAX_KEYS = 60
 FOCUSED = """() => {
   let node = document.activeElement
   while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement
@@ -55,12 +55,12 @@ document.addEventListener = function (kind, act, ...how) {
 
 def tab_to(page: Any, name: str, kind: str, key: str = "Tab") -> None:
     """Press Tab until the element with this name and role has the focus."""
-    for _ in range(MOST_KEYS):
+    for _ in range(MAX_KEYS):
         page.keyboard.press(key)
         at = page.evaluate(FOCUSED)
         if at["kind"] == kind and at["name"] == name:
             return
-    pytest.fail(f"{MOST_KEYS} times Tab did not lead to {kind} {name}.")
+    pytest.fail(f"{MAX_KEYS} times Tab did not lead to {kind} {name}.")
 
 
 def focus_is_visible(page: Any) -> None:

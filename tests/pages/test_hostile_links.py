@@ -7,7 +7,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from engine.settings.errors import LONGEST_SHOWN, ConfigError, Problem, quoted
+from engine.settings.errors import MAX_SHOWN_CHARACTERS, ConfigError, Problem, quoted
 from pages.parts.app.in_markdown import as_code, in_markdown
 from tests.pages.looking import Open, said
 from tests.tables import tables_beside
@@ -66,7 +66,7 @@ def assert_harmless(markdown: str) -> None:
     for token in tokens(markdown):
         assert token.type in ("paragraph_open", "paragraph_close", "inline", "text", "code_inline"), (token, markdown)
         if token.type == "code_inline":
-            assert len(token.content) <= LONGEST_SHOWN
+            assert len(token.content) <= MAX_SHOWN_CHARACTERS
             assert token.content.isprintable()
         elif token.type == "text":
             assert not [sign for sign in ("://", "www.", "$", ":red", ":smile") if sign in token.content], markdown
@@ -85,11 +85,11 @@ def test_what_was_given_cannot_leave_its_code_and_is_one_short_line_in_a_termina
         assert "code_inline" in [token.type for token in tokens(shown)]
     line = str(Problem("steps", given, "a number"))
     assert line.isprintable()
-    assert len(line) <= LONGEST_SHOWN + len("steps is ; allowed is a number.")
+    assert len(line) <= MAX_SHOWN_CHARACTERS + len("steps is ; allowed is a number.")
 
 
 def test_what_can_be_shown_is_shown_as_it_is() -> None:
-    for given in ("99", "a_b*c*", "../../etc/passwd", "`x`", "a``b", "x" * LONGEST_SHOWN):
+    for given in ("99", "a_b*c*", "../../etc/passwd", "`x`", "a``b", "x" * MAX_SHOWN_CHARACTERS):
         assert [token.content for token in tokens(as_code(given)) if token.type == "code_inline"] == [given]
 
 

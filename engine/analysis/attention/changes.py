@@ -27,7 +27,7 @@ from engine.config.run_config import RunConfig
 from engine.model.attention import PREPARE, Pattern
 from engine.model.transformer import Transformer
 
-MOST_HEADS = 96  # heads that are switched off one after the other while a reader waits
+MAX_HEADS = 96  # heads that are switched off one after the other while a reader waits
 SCORES = ("scaled_dot", "dot", "cosine", "additive")
 
 
@@ -50,7 +50,7 @@ def each_head_off(request: ModelRequest) -> EachHeadOff:
     config, model = request.config, model_of(request)
     heads = heads_in(config, len(model.stack.blocks))
     rows = []
-    for part in heads[:MOST_HEADS]:
+    for part in heads[:MAX_HEADS]:
         without = ablated(model, in_all_layers(config, [part]))
         rows.append({"part": part, **held_out_metrics(config, without)})
     return {"whole": held_out_metrics(config, model), "rows": rows, "left_out": len(heads) - len(rows)}

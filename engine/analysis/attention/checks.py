@@ -22,13 +22,13 @@ from engine.training.snapshot import array
 
 # the largest change that counts as rounding: a batch computes a sequence in another order than the sequence alone
 ROUNDING = 1e-3
-MOST_CHANGED = 96  # tokens that are changed one at a time
+MAX_CHANGED_TOKENS = 96  # tokens that are changed one at a time
 
 
 def influence(model: Transformer, batch: Batch) -> Tensor:
     """The change of the logits at each position when one token changes, [changed, output]; for a batch of one sequence."""
     length = batch.inputs.size(1)
-    changed = torch.linspace(0, length - 1, min(length, MOST_CHANGED)).long()
+    changed = torch.linspace(0, length - 1, min(length, MAX_CHANGED_TOKENS)).long()
     twins = batch.inputs.repeat(len(changed), 1)  # one row for each changed token
     row = torch.arange(len(changed))
     twins[row, changed] = (twins[row, changed] + 1) % tokens_of(model)

@@ -12,8 +12,8 @@ from engine.foundation.job import Job
 from engine.runs.events import Event, Snapshot
 
 # FLOPs of a training step above which no untrained model is shown: the answer must come while a control moves
-MOST_FLOPS = 2e10
-MOST_BYTES = 256 * 2**20  # of the predicted peak, for the same reason
+MAX_FLOPS = 2e10
+MAX_BYTES = 256 * 2**20  # of the predicted peak, for the same reason
 
 
 class SequenceRead(TypedDict):
@@ -84,7 +84,7 @@ class EachHeadOff(TypedDict):
     whole: dict[str, float]  # with all heads
     rows: list[dict[str, Any]]
     left_out: int
-    """The number of heads beyond :data:`MOST_HEADS`, which were not switched off."""
+    """The number of heads beyond :data:`MAX_HEADS`, which were not switched off."""
 
 
 class SwitchEachHeadOff(Job[EachHeadOff], function=".changes:each_head_off", noun="Switching each head off in turn"):

@@ -6,7 +6,7 @@ from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 
 MAX_WRITTEN_TOKENS = 400
-LONGEST_PROMPT = 10_000  # characters; a model reads the last tokens that fit into its length
+MAX_PROMPT_CHARACTERS = 10_000  # characters; a model reads the last tokens that fit into its length
 
 
 class TextFacts(TypedDict):

@@ -17,7 +17,7 @@ from engine.serving.processes.machines import Cluster, Machine
 POLL_SECONDS = 1.0
 RECONNECT_SECONDS = 5.0  # until a scheduler that could not be reached is tried again
 FREE_SHARE = 0.75  # the share of a worker's memory that its runs may take together
-LONGEST_CLOSE = 10.0  # seconds that DaskCluster.close() may take
+MAX_CLOSE_SECONDS = 10.0  # seconds that DaskCluster.close() may take
 
 
 def checked_address(address: str) -> str:
@@ -62,7 +62,7 @@ class DaskCluster(Cluster):
     def close(self) -> None:
         self._closing.set()
         if self._thread.ident:
-            self._thread.join(LONGEST_CLOSE)
+            self._thread.join(MAX_CLOSE_SECONDS)
 
     def worker(self, number: int) -> tuple[str, int, DeviceFacts]:
         """The address of the worker for the slot of that number, its process's number, and its device; the slots with the first

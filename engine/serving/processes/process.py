@@ -33,7 +33,7 @@ class Slot:
         return f"{named[self.role]} on {self.machine}" if self.machine else named[self.role]
 
 
-SAME_RUN_AGAIN = " The same settings and seed give the same run again."
+REPEATABLE = " The same settings and seed give the same run again."
 
 
 @dataclass(frozen=True)
@@ -165,6 +165,4 @@ class WorkerProcess:
             return queued.stopped_early
         if queued.stopped_at is not None:
             return Ended(run.step, "stopped", "It was told to stop and did not, so its worker was ended.")
-        return Ended(
-            run.step, "lost", self.why_it_ended(run.id) + ("" if self.is_blamed_on(queued) else SAME_RUN_AGAIN)
-        )
+        return Ended(run.step, "lost", self.why_it_ended(run.id) + ("" if self.is_blamed_on(queued) else REPEATABLE))

@@ -20,7 +20,7 @@ MEMORY_EVERY = 1.0
 ASLEEP = 5.0  # by so much must a round of checks be late to conclude that the computer was suspended, not the workers
 # for all workers together to end by themselves when the pool is closed, and then for those that were killed
 LAST_WORDS = 2.0
-START_AGAIN_AFTER = 2.0
+RESTART_SECONDS = 2.0
 STARTS_WITHIN = 120.0  # until a worker that is not ready is killed
 PING_EVERY = 5.0  # of silence after which an idle worker is asked whether it is still there
 # Without a question, after which a question process is ended. A moving control asks again and again: a process that is there
@@ -188,7 +188,7 @@ class Supervisor:
 
     def _note_failed_start(self) -> None:
         self._failed_starts += 1
-        self._start_after = time.monotonic() + START_AGAIN_AFTER
+        self._start_after = time.monotonic() + RESTART_SECONDS
 
 
 def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: float) -> None:

@@ -11,7 +11,7 @@ from engine.serving.runs.queued import QueuedRun
 # seconds after which a paused run leaves its worker; the second while others wait for a slot
 PAUSED_FOR, PAUSED_WHILE_OTHERS_WAIT = 30.0, 2.0
 WAITS_FOR = 60.0  # seconds after which a run leaves the queue whose owner has no page open
-MOST_RETURNS = 3  # returns to the queue of a run that may have ended its worker, without having been saved meanwhile
+MAX_RETURNS = 3  # returns to the queue of a run that may have ended its worker, without having been saved meanwhile
 
 
 class Leaving(NamedTuple):
@@ -61,6 +61,6 @@ def fate(queued: QueuedRun, *, blamed: bool, suspect: bool, closing: bool) -> Li
     ``closing``: no other worker comes."""
     if queued.stopped_at is not None or blamed:
         return "over"
-    if not closing and (queued.returned < MOST_RETURNS or not suspect):
+    if not closing and (queued.returned < MAX_RETURNS or not suspect):
         return "queue"
     return "checkpoint" if queued.request.is_saved else "over"

@@ -13,7 +13,7 @@ from engine.tasks.text import user_texts
 from engine.tasks.text.encoded import Encoded, encoded, unknown_shares
 from engine.tasks.text.tokens import Unit
 
-MOST_UNKNOWN = 0.01  # the largest share of unknown held-out tokens in an experiment
+MAX_UNKNOWN_SHARE = 0.01  # the largest share of unknown held-out tokens in an experiment
 # advice if no vocabulary is large enough
 INSTEAD: dict[Unit, str] = {
     "words": "Characters have fewer different tokens (task shakespeare_chars).",
@@ -66,15 +66,15 @@ class TextSettings(TaskSettings):
     def refuse_unknown(self) -> None:
         """Raises ConfigError if more of the held-out tokens are unknown than an experiment on a text may have."""
         # the unknown token is easy to guess, and a loss over many of them says little about the language
-        if self.unknown_share() <= MOST_UNKNOWN:
+        if self.unknown_share() <= MAX_UNKNOWN_SHARE:
             return
         most = next(row.maximum for row in settings_in(type(self)) if row.name == "vocab_size") or math.inf
-        enough = 1 + int(np.argmax(self._unknown_shares() <= MOST_UNKNOWN))  # 1 where there is none
+        enough = 1 + int(np.argmax(self._unknown_shares() <= MAX_UNKNOWN_SHARE))  # 1 where there is none
         if 1 < enough <= most:
             allowed, hint = f"at least {enough} in an experiment on this text", ""
         else:
             allowed, hint = f"no number of {self.unit} in an experiment on this text", INSTEAD[self.unit]
-        share, limit = fine_percent(self.unknown_share()), percent(MOST_UNKNOWN)
+        share, limit = fine_percent(self.unknown_share()), percent(MAX_UNKNOWN_SHARE)
         sentence = f"{share} of its held-out tokens would be unknown, and at most {limit} may be"
         raise ConfigError([Problem("vocab_size", str(self.vocab_size), f"{allowed}, since {sentence}", hint)])
 

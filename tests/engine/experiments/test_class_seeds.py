@@ -25,7 +25,7 @@ from engine.experiments.classroom import (
     show_projector,
 )
 from engine.experiments.evidence.shipped import sets_of_seeds
-from engine.experiments.experiment import LARGEST_SEED, MOST_SEEDS, PILOT_SEEDS
+from engine.experiments.experiment import LARGEST_SEED, MAX_SEEDS, PILOT_SEEDS
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.report import report
@@ -75,9 +75,9 @@ def test_each_phone_has_a_seed_of_its_own_in_each_round_and_each_class_which_no_
     ]
     assert len(set(seeds)) == 16
     stored = {*PILOT_SEEDS, *(seed for measured in sets_of_seeds() for seed in measured["seeds"])}
-    assert min(seeds) > 10_000 + MOST_SEEDS, "no reader's setting reaches them"
+    assert min(seeds) > 10_000 + MAX_SEEDS, "no reader's setting reaches them"
     assert max(stored) < min(seeds)
-    assert max(seeds) <= LARGEST_SEED - MOST_SEEDS
+    assert max(seeds) <= LARGEST_SEED - MAX_SEEDS
     assert class_seed(code, ANN, 0, 1) == class_seed(code, ANN, 0, 1)
 
 
@@ -139,7 +139,7 @@ def test_who_is_not_in_the_class_trains_nothing_and_a_phone_only_so_many(
         press_seed(code, Visitor("eve"), 0, 1)
     with pytest.raises(NoRoom, match="has ended"):
         press_seed("0123abcd", ANN, 0, 1)
-    monkeypatch.setattr(module, "MOST_SEEDS", 2)
+    monkeypatch.setattr(module, "MAX_SEEDS_OF_STUDENT", 2)
     for round in (1, 2):
         show_projector(code, TEACHER, replace(ASKS, round=round))
         press_seed(code, ANN, 0, round)

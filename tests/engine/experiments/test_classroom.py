@@ -158,8 +158,8 @@ def test_a_student_s_many_guesses_take_the_room_of_one(code: str, own_data_folde
 def test_the_students_of_an_address_and_of_a_class_are_limited_and_those_in_it_stay(
     code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(classroom, "MOST_STUDENTS", 70)
-    for number in range(classroom.MOST_OF_ADDRESS):
+    monkeypatch.setattr(classroom, "MAX_STUDENTS", 70)
+    for number in range(classroom.MAX_STUDENTS_OF_NETWORK):
         enter(code, Visitor(f"cookie {number}", "10.0.0.1"))
     with pytest.raises(NoRoom, match=r"60 students at your network address already, as many as are counted\."):
         enter(code, Visitor("one more cookie", "10.0.0.1"))
@@ -288,7 +288,7 @@ def test_a_class_stays_while_its_wall_goes_on_after_the_clock_was_set_back(
 def test_a_full_class_takes_the_next_student_in_place_of_one_whose_phone_has_left(
     code: str, own_data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(classroom, "MOST_STUDENTS", 62)
+    monkeypatch.setattr(classroom, "MAX_STUDENTS", 62)
     made_up = [Visitor(f"cookie {number}", f"2001:db8:0:{number % 8}::/64") for number in range(60)]
     for one in made_up:
         keep_guess(code, one, 0, -1)

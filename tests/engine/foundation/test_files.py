@@ -12,7 +12,7 @@ import pytest
 
 from engine.foundation import files
 from engine.foundation.files import (
-    ABANDONED,
+    ABANDONED_SECONDS,
     DATA_VARIABLE,
     NoDataFolder,
     adding,
@@ -101,12 +101,12 @@ def test_the_newest_are_kept_and_only_abandoned_half_written_files_are_deleted(
     assert names(tmp_path) == {"1.txt", "4.txt", "5.txt", "other.json"}
     keep_newest(tmp_path / "nowhere", "*.txt", 3)
 
-    for name, age in (("of-a-former-version.part", ABANDONED + 60), ("being-written.json.1234.part", 1)):
+    for name, age in (("of-a-former-version.part", ABANDONED_SECONDS + 60), ("being-written.json.1234.part", 1)):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (time.time() - age,) * 2)
     keep_newest(tmp_path, "*.json", 3)
     assert len(list(tmp_path.glob("*.part"))) == 2, "it has not been looked at twice"
-    monkeypatch.setattr(files, "STILL", 0.0)
+    monkeypatch.setattr(files, "STILL_SECONDS", 0.0)
     keep_newest(tmp_path, "*.json", 3)
     assert [file.name for file in tmp_path.glob("*.part")] == ["being-written.json.1234.part"]
     keep_newest(tmp_path, "*", 4)
@@ -171,8 +171,8 @@ def test_the_mark_of_a_file_that_is_gone_goes_too_and_takes_no_place(
     (tmp_path / "b.txt").unlink()
     give(tmp_path / "c.txt", "c", me, 2, 100)
     assert names(tmp_path) == {"a.txt", "c.txt"}
-    monkeypatch.setattr(files, "STILL", 0.0)
-    monkeypatch.setattr(files, "ABANDONED", 0.0)
+    monkeypatch.setattr(files, "STILL_SECONDS", 0.0)
+    monkeypatch.setattr(files, "ABANDONED_SECONDS", 0.0)
     give(tmp_path / "d.txt", "d", me, 3, 100)
     assert names(tmp_path / "owners") == {"me.@a.txt", "me.@c.txt", "me.@d.txt"}
 

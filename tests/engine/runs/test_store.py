@@ -18,7 +18,7 @@ from engine.foundation.provenance import provenance
 from engine.runs import folder as run_folder
 from engine.runs.events import ARRAYS, Ended, Event, Failed, Progress, Sample, Snapshot, to_json
 from engine.runs.retention import Retention
-from engine.runs.run import WRITE_AGAIN, Run
+from engine.runs.run import RETRY_SECONDS, Run
 from engine.runs.saved_request import delete_saved
 from engine.runs.store import Runs
 from tests.engine.fake_training import config, train
@@ -240,7 +240,7 @@ def test_recent_runs_newest_first_and_by_session(runs: Runs) -> None:
 def test_the_oldest_go_the_live_stay_and_so_do_folders_in_which_a_run_may_yet_be_written(
     runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "STILL", 0.0)  # seconds between two looks
+    monkeypatch.setattr(files, "STILL_SECONDS", 0.0)  # seconds between two looks
     live = runs.create(config())
     ended = [finish(runs.create(config(steps=1))) for _ in range(5)]
     refused, beginning = runs.folder / "refused", runs.folder / "beginning"
@@ -267,7 +267,7 @@ def test_half_written_files_of_a_run_go_once_they_are_abandoned(runs: Runs, monk
     allowed = Retention(runs=10, bytes=2**30)
     runs.prune(allowed)
     assert all(file.exists() for file in abandoned), "the clock alone does not tell: it may have been set"
-    monkeypatch.setattr(files, "STILL", 0.0)
+    monkeypatch.setattr(files, "STILL_SECONDS", 0.0)
     runs.prune(allowed)
     assert set(run.folder.rglob("*.part")) == {written}
 
@@ -306,7 +306,7 @@ def test_what_a_full_disk_did_not_take_is_written_when_it_can(runs: Runs, monkey
     monkeypatch.setattr(run_folder, "append_whole", whole)
     run.append(middle[:1])
     assert run.unsaved, "it is not tried again at once"
-    monkeypatch.setattr("time.monotonic", lambda: now + 2 * WRITE_AGAIN)
+    monkeypatch.setattr("time.monotonic", lambda: now + 2 * RETRY_SECONDS)
     run.append(middle[1:2])
     assert not run.unsaved
     assert [to_json(event) for event in read_anew(runs, run).events][:-1] == [to_json(event) for event in run.events]

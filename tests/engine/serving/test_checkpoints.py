@@ -29,7 +29,7 @@ from engine.serving.processes.process import KillReason, Slot, WorkerProcess
 from engine.serving.protocol import Control, RunUpdate, Start
 from engine.serving.runs import preemption
 from engine.serving.runs.checkpoints import WAITS, Checkpoints
-from engine.serving.runs.preemption import MOST_RETURNS, PAUSED_FOR, WAITS_FOR
+from engine.serving.runs.preemption import MAX_RETURNS, PAUSED_FOR, WAITS_FOR
 from engine.serving.runs.presence import AWAY_SECONDS, Presence
 from engine.serving.runs.queue import RunQueue
 from engine.serving.runs.queued import REPEATS, QueuedRun
@@ -271,7 +271,7 @@ def test_who_is_back_and_has_no_room_finds_the_run_waiting_once_he_has(tmp_path:
 def test_a_run_whose_worker_has_ended_goes_to_another_one_until_it_may_be_what_ends_them(tmp_path: Path) -> None:
     stand = Stand(tmp_path, workers=1, runs_per_worker=2)
     run, beside = stand.going(), stand.going(YOU)
-    for then in [REPEATS] * MOST_RETURNS + [WAITS]:
+    for then in [REPEATS] * MAX_RETURNS + [WAITS]:
         stand.workers[0].begin_task(run.run.id)
         stand.dies(run)
         assert run.run.setback == f"Its worker process ended unexpectedly (signal 9). {then}"

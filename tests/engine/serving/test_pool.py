@@ -512,7 +512,7 @@ def test_a_run_whose_folder_is_written_while_the_pool_closes_is_lost(tmp_path: P
 def test_an_ending_that_is_slow_to_write_holds_up_nobody(
     tmp_path: Path, end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preemption, "MOST_RETURNS", 0)
+    monkeypatch.setattr(preemption, "MAX_RETURNS", 0)
     runs = SlowDisk(tmp_path, "ending")
     pool = resting(runs)
     with ThreadPoolExecutor() as threads:

@@ -5,7 +5,7 @@ import pytest
 
 from engine.runs.store import Runs
 from engine.serving.protocol import Control
-from engine.serving.runs.preemption import MOST_RETURNS, fate, plan
+from engine.serving.runs.preemption import MAX_RETURNS, fate, plan
 from engine.serving.runs.queued import QueuedRun
 from tests.engine.serving.test_queue import queued
 
@@ -117,7 +117,7 @@ def test_who_has_left_waits_for_a_minute(tmp_path: Path) -> None:
 )
 def test_what_becomes_of_a_run_whose_worker_has_ended(words: str, becomes: str, tmp_path: Path) -> None:
     run = queued(Runs(tmp_path), "anna?" if "trial" in words else "anna")
-    run.returned = MOST_RETURNS if "returned" in words else MOST_RETURNS - 1
+    run.returned = MAX_RETURNS if "returned" in words else MAX_RETURNS - 1
     if "stopped" in words:
         run.stop()
     found = fate(run, blamed="blamed" in words, suspect="suspect" in words, closing="closing" in words)

@@ -158,7 +158,7 @@ def test_a_snapshot_keeps_what_each_layer_has_of_its_own(monkeypatch: pytest.Mon
         assert not np.array_equal(first[of_layer("matrix", layer)], last[of_layer("matrix", layer)]), "each is trained"
     assert not np.array_equal(last["matrix"], last["matrix.1"])
     assert stored_layers(first_look(config.replace(share_layers=True)).encoding) == 1
-    monkeypatch.setattr(snapshots, "LONGEST_MATRIX", 10)
+    monkeypatch.setattr(snapshots, "MAX_MATRIX_LENGTH", 10)
     short = first_look(config).encoding
     assert short["similarity.2"].shape == (5, 5), "so many that three take no more than one of 10"
     monkeypatch.setattr(snapshots, "LARGEST_MATRICES", 2 * sum(short[name].size for name in ("matrix", "similarity")))

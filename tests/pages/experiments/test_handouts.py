@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig
 from engine.estimate.matching import n_parameters
-from engine.experiments.classroom import MOST_STUDENTS
+from engine.experiments.classroom import MAX_STUDENTS
 from engine.experiments.evidence.shipped import shipped_claims, shipped_result
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS, TUTORIAL, Lesson, LessonStep, Slide, from_code, lab_step
@@ -127,7 +127,7 @@ def test_every_student_of_a_full_class_keeps_its_hand_in_whatever_comes_from_els
         monkeypatch.setattr("pages.parts.experiments.handouts.visitor", partial(Visitor, name, address))
         write_down("one", NOTE)
 
-    students = [f"student {number}" for number in range(MOST_STUDENTS)]
+    students = [f"student {number}" for number in range(MAX_STUDENTS)]
     for name in students:
         write(name, "10.0.0.1")
     for number in range(2 * MOST_VISITORS):

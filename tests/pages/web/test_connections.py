@@ -20,7 +20,7 @@ from tests.engine.serving.test_pool import until
 from tests.serving import running
 from tools.load.session import visitor
 
-MOST = 8
+MAX_SILENT = 8
 
 
 @dataclass(eq=False)
@@ -60,7 +60,7 @@ class Scene:
 
     def __init__(self) -> None:
         self.now, self.here = 0.0, set[object]()
-        self.waiting = Waiting(self.here, MOST, lambda: self.now)
+        self.waiting = Waiting(self.here, MAX_SILENT, lambda: self.now)
 
     def add(self, host: str = "203.0.113.5") -> Connection:
         made = Connection(host, transport=None)
@@ -120,15 +120,15 @@ def test_of_too_many_that_are_silent_those_go_whose_address_has_most_and_the_ear
     scene = Scene()
     honest = scene.add("198.51.100.7")
     silent = []
-    for _ in range(2 * MOST):
+    for _ in range(2 * MAX_SILENT):
         silent.append(scene.add())
         silent[-1].ask()
-    attack = [scene.add("203.0.113.9") for _ in range(10 * MOST)]
+    attack = [scene.add("203.0.113.9") for _ in range(10 * MAX_SILENT)]
     assert not honest.transport.closed
     assert not any(one.transport.closed for one in silent)
     open_ = [number for number, one in enumerate(attack) if not one.transport.closed]
-    assert open_ == list(range(open_[0], 10 * MOST)), "the latest stay"
-    assert len(open_) <= 2 * MOST
+    assert open_ == list(range(open_[0], 10 * MAX_SILENT)), "the latest stay"
+    assert len(open_) <= 2 * MAX_SILENT
 
 
 # Against a real server

@@ -28,8 +28,8 @@ from engine.settings.architectures import ARCHITECTURES
 from engine.training.train import train
 
 EVERY = pytest.mark.parametrize("issue", ISSUES.values(), ids=list(ISSUES))
-MOST_WORDS = 60
-MOST_RIGHT = 0.6
+MAX_WORDS = 60
+MAX_RIGHT_SHARE = 0.6
 # measurement by its number
 MEASURED = {
     "decorrelated_accuracy": "decorrelated", "unchanged_by_content": "shuffle_meters", "unchanged_by_positions": "shuffle_meters",
@@ -128,7 +128,7 @@ def test_an_issue_is_complete_and_what_is_read_first_is_short(issue: Issue) -> N
             numbers = [trial.numbers for trial in measured.trials if trial.arm == row.arm]
             assert any(row.metric in found for found in numbers), f"{row.label}: no {row.metric}"
     words = " ".join([issue.title, figure.sample, figure.question, *figure.answers, "Your guess"]).split()
-    assert len(words) <= MOST_WORDS
+    assert len(words) <= MAX_WORDS
     assert len(set(figure.answers)) == len(ANSWERS)
     assert figure.question.endswith("?")
     assert figure.claim in {claim.id for claim in issue.claims_of(issue.arms_of())}
@@ -144,7 +144,7 @@ def test_no_constant_answer_wins() -> None:
     results = (shipped_result(issue, issue.key_figure) for issue in measured)
     right = Counter(result.finding.answer for result in results if result)
     assert sum(right.values()) >= len(measured) > 0
-    assert max(right.values()) <= MOST_RIGHT * sum(right.values()), right
+    assert max(right.values()) <= MAX_RIGHT_SHARE * sum(right.values()), right
 
 
 def test_a_key_comes_before_or_after_a_query_in_every_text() -> None:

@@ -140,7 +140,7 @@ def test_a_text_of_which_too_much_is_unknown_is_refused_before_anything_is_train
 def test_a_trial_that_is_lost_with_its_worker_is_trained_again_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preemption, "MOST_RETURNS", 0)  # else it goes on at another worker
+    monkeypatch.setattr(preemption, "MAX_RETURNS", 0)  # else it goes on at another worker
     slow = fake_issue(seeds=2, base={"steps": 9, "learning_rate": 0.2})
     with pool_of(tmp_path) as pool:
         run = ExperimentRun(slow, pool).start()
