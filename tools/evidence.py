@@ -91,7 +91,6 @@ def markdown(folder: Path = FOLDER) -> str:
 
 
 def _command(seeds: Sequence[int]) -> str:
-    """The command that measured a set of seeds."""
     if is_fresh(seeds):
         return "python -m tools.fresh run"
     return f"python -m tools.evidence --all --seeds {len(seeds)} --first-seed {seeds[0]}"

@@ -33,8 +33,6 @@ MATCHED = "Same model, same data, same steps; only the encoding differs."
 
 @dataclass(frozen=True)
 class ComparisonTask:
-    """A task of the comparison, and the property that it tests."""
-
     slug: str
     label: str
     asks: str

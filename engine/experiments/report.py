@@ -1,5 +1,3 @@
-"""The report of an experiment, for a page and for JSON: its trials, and the finding about each claim."""
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

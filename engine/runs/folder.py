@@ -175,7 +175,6 @@ class RunFolder:
         return zlib.compress(json.dumps(to_json(snapshot)).encode(), 1)
 
     def unpack(self, packed: bytes) -> Snapshot:
-        """Undo :meth:`pack`."""
         return self._stored(cast(Snapshot, from_json(json.loads(zlib.decompress(packed)))))
 
     def arrays_of(self, step: int, group: str, held: Mapping[str, np.ndarray] | None = None) -> StoredArrays:

@@ -301,7 +301,6 @@ class LiveRun:
             self._next()
 
     def _take_snapshot(self) -> None:
-        """Take a snapshot of the current model."""
         # only after a step, since nothing else changes the model
         if isinstance(self.steps.last, Progress) and self.request.record.snapshots:
             began = self._clock()

@@ -1,5 +1,3 @@
-"""The turns of one worker's runs, and their length."""
-
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

@@ -1,5 +1,3 @@
-"""Known names for those that a reader typed."""
-
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 

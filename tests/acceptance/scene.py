@@ -83,7 +83,6 @@ async def until(holds: Callable[[], object]) -> None:
 
 
 async def shown(tab: Session) -> Board:
-    """The board of the run that a link names, once a first message has come."""
     await until(lambda: tab.board is not None and tab.board.heard)
     return tab.board
 

@@ -92,7 +92,6 @@ def answers(address: str) -> bool:
 
 
 def cookie_of(address: str) -> set[str]:
-    """The properties of the cookie that a new browser gets."""
     with response(f"{address}lab") as answer:
         given = answer.headers.get_all("Set-Cookie") or []
     (mine,) = (one for one in given if one.startswith(f"{COOKIE}="))

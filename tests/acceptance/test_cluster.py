@@ -63,7 +63,6 @@ def test_every_encoding_gives_the_same_run_bit_for_bit(tmp_path: Path) -> None:
 
 
 def numbers_of(run: ExperimentRun) -> dict[tuple[str, int], dict[str, float | None]]:
-    """The numbers of all trials without their times."""
     return {
         (trial.arm, trial.seed): {name: value for name, value in trial.numbers.items() if "second" not in name}
         for trial in run.trials

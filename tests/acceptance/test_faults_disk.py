@@ -32,7 +32,6 @@ NO_RESULT = (
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 8 MiB as the data folder."""
     data = tmp_path / "data"
     data.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", data], capture_output=True)

@@ -96,7 +96,6 @@ def test_the_questions_with_the_longest_of_each_part_fit_one_screen_before_and_a
 
 
 def resized(page: Any, viewport: dict[str, int]) -> None:
-    """Give the window this size and wait until the figure has been drawn for it."""
     page.set_viewport_size(viewport)
     page.wait_for_function(
         """() => [...document.querySelectorAll('*')].some((node) => {

@@ -21,7 +21,6 @@ names = (f"run{number}" for number in count())
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server under a configured base path."""
     under = {"STREAMLIT_SERVER_BASE_URL_PATH": "courses/lab", **KEEPS_UP}
     with running("tests/browser/site/app.py", tmp_path_factory.mktemp("site"), **under) as (_, address):
         yield address
@@ -74,7 +73,6 @@ def until_step(page: Any, least: int) -> None:
 
 
 def mark(page: Any) -> None:
-    """Make the node of the loss known again."""
     plot(page, "loss").evaluate("node => { node.marked = true }")
 
 

@@ -73,7 +73,6 @@ def texts(page: Any, row: str) -> list[str]:
 
 
 def lines(page: Any, name: str) -> str:
-    """The path of the lines of that name."""
     return "".join(
         stack(page)
         .locator(f".{name}, .{name} path")
@@ -82,13 +81,11 @@ def lines(page: Any, name: str) -> str:
 
 
 def judged(page: Any) -> list[bool]:
-    """True for each right answer."""
     cells = stack(page).locator("[data-writes].right, [data-writes].wrong")
     return cells.evaluate_all("(all) => all.map((one) => one.classList.contains('right'))")
 
 
 def line_above(page: Any) -> str:
-    """The line above the picture."""
     return stack(page).locator(".attends:not([hidden])").inner_text()
 
 

@@ -37,7 +37,6 @@ def processor() -> str:
 
 
 def machine() -> dict[str, str]:
-    """Facts that have to be the same for the same bits."""
     return {
         "torch": str(torch.__version__),
         "cpu": cpu_name(),
@@ -79,7 +78,6 @@ def run_of(flat: dict[str, Any]) -> dict[str, Any]:
 
 
 def evidence() -> list[dict[str, Any]]:
-    """The trials of one issue, without times."""
     issue = ISSUES[ISSUE]
     trials = []
     for arm in issue.arms_of(False):

@@ -95,7 +95,6 @@ def verdict(head: Part, follows: Part | None, here: Fallen, others: Fallen) -> H
 
 
 def _in_short(other: Part, head: Part) -> str:
-    """The other head at the beginning of a sentence, by its number alone in the same layer."""
     if (other.which, other.layer) == (head.which, head.layer):
         return naming(other, f"Head {other.head + 1}")
     return named(other, capital=True)

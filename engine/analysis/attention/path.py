@@ -67,7 +67,6 @@ def named(*heads: Part, capital: bool = False) -> str:
 
 
 def in_pieces(sentence: str) -> tuple[Words, ...]:
-    """A sentence in pieces: the words that name parts, and those between them."""
     found = re.findall(r"\0(.*?)\0(.*?)\0|([^\0]+)", sentence, re.DOTALL)
     return tuple(Words(words or plain, part) for part, words, plain in found)
 

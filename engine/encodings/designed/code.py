@@ -74,7 +74,6 @@ def _dense(name: str, inputs: str, outputs: str, learned: bool) -> str:
 
 
 def _width(parts: DesignedSettings) -> str:
-    """The number of features, as Python."""
     direct = parts.design_readout == "direct" or parts.reads_tokens
     return OUTPUTS[parts.design_place] if direct else str(parts.design_width)
 

@@ -1,5 +1,3 @@
-"""The result of a sweep so far as plain data: its plan, the machine, the visits."""
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import log

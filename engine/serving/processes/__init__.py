@@ -1,1 +1,0 @@
-"""The worker processes: their machines, their start, supervision and end, and their tasks."""

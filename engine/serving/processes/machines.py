@@ -68,7 +68,6 @@ class Cluster:
 
     @property
     def machines(self) -> Sequence[Machine]:
-        """The machines that take processes now."""
         return ()
 
     def start(self, changed: Callable[[], None]) -> None:

@@ -83,7 +83,6 @@ class Supervisor:
         return True
 
     def close(self) -> None:
-        """End every worker and wait for it."""
         self.closing.set()
         if self._thread.ident:
             self._thread.join()

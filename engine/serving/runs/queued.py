@@ -1,5 +1,3 @@
-"""Runs and jobs in the pool, from submission to their last message."""
-
 import time
 from collections.abc import Callable
 from concurrent.futures import Future

@@ -24,7 +24,6 @@ def begun(*arguments: str) -> subprocess.Popen[str]:
 
 
 def interrupted(*options: str) -> None:
-    """Train, and end that with Ctrl-C."""
     process = begun("train", "--steps", "1000000", "--json", *options)
     assert process.stdout is not None
     while json.loads(process.stdout.readline())["event"] != "progress":

@@ -60,7 +60,6 @@ def built(kind: Any, config: RunConfig, specific: EncodingSettings | None = None
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder of an encoding that a person adds to the package."""
     monkeypatch.setattr(engine.encodings, "__path__", [*engine.encodings.__path__, str(tmp_path)])
     made = tmp_path / "my_encoding"
     made.mkdir()
@@ -70,7 +69,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def acted(encoding: PositionalEncoding) -> list[Tensor]:
-    """The results at every hook."""
     generator = torch.Generator().manual_seed(1)
     x, q, k = torch.randn(2, TRAINED, 16, generator=generator), *torch.randn(2, 2, 4, TRAINED, 4, generator=generator)
     positions = range(TRAINED)

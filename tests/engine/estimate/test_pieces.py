@@ -94,7 +94,6 @@ def test_a_long_pass_and_one_over_large_tensors_is_cut(flat: dict[str, Any]) -> 
     at_once = rows_at_once(config, config.seq_len, rows)
 
     def share(n: int) -> float:
-        """The share of the largest allowed piece."""
         bytes_ = pass_bytes(config, shapes(config), n, written_out=written_out)
         return max(n * forward_flops(config, shapes(config)) / PIECE_FLOPS, bytes_ / PIECE_BYTES)
 

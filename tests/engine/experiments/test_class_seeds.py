@@ -49,7 +49,6 @@ def code(own_data_folder: Path) -> str:
 
 
 def trials_of(issue: Issue, seed: int) -> list[Trial]:
-    """Trials of the arms that a phone trains, with a number that the figure does not need."""
     experiment = class_experiment(issue, seed)
     requested = {*((row.arm, row.metric) for row in issue.key_figure.rows), *experiment.claims[0].numbers}
     return [

@@ -42,14 +42,12 @@ def files(folder: Path) -> set[str]:
 
 
 def asking(presenter: Visitor = TEACHER, at: int = 0) -> str:
-    """A class whose projector asks for guesses."""
     code = open_class(presenter)
     show_projector(code, presenter, replace(ASKS, at=at))
     return code
 
 
 def set_back(path: Path, seconds: float) -> None:
-    """Let everything there be older."""
     changed = path.stat().st_mtime - seconds
     os.utime(path, (changed, changed))
 

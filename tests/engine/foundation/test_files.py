@@ -33,7 +33,6 @@ LONG = 200_000
 
 
 def names(folder: Path) -> set[str]:
-    """The names of the files in a folder, without folders."""
     return {file.name for file in folder.iterdir() if file.is_file()}
 
 

@@ -96,14 +96,12 @@ def test_the_head_reads_any_layer_in_the_precision_of_the_run(tmp_path: Path) ->
 
 
 def on(device: str, **settings: Any) -> Any:
-    """A stand-in for a model on a device."""
     weight = SimpleNamespace(device=torch.device(device))
     return SimpleNamespace(config=parse(settings), head=SimpleNamespace(weight=weight))
 
 
 @pytest.fixture
 def switches() -> Iterator[None]:
-    """Restore the switches of TF32."""
     found = torch.backends.cuda.matmul, torch.backends.cudnn.conv, torch.backends.cudnn.rnn
     before = [switch.fp32_precision for switch in found]
     yield

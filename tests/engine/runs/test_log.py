@@ -22,7 +22,6 @@ def validated(number: int) -> Progress:
 
 @pytest.fixture(scope="module")
 def events() -> list[Event]:
-    """The events of a whole run, in many layouts."""
     bare = [Progress(301, 0.5, 1.0, 0.1, 1.0), Progress(302, 0.5, 1.0, 0.1, 1.0, {}, {}, {}), Ended(302, "stopped")]
     return [*ScriptedRun().advance(300).events, *bare]
 

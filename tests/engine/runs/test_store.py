@@ -36,7 +36,6 @@ def finish(run: Run) -> Run:
 
 
 def read_anew(runs: Runs, run: Run) -> Run:
-    """The run as another process finds it on disk."""
     return Runs(runs.folder).get(run.id)
 
 

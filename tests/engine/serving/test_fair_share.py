@@ -26,7 +26,6 @@ def add(turns: FairShare, run: LiveRun, *followers: tuple[str, str], here: bool 
 
 
 def add_crowd(turns: FairShare, clock: Clock, *, here: bool = True, seconds: float = 0.01) -> None:
-    """Three runs of each of the crowd."""
     for who in CROWD:
         for number in range(3):
             add(turns, started(Timed(clock, seconds), f"{who[1]}, run {number}"), who, here=here)

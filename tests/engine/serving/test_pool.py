@@ -452,7 +452,6 @@ class SlowDisk(Runs):
 
 
 def resting(runs: Runs, **limits: int) -> Pool:
-    """A pool that is not started yet."""
     return Pool(runs, Limits(**limits), 1, training=FAKE, predict=some)  # type: ignore[arg-type]
 
 

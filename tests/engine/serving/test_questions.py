@@ -69,7 +69,6 @@ def roles(pool: Pool) -> list[str]:
 
 
 def answering(pool: Pool) -> int:
-    """Processes that compute an answer."""
     return sum(worker.job is not None and worker.job.begun_at is not None for worker in pool.health().workers)
 
 

@@ -34,7 +34,6 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
 
 
 def numbers(events: Iterable[Event]) -> list[dict[str, Any]]:
-    """All numbers of a run except times."""
     numbers_of_run = [event for event in events if isinstance(event, Progress | Finished)]
     clocked = ("tokens_per_second", "seconds", "memory")
     return [{name: value for name, value in asdict(event).items() if name not in clocked} for event in numbers_of_run]

@@ -58,7 +58,6 @@ def test_a_run_in_which_batches_ask_for_nothing_is_warned_of() -> None:
 
 def test_a_permutation_is_the_settings_not_the_runs_and_no_single_offset_answers_many_positions() -> None:
     def order(**settings: Any) -> list[int]:
-        """The position from which each answer comes."""
         config, read, answers = drawn(task="permutation", seq_len=N, vocab_size=1000, family="encoder", **settings)
         order = permutation(N, config.value("permutation_seed"))
         assert sorted(order) == list(range(N))

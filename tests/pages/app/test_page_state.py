@@ -60,7 +60,6 @@ NAMES = [*(row.name for row in settings_for(None, CHOSEN["pos_encoding"])), "pre
 
 
 def page() -> None:
-    """One setting, in the session and in the address."""
     import streamlit as st
 
     from pages.parts.app.page_state import take_link, write_link, written

@@ -8,7 +8,6 @@ from tests.scripted import ScriptedRun
 
 
 def page() -> None:
-    """A page on a run that the test drives."""
     import streamlit as st
 
     from pages.parts.boards.live.board import Layout, Recording, live_board

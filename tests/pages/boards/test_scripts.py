@@ -22,7 +22,6 @@ TESTS = f"fmt --check --no-config --no-semicolons --line-width 120 {SCRIPTS}"
 
 
 def deno(folder: Path, *arguments: str) -> str:
-    """The output of deno, with its cache in the folder."""
     environment = {"DENO_DIR": str(folder), "DENO_NO_UPDATE_CHECK": "1", "NO_COLOR": "1"}
     command = [find_deno_bin(), *arguments]
     done = subprocess.run(command, cwd=ROOT / "pages", env=os.environ | environment, capture_output=True, text=True)

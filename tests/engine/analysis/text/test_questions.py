@@ -131,7 +131,6 @@ def test_looks_write_on_from_held_out_text_and_get_better(run: Ran) -> None:
     assert snapshots[0].prompt in held_out.replace("\ufffd", "")
 
     def share(snapshot: Snapshot) -> float:
-        """The share of the written pairs of neighbours that the text has."""
         parts, whole = pieces(snapshot.written.strip(), "words"), pieces(TEXT, "words")
         there = set(pairwise(whole))
         return float(np.mean([pair in there for pair in pairwise(parts)]))

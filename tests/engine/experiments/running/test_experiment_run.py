@@ -165,7 +165,6 @@ def submitted(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> list[RunRequest]:
 
 
 def together(pool: Pool, experiment: Experiment, number: int, **more: object) -> list[ExperimentRun]:
-    """So many visitors press Run at once."""
     shared = SharedTrials()
     runs = [
         ExperimentRun(experiment, pool, visitor=Visitor(f"visitor {n}"), shared=shared, **more)  # type: ignore[arg-type]
