@@ -190,7 +190,7 @@ class Work:
     """True if a pass keeps what a backward pass needs."""
     written_out: bool = False
     """True if attention writes its patterns out to be recorded, whatever the run's own does."""
-    kept: bool = False
+    keeps_records: bool = False
     """True if all that is recorded is kept, in every layer."""
     streams: Callable[[int], int] = lambda n_layers: 0
     """Arrays [sequence, position, d_model] in double precision besides a pass, given the number of layers. Anything computed from them
@@ -212,7 +212,7 @@ def measuring_bytes(config: RunConfig, memory: Memory, work: Work) -> int:
         known = None if work.written_out or memory.saved is None else ceil(memory.saved * rows / config.batch_size)
         passing = max(passing, step_bytes(smaller, shapes(smaller), replace(memory, saved=known)))
     needed = int(scattered_by(config) * passing)
-    if work.kept:
+    if work.keeps_records:
         needed += _recorded_activations(config, sizes, rows)
     needed += DOUBLE * work.streams(config.n_layers) * rows * sizes.length * config.d_model
     data = set_bytes(config) if work.data else 0

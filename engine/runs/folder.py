@@ -35,19 +35,15 @@ READING = Lock()
 class StoredArrays(Mapping[str, np.ndarray]):
     """A snapshot's arrays whose names in a file begin with ``group``; empty if the file was deleted to save space, or is damaged."""
 
-    def __init__(self, file: Path, group: str, held: Mapping[str, np.ndarray] | None = None) -> None:
+    def __init__(self, file: Path, group: str, in_memory: Mapping[str, np.ndarray] | None = None) -> None:
         # read on access: else a page would hold the arrays of every run in memory
-        self._file, self._group, self._held = file, group, held
-
-    @property
-    def kept(self) -> bool:
-        return self._file.exists()
+        self._file, self._group, self._in_memory = file, group, in_memory
 
     def release(self) -> None:
-        self._held = None
+        self._in_memory = None
 
     def _arrays(self) -> Mapping[str, np.ndarray]:
-        in_memory = self._held
+        in_memory = self._in_memory
         if in_memory is not None:
             return in_memory
         try:
@@ -177,11 +173,11 @@ class RunFolder:
     def unpack(self, packed: bytes) -> Snapshot:
         return self._stored(cast(Snapshot, from_json(json.loads(zlib.decompress(packed)))))
 
-    def arrays_of(self, step: int, group: str, held: Mapping[str, np.ndarray] | None = None) -> StoredArrays:
-        """The arrays of a group (one of ``ARRAYS``) of a snapshot; ``held``: those that are in memory, too."""
+    def arrays_of(self, step: int, group: str, in_memory: Mapping[str, np.ndarray] | None = None) -> StoredArrays:
+        """The arrays of a group (one of ``ARRAYS``) of a snapshot; ``in_memory``: those that are in memory, too."""
         if self.snapshots.exists():
-            return StoredArrays(self.snapshots, f"{step}/{group}", held)
-        return StoredArrays(self._snapshot_file(step), group, held)
+            return StoredArrays(self.snapshots, f"{step}/{group}", in_memory)
+        return StoredArrays(self._snapshot_file(step), group, in_memory)
 
     def size(self) -> int:
         return sum(entry.stat().st_size for entry in self.path.rglob("*") if entry.is_file())
@@ -189,8 +185,10 @@ class RunFolder:
     def _snapshot_file(self, step: int) -> Path:
         return self.path / "snapshots" / f"{step}.npz"
 
-    def _stored(self, event: Snapshot, held: bool = False) -> Snapshot:
-        groups = {group: self.arrays_of(event.step, group, getattr(event, group) if held else None) for group in ARRAYS}
+    def _stored(self, event: Snapshot, in_memory: bool = False) -> Snapshot:
+        groups = {
+            group: self.arrays_of(event.step, group, getattr(event, group) if in_memory else None) for group in ARRAYS
+        }
         return replace(event, **cast(Any, groups))
 
     def _write_snapshot(self, event: Snapshot) -> Snapshot:
@@ -202,7 +200,7 @@ class RunFolder:
             size = stream.tell()
         known = self._snapshot_bytes
         self._snapshot_bytes = self._measure_snapshots() if known is None else known + size
-        return self._stored(event, held=True)
+        return self._stored(event, in_memory=True)
 
     def _snapshot_files(self) -> list[Path]:
         return sorted((self.path / "snapshots").glob("*.npz"), key=lambda file: int(file.stem))

@@ -22,9 +22,7 @@ def ablated(model: Model, parts: Iterable[Part]) -> Model:
     ablated_parts = list(parts)
     blocks = {id(block): block for stack in _stacks(model) for block in stack.blocks}
     # copying all layers would take most of the time in which many heads are ablated, one by one: others are shared
-    for (
-        part
-    ) in ablated_parts:  # to copy all layers would take most of the time in which many heads are taken away, one by one
+    for part in ablated_parts:
         if part.kind in ("head", "mlp", "skip", "norm") and isinstance(model, Transformer):
             layers = stack_of(model, part.which).blocks
             blocks.pop(id(layers[part.layer % len(layers)]), None)
@@ -38,16 +36,16 @@ def ablated(model: Model, parts: Iterable[Part]) -> Model:
         if part.kind == "mask":
             stacks[-1].mask_fault = "missing"  # that of the stack that answers; an encoder's is never applied
         elif part.kind == "encoding":
-            _take_encodings(changed)
+            _ablate_encodings(changed)
         elif part.kind != "layer":
-            _take_from(_layers(changed, part.which)[part.layer], part)
-    # The last first: the layers above one that is gone move down.
+            _ablate_in(_layers(changed, part.which)[part.layer], part)
+    # The last first: the layers above an ablated one move down.
     for part in sorted((part for part in ablated_parts if part.kind == "layer"), key=lambda part: -part.layer):
-        _take_layer(changed, part)
+        _ablate_layer(changed, part)
     return changed
 
 
-def _take_from(layer: nn.Module, part: Part) -> None:
+def _ablate_in(layer: nn.Module, part: Part) -> None:
     residuals = [module for module in layer.modules() if isinstance(module, Residual)]
     if part.kind == "skip":
         for residual in residuals:
@@ -60,23 +58,23 @@ def _take_from(layer: nn.Module, part: Part) -> None:
     elif isinstance(layer, Block) and part.kind == "head":
         attention = layer.cross if part.which == "cross" else layer.attention
         assert attention is not None
-        _take_head(attention, part.head)
+        _ablate_head(attention, part.head)
 
 
 @torch.no_grad()
-def _take_head(attention: Attention, head: int) -> None:
+def _ablate_head(attention: Attention, head: int) -> None:
     width = attention.out.in_features // attention.n_heads
     # times zero where the heads are joined
     attention.out.weight[:, head * width : (head + 1) * width] = 0.0
 
 
-def _take_encodings(model: Transformer | Baseline) -> None:
+def _ablate_encodings(model: Transformer | Baseline) -> None:
     for stack in _stacks(model):
         nowhere = NoEncoding(model.config, NopeSettings(), max_positions=0, causal=stack.causal)
         stack.encodings = nn.ModuleList([nowhere])
 
 
-def _take_layer(model: Transformer | Baseline, part: Part) -> None:
+def _ablate_layer(model: Transformer | Baseline, part: Part) -> None:
     layers = _layers(model, part.which)
     del layers[part.layer]
     if isinstance(model, Transformer):

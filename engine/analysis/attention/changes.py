@@ -31,7 +31,7 @@ MAX_HEADS = 96  # heads that are switched off one after the other while a reader
 SCORES = ("scaled_dot", "dot", "cosine", "additive")
 
 
-def without_heads(
+def switch_heads_off(
     request: ModelRequest, sample: SampleRequest, part: Part, off: Iterable[Part], temperature: float
 ) -> Changed:
     model, batch = model_of(request), sample_of(request.config, sample)

@@ -30,30 +30,30 @@ HARDLY = 0.05  # the share of the right answers up to which a head is hardly nee
 TAKES_OVER = 0.1
 
 
-class Fallen(NamedTuple):
+class LostAnswers(NamedTuple):
     sequences: int
     right: int
-    without: int
-    without_next: int
-    without_both: int
+    lost: int
+    lost_by_next: int
+    lost_by_both: int
 
 
 def head_ablation(request: ModelRequest, text: str, head: Part) -> HeadAblation:
     """Answer :class:`engine.analysis.attention.jobs.AblateHead`. Raises ValueError with one sentence if the text is no question of
     the task."""
-    return verdict(head, *lost_without(request, text, head))
+    return in_words(head, *lost_answers(request, text, head))
 
 
-def lost_without(request: ModelRequest, text: str, head: Part) -> tuple[Part | None, Fallen, Fallen]:
+def lost_answers(request: ModelRequest, text: str, head: Part) -> tuple[Part | None, LostAnswers, LostAnswers]:
     """The head that adds most to the right symbols without this one, if there is another; and the lost answers, in the sequence and
     in others."""
     config, model = request.config.replace(device="cpu"), model_of(request)
     here, others = sample_of(config, SampleRequest(text=text)), held_out(config).rows(slice(1, 1 + OTHERS))
-    without = ablated(model, [head])
-    follows = strongest_head(without, here, request.at_step, but=head)
+    without_head = ablated(model, [head])
+    follows = strongest_head(without_head, here, request.at_step, but=head)
     both = [head] if follows is None else [head, follows]
-    models = (model, without, ablated(model, both[1:]), ablated(model, both))
-    return follows, fallen(models, here), fallen(models, others)
+    models = (model, without_head, ablated(model, both[1:]), ablated(model, both))
+    return follows, count_lost(models, here), count_lost(models, others)
 
 
 def strongest_head(model: Transformer, batch: Batch, step: int, *, but: Part) -> Part | None:
@@ -68,28 +68,28 @@ def strongest_head(model: Transformer, batch: Batch, step: int, *, but: Part) ->
 
 
 @torch.no_grad()
-def fallen(models: Sequence[Transformer], batch: Batch) -> Fallen:
+def count_lost(models: Sequence[Transformer], batch: Batch) -> LostAnswers:
     """Count the right answers of the first model that each of the others loses, where the task's first metric counts."""
     region = next(iter(batch.regions.values()))
     whole, *others = [(forward(one, batch).argmax(-1) == batch.targets)[:, region] for one in models]
-    return Fallen(len(batch.inputs), int(whole.sum()), *(int((whole & ~still).sum()) for still in others))
+    return LostAnswers(len(batch.inputs), int(whole.sum()), *(int((whole & ~still).sum()) for still in others))
 
 
-def verdict(head: Part, follows: Part | None, here: Fallen, others: Fallen) -> HeadAblation:
+def in_words(head: Part, follows: Part | None, here: LostAnswers, others: LostAnswers) -> HeadAblation:
     if not others.right:
         return HeadAblation(words=in_pieces("The model has no right answer that could be lost."), details="")
-    share, beyond = others.without / others.right, others.without_both - others.without - others.without_next
+    share, beyond = others.lost / others.right, others.lost_by_both - others.lost - others.lost_by_next
     needed, covers = share > HARDLY, beyond >= TAKES_OVER * others.right
-    sentence = f"Taken away: {named(head)}. {others.without:,} of {others.right:,} answers lost ({percent(share)})."
+    sentence = f"Taken away: {named(head)}. {others.lost:,} of {others.right:,} answers lost ({percent(share)})."
     if follows is not None and covers:
         sentence += f" {_in_short(follows, head)} covers for {'part of it' if needed else 'it'}."
     elif not needed:
         sentence += " The model hardly needs it."
-    details = f"Counted in {counted(others.sequences, 'other sequence')}; here {here.without} of {here.right}."
+    details = f"Counted in {counted(others.sequences, 'other sequence')}; here {here.lost} of {here.right}."
     if follows is not None and (needed or covers):
         details += (
-            f" Without head {follows.head + 1} of layer {follows.layer + 1} alone {others.without_next:,} are lost, "
-            f"without both {others.without_both:,}."
+            f" Without head {follows.head + 1} of layer {follows.layer + 1} alone {others.lost_by_next:,} are lost, "
+            f"without both {others.lost_by_both:,}."
         )
     return HeadAblation(words=in_pieces(sentence), details=details)
 

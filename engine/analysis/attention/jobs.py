@@ -72,7 +72,7 @@ class Changed(TypedDict):
     after: HeadView
 
 
-class SwitchHeadsOff(Job[Changed], function=".changes:without_heads", noun="Switching heads off"):
+class SwitchHeadsOff(Job[Changed], function=".changes:switch_heads_off", noun="Switching heads off"):
     request: ModelRequest
     sample: SampleRequest
     part: Part
@@ -177,12 +177,12 @@ class ShowUntrained(Job[list[Event]], function=".model:before_training", noun="C
 
 
 class ReadUserSequence(Job[Snapshot], function=".model:user_sequence_read", noun="Reading your sequence"):
-    """The snapshot of a model, ``without`` some parts, that reads the ``text``, token names separated by spaces; of an empty text,
+    """The snapshot of a model, without ``ablated_parts``, that reads the ``text``, token names separated by spaces; of an empty text,
     the first held-out sequence, which a run is watched on."""
 
     request: ModelRequest
     text: str
-    without: tuple[Part, ...] = ()
+    ablated_parts: tuple[Part, ...] = ()
 
 
 class FollowAnswers(

@@ -193,13 +193,13 @@ def before_training(config: RunConfig) -> list[Event]:
     return events
 
 
-def user_sequence_read(request: ModelRequest, text: str, without: tuple[Part, ...] = ()) -> Snapshot:
+def user_sequence_read(request: ModelRequest, text: str, ablated_parts: tuple[Part, ...] = ()) -> Snapshot:
     """A snapshot of one sequence, read by the model without these parts: the user's text, or the first held-out sequence if it is
     empty. Raises ValueError with one sentence if the text is no question of the task."""
     config = request.config.replace(device="cpu")
     model = model_of(request) if config.architecture.attends else baseline_of(request)
     batch = sample_of(config, SampleRequest(text=text))
-    return take_snapshot(config, ablated(model, without) if without else model, batch, request.at_step)
+    return take_snapshot(config, ablated(model, ablated_parts) if ablated_parts else model, batch, request.at_step)
 
 
 @lru_cache(maxsize=MAX_MODELS_IN_MEMORY)

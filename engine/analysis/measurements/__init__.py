@@ -30,15 +30,15 @@ MEASUREMENTS: dict[str, Measurement] = {
         ("held_out", "shuffle_meters", Work(256)),
         ("held_out", "accuracy_by_position", Work(512)),
         ("held_out", "other_text", Work(256, data=True)),
-        ("depth", "token_collapse", Work(64, written_out=True, kept=True, streams=lambda _: 5, models=1)),
+        ("depth", "token_collapse", Work(64, written_out=True, keeps_records=True, streams=lambda _: 5, models=1)),
         ("depth", "first_gradients", Work(gradient=True, models=1, data=True)),
         ("depth", "dense_difference",
-         Work(32, written_out=True, kept=True, streams=lambda n_layers: n_layers * (n_layers + 3), models=1)),
-        ("pointing", "pointing", Work(64, gradient=True, written_out=True, kept=True)),
-        ("spreading", "answer_weight", Work(TESTED, tested=True, written_out=True, kept=True)),
+         Work(32, written_out=True, keeps_records=True, streams=lambda n_layers: n_layers * (n_layers + 3), models=1)),
+        ("pointing", "pointing", Work(64, gradient=True, written_out=True, keeps_records=True)),
+        ("spreading", "answer_weight", Work(TESTED, tested=True, written_out=True, keeps_records=True)),
         ("head_pruning", "head_pruning", Work(256, gradient=True)),
-        ("scores", "attention_scores", Work(64, written_out=True, kept=True)),
-        ("sinks", "attention_sinks", Work(64, written_out=True, kept=True)),
+        ("scores", "attention_scores", Work(64, written_out=True, keeps_records=True)),
+        ("sinks", "attention_sinks", Work(64, written_out=True, keeps_records=True)),
     )
 }  # fmt: skip
 

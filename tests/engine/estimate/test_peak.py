@@ -98,11 +98,11 @@ def test_the_largest_of_several_counts_and_an_unknown_one_is_left_to_the_run() -
     [
         (Work(64), Work(256)),
         (Work(64), Work(64, written_out=True)),
-        (Work(64, written_out=True), Work(64, written_out=True, kept=True)),
+        (Work(64, written_out=True), Work(64, written_out=True, keeps_records=True)),
         (Work(64), Work(64, gradient=True)),
         (Work(64), Work(64, streams=lambda n_layers: n_layers)),
         (Work(64), Work(64, models=1)),
-        (Work(64, written_out=True, kept=True), Work(64, written_out=True, kept=True, tested=True)),
+        (Work(64, written_out=True, keeps_records=True), Work(64, written_out=True, keeps_records=True, tested=True)),
     ],
 )
 def test_all_that_is_held_counts(less: Work, more: Work) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from engine.analysis.attention.changes import each_head_off, other_scores, tempered, without_heads
+from engine.analysis.attention.changes import each_head_off, other_scores, switch_heads_off, tempered
 from engine.analysis.attention.heads import NONE, entropy, heads, kind_scores, mean_distance, name_of
 from engine.analysis.attention.model import held_out, model_of, run_with_cache
 from engine.analysis.attention.parts import Part
@@ -101,7 +101,7 @@ def test_without_skip_connections_the_roll_out_of_one_layer_is_its_attention() -
 def test_a_head_switched_off_has_the_numbers_of_its_row_and_its_pattern_stays() -> None:
     rows = each_head_off(MODEL)["rows"]
     assert (len(rows), rows[-1]["part"]) == (8, HEAD)
-    result = without_heads(MODEL, SampleRequest(), HEAD, [HEAD], 1.0)
+    result = switch_heads_off(MODEL, SampleRequest(), HEAD, [HEAD], 1.0)
     assert result["after"]["metrics"] == pytest.approx({k: v for k, v in rows[-1].items() if k != "part"})
     assert np.array_equal(result["before"]["pattern"], result["after"]["pattern"]), (
         "the pattern is made before the gate"
@@ -111,10 +111,10 @@ def test_a_head_switched_off_has_the_numbers_of_its_row_and_its_pattern_stays() 
 def test_temperature_flattens_and_sharpens_and_leaves_the_model_as_it_was() -> None:
     model = model_of(MODEL)
     before = run_with_cache(model, held_out(MODEL.config))[0]
-    found = [without_heads(MODEL, SampleRequest(), HEAD, [], temperature) for temperature in (0.05, 1.0, 20.0)]
+    found = [switch_heads_off(MODEL, SampleRequest(), HEAD, [], temperature) for temperature in (0.05, 1.0, 20.0)]
     entropies = [result["after"]["entropy"] for result in found]
     assert entropies == sorted(entropies)
-    hot = without_heads(MODEL, SampleRequest(), HEAD, [], 1e6)["after"]["pattern"]
+    hot = switch_heads_off(MODEL, SampleRequest(), HEAD, [], 1e6)["after"]["pattern"]
     assert hot[-1] == pytest.approx(np.full(7, 1 / 7), abs=1e-5)
     with tempered(model, 1.0):
         assert torch.equal(run_with_cache(model, held_out(MODEL.config))[0], before)
@@ -141,7 +141,7 @@ def test_the_models_own_way_to_compare_is_among_the_four() -> None:
         config = tiny_config(seq_len=4, attention_score=score, attention_impl=impl, **others)
         request = ModelRequest(config)
         found = other_scores(request, SampleRequest(), HEAD)
-        before = without_heads(request, SampleRequest(), HEAD, [], 1.0)["before"]
+        before = switch_heads_off(request, SampleRequest(), HEAD, [], 1.0)["before"]
         assert found[score]["pattern"] == pytest.approx(before["pattern"], abs=1e-6)
         assert found[score]["metrics"] == pytest.approx(before["metrics"], rel=1e-4)
         assert all(np.triu(row["pattern"], 1).max() == 0.0 for row in found.values())
