@@ -70,7 +70,7 @@ class ScriptedRun:
         self.state = "running"
         chance = {"loss": math.log(10), **dict.fromkeys(self.metrics(0.0), 0.1)}
         self.add(Started(10_000, PREDICTED, steps_per_second=500.0, chance=chance, floor=1.05, device="cpu"))
-        self.look()
+        self.take_snapshot()
         return self
 
     def advance(self, steps: int = 1) -> Self:
@@ -82,7 +82,7 @@ class ScriptedRun:
             every = max(1, self.config.steps // 100)
             self.add(self.one_step(measured=self.step % every == 0 or self.step == 1))
             if self.step in self.looked_at():
-                self.look()
+                self.take_snapshot()
         if self.step == self.config.steps:
             final = {"loss": self.loss(0.0), **self.metrics(0.0)}
             self.add(Finished(self.step, final, [{"length": 6, **final}], MEASURED, 1.5))
@@ -119,7 +119,7 @@ class ScriptedRun:
             grad_norms=parts if measured else None,
         )  # fmt: skip
 
-    def look(self) -> None:
+    def take_snapshot(self) -> None:
         layers, heads = self.config.n_layers, self.config.n_heads
         length, source = 2 * self.config.seq_len - 1, self.config.seq_len
         pictures = {"matrix": table(length, self.config.d_model), "similarity": similarity(length)}

@@ -102,6 +102,6 @@ def on_disk(folder: Path, run_id: str) -> Run:
     return run
 
 
-def are_gone(processes: list[psutil.Process]) -> bool:
+def have_ended(processes: list[psutil.Process]) -> bool:
     """True if none is left; one that has ended and that nobody has waited for does not count."""
     return not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.analysis.attention.attribution import followed
+from engine.analysis.attention.attribution import attribute_answers
 from engine.analysis.attention.jobs import SwitchEachHeadOff
 from engine.analysis.attention.path import AnswerLayer
 from engine.analysis.attention.requests import ModelRequest
@@ -64,12 +64,12 @@ def test_the_named_head_is_the_one_of_its_layer_that_costs_most_and_the_costlies
     for seed in SEEDS:
         file = tmp_path / f"{seed}.safetensors"
         config, snapshots = trained(file, n_layers=2, seed=seed)
-        answer_layer, cost = followed(snapshots[-1])[1], costs(config, file)
+        answer_layer, cost = attribute_answers(snapshots[-1])[1], costs(config, file)
         assert isinstance(answer_layer, AnswerLayer)
         assert (answer_layer.layer, answer_layer.name) == (1, "induction"), seed
         costliest = max(cost, key=lambda name: cost[name])
         rivals = [name for name in cost if name.startswith(f"head.{answer_layer.layer}.")]
-        parts = {reading.part.name for path in followed(snapshots[-1])[0] if path for reading in path.readings}
+        parts = {reading.part.name for path in attribute_answers(snapshots[-1])[0] if path for reading in path.readings}
         of_layer += answer_layer.head == max(rivals, key=lambda name: cost[name])
         on_path += costliest in parts
     assert of_layer >= 0.8 * len(SEEDS)
@@ -80,8 +80,8 @@ def test_without_skips_at_six_layers_nothing_arrives_and_with_them_the_answer_se
     tmp_path: Path,
 ) -> None:
     _, without = trained(tmp_path / "without.safetensors", n_layers=6, skips=False, steps=150, seed=910)
-    assert [followed(snapshot)[1] for snapshot in without] == [None] * len(without)
-    sentences = [path.sentence for path in followed(without[-1])[0] if path]
+    assert [attribute_answers(snapshot)[1] for snapshot in without] == [None] * len(without)
+    sentences = [path.sentence for path in attribute_answers(without[-1])[0] if path]
     assert sentences
     assert all(
         re.match(r"At position \d+ (the model writes “.”; the right “.”|the right answer “.”) has \d+ %", sentence)
@@ -89,7 +89,7 @@ def test_without_skips_at_six_layers_nothing_arrives_and_with_them_the_answer_se
     )
 
     _, snapshots = trained(tmp_path / "with.safetensors", n_layers=2, seed=911)
-    layers = [answer_layer and answer_layer.layer for _, answer_layer in map(followed, snapshots)]
+    layers = [answer_layer and answer_layer.layer for _, answer_layer in map(attribute_answers, snapshots)]
     assert layers[0] is None
     settled = next(step for step in range(len(layers)) if set(layers[step:]) == {1})
     assert 0 < settled < len(layers) - 1

@@ -4,7 +4,7 @@ import psutil
 import pytest
 
 from engine.runs.events import Finished
-from tests.acceptance.scene import LONG, are_gone, on_disk, shown, site, until
+from tests.acceptance.scene import LONG, have_ended, on_disk, shown, site, until
 from tools.load.session import visitor
 
 pytestmark = pytest.mark.acceptance
@@ -27,7 +27,7 @@ async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_chec
             children = psutil.Process(one.server.pid).children(recursive=True)
             assert children
             one.kill()
-            await until(lambda: are_gone(children))
+            await until(lambda: have_ended(children))
 
         cut, never, checkpointed = (on_disk(tmp_path, board.run) for board in (going, waiting, away))
         assert [(run.state, run.checkpointed) for run in (cut, never, checkpointed)] == [("paused", True)] * 3

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from engine.serving.processes.priority import JOBS, TRAINING
-from tests.acceptance.scene import LONG, Site, are_gone, on_disk, shown, site, until
+from tests.acceptance.scene import LONG, Site, have_ended, on_disk, shown, site, until
 from tests.serving import ROOT, free_port, running
 from tools.load.session import visitor
 
@@ -47,10 +47,14 @@ def listens(server: psutil.Process) -> bool:
         return client.connect_ex(("127.0.0.1", int(server.environ()["STREAMLIT_SERVER_PORT"]))) == 0
 
 
-MOMENTS = {"at once": psutil.Process.is_running, "it listens": listens, "it has a process": psutil.Process.children}
+SIGNAL_AFTER = {
+    "at once": psutil.Process.is_running,
+    "it listens": listens,
+    "it has a process": psutil.Process.children,
+}
 
 
-@pytest.mark.parametrize("signal_after", MOMENTS)
+@pytest.mark.parametrize("signal_after", SIGNAL_AFTER)
 async def test_asked_to_stop_while_it_starts_the_server_goes_and_starts_again(
     tmp_path: Path, signal_after: str
 ) -> None:
@@ -65,10 +69,10 @@ async def test_asked_to_stop_while_it_starts_the_server_goes_and_starts_again(
         start_new_session=True,
     )
     process = psutil.Process(server.pid)
-    await until(lambda: MOMENTS[signal_after](process))
+    await until(lambda: SIGNAL_AFTER[signal_after](process))
     server.terminate()
     assert server.wait() in (0, -signal.SIGTERM)
-    await until(lambda: are_gone([one for one in psutil.process_iter() if session_of(one) == server.pid]))
+    await until(lambda: have_ended([one for one in psutil.process_iter() if session_of(one) == server.pid]))
     with running("app.py", tmp_path) as (_, address), urllib.request.urlopen(address) as page:
         assert page.status == 200
 

@@ -23,7 +23,7 @@ PAGES = {
     "notebooks?notebook=mean-pooling": next(iter(NOTEBOOKS.values())).title,
 }
 # the headings of pages that axe judges in walks that open everything on them
-SEEN_BELOW = {"lab": "Lab", "questions?issue=missing-mask": "The mask is missing"}
+BELOW = {"lab": "Lab", "questions?issue=missing-mask": "The mask is missing"}
 # a window of 1280 by 2560 as the page sees it when the browser enlarges everything to 400 %
 ZOOMED = {"width": 320, "height": 640}
 GROUND = {"light": "rgb(246, 247, 249)", "dark": "rgb(15, 19, 27)"}  # of the page, in each theme
@@ -91,7 +91,7 @@ def judged(page: Any, part: str, rules: dict[str, Any]) -> list[str]:
 @pytest.mark.thorough
 def test_no_page_has_a_violation_or_at_a_zoom_of_400_percent_scrolls_sideways_or_hides_a_title(open_page: Open) -> None:
     page, found = open_page(viewport=ZOOMED, reduced_motion="reduce"), {}
-    for path, heading in (PAGES | SEEN_BELOW).items():
+    for path, heading in (PAGES | BELOW).items():
         go(page, path)
         page.get_by_role("heading", name=heading, exact=True).first.wait_for()
         settled(page)

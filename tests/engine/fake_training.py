@@ -57,7 +57,7 @@ def train(
     if state.step == 0:
         yield Started(10, MEMORY, 100.0, {"loss": 2.3}, 1.0, "cpu")
         if record.snapshots:
-            yield look(config, 0)
+            yield snapshot_of(config, 0)
     try:
         for step in range(state.step + 1, config.steps + 1):
             time.sleep(config.learning_rate)
@@ -67,7 +67,7 @@ def train(
             held_out = {"loss": loss_at(config, step)} if step == config.steps else None
             request = yield Progress(step, loss_at(config, step), 1.0, 0.01, 1000.0, validation=held_out)
             while request == SNAPSHOT_NOW:
-                request = yield look(config, step)
+                request = yield snapshot_of(config, step)
     except GeneratorExit:
         if config.seed == HANGS_IN_THE_END:
             time.sleep(3600)
@@ -75,7 +75,7 @@ def train(
     yield Finished(config.steps, {"loss": loss_at(config, config.steps)}, [], MEMORY, 0.1)
 
 
-def look(config: RunConfig, step: int) -> Snapshot:
+def snapshot_of(config: RunConfig, step: int) -> Snapshot:
     pattern = np.full((1, 2, 3, 3), step, np.float32)
     return Snapshot(step, {"self": pattern}, {"matrix": pattern[0, 0]}, [Sample(["1"], ["1"], ["2"])])
 

@@ -78,7 +78,7 @@ def key(app: AppTest, *names: str) -> AppTest:
     return app.run()
 
 
-def phone_in(open_page: Open, code: str) -> AppTest:
+def participant_in(open_page: Open, code: str) -> AppTest:
     return open_page("classroom.py", **{"class": code})
 
 
@@ -112,7 +112,7 @@ def test_a_key_that_guesses_and_the_next_one_that_runs_may_come_together(open_pa
 def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_page: Open, scripted: Scripted) -> None:
     projector = presented(open_page)
     assert "0 phones are here." in sent(projector)
-    participants = [phone_in(open_page, code_of(projector)) for _ in range(3)]
+    participants = [participant_in(open_page, code_of(projector)) for _ in range(3)]
     assert "3 phones are here." in sent(projector.run())
     for participant in participants:
         assert participant.title[0].value == "You are in the class"
@@ -185,14 +185,14 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
     projector = at(presented(open_page), "run")
     experiment_run = EXPERIMENTS.find(projector.session_state[RAN]["scripted"])
     assert experiment_run is not None
-    participants = [phone_in(open_page, code_of(projector)) for _ in range(2)]
+    participants = [participant_in(open_page, code_of(projector)) for _ in range(2)]
     assert "Train one seed" not in labels(participants[0])
     key(projector, "seeds")
     assert experiment_run.wait(600)
     assert experiment_run.state == "stopped", "the cores are for the class"
     pool.at_once = True
     assert sentence_of(projector) == "0 seeds from 0 phones · waiting for 2"
-    participants.append(phone_in(open_page, code_of(projector)))
+    participants.append(participant_in(open_page, code_of(projector)))
     assert sentence_of(projector.run()) == "0 seeds from 0 phones · waiting for 3"
     for number, participant in enumerate(participants):
         press(participant.run(), "Train one seed")
@@ -268,7 +268,7 @@ def test_seeds_that_were_asked_for_before_the_run_end_in_the_answer_of_the_store
     for student in students:
         enter(code, student)
         keep_guess(code, student, 0, 1)
-    participant = phone_in(open_page, code)
+    participant = participant_in(open_page, code)
     guess(participant, issue.key_figure.answers[0])
     assert "stored" not in sent(key(projector, "seeds")), "the dots of the class come first"
     assert f"0 seeds from 0 phones · waiting for {participants + 1}" == sentence_of(projector)
@@ -291,10 +291,10 @@ def test_seeds_that_were_asked_for_before_the_run_end_in_the_answer_of_the_store
     assert (state.phase, state.right, state.because) == ("told", (1,), finding.because)
     assert "Missing" not in finding.because
     assert "grey: stored seeds" in sent(projector)
-    said_on_phone = said(participant.run())
-    assert "You said: *It falls*. Measured: **It rises**." in said_on_phone
-    assert finding.sentence in said_on_phone
-    assert f"**Because** {finding.because}" in said_on_phone
+    text_on_phone = said(participant.run())
+    assert "You said: *It falls*. Measured: **It rises**." in text_on_phone
+    assert finding.sentence in text_on_phone
+    assert f"**Because** {finding.because}" in text_on_phone
     key(projector, "next")
     assert f"**Because** {finding.because}" in said(projector)
     key(projector, "next")
@@ -306,7 +306,7 @@ def test_a_wall_asks_once_whether_to_go_on_where_phones_are_here_and_none_has_an
     open_page: Open, scripted: Scripted, participants: int, answered: bool
 ) -> None:
     projector = at(presented(open_page), "guess")
-    here = [phone_in(open_page, code_of(projector)) for _ in range(participants)]
+    here = [participant_in(open_page, code_of(projector)) for _ in range(participants)]
     if participants:
         assert "0 of 2 have answered. Go on?" in drawn(key(projector, "next"))
         assert projector_of(code_of(projector)).phase == "guess"
@@ -340,7 +340,7 @@ def test_the_presenter_empties_the_class_with_a_key_pressed_twice(open_page: Ope
     for number in range(3):
         enter(code, Visitor(f"cookie {number}"))
         keep_guess(code, Visitor(f"cookie {number}"), 0, -1)
-    participant = phone_in(open_page, code)
+    participant = participant_in(open_page, code)
     assert "Let go of 4 students, with all guesses? Press E again." in drawn(key(projector, "empty"))
     key(projector, "2")
     assert responses(code, 0) == Responses(4, {-1: 3}), "another key is no yes"
@@ -378,14 +378,14 @@ def test_a_link_of_a_class_that_another_browser_has_opened_and_a_class_that_is_r
 def test_a_phone_says_in_words_that_it_does_not_know_what_the_wall_shows(
     open_page: Open, projector: ProjectorState
 ) -> None:
-    participant = phone_in(open_page, class_of(projector))
+    participant = participant_in(open_page, class_of(projector))
     assert "The wall shows a step that this version does not know." in said(participant)
     assert "Train one seed" not in labels(participant)
     assert asks_nothing(participant)
 
 
 def test_a_waiting_phone_shows_the_title_of_the_lesson_and_no_link_or_icon_in_it(open_page: Open) -> None:
-    participant = phone_in(
+    participant = participant_in(
         open_page, class_of(ProjectorState("title~See www.evil.example or :material/home: or a@evil.example~~heads.5"))
     )
     (title,) = participant.header
@@ -397,7 +397,7 @@ def test_a_phone_whose_seed_cannot_be_kept_says_so(
     open_page: Open, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     projector = at(presented(open_page), "run")
-    participant = phone_in(open_page, code_of(projector))
+    participant = participant_in(open_page, code_of(projector))
     key(projector, "seeds")
     monkeypatch.setattr("pages.parts.classroom.keep_seed", full)
     press(participant.run(), "Train one seed")
@@ -417,7 +417,7 @@ def test_a_phone_is_told_by_what_the_runs_say(
     open_page: Open, scripted: Scripted, answer: Direction | None, right: tuple[Direction, ...], verdict: str
 ) -> None:
     code = class_of()
-    participant = phone_in(open_page, code)
+    participant = participant_in(open_page, code)
     if answer is not None:
         guess(participant, ANSWERS[answer + 1])
     state = replace(ASKS, phase="told", right=right)
@@ -433,9 +433,9 @@ def test_a_phone_that_reloads_keeps_its_guess_and_may_still_change_it(
 ) -> None:
     monkeypatch.setattr(ContextProxy, "cookies", property(lambda self: {COOKIE: "a" * 43}))
     code = class_of()
-    guess(phone_in(open_page, code), "It rises")
+    guess(participant_in(open_page, code), "It rises")
     for _ in range(2):
-        again = phone_in(open_page, code)
+        again = participant_in(open_page, code)
         assert "It is counted." in said(again)
         assert responses(code, 0) == Responses(1, {1: 1})
     guess(again, "It falls")
@@ -446,12 +446,12 @@ def test_a_late_guess_and_a_full_disk_are_said_and_nothing_is_counted(
     open_page: Open, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = class_of()
-    participant = phone_in(open_page, code)
+    participant = participant_in(open_page, code)
     with monkeypatch.context() as patch:
         patch.setattr(classroom, "write_whole", full)
         guess(participant, "It rises")
         assert "The disk does not take it: No space left on device." in said(participant)
-        late = phone_in(open_page, code)
+        late = participant_in(open_page, code)
         assert "The disk does not take it (No space left on device). It is tried again." in said(late)
     assert late.run().title[0].value == escaped(QUESTION)
     assert responses(code, 0) == Responses(2, {})
@@ -463,10 +463,10 @@ def test_a_late_guess_and_a_full_disk_are_said_and_nothing_is_counted(
 
 def test_a_made_up_class_is_said_to_have_ended_and_makes_nothing(open_page: Open, scripted: Scripted) -> None:
     for given in ("0123abcd", "89abcdef"):
-        assert "This class has ended, or its link is not complete." in said(phone_in(open_page, given))
+        assert "This class has ended, or its link is not complete." in said(participant_in(open_page, given))
         assert responses(given, 0) == Responses(0, {})
     assert "the presenter's key **Q**" in said(open_page("classroom.py"))
-    wrong = phone_in(open_page, "../x")
+    wrong = participant_in(open_page, "../x")
     assert "`class` is `../x`; allowed is the code in a link that Present makes." in said(wrong)
 
 
@@ -482,7 +482,7 @@ def test_no_phone_steers_the_wall_whatever_link_it_opens(open_page: Open, script
 
 def test_a_phone_may_leave_to_explore_and_comes_back_and_cannot_present(open_page: Open, scripted: Scripted) -> None:
     code = class_of()
-    participant = phone_in(open_page, code)
+    participant = participant_in(open_page, code)
     assert [link.proto.label for link in participant.get("page_link") if link.proto.label == "Explore on your own"]
     for page, query in (("questions.py", {"issue": "scripted"}), ("lab.py", {}), ("notebooks.py", {})):
         participant.switch_page(page)
@@ -539,7 +539,7 @@ def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch
     projector = press(
         open_page("lab.py", steps="10", lesson="title~Mine~~lab~steps~10.5~~text~Later.2", at="1"), "Present"
     )
-    participant = phone_in(open_page, code_of(projector))
+    participant = participant_in(open_page, code_of(projector))
     assert participant.title[0].value.endswith("Will this model learn it?")
     assert "Mine · Step 1 of 2" in said(participant)
     assert question(participant).options == ["No", "In part", "Yes"]
@@ -574,7 +574,7 @@ def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch
 def test_a_slide_takes_guesses_and_then_tells_what_the_teacher_says(open_page: Open) -> None:
     slide = "text~Now~ask~Who?~Ann~Bob~Cy~0.5"
     projector = press(open_page("slide.py", lesson=f"title~Mine~~{slide}~~heads.5", at="1"), "Present")
-    participant = phone_in(open_page, code_of(projector))
+    participant = participant_in(open_page, code_of(projector))
     key(at(projector, CODE), "next")
     assert participant.run().title[0].value == "Who?"
     key(projector, "next")

@@ -56,7 +56,7 @@ class Contributions:
     """True for an answer at a position that the patterns have."""
     right: np.ndarray
     """The probability of the right symbol, [layer + 1, position]."""
-    whose: list[tuple[Which, int]]
+    parts: list[tuple[Which, int]]
     """The heads of a layer: those of self-attention, then those of cross-attention."""
     heads: np.ndarray
     """The contribution of each head to the right symbol's logit, [layer, head, position]."""
@@ -70,7 +70,7 @@ def everything(position: int, *parts: Part) -> bool:
     return True
 
 
-def followed(snapshot: Snapshot, needs: Needs = everything) -> tuple[list[Path | None], AnswerLayer | None]:
+def attribute_answers(snapshot: Snapshot, needs: Needs = everything) -> tuple[list[Path | None], AnswerLayer | None]:
     """The path to the answer at each position of the first sample, and the layer in which its answers arise. No path where no
     answer is asked; and nowhere with one layer, without attention, or in a snapshot that was stored before there were
     contributions."""
@@ -107,7 +107,7 @@ def contributions_in(snapshot: Snapshot) -> Contributions | None:
         symbols=Symbols(sample.tokens, sample.source),
         has_answer=[index < n_queries and target != "" for index, target in enumerate(sample.targets)],
         right=right,
-        whose=[(kind, head) for kind in kinds for head in range(contributions[kind].shape[1])],
+        parts=[(kind, head) for kind in kinds for head in range(contributions[kind].shape[1])],
         heads=np.concatenate([contributions[kind] for kind in kinds], axis=1),
         mlp=contributions.get("mlp", np.zeros_like(right[1:])),
         attending={
@@ -180,7 +180,7 @@ def _alike(readings: Sequence[HeadReading]) -> tuple[HeadReading, ...]:
 
 
 def _reading(contributions: Contributions, position: int, layer: int, index: int) -> HeadReading:
-    which, head = contributions.whose[index]
+    which, head = contributions.parts[index]
     of = contributions.attending[which]
     return HeadReading(which, layer, head, position, of.read[layer][head][position], of.weight[layer][head][position])
 

@@ -186,7 +186,9 @@ class ReadUserSequence(Job[Snapshot], function=".model:user_sequence_read", noun
 
 
 class FollowAnswers(
-    Job[tuple[list[Path | None], AnswerLayer | None]], function=".links:answers_followed", noun="Following the answers"
+    Job[tuple[list[Path | None], AnswerLayer | None]],
+    function=".links:attribute_answers_by_links",
+    noun="Following the answers",
 ):
     """The paths of the answers to the ``text``, with only the links that an answer needs, and the layer in which the answers arise;
     of an empty text, of the first held-out sequence. Takes a forward pass over a hundred sequences for each part that may be a

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.analysis.attention.ablation import ablated
-from engine.analysis.attention.attribution import followed
+from engine.analysis.attention.attribution import attribute_answers
 from engine.analysis.attention.head_ablation import OTHERS
 from engine.analysis.attention.model import held_out, model_of, sample_of
 from engine.analysis.attention.parts import Part
@@ -59,9 +59,9 @@ def counted(answers: Tensor, batch: Batch) -> int:
     return int(answers[:, next(iter(batch.regions.values()))].sum())
 
 
-def answers_followed(request: ModelRequest, text: str) -> tuple[list[Path | None], AnswerLayer | None]:
+def attribute_answers_by_links(request: ModelRequest, text: str) -> tuple[list[Path | None], AnswerLayer | None]:
     """Answer :class:`engine.analysis.attention.jobs.FollowAnswers`. Raises ValueError with one sentence if the text is no question
     of the task."""
     config, model = request.config.replace(device="cpu"), model_of(request)
     here, others = sample_of(config, SampleRequest(text=text)), held_out(config).rows(slice(1, 1 + OTHERS))
-    return followed(take_snapshot(config, model, here, request.at_step), Losses(model, here, others).needs)
+    return attribute_answers(take_snapshot(config, model, here, request.at_step), Losses(model, here, others).needs)

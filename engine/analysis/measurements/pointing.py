@@ -47,7 +47,7 @@ def pointing(trained: Trained) -> dict[str, float]:
     if not isinstance(model, Transformer):
         raise ValueError(f"family is {trained.config.family}; this measurement is of a transformer's attention.")
     halves = both.rows(slice(SAMPLES)), both.rows(slice(SAMPLES, None))
-    (choosing, true_there), (batch, true) = (asking(trained.config, half) for half in halves)
+    (choosing, true_there), (batch, true) = (with_last_answer(trained.config, half) for half in halves)
     with in_mode(model, training=False):
         best = best_layer(in_parts(choosing, partial(patterns_of, model), dim=1), true_there)
         patterns = in_parts(batch, partial(patterns_of, model), dim=1)
@@ -82,7 +82,7 @@ def in_parts(batch: Batch, take: Callable[[Batch], Tensor], dim: int = 0) -> Ten
     return torch.cat([take(batch.rows(slice(first, first + SEQUENCES_IN_A_PASS))) for first in firsts], dim)
 
 
-def asking(config: RunConfig, batch: Batch) -> tuple[Batch, Tensor]:
+def with_last_answer(config: RunConfig, batch: Batch) -> tuple[Batch, Tensor]:
     """The sequences of a batch whose last position has an answer, and the position of the answer to each, [batch]. Raises
     ValueError if the task has no single such position."""
     true_source = task_data(config.task).true_source

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from engine.analysis.attention.model import run_with_cache
 from engine.analysis.measurements.head_pruning import hooked
-from engine.analysis.measurements.pointing import asking, self_patterns
+from engine.analysis.measurements.pointing import self_patterns, with_last_answer
 from engine.estimate.layout import TESTED
 from engine.model.activations import in_mode
 from engine.model.attention import Pattern
@@ -45,7 +45,7 @@ def answer_weight(trained: Trained) -> dict[str, float]:
 
 def weights_on_source(trained: Trained, batch: Batch) -> Tensor:
     """The mean weight that the last position gives its true source, [layer, head]."""
-    batch, true = asking(trained.config, batch)
+    batch, true = with_last_answer(trained.config, batch)
     at_end = [
         pattern[:, :, -1] for pattern in self_patterns(run_with_cache(trained.model, batch)[1])
     ]  # [batch, head, key]

@@ -46,7 +46,7 @@ class Checkpoints:
             for worker in self._supervisor.workers:
                 self._presence.tell(worker)
             waiting, on_workers = self._queue.waiting, self._queue.on_workers()
-            leaving = plan(waiting, on_workers, self._presence.seconds_away, self._queue.shares_worker, now)
+            leaving = plan(waiting, on_workers, self._presence.seconds_disconnected, self._queue.shares_worker, now)
             self._ask(leaving.workers)
             for queued in self._queue.take_out(leaving.queue.__contains__):
                 self._checkpoint(queued, evicted=True)

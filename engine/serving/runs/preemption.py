@@ -24,7 +24,7 @@ class Leaving(NamedTuple):
 def plan(
     waiting: Sequence[QueuedRun],
     on_workers: Sequence[QueuedRun],
-    seconds_away: Callable[[QueuedRun], float],
+    seconds_disconnected: Callable[[QueuedRun], float],
     shares_worker: Callable[[QueuedRun], bool],
     now: float,
 ) -> Leaving:
@@ -32,14 +32,14 @@ def plan(
     slots in turn (:func:`in_turn`) and those of absent owners last of all, some would find none: these leave, too. So a crowd at
     one address gives a slot to a visitor from elsewhere who has at least two fewer.
 
-    ``seconds_away``: the time since a follower of the run last had a page open. ``shares_worker``: true if a run has no dedicated
+    ``seconds_disconnected``: the time since a follower of the run last had a page open. ``shares_worker``: true if a run has no dedicated
     process.
     """
 
     def is_here(run: QueuedRun) -> bool:
-        return seconds_away(run) <= AWAY_SECONDS
+        return seconds_disconnected(run) <= AWAY_SECONDS
 
-    given_up = [run for run in waiting if not run.request.trial and seconds_away(run) > WAITS_FOR]
+    given_up = [run for run in waiting if not run.request.trial and seconds_disconnected(run) > WAITS_FOR]
     stay = [run for run in on_workers if not run.leaving]
     able = [run for run in stay if run.request.is_saved and run.stopped_at is None and now >= run.stays_until]
     longest = PAUSED_WHILE_OTHERS_WAIT if any(map(is_here, waiting)) else PAUSED_FOR
@@ -51,7 +51,7 @@ def plan(
     if not short:
         return Leaving(given_up, still)
     order = in_turn([*filter(is_here, moving), *short], fixed)
-    order += sorted((run for run in moving if not is_here(run)), key=seconds_away)
+    order += sorted((run for run in moving if not is_here(run)), key=seconds_disconnected)
     without = order[len(on_workers) - len(fixed) :]
     return Leaving(given_up, [*still, *(run for run in without if run in moving)])
 

@@ -19,25 +19,25 @@ class Presence:
         """``here``: true if the visitor of that id has a page open."""
         self._here = here
         # By visitor, the time of the first look without a page; of nobody who follows no run.
-        self._away_since, self._now = dict[str, float](), 0.0
+        self._disconnected_since, self._now = dict[str, float](), 0.0
 
     def update(self, runs: Iterable[QueuedRun], now: float) -> None:
         """Update which followers of these runs have a page open."""
         followers = {visitor.id for queued in runs for visitor in queued.followers}
         away = [one for one in followers if not self.is_here(one)]
-        self._away_since, self._now = {one: self._away_since.get(one, now) for one in away}, now
+        self._disconnected_since, self._now = {one: self._disconnected_since.get(one, now) for one in away}, now
 
     def is_here(self, visitor_id: str) -> bool:
         """True if a visitor has a page open; the program itself is always here."""
         return not visitor_id or self._here(visitor_id)
 
-    def seconds_away(self, queued: QueuedRun) -> float:
+    def seconds_disconnected(self, queued: QueuedRun) -> float:
         """Seconds since the last follower of a run was found without a page; 0 while one has a page open."""
-        return min(map(self._seconds_away, queued.followers))
+        return min(map(self._seconds_disconnected, queued.followers))
 
     def is_disconnected(self, queued: QueuedRun) -> bool:
         """True if nobody who follows a run is here any more."""
-        return self.seconds_away(queued) > AWAY_SECONDS
+        return self.seconds_disconnected(queued) > AWAY_SECONDS
 
     def tell(self, worker: WorkerProcess) -> None:
         """Send a worker the visitors for whom its runs are trained, if they have changed."""
@@ -48,8 +48,8 @@ class Presence:
 
     def _audience(self, queued: QueuedRun) -> protocol.Followers:
         disconnected = self.is_disconnected(queued)
-        counted = (one for one in queued.followers if disconnected or self._seconds_away(one) <= AWAY_SECONDS)
+        counted = (one for one in queued.followers if disconnected or self._seconds_disconnected(one) <= AWAY_SECONDS)
         return protocol.Followers(not disconnected, tuple(one.flow for one in counted))
 
-    def _seconds_away(self, visitor: Visitor) -> float:
-        return self._now - self._away_since.get(visitor.id, self._now)
+    def _seconds_disconnected(self, visitor: Visitor) -> float:
+        return self._now - self._disconnected_since.get(visitor.id, self._now)

@@ -246,19 +246,19 @@ def test_no_number_of_new_classes_takes_the_place_of_one_that_is_held(code: str,
 def test_a_phone_alone_or_a_wall_alone_holds_a_class(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(classroom, "MAX_CLASSES", 6)
     teacher = Visitor("another teacher")
-    by_phone, by_wall, by_nobody = (asking(teacher) for _ in range(3))
-    enter(by_phone, ANN)
-    (file,) = (data_folder() / "classrooms" / by_phone).iterdir()
-    for one in (code, by_phone, by_wall, by_nobody):
+    for_student, for_projector, for_nobody = (asking(teacher) for _ in range(3))
+    enter(for_student, ANN)
+    (file,) = (data_folder() / "classrooms" / for_student).iterdir()
+    for one in (code, for_student, for_projector, for_nobody):
         leave_class(one)
     set_back(file, IN_USE_SECONDS)
-    enter(by_phone, ANN)
-    show_projector(by_wall, teacher, ASKS)
+    enter(for_student, ANN)
+    show_projector(for_projector, teacher, ASKS)
     for number in range(3):
         leave_class(open_class(Visitor(f"cookie {number}")))
         leave_class(open_class(Visitor(f"cookie {number}")))
-    assert projector_of(by_phone) == projector_of(by_wall) == ASKS
-    for one in (code, by_nobody):
+    assert projector_of(for_student) == projector_of(for_projector) == ASKS
+    for one in (code, for_nobody):
         with pytest.raises(NoRoom, match="has ended"):
             projector_of(one)
 

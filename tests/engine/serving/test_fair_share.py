@@ -14,12 +14,12 @@ from tests.engine.serving.test_live_run import Timed, live_run, started, take_tu
 
 HONEST = ("elsewhere", "honest")
 CROWD = [("here", f"cookie {n}") for n in range(44)]  # visitors of one network address
-told_to = WeakKeyDictionary[FairShare, dict[str, Followers]]()  # the followers last set, by fair share
+followers_of = WeakKeyDictionary[FairShare, dict[str, Followers]]()  # the followers last set, by fair share
 
 
 def add(turns: FairShare, run: LiveRun, *followers: tuple[str, str], here: bool = True) -> LiveRun:
     turns.runs.append(run)
-    shares = told_to.setdefault(turns, {})
+    shares = followers_of.setdefault(turns, {})
     shares[run.run_id] = Followers(here, followers)
     turns.follow(shares)
     return run
@@ -64,7 +64,7 @@ def test_runs_whose_owners_have_left_get_only_time_that_nobody_else_wants(clock:
     assert len(took) == 1 + 3 * len(CROWD), "while mine waits for its pace"
     mine.pause()
     assert "mine" not in train(turns, clock, 5.0)
-    turns.follow({**told_to[turns], "cookie 3, run 0": Followers(True, (CROWD[3],))})
+    turns.follow({**followers_of[turns], "cookie 3, run 0": Followers(True, (CROWD[3],))})
     assert set(train(turns, clock, 5.0)) == {"cookie 3, run 0"}, "somebody is back"
 
 

@@ -579,7 +579,7 @@ def test_closing_beside_workers_and_a_fork_server_that_stand_still_loses_no_run(
         pids = [pid_of(pool, runs[0]), cold.pid]
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
-    wait_gone(pids[0])  # nobody is left who waits for it: its parent was killed
+    wait_for_end(pids[0])  # nobody is left who waits for it: its parent was killed
     assert all(worker.process.wait(0) for worker in workers), "none is waited for any more"
     assert [run.checkpointed for run in runs] == [True] * 4
     with pool_of(tmp_path) as pool:
@@ -644,7 +644,7 @@ def app_on(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[str], int
         app.communicate(timeout=PATIENCE)
 
 
-def wait_gone(pid: int) -> None:
+def wait_for_end(pid: int) -> None:
     until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
 
@@ -652,7 +652,7 @@ def test_when_the_app_is_killed_its_workers_go_and_its_runs_go_on_after_the_next
     with app_on(tmp_path) as (app, (run_id, trial_id, waits_id), pid):
         until(lambda: (tmp_path / run_id / "state.pt").exists())
         app.kill()
-    wait_gone(pid)
+    wait_for_end(pid)
     trial = Runs(tmp_path).get(trial_id)
     assert trial.state == "lost"
     assert steps_of(trial) == list(range(1, trial.step + 1)) != []

@@ -41,10 +41,10 @@ def test_nothing_is_kept_of_visitors_without_a_run(tmp_path: Path) -> None:
     run = queued(runs, "anna@1")
     presence.update([run], 100.0)
     presence.update([run], 107.0)
-    assert presence.seconds_away(run) == 7.0
+    assert presence.seconds_disconnected(run) == 7.0
     presence.update([], 108.0)
     presence.update([run], 109.0)
-    assert presence.seconds_away(run) == 0.0, "counted anew"
+    assert presence.seconds_disconnected(run) == 0.0, "counted anew"
 
 
 def test_the_program_itself_never_leaves(tmp_path: Path) -> None:

@@ -22,16 +22,16 @@ from tests.engine.fake_training import Add, Nap, Note, WorkerPid
 from tests.engine.serving.test_pool import FAKE, PATIENCE, long_run, pid_of, pool_of, until, wait_stopped
 
 ANN, BOB = Visitor("ann"), Visitor("bob")
-looks = Counter[int]()  # the number of times that each thread has looked for a process
+checks = Counter[int]()  # the number of times that each thread has looked for a process
 
 
 @pytest.fixture(autouse=True)
-def count_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+def count_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     update = Questions.dispatch
 
     def counted(self: Questions) -> None:
         update(self)
-        looks[get_ident()] += 1
+        checks[get_ident()] += 1
 
     monkeypatch.setattr(Questions, "dispatch", counted)
 
@@ -55,12 +55,12 @@ def asked_job(
     asking = list[int]()
 
     def ask() -> Any:
-        looks[get_ident()] = 0
+        checks[get_ident()] = 0
         asking.append(get_ident())
         return pool.ask(job, visitor, timeout=timeout)
 
     future = threads.submit(ask)
-    until(lambda: bool(asking) and looks[asking[0]] > 0)
+    until(lambda: bool(asking) and checks[asking[0]] > 0)
     return future
 
 
@@ -143,11 +143,11 @@ def test_waiting_for_a_process_is_not_computing_and_ends_no_process(pool: Pool, 
 def test_cookies_of_one_address_leave_processes_to_others(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
     cookies = [Visitor(f"cookie {n}", "10.0.0.1") for n in range(4)]
     with pool_of(tmp_path, job_processes=4) as pool:
-        held_up = [asked_job(threads, pool, Nap(PATIENCE + n), cookie) for n, cookie in enumerate(cookies)]
+        waiting = [asked_job(threads, pool, Nap(PATIENCE + n), cookie) for n, cookie in enumerate(cookies)]
         until(lambda: sum(worker.job is not None for worker in pool.health().workers) == 2)
         assert pool.ask(Add(2), Visitor("dora", "10.0.0.2"), timeout=PATIENCE) == 2
         assert sum(worker.job is not None for worker in pool.health().workers) == 2
-    for answer in held_up:
+    for answer in waiting:
         with pytest.raises(JobError, match="closing"):
             answer.result()
 
@@ -216,12 +216,12 @@ def test_questions_have_a_process_that_ends_when_nobody_asks(pool: Pool, monkeyp
 
 def test_nobody_waits_for_the_long_questions_of_others(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
     with pool_of(tmp_path) as pool:
-        held_up = [asked_job(threads, pool, Nap(PATIENCE + number), who) for number, who in enumerate((ANN, BOB))]
+        waiting = [asked_job(threads, pool, Nap(PATIENCE + number), who) for number, who in enumerate((ANN, BOB))]
         until(lambda: answering(pool) == 2)
         second = asked_job(threads, pool, Add(1), ANN)
         assert pool.ask(Add(2), Visitor("carla"), timeout=PATIENCE) == 2
         assert not second.done(), "one visitor never has two"
         assert roles(pool).count("jobs") == 3
-    for answer in (*held_up, second):
+    for answer in (*waiting, second):
         with pytest.raises(JobError, match="closing"):
             answer.result()

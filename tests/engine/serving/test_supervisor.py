@@ -20,13 +20,13 @@ def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else()
             supervisor.lock.release()
         return found
 
-    def others_can_look() -> bool:
+    def lock_is_free() -> bool:
         with ThreadPoolExecutor() as threads:
             return threads.submit(update).result()
 
     def on_death(_: WorkerProcess) -> Callable[[], None]:
-        observations.append(others_can_look())
-        return lambda: observations.append(others_can_look())
+        observations.append(lock_is_free())
+        return lambda: observations.append(lock_is_free())
 
     limits = Limits()
     supervisor = Supervisor(

@@ -17,7 +17,7 @@ from tests.tables import tables_beside
 CASES = tables_beside(__file__)
 
 
-def settings_taken(function: Callable[..., Any]) -> type[TaskSettings]:
+def settings_of(function: Callable[..., Any]) -> type[TaskSettings]:
     """The class that a function of a task's data declares for the task's settings."""
     settings: type[TaskSettings] = get_type_hints(function)["settings"]
     return settings
@@ -35,7 +35,7 @@ def test_its_data_takes_the_settings_of_its_specification(name: str) -> None:
     assert isinstance(data, TaskData)
     functions = [f for f in (data.answer, data.draw, data.true_source, data.corpus) if f is not None]
     for function in functions:
-        expected = settings_taken(function)
+        expected = settings_of(function)
         of_its_own = function.__module__ == f"engine.tasks.{name}.data"
         assert expected is declared if of_its_own else issubclass(declared, expected)
 

@@ -45,7 +45,7 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.noted: list[Callable[[], object]] = []
+        self.operations: list[Callable[[], object]] = []
         self.made: list[Tensor] = []
 
     def __torch_dispatch__(
@@ -56,7 +56,7 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
             raise RuntimeError("The work waits for a number.")
         schema = func._schema  # noqa: SLF001 - torch has no public name for it
         if schema.is_mutable:
-            self.noted.append(lambda: func(*args, **given))
+            self.operations.append(lambda: func(*args, **given))
             return given.get("out", args[0]) if schema.returns else None
         result = func(*args, **given)
         read = {leaf.untyped_storage().data_ptr() for leaf in tree_leaves((args, given)) if isinstance(leaf, Tensor)}
@@ -71,12 +71,12 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 ):
                     saved.copy_(new)
 
-            self.noted.append(again)
+            self.operations.append(again)
         return result
 
     def repeat(self) -> None:
         with torch.no_grad():
-            for operation in self.noted:
+            for operation in self.operations:
                 operation()
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.analysis.attention.attribution import followed
+from engine.analysis.attention.attribution import attribute_answers
 from engine.config.run_config import parse
 from engine.runs.events import Ended, Progress, Snapshot, of_layer
 from engine.runs.log import EventLog
@@ -250,7 +250,7 @@ def test_each_answer_is_sent_with_its_path_and_a_snapshot_with_where_most_arise(
             "whether an answer needs a head is not known while it trains"
         )
         assert {piece["part"] for piece in path["words"]} <= {"", "layer.1"}
-    linked = plain_snapshot(replace(snapshot, **given), followed(replace(snapshot, **given)))
+    linked = plain_snapshot(replace(snapshot, **given), attribute_answers(replace(snapshot, **given)))
     paths = [path for path in linked["paths"] if path]
     for path in paths:
         assert (path["contributor"], path["readings"][0]["layer"], path["readings"][0]["head"]) == ("head", 1, 2)

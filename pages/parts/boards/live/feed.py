@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.analysis.attention.attribution import followed
+from engine.analysis.attention.attribution import attribute_answers
 from engine.analysis.attention.path import AnswerLayer, Path
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
@@ -144,7 +144,7 @@ def plain_snapshot(event: Snapshot, linked: Followed | None = None) -> dict[str,
 def plain_paths(snapshot: Snapshot, linked: Followed | None = None) -> dict[str, Any]:
     """``paths``: of the answer at each position of the first sample, as the picture draws and says them, None where it is not known;
     ``answer_layer``: where most of them arise. Links are named only where they are known to be needed."""
-    found, answer_layer = linked or followed(snapshot)
+    found, answer_layer = linked or attribute_answers(snapshot)
     paths = [
         path and {
             "arrives": path.arrives, "layer": path.layer, "contributor": path.contributor if linked else "",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.analysis.attention.attribution import followed
+from engine.analysis.attention.attribution import attribute_answers
 from engine.analysis.attention.model import user_sequence_read
 from engine.analysis.attention.parts import Part, parts_named
 from engine.analysis.attention.path import AnswerLayer, HeadReading, Path, Words
@@ -63,7 +63,7 @@ def path_in(step: Snapshot, needed: Collection[str] | None = None) -> Path:
     def needs(position: int, *parts: Part) -> bool:
         return needed is None or "+".join(part.name for part in parts) in needed
 
-    *others, path = followed(step, needs)[0]
+    *others, path = attribute_answers(step, needs)[0]
     assert others == [None] * 4, "nothing is asked there"
     assert path is not None
     assert path.sentence == "".join(piece.text for piece in path.words)
@@ -88,7 +88,7 @@ def test_an_induction_head_is_told_with_the_layer_that_marked_what_it_reads() ->
     )
     named = [piece for piece in path.words if piece.part]
     assert named == [Words("layer 2", "layer.1"), Words("Head 1", "head.1.0"), Words("head 2 of layer 1", "head.0.1")]
-    assert followed(INDUCTION)[1] == AnswerLayer(1, "head.1.0", "induction")
+    assert attribute_answers(INDUCTION)[1] == AnswerLayer(1, "head.1.0", "induction")
 
 
 def test_hop_after_hop_is_told_from_the_layer_of_the_answer_downwards() -> None:
@@ -167,7 +167,7 @@ def test_where_nothing_arrives_and_where_no_head_stands_out_it_says_so() -> None
     )
     nothing = path_in(snapshot([0.3, 0.2, math.nan, math.nan], {(1, 0): 1.0}, {}))
     assert nothing.sentence == "The answer at position 5 does not arrive: the numbers of layer 2 are no longer finite."
-    assert followed(snapshot([0.3, 0.2, 0.25], {}, {}))[1] is None
+    assert attribute_answers(snapshot([0.3, 0.2, 0.25], {}, {}))[1] is None
 
     step = snapshot([0.1, 0.2, 0.9], {(1, 0): 1.2, (1, 1): -1, (1, 2): 1.1, (1, 3): 1.0}, {(1, 2, 4): 2}, n_heads=4)
     path = path_in(step)
@@ -176,7 +176,7 @@ def test_where_nothing_arrives_and_where_no_head_stands_out_it_says_so() -> None
     assert path.sentence == (
         "The answer at position 5 arrives in layer 2 (20 → 90 %). Heads 1, 3 and 4 bring it together."
     )
-    assert followed(step)[1] == AnswerLayer(1, "head.1.0", "most answers in layer 2"), (
+    assert attribute_answers(step)[1] == AnswerLayer(1, "head.1.0", "most answers in layer 2"), (
         "the one that adds most, over all positions"
     )
 
@@ -192,7 +192,9 @@ def test_the_mlp_brings_what_it_adds_far_more_to_than_the_heads() -> None:
     assert (alone.contributor, alone.readings) == ("mlp", ())
     assert alone.sentence == "The answer at position 5 arrives in layer 2 (20 → 90 %). The MLP makes it."
     assert Words("MLP", "mlp.1") in alone.words
-    assert followed(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0}))[1] == AnswerLayer(1, "", "most answers in layer 2")
+    assert attribute_answers(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0}))[1] == AnswerLayer(
+        1, "", "most answers in layer 2"
+    )
 
 
 def test_a_head_that_reads_many_symbols_is_said_to_read_one_mostly() -> None:
@@ -202,11 +204,11 @@ def test_a_head_that_reads_many_symbols_is_said_to_read_one_mostly() -> None:
 
 def test_there_is_no_path_with_one_layer_in_an_old_recording_and_without_attention() -> None:
     nothing = [None] * 5
-    assert followed(snapshot([0.1, 0.9], {(0, 0): 1.0}, {}))[0] == nothing
-    assert followed(replace(INDUCTION, contributions={}))[0] == nothing
-    assert followed(replace(INDUCTION, patterns={}, contributions={}, residual={}))[0] == nothing
-    assert followed(replace(INDUCTION, samples=[]))[0] == []
-    assert followed(replace(INDUCTION, contributions={}))[1] is None
+    assert attribute_answers(snapshot([0.1, 0.9], {(0, 0): 1.0}, {}))[0] == nothing
+    assert attribute_answers(replace(INDUCTION, contributions={}))[0] == nothing
+    assert attribute_answers(replace(INDUCTION, patterns={}, contributions={}, residual={}))[0] == nothing
+    assert attribute_answers(replace(INDUCTION, samples=[]))[0] == []
+    assert attribute_answers(replace(INDUCTION, contributions={}))[1] is None
 
 
 @pytest.mark.parametrize("family", ["decoder", "encoder", "encoder_decoder"])
@@ -217,7 +219,7 @@ def test_every_family_has_paths_from_the_layer_of_the_answer_down(family: str, w
     reading = user_sequence_read(ModelRequest(config), "", parts_named(config, without))
     right = reading.residual["right"].copy()
     right[-1] = 1.0
-    paths = followed(replace(reading, residual={**reading.residual, "right": right}))[0]
+    paths = attribute_answers(replace(reading, residual={**reading.residual, "right": right}))[0]
     has_answer = [target != "" for target in reading.samples[0].targets]
     assert [path is not None for path in paths] == has_answer
     found = [path for path in paths if path is not None]
@@ -237,6 +239,6 @@ def test_without_skip_connections_nothing_arrives_through_six_trained_layers() -
         "learning_rate": 0.006, "steps": 100, "skips": False,
     })  # fmt: skip
     last = [event for event in train(config) if isinstance(event, Snapshot)][-1]
-    paths = [path for path in followed(last)[0] if path is not None]
+    paths = [path for path in attribute_answers(last)[0] if path is not None]
     assert len(paths) > 4
     assert 4 * sum(path.arrives for path in paths) < len(paths), "a model that guesses is right now and then"

@@ -13,13 +13,13 @@ from engine.analysis.measurements.head_pruning import attentions, gated, head_pr
 from engine.analysis.measurements.pointing import (
     answering_head,
     answers_after,
-    asking,
     best_layer,
     block_calls,
     flow_through,
     gradients,
     pointing,
     same_answer_permuted,
+    with_last_answer,
 )
 from engine.model.activations import in_mode
 from engine.tasks.base.data import IGNORE
@@ -84,7 +84,7 @@ def test_of_hops_only_the_sequences_whose_last_position_has_an_answer_are_scored
     given = as_trained(task="hops", vocab_size=6, seq_len=6, n_layers=2, pos_encoding="rope")
     batch = given.data.validation_batch(size=200)
     has_answer = batch.targets[:, -1] != IGNORE
-    scored, true = asking(given.config, batch)
+    scored, true = with_last_answer(given.config, batch)
     assert 0 < len(scored.inputs) == int(has_answer.sum()) < 200
     assert scored.inputs.equal(batch.inputs[has_answer])
     assert scored.inputs.gather(1, true[:, None])[:, 0].equal(scored.targets[:, -1])
