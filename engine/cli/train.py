@@ -102,7 +102,6 @@ def _copy_weights(run: Run, file: Path) -> None:
 
 
 def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
-    """Print the scores of Kneser-Ney models on the same held-out windows, with the same vocabulary."""
     from engine.analysis.text.questions import counting_models
 
     found = counting_models(config)

@@ -25,9 +25,7 @@ class Statement:
     text: str
     """Markdown."""
     issue: str
-    """The slug of the issue."""
     claim: str
-    """The id of one of its claims."""
     turned: bool = False
     """True if the sentence leads from the claim's number after to the number before, as where something costs accuracy."""
 

@@ -35,9 +35,7 @@ class ClassSeed:
     file: Path
     seed: int
     pressed: bool
-    """True if the student has asked the phone to train it."""
     done: bool
-    """True if its numbers are there."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,6 @@ class ClassSeeds:
     this_round: frozenset[str]
     """The ids of the students with a finished seed of the present round."""
     seeds: tuple[int, ...]
-    """The finished seeds."""
     trials: tuple[Trial, ...]
     training: frozenset[str] = frozenset()
     """The ids of the students whose seed of the present round is training."""

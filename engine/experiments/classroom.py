@@ -48,8 +48,6 @@ TOO_LATE = "The wall has gone on."
 
 @dataclass(frozen=True)
 class ProjectorState:
-    """The state of the projector of a class, as far as the phones need it."""
-
     lesson: str = ""
     """The lesson as its link has it (:func:`engine.experiments.lessons.from_code`)."""
     at: int = 0
@@ -59,7 +57,6 @@ class ProjectorState:
     right: tuple[Direction, ...] = ()
     """The right answers once they are shown; empty if the runs decide none."""
     sentence: str = ""
-    """The sentence on the runs, once it is shown."""
     because: str = ""
     """The reason, once it is shown; empty if there is none."""
 
@@ -109,7 +106,6 @@ def open_class(presenter: Visitor) -> str:
 
 
 def presents(code: str, visitor: Visitor) -> bool:
-    """True if this visitor opened the class, and so steers it."""
     found = _read_class(code)
     return found is not None and found.presenter == visitor.id
 

@@ -62,8 +62,6 @@ class Arm:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement, and the number that decides it."""
-
     id: str
     """The name by which stored evidence, texts and figures find the claim. It stays when the sentence changes."""
     effect: Callable[[Values], np.ndarray]

@@ -54,7 +54,6 @@ def next_step(config: RunConfig, events: Iterable[Event]) -> NextStep | None:
 
 
 def _without_fault(config: RunConfig) -> NextStep:
-    """Put the mask right, or the softmax over the keys."""
     mask = config.mask_fault != "none"
     right, issue = ("a right mask", "missing-mask") if mask else ("the softmax over the keys", "")
     changes = {"mask_fault": "none"} if mask else {"softmax_axis": "key"}

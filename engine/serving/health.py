@@ -37,7 +37,6 @@ class Health:
 
     @property
     def device(self) -> DeviceFacts:
-        """The facts of the first ready worker."""
         return next((worker.facts for worker in self.training), DeviceFacts())
 
 

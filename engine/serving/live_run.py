@@ -203,7 +203,6 @@ class LiveRun:
 
     @property
     def save_due(self) -> bool:
-        """True if it is time to save a run that continues."""
         # so that little is lost if its worker or the app ends; steps whose events are still to come are settled first
         able = not self.over and self.request.is_saved and (self.steps.whole or self.steps.ahead)
         return able and self.step != self.saved_step and self._saves.is_due(self._clock())

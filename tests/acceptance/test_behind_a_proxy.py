@@ -74,7 +74,6 @@ def nginx_lines() -> tuple[str, str]:
 
 @contextmanager
 def response(address: str, visitor: str = "203.0.113.5") -> Iterator[HTTPResponse]:
-    """The answer of the proxy to a visitor from this network address, who has just got a cookie."""
     parts = urlsplit(address)
     tls = ssl.create_default_context()
     tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE

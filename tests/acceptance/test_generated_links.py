@@ -32,7 +32,6 @@ ODD = (
 
 
 def names_of(page: PageSettings) -> list[str]:
-    """The names that the page knows, those of every task and encoding, and those of other pages."""
     names = {*page.defaults(), *page.controls(), *(row.name for row in settings_for())}
     return sorted(names | {*NAMES, "run", "preset", "v", "nobody"})
 

@@ -63,7 +63,6 @@ def step(page: Any) -> int:
 
 
 def until(node: Any, condition: str, argument: object = None) -> None:
-    """Wait until a condition on the node of a figure holds."""
     there = node.element_handle()
     node.page.wait_for_function(f"([node, argument]) => {condition}", arg=[there, argument])
 
@@ -319,7 +318,6 @@ def test_a_refused_stream_is_polled_at_once_and_a_swallowed_one_after_a_while(tr
 
 
 def recorded_step(page: Any) -> int:
-    """The step that a recording says it shows."""
     return int(re.search(r"step (\d+) of", page.locator(".facts").text_content())[1])
 
 

@@ -90,7 +90,6 @@ def line_above(page: Any) -> str:
 
 
 def outlined(page: Any) -> list[int]:
-    """The positions whose answers are marked as changed."""
     return [int(cell.get_attribute("data-writes")) for cell in stack(page).locator("[data-writes].changed").all()]
 
 

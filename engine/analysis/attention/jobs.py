@@ -200,7 +200,6 @@ class FollowAnswers(
 
 class HeadAblation(TypedDict):
     words: tuple[Words, ...]
-    """The finding, in pieces that name parts."""
     details: str  # the numbers behind it, in words
 
 

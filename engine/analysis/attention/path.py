@@ -57,7 +57,6 @@ def naming(part: Part, words: str) -> str:
 
 
 def named(*heads: Part, capital: bool = False) -> str:
-    """Name a head in such a sentence, or several of one layer."""
     side = {"self": "", "encoder": " of the encoder", "cross": " (cross-attention)"}[heads[0].which]
     *others, last = heads
     noun, which = "Head" if capital else "head", f"{last.head + 1} of layer {last.layer + 1}{side}"

@@ -18,8 +18,6 @@ WIDTHS = (4, 16, 64, 256)  # head widths at which scores, and the entropy of the
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """A model: a config with its stored weights, or untrained."""
-
     config: RunConfig
     weights: str = ""
     """The absolute path of the file with the trained weights; empty for the untrained model."""

@@ -154,7 +154,6 @@ def first_gradients(trained: Trained) -> dict[str, float]:
 
 
 def norms_by_name(model: nn.Module, batch: Batch, config: RunConfig) -> dict[str, float]:
-    """The gradient norms of one draw under the names of :func:`first_gradients`."""
     by_part = gradients_by_part(model, batch)
     last = 0 if config.share_layers else config.n_layers - 1
     numbers = {"first_grad": hypot(*by_part.values())} | {f"first_grad.{part}": norm for part, norm in by_part.items()}

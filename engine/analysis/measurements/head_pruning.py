@@ -89,5 +89,4 @@ def hooked(modules: Iterable[nn.Module], hook: Callable[[nn.Module, tuple[Tensor
 
 
 def attentions(model: nn.Module) -> list[Attention]:
-    """Self- and cross-attention of the stack that answers, in order."""
     return [module for module in model.stack.modules() if isinstance(module, Attention)]  # type: ignore[union-attr]

@@ -108,7 +108,6 @@ class DesignedSettings(EncodingSettings):
         return replace(spec, acts_on=self.design_place, relative=self.relative, numbered=numbered, shown_as=shown_as)
 
     def in_run(self, config: BaseConfig, *, max_positions: int, causal: bool) -> Design:
-        """The parts with their sizes in one layer module of a run."""
         outputs = {"embedding": config.d_model, "scores": config.n_heads, "rotation": config.head_width // 2}
         auto = {"embedding": config.token_init_std, "scores": config.d_model**-0.5, "rotation": 1.0}
         return Design(

@@ -68,7 +68,6 @@ class WorkerProcess:
         """The visitors for whom its runs are trained, as last sent."""
         self.job: QueuedJob | None = None
         self.busy_with: str | None = None
-        """The run or job that the worker computes now."""
         self.started_at = self.idle_since = time.monotonic()
         self.pinged_at = 0.0  # the last ping
         self.memory = self.memory_when_ready = 0
@@ -97,7 +96,6 @@ class WorkerProcess:
 
     @property
     def available(self) -> bool:
-        """True if the worker takes runs and jobs."""
         return self.ready and not self.retired and self.kill_reason is None
 
     @property
@@ -127,7 +125,6 @@ class WorkerProcess:
         self.process.kill()
 
     def begin_task(self, task_id: str | None) -> None:
-        """Record what the worker computes from now on."""
         self.busy_with = task_id
         if self.job is not None and self.job.ask.job_id == task_id:
             self.job.begun_at = time.monotonic()
