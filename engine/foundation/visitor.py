@@ -1,4 +1,4 @@
-"""A visitor (one browser with all its tabs), the pace at which each may ask, and turns in the order of arrival."""
+"""A visitor (one browser with all its tabs), the rate at which each may ask, and turns in the order of arrival."""
 
 import time
 from collections import deque
@@ -51,7 +51,7 @@ def _network_of(address: str) -> str:
 PROGRAM = Visitor("")
 
 
-class Pace:
+class RateLimit:
     """A budget for each visitor, which fills again with time. Methods may be called from any thread."""
 
     def __init__(self, rate: float, most: float, clock: Callable[[], float] = time.monotonic) -> None:

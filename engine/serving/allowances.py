@@ -13,7 +13,7 @@ from typing import Literal
 
 from engine.foundation.errors import NoRoom
 from engine.foundation.formatting import counted, in_bytes, in_time
-from engine.foundation.visitor import Pace, Visitor
+from engine.foundation.visitor import RateLimit, Visitor
 from engine.serving.limits import Limits
 
 # A kind of work that is counted. Its limits are named after it: runs_per_visitor, and for everybody tabs. Inputs are counted in
@@ -48,7 +48,7 @@ class Allowances:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self._texts = Pace(rate=1 / TEXT_EVERY, most=TEXTS_AT_ONCE)
+        self._texts = RateLimit(rate=1 / TEXT_EVERY, most=TEXTS_AT_ONCE)
         self._lock = Lock()
         self._leases: dict[object, tuple[WorkKind, Visitor, int]] = {}
 

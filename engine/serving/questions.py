@@ -13,7 +13,7 @@ from typing import Any, cast
 from engine.foundation.errors import JobError
 from engine.foundation.formatting import in_time
 from engine.foundation.job import AnswerT, Job
-from engine.foundation.visitor import Pace, Visitor
+from engine.foundation.visitor import RateLimit, Visitor
 from engine.serving import protocol
 from engine.serving.allowances import has_share
 from engine.serving.fair_queue import FairQueue
@@ -40,8 +40,8 @@ class Questions:
         self._supervisor, self._lock = supervisor, supervisor.lock
         self._waiting: list[QueuedJob] = []
         self._fair_queue = FairQueue()
-        self._by_visitor = Pace(SHARE, AT_ONCE)
-        self._by_address = Pace(ADDRESS_SHARE, ADDRESS_AT_ONCE)
+        self._by_visitor = RateLimit(SHARE, AT_ONCE)
+        self._by_address = RateLimit(ADDRESS_SHARE, ADDRESS_AT_ONCE)
         self._closed = ""
 
     def ask(self, job: Job[AnswerT], visitor: Visitor, *, alone: bool, timeout: float) -> AnswerT:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.foundation.visitor import Pace, Visitor
+from engine.foundation.visitor import RateLimit, Visitor
 from pages.parts.app import turn
 
 
@@ -66,7 +66,7 @@ def test_those_of_one_visitor_that_get_their_answers_together_go_on_at_the_visit
     def sleep(seconds: float) -> None:
         now[0] += seconds
 
-    monkeypatch.setattr(turn, "PACE", Pace(rate=1.0, most=10.0, clock=lambda: now[0]))
+    monkeypatch.setattr(turn, "PACE", RateLimit(rate=1.0, most=10.0, clock=lambda: now[0]))
     monkeypatch.setattr(turn, "visitor", lambda: Visitor("many tabs", ""))
     monkeypatch.setattr(turn, "number_here", lambda: 30)
     monkeypatch.setattr(turn.time, "thread_time", thread_time)
