@@ -32,7 +32,7 @@ class Again:
 
 
 def findings_again(shown: Report, fresh: Report) -> Iterator[Again]:
-    """Those claims of an issue that the confirmatory seeds decide and that seeds can change."""
+    """The claims of an issue that the confirmatory seeds decide and that seeds can change."""
     halves = [_part(fresh, seeds) for seeds in _halves()]
     for row in shown.claims:
         predicted = shown.again(row)

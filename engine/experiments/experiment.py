@@ -127,7 +127,7 @@ class Experiment:
     """The number of paired seeds: under one seed all arms start from the same random numbers."""
     first_seed: int = 0
     matched: str = "All else is the same in all of them."
-    """What is held equal between the arms, as a sentence."""
+    """The things held equal between the arms, as a sentence."""
     x_label: str = ""
     """The label of the x axis of arms that form a line."""
     evaluations: int = 10
