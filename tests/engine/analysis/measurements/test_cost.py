@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cosine_similarity
 
-from engine.analysis.measurements import MEASUREMENTS, depth
+from engine.analysis.measurements import MEASUREMENTS, cost, depth
 from engine.analysis.measurements.cost import forward_times, machine, measure_at, next_token, random_batch, shortest
 from engine.analysis.measurements.depth import dense_difference, mean_cosine, relative_residual
 from engine.analysis.measurements.take import take_measurement
@@ -55,20 +55,22 @@ def test_the_shortest_of_several_goes_counts() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16_mixed"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_visit_measures_what_the_formulas_say(kind: str, dtype: str) -> None:
+def test_a_visit_measures_what_the_formulas_say(kind: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cost, "MIN_REPETITIONS", 1)
+    monkeypatch.setattr(cost, "MAX_REPETITIONS", 1)
     config = PLAN.config(kind, 64).replace(dtype=dtype)
-    cost = measure_at(config, 65, device="cpu", memory=True)
+    measurement = measure_at(config, 65, device="cpu", memory=True)
     predicted = memory_at(config, 65)
-    assert (cost.memory.parameters, cost.memory.gradients) == (predicted.parameters, predicted.gradients)
-    assert cost.memory.optimizer == predicted.optimizer
+    assert (measurement.memory.parameters, measurement.memory.gradients) == (predicted.parameters, predicted.gradients)
+    assert measurement.memory.optimizer == predicted.optimizer
     if predicted.saved is not None:
-        assert (cost.memory.saved, cost.memory.scores) == (predicted.saved, predicted.scores)
-    assert cost.memory.peak > (cost.memory.total or 0) - cost.memory.gradients
-    assert 0 < (cost.inference_peak or 0) < cost.memory.peak
-    assert min(cost.train, cost.inference) > 0
-    assert (cost.cached is not None) == (kind != "cnn")
+        assert (measurement.memory.saved, measurement.memory.scores) == (predicted.saved, predicted.scores)
+    assert measurement.memory.peak > (measurement.memory.total or 0) - measurement.memory.gradients
+    assert 0 < (measurement.inference_peak or 0) < measurement.memory.peak
+    assert min(measurement.train, measurement.inference) > 0
+    assert (measurement.cached is not None) == (kind != "cnn")
     if KINDS[kind].attends:
-        assert cost.cache_bytes == cache_bytes_at(config, 65)
+        assert measurement.cache_bytes == cache_bytes_at(config, 65)
         shared = config.replace(kv_heads=1)
         assert measure_at(shared, 65, device="cpu", memory=False).cache_bytes == cache_bytes_at(shared, 65)
 
@@ -76,12 +78,12 @@ def test_a_visit_measures_what_the_formulas_say(kind: str, dtype: str) -> None:
 def test_lengths_beyond_those_of_a_run_are_counted_to_the_byte_and_a_further_visit_takes_only_the_time() -> None:
     plan = read_plan({"d_model": 8, "n_heads": 1})
     config = plan.config("materialised", 64)
-    cost = measure_at(config, 1100, device="cpu", memory=True)
-    assert cost.memory.saved == memory_at(config, 1100).saved
+    measurement = measure_at(config, 1100, device="cpu", memory=True)
+    assert measurement.memory.saved == memory_at(config, 1100).saved
 
-    cost = measure_at(PLAN.config("fused", 64), 64, device="cpu", memory=False)
-    assert cost.memory is cost.inference_peak is None
-    assert cost.train > 0
+    measurement = measure_at(PLAN.config("fused", 64), 64, device="cpu", memory=False)
+    assert measurement.memory is measurement.inference_peak is None
+    assert measurement.train > 0
 
 
 @pytest.mark.parametrize(("kind", "vectors"), [("gru", 1), ("lstm", 2)])
