@@ -6,18 +6,22 @@ from math import inf
 
 from engine.encodings import ENCODINGS
 from engine.experiments.benchmark.costs import CostRow
-from engine.experiments.benchmark.criteria import COSTS, NEEDS, needed_by
+from engine.experiments.benchmark.criteria import COSTS, CRITERIA, NEEDS, model_of, needed_by
 from engine.experiments.benchmark.table import Column
 from engine.foundation.formatting import listed
 
 LONGER = 4  # the multiple of the trained length for which the advice speaks if only shorter ones were asked about
 MAX_NAMED = 2
+LAYERS = listed(sorted({f"{model_of(one).n_layers}" for one in CRITERIA.values()}), "or")
+WIDTH = listed(sorted({f"{model_of(one).d_model}" for one in CRITERIA.values()}), "or")
+# the models for which the advice holds
+SCOPE = f"Measured with {LAYERS} layers of width {WIDTH}: large models may differ."
 
 
 @dataclass(frozen=True)
 class Advice:
     words: str
-    """Two sentences of Markdown."""
+    """A few lines of Markdown."""
     order: tuple[str, ...]
     """All encodings, the most useful first."""
     start: str = ""
@@ -65,7 +69,9 @@ def advice(
         if found and start not in found
     }
     good = tuple(need for need, found in best.items() if start in found)
-    return Advice(_in_words(start, good, unless, costs[start]), tuple(order), start, good, unless)
+    named = [NEEDS[need] for need in good if need in needs]
+    words = _in_words(start, named, f"{len(good)} of {len(best)}", unless, costs[start])
+    return Advice(words, tuple(order), start, good, unless)
 
 
 def meets(cost: str, costs: Mapping[str, CostRow], name: str) -> bool:
@@ -83,17 +89,19 @@ def _in_all(columns: Collection[Column]) -> frozenset[str]:
     return frozenset.intersection(*(one.among_best for one in columns))
 
 
-def _in_words(start: str, met: Sequence[str], unless: Mapping[str, tuple[str, ...]], cost: CostRow) -> str:
-    price = f"costs {f'{cost.parameters:,}' if cost.parameters else 'no'} parameters"
+def _in_words(
+    start: str, named: Sequence[str], share: str, unless: Mapping[str, tuple[str, ...]], cost: CostRow
+) -> str:
+    """``named``: the met needs among the chosen ones; ``share``: their number among all, if none was chosen."""
+    price = f"{f'{cost.parameters:,}' if cost.parameters else 'no'} parameters"
     if cost.timing:
         price += f" and {cost.timing['ratio']:.2f} times the time"
-    good = listed([NEEDS[need] for need in met], "or")
-    words = f"**Start with {label(start)}**: among the best in small models when you {good}. It {price}."
+    good = f"if you must {listed(named, 'or')}" if named else f"for {share} needs"
     together: dict[str, list[str]] = {}  # needs for which the same encodings are named
     for need, names in unless.items():
         together.setdefault(listed([*map(label, names)], "or"), []).append(need)
-    others = [f"{listed(needs, 'or')} ({names})" for names, needs in together.items()]
-    return f"{words}  \n**Unless** you {listed(others, 'or')}." if others else words
+    others = [f"**Unless** you must {listed(needs, 'or')}: {names}." for names, needs in together.items()]
+    return "  \n".join([f"**Start with {label(start)}**: among the best {good}. It costs {price}.", *others, SCOPE])
 
 
 def label(encoding: str) -> str:
