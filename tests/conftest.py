@@ -1,5 +1,5 @@
-"""Thorough and acceptance tests run only where ``-m`` names them: they take long. What takes longest, or waits, comes first; files that
-share a server, a browser or a pool run in one process."""
+"""Thorough and acceptance tests run only if ``-m`` names them: they take long. The slowest files, and those that wait, come first; files
+that share a server, a browser or a pool run in one process."""
 
 import asyncio
 import gc
@@ -25,15 +25,15 @@ os.environ["OMP_NUM_THREADS"] = "1"
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-gc.disable()  # until all tests are known: of what their files make nothing is thrown away
+gc.disable()  # until all tests are known: nothing that their files make is thrown away
 
+# folders whose files share a server and a browser, or a pool of workers
 TOGETHER = ("tests/browser/", "tests/pages/web/", "tests/pages/", "tests/engine/serving/")
-"""Folders whose files share a server and a browser, or a pool of workers."""
-LONGEST = (
+# the first files of a run of all tests, so that none of them is left for the end, when the other processes are idle
+SLOWEST = (
     "test_checks", "engine/runs/test_next_step", "browser/test_stack", "browser", "pages", "engine/serving", "engine/cli",
     "engine/estimate", "tools",
 )  # fmt: skip
-"""With these a run of all tests begins, so that none of them is left for the end, when the other processes are idle."""
 
 
 class Together(LoadFileScheduling):
@@ -56,19 +56,19 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """In a fresh clone the asserts of a file are rewritten by one of the processes of ``-n``, not by all of them at once: each imports its
+    """In a fresh clone one of the processes of ``-n`` rewrites the asserts of a file, not all of them at once: each imports its
     share of the files before it collects them all."""
     process: dict[str, Any] | None = getattr(session.config, "workerinput", None)
     if process is None or Path(session.config.args[0]).name != "tests":
         return
-    top, own = Path(__file__).parent, slice(int(process["workerid"].removeprefix("gw")), None, process["workercount"])
-    for file in sorted(file for file in top.rglob("test_*.py") if "acceptance" not in file.parts)[own]:
+    top, share = Path(__file__).parent, slice(int(process["workerid"].removeprefix("gw")), None, process["workercount"])
+    for file in sorted(file for file in top.rglob("test_*.py") if "acceptance" not in file.parts)[share]:
         with suppress(Exception, pytest.skip.Exception):  # collecting it says why
             import_module(".".join(file.relative_to(top.parent).with_suffix("").parts))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """The folder of the acceptance tests is not even read where none of them is wanted: it imports much."""
+    """Do not even read the folder of the acceptance tests if none of them is wanted: it imports much."""
     named = "acceptance" in " ".join([config.option.markexpr, *config.args])
     return True if collection_path.name == "acceptance" and not named else None
 
@@ -79,7 +79,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = {item for item in items if any(map(item.get_closest_marker, unnamed))}
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
-    items.sort(key=lambda item: [not item.nodeid.removeprefix("tests/").startswith(folder) for folder in LONGEST])
+    items.sort(key=lambda item: [not item.nodeid.removeprefix("tests/").startswith(folder) for folder in SLOWEST])
 
 
 def pytest_collection_finish() -> None:
@@ -89,8 +89,8 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _light_fork_server(pytestconfig: pytest.Config) -> Iterator[None]:
-    """Nearly all workers of these tests train without torch, whose import takes longer than they do. Those of acceptance tests train for
-    real."""
+    """Nearly all workers of these tests train without torch, whose import takes longer than they do. Those of acceptance tests
+    train for real."""
     with pytest.MonkeyPatch.context() as patch:
         if "acceptance" not in pytestconfig.option.markexpr:
             patch.setattr(forked, "WARM", ("engine.serving.worker",))
@@ -99,14 +99,13 @@ def _light_fork_server(pytestconfig: pytest.Config) -> Iterator[None]:
 
 @pytest.fixture
 def own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder for a test by itself."""
     monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
     return tmp_path
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """An asynchronous test is played in an event loop of its own."""
+    """Play an asynchronous test in a new event loop."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}

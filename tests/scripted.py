@@ -70,11 +70,11 @@ class ScriptedRun:
         self.state = "running"
         chance = {"loss": math.log(10), **dict.fromkeys(self.metrics(0.0), 0.1)}
         self.add(Started(10_000, PREDICTED, steps_per_second=500.0, chance=chance, floor=1.05, device="cpu"))
-        self.look()
+        self.take_snapshot()
         return self
 
     def advance(self, steps: int = 1) -> Self:
-        """So many steps more, with a look at geometrically spaced ones, and the end where it is reached."""
+        """So many steps more, with a snapshot at geometrically spaced ones, and the end if it is reached."""
         if self.state == "queued":
             self.start()
         for _ in range(min(steps, self.config.steps - self.step)):
@@ -82,7 +82,7 @@ class ScriptedRun:
             every = max(1, self.config.steps // 100)
             self.add(self.one_step(measured=self.step % every == 0 or self.step == 1))
             if self.step in self.looked_at():
-                self.look()
+                self.take_snapshot()
         if self.step == self.config.steps:
             final = {"loss": self.loss(0.0), **self.metrics(0.0)}
             self.add(Finished(self.step, final, [{"length": 6, **final}], MEASURED, 1.5))
@@ -119,12 +119,12 @@ class ScriptedRun:
             grad_norms=parts if measured else None,
         )  # fmt: skip
 
-    def look(self) -> None:
+    def take_snapshot(self) -> None:
         layers, heads = self.config.n_layers, self.config.n_heads
         length, source = 2 * self.config.seq_len - 1, self.config.seq_len
         pictures = {"matrix": table(length, self.config.d_model), "similarity": similarity(length)}
-        own = layers if ENCODINGS[self.config.pos_encoding].per_layer else 1
-        encoding = {of_layer(name, n): array / (n + 1) for n in range(own) for name, array in pictures.items()}
+        n_encodings = layers if ENCODINGS[self.config.pos_encoding].per_layer else 1
+        encoding = {of_layer(name, n): array / (n + 1) for n in range(n_encodings) for name, array in pictures.items()}
         patterns = {"self": self.pattern(layers, heads, length, length)}
         if self.config.family == "encoder_decoder":
             patterns["encoder"] = self.pattern(layers, heads, source, source)
@@ -143,11 +143,11 @@ class ScriptedRun:
 
     def sample(self, row: int) -> Sample:
         n = self.config.seq_len
-        digits = [(3 * place + row * 5) % 10 for place in range(n)]
+        digits = [(3 * position + row * 5) % 10 for position in range(n)]
         whole = [str(d) for d in digits + digits[::-1]]
-        targets = ["" if place < n - 1 else token for place, token in enumerate(whole[1:])]
+        targets = ["" if position < n - 1 else token for position, token in enumerate(whole[1:])]
         wrong = 0 if self.step > 80 else row + 1
-        guesses = [token if place % 4 >= wrong else "0" for place, token in enumerate(targets)]
+        guesses = [token if position % 4 >= wrong else "0" for position, token in enumerate(targets)]
         source = [str(d) for d in digits] if self.config.family == "encoder_decoder" else []
         return Sample(whole[:-1], targets, [g if t else "" for g, t in zip(guesses, targets, strict=True)], source)
 

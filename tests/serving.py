@@ -12,7 +12,7 @@ __all__ = ["ROOT", "SPEED", "free_port", "handshake", "running", "sign_of"]
 
 
 def handshake(address: str, host: str, origin: str | None) -> int:
-    """The status with which the server answers a websocket handshake: 101 where it lets the client in.
+    """The status with which the server answers a websocket handshake: 101 if it lets the client in.
 
     ``host`` and ``origin`` are the values of the headers; None leaves the origin out, as programs do.
     """

@@ -1,4 +1,4 @@
-"""The cases of a test that are many: they stand in a TOML file of the test's own name, beside it."""
+"""The many cases of a test, in a TOML file of its name beside it."""
 
 import tomllib
 from pathlib import Path

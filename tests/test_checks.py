@@ -1,5 +1,3 @@
-"""The code is as the linter and the type checker want it; a contract between packages has :mod:`tests.test_contracts`."""
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""The version: the code, the project and the citation name the same one."""
-
 import re
 import tomllib
 from datetime import date
@@ -20,7 +18,7 @@ def test_code_project_and_citation_have_one_version_and_one_day() -> None:
 
 
 def test_the_page_cites_this_version() -> None:
-    said = citation()
-    assert said.count(VERSION) == 2
-    assert f"year    = {{{RELEASED[:4]}}}" in said
-    assert "$" not in said
+    text = citation()
+    assert text.count(VERSION) == 2
+    assert f"year    = {{{RELEASED[:4]}}}" in text
+    assert "$" not in text

@@ -1,4 +1,4 @@
-"""The contracts between packages are seen to fail: each forbidden import, added to the graph, breaks its contract alone."""
+"""Each forbidden import, added to the graph, breaks its contract alone."""
 
 import re
 from copy import deepcopy
@@ -15,7 +15,6 @@ from tests.serving import ROOT
 from tests.tables import tables_beside
 
 FORBIDDEN = tables_beside(__file__)
-"""By contract: a file, and what it may not import."""
 CONFIGURATION = read_configuration(str(ROOT / "pyproject.toml"))
 CONTRACTS = {options["name"]: options for options in CONFIGURATION["contracts_options"]}
 TYPES = {"forbidden": ForbiddenContract, "independence": IndependenceContract, "layers": LayersContract}
@@ -63,20 +62,20 @@ def test_every_script_and_part_of_the_pages_is_under_a_contract() -> None:
     scripts = {f"pages.{file.stem}" for file in (ROOT / "pages").glob("*.py")} - {"pages.__init__", "pages.main"}
     parts = {f"pages.parts.{file.parent.name}" for file in (ROOT / "pages/parts").glob("*/__init__.py")}
     parts |= {f"pages.parts.{file.stem}" for file in (ROOT / "pages/parts").glob("*.py")} - {"pages.parts.__init__"}
-    own = CONTRACTS["No page imports another page's script or folder"]["modules"]
+    modules = CONTRACTS["No page imports another page's script or folder"]["modules"]
     shared = CONTRACTS["Pages: what is shared imports only from what lies below it"]["layers"]
-    assert sorted([*own, *" : ".join(shared).split(" : ")]) == sorted(scripts | parts)
+    assert sorted([*modules, *" : ".join(shared).split(" : ")]) == sorted(scripts | parts)
 
 
+# a string that is the name of a module, or of a module and something in it; not of the encoding that a reader will write
 NAMED = re.compile(r'"(engine(?!\.encodings\.my_)(?:\.\w+)+):?(\w*)"')
-"""A string that is the name of a module, or of a module and something in it; not of the encoding that a reader will write."""
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 STRINGS = sorted({found for file in ROOT.glob("[ep]*/**/*.py") for found in NAMED.findall(file.read_text("utf-8"))})
 
 
 @pytest.mark.parametrize(("module", "name"), STRINGS)
 def test_a_module_that_a_string_names_is_there(module: str, name: str) -> None:
-    """No contract sees these: they are how a page names what another process imports."""
+    """No contract sees these: by them a page names another process's imports."""
     assert hasattr(import_module(module), name or "__name__")
 
 
@@ -88,8 +87,8 @@ def test_such_strings_are_found() -> None:
 def test_no_test_looks_at_a_private_name() -> None:
     """Attributes are ruff's (SLF001); these are names that are imported, or replaced by their text."""
     private = re.compile(r"import .*\b_[a-z]\w*|setattr\(.*[\"'.]_[a-z]\w*[\"']")
-    told = {file: private.findall(file.read_text("utf-8")) for file in (ROOT / "tests").rglob("*.py")}
-    assert {file: found for file, found in told.items() if found} == {}
+    private_names = {file: private.findall(file.read_text("utf-8")) for file in (ROOT / "tests").rglob("*.py")}
+    assert {file: found for file, found in private_names.items() if found} == {}
 
 
 @pytest.mark.parametrize("file", ["README.md", "CONTRIBUTING.md", *(f"docs/{file.name}" for file in DOCS)])
@@ -98,6 +97,6 @@ def test_every_file_that_a_document_names_is_there(file: str) -> None:
     text = (ROOT / file).read_text("utf-8")
     named = set(re.findall(r"`((?:[\w.-]+/)+[\w.-]*\.(?:py|md|js|toml|sh|yaml))`", text))
     linked = {found.split("#")[0] for found in re.findall(r"\]\(([^):]+)\)", text)}
-    places = [ROOT, ROOT / "engine", ROOT / "pages" / "parts", ROOT / "tests"]
-    missing = [path for path in named if not any((place / path).exists() for place in places)]
+    roots = [ROOT, ROOT / "engine", ROOT / "pages" / "parts", ROOT / "tests"]
+    missing = [path for path in named if not any((root / path).exists() for root in roots)]
     assert missing + [path for path in linked if not ((ROOT / file).parent / path).exists()] == []

@@ -1,6 +1,6 @@
 """Each line of the Dockerfile does what it says: on a folder that takes the place of the image's file system, without docker.
 
-As root the app runs as the image's user, else as the one who runs the test.
+As root the app runs as the image's user, else as the user of the test.
 """
 
 import json
@@ -37,14 +37,13 @@ def instructions() -> list[tuple[str, str]]:
 
 
 def is_sent(file: str) -> bool:
-    """Whether docker sends a file to the build: the last line of .dockerignore that names it or a folder around it decides."""
+    """True if docker sends a file to the build: the last line of .dockerignore that names it or a folder around it decides."""
     sent = True
     for line in (ROOT / ".dockerignore").read_text().splitlines():
         pattern = line.removeprefix("!").removeprefix("**/")
-        places = (PurePosixPath(file), *PurePosixPath(file).parents[:-1])
+        paths = (PurePosixPath(file), *PurePosixPath(file).parents[:-1])
         named = (
-            place.match(pattern) if line.startswith("**/") or pattern == "*" else str(place) == pattern
-            for place in places
+            path.match(pattern) if line.startswith("**/") or pattern == "*" else str(path) == pattern for path in paths
         )
         if line and line[0] != "#" and any(named):
             sent = line[0] == "!"
@@ -167,8 +166,7 @@ def answering(port: int, status: int) -> Iterator[None]:
             self.send_response(status if self.path == healthz_route(dict).path else 404)
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            """Not on stderr."""
+        def log_message(self, *_: object) -> None: ...
 
     with HTTPServer(("127.0.0.1", port), Handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
@@ -198,9 +196,9 @@ def test_the_image_s_app_becomes_healthy_as_its_user_and_writes_to_its_volume_on
 
 
 def test_what_the_image_exports_names_the_commit(image: Image) -> None:
-    told = "from engine.foundation.provenance import provenance; print(provenance())"
+    code = "from engine.foundation.provenance import provenance; print(provenance())"
     done = subprocess.run(
-        [sys.executable, "-c", told], cwd=image.place, env=image.environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], cwd=image.place, env=image.environment, capture_output=True, text=True, check=True
     )
     assert image.commit[:7] in done.stdout
 

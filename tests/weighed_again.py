@@ -1,4 +1,4 @@
-"""The findings of the confirmatory seeds, weighed anew from the effects of the claims and by the rule in the README of the evidence."""
+"""The findings of the confirmatory seeds, weighed again from the effects of the claims and by the rule in the README of the evidence."""
 
 from functools import cache
 
@@ -13,8 +13,8 @@ from engine.experiments.statistics import sign_flip_p, t_interval
 
 @cache
 def findings() -> dict[tuple[str, str], Finding]:
-    """Each finding by an issue's slug and the sentence of a claim; where the runs cannot tell, there is a reason for it, and the effect
-    alone would not be decided for or against the claim without it."""
+    """Each finding by an issue's slug and the sentence of a claim; if the runs cannot tell, there is a reason for it, and the
+    effect alone would not be decided for or against the claim without it."""
     found = {}
     for slug, issue in ISSUES.items():
         shown = shown_report(issue)

@@ -1,4 +1,4 @@
-"""Another commit of the program, to be measured in turns with this one: a checkout of its own, of which a server can be started."""
+"""Another commit of the program, measured in turns with this one: a separate checkout, from which a server can be started."""
 
 import subprocess
 import sys
@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from engine.foundation.provenance import SHORT, commit
+from engine.foundation.provenance import COMMIT_DIGITS, commit
 from tools.server import ROOT
 
 
 @contextmanager
 def checkout(other: str) -> Iterator[Path]:
-    """The folder of that commit inside the block, compiled as this one is. Raises ValueError where there is no such commit."""
+    """The folder of that commit inside the block, compiled as this one is. Raises ValueError if there is no such commit."""
     found = _git("rev-parse", "--verify", "--quiet", f"{other}^{{commit}}")
     if found.returncode:
         raise ValueError(f"against is {other}; allowed is a commit of this repository.")
@@ -28,9 +28,9 @@ def checkout(other: str) -> Iterator[Path]:
 
 
 def name_of(root: Path) -> str:
-    """The first digits of the commit of a program's folder; with ``-dirty`` where a Python file has been changed since."""
+    """The first digits of a folder's commit; with ``-dirty`` if a Python file has been changed since."""
     head, _, dirty = commit(root).partition("-")
-    return "-".join(filter(None, (head[:SHORT], dirty))) or "unknown"
+    return "-".join(filter(None, (head[:COMMIT_DIGITS], dirty))) or "unknown"
 
 
 def _git(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -11,8 +11,7 @@ from engine.experiments.experiment import FRESH_SEEDS, Experiment
 from engine.experiments.finding import READERS_SEEDS, Finding
 from engine.experiments.report import Report, report
 
-EDGES = (0.0, 0.5, 0.7, 0.9, 0.99, 1.0)
-"""The ends of the ranges of predicted shares."""
+EDGES = (0.0, 0.5, 0.7, 0.9, 0.99, 1.0)  # the ends of the ranges of predicted shares
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Again:
 
 
 def findings_again(shown: Report, fresh: Report) -> Iterator[Again]:
-    """Those claims of an issue that the confirmatory seeds decide and that seeds can change."""
+    """The claims of an issue that the confirmatory seeds decide and that seeds can change."""
     halves = [_part(fresh, seeds) for seeds in _halves()]
     for row in shown.claims:
         predicted = shown.again(row)

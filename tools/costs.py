@@ -23,8 +23,7 @@ from engine.experiments.sweeps.sweep import Sweep
 from engine.foundation.json_lines import json_lines
 
 SHIPPED = Path(sweeps.__file__).with_name("shipped.json")
-ROUNDS = 15
-"""How often each point of the sweep is visited."""
+ROUNDS = 15  # visits of each point of the sweep
 
 
 def measure_sweep(plan: Plan, file: Path = SHIPPED) -> None:

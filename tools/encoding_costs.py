@@ -1,10 +1,10 @@
-"""Measure what each encoding adds to a training step in memory and time, and write ``engine/estimate/encoding_costs.toml``.
+"""Measure the memory and time that each encoding adds to a training step, and write ``engine/estimate/encoding_costs.toml``.
 
-``python -m tools.encoding_costs`` measures all encodings, ``python -m tools.encoding_costs rope`` one; the others' rows stay.
-A step with the encoding and one without take turns, and the medians of their processor time are compared.
+``python -m tools.encoding_costs`` measures all encodings, ``python -m tools.encoding_costs rope`` one; the others' rows stay. A
+step with the encoding and one without take turns, and the medians of their processor time are compared.
 
 ``kept`` and ``held`` are the largest factors over :data:`FITTED`, with a margin. On other sizes and settings (:data:`HELD_OUT`) no
-prediction may be below what is measured; the largest ratio of the two is written as ``worst``.
+prediction may be below the measurement; the largest ratio of the two is written as ``worst``.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import torch
 
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
-from engine.estimate.encoding_costs import FILE, EncodingCost, costs, encoding_work, kept_bytes, numbers_of
+from engine.estimate.encoding_costs import FILE, EncodingCost, costs, encoding_saved_bytes, encoding_work, numbers_of
 from engine.estimate.flops import flops_per_step
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters, has_formula, predict_memory
@@ -33,8 +33,7 @@ from engine.training.measured_memory import measure_memory, peak_bytes
 from engine.training.train import begin
 
 MARGIN = 1.25
-ROWS = 32
-"""The sequences of the pass without gradient."""
+ROWS = 32  # sequences of the pass without gradient
 SHARED = {
     "family": ("decoder", "encoder"),
     "dtype": ("float32", "bfloat16_mixed"),
@@ -42,6 +41,7 @@ SHARED = {
 }
 FITTED = {"batch_size": (2, 16), "seq_len": (8, 48), "d_model": (16, 48), "n_heads": (1, 4), **SHARED}
 HELD_OUT = {"batch_size": (4, 32), "seq_len": (20, 96), "d_model": (32, 64), "n_heads": (2, 8), **SHARED}
+# settings of an encoding that are tried beside its defaults
 SPECIFIC: dict[str, list[dict[str, Any]]] = {
     "shaw": [{"shaw_max_distance": 48}, {"shaw_max_distance": 2}, {"attention_score": "additive"}],
     "cope": [{"cope_counts": 256}, {"cope_counts": 4}],
@@ -52,7 +52,6 @@ SPECIFIC: dict[str, list[dict[str, Any]]] = {
     "conv": [{"conv_reach": 16}],
     "t5_bias": [{"t5_buckets": 64}],
 }
-"""Settings of an encoding that are tried beside its defaults."""
 TIMED = {"task": "k_back", "device": "cpu", "batch_size": 16, "seq_len": 64, "d_model": 64, "n_heads": 4, "n_layers": 2}
 STEPS = 15
 
@@ -74,23 +73,23 @@ class Measured:
         self.config, self.sizes = config, shapes(config)
         state = begin(config)
         step = measure_memory(state.model, state.upcoming(1)[0], [])
-        held = state.data.validation_batch(size=ROWS)
+        batch = state.data.validation_batch(size=ROWS)
         self.saved = step.saved or 0
         self.step = (step.peak or 0) - step.parameters - step.gradients
-        self.passing = peak_bytes(lambda: evaluate(state.model, held), torch.device("cpu"))
+        self.passing = peak_bytes(lambda: evaluate(state.model, batch), torch.device("cpu"))
 
-    def kept(self) -> float:
-        """The least factor ``kept`` with which the prediction is not below what was saved."""
+    def extra_numbers(self) -> float:
+        """The least factor ``kept`` with which the prediction is not below the measurement."""
         if not has_formula(self.config):
             return 0.0
         predicted = predict_memory(self.config, self.sizes).saved or 0
         length = self.sizes.length
-        plain = predicted - kept_bytes(self.config, self.config.batch_size, length)
+        plain = predicted - encoding_saved_bytes(self.config, self.config.batch_size, length)
         times = 1 if self.config.encoding.acts_on == "embedding" else self.config.n_layers
         return (self.saved - plain) / (SINGLE * times * numbers_of(self.config, self.config.batch_size, length))
 
     def predictions(self) -> dict[str, tuple[int, int]]:
-        """By what is predicted: the prediction and what was measured, in bytes."""
+        """The prediction and the measurement, in bytes, by name."""
         config, memory = self.config, predict_memory(self.config, self.sizes)
         found = {
             "step": (step_bytes(config, self.sizes, memory), self.step),
@@ -103,21 +102,20 @@ class Measured:
 
 
 def fit(name: str) -> EncodingCost:
-    """The factors of memory."""
     costs()[name] = EncodingCost(0.0, 0.0, 0.0)
     measured = [Measured(config) for config in configs(name, FITTED, every=3)]
-    kept = max(one.kept() for one in measured)
-    exact = kept <= 0 and all(abs(one.kept()) < 1e-9 for one in measured)
-    cost = EncodingCost(0.0 if exact else round(MARGIN * max(kept, 0.0), 3), 0.0, 0.0)
-    for held in itertools.count(0.0, 0.25):
-        costs()[name] = cost = replace(cost, held=held)
+    most_extra = max(one.extra_numbers() for one in measured)
+    exact = most_extra <= 0 and all(abs(one.extra_numbers()) < 1e-9 for one in measured)
+    cost = EncodingCost(0.0 if exact else round(MARGIN * max(most_extra, 0.0), 3), 0.0, 0.0)
+    for share in itertools.count(0.0, 0.25):
+        costs()[name] = cost = replace(cost, held=share)
         if all(one.is_bounded() for one in measured):
-            return replace(cost, held=round(MARGIN * held, 3))
+            return replace(cost, held=round(MARGIN * share, 3))
     raise AssertionError
 
 
 def worst(name: str, every: int = 7) -> dict[str, float]:
-    """The largest ratios of prediction and measurement on held-out sizes. Raises ValueError where a prediction is below."""
+    """The largest ratios of prediction and measurement on held-out sizes. Raises ValueError if a prediction is below."""
     found: dict[str, float] = {}
     for config in configs(name, HELD_OUT, every):
         for what, (predicted, real) in Measured(config).predictions().items():
@@ -137,11 +135,11 @@ def work(name: str) -> float:
     batches = [one.upcoming(1)[0] for one in models]
     seconds: list[list[float]] = [[], []]
     for _ in range(STEPS + 2):
-        for one, batch, taken in zip(models, batches, seconds, strict=True):
+        for one, batch, durations in zip(models, batches, seconds, strict=True):
             began = time.process_time()
             loss_of(forward(one.model, batch).float(), batch.targets).backward()
-            taken.append(time.process_time() - began)
-    without, with_it = (statistics.median(taken[2:]) for taken in seconds)
+            durations.append(time.process_time() - began)
+    without, with_it = (statistics.median(durations[2:]) for durations in seconds)
     sizes = shapes(plain)
     flops = flops_per_step(plain, count_parameters(plain, sizes), sizes.length)
     costs()[name] = replace(costs()[name], work=1.0)

@@ -40,18 +40,16 @@ from tools.calibration import calibration
 from tools.headroom import HIGHEST, LOWEST, headroom_table
 from tools.rates import experiment_named
 
-TEXT = Path(__file__).with_suffix(".md")
-"""The text around the table, with gaps to fill."""
+TEXT = Path(__file__).with_suffix(".md")  # the text around the table, with gaps to fill
 
 
 def write_readme(folder: Path = FOLDER) -> None:
-    """Write the folder's README again from the JSON files in it."""
     (folder / "README.md").write_text(markdown(folder), encoding="utf-8")
 
 
 def markdown(folder: Path = FOLDER) -> str:
-    """The table over the sets of seeds in a folder, with the issues and claims of today: the finding of the confirmatory seeds, and beside
-    it that of each set of seen seeds. An issue that was not run on the confirmatory seeds has a line that says so."""
+    """The table over the sets of seeds in a folder, with the issues and claims of today: the finding of the confirmatory seeds, and
+    beside it that of each earlier set of seeds. An issue without confirmatory seeds has a line that says so."""
     sets = sets_of_seeds(folder)
     commands = [
         f"- `{_command(s['seeds'])}`:"
@@ -94,7 +92,6 @@ def markdown(folder: Path = FOLDER) -> str:
 
 
 def _command(seeds: Sequence[int]) -> str:
-    """The command that measured a set of seeds."""
     if is_fresh(seeds):
         return "python -m tools.fresh run"
     return f"python -m tools.evidence --all --seeds {len(seeds)} --first-seed {seeds[0]}"
@@ -112,7 +109,7 @@ def counts_in_words(rows: Sequence[ClaimReport]) -> str:
 
 
 def _origins(measured: dict[str, Any]) -> str:
-    """The origins of a set's numbers in words, each once; empty for a set of before they were noted."""
+    """The origins of a set's numbers in words, each once; empty for a set from before there was provenance."""
     rows = measured["issues"].values()
     origins = (origin for row in rows for origin in (row.get("provenance", {}), *row.get("moved", {}).values()))
     words = dict.fromkeys(map(in_words, origins))
@@ -120,7 +117,7 @@ def _origins(measured: dict[str, Any]) -> str:
 
 
 def _lines(shown: Report, known_seeds: Sequence[Report | None], corrected: Iterator[float | None]) -> Iterator[str]:
-    """The lines of an issue; ``known_seeds``: its report on each set of seen seeds, None where it was not run; ``corrected``: the next
+    """The lines of an issue; ``known_seeds``: its report on each earlier set of seeds, if it was run; ``corrected``: the next
     p-values."""
     for index, row in enumerate(shown.claims):
         claim, weighed = row.claim, row.weighed
@@ -150,7 +147,7 @@ def _short(number: float | None) -> str:
 
 
 def _alone(claim: ClaimReport | None, shown: Finding) -> str:
-    """The finding of one set of seen seeds and its effect, with a mark where it contradicts the shown one."""
+    """The finding of one earlier set of seeds and its effect, with a mark if it contradicts the shown one."""
     if claim is None or not claim.weighed.seeds:
         return "not run"
     sentence = f"{claim.weighed.words}: {claim.weighed.effect:+.3g}"
@@ -158,7 +155,7 @@ def _alone(claim: ClaimReport | None, shown: Finding) -> str:
 
 
 def on_seeds(experiment: Experiment, first_seed: int, seeds: int) -> list[Experiment]:
-    """The experiment on these seeds; that behind the table of Encodings on each of its own sets of seeds."""
+    """The experiment on these seeds; the one behind the table of Encodings on each of its sets of seeds."""
     if experiment.slug == CHOICE.slug:
         return [replace(experiment, first_seed=first) for first in SETS]
     return [replace(experiment, seeds=seeds, first_seed=first_seed)]

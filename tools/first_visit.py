@@ -1,7 +1,8 @@
 """A first visit over a slow line: ``python -m tools.first_visit``. Beside a plain Streamlit page with a title and one chart.
 
-The browser has no file yet and gets 3 Mbit/s with 40 ms to the server and back, as thirty phones have on one access point. Seconds until
-the words, the picture of the model and the first plot are there, and megabytes until nothing more comes; medians of several visits.
+The browser has no file yet and gets 3 Mbit/s with 40 ms to the server and back, as thirty phones have on one access point. Seconds
+until the words, the picture of the model and the first plot are there, and megabytes until nothing more comes; medians of several
+visits.
 """
 
 import statistics
@@ -18,8 +19,8 @@ import plotly.graph_objects as go
 st.title("A plain page")
 st.plotly_chart(go.Figure(go.Scatter(x=[1, 2, 3], y=[1, 4, 9])))
 """
+# selectors of the first nodes
 SIGNS = {"words": "h1", "picture": "article.stack .arcs path", "first plot": ".js-plotly-plot .main-svg"}
-"""The selectors of the first nodes that are waited for."""
 
 
 def visit(browser: Any, address: str, signs: Iterable[str]) -> dict[str, float]:

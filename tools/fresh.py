@@ -28,7 +28,7 @@ def ran(folder: Path) -> dict[str, str]:
 
 
 def fix(folder: Path) -> None:
-    """Fix the designs of today. Raises ValueError where one was run that has changed since."""
+    """Fix the designs of today. Raises ValueError if a design has changed since it was run."""
     designs = {slug: design_hash(issue) for slug, issue in ISSUES.items()}
     if changed := [slug for slug, design in ran(folder).items() if designs.get(slug, design) != design]:
         raise ValueError(f"{', '.join(changed)} has been run; a changed design needs seeds that it has not seen.")
@@ -36,7 +36,7 @@ def fix(folder: Path) -> None:
 
 
 def unfixed(folder: Path) -> list[str]:
-    """The issues whose design is not the fixed one."""
+    """The issues whose design differs from the fixed one."""
     fixed = fixed_designs(folder)
     return [slug for slug, issue in ISSUES.items() if fixed.get(slug) != design_hash(issue)]
 

@@ -52,26 +52,23 @@ from tools import settings
 from tools.power import between_marks
 
 MARKS = "<!-- gpu: written by python -m tools.gpu -->\n", "<!-- end of gpu -->\n"
+# the first head of each part's table
 TITLES = {"steps": "ms per step", "seeds": "through the pool", "losses": "losses"}
-"""The first head of each part's table."""
 SEEDS, REPEATS = 8, 3
 WARM_UP, BATCHES = 6, 16
+# by name, whether float32 products use TF32, and whether the forward pass is in bfloat16 by autocast, as nanoGPT trains
 PRECISIONS = {"fp32": (False, False), "TF32": (True, False), "bf16": (True, True)}
-"""By name, whether float32 products use TF32, and whether the forward pass is in bfloat16 by autocast, as nanoGPT trains."""
-SKIPPED = 50
-"""The steps at the start of a run that are not timed, or a quarter of a shorter run."""
+SKIPPED = 50  # steps at the start of a run that are not timed, or a quarter of a shorter run
+# of a run whose recording is timed, as a run of that size has: the fewest snapshots are the same for all
 LEAST_RECORDED = 600
-"""The fewest steps of a run whose recording is timed, as a run of that size has: the fewest snapshots are the same for all."""
 TO_CHECK = "to look at"
+# the largest relative difference of two losses that needs no check: in float32, with bfloat16, and if the device draws random
+# numbers, which differ from those of the CPU
 CLOSE, CLOSE_IN_HALF, CLOSE_WHERE_DRAWN = 2e-3, 5e-2, 0.5
-"""The largest relative difference of two losses that is not looked at: in float32, with bfloat16, and where the device draws random
-numbers, which differ from those of the CPU."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """The sizes of a model and its batch."""
-
     d_model: int
     seq_len: int
     n_layers: int
@@ -82,19 +79,18 @@ class Size:
         return f"d{self.d_model} L{self.seq_len} x {self.n_layers}, batch {self.batch_size}"
 
 
+# each with the steps of one repeat
 SIZES = (
     (Size(32, 16, 1), 1200), (Size(64, 64, 2), 800), (Size(128, 128, 4), 400), (Size(256, 256, 6, 8), 160),
     (Size(384, 256, 6, 6, 64), 100),
 )  # fmt: skip
-"""Each with the steps of one repeat."""
+# the first sizes that are also timed on a CPU core and with a larger batch; the last ones that nanoGPT also compiles
 SMALL_SIZES, LARGE_SIZES = 3, 2
-"""The number of sizes, of the first, that are also timed on a CPU core and with a larger batch; of the last, that nanoGPT also compiles."""
 POOLED_SIZES = 2
 ONE, EIGHT = ("one seed (s)", "one seed (ms per step)"), ("eight seeds (s)", "eight seeds (ms per step)")
 
 
 Found = Mapping[str, float | str]
-"""Numbers, or words in their place, by column."""
 
 
 class Notes:
@@ -105,8 +101,8 @@ class Notes:
         self._began = time.perf_counter()
 
     def measure(self, part: str, row: str, column: str, what: Callable[[], float | Found]) -> None:
-        """Note the number that a function measures, or several with their own columns. Where it raises, the error stands in the cell:
-        the rest is measured all the same."""
+        """Record the number that a function measures, or several with their columns. The error of one that raises stands in its
+        cell: the rest is measured all the same."""
         try:
             found = what()
         except Exception as error:
@@ -117,7 +113,6 @@ class Notes:
             print(f"{seconds:6.1f} s  {row}: {name} {shown(value)}", file=sys.stderr, flush=True)
 
     def markdown(self, machine: str) -> str:
-        """The machine, and a table for each part."""
         tables = [f"{machine}\n"]
         for part, rows in self.parts.items():
             columns = dict.fromkeys(column for row in rows.values() for column in row)
@@ -155,7 +150,7 @@ class Block(nn.Module):
 
 
 class NanoGPT(nn.Module):
-    """From tokens, [batch, length], to logits, [batch, length, token]."""
+    """Tokens, [batch, length], to logits, [batch, length, token]."""
 
     def __init__(self, size: Size, n_tokens: int) -> None:
         super().__init__()
@@ -197,7 +192,7 @@ def stepper(size: Size, n_tokens: int, device: str, half: bool, compiled: bool) 
 
 
 def nanogpt(size: Size, device: str, precision: str, steps: int, *, compiled: bool = False) -> Found:
-    """Milliseconds of a step, the median of repeats of so many steps; where it is compiled, also the seconds of the first step."""
+    """Milliseconds of a step, the median of repeats of so many steps; if it is compiled, also the seconds of the first step."""
 
     def took(numbers: range) -> float:
         began = time.perf_counter()
@@ -225,7 +220,7 @@ def setting_of(size: Size, steps: int, device: str) -> RunConfig:
 
 
 def events_of(config: RunConfig, record: RecordOptions = LEAST_RECORD, *, eager: bool = False) -> Iterator[Event]:
-    """The events of a run; ``eager``: with steps that are not captured. Raises RuntimeError where it fails."""
+    """The events of a run; ``eager``: with steps that are not captured. Raises RuntimeError if it fails."""
     state = None
     if eager:
         state = begin(config)
@@ -237,8 +232,8 @@ def events_of(config: RunConfig, record: RecordOptions = LEAST_RECORD, *, eager:
 
 
 def milliseconds(config: RunConfig, repeats: int | None = None, *, eager: bool = False) -> float:
-    """Milliseconds of a step, the median of repeats: the slope of a line through the moments at which the events of the steps come, of
-    captured steps many at once. Left out are the first steps, and the last, whose event comes after a validation."""
+    """Milliseconds of a step, the median of repeats: the slope of a line through the moments at which the events of the steps come,
+    of captured steps many at once. Left out are the first steps, and the last, whose event comes after a validation."""
 
     def slope() -> float:
         events = (event for event in events_of(config, eager=eager) if isinstance(event, Progress))
@@ -250,8 +245,8 @@ def milliseconds(config: RunConfig, repeats: int | None = None, *, eager: bool =
 
 
 def recorded(config: RunConfig, repeats: int) -> float:
-    """The time of a run with everything that the lab shows over that of one with nothing recorded, from the first step to the end of the
-    run, with what is measured there; the median of pairs."""
+    """The time of a run with everything that the lab shows over that of one with nothing recorded, from the first step to the end
+    of the run, with its measurements; the median of pairs."""
 
     def span(record: RecordOptions) -> float:
         events = events_of(config, record)
@@ -294,7 +289,7 @@ def measure_steps(notes: Notes, device: str) -> None:
 
 
 def pooled_seconds(pool: Pool, configs: Iterable[RunConfig]) -> float:
-    """Seconds from submitting runs, as trials, until the last has ended. Raises RuntimeError where one does not finish."""
+    """Seconds from submitting runs, as trials, until the last has ended. Raises RuntimeError if one does not finish."""
     began = time.perf_counter()
     runs = [pool.submit(RunRequest(config, trial=True, record=LEAST_RECORD)) for config in configs]
     for run in runs:
@@ -306,7 +301,7 @@ def pooled_seconds(pool: Pool, configs: Iterable[RunConfig]) -> float:
 
 
 def seeds(pool: Pool, config: RunConfig) -> Found:
-    """One seed and eight of them, in turns; each repeat has seeds of its own. A step's time, without start and end of the runs, is the
+    """One seed and eight of them, in turns; each repeat has other seeds. A step's time, without start and end of the runs, is the
     difference to runs of three times as many steps."""
     found: dict[str, float] = {}
     took: dict[int, list[float]] = {1: [], SEEDS: []}
@@ -330,6 +325,7 @@ def measure_seeds(notes: Notes, device: str) -> None:
 # The losses of a few steps on the CPU and on the device, and there captured and eager.
 
 SMALL = {"task": "k_back", "seq_len": 16, "n_layers": 2, "n_heads": 2, "steps": 20}
+# with separate code
 SETTINGS = (
     "mask_fault=missing",
     "softmax_axis=query attention_impl=materialised",
@@ -347,14 +343,12 @@ SETTINGS = (
     "label_noise=0.1",
     "pos_encoding=designed design_features=table",
 )
-"""Settings with code of their own."""
 Cases = dict[str, dict[str, object]]
-Losses = list[float] | str
-"""The loss of each step, or the reason why a run failed."""
+Losses = list[float] | str  # the loss of each step, or the reason why a run failed
 
 
 def cases() -> Cases:
-    """The settings by name: every encoding, family and task, and settings with code of their own."""
+    """The settings by name: every encoding, family and task, and settings with separate code."""
     found: Cases = {name: {**SMALL, "pos_encoding": name} for name in ENCODINGS}
     for name, family in ARCHITECTURES.items():
         encoding = {} if family.layer_shapes is None else {"pos_encoding": "nope"}
@@ -374,7 +368,7 @@ def losses(case: Mapping[str, object], device: str, *, eager: bool = False) -> L
 
 
 def difference(one: Losses, other: Losses) -> float:
-    """The largest relative difference of two losses; infinite where a run failed, has fewer steps, or a loss is not finite."""
+    """The largest relative difference of two losses; infinite if a run failed, has fewer steps, or a loss is not finite."""
     if isinstance(one, str) or isinstance(other, str) or len(one) != len(other):
         return math.inf
     each = [abs(a - b) / max(1e-3, abs(a)) for a, b in zip(one, other, strict=True)]
@@ -382,7 +376,7 @@ def difference(one: Losses, other: Losses) -> float:
 
 
 def compared(given: Cases, ones: dict[str, Losses], others: dict[str, Losses], *, same_device: bool) -> Found:
-    """The cases, those to look at, the largest difference among the others, and what is to be looked at by name."""
+    """The number of cases and of those to check, the largest difference among the others, and the names to check."""
     far, near = list[str](), 0.0
     for name, case in given.items():
         close = CLOSE if case.get("dtype", "float32") == "float32" else CLOSE_IN_HALF

@@ -1,4 +1,4 @@
-"""Room to differ: where the better of two compared models is nearly perfect, or has hardly learned, a comparison can show little."""
+"""Headroom: if the better of two compared models is nearly perfect, or has hardly learned, a comparison can show little."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,8 +6,7 @@ from typing import NamedTuple
 from engine.experiments.experiment import Change, Claim
 from engine.experiments.report import Report, sides_of
 
-LOWEST, HIGHEST = 0.75, 0.97
-"""The accuracies between which the better model of a comparison should stand."""
+LOWEST, HIGHEST = 0.75, 0.97  # the accuracies between which the better model of a comparison should end
 
 
 class Compared(NamedTuple):
@@ -28,7 +27,7 @@ def compared(found: Report) -> list[Compared]:
 
 
 def headroom_table(reports: Sequence[Report]) -> str:
-    """A Markdown table: for each issue how many comparisons have room, and the accuracy of the better model in the others."""
+    """A Markdown table: for each issue the comparisons with headroom, and the accuracy of the better model in the others."""
     lines = ["| issue | with room | without room, and the accuracy of the better model |\n", "|--|--|--|\n"]
     every = {found.experiment.slug: compared(found) for found in reports}
     for slug, rows in every.items():

@@ -41,8 +41,7 @@ from engine.training.evaluation import evaluate
 from engine.training.result import Trained, measured_result
 from engine.training.train import begin, train
 
-Curves = dict[str, list[float]]
-"""By number, its value at each mark, [mark]."""
+Curves = dict[str, list[float]]  # by number, its value at each mark, [mark]
 
 
 def long_curves(slug: str, arm: str, metrics: Sequence[str], rate: float, seed: int) -> Curves:

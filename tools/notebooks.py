@@ -41,14 +41,12 @@ PACKED = """
 {packed}
 """
 Path("shakespeare.zip").write_bytes(base64.b64decode(PACKED))'''
-LONGEST_CELL = 3600
-"""Seconds that a cell may take."""
-DIGITS = 5
-"""Significant digits of the numbers in stored figures."""
+MAX_CELL_SECONDS = 3600  # seconds
+DIGITS = 5  # significant, of the numbers in stored figures
 
 
 def written(notebook: Notebook) -> NotebookNode:
-    """The notebook as it is written, without outputs, behind the cells that it needs in order to run by itself."""
+    """The notebook without outputs, behind the cells that it needs in order to run by itself."""
     read = jupytext.read(notebook.file.with_suffix(".py"), fmt="py:percent")
     setup = [new_code_cell(NEEDS, metadata={"tags": [SETUP]})]
     if notebook.plays:
@@ -66,10 +64,10 @@ def written(notebook: Notebook) -> NotebookNode:
 
 
 def run(read: NotebookNode) -> NotebookNode:
-    """Run its cells in a folder of their own. Raises CellExecutionError where one fails."""
+    """Run its cells in a temporary folder. Raises CellExecutionError if one fails."""
     with TemporaryDirectory() as folder:
         resources = {"metadata": {"path": folder}}
-        NotebookClient(read, timeout=LONGEST_CELL, record_timing=False, resources=resources).execute()
+        NotebookClient(read, timeout=MAX_CELL_SECONDS, record_timing=False, resources=resources).execute()
     for output in (output for cell in read.cells for output in cell.get("outputs", ())):
         if FIGURE in output.get("data", {}):
             output.data = {FIGURE: _plain(output.data[FIGURE])}
@@ -88,7 +86,7 @@ def _packed(groups: Sequence[str]) -> str:
 
 
 def _plain(drawn: Any) -> Any:
-    """A Plotly figure's data and layout with lists in place of packed arrays, and without its template."""
+    """A Plotly figure's data and layout with lists instead of packed arrays, and without its template."""
     figure = go.Figure(data=drawn["data"], layout={**drawn["layout"], "template": None})
     plain = {"data": [trace.to_plotly_json() for trace in figure.data], "layout": figure.layout.to_plotly_json()}
     plain["layout"].pop("template", None)

@@ -1,7 +1,7 @@
 """Predicted against real peak memory: ``python -m tools.peak``. About six minutes; prints a table.
 
-Each config is trained for a few steps in a process of its own, with everything that the lab records. Real is the highest
-resident memory above that of a process which has trained the smallest run before, as a worker has. Linux only.
+Each config is trained for a few steps in a separate process, with everything that the lab records. Real is the highest resident
+memory above that of a process which has trained the smallest run before, as a worker has. Linux only.
 """
 
 import gc
@@ -27,6 +27,7 @@ from engine.training.train import prepare, train
 from tools import settings
 
 MEDIUM = {"task": "k_back", "seq_len": 128, "d_model": 64, "n_heads": 4, "n_layers": 2, "batch_size": 32, "steps": 3}
+# every encoding and family, and other causes of memory, from small to about a gigabyte
 CHANGES = (
     "family=encoder_decoder task=reverse",
     "attention_impl=materialised dropout=0.1",
@@ -48,7 +49,6 @@ CHANGES = (
     *(f"family={name} d_model=128 batch_size=64" for name in ("gru", "lstm", "cnn")),
     *(f"family={name} d_model=128 batch_size=512 seq_len=64" for name in ("gru", "lstm", "cnn")),
 )
-"""Every encoding and family, and what else changes the memory, from small to about a gigabyte."""
 
 
 def train_all(flat: dict[str, Any], *measurements: str) -> None:
@@ -80,7 +80,7 @@ def show_peak(flat: dict[str, Any], *measurements: str) -> None:
 
 
 def real_peak(flat: dict[str, Any], *measurements: str) -> int:
-    """The bytes that a config takes, measured in a process of its own with the environment of a worker."""
+    """The bytes that a config takes, measured in a separate process with the environment of a worker."""
     command = [sys.executable, "-m", "tools.peak", json.dumps(flat), *measurements]
     environment = child_environment(os.environ)
     return int(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)

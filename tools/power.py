@@ -1,4 +1,4 @@
-"""How often the rule finds an effect, and how often it decides where there is nothing to find, measured on the shipped evidence.
+"""The power of the rule, and its share of decisions if there is no effect, measured on the shipped evidence.
 
 ``python -m tools.power`` measures it, in about three minutes, and writes it into ``docs/fair.md``, between two marks.
 """
@@ -20,19 +20,16 @@ from engine.foundation.formatting import percent
 
 FAIR = FOLDER.parents[2] / "docs" / "fair.md"
 BEGIN, END = "<!-- power: written by python -m tools.power -->\n", "<!-- end of power -->\n"
-TIMES = (1.0, 1.25, 1.5, 2.0)
-"""The sizes of a true effect, as multiples of the smallest one that counts."""
-COLUMNS = {"found with 8 seeds": 8, "found with 16 seeds": 16}
-"""By title, the number of seeds."""
-HALF = 8
-"""The seeds of one arm that are compared with as many others of the same arm."""
+TIMES = (1.0, 1.25, 1.5, 2.0)  # the sizes of a true effect, as multiples of the smallest one that counts
+COLUMNS = {"found with 8 seeds": 8, "found with 16 seeds": 16}  # seeds by title
+HALF = 8  # seeds of one arm that are compared with as many others of the same arm
+# draws of each claim at each size and number of seeds, and of each number of an arm against itself
 DRAWS, DRAWS_ALIKE = 100, 60
-"""The draws of each claim at each size and number of seeds, and of each number of an arm against itself."""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Numbers by seed, [seed], whose spread is that of the evidence, and the smallest effect that counts among them."""
+    """Numbers by seed, [seed], with the spread of the evidence, and the smallest effect that counts among them."""
 
     numbers: np.ndarray
     smallest: float
@@ -40,7 +37,7 @@ class Spread:
 
 
 def effects_of(reports: Sequence[Report]) -> list[Spread]:
-    """The effects of each claim over all reports on an experiment, of those that have a spread."""
+    """The effects of each claim over all reports on an experiment, if they have a spread."""
     by_claim: dict[str, list[float]] = {}
     claims = {row.claim.id: row.claim for found in reports for row in found.claims}
     for row in (row for found in reports for row in found.claims):
@@ -65,7 +62,7 @@ def numbers_of(reports: Sequence[Report]) -> list[Spread]:
 
 
 def _spread_out(rows: Iterable[Spread]) -> Iterable[Spread]:
-    """Those with enough numbers that differ: where things are counted, every seed has the same."""
+    """Rows with enough numbers that differ: of a count, every seed has the same."""
     return (row for row in rows if len(row.numbers) >= 2 * HALF and np.ptp(row.numbers) > 0)
 
 
@@ -97,8 +94,8 @@ def share_wrong(rows: Sequence[Spread], draws: int) -> float:
 
 
 def measured(draws: int = DRAWS, draws_alike: int = DRAWS_ALIKE) -> str:
-    """The table of the power of the rule on all issues over all sets of seeds, and what it says. ``draws``: of each claim at each size and
-    number of seeds; ``draws_alike``: of each number of an arm against itself."""
+    """The table of the power of the rule on all issues over all sets of seeds, with its sentences. ``draws``: of each claim at each
+    size and number of seeds; ``draws_alike``: of each number of an arm against itself."""
     by_issue = [reports for issue in ISSUES.values() if (reports := shipped_reports(issue))]
     effects = [row for reports in by_issue for row in effects_of(reports)]
     numbers = [row for reports in by_issue for row in numbers_of(reports)]
@@ -123,7 +120,7 @@ counts in a claim about it.
 
 
 def between_marks(text: str, section: str, begin: str = BEGIN, end: str = END) -> str:
-    """The text with this section between the two marks. Raises ValueError where it has not both marks once."""
+    """The text with this section between the two marks. Raises ValueError if it has not both marks once."""
     if text.count(begin) != 1 or text.count(end) != 1:
         raise ValueError(f"The text must have {begin.strip()} and {end.strip()} once each.")
     before, _, rest = text.partition(begin)

@@ -53,7 +53,7 @@ def rates_table(experiment: Experiment, grids: list[RateGrid]) -> Table:
 
 
 def experiment_named(slug: str) -> Experiment:
-    """The experiment of that name. Raises ValueError where there is none."""
+    """Raises ValueError if there is none."""
     known: dict[str, Experiment] = {**ISSUES, CHOICE.slug: CHOICE}
     if slug not in known:
         raise ValueError(slug)

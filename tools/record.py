@@ -1,7 +1,7 @@
 """Record the runs that come with the app: ``python -m tools.record reverse``, ``hops`` or ``words``.
 
-The run of ``words``, which the lab shows for its task on words, has fewer events, weights of two bytes, and the scores of the counting
-models.
+The run of ``words``, which the lab shows for its task on words, has fewer events, weights of two bytes, and the scores of the
+counting models.
 """
 
 import json
@@ -29,22 +29,20 @@ from tools import settings
 
 FOLDER = Path(engine.__file__).parent / "runs" / "recorded" / "reverse"
 TWO = "task=hops vocab_size=5 seq_len=16 pos_encoding=rope n_layers=2 n_heads=1 d_model=32 learning_rate=0.004"
+# A small model of two layers with one head each. With this seed all answers to the watched sequence come along the path of the
+# two: layer 1 marks the symbol that each follows, layer 2 reads by the marks.
 HOPS = parse(settings(f"{TWO} steps=300 seed=914"))
-"""A small model of two layers with one head each. The seed is one with which all answers to the watched sequence come along the path of the
-two: layer 1 marks what each symbol follows, layer 2 reads by the marks."""
+# the shown runs by their folders: one with the lab's first settings, and one of two layers
 SHOWN = {"reverse": RunConfig(), "hops": HOPS}
-"""The runs that are shown, by the names of their folders: the one with the settings with which the lab begins, and one of two layers."""
+# the folder of the run on words, and the file in it with the scores of the counting models
 WORDS, COUNTED = FOLDER.parent / "words", "counted.json"
-"""The folder of the run on words, and the file in it with the scores of the counting models."""
 Thin = Callable[[Generator[Event, str | None, None]], Iterator[Event]]
-"""A function that leaves some of a training's events."""
-EVERY = 10
-"""The steps from one snapshot to the next, a divisor of all steps: a player then moves at an even pace."""
+EVERY = 10  # steps from one snapshot to the next, a divisor of all steps: a player then moves at an even pace
 
 
 def record(config: RunConfig, thin: Thin, folder: Path, *, half: bool = False) -> None:
-    """Train a config and leave its run, with the events that ``thin`` leaves of it, in a folder that does not exist yet. ``half``: its
-    weights in half precision."""
+    """Train a config and save its run, with the events that ``thin`` keeps, in a folder that does not exist yet. ``half``: weights
+    in half precision."""
     torch.set_num_threads(1)  # as in a worker: the same numbers
     run, model = RunFolder(folder), prepare(config)
     run.write_config(folder.name, config, owner="", created=time())
@@ -66,7 +64,7 @@ def gather_snapshots(run: RunFolder) -> None:
 
 
 def few_events(events: Iterable[Event], steps: int) -> Iterator[Event]:
-    """A training's events without most: each validation, each twentieth step and few snapshots, dense at first, stay."""
+    """Keep each validation, each twentieth step and few snapshots, dense at first, of a training's events."""
     shown = -1.0
     for event in events:
         if isinstance(event, Snapshot) and (event.step >= 1.7 * shown or event.step == steps):
@@ -79,7 +77,7 @@ def few_events(events: Iterable[Event], steps: int) -> Iterator[Event]:
 
 
 def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Iterator[Event]:
-    """A training's events, with snapshots of every so many steps and of the last in place of its own."""
+    """Replace a training's snapshots by those of every so many steps and of the last."""
     request, shown = None, -1
     while True:
         try:
@@ -97,7 +95,7 @@ def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Ite
 
 
 def main(name: str, folder: Path) -> None:
-    """Record the run of that name into the folder, in the place of an earlier one."""
+    """Record the run of that name into the folder, instead of an earlier one."""
     shutil.rmtree(folder, ignore_errors=True)
     if name == WORDS.name:
         config = PRESETS["next-word"].config

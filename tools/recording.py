@@ -37,7 +37,6 @@ CASES = {
 
 
 def seconds(pool: Pool, config: RunConfig, record: RecordOptions) -> float:
-    """Wall time from a run's first step to its end."""
     run = pool.submit(RunRequest(config, record=record))
     while not any(isinstance(event, Progress) for event in run.events):
         run.wait_for(len(run.events) + 1)
@@ -65,7 +64,7 @@ def measure() -> None:
 
 
 def program_of(root: Path) -> str:
-    """The name of this program in the folder of a commit, which may be of before there were ``tools``."""
+    """The name of this program in the folder of a commit, which may be older than ``tools``."""
     return "tools.recording" if (root / "tools" / "recording.py").exists() else "tests.benchmarks.recording"
 
 

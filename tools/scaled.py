@@ -24,7 +24,7 @@ from engine.training.train import train
 
 
 def number_of(slug: str, row: Row, rate: float, seed: int) -> float:
-    """The number of a row of the key figure in a larger model. Raises RuntimeError where the run fails."""
+    """The number of a row of the key figure in a larger model. Raises RuntimeError if the run fails."""
     torch.set_num_threads(1)
     issue = ISSUES[slug]
     arm = issue.arm(row.arm)
@@ -66,7 +66,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def write(slug: str, row: dict[str, object], folder: Path) -> None:
-    """Store an issue's row beside the others."""
     whole = {**rows(folder), slug: row}
     ordered = {name: whole[name] for name in SCALED if name in whole}
     (folder / FILE).write_text(json_lines(ordered, 1) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""``streamlit run`` on a free port, as a process of its own, and a Chromium that looks at it."""
+"""``streamlit run`` on a free port, in a separate process, and a Chromium that opens it."""
 
 import json
 import os
@@ -16,20 +16,20 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 BASELINE = {"step": 0.002, "layer": 0.0005, "number": 4e-8, "flop": 1e-11}
 BASELINES = [{"family": name, **BASELINE} for name in ("gru", "lstm", "cnn")]
+# the speed of a machine, which a server would otherwise measure at its first start, for five seconds of a core
 SPEED = {"cpu": {"overhead": 0.001, "rate": 5e10, "baselines": BASELINES}}
-"""The speed of a machine, which a server would otherwise measure at its first start, for five seconds of a core."""
+# every host is this machine: no request of a page reaches the internet
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * 127.0.0.1",
 )  # fmt: skip
-"""Every host is this machine: whatever a page asks for, nothing is asked of the internet."""
 
 
 @contextmanager
 def running(
     app: str, folder: Path, *, under: Sequence[str] = (), root: Path = ROOT, **environment: str
 ) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A server process and its address, at a free port where ``environment`` names none. It must stop when it is asked to. ``under``:
+    """A server process and its address, at a free port if ``environment`` names none. It must stop when it is asked to. ``under``:
     a program that replaces itself by the command that follows. ``root``: the folder of the program, as of another commit."""
     port, log = environment.get("STREAMLIT_SERVER_PORT") or str(free_port()), folder / "log.txt"
     mine = {
@@ -64,7 +64,7 @@ def free_port() -> int:
 
 
 def sign_of(process: subprocess.Popen[bytes], log: Path, sign: Callable[[], Any]) -> Any:
-    """The first true value of ``look``, by which a process is seen to have started. Raises RuntimeError with the end of its log."""
+    """The first true value of ``sign``, which shows that a process has started. Raises RuntimeError with the end of its log."""
     deadline = time.monotonic() + 240
     while time.monotonic() < deadline and process.poll() is None:
         if found := sign():
@@ -81,8 +81,8 @@ def _is_healthy(address: str) -> bool:
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A Chromium, by Playwright. While it is on, nothing else in the main thread of the process can run an event loop. Raises Playwright's
-    Error where it does not start; the variable CHROMIUM names its path."""
+    """A Chromium, by Playwright. While it is on, nothing else in the main thread of the process can run an event loop. Raises
+    Playwright's Error if it does not start; the variable CHROMIUM names its path."""
     from playwright.sync_api import sync_playwright
 
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")

@@ -1,1 +1,1 @@
-"""Analysis for the explorer pages, done in workers: pure functions from configs and arrays to numpy and plain Python."""
+"""Analyses of models, done in workers: pure functions from configs and arrays to numpy and plain Python."""

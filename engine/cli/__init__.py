@@ -24,7 +24,7 @@ class Command(NamedTuple):
     help: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int]
-    """Do it, and return the exit code."""
+    """Run it, and return the exit code."""
 
 
 COMMANDS = {
@@ -36,6 +36,7 @@ COMMANDS = {
     "issues": Command("list the documented issues", lambda parser: None, issue.list_issues),
     "issue": Command("run a documented issue and print its findings", issue.add_arguments, issue.run),
 }
+# sentences about commands and options of earlier versions, by command and option
 REMOVED = {
     ("cost", ""): "cost was removed; the page Cost measures it.",
     ("encodings", "--need"): "--need was removed; the page Encodings answers it.",
@@ -44,11 +45,10 @@ REMOVED = {
     ("issue", "--rates"): "--rates was removed; python -m tools.rates measures them.",
     ("issue", "--write"): "--write was removed; python -m tools.evidence writes the evidence.",
 }
-"""By command, and option: a sentence that says what became of what earlier versions had."""
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """A parser that reports an error in one line on stderr and exits with 2."""
+    """Reports an error in one line on stderr and exits with 2."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_INPUT, f"{self.prog}: {message}\n")
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _unknown(command: str, given: Sequence[str], known: Iterable[str]) -> str:
-    """The sentences about options that are none of the command's, which have the ``known`` names, or about a word without an option."""
+    """The sentences about unknown options of a command, which has the ``known`` names, or about a word without an option."""
 
     def sentence(option: str) -> str:
         none = f"There is no option {shown(option)}. {did_you_mean(option, flags)}".rstrip()

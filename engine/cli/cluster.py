@@ -29,13 +29,11 @@ from engine.serving.pool import Pool
 if TYPE_CHECKING:  # needs what requirements-cluster.txt names
     from engine.serving.cluster.cluster import DaskCluster
 
-JOIN_SECONDS = 30.0
-"""Seconds in which a worker of the cluster must be there."""
+JOIN_SECONDS = 30.0  # In which a worker of the cluster must be there
 WARM_SECONDS = 120.0
-STOP_SECONDS = 30.0
-"""Seconds to wait for the end of a run that was told to stop; the pool ends it by force sooner."""
+STOP_SECONDS = 30.0  # until the end of a run that was told to stop; the pool ends it by force sooner
+# the person who types a command decides about its cost, as on this machine
 WITHOUT_LIMITS = Limits(steps=2**60, memory=ByteSize(2**60), seconds=2.0**60)
-"""No limits: the person who types a command decides what it may take, as on this machine."""
 
 
 def add_scheduler(parser: argparse.ArgumentParser) -> None:
@@ -49,9 +47,9 @@ def add_scheduler(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def warm_pool(scheduler: str, workers: int | None = None, limits: Limits | None = None) -> Iterator[Pool]:
-    """A pool whose runs are forgotten at its end, once ``workers`` of it (by default all) are warm: on the cluster of that scheduler,
-    or on this machine where it is empty. Raises ValueError with one sentence where the cluster has no workers, and NoWorkers where they
-    cannot be started."""
+    """A pool whose runs are forgotten at its end, once ``workers`` of it (by default all) are warm: on the cluster of that
+    scheduler, or on this machine if it is empty. Raises ValueError with one sentence if the cluster has no workers, and NoWorkers
+    if they cannot be started."""
     cluster = cluster_at(scheduler)
     with TemporaryDirectory() as folder, Pool(Runs(Path(folder)), limits, cluster=cluster) as pool:
         if cluster is not None:
@@ -74,8 +72,8 @@ def _wait_for_machines(cluster: DaskCluster) -> None:
 
 @contextmanager
 def run_on(scheduler: str, config: RunConfig, record: RecordOptions) -> Iterator[Run]:
-    """A run on the cluster of that scheduler, with its events and its weights as long as the context lasts; it is stopped where it
-    still goes at the end. Raises ValueError with one sentence."""
+    """A run on the cluster of that scheduler, with its events and its weights as long as the context lasts; at the end it is
+    stopped. Raises ValueError with one sentence."""
     with warm_pool(scheduler, 1, WITHOUT_LIMITS) as pool:
         run = pool.submit(RunRequest(config, record=record))
         try:
@@ -87,7 +85,6 @@ def run_on(scheduler: str, config: RunConfig, record: RecordOptions) -> Iterator
 
 
 def events_of(run: Run) -> Iterator[Event]:
-    """The events of a run as they come, until it is over."""
     known, over = 0, False
     while not over:
         run.wait_for(known + 1, POLL_SECONDS)

@@ -1,4 +1,4 @@
-"""``depth``: what a deep stack does to positions before training; or what the layers of a saved run do."""
+"""``depth``: the effect of a deep stack on positions before training, or of the layers of a saved run."""
 
 import argparse
 from collections.abc import Iterator
@@ -64,7 +64,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _of_run(path: Path) -> Iterator[DepthNumbers]:
-    """Raises ValueError with one sentence where the folder holds no run."""
+    """Raises ValueError with one sentence if the folder holds no run."""
     folder = RunFolder(path)
     try:
         _, config, _, _ = folder.read_config()
@@ -91,7 +91,7 @@ def _number_of_seeds(given: str | None) -> int:
 
 
 def rows_of(numbers: DepthNumbers) -> Iterator[dict[str, object]]:
-    """The numbers as one row for each depth; None where one is not finite."""
+    """One row for each depth; None for a number that is not finite."""
     by_depth = {name: value for name, value in numbers.items() if name not in ("depths", "lengths", "gradient")}
     for at, depth in enumerate(numbers["depths"].tolist()):
         yield {
@@ -107,7 +107,6 @@ def _finite(values: np.ndarray) -> object:
 
 
 def show(numbers: DepthNumbers, title: str) -> None:
-    """Print a row for each depth, and what the deepest one says."""
     lengths = numbers["lengths"].tolist()
     columns = {
         "roll-out on\ntoken 0": numbers["roll_out"][:, 0],

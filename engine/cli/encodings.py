@@ -56,7 +56,6 @@ def _show_evidence(*, as_json: bool) -> int:
 
 
 def cell_in_words(one: Column, name: str) -> str:
-    """A cell in a few characters."""
     cell = one.cells[name]
     if cell["state"] in ("not measured", "no row", "not learned") or cell["number"] is None:
         return cell["state"]
@@ -66,7 +65,7 @@ def cell_in_words(one: Column, name: str) -> str:
 
 
 def encoding_rows(config: RunConfig) -> list[dict[str, object]]:
-    """One row for each encoding; ``parameters``: the number it adds to this config's model, None where it does not go with the config."""
+    """One row for each encoding; ``parameters``: added to this config's model, None if the two do not go together."""
     return [
         {
             "name": row.name, "label": row.label, "acts_on": row.acts_on, "parameters": added_parameters(config, row.name),

@@ -1,5 +1,3 @@
-"""Running an experiment to its end on the command line."""
-
 from functools import partial
 
 from rich.progress import TimeRemainingColumn
@@ -12,7 +10,7 @@ from engine.serving.pool import Pool
 
 
 def run_to_end(experiment: Experiment, pool: Pool, *, as_json: bool, extended: bool = False) -> ExperimentRun:
-    """Run an experiment with a bar, or with a line of JSON for each trial. Raises ValueError with the reason where it fails."""
+    """Run an experiment with a bar, or with a line of JSON for each trial. Raises ValueError with the reason if it fails."""
     find, save_trial = partial(trial_cache.find, experiment), partial(trial_cache.save, experiment)
     task = ExperimentRun(experiment, pool, extended=extended, find=find, save=save_trial).start()
     if as_json:
@@ -26,7 +24,6 @@ def run_to_end(experiment: Experiment, pool: Pool, *, as_json: bool, extended: b
 
 
 def _follow_as_json(run: ExperimentRun) -> None:
-    """Print a line of JSON for each trial that ends."""
     printed = 0
     while True:
         over = run.wait(POLL_SECONDS)

@@ -73,8 +73,8 @@ def _asked_for(given: argparse.Namespace) -> list[Issue]:
 
 
 def claims_table(found: Report) -> Table:
-    """A row for each claim: the effect with its interval, p, with many seeds also corrected for the number of claims (Holm), and the
-    smallest effect that counts with the size from which on an effect is found with a probability of about .8."""
+    """A row for each claim: the effect with its interval, p, with many seeds also corrected for the number of claims (Holm), and
+    the smallest effect that counts with the size from which on an effect is found with a probability of about .8."""
 
     def beside(first: str, second: str) -> str:
         return f"{first}\n[dim]{second}[/]" if second else first

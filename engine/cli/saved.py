@@ -1,4 +1,4 @@
-"""A run in a folder: kept there while it trains, also where it is interrupted, and gone on with (``train --save``, ``--resume``)."""
+"""A run in a folder: saved while it trains, also when it is interrupted, and continued (``train --save``, ``--resume``)."""
 
 from __future__ import annotations
 
@@ -20,16 +20,14 @@ if TYPE_CHECKING:
 
 
 class PreparedRun(NamedTuple):
-    """A run that is about to train."""
-
     events: Iterable[Event]
     save_weights: Callable[[Path], None]
     state: TrainingState | None
-    """None where it trains on another machine."""
+    """None if it trains on another machine."""
 
 
 def new_folder(path: Path, config: RunConfig) -> RunFolder:
-    """The folder of a new run in the app's format. Raises ValueError where it exists."""
+    """The folder of a new run in the app's format. Raises ValueError if it exists."""
     folder = RunFolder(path)
     try:
         folder.write_config(path.name, config, owner="", created=time())
@@ -39,7 +37,7 @@ def new_folder(path: Path, config: RunConfig) -> RunFolder:
 
 
 def interrupted_run(path: Path) -> tuple[RunFolder, RunConfig]:
-    """The folder and the config of a run that was interrupted. Raises ValueError with one sentence where it holds none."""
+    """The folder and the config of a run that was interrupted. Raises ValueError with one sentence."""
     folder = RunFolder(path)
     try:
         _, config, _, _ = folder.read_config()
@@ -55,10 +53,10 @@ def interrupted_run(path: Path) -> tuple[RunFolder, RunConfig]:
 
 
 def keeping(training: PreparedRun, folder: RunFolder) -> Iterator[Event]:
-    """Pass the events on and keep them in the folder, and at the end the weights.
+    """Pass the events on and save them in the folder, and at the end the weights.
 
-    Ctrl-C or SIGTERM ends the run after the step that goes on: weights and state are then kept, too, and KeyboardInterrupt is raised. A
-    run that has not begun leaves no folder. A run that goes on repeats the steps after its state; their events are there already.
+    Ctrl-C or SIGTERM ends the run after the step in progress: weights and state are then saved, too, and KeyboardInterrupt is
+    raised. A run that has not begun leaves no folder.
     """
     last = {type(event): event.step for event in folder.read_events() if isinstance(event, Progress | Snapshot)}
     state = training.state
@@ -70,6 +68,7 @@ def keeping(training: PreparedRun, folder: RunFolder) -> Iterator[Event]:
                     step = event.step
                 if isinstance(event, Measuring):
                     yield event
+                # a resumed run repeats the steps after its state; their events are in the folder already
                 elif not isinstance(event, Progress | Snapshot) or event.step > last.get(type(event), -1):
                     folder.write_events([event])
                     yield event
@@ -89,7 +88,7 @@ def keeping(training: PreparedRun, folder: RunFolder) -> Iterator[Event]:
 
 @contextmanager
 def _recorded_signals(wanted: bool) -> Iterator[list[int]]:
-    """Ctrl-C and SIGTERM as they come; a second one is raised as KeyboardInterrupt. What is ignored stays so."""
+    """Ctrl-C and SIGTERM as they come; a second one is raised as KeyboardInterrupt. An ignored signal stays ignored."""
     came: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:

@@ -1,5 +1,3 @@
-"""Output on the terminal: tables, lines of JSON, and a bar that follows a background task."""
-
 import json
 import sys
 from collections.abc import Iterable, Sequence
@@ -15,10 +13,8 @@ from engine.foundation.files import NoDataFolder, data_folder, data_folder_probl
 from engine.foundation.formatting import in_bytes
 from engine.settings.costs import Memory
 
-POLL_SECONDS = 0.2
-"""Seconds between two updates of the bar."""
-UNLIMITED = 2**16
-"""The columns of a line that no terminal shows."""
+POLL_SECONDS = 0.2  # between two updates of the bar
+UNLIMITED = 2**16  # columns: longer than any line
 
 
 class OutputConsole(Console):
@@ -34,7 +30,7 @@ def console() -> Console:
 
 
 def reason_of(error: OSError) -> str:
-    """Why the system refuses something, in one sentence; where that is the data folder, also what to set."""
+    """One sentence on the system's refusal; for the data folder, also what to set."""
     if not isinstance(error.filename, str):
         return str(error)
     with suppress(NoDataFolder):
@@ -45,7 +41,6 @@ def reason_of(error: OSError) -> str:
 
 
 def print_json(*rows: object) -> None:
-    """Print each row as one line of JSON."""
     for row in rows:
         print(json.dumps(row, allow_nan=False), flush=True)
 
@@ -53,7 +48,7 @@ def print_json(*rows: object) -> None:
 def table(
     title: str, columns: Sequence[str], rows: Iterable[Iterable[str]], *, left: int | None = None, lines: bool = False
 ) -> Table:
-    """A table. ``left``: how many columns are aligned to the left, by default all; ``lines``: whether there is one between two rows."""
+    """``left``: columns aligned to the left, by default all; ``lines``: a line between two rows."""
     made = Table(*columns, title=title, show_lines=lines)
     for column in made.columns:
         column.overflow = "fold"  # a number that is cut would be another one

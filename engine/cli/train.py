@@ -78,8 +78,8 @@ def _resumed(given: argparse.Namespace) -> tuple[RunFolder, RunConfig]:
 def training(
     scheduler: str, config: RunConfig, record: RecordOptions, interrupted: RunFolder | None = None
 ) -> Iterator[PreparedRun]:
-    """A run: on the cluster of that scheduler, or on this machine where it is empty; from the state of an ``interrupted`` one, or from its
-    beginning. A run on the cluster is stopped there where it is interrupted here."""
+    """A run: on the cluster of that scheduler, or on this machine if it is empty; from the state of an ``interrupted`` one, or from
+    its beginning. An interrupt here also stops a run on the cluster."""
     if scheduler:
         with run_on(scheduler, config, record) as there:
             yield PreparedRun(events_of(there), partial(_copy_weights, there), None)
@@ -102,7 +102,6 @@ def _copy_weights(run: Run, file: Path) -> None:
 
 
 def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
-    """Print the scores of Kneser-Ney models on the same held-out windows, with the same vocabulary."""
     from engine.analysis.text.questions import counting_models
 
     found = counting_models(config)
@@ -143,8 +142,8 @@ def show_to_person(config: RunConfig, run_events: Iterable[events.Event]) -> int
     shown, landmarks = console(), list[events.Event]()
     bar_width = None if shown.is_terminal else 12  # on a terminal it gives way to the numbers beside it
     steps = MofNCompleteColumn(table_column=Column(no_wrap=True))
-    left = TimeRemainingColumn(table_column=Column(no_wrap=True))
-    columns = (steps, BarColumn(bar_width), left, TextColumn("{task.description}"))
+    remaining = TimeRemainingColumn(table_column=Column(no_wrap=True))
+    columns = (steps, BarColumn(bar_width), remaining, TextColumn("{task.description}"))
     with Progress(TextColumn("step"), *columns, console=shown) as bar:
         task = bar.add_task("", total=config.steps)
         try:

@@ -1,5 +1,3 @@
-"""A config as the query of a link, and back; and as options of the command line."""
-
 import re
 import shlex
 from collections.abc import Mapping
@@ -8,21 +6,19 @@ from engine.config.run_config import RunConfig, parse_leniently
 from engine.settings.errors import Problem
 from engine.settings.fields import Value, to_text
 
-VERSION = "1"
-"""The version written into each link; raise it when a setting changes its meaning."""
+VERSION = "1"  # of links; raise it when a setting changes its meaning
+# names that mail, courses and networks add to a link to follow its readers
 MARKS = re.compile(
     r"(utm|mtm|pk|hsa)_\w+|(fb|g|d|y|tw|tt)clid|[gw]braid|msclkid|igshid|mc_[ce]id|li_fat_id|_ga|_gl|_hsenc|_hsmi"
 )
-"""Names of the marks that mail, courses and networks add to a link, by which they follow its readers."""
 
 
 def to_query(config: RunConfig) -> dict[str, str]:
-    """The query names and values of a config, the version first. A link states every setting, so that later defaults change nothing."""
+    """The query of a config, the version first. It states every setting, so that later defaults change nothing."""
     return {"v": VERSION, **{name: to_text(value) for name, value in config.flat().items()}}
 
 
 def without_marks(query: Mapping[str, str]) -> dict[str, str]:
-    """A query without the names that others have added to the link."""
     return {name: value for name, value in query.items() if not MARKS.fullmatch(name)}
 
 
@@ -41,12 +37,11 @@ def flag(name: str) -> str:
 
 
 def as_options(values: Mapping[str, Value]) -> list[str]:
-    """The options that set these values."""
     return [part for name, value in values.items() for part in (flag(name), to_text(value))]
 
 
 def train_command(config: RunConfig) -> str:
-    """The command that trains these settings, quoted for a shell; those at their defaults are left out."""
+    """The command that trains these settings, quoted for a shell, without those at their defaults."""
     usual = RunConfig().flat()
     specific = {name: value for name, value in config.flat().items() if usual.get(name, ...) != value}
     return shlex.join(["python", "-m", "engine", "train", *as_options(specific)])

@@ -1,5 +1,4 @@
-"""Prepared configs, in ``presets.toml``: a handful that learn, a handful that fail, each with one sentence on what to look at. In
-``blocks.toml`` the blocks of three years, which change a part of any config."""
+"""Prepared configs in ``presets.toml``; in ``blocks.toml`` the blocks of three years, which change a part of any config."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,16 +12,16 @@ from engine.settings.fields import AUTO, Value
 
 @dataclass(frozen=True)
 class PresetView:
-    """What of the figures a preset's sentence speaks of. Layers and heads count from 0."""
+    """The figure that a preset's sentence speaks of. Layers and heads count from 0."""
 
     panel: str
-    """The panel that stands beside one head's attention."""
+    """The panel beside one head's attention."""
     which: str = "self"
     """The kind of attention: self, encoder or cross."""
     layer: int = 0
     head: int = 0
     by: str = "layer"
-    """How gradient norms are shown: by layer, or of q, k and v ("qkv")."""
+    """Gradient norms by layer, or of q, k and v ("qkv")."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Preset:
     slug: str
     title: str
     expects: Literal["learns", "fails"]
-    """The expected outcome, under which the preset is listed; the run may end otherwise."""
+    """The heading under which the preset is listed; a run may end otherwise."""
     look_at: Text
     settings: dict[str, Value] = field(default_factory=dict)
     view: PresetView = PresetView("accuracy")
@@ -49,7 +48,7 @@ class BlockPreset:
     title: str
     source: str
     sharing: int
-    """The heads of queries that read one head of keys and values, where the number of heads can be divided by it."""
+    """The heads of queries that read one head of keys and values, if the number of heads can be divided by it."""
     settings: dict[str, Value]
 
     def changes(self, values: Mapping[str, Value], n_heads: int) -> dict[str, Value]:

@@ -1,5 +1,3 @@
-"""RunConfig: all settings of a run, composed of the plain ones and those of the chosen task and encoding."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
@@ -18,17 +16,16 @@ from engine.settings.fields import Parameters, Setting, Value, from_text, settin
 from engine.settings.names import meant
 from engine.tasks import TASKS
 
+# by field that chooses a registry row: the field of the row's own settings, and their types by row name
 COMPOSED: dict[str, tuple[str, Mapping[str, type[Parameters]]]] = {
     "task": ("task_settings", {name: spec.settings for name, spec in TASKS.items()}),
     "pos_encoding": ("encoding_settings", {name: spec.settings for name, spec in ENCODINGS.items()}),
 }
-"""The fields that choose a row of a registry, with the field that holds the row's own settings and their types by row name."""
 CHOICES: dict[str, dict[str, str]] = {
     "task": {name: row.label for name, row in TASKS.items()},
     "pos_encoding": {name: row.label for name, row in ENCODINGS.items()},
     "family": {name: row.label for name, row in ARCHITECTURES.items()},
 }
-"""Labels of the allowed values by name, for each field that chooses from a registry."""
 
 
 class RunConfig(ComposedConfig):
@@ -68,11 +65,10 @@ class RunConfig(ComposedConfig):
         return self
 
     def flat(self) -> dict[str, Value]:
-        """Every setting by its unique name, including the parameters of the chosen rows."""
         return {row.name: self.value(row.name) for row in settings_of(self)}
 
     def replace(self, **changes: object) -> RunConfig:
-        """A config with some settings changed; parameters of a row no longer chosen are dropped.
+        """Change some settings; parameters of a row no longer chosen are dropped.
 
         Raises ConfigError with one sentence for each setting that does not fit.
         """
@@ -96,7 +92,6 @@ def settings_for(task: str | None = None, pos_encoding: str | None = None) -> tu
 
 @cache
 def _shared_settings() -> tuple[Setting, ...]:
-    """The settings that every run has."""
     return tuple(settings_in(RunConfig, CHOICES))
 
 
@@ -110,9 +105,8 @@ def settings_of(config: RunConfig) -> tuple[Setting, ...]:
 
 
 def changed(values: Mapping[str, object], changes: Mapping[str, object]) -> dict[str, object]:
-    """Flat values with some changed. Where a change chooses another row, a parameter that both rows have and that was at the
-    old row's default takes the new row's default (ten symbols are few for a text).
-    """
+    """Flat values with some changed. If a change chooses another row, a parameter that both rows have and that was at the old row's default
+    takes the new row's default."""
     after = {**values, **changes}
     if COMPOSED.keys().isdisjoint(changes):
         return after
@@ -121,12 +115,13 @@ def changed(values: Mapping[str, object], changes: Mapping[str, object]) -> dict
     for row in new:
         at_default = row.name in defaults and values.get(row.name) == defaults[row.name]
         if at_default and row.name not in changes:
+            # ten symbols are few for a text
             after[row.name] = row.default
     return after
 
 
 def parse(flat: Mapping[str, object]) -> RunConfig:
-    """The config of flat names and values; values may be text. Raises ConfigError."""
+    """Read flat names and values; values may be text. Raises ConfigError."""
     try:
         return RunConfig.model_validate(dict(flat))
     except ValidationError as error:
@@ -135,7 +130,7 @@ def parse(flat: Mapping[str, object]) -> RunConfig:
 
 
 def _belongs_to(name: str) -> str:
-    """The tasks or encodings that have a setting of this name, in a sentence; empty where there is none."""
+    """A sentence with the tasks or encodings that have a setting of this name; empty if there is none."""
     for chooser, (_, types) in COMPOSED.items():
         if having := [row for row, specific in types.items() if name in specific.model_fields]:
             return f"It belongs to {chooser} {' or '.join(having)}."
@@ -143,12 +138,11 @@ def _belongs_to(name: str) -> str:
 
 
 def parse_leniently(flat: Mapping[str, object]) -> tuple[RunConfig, list[Problem]]:
-    """A config of the values that are allowed, and one problem for each setting that is not (it keeps its default)."""
+    """Read the values that are allowed, with one problem for each setting that is not (it keeps its default)."""
     return leniently(flat, parse)
 
 
 def changes_between(before: RunConfig, after: RunConfig) -> Iterator[tuple[Setting, Value, Value]]:
-    """The settings that differ, with the value before and after; they name a run that is compared with another."""
     old = before.flat()
     for row in settings_of(after):
         value = after.value(row.name)

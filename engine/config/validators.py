@@ -11,14 +11,14 @@ from engine.tasks import TASKS
 
 
 def broken_rules(config: ComposedConfig) -> Iterator[Problem]:
-    """The rules that a config breaks, the first to name first."""
+    """The rules that a config breaks, in the order in which to name them."""
     settings = config.encoding_settings.broken_rules(config)
     for name, allowed in chain(_of_shape(config), _of_task(config), _of_faults_and_pretraining(config), settings):
         yield Problem(name, to_text(config.value(name)), allowed)
 
 
 def _of_shape(c: ComposedConfig) -> Iterator[tuple[str, str]]:
-    """For each rule on family, widths and heads that is broken: the setting at fault, and its allowed values."""
+    """Rules on family, widths and heads: for each that is broken the setting at fault, and its allowed values."""
     families = [name for name, row in ARCHITECTURES.items() if row.reads_as in TASKS[c.task].architectures]
     attends, settings = c.architecture.attends, c.task_settings
     divisors = [n for n in range(1, 65) if c.d_model % n == 0]
@@ -49,7 +49,6 @@ def _of_shape(c: ComposedConfig) -> Iterator[tuple[str, str]]:
 
 
 def _of_task(c: ComposedConfig) -> Iterator[tuple[str, str]]:
-    """The same for the lengths, and for the task's own rules."""
     if c.min_seq_len is not None and c.min_seq_len > c.seq_len:
         yield "min_seq_len", f"at most seq_len {c.seq_len}, or auto"
     shortest = TASKS[c.task].shortest
@@ -62,7 +61,6 @@ def _of_task(c: ComposedConfig) -> Iterator[tuple[str, str]]:
 
 
 def _of_faults_and_pretraining(c: ComposedConfig) -> Iterator[tuple[str, str]]:
-    """The same for the implementation of attention, faults and pre-training."""
     if c.attention_impl == "fused" and c.attention_score == "additive":
         yield "attention_impl", "materialised for attention_score additive, which no fused kernel computes"
     if c.attention_impl == "fused" and c.softmax_axis != "key":

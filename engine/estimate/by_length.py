@@ -1,8 +1,6 @@
-"""Memory, time and cache of a model by the sequence length, by formula; and the longest length within a limit.
+"""Memory, time and cache of a model by the sequence length, by formula, and the longest length within a limit.
 
-Memory: :mod:`engine.estimate.memory`. Time: the FLOPs of a step divided by the speed of this machine
-(:mod:`engine.estimate.speed`). Cache: two vectors for each token and layer (Shazeer 2019, Fast Transformer Decoding,
-section 2.4).
+Cache: two vectors for each token and layer (Shazeer 2019, Fast Transformer Decoding, section 2.4).
 """
 
 from bisect import bisect_right
@@ -16,17 +14,14 @@ from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.speed import Speed
 from engine.settings.costs import BYTES, Memory
 
-FARTHEST = 2**40
-"""The length up to which a search goes, in tokens."""
+FARTHEST = 2**40  # tokens up to which a search goes
 
 
 def memory_at(config: RunConfig, length: int) -> Memory:
-    """Bytes of a training step on [batch_size, length]."""
     return predict_memory(config, _at(config, length))
 
 
 def flops_at(config: RunConfig, length: int) -> float:
-    """Floating-point operations of a training step on [batch_size, length]."""
     return flops_per_step(config, count_parameters(config, _at(config, length)), length)
 
 
@@ -42,11 +37,11 @@ def seconds_at(config: RunConfig, length: int, speed: Speed | None) -> float | N
 
 
 def cache_bytes_at(config: RunConfig, length: int) -> int:
-    """The bytes of the keys and values of every token so far, in every layer and each of their heads."""
+    """Bytes of the keys and values of every token so far, in every layer and each of their heads."""
     per_token = 2 * config.n_layers * config.key_heads * config.head_width * BYTES[config.dtype]
     return config.batch_size * length * per_token
 
 
 def longest(cost: Callable[[int], float], allowed: float) -> int:
-    """The largest number of tokens whose cost, which grows with it, is at most ``allowed``; 0 where one token costs more."""
+    """The largest number of tokens whose cost, which grows with it, is at most ``allowed``; 0 if one token costs more."""
     return bisect_right(range(1, FARTHEST), allowed, key=cost)

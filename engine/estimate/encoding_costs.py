@@ -1,7 +1,7 @@
-"""What each encoding adds to the plain transformer, as it was measured once: memory and time, in multiples of one size.
+"""What each encoding adds to the plain transformer: memory and time, in multiples of one size.
 
-``python -m tools.encoding_costs`` measures them and writes ``encoding_costs.toml``. No encoding states formulas of its own: a
-measured factor is an upper estimate, and the file says by how much at most.
+``python -m tools.encoding_costs`` measures them and writes ``encoding_costs.toml``. No encoding states formulas of its own: a measured
+factor is an upper estimate, and the file says by how much at most.
 """
 
 import tomllib
@@ -17,16 +17,16 @@ from engine.encodings import ENCODINGS
 from engine.settings.costs import SINGLE, StackShape
 
 FILE = Path(__file__).with_name("encoding_costs.toml")
-OWN_NUMBERS = 8
-"""Numbers of a pair of positions beside those of its heads: its distance, and what is made of it before the heads divide."""
+# numbers of a pair of positions beside those of its heads: its distance, and the numbers before the heads divide
+PAIR_NUMBERS = 8
 
+# weight of a learned vector that multiplies each query, relative to a key: the worst error over Shaw and CoPE is least with it
 VECTOR = 0.25
-"""What a learned vector, with which each query is multiplied, counts beside a key: with it the worst error over Shaw and CoPE is least."""
 
 
 @dataclass(frozen=True)
 class EncodingCost:
-    """The measured cost of one encoding, for each of the numbers by which it is counted (:func:`numbers_of`)."""
+    """The cost of one encoding for each number that :func:`numbers_of` counts."""
 
     kept: float
     """Numbers in single precision that are kept for the backward pass."""
@@ -38,7 +38,6 @@ class EncodingCost:
 
 @cache
 def costs() -> dict[str, EncodingCost]:
-    """The measured costs by the encoding's name."""
     return TypeAdapter(dict[str, EncodingCost]).validate_python(tomllib.loads(FILE.read_text("utf-8"))["costs"])
 
 
@@ -47,14 +46,14 @@ def cost_of(config: RunConfig) -> EncodingCost | None:
     return costs().get(config.pos_encoding)
 
 
-def kept_bytes(config: RunConfig, rows: int, length: int) -> int:
-    """The bytes that the encoding keeps for the backward pass in one stack on [rows, length], at most; 0 where its cost is not measured."""
+def encoding_saved_bytes(config: RunConfig, rows: int, length: int) -> int:
+    """Upper bound of the bytes that the encoding keeps for the backward pass in one stack on [rows, length]; 0 if not measured."""
     cost = cost_of(config)
     return 0 if cost is None else int(SINGLE * cost.kept * _times(config) * numbers_of(config, rows, length))
 
 
-def held_bytes(config: RunConfig, rows: int, length: int) -> int:
-    """The bytes that the encoding holds at once in one layer on [rows, length], at most."""
+def encoding_layer_bytes(config: RunConfig, rows: int, length: int) -> int:
+    """Upper bound of the bytes that the encoding holds at once in one layer on [rows, length]."""
     cost = cost_of(config)
     if cost is None:
         stack = StackShape(config.model_copy(update={"batch_size": rows}), length, config.causal)
@@ -63,8 +62,8 @@ def held_bytes(config: RunConfig, rows: int, length: int) -> int:
 
 
 def encoding_work(config: RunConfig, rows: int, length: int) -> float:
-    """The FLOPs that take as long as the encoding in a training step on [rows, length]; of an encoding that is not measured, as many as
-    of the slowest that acts in the same place."""
+    """The FLOPs that take as long as the encoding in a training step on [rows, length]. An encoding that is not measured counts as the
+    slowest that acts in the same place."""
     cost = cost_of(config)
     work = cost.work if cost is not None else _slowest(config.encoding.acts_on)
     return work * _times(config) * numbers_of(config, rows, length)
@@ -76,19 +75,19 @@ def _slowest(acts_on: str) -> float:
 
 
 def _times(config: RunConfig) -> int:
-    """The number of times that an encoding acts in a stack: once at the embedding, or in each layer."""
     return 1 if config.encoding.acts_on == "embedding" else config.n_layers
 
 
 def numbers_of(config: RunConfig, rows: int, length: int) -> float:
-    """The numbers by which the costs of an encoding are counted, for each time that it acts: those that it is added to or turns, and
-    beside each vector or pair its share of the encoding's parameters. Once for all sequences where it does not read the tokens."""
+    """The numbers by which the costs of an encoding are counted, each time that it acts: those that it is added to or turns, and beside
+    each vector or pair its share of the encoding's parameters."""
     spec, heads, width = config.encoding, config.n_heads, config.head_width
     parameters = sum(map(prod, config.encoding_settings.parameter_shapes(config, length, config.causal)))
     if spec.acts_on in ("embedding", "nowhere"):
+        # numbered positions are encoded once for all sequences, others for each
         return (1 if spec.numbered else rows) * length * (config.d_model + parameters / config.d_model)
     if spec.acts_on == "rotation":  # where a stack looks both ways, scores may be computed more than once (xPos)
         return rows * heads * length * (width + (0 if config.causal else length))
     if spec.per_layer:
         return rows * heads * length * (length + VECTOR * parameters / width)
-    return length**2 * (heads + OWN_NUMBERS + parameters / heads)
+    return length**2 * (heads + PAIR_NUMBERS + parameters / heads)

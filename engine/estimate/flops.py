@@ -8,20 +8,19 @@ from engine.config.run_config import RunConfig
 
 
 def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source_length: int | None = None) -> float:
-    """FLOPs of a step on [batch_size, length], given the parameters by part.
-
-    Look-ups cost nothing, but a tied embedding is also the head; a shared block counts at every depth. Of an encoder-decoder, which reads
-    ``source_length`` tokens, half of the blocks' weights meet the source: those of the encoder, and keys and values of cross-attention,
-    which are fewer where heads share them.
-    """
+    """FLOPs of a step on [batch_size, length], given the parameters by part."""
+    # a look-up costs nothing, but a tied embedding is also the head
     head = parts["head"] + (parts["embedding"] if config.tie_embeddings else 0)
     blocks = sum(count for part, count in parts.items() if part not in ("embedding", "encoding", "head"))
     if not config.architecture.attends:
         return 6.0 * (blocks + head) * config.batch_size * length
+    # a shared block computes at every depth
     times = config.n_layers if config.share_layers else 1
     source, stacks = (0, 1) if source_length is None else (source_length, 2)
+    # of an encoder-decoder half of the blocks' weights meet the source: the encoder's, and keys and values of cross-attention
     products = blocks * times * (length + source) / stacks + head * length
     if stacks == 2:
+        # heads that share keys and values have fewer of them
         fewer = 2 * config.n_layers * config.d_model * config.head_width * (config.n_heads - config.key_heads)
         products += fewer * (length - source) / 2
     if config.attention_gate and source_length is not None:  # of cross-attention three matrices in five meet the answer

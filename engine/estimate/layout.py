@@ -12,12 +12,9 @@ from typing import TypedDict
 from engine.config.run_config import RunConfig
 from engine.tasks import TASKS
 
-VALIDATION_SIZE = 256
-"""The number of sequences of a validation pass."""
-TESTED = 128
-"""The number of sequences of each test length."""
-LONG = 128
-"""The length above which fewer sequences are held out."""
+VALIDATION_SIZE = 256  # sequences of a validation pass
+TESTED = 128  # sequences of each test length
+LONG = 128  # symbols above which fewer sequences are held out
 
 
 class ModelShapes(TypedDict):
@@ -30,20 +27,15 @@ class ModelShapes(TypedDict):
 class Shapes:
     """The sizes that a run's task and architecture require of the model, for source sequences of ``n`` symbols."""
 
-    n_tokens: int
-    """The rows of the token embedding."""
-    n_outputs: int
-    """The classes of the output layer."""
-    length: int
-    """The number of positions the model reads: [batch, length]."""
+    n_tokens: int  # rows of the token embedding
+    n_outputs: int  # classes of the output layer
+    length: int  # positions that the model reads: [batch, length]
     source_length: int | None
-    """The number of positions on the encoder side of an encoder-decoder; else None."""
     position_range: int
-    """The bound below which all positions lie: the length, unless positions are drawn from a larger range."""
+    """Upper bound of all positions: the length, unless positions are drawn from a larger range."""
     padded: bool = False
-    """Whether the batch has a padding mask."""
     cut_targets: bool = False
-    """Whether the targets are cut out of longer rows, one token further than the inputs: the loss then copies them."""
+    """True if the targets are cut out of longer rows, one token further than the inputs: the loss then copies them."""
 
     @property
     def of_model(self) -> ModelShapes:
@@ -52,17 +44,17 @@ class Shapes:
 
 
 def continues(config: RunConfig) -> bool:
-    """Whether the model writes its answer after the question, in one sequence."""
+    """True if the model writes its answer after the question, in one sequence."""
     return config.architecture.reads_as == "decoder" and "encoder_decoder" in TASKS[config.task].architectures
 
 
 def writes_answer(config: RunConfig) -> bool:
-    """Whether the model writes its answer token by token, each after its own earlier ones."""
+    """True if the model writes its answer token by token, each after its own earlier ones."""
     return continues(config) or config.family == "encoder_decoder"
 
 
 def shapes(config: RunConfig, n: int | None = None) -> Shapes:
-    """The sizes of a run with sequences of ``n`` symbols. Pre-training adds tokens and classes of its own to the task's."""
+    """The sizes of a run with sequences of ``n`` symbols, with the tokens and classes that pre-training adds."""
     task = labelled(config, n)
     if not config.pretrain_steps:
         return task
@@ -73,7 +65,7 @@ def shapes(config: RunConfig, n: int | None = None) -> Shapes:
 
 
 def labelled(config: RunConfig, n: int | None = None) -> Shapes:
-    """The sizes of the task itself, without the tokens and classes of pre-training."""
+    """The sizes of the task itself, without pre-training."""
     n, settings = n or config.seq_len, config.task_settings
     n_tokens = settings.n_tokens + int(config.family == "encoder_decoder")
     if settings.token_parts is not None:
@@ -91,8 +83,8 @@ def _length_read(config: RunConfig, n: int) -> int:
 
 
 def _position_range(config: RunConfig, n: int) -> int:
-    """The range of positions. Randomized and coupled positions have one range for all lengths, large enough for the longest."""
     longest = max(config.seq_len, *config.test_lengths, 0)
+    # coupled and randomized positions have one range for all lengths, large enough for the longest
     if config.task_settings.partners(longest) is not None:
         return longest
     if config.randomized_positions == 1:
@@ -101,28 +93,25 @@ def _position_range(config: RunConfig, n: int) -> int:
 
 
 def validation_size(n: int) -> int:
-    """The number of held-out sequences of a length: fewer long ones, so that their attention matrices together take no more
-    memory than those of ``VALIDATION_SIZE`` sequences of length ``LONG``."""
+    # fewer long ones: their attention matrices then take no more memory than VALIDATION_SIZE sequences of length LONG
     return max(4, int(VALIDATION_SIZE * min(1.0, (LONG / n) ** 2)))
 
 
 def generation_size(n: int) -> int:
-    """The number of held-out sequences that a model answers token by token at the end of training."""
     return max(4, validation_size(n) // 4)
 
 
 def keeps_past(config: RunConfig) -> bool:
-    """Whether the tensors of a token stay valid when another token is read after it.
-
-    They do not where a fault lets a token depend on later ones, nor in the CNN, which keeps no tensors.
-    """
+    """True if the tensors of a token stay valid when another token is read after it."""
     if not config.architecture.attends:
+        # a CNN keeps no tensors
         return config.architecture.sees(config) is None
+    # with a fault a token depends on later ones
     return config.causal and config.mask_fault == "none" and config.softmax_axis == "key"
 
 
 def trained_lengths(config: RunConfig) -> range:
-    """The lengths of the sequences in training, in tokens of the task's input."""
+    """The lengths of training sequences, in tokens of the task's input."""
     return range(config.min_seq_len or config.seq_len, config.seq_len + 1)
 
 
@@ -135,19 +124,16 @@ def length_law(config: RunConfig) -> dict[int, float]:
 
 
 def metric_names(config: RunConfig) -> tuple[str, ...]:
-    """The accuracies that this task has in this architecture; the first is the main one."""
     return ("second_half_accuracy", "first_half_accuracy") if continues(config) else ("accuracy",)
 
 
 def loss_floor(config: RunConfig) -> float | None:
-    """The lowest validation loss any model can reach, in nats; None where it is not known.
-
-    A decoder that reads its own question cannot know symbols 2..n of it: ln(vocabulary) each, of 2n - 1 positions.
-    With noisy training answers the floor is unknown: the best model of the noise is not the best of the clean answers.
-    """
+    """The lowest validation loss any model can reach, in nats; None if it is not known."""
+    # with noisy answers the best model of the noise is not the best of the clean answers
     if config.label_noise or config.min_seq_len not in (None, config.seq_len) or TASKS[config.task].corpus:
         return None
     if not continues(config):
         return config.task_settings.floor
+    # a decoder that reads its own question cannot know symbols 2..n of it: ln(vocabulary) each, of 2n - 1 positions
     n = config.seq_len
     return (n - 1) / (2 * n - 1) * math.log(config.task_settings.n_symbols)

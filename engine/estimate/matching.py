@@ -1,5 +1,3 @@
-"""Matching the number of parameters: the width at which one model has as many as another."""
-
 from bisect import bisect_left
 from collections.abc import Mapping
 
@@ -15,9 +13,9 @@ def n_parameters(config: RunConfig) -> int:
 
 
 def matched_width(settings: Mapping[str, object], **changes: object) -> int:
-    """The ``d_model`` at which a model with these changes has a parameter count closest to that of one with the settings as they are.
+    """The ``d_model`` at which a model with these changes has a parameter count closest to one without them.
 
-    Raises ValueError where the widest model has fewer.
+    Raises ValueError if the widest model has fewer.
     """
     config, target = parse({**settings, **changes}), n_parameters(parse(settings))
     step = 2 * config.n_heads if config.architecture.attends else 1  # an even width for each head

@@ -1,14 +1,14 @@
 """Memory of one training step by formula, part by part, in bytes.
 
-Counted as saved for backward: every tensor that the forward pass creates and autograd keeps. Left out: what was there
-before (parameters, cached masks and tables, the batch). This is what is *kept*; the peak has transients on top. Checked
-against autograd's saved tensors in ``tests/engine/estimate/test_memory.py``.
+Counted as saved for backward: every tensor that the forward pass creates and autograd keeps. Left out: parameters, cached masks and tables,
+the batch, which are there before; the peak has transients on top. Checked against autograd's saved tensors in
+``tests/engine/estimate/test_memory.py``.
 
-For one pre-LN block with N = batch x length T and d_ff = f d_model it comes to 4[(8 + 2f) N d + 4 N + batch h T^2] with
-GELU, (8 + f) with ReLU; fused attention has T for T^2.
+For one pre-LN block with N = batch x length T and d_ff = f d_model it comes to 4[(8 + 2f) N d + 4 N + batch h T^2] with GELU, (8 + f) with
+ReLU; fused attention has T for T^2.
 
-In mixed precision (:mod:`engine.model.precision`) what products read and give takes two bytes; the inputs and statistics of norms
-and the pattern take four; and each product keeps a rounded copy of its weights, as autocast makes it.
+In mixed precision (:mod:`engine.model.precision`) the numbers that products read and give take two bytes; the inputs and statistics of
+norms and the pattern take four; and each product keeps a rounded copy of its weights, as autocast makes it.
 """
 
 from collections import Counter
@@ -16,16 +16,14 @@ from collections.abc import Iterator
 from math import prod
 
 from engine.config.run_config import RunConfig
-from engine.estimate.encoding_costs import cost_of, kept_bytes
+from engine.estimate.encoding_costs import cost_of, encoding_saved_bytes
 from engine.estimate.layout import Shapes
 from engine.settings.costs import BYTES, INDEX, MIXED, SINGLE, WEIGHT_BYTES, Memory, Shape, dense_shapes
 
-STATISTIC = 4
-"""Bytes of a log-sum-exp, a log-probability or a count of answers: float32 at any precision."""
+STATISTIC = 4  # bytes of a log-sum-exp, a log-probability or a count of answers: float32 at any precision
 
 
 def parameter_shapes(config: RunConfig, sizes: Shapes) -> Iterator[tuple[str, Shape]]:
-    """The part and shape of every parameter of the model."""
     layers = config.architecture.layer_shapes
     yield "embedding", (sizes.n_tokens, config.d_model)
     yield from layers(config) if layers is not None else _stack_shapes(config, sizes.position_range)
@@ -34,7 +32,6 @@ def parameter_shapes(config: RunConfig, sizes: Shapes) -> Iterator[tuple[str, Sh
 
 
 def _stack_shapes(config: RunConfig, max_positions: int) -> Iterator[tuple[str, Shape]]:
-    """The same between embedding and head of a transformer."""
     stacks = 2 if config.family == "encoder_decoder" else 1
     n_blocks = 1 if config.share_layers else config.n_layers
     modules = n_blocks if config.encoding.per_layer else 1
@@ -68,8 +65,7 @@ def _attention_shapes(config: RunConfig) -> list[Shape]:
 
 
 def count_parameters(config: RunConfig, sizes: Shapes) -> dict[str, int]:
-    """The number of parameters of each part: embedding, encoding, attention, cross_attention, mlp, norm, head; in a baseline
-    recurrent or convolution."""
+    """Parameters of each part: embedding, encoding, attention, cross_attention, mlp, norm, head; in a baseline recurrent or convolution."""
     counts = Counter[str]()
     for part, shape in parameter_shapes(config, sizes):
         counts[part] += prod(shape)
@@ -79,34 +75,34 @@ def count_parameters(config: RunConfig, sizes: Shapes) -> dict[str, int]:
 def predict_memory(config: RunConfig, sizes: Shapes) -> Memory:
     """Bytes of one training step on batches [batch_size, length].
 
-    ``saved`` and ``scores`` are None where they depend on the kernel that the library chooses (:func:`has_formula`).
+    ``saved`` and ``scores`` are None if they depend on the kernel that the library chooses (:func:`has_formula`).
     """
     size = WEIGHT_BYTES[config.dtype]
     shapes = list(parameter_shapes(config, sizes))
     parameters = size * sum(prod(shape) for _, shape in shapes)
     saved = scores = None
     if has_formula(config):
-        kept = _SavedBytes(config, sizes)
+        saved_bytes = _SavedBytes(config, sizes)
         if sizes.cut_targets:
-            kept.add(INDEX, config.batch_size, sizes.length)  # a copy of them
-        kept.add(STATISTIC)  # the number of answers, over which the loss is a mean
-        saved, scores = kept.bytes, kept.scores
+            saved_bytes.add(INDEX, config.batch_size, sizes.length)  # a copy of them
+        saved_bytes.add(STATISTIC)  # the number of answers, over which the loss is a mean
+        saved, scores = saved_bytes.bytes, saved_bytes.scores
     return Memory(parameters, parameters, _optimizer_bytes(config, shapes), saved, scores)
 
 
 def has_formula(config: RunConfig) -> bool:
-    """Whether the memory saved for backward is known without running.
+    """True if the memory saved for backward is known without running.
 
-    It is unknown where fused attention meets dropout or a learned bias, and for recurrent layers and convolutions: there the
-    device's library chooses among kernels that save different tensors; and for an encoding whose cost is not measured. What a measured
-    encoding keeps is an upper estimate, where it keeps anything, and so is an RMSNorm on a GPU; all else is exact.
+    An encoding that keeps anything is an upper estimate, and so is an RMSNorm on a GPU; all else is exact.
     """
     settings = config.encoding_settings
+    # the device's library chooses among kernels that save different tensors; a design is not measured
     if not config.architecture.attends or cost_of(config) is None:
         return False
     if config.attention_impl != "fused":
         return True
     fused = runs_fused(config)
+    # fused attention with dropout, and below with a learned bias, leaves the choice of the kernel to the library
     if config.dropout > 0:
         return not fused and config.family != "encoder_decoder"
     learned_bias = config.encoding.acts_on == "scores" and settings.parameter_shapes(
@@ -116,31 +112,32 @@ def has_formula(config: RunConfig) -> bool:
 
 
 def runs_fused(config: RunConfig, *, cross: bool = False) -> bool:
-    """Whether self-attention, or cross-attention, which has no encoding, runs in a fused kernel."""
+    """True if self-attention, or cross-attention, which has no encoding, runs in a fused kernel."""
     return config.attention_impl == "fused" and (cross or not config.encoding_settings.needs_pattern)
 
 
 def _optimizer_bytes(config: RunConfig, shapes: list[tuple[str, Shape]]) -> int:
-    """The optimizer's state. AdamW: two numbers per parameter and a float32 step count per tensor; Muon: one, for block matrices."""
     size = WEIGHT_BYTES[config.dtype]
     if config.optimizer == "sgd":
         return 0
     total = 0
     for part, shape in shapes:
+        # Muon keeps one number for each weight of a block's matrix
         by_muon = config.optimizer == "muon" and len(shape) == 2 and part not in ("embedding", "encoding", "head")
+        # AdamW: two for each parameter, and a float32 step count for each tensor
         total += size * prod(shape) if by_muon else 2 * size * prod(shape) + 4
     return total
 
 
 def saved_if_written_out(config: RunConfig, sizes: Shapes) -> int:
-    """Bytes that attention would save on [batch_size, length] if it wrote its matrices out, without what the encoding's settings do
-    not tell."""
+    """Bytes that attention would save on [batch_size, length] if it wrote its matrices out, without those that depend on the encoding's
+    settings."""
     written = config.model_copy(update={"attention_impl": "materialised"})
     return _SavedBytes(written, sizes).bytes
 
 
 class _SavedBytes:
-    """Adds up what the forward pass saves for the backward pass, in the order in which the model computes it."""
+    """The sum of all that the forward pass saves for the backward pass, in the order in which the model computes it."""
 
     def __init__(self, config: RunConfig, sizes: Shapes) -> None:
         self.config, self.batch, self.padded = config, config.batch_size, sizes.padded
@@ -159,7 +156,7 @@ class _SavedBytes:
         self.bytes += prod(factors)
 
     def _weights(self, inputs: int, outputs: int) -> None:
-        """The copy of its weights that a linear layer keeps in mixed precision, also where layers share them."""
+        """A linear layer's copy of its weights in mixed precision, also where layers share them."""
         if self.config.dtype == MIXED:
             self.add(inputs, outputs, self.size)
 
@@ -168,7 +165,7 @@ class _SavedBytes:
         masked = self.padded or (causal and c.mask_fault != "missing")
         if c.position_dropout > 0 and c.encoding.acts_on == "embedding":
             self.add(self.batch)  # which sequences have no positions, a byte each
-        self.add(kept_bytes(c, self.batch, length))
+        self.add(encoding_saved_bytes(c, self.batch, length))
         if self.drops:
             self.add(tokens, c.d_model)  # the embedding's dropout mask, a byte a value
         if self.padded:
@@ -192,16 +189,17 @@ class _SavedBytes:
         self.add(tokens, c.d_model, self.size)  # the input of the head or of cross-attention
 
     def _branch(self, tokens: int) -> None:
-        """A residual branch: the input of its first layer, its norm, its dropout mask."""
+        # the input of its first layer
         self.add(tokens, self.config.d_model, self.size)
         if self.config.norm != "none":
             self._norm(tokens, self.config.d_model)
         if self.drops:
+            # the dropout mask, a byte a value
             self.add(tokens, self.config.d_model)
 
     def _norm(self, vectors: int, width: int) -> None:
-        """A layer norm's input, mean and deviation; of an RMSNorm, in single precision at any ``dtype``, input, size, and the input
-        divided by it. A GPU has a kernel of its own for RMSNorm that keeps less."""
+        """Add what a norm keeps: layer norm its input, mean and deviation; RMSNorm, in single precision at any ``dtype``, input, size, and
+        the input divided by it. A GPU's own kernel for RMSNorm keeps less."""
         if self.config.norm_kind == "rms":
             self.add(vectors, 2 * width + 1, SINGLE)
         else:
@@ -241,7 +239,7 @@ class _SavedBytes:
                 self.scores += sums * c.n_heads * self.wide
 
     def _matrices(self, pairs: int, *, masked: bool) -> None:
-        """The numbers saved for every pair of query and key in every head."""
+        """Add what is saved for every pair of query and key in every head."""
         c, before = self.config, self.bytes
         self.add(pairs, self.wide)  # the pattern
         if self.drops:
@@ -254,7 +252,7 @@ class _SavedBytes:
         self.scores += self.bytes - before
 
     def _padding_mask(self, length: int, causal: bool) -> None:
-        """The padding mask, one a stack, with a row for each query where it is causal; a fused kernel has it in the model's dtype."""
+        """Add the padding mask, one a stack, with a row for each query if it is causal; a fused kernel has it in the model's dtype."""
         queries = length if causal else 1
         if runs_fused(self.config):
             # Otherwise it is kept in each layer: in one tensor with the bias, or with one more key.

@@ -1,12 +1,11 @@
-"""The highest memory of everything that a run does, in bytes: always a number, for limits and for the choice of a process.
+"""The highest memory of a run, in bytes: always a number, for limits and for the choice of a process.
 
-It is an upper bound: what stays all the time (weights, gradients, optimizer, a fixed training set, masks and tables by
-position) and the largest of what comes one after the other: a training step, a validation pass, a snapshot, the test
-lengths, an answer written token by token, sequences being drawn, weights being stored. What an experiment measures on the
-trained model has a bound of its own (:func:`measuring_bytes`). Where the memory saved for backward has a formula
-(:mod:`engine.estimate.memory`) the step is that formula and the tensors that live for a moment beside it; else a bound from
-shapes takes its place. Compared with real processes, in float32, bfloat16 and mixed precision, by
-``python -m tools.peak``.
+It is an upper bound: all that stays (weights, gradients, optimizer, a fixed training set, masks and tables by position) and the largest of
+what comes one after the other: a training step, a validation pass, a snapshot, the test lengths, an answer written token by token,
+sequences being drawn, weights being stored. Measurements of an experiment on the trained model have a bound of their own
+(:func:`measuring_bytes`). If the memory saved for backward has a formula (:mod:`engine.estimate.memory`) the step is that formula and the
+tensors that live for a moment beside it; else a bound from shapes takes its place. ``python -m tools.peak`` compares it with real
+processes, in float32, bfloat16 and mixed precision.
 """
 
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from engine.config.run_config import RunConfig
-from engine.estimate.encoding_costs import held_bytes
+from engine.estimate.encoding_costs import encoding_layer_bytes
 from engine.estimate.layout import TESTED, Shapes, generation_size, keeps_past, shapes, validation_size, writes_answer
 from engine.estimate.memory import parameter_shapes, saved_if_written_out
 from engine.estimate.pieces import DRAWN_AT_ONCE, layer_bytes, pass_bytes, rows_at_once, writes_out
@@ -23,24 +22,19 @@ from engine.settings.costs import BYTES, INDEX, MIXED, SINGLE, WEIGHT_BYTES, Mem
 from engine.tasks import TASKS
 
 MIB = 2**20
-BASE = 8 * MIB
-"""Bytes of libraries' tables and buffers that are made at first use, whatever the run."""
-KERNELS = 44 * MIB
-"""Bytes of the kernels for products in 16 bits that a worker keeps on a CPU (:data:`engine.serving.processes.child.KEPT_KERNELS`)."""
-OBJECTS = 2 * MIB
-"""Bytes of a run's modules, its held-out sequences and its events that are not sent yet."""
-TEXT = 56 * MIB
-"""Bytes of a text as tokens and counts, and of what is left of reading it."""
+BASE = 8 * MIB  # bytes of libraries' tables and buffers that are made at first use, whatever the run
+KERNELS = 44 * MIB  # bytes of the kernels for products in 16 bits that a worker keeps on a CPU (KERNEL_CACHE_VARIABLES)
+OBJECTS = 2 * MIB  # bytes of a run's modules, its held-out sequences and its events that are not sent yet
+TEXT = 56 * MIB  # bytes of a text as tokens and counts, and of the remains of reading it
+# Resident memory over the tensors' bytes: the allocator keeps pieces that are too small for the next tensor. Less if all tensors
+# are about as large, as a baseline's are.
 SCATTERED, SCATTERED_BASELINE = 1.7, 1.2
-"""The allocator keeps pieces that are too small for the next tensor: resident memory over the tensors' bytes. Less where
-all tensors are about as large, as those of a baseline are."""
 DOUBLE = 8
+# upper bound of the numbers in a snapshot: patterns of the first sample and of the others, matrices of the encoding
 SNAPSHOT_NUMBERS = 3_000_000
-"""The most numbers in a snapshot: patterns of the first sample and of the others, matrices of the encoding."""
-KEPT = {"gru": 10, "lstm": 19, "cnn": 7}
-"""An upper bound of the numbers that a layer of a baseline keeps for backward, for each position and dimension."""
-NODES = 32 * 1024
-"""Bytes of the records that autograd keeps for one position of a recurrent layer, besides the numbers."""
+# upper bound of the numbers that a layer of a baseline keeps for backward, for each position and dimension
+ACTIVATIONS = {"gru": 10, "lstm": 19, "cnn": 7}
+NODES = 32 * 1024  # bytes of the records that autograd keeps for one position of a recurrent layer, besides the numbers
 
 
 def peak_bytes(config: RunConfig, sizes: Shapes, memory: Memory) -> int:
@@ -53,24 +47,23 @@ def peak_bytes(config: RunConfig, sizes: Shapes, memory: Memory) -> int:
 
 
 def always_bytes(config: RunConfig) -> int:
-    """What stays all the time besides the training state: buffers, a fixed training set, masks, a text."""
+    """Bytes that stay, besides the training state: buffers, a fixed training set, masks, a text."""
     return _base(config) + set_bytes(config) + _masks(config) + (TEXT if TASKS[config.task].corpus else 0)
 
 
 def bytes_between_steps(config: RunConfig, memory: Memory) -> int:
-    """What a run keeps between two steps: what stays all the time and is its own, and the training state."""
+    """Bytes that a run keeps between two steps, without those that all runs of a process share."""
     return OBJECTS + always_bytes(config) - _base(config) + memory.state
 
 
 def _base(config: RunConfig) -> int:
-    """The bytes that the libraries of a process keep, for all of its runs together."""
+    """Bytes that the libraries of a process keep, for all of its runs together."""
     compiled = BYTES[config.dtype] < SINGLE and config.device in ("auto", "cpu")
     return BASE + (KERNELS if compiled else 0)
 
 
 def bytes_beside(config: RunConfig, memory: Memory) -> int:
-    """The host's memory that a run on a GPU takes beside the GPU's: text and training set, sequences being drawn, and the weights while
-    they are stored."""
+    """The host's memory that a run on a GPU takes: text and training set, sequences being drawn, and the weights while they are stored."""
     text = TEXT if TASKS[config.task].corpus else 0
     return BASE + OBJECTS + set_bytes(config) + text + int(SCATTERED * _drawing(config)) + memory.parameters
 
@@ -81,16 +74,17 @@ def scattered_by(config: RunConfig) -> float:
 
 
 def _remedy(config: RunConfig, memory: Memory, step: int) -> int:
-    """After a failure: the weights of the failed run stay while its steps are repeated with other settings, at most in single
-    precision and with AdamW, which keeps two numbers for each weight. A step in mixed precision keeps its widest numbers in that."""
+    """Bytes after a failure, while the steps are repeated with other settings."""
+    # the remedy is at most in single precision, with AdamW, which keeps two numbers for each weight
     state = SINGLE // WEIGHT_BYTES[config.dtype]
+    # a step in mixed precision counts its widest numbers already
     pass_ = 1 if config.dtype == MIXED else SINGLE // BYTES[config.dtype]
+    # the weights of the failed run stay meanwhile
     return memory.parameters + state * 4 * memory.parameters + pass_ * step
 
 
 def step_bytes(config: RunConfig, sizes: Shapes, memory: Memory) -> int:
-    """A forward and backward pass: what is saved, and beside it the tensors of one layer or of the loss; and the optimizer's
-    step on the largest tensor."""
+    """A forward and backward pass, with the tensors of one layer or of the loss; and the optimizer's step on the largest tensor."""
     batch = config.batch_size
     largest = max(prod(shape) for _, shape in parameter_shapes(config, sizes))
     saved = memory.saved if memory.saved is not None else _saved_bound(config, sizes)
@@ -99,14 +93,14 @@ def step_bytes(config: RunConfig, sizes: Shapes, memory: Memory) -> int:
 
 
 def _saved_bound(config: RunConfig, sizes: Shapes) -> int:
-    """An upper bound of the memory saved for backward where there is no formula."""
+    """Upper bound of the memory saved for backward, without a formula."""
     size = WEIGHT_BYTES[config.dtype]
     tokens = config.batch_size * sizes.length
     if not config.architecture.attends:
         recurrent = config.architecture.sees(config) is None
         records = NODES * config.n_layers * sizes.length if recurrent else 0
-        kept = KEPT[config.family] * config.n_layers + 4
-        return size * tokens * config.d_model * kept + SINGLE * tokens * sizes.n_outputs + records
+        activations = ACTIVATIONS[config.family] * config.n_layers + 4
+        return size * tokens * config.d_model * activations + SINGLE * tokens * sizes.n_outputs + records
     saved = saved_if_written_out(config, sizes)
     # A fused call that cannot be fused scales queries and keys first, and keeps the bias of each layer.
     lengths = [sizes.length, sizes.source_length or 0]
@@ -114,12 +108,12 @@ def _saved_bound(config: RunConfig, sizes: Shapes) -> int:
     for length in lengths:
         saved += 2 * config.n_layers * config.batch_size * length * width * size
         saved += config.n_layers * config.batch_size * config.n_heads * length**2 * size
-        saved += config.n_layers * held_bytes(config, config.batch_size, length)
+        saved += config.n_layers * encoding_layer_bytes(config, config.batch_size, length)
     return saved
 
 
 def _passes(config: RunConfig, sizes: Shapes) -> list[int]:
-    """The work without gradient: last validation, test lengths, snapshot, answers written token by token."""
+    """Bytes of each piece of work without gradient: last validation, test lengths, snapshot, answers written token by token."""
     n = config.seq_len
     found = []
     for length, rows in ((n, validation_size(n)), *((length, TESTED) for length in config.test_lengths)):
@@ -148,13 +142,12 @@ def _written(config: RunConfig, sizes: Shapes) -> int:
     rows = rows_at_once(config, n, generation_size(n))
     if not keeps_past(config):
         return pass_bytes(config, sizes, rows, written_out=writes_out(config))
-    kept = 4 * config.n_layers * rows * sizes.length * config.n_heads * config.head_width * size
+    cache = 4 * config.n_layers * rows * sizes.length * config.n_heads * config.head_width * size
     question = layer_bytes(config, rows, n, written_out=config.architecture.attends)
-    return kept + question + _loss(config, sizes.n_outputs, rows, n)
+    return cache + question + _loss(config, sizes.n_outputs, rows, n)
 
 
 def _loss(config: RunConfig, outputs: int, rows: int, length: int) -> int:
-    """Logits, log-probabilities and their gradients, and the answers."""
     return rows * length * (outputs * (3 * SINGLE + BYTES[config.dtype]) + 4 * INDEX)
 
 
@@ -176,8 +169,7 @@ def set_bytes(config: RunConfig) -> int:
 
 
 def _drawing(config: RunConfig) -> int:
-    """Sequences being drawn: ten for each held-out one, or a piece of the training set; with their hashes and what the task makes of
-    them."""
+    """Sequences being drawn and their hashes: ten for each held-out one, or a piece of the training set."""
     tested = ((config.seq_len, validation_size(config.seq_len)), *((n, TESTED) for n in config.test_lengths))
     piece = min(DRAWN_AT_ONCE, (config.dataset_size or config.batch_size) * config.seq_len)
     tokens = max(1.5 * max(piece, config.batch_size * config.seq_len), *(10 * rows * n for n, rows in tested))
@@ -186,31 +178,31 @@ def _drawing(config: RunConfig) -> int:
 
 @dataclass(frozen=True)
 class Work:
-    """The most that a measurement holds at one time, besides the model and its training state."""
+    """Upper bounds of a measurement, besides the model and its training state."""
 
     sequences: int = 0
-    """The number of held-out sequences in a pass; 0 for as many as in a training step."""
+    """Held-out sequences in a pass; 0 for as many as in a training step."""
     length: int = 0
-    """The least length for which something is made, where that is not the run's own."""
+    """The shortest length that is read, if not the run's own."""
     tested: bool = False
-    """Whether the test lengths are read, too."""
+    """True if the test lengths are read, too."""
     gradient: bool = False
-    """Whether a pass keeps what a backward pass needs."""
+    """True if a pass keeps what a backward pass needs."""
     written_out: bool = False
-    """Whether attention writes its patterns out, whatever the run's own does: they are recorded."""
-    kept: bool = False
-    """Whether all that is recorded is kept, in every layer."""
+    """True if attention writes its patterns out to be recorded, whatever the run's own does."""
+    keeps_records: bool = False
+    """True if all that is recorded is kept, in every layer."""
     streams: Callable[[int], int] = lambda n_layers: 0
-    """The number of arrays [sequence, position, d_model] in double precision that are held besides a pass, given the number of
-    layers. What is computed from them after the pass is less than what the pass needed."""
+    """Arrays [sequence, position, d_model] in double precision besides a pass, given the number of layers. Anything computed from them
+    after the pass takes less than the pass did."""
     models: int = 0
-    """The number of further models, each with gradients and an optimizer."""
+    """Further models, each with gradients and an optimizer."""
     data: bool = False
-    """Whether the data of a run are made anew."""
+    """True if the data of a run are made again."""
 
 
 def measuring_bytes(config: RunConfig, memory: Memory, work: Work) -> int:
-    """The highest memory while that work is done. ``memory``: the prediction of a training step."""
+    """The highest memory of a measurement. ``memory``: the prediction of a training step."""
     rows = work.sequences or config.batch_size
     n = max(config.seq_len, work.length, *(config.test_lengths if work.tested else ()))
     smaller = config.model_copy(update={"batch_size": rows})
@@ -219,16 +211,16 @@ def measuring_bytes(config: RunConfig, memory: Memory, work: Work) -> int:
     if work.gradient:
         known = None if work.written_out or memory.saved is None else ceil(memory.saved * rows / config.batch_size)
         passing = max(passing, step_bytes(smaller, shapes(smaller), replace(memory, saved=known)))
-    held = int(scattered_by(config) * passing)
-    if work.kept:
-        held += _kept(config, sizes, rows)
-    held += DOUBLE * work.streams(config.n_layers) * rows * sizes.length * config.d_model
+    needed = int(scattered_by(config) * passing)
+    if work.keeps_records:
+        needed += _recorded_activations(config, sizes, rows)
+    needed += DOUBLE * work.streams(config.n_layers) * rows * sizes.length * config.d_model
     data = set_bytes(config) if work.data else 0
-    return always_bytes(config) + data + (1 + work.models) * memory.state + held
+    return always_bytes(config) + data + (1 + work.models) * memory.state + needed
 
 
-def _kept(config: RunConfig, sizes: Shapes, rows: int) -> int:
-    """The activations that the model records in every layer (:mod:`engine.model.activations`), on ``rows`` sequences."""
+def _recorded_activations(config: RunConfig, sizes: Shapes, rows: int) -> int:
+    """Activations that the model records in every layer (:mod:`engine.model.activations`), on ``rows`` sequences."""
     size = WEIGHT_BYTES[config.dtype]
     source = sizes.source_length
     lengths = [sizes.length]

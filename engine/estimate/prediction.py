@@ -1,5 +1,3 @@
-"""The prediction of a run before it starts: parameters, memory by part, FLOPs, time."""
-
 from dataclasses import dataclass, field
 
 from engine.config.run_config import RunConfig
@@ -14,14 +12,12 @@ from engine.settings.costs import Memory
 from engine.settings.errors import ConfigError
 from engine.tasks import TASKS
 
-SECONDS_PER_TOKEN = 3e-8
-"""Seconds of drawing and answering one token of a sequence."""
+SECONDS_PER_TOKEN = 3e-8  # to draw and to answer one token of a sequence
+# tokens drawn for each held-out one and for each trained one: one sequence in five is held out
 HELD_OUT_DRAWS, TRAINING_DRAWS = 10, 1.5
-"""Tokens that are drawn for each held-out one and for each trained one: one sequence in five is held out."""
+# steps that the measured step of a baseline takes: its memory is followed tensor by tensor, and it has many small ones
 FOLLOWED_STEPS = 4
-"""The time of a step of a baseline while its memory is followed tensor by tensor, in steps: it has many small tensors."""
-TEXT_SECONDS = 0.5
-"""Seconds of encoding a text, the first time a worker reads it."""
+TEXT_SECONDS = 0.5  # to encode a text, the first time a worker reads it
 
 
 @dataclass(frozen=True)
@@ -31,21 +27,21 @@ class Prediction:
     memory: Memory
     tokens_per_step: int
     flops_per_step: float
-    """FLOPs of forward and backward: 6 for each weight and token (Kaplan et al. 2020, table 1), and the attention matrices."""
+    """6 for each weight and token (Kaplan et al. 2020, table 1), and the attention matrices."""
     steps_per_second: float | None
     """None until the speed of the run's device is measured (``engine.training.speed``)."""
     result_seconds: float | None
-    """Seconds of the measurements after the last step: answers written token by token, test lengths, memory. None as above."""
+    """Measurements after the last step: answers written token by token, test lengths, memory. None as above."""
     recording_steps: float = 0.0
-    """The cost of the validations and snapshots during the run, in training steps."""
+    """Validations and snapshots during the run, in training steps."""
     data_seconds: float = 0.0
-    """Seconds of drawing a fixed training set and the held-out sequences."""
+    """To draw a fixed training set and the held-out sequences."""
     peak: int = 0
-    """The highest memory of everything that the run does, in bytes; an upper bound (:mod:`engine.estimate.peak`)."""
+    """The highest memory of the run in bytes; an upper bound (:mod:`engine.estimate.peak`)."""
     between: int = 0
-    """The memory that it keeps between two steps, in bytes, while another run of its worker has its turn."""
+    """Bytes kept between two steps, while another run of its worker has its turn."""
     beside: int = 0
-    """The memory that a run on an accelerator takes of the host's, in bytes: its data and what is brought back to be stored."""
+    """Bytes of the host that a run on an accelerator takes: its data and what is brought back to be stored."""
     device: DeviceChoice = field(default_factory=DeviceChoice)
 
     @property
@@ -53,14 +49,14 @@ class Prediction:
         return 1 / self.steps_per_second if self.steps_per_second else None
 
     def seconds(self, steps: int) -> float | None:
-        """Seconds of a run of ``steps`` steps, with its data, what is recorded during it and measured after the last one."""
+        """Seconds of a run of ``steps`` steps, with its data, its recording and the measurements after the last step."""
         if self.seconds_per_step is None or self.result_seconds is None:
             return None
         return (steps + self.recording_steps) * self.seconds_per_step + self.result_seconds + self.data_seconds
 
 
 def predict(config: RunConfig, measured: Speeds | None = None) -> Prediction:
-    """The parameters, memory and time of a run; ``measured``: the speeds of this machine, by default the stored ones."""
+    """``measured``: the speeds of this machine, by default the stored ones."""
     sizes = shapes(config)
     parts = count_parameters(config, sizes)
     flops = flops_per_step(config, parts, sizes.length, sizes.source_length)
@@ -84,8 +80,8 @@ def predict(config: RunConfig, measured: Speeds | None = None) -> Prediction:
 
 
 def result_seconds(config: RunConfig, speed: Speed, parts: dict[str, int]) -> float:
-    """Seconds of the measurements after the last step. A pass without gradient takes a third of a training step (Kaplan
-    et al. 2020, section 2.1: the backward pass computes twice as much as the forward pass)."""
+    """Seconds of the measurements after the last step. A pass without gradient takes a third of a training step (Kaplan et al. 2020,
+    section 2.1: the backward pass computes twice as much as the forward pass)."""
 
     def step(n: int, sequences: int) -> float:
         sizes = shapes(config, n)
@@ -108,7 +104,6 @@ def result_seconds(config: RunConfig, speed: Speed, parts: dict[str, int]) -> fl
 
 
 def data_seconds(config: RunConfig) -> float:
-    """Seconds of drawing a fixed training set and the sequences of the last validation and of the test lengths."""
     held_out = {config.seq_len: validation_size(config.seq_len), **dict.fromkeys(config.test_lengths, TESTED)}
     tokens = sum(HELD_OUT_DRAWS * rows * n for n, rows in held_out.items())
     if TASKS[config.task].corpus:
@@ -117,7 +112,7 @@ def data_seconds(config: RunConfig) -> float:
 
 
 def added_parameters(config: RunConfig, encoding: str) -> int | None:
-    """The parameters that an encoding would add to this config's model; None where the two do not go together."""
+    """The parameters that an encoding would add to this config's model; None if the two do not go together."""
     try:
         chosen = config.replace(pos_encoding=encoding)
     except ConfigError:

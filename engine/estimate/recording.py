@@ -1,36 +1,29 @@
-"""When a run is validated and when its snapshots are taken, if all that a page shows is recorded.
+"""The steps after which a run is validated and its snapshots are taken.
 
-Both depend on the config alone, so that a run records the same at every repetition and on every machine: densely at
-first, then so rarely that recording takes a small share of the training time. Costs are in training steps: a pass
-without gradient takes a third of a step on as many sequences (Kaplan et al. 2020, section 2.1).
+Both depend on the config alone, so that a run records the same at every repetition and on every machine: densely at first, then so rarely
+that recording takes a small share of the training time. Costs are in training steps: a pass without gradient takes a third of a step on as
+many sequences (Kaplan et al. 2020, section 2.1).
 """
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import generation_size, shapes, validation_size
 
-VALIDATION_SHARE = 0.06
-"""The share of the training steps' cost that validation during the run may take."""
+VALIDATION_SHARE = 0.06  # of the training steps' cost, for validation during the run
 SNAPSHOT_SHARE = 0.03
-"""The share of the training steps' cost that snapshots may take."""
-VALIDATIONS = range(8, 101)
-"""The fewest and the most validations of a run; so few that they may cost more than their share."""
-SNAPSHOTS = range(12, 41)
-"""The fewest and the most snapshots of a run after the one of the untrained model."""
-SNAPSHOT_BYTES = 64 * 2**20
-"""The bytes of all attention patterns in the snapshots of a run, where more than the fewest are taken."""
-PROBE_SIZE = 4
-"""The number of held-out sequences that a snapshot shows."""
+VALIDATIONS = range(8, 101)  # fewest and most validations of a run; the fewest may cost more than their share
+SNAPSHOTS = range(12, 41)  # fewest and most snapshots of a run after the one of the untrained model
+SNAPSHOT_BYTES = 64 * 2**20  # all attention patterns in the snapshots of a run, unless it has the fewest snapshots
+PROBE_SIZE = 4  # held-out sequences that a snapshot shows
+# upper bound of attention weights of the probe samples after the first; samples are kept whole or not at all
 LARGEST_MORE = 250_000
-"""The most attention weights of the probe samples after the first; samples are kept whole or not at all."""
+# training steps that a pass on very few sequences costs, with the numbers read from it; measured with the default model, where it
+# counts most (python -m tools.recording)
 FIXED_COST = 0.6
-"""The cost of a pass on very few sequences, with the numbers that are read from it, in training steps; measured with the default
-model, where it counts most (``python -m tools.recording``)."""
-VALIDATION_POWER, SNAPSHOT_POWER = 1.5, 2.5
-"""The k-th of n times is at the share (k / n) ** power of the run."""
+VALIDATION_POWER, SNAPSHOT_POWER = 1.5, 2.5  # the k-th of n times is at the share (k / n) ** power of the run
 
 
 def interim_size(config: RunConfig) -> int:
-    """The number of held-out sequences of a validation during the run, the first of those of the last validation."""
+    """Held-out sequences of a validation during the run, the first of those of the last validation."""
     return min(generation_size(config.seq_len), max(8, 2 * config.batch_size))
 
 
@@ -50,20 +43,18 @@ def snapshot_steps(config: RunConfig) -> frozenset[int]:
 
 
 def samples_with_patterns(config: RunConfig) -> int:
-    """The number of held-out sequences whose attention patterns a snapshot keeps: the first, and further ones that fit."""
+    """Held-out sequences whose attention patterns a snapshot keeps: the first, and further ones that fit."""
     size = config.n_layers * config.n_heads * shapes(config).length ** 2
     return 1 + min(PROBE_SIZE - 1, LARGEST_MORE // size)
 
 
 def recording_cost(config: RunConfig) -> float:
-    """The cost of all validations and snapshots of a run, in training steps."""
     interim = len(validation_steps(config)) * _cost(config, interim_size(config))
     snapshots = (1 + len(snapshot_steps(config))) * _cost(config, PROBE_SIZE)
     return interim + snapshots + _cost(config, validation_size(config.seq_len))
 
 
 def _cost(config: RunConfig, sequences: int) -> float:
-    """The cost of one pass without gradient, in training steps."""
     return sequences / (3 * config.batch_size) + FIXED_COST
 
 
@@ -71,5 +62,5 @@ def _spread(steps: int, allowed: range, count: float, power: float) -> frozenset
     """About ``count`` steps, within the allowed number, dense at first; every step of a run with fewer than that."""
     if steps <= allowed[0]:
         return frozenset(range(1, steps + 1))
-    taken = min(max(int(count), allowed[0]), allowed[-1])
-    return frozenset({1, *(max(1, round(steps * (k / taken) ** power)) for k in range(1, taken + 1))})
+    n_snapshots = min(max(int(count), allowed[0]), allowed[-1])
+    return frozenset({1, *(max(1, round(steps * (k / n_snapshots) ** power)) for k in range(1, n_snapshots + 1))})

@@ -1,8 +1,8 @@
-"""The speed of this machine: what a training step takes on a CPU core and on its accelerator, as it was measured once
-(``engine.training.speed``) and stored.
+"""The speed of this machine: the time of a training step on a CPU core and on its accelerator, measured once (``engine.training.speed``)
+and stored.
 
-A step of a transformer takes a share for each layer and one for its FLOPs. In a baseline small operations count, too: a
-recurrent layer runs a dozen of them at each position, one after the other.
+A step of a transformer takes a share for each layer and one for its FLOPs. In a baseline small operations count, too: a recurrent layer
+runs a dozen of them at each position, one after the other.
 """
 
 from collections.abc import Mapping
@@ -25,8 +25,8 @@ BASELINES = tuple(name for name, row in ARCHITECTURES.items() if not row.attends
 
 @dataclass(frozen=True)
 class BaselineSpeed:
-    """The speed of one family without attention: seconds for each step, for each layer (and position, where positions are read
-    one after the other), for each number that a layer gives out, and for each FLOP."""
+    """The speed of one family without attention: seconds for each step, for each layer (and position, if positions are read one after the
+    other), for each number that a layer gives out, and for each FLOP."""
 
     family: str
     step: Seconds
@@ -41,8 +41,7 @@ class BaselineSpeed:
 
 
 def baseline_work(config: RunConfig, flops: float, rows: int, length: int) -> tuple[float, ...]:
-    """What a step of a baseline on [rows, length] consists of: the step itself, its layers (times positions), their numbers, its
-    FLOPs."""
+    """The parts of a baseline's step on [rows, length]: the step itself, its layers (times positions), their numbers, its FLOPs."""
     recurrent = config.architecture.sees(config) is None
     layers = config.n_layers * (length if recurrent else 1)
     return 1.0, layers, rows * length * config.d_model * config.n_layers, flops
@@ -50,16 +49,15 @@ def baseline_work(config: RunConfig, flops: float, rows: int, length: int) -> tu
 
 @dataclass(frozen=True)
 class Speed:
-    """The speed of one device: a step takes ``overhead`` x (layers + 2) + flops / ``rate`` seconds, where an encoding counts as the FLOPs
-    that take as long (:func:`engine.estimate.encoding_costs.encoding_work`)."""
+    """A step takes ``overhead`` x (layers + 2) + flops / ``rate`` seconds; an encoding counts as the FLOPs that take as long
+    (:func:`engine.estimate.encoding_costs.encoding_work`)."""
 
     overhead: Seconds
     rate: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     baselines: tuple[BaselineSpeed, ...] = ()
-    """The families without attention; those that are missing are not measured yet."""
+    """Families without attention; a missing one is not measured yet."""
 
     def seconds_on(self, config: RunConfig, flops: float, rows: int, length: int) -> float:
-        """Seconds of a step of any measured family on [rows, length]."""
         if not config.architecture.attends:
             return self.baseline(config.family).seconds(config, flops, rows, length)
         layers = config.n_layers * (2 if config.family == "encoder_decoder" else 1)
@@ -69,7 +67,7 @@ class Speed:
         return next(one for one in self.baselines if one.family == family)
 
     def covers(self, config: RunConfig) -> bool:
-        """Whether the config's family is measured."""
+        """True if the config's family is measured."""
         return config.architecture.attends or any(one.family == config.family for one in self.baselines)
 
     @property
@@ -77,14 +75,13 @@ class Speed:
         return {one.family for one in self.baselines} >= set(BASELINES)
 
 
-Speeds = Mapping[str, Speed]
-"""The speed of each device of this machine: of a CPU core, and of its accelerator, by torch's name of the kind, such as ``cuda``."""
+Speeds = Mapping[str, Speed]  # by torch's name of the device, such as cpu (one core) and cuda
 
 STORED = TypeAdapter[Speeds](Speeds)
 
 
 def known_speeds() -> Speeds:
-    """The speeds measured on this machine earlier; empty where there are none or their file does not hold speeds."""
+    """The speeds measured on this machine earlier; empty if there are none or their file does not hold speeds."""
     try:
         return _read(speed_file())
     except (OSError, ValueError):
@@ -97,12 +94,12 @@ def _read(file: Path) -> Speeds:
 
 
 def known_speed() -> Speed | None:
-    """The speed of a CPU core; None where it is not measured."""
+    """The speed of a CPU core; None if it is not measured."""
     return known_speeds().get(CPU)
 
 
 def fully_measured() -> bool:
-    """Whether the speed of every family is known on the CPU and on the accelerator, if there is one."""
+    """True if the speed of every family is known on the CPU and on the accelerator, if there is one."""
     found = known_speeds()
     return CPU in found and all(speed.complete for speed in found.values())
 

@@ -11,32 +11,32 @@ from engine.tasks.base import READER
 
 
 def warnings_of(config: RunConfig) -> list[str]:
-    """The warnings of a config, one sentence each; those of its task come last."""
+    """One sentence each; those of the config's task come last."""
     return [*_general(config), *config.task_settings.warnings(config)]
 
 
 def knows_offsets_only(c: RunConfig) -> bool:
-    """Whether the encoding tells offsets only. A convolution also shows where a sequence begins and ends."""
+    """True if the encoding tells offsets only."""
+    # a convolution also shows where a sequence begins and ends
     return c.architecture.attends and c.encoding.relative and c.encoding.acts_on != "embedding"
 
 
 def leak_of(c: RunConfig) -> str:
-    """The reason why a position can see the answer it must predict, as a clause; empty where it cannot.
-
-    Every mask fault shows the next token. A softmax over the queries divides by a sum in which later queries stand.
-    """
+    """The reason why a position can see the answer it must predict, as a clause; empty if it cannot."""
     reads_answers = writes_answer(c) or TASKS[c.task].architectures == READER
     if not (reads_answers and c.causal and c.architecture.attends):
         return ""
+    # every mask fault shows the next token
     if c.mask_fault != "none":
         return "the mask shows each position the symbol that it must predict"
+    # it divides by a sum in which later queries stand
     if c.softmax_axis == "query":
         return "with the softmax over the queries, each weight depends on later symbols"
     return ""
 
 
 def warm_up_never_ends(c: RunConfig) -> str:
-    """One sentence on a warm-up that is longer than the training; empty where it ends."""
+    """One sentence on a warm-up that is longer than the training, else empty."""
     steps = c.steps - c.pretrain_steps
     # A run shorter than the usual warm-up lacks steps, not a shorter warm-up.
     if c.warmup_steps <= max(steps, RunConfig.model_fields["warmup_steps"].default):
@@ -46,7 +46,6 @@ def warm_up_never_ends(c: RunConfig) -> str:
 
 
 def _general(c: RunConfig) -> Iterator[str]:
-    """The warnings that hold for every task."""
     attends, settings, acts_on = c.architecture.attends, c.encoding_settings, c.encoding.acts_on
     reach, read = c.architecture.sees(c), shapes(c).length
     if not attends:

@@ -1,1 +1,0 @@
-"""Experiments: documented issues, trials over the worker pool, statistics, and stored evidence."""

@@ -20,20 +20,18 @@ STATEMENT = re.compile(r"(.+) \[([\w-]+)/([\w-]+)( turned)?\]")
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement as a sentence. It says what its claim says, so that the claim's finding is the statement's own."""
+    """A statement of the answer, which says what its claim says: the finding about the claim is also the finding about it."""
 
     text: str
-    """The sentence; Markdown."""
+    """Markdown."""
     issue: str
-    """The slug of the issue."""
     claim: str
-    """The id of one of its claims."""
     turned: bool = False
-    """Whether the sentence leads from the claim's number after to the one before, as where something costs accuracy."""
+    """True if the sentence leads from the claim's number after to the number before, as where something costs accuracy."""
 
 
+# A plain string says what the next statements are about; it states nothing that was measured
 Sentence = str | Statement
-"""A plain string says what the next statements are about; it states nothing that was measured."""
 
 
 @dataclass(frozen=True)
@@ -47,17 +45,15 @@ class Paragraph:
 class Section:
     heading: str
     anchor: str
-    """The name of the section in a link to it."""
     short: str
-    """The same in a few words, as they follow "where"."""
+    """The heading in a few words, as they follow "where"."""
     lead: Statement
-    """The statement that answers for the section, told first and nowhere else in it. The key figure and the remedy of its issue stand
-    with it."""
+    """The statement that answers for the section; it stands nowhere else in it. The key figure and the remedy of its issue stand
+    beside it."""
     paragraphs: tuple[Paragraph, ...]
 
 
 def statements(sections: Sequence[Section]) -> Iterator[Statement]:
-    """All statements in the order of the page."""
     for section in sections:
         yield section.lead
         for paragraph in section.paragraphs:
@@ -65,12 +61,11 @@ def statements(sections: Sequence[Section]) -> Iterator[Statement]:
 
 
 def claim_of(statement: Statement) -> Claim:
-    """The claim that a statement rests on."""
     return ISSUES[statement.issue].claim(statement.claim)
 
 
 def read(text: str) -> tuple[str, tuple[Section, ...]]:
-    """The question and the sections of an answer. Raises ValueError with one sentence for what rests on no claim."""
+    """The question and the sections of an answer. Raises ValueError with one sentence for a statement that rests on no claim."""
     question, *sections = re.split(r"^##? ", text, flags=re.MULTILINE)[1:]
     return question.strip(), tuple(map(_section, sections))
 

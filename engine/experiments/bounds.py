@@ -1,15 +1,16 @@
-"""The bounds of the numbers of trials: the best and the worst value that there is, and blind guessing. Two models whose numbers are both at
-one bound cannot be told apart by them, however different they are."""
+"""The bounds of the numbers of trials: the best value, the worst value, and blind guessing.
+
+Two models whose numbers are both at one bound cannot be told apart by them, however different they are.
+"""
 
 import math
 
 from engine.config.run_config import RunConfig
 
-NEAR = 0.02
-"""The distance within which a number is at a bound: a share, or nats."""
+NEAR = 0.02  # the distance within which a number is at a bound: a share, or nats
+# words in the names of numbers that lie between 0 and 1
 SHARES = ("accuracy", "finite", "pointing", "answer_weight", "unchanged_by", "position_probe", "attention_entropy",
           "first_token_weight", "right_when_asked")  # fmt: skip
-"""Words in the names of numbers that lie between 0 and 1."""
 LOSSES = ("loss", "best_loss")
 
 
@@ -18,13 +19,13 @@ def is_share(metric: str) -> bool:
 
 
 def is_loss(metric: str) -> bool:
-    """Whether a lower number is better: a loss, or one at a test length."""
+    """True if a lower number is better: a loss, or a loss at a test length."""
     return metric.partition("@")[0] in (*LOSSES, "train_loss")
 
 
 def bounds_of(config: RunConfig, metric: str) -> dict[str, float]:
-    """The bounds of a number (:func:`engine.experiments.trial.numbers_of`) of a model with this config, by their name; a gradient, for
-    one, has none."""
+    """The bounds by name of a number (:func:`engine.experiments.trial.numbers_of`) of a model with this config; a gradient, for
+    example, has none."""
     task = config.task_settings
     if is_share(metric):
         return {"ceiling": 1.0, "floor": 0.0} | ({"chance": task.chance(config)} if "accuracy" in metric else {})
@@ -34,7 +35,7 @@ def bounds_of(config: RunConfig, metric: str) -> dict[str, float]:
 
 
 def best_value(config: RunConfig, metric: str) -> float | None:
-    """The best value of a number; None where nothing bounds it on that side."""
+    """The best value of a number; None if nothing bounds it on that side."""
     if metric.partition("@")[0] == "gap":
         return 0.0
     bounds = bounds_of(config, metric)
@@ -42,6 +43,6 @@ def best_value(config: RunConfig, metric: str) -> float | None:
 
 
 def bound_at(config: RunConfig, metric: str, value: float) -> str:
-    """The bound that a number is at: "ceiling", "floor", "chance"; empty where it is at none."""
+    """The bound that a number is at: "ceiling", "floor" or "chance"; empty if it is at none."""
     near = (name for name, bound in bounds_of(config, metric).items() if abs(value - bound) <= NEAR + 1e-12)
     return next(near, "")

@@ -1,8 +1,9 @@
-"""The seeds of a class: on the presenter's word each phone trains one of its own, and its numbers fall into the projected figure.
+"""The seeds of a class: when the presenter asks, each phone trains a seed, and its numbers go into the projected figure.
 
-The presenter asks in rounds. A phone has one seed in each, which follows from class, student, step and round: a press that comes twice
-finds the file of the first, and one that comes late finds that the projector has gone on. No seed is one of a stored set, and no number of
-a class goes into one. A seed is a file in the folder of its class, and goes with it: empty while it trains, then its trials as JSON.
+The presenter asks in rounds. A phone has one seed in each, which follows from class, student, step and round: a second press finds
+the file of the first, and a late one finds that the projector has gone on. No seed is one of a stored set, and no number of a class
+goes into one. A seed is a file in the folder of its class, which goes with the class: empty while the seed trains, then its trials
+as JSON.
 """
 
 import hashlib
@@ -13,7 +14,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from engine.experiments.classroom import GONE_ON, folder_of, projector_of, student_file
+from engine.experiments.classroom import TOO_LATE, folder_of, projector_of, student_file
 from engine.experiments.evidence.store import trial_of
 from engine.experiments.issues.issue import Issue
 from engine.experiments.trial import Trial
@@ -22,39 +23,31 @@ from engine.foundation.files import write_whole
 from engine.foundation.once import once_per_change
 from engine.foundation.visitor import Visitor
 
-OF_CLASS = "class."
-"""The beginning of the slug of a class's experiment; that of its issue follows."""
-FIRST_SEED = 2**20
-"""The seeds of classes lie above it, where no stored set and no reader's setting has any."""
-MOST_SEEDS = 20
-"""The number of seeds that one student trains in a class."""
+OF_CLASS = "class."  # the beginning of the slug of a class's experiment; the slug of its issue follows
+FIRST_SEED = 2**20  # no stored set and no reader's setting has a seed above it
+MAX_SEEDS_OF_STUDENT = 20  # for each student in a class
 
 
 @dataclass(frozen=True)
 class ClassSeed:
-    """A phone's own seed in one round of one step."""
+    """The seed of one phone in one round of one step."""
 
     file: Path
     seed: int
     pressed: bool
-    """Whether the phone was told to train it."""
     done: bool
-    """Whether its numbers are there."""
 
 
 @dataclass(frozen=True)
 class ClassSeeds:
-    """The seeds of a class in one step."""
-
     participants: int
-    """How many phones have one with its numbers."""
+    """The number of phones with a finished seed."""
     this_round: frozenset[str]
-    """The ids of the students who have one of the present round."""
+    """The ids of the students with a finished seed of the present round."""
     seeds: tuple[int, ...]
-    """Those with their numbers."""
     trials: tuple[Trial, ...]
     training: frozenset[str] = frozenset()
-    """The ids of the students whose seed of the present round trains."""
+    """The ids of the students whose seed of the present round is training."""
 
 
 def class_experiment(issue: Issue, seed: int = FIRST_SEED) -> Issue:
@@ -67,7 +60,6 @@ def class_experiment(issue: Issue, seed: int = FIRST_SEED) -> Issue:
 
 
 def class_seed(code: str, student: Visitor, at: int, round: int) -> ClassSeed:
-    """The student's own seed of a step and a round."""
     name = f"{student.id}.{at}.{round}"
     digest = hashlib.sha256(f"{code} {name}".encode()).digest()
     file = folder_of(code) / f"{name}.seed"
@@ -76,37 +68,40 @@ def class_seed(code: str, student: Visitor, at: int, round: int) -> ClassSeed:
 
 
 def press_seed(code: str, student: Visitor, at: int, round: int) -> None:
-    """Note that the student's phone is to train its seed of this round. A second press changes nothing. Raises Refused where the projector
-    has gone on, NoRoom where the student is not in the class or has enough seeds, OSError where the disk does not take it."""
+    """Mark the student's seed of this round as pressed; a second press changes nothing.
+
+    Raises Refused if the projector has gone on, NoRoom if the student is not in the class or has enough seeds, OSError if the disk
+    does not take it.
+    """
     state = projector_of(code)
     if (state.at, state.phase, state.round) != (at, "seeds", round):
-        raise Refused(GONE_ON)
+        raise Refused(TOO_LATE)
     if not student_file(code, student).exists():
         raise NoRoom("This phone is not in the class.")
     seed = class_seed(code, student, at, round)
     if seed.pressed:
         return
-    if sum(1 for _ in seed.file.parent.glob(f"{student.id}.*.seed")) >= MOST_SEEDS:
-        raise NoRoom(f"This phone has trained {MOST_SEEDS} seeds, the most that are counted.")
+    if sum(1 for _ in seed.file.parent.glob(f"{student.id}.*.seed")) >= MAX_SEEDS_OF_STUDENT:
+        raise NoRoom(f"This phone has trained {MAX_SEEDS_OF_STUDENT} seeds, the most that are counted.")
     with suppress(FileExistsError):  # pressed in another tab, just now
         seed.file.touch(exist_ok=False)
 
 
 def keep_seed(seed: ClassSeed, issue: Issue, trials: Sequence[Trial]) -> None:
-    """Store the numbers that the class's figure needs. Nothing where the class is gone. Raises OSError."""
+    """Store the numbers that the class's figure needs; nothing if the class no longer exists. Raises OSError."""
     if not seed.file.exists():
         return
     figure = issue.key_figure
     requested = {*((row.arm, row.metric) for row in figure.rows), *issue.claim(figure.claim).numbers}
-    kept = []
+    rows = []
     for trial in trials:
         names = [name for name in trial.numbers if (trial.arm, name) in requested or name.startswith("chance.")]
-        kept.append(asdict(replace(trial, curves={}, numbers={name: trial.numbers[name] for name in names})))
-    write_whole(seed.file, json.dumps(kept))
+        rows.append(asdict(replace(trial, curves={}, numbers={name: trial.numbers[name] for name in names})))
+    write_whole(seed.file, json.dumps(rows))
 
 
 def class_seeds(code: str, at: int, round: int) -> ClassSeeds:
-    """The seeds of the class in a step so far, and who has one of this round. Each file is read once after it has changed."""
+    """The seeds of the class in a step so far. Each file is read once after it has changed."""
     by_name = dict[str, tuple[Trial, ...]]()
     with suppress(OSError), os.scandir(folder_of(code)) as entries:
         for entry in entries:
@@ -124,7 +119,7 @@ def class_seeds(code: str, at: int, round: int) -> ClassSeeds:
 
 @once_per_change(8192)
 def _trials(file: Path) -> tuple[Trial, ...]:
-    """The trials in a file; none where it is empty or damaged."""
+    """The trials in a file; none if it is empty or damaged."""
     with suppress(KeyError, ValueError, TypeError):
         return tuple(trial_of(row) for row in json.loads(file.read_bytes()))
     return ()

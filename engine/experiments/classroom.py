@@ -1,11 +1,12 @@
-"""A class: what the projector shows, and what the phones that opened its code have answered.
+"""A class: the state of the projector, and the answers from the phones that opened the class's code.
 
-A class is one small file in the data folder, which only the visitor who presents writes: what the projector shows
-(:class:`ProjectorState`). Beside it lies a folder with one small file per student, a JSON object of answers by step, and those of the seeds
-that phones train (:mod:`engine.experiments.class_seeds`). So all servers that share the data folder count together, a phone finds all
-of it again after a reload, a guess is there as a whole or not at all, and one student takes the room of one; all of it goes with the
-class. A student is the id of a visitor (a digest of a cookie, no name); of its network the file's name has a digest of its own per class.
-The time of the folder says when somebody was in the class last: while it is held, nobody's new class takes its place.
+A class is one small file in the data folder, which only the presenting visitor writes: the state of the projector
+(:class:`ProjectorState`). Beside it lies a folder with one small file per student, a JSON object of answers by step, and the files
+of the seeds that phones train (:mod:`engine.experiments.class_seeds`). So all servers that share the data folder count together, a
+phone finds everything again after a reload, a guess is stored as a whole or not at all, and one student takes the room of one; all
+of it is deleted with the class. A student is the id of a visitor (a digest of a cookie, no name); the file's name holds a digest of
+the student's network, different for each class. The folder's time of change says when somebody was last in the class: as long as
+the class is in use, nobody's new class takes its room.
 """
 
 import hashlib
@@ -32,77 +33,70 @@ from engine.foundation.visitor import Visitor
 from engine.serving.allowances import has_share
 
 FORM = re.compile(r"[0-9a-f]{8}")
-"""The form of a class's code."""
-MAX_CLASSES, MAX_CLASSES_OF_VISITOR = 200, 10
-"""The number of classes that are kept, the newest: of everybody, and of one visitor who presents."""
-HELD_FOR = 300.0
-"""Seconds for which a class is held after its projector or a phone showed it last."""
-MOST_STUDENTS, MOST_OF_ADDRESS = 500, 60
-"""The number of students in a class, and of those in one network: who throws cookies away is not a class by itself."""
+MAX_CLASSES, MAX_CLASSES_OF_VISITOR = 200, 10  # the newest are stored: of everybody, and of one visitor who presents
+IN_USE_SECONDS = 300.0  # seconds for which a class counts as in use after its projector or a phone last showed it
+# the students in a class, and those in one network: a visitor who throws cookies away is not a class
+MAX_STUDENTS, MAX_STUDENTS_OF_NETWORK = 500, 60
+# seconds between two marks that a student's phone shows the class, and seconds without one after which the phone has left
 HERE_EVERY, HERE_FOR = 15.0, 60.0
-"""Seconds between two notes that a student's phone shows the class, and those after which a phone without one has left."""
+# the purpose of a phone now: nothing yet; its guess; to look at the projector; to train a seed; to show the answer; to offer the
+# hand-in, since the lesson has ended
 Phase = Literal["wait", "guess", "look", "seeds", "told", "over"]
-"""The purpose of a phone now: nothing yet; its guess; to look at the projector; to train a seed; to be told the answer; to offer the
-hand-in, since the lesson has ended."""
 ENDED = "This class has ended, or its link is incomplete."
-GONE_ON = "The next step has begun."
+TOO_LATE = "The next step has begun."
 
 
 @dataclass(frozen=True)
 class ProjectorState:
-    """The state of the projector of a class, as far as the phones need it."""
-
     lesson: str = ""
     """The lesson as its link has it (:func:`engine.experiments.lessons.from_code`)."""
     at: int = 0
-    """The index of the step."""
     phase: Phase = "wait"
     round: int = 0
-    """How often the presenter has asked for seeds in this step."""
+    """The number of times that the presenter has asked for seeds in this step."""
     right: tuple[Direction, ...] = ()
-    """The answers that are right, once they are told; empty where the runs decide none."""
+    """The right answers once they are shown; empty if the runs decide none."""
     sentence: str = ""
-    """The sentence on the runs, once it is told."""
     because: str = ""
-    """The reason, once it is told and where there is one."""
+    """The reason, once it is shown; empty if there is none."""
 
 
 @dataclass(frozen=True)
 class _Class:
     presenter: str
-    """The id of the visitor who opened it."""
+    """The id of the visitor who opened the class."""
     state: Annotated[ProjectorState, Field(alias="wall")]
-    """Stored under its earlier name: a class goes on where the app is updated in the middle of a lesson."""
+    """Stored under its earlier name, so that a class goes on if the app is updated in the middle of a lesson."""
 
 
 @dataclass(frozen=True)
 class Responses:
-    """The guesses of a class in one step."""
-
     students: int
-    """How many are in the class, with or without a guess in this step."""
+    """The students in the class, with or without a guess in this step."""
     guesses: Mapping[Direction, int]
-    """The number of students by their answer; without the answers that nobody gave."""
+    """The number of students by answer, without the answers that nobody gave."""
     here: frozenset[str] = field(default=frozenset(), compare=False)
     """The ids of the students whose phones show the class now."""
     waiting: int = field(default=0, compare=False)
-    """How many of these have not guessed yet."""
+    """The number of students in ``here`` without a guess."""
 
 
 CLASS = TypeAdapter(_Class)
 
 
 def open_class(presenter: Visitor) -> str:
-    """Make a class and return its code. Raises NoRoom with one sentence where it could only take the place of one that is held, OSError
-    where the disk does not take it."""
-    code, held = secrets.token_hex(4), {file for file in _classes().glob("*.class") if _is_held(file)}
-    of_visitor = len(held.intersection(given_by(presenter.id, _classes()))) if presenter.id else 0
-    near = len(held.intersection(given_near(presenter, _classes())))
-    if of_visitor >= MAX_CLASSES_OF_VISITOR or not has_share(near, len(held), MAX_CLASSES):
-        number, whose = (of_visitor, " of yours") if of_visitor >= MAX_CLASSES_OF_VISITOR else (len(held), "")
+    """Open a class and return its code.
+
+    Raises NoRoom with one sentence if it could only take the room of a class in use, OSError if the disk does not take it.
+    """
+    code, in_use = secrets.token_hex(4), {file for file in _classes().glob("*.class") if _is_in_use(file)}
+    of_visitor = len(in_use.intersection(given_by(presenter.id, _classes()))) if presenter.id else 0
+    near = len(in_use.intersection(given_near(presenter, _classes())))
+    if of_visitor >= MAX_CLASSES_OF_VISITOR or not has_share(near, len(in_use), MAX_CLASSES):
+        number, whose = (of_visitor, " of yours") if of_visitor >= MAX_CLASSES_OF_VISITOR else (len(in_use), "")
         raise NoRoom(f"{number} classes{whose} are held just now. Open this one in a few minutes.")
     content = _content(presenter, ProjectorState())
-    give(_class(code), content, presenter, MAX_CLASSES_OF_VISITOR, MAX_CLASSES, in_use=held)
+    give(_class(code), content, presenter, MAX_CLASSES_OF_VISITOR, MAX_CLASSES, in_use=in_use)
     folder_of(code).mkdir(exist_ok=True)
     keep_newest(_classes(), "*.jsonl", 0)  # of a former version
     for folder in _classes().iterdir():
@@ -112,13 +106,12 @@ def open_class(presenter: Visitor) -> str:
 
 
 def presents(code: str, visitor: Visitor) -> bool:
-    """Whether this visitor has opened the class, and so steers it."""
     found = _read_class(code)
     return found is not None and found.presenter == visitor.id
 
 
 def show_projector(code: str, presenter: Visitor, state: ProjectorState) -> None:
-    """Let the phones of a class follow its projector, and note that the class is held; nothing where the visitor has not opened it. Raises
+    """Let the phones of a class follow its projector, and mark the class as in use; nothing if the visitor did not open it. Raises
     OSError."""
     found = _read_class(code)
     if found is None or found.presenter != presenter.id:
@@ -131,15 +124,15 @@ def show_projector(code: str, presenter: Visitor, state: ProjectorState) -> None
 
 
 def empty_class(code: str, presenter: Visitor) -> None:
-    """Let all students go, with their guesses and seeds: those whose phones show the class enter it again. Nothing where the visitor has
-    not opened it. Raises OSError."""
+    """Remove all students with their guesses and seeds; phones that show the class enter it again. Nothing if the visitor did not
+    open it. Raises OSError."""
     if presents(code, presenter):
         for file in folder_of(code).iterdir():
             file.unlink(missing_ok=True)
 
 
 def projector_of(code: str) -> ProjectorState:
-    """The present state of the projector. Raises NoRoom with one sentence where there is no such class."""
+    """The present state of the projector. Raises NoRoom with one sentence if there is no such class."""
     found = _read_class(code)
     if found is None:
         raise NoRoom(ENDED)
@@ -147,8 +140,10 @@ def projector_of(code: str) -> ProjectorState:
 
 
 def enter(code: str, student: Visitor) -> Mapping[int, Direction]:
-    """Take a student into a class, if it is not there yet, and note that its phone shows the class; returns its guesses so far, by step.
-    Raises NoRoom with one sentence where the class takes nobody more, OSError where the disk does not take the file."""
+    """Take a student into a class if it is not in it yet, mark that its phone shows the class, and return its guesses by step.
+
+    Raises NoRoom with one sentence if the class takes nobody more, OSError if the disk does not take the file.
+    """
     file = student_file(code, student)
     if not file.exists():
         write_whole(file, "{}")
@@ -159,19 +154,21 @@ def enter(code: str, student: Visitor) -> Mapping[int, Direction]:
 
 
 def keep_guess(code: str, student: Visitor, at: int, answer: Direction | None) -> None:
-    """Count the guess of a student in a step in place of an earlier one; None: no guess any more. Raises as :func:`enter` does, and Refused
-    where the projector does not ask for guesses in this step."""
+    """Store a student's guess in a step in place of an earlier one; None removes it.
+
+    Raises as :func:`enter` does, and Refused if the projector does not ask for guesses in this step.
+    """
     file = student_file(code, student)
     state = projector_of(code)
     if (state.at, state.phase) != (at, "guess"):
-        raise Refused(GONE_ON)
+        raise Refused(TOO_LATE)
     given = dict(_guesses_in(file)) if file.exists() else {}
     given.pop(at, None)
     write_whole(file, json.dumps(given if answer is None else {**given, at: answer}))
 
 
 def responses(code: str, at: int) -> Responses:
-    """The guesses of the class in a step so far. Of the students' files only those are read that have changed since the last call."""
+    """The guesses of the class in a step so far. Only students' files that have changed since the last call are read."""
     by_student, here = dict[str, Direction | None](), set[str]()
     with suppress(OSError), os.scandir(folder_of(code)) as entries:
         for entry in entries:
@@ -187,8 +184,11 @@ def responses(code: str, at: int) -> Responses:
 
 
 def student_file(code: str, student: Visitor) -> Path:
-    """The file of a student, which is there where the student has entered the class. Where it is full, a student whose phone has left gives
-    up its place. Raises NoRoom with one sentence where there is no such class, or all of a full one are here."""
+    """The file of a student, which exists if the student has entered the class.
+
+    In a full class, a student whose phone has left makes room. Raises NoRoom with one sentence if there is no such class, or all
+    students of a full one are here.
+    """
     if not _class(code).exists():
         raise NoRoom(ENDED)
     folder = folder_of(code)
@@ -200,18 +200,18 @@ def student_file(code: str, student: Visitor) -> Path:
         return entered
     files = list(folder.glob("*.json"))
     near = [file for file in files if address and file.name.endswith(f".{address}.json")]
-    for theirs, most, whose in ((near, MOST_OF_ADDRESS, " at your network address"), (files, MOST_STUDENTS, "")):
+    for theirs, most, whose in ((near, MAX_STUDENTS_OF_NETWORK, " at your network address"), (files, MAX_STUDENTS, "")):
         if len(theirs) >= most:
-            left = _left_first(theirs)
-            if left is None:
+            absent = _longest_absent(theirs)
+            if absent is None:
                 raise NoRoom(f"This class has {len(theirs)} students{whose} already, the most that are counted.")
-            left.unlink(missing_ok=True)
-            files.remove(left)
+            absent.unlink(missing_ok=True)
+            files.remove(absent)
     return file
 
 
-def _left_first(files: Iterable[Path]) -> Path | None:
-    """The file of the student whose phone has been away for longest; None where all are here."""
+def _longest_absent(files: Iterable[Path]) -> Path | None:
+    """The file of the student whose phone has been away for longest; None if all are here."""
     away = dict[Path, float]()
     for file in files:
         with suppress(OSError):
@@ -220,25 +220,25 @@ def _left_first(files: Iterable[Path]) -> Path | None:
     return first if first is not None and away[first] >= HERE_FOR else None
 
 
-def _is_held(file: Path) -> bool:
-    """Whether somebody was in the class of this file of late."""
+def _is_in_use(file: Path) -> bool:
+    """True if somebody was in the class of this file within ``IN_USE_SECONDS``."""
     with suppress(OSError):
-        return _seconds_since(file.with_suffix("").stat()) < HELD_FOR
+        return _seconds_since(file.with_suffix("").stat()) < IN_USE_SECONDS
     return False
 
 
 def _seconds_since(changed: os.stat_result) -> float:
-    """Seconds between a change and now; also where the clock was set back meanwhile, so that nobody is here for as long as that."""
+    """Seconds between a change and now; positive also if the clock was set back meanwhile, so that nobody is here for as long as that."""
     return abs(time.time() - changed.st_mtime)
 
 
 def folder_of(code: str) -> Path:
-    """The folder of all that the phones of a class have given."""
+    """The folder of everything that the phones of a class have sent."""
     return _class(code).with_suffix("")
 
 
 def _guesses_in(file: Path) -> Mapping[int, Direction]:
-    """The answers of a student by step, without what is none. Raises OSError."""
+    """The answers of a student by step, without invalid ones. Raises OSError."""
     try:
         row = json.loads(file.read_bytes())
     except (ValueError, RecursionError):
@@ -252,7 +252,7 @@ _guesses = once_per_change(8192)(_guesses_in)
 
 
 def _read_class(code: str) -> _Class | None:
-    """A class; None where there is none, or its file is of a former version."""
+    """A class; None if there is none, or its file is from an earlier version."""
     with suppress(OSError, ValidationError):
         return _class_in(_class(code))
     return None

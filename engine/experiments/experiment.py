@@ -1,7 +1,7 @@
 """An experiment as one frozen value: the arms, the claims, the seeds, and what all arms share.
 
-A documented issue is an experiment with a page of text (:class:`engine.experiments.issues.issue.Issue`); a comparison of a
-design is another one (:mod:`engine.experiments.comparison`). Whoever runs, stores or shows experiments needs only this.
+A documented issue is an experiment with a page of text (:class:`engine.experiments.issues.issue.Issue`); a comparison of a design
+is another one (:mod:`engine.experiments.comparison`). Code that runs, stores or shows experiments needs only this.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -18,23 +18,22 @@ from engine.settings.fields import Setting
 from engine.tasks.text import TextSettings
 
 Role = Literal["fault", "control", "remedy", "comparison"]
-MOST_SEEDS = 16
+MAX_SEEDS = 16
 LARGEST_SEED = 2**31 - 1
+# the seeds on which learning rates are chosen (engine.experiments.rates); no finding uses them
 PILOT_SEEDS = range(900, 904)
-"""The seeds on which learning rates are chosen (:mod:`engine.experiments.rates`), and which no finding uses."""
+# The seeds on which the shown findings rest. They are run once, after arms, rates, smallest effects and sentences are fixed.
 CONFIRMATORY_SEEDS = range(1000, 1016)
-"""The seeds on which the shown findings rest. They are run once, after arms, rates, smallest effects and sentences are fixed."""
+# the seeds that are run once more, each with a source of its own, after designs and rules are fixed (tools/fresh.py)
 FRESH_SEEDS = range(6000, 6016)
-"""The seeds that are run once more, each with a source of its own, after designs and rules are fixed (``tools/fresh.py``)."""
+# The first of the seeds on which the pages run experiments. All stored ones and all pilots lie below it: no seed is both.
 LIVE_SEED = 10_000
-"""The first of the seeds on which the pages run experiments. All stored ones and all pilots lie below it: no seed is both."""
+# the settings of a task that choose its table or its order, which a run's seed does not change
 SOURCES = ("source_seed", "permutation_seed")
-"""The settings of a task that choose its table or its order, which a run's seed does not change."""
 PILOTS = f"the {len(PILOT_SEEDS)} pilot seeds {PILOT_SEEDS[0]} to {PILOT_SEEDS[-1]}"
-"""The pilot seeds in words."""
 
+# values(arm, metric): the numbers by seed, [seed]; NaN where a seed has none (yet)
 Values = Callable[[str, str], np.ndarray]
-"""``values(arm, metric)``: the numbers by seed, [seed]; NaN where a seed has none (yet)."""
 
 
 @dataclass(frozen=True)
@@ -48,48 +47,45 @@ class Arm:
     """The number by which this arm is reported (see :mod:`engine.experiments.trial`)."""
     measurements: tuple[str, ...] = ()
     extended: bool = False
-    """Whether the arm takes too long for a live experiment on one core."""
+    """True if the arm takes too long for a live experiment on one core."""
     line: str = ""
     """Arms with the same ``line`` are joined into a line over ``x``."""
     x: float | None = None
     evaluations: int | None = None
-    """The number of validation passes, where it is not the experiment's."""
+    """The number of validation passes; None: as many as the experiment's."""
     points: tuple[tuple[float, str], ...] = ()
     """The points of a line that one trial gives: (x, metric), such as the accuracy at each test length."""
     tuned: bool = True
-    """Whether the arm is trained at its best learning rate (:mod:`engine.experiments.rates`). False where the rate is the
-    condition of the arm, and where nothing is trained."""
+    """True if the arm is trained at its best learning rate (:mod:`engine.experiments.rates`). False if the rate is the condition of
+    the arm, or nothing is trained."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement, and the number that decides it."""
-
     id: str
-    """The name by which the claim is found: in stored evidence, in texts and figures. It stays when the sentence changes."""
+    """The name by which stored evidence, texts and figures find the claim. It stays when the sentence changes."""
     effect: Callable[[Values], np.ndarray]
-    """The effect of each seed, [seed]; NaN where it is not known."""
+    """The effect of each seed, [seed]; NaN if it is unknown."""
     smallest_effect: float
     """The smallest effect that counts, declared beforehand; above 0."""
     direction: Literal["more", "less"] = "more"
     """The sign of the effect that the claim predicts."""
     unit: str = ""
-    """The unit of the effect. This and what follows are words, which for an issue stand in its Markdown file."""
+    """The unit of the effect. This and the two next fields are words, which for an issue stand in its Markdown file."""
     sentence: str = ""
-    """The statement."""
     condition: str = ""
     """The condition of the test, such as "at 512 sequences"."""
     learned: tuple[tuple[str, str, float], ...] = ()
-    """(arm, metric, level): arms that must first have learned their task, such as at the trained length before longer ones are asked
-    about. The runs cannot tell while the mean over the seeds is below the level, or for a loss above it."""
+    """(arm, metric, level): arms that must first have learned their task, for example at the trained length before longer ones are
+    asked about. The runs cannot tell while the mean over the seeds is below the level, or above it for a loss."""
     computed: bool = False
-    """Whether the claim is a formula, a count or a theorem, so that no seed can change it. Such claims are counted apart."""
+    """True if the claim is a formula, a count or a theorem, so that no seed can change it. Such claims are counted apart."""
     about: Literal["issue", "condition", "remedy"] = "issue"
     """The subject of the claim: the issue itself, a condition or negative finding beside it, or a remedy."""
 
     @property
     def effect_numbers(self) -> list[tuple[str, str]]:
-        """The numbers that the effect is computed from: (arm, metric)."""
+        """(arm, metric) of each number from which the effect is computed."""
         requested: dict[tuple[str, str], None] = {}
 
         def note(arm: str, metric: str) -> np.ndarray:
@@ -101,15 +97,15 @@ class Claim:
 
     @property
     def numbers(self) -> list[tuple[str, str]]:
-        """The numbers that the effect is computed from and that must have been learned: (arm, metric)."""
+        """(arm, metric) of each number from which the effect is computed, or that must have been learned."""
         return list(dict.fromkeys([*self.effect_numbers, *((arm, metric) for arm, metric, _ in self.learned)]))
 
 
 def seed_range(seeds: int, first_seed: int) -> range:
     """The seeds of an experiment. Raises ValueError with one sentence."""
-    if not 1 <= seeds <= MOST_SEEDS:
-        raise ValueError(f"seeds is {seeds}; allowed is a whole number from 1 to {MOST_SEEDS}.")
-    highest = LARGEST_SEED - MOST_SEEDS
+    if not 1 <= seeds <= MAX_SEEDS:
+        raise ValueError(f"seeds is {seeds}; allowed is a whole number from 1 to {MAX_SEEDS}.")
+    highest = LARGEST_SEED - MAX_SEEDS
     if not 0 <= first_seed <= highest:
         raise ValueError(f"first_seed is {first_seed}; allowed is a whole number from 0 to {highest}.")
     return range(first_seed, first_seed + seeds)
@@ -126,24 +122,24 @@ class Experiment:
     """The settings that all arms share."""
     arms: tuple[Arm, ...]
     claims: tuple[Claim, ...]
-    """The claims; the first one gives the experiment its finding."""
+    """The first claim gives the experiment its finding."""
     seeds: int = READERS_SEEDS
     """The number of paired seeds: under one seed all arms start from the same random numbers."""
     first_seed: int = 0
     matched: str = "All else is the same in all of them."
-    """What is held equal between the arms, as a sentence."""
+    """The things held equal between the arms, as a sentence."""
     x_label: str = ""
     """The label of the x axis of arms that form a line."""
     evaluations: int = 10
-    """The number of validation passes of each trial, unless its arm has another one."""
+    """The validation passes of each trial, unless its arm has another number."""
     curves: tuple[str, ...] = ()
-    """Further curves to follow beside losses and accuracies: ``grad.<part>``, such as ``grad.7.q``."""
+    """Further curves beside losses and accuracies: ``grad.<part>``, such as ``grad.7.q``."""
     rates: Mapping[str, float] = field(default_factory=dict)
-    """By arm, the learning rate at which it is compared, where that is not the rate of its settings."""
-    rates_at_end: frozenset[str] = frozenset()
-    """The arms whose best learning rate is the last one that was tried, so that a farther one may be better."""
+    """By arm, the learning rate at which it is compared, if that differs from the rate of its settings."""
+    rates_at_grid_edge: frozenset[str] = frozenset()
+    """The arms whose best learning rate is the last one that was tried, so that a rate beyond it may be better."""
     own_sources: bool = False
-    """Whether each seed has a table or an order of its own, where the task has one, in place of one for all seeds."""
+    """True if each seed has its own table or order, for a task that has one, in place of one for all seeds."""
 
     def __post_init__(self) -> None:
         seeds = seed_range(self.seeds, self.first_seed)
@@ -173,22 +169,22 @@ class Experiment:
         return next(arm for arm in self.arms if arm.name == name)
 
     def config(self, arm: Arm, seed: int = 0) -> RunConfig:
-        """The config of an arm at a seed. Raises ConfigError."""
+        """Raises ConfigError."""
         rate = {"learning_rate": self.rates[arm.name]} if arm.name in self.rates else {}
         config = parse({**self.base, **arm.settings, **rate, "seed": seed})
         sources = [name for name in SOURCES if name in config.flat()] if self.own_sources else []
         return config.replace(**dict.fromkeys(sources, seed)) if sources else config
 
     def refuse_unknown(self, extended: bool = False) -> None:
-        """Raises ConfigError where an arm trains on a text of whose held-out tokens too many are unknown, and ValueError where its text
-        is not kept here."""
+        """Raises ConfigError if an arm trains on a text with too many unknown held-out tokens, and ValueError if its text is not
+        available here."""
         for settings in dict.fromkeys(self.config(arm).task_settings for arm in self.arms_of(extended)):
             if isinstance(settings, TextSettings):
                 settings.refuse_unknown()
 
     def untuned(self) -> Self:
         """The same experiment with each arm at the rate of its settings."""
-        return replace(self, rates={}, rates_at_end=frozenset())
+        return replace(self, rates={}, rates_at_grid_edge=frozenset())
 
     def record(self, arm: Arm) -> RecordOptions:
         return RecordOptions(
@@ -197,12 +193,12 @@ class Experiment:
         )  # fmt: skip
 
     def identity(self, arm: Arm) -> list[Any]:
-        """What determines the numbers of an arm's trials besides their seed and the code, as plain data without any name."""
+        """Plain data that determines the numbers of an arm's trials, besides their seed and the code, without any name."""
         record = self.record(arm)
         return [self.config(arm).flat(), record.evaluations, record.measurements, self.curves, self.own_sources]
 
     def fingerprint(self, arm: Arm) -> str:
-        """Twelve hexadecimal digits for the settings and the rate of an arm, by which stored numbers are known to be its own."""
+        """Twelve hexadecimal digits for the settings and the rate of an arm, by which stored numbers are recognized as the arm's."""
         config = self.config(arm).flat()
         given = {name: config[name] for name in (*self.base, *arm.settings, "learning_rate") if name in config}
         return hash_of([given, self.record(arm).measurements], 12)
@@ -215,7 +211,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Change:
-    """An effect by seed that is one number minus another, so that both can be told."""
+    """An effect by seed that is one number minus another, so that both can be shown."""
 
     before: tuple[str, str] | float
     """Arm and metric, or a level known beforehand."""
@@ -268,7 +264,7 @@ class Relative:
     metric: str
     other: str
     than: str = ""
-    """The other arm's number, where it is another one."""
+    """The other arm's metric; empty: the same as ``metric``."""
 
     def __call__(self, values: Values) -> np.ndarray:
         share: np.ndarray = values(self.arm, self.metric) / values(self.other, self.than or self.metric) - 1

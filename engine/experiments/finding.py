@@ -1,17 +1,15 @@
-"""The finding about a claim: one of five, its words, and how many seeds can decide. :mod:`engine.experiments.verdict` computes it."""
+"""The finding about a claim: one of five, its words, and the number of seeds that can decide. :mod:`engine.experiments.verdict`
+computes it."""
 
 from enum import StrEnum
 
-FEWEST_SEEDS = 6
-"""The fewest seeds that can decide: with five the lowest p is .0625."""
+FEWEST_SEEDS = 6  # the fewest seeds that can decide: with five the lowest p is .0625
 READERS_SEEDS = 8
-"""The seeds that a reader runs."""
-LEARNED_SEEDS = 0.75
-"""The share of the seeds in which a model must have learned the task that a claim rests on."""
+LEARNED_SEEDS = 0.75  # the share of the seeds in which a model must have learned the task that a claim rests on
 
 
 class Finding(StrEnum):
-    """The finding about a claim: one of five, with the same names in JSON, tables and pages."""
+    """One of five, with the same names in JSON, tables and pages."""
 
     HOLDS = "holds"
     OPPOSITE = "opposite"
@@ -21,12 +19,11 @@ class Finding(StrEnum):
 
     @property
     def decided(self) -> bool:
-        """Whether the runs say something about the claim, and not only about themselves."""
+        """True if the runs say something about the claim, and not only about themselves."""
         return self in (Finding.HOLDS, Finding.OPPOSITE, Finding.SMALL)
 
     @property
     def words(self) -> str:
-        """The words for readers."""
         return WORDS[self]
 
 
@@ -38,6 +35,7 @@ WORDS = {
     Finding.UNDECIDED: "Undecided",
 }
 
+# markdown for the pages and the table of evidence
 RULE = f"""\
 A claim *{Finding.HOLDS.words.lower()}* where the 95 % interval (paired t, seed by seed) excludes zero on the claimed side, the exact
 sign-flip p is below .05 and the effect is at least the smallest that counts, which was declared before the run.
@@ -49,9 +47,8 @@ because the numbers are at the best or the worst value that there is, or at blin
 *{Finding.UNDECIDED.words.lower()}*: more seeds may decide them. So are all claims with fewer than {FEWEST_SEEDS} seeds, and with
 {2 * READERS_SEEDS} seeds or more those whose p, corrected for the number of claims of the issue (Holm), is not below .05. A claim that is a
 formula, a count or a theorem is marked *computed*: no seed can change it."""
-"""How the finding is reached, in Markdown, for the pages and the table of evidence."""
 
 
 def contradict(one: Finding, other: Finding) -> bool:
-    """Whether two sets of seeds, each weighed alone, say different things about a claim."""
+    """True if two sets of seeds, each weighed alone, say different things about a claim."""
     return one.decided and other.decided and one is not other

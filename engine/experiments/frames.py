@@ -1,4 +1,4 @@
-"""Experiments as data frames. This module imports pandas, which workers should not load: import it only where a frame is needed."""
+"""Experiments as data frames. This module imports pandas, which workers should not load: import it only to make a frame."""
 
 from collections.abc import Sequence
 
@@ -31,13 +31,13 @@ def numbers_frame(found: Report) -> pd.DataFrame:
 
 
 def effects_frame(found: Report) -> pd.DataFrame:
-    """A row for each claim: the finding, the mean effect over paired seeds with the two numbers that it is the difference of, its
-    95 % interval from ``low`` to ``high``, p, as ``found`` the size of an effect that so many seeds find with a probability of about .8
-    (:attr:`engine.experiments.statistics.Weighed.detectable`), and with many seeds also p corrected for the number of claims (Holm) and
-    the share of draws of eight of them that give the finding ``again``.
+    """A row for each claim: the finding, the mean effect over paired seeds with the two numbers of which it is the difference, its
+    95 % interval from ``low`` to ``high``, p, as ``found`` the size of an effect that so many seeds find with a probability of
+    about .8 (:attr:`engine.experiments.statistics.Weighed.detectable`), and with many seeds also p corrected for the number of
+    claims (Holm) and the share of draws of eight of them that give the finding ``again``.
 
-    Empty cells where there are too few seeds for a number, where an effect is no difference of two numbers, and for interval
-    and p where every seed has the same effect.
+    Cells are empty if there are too few seeds for a number, if an effect is no difference of two numbers, and for interval and p if
+    every seed has the same effect.
     """
     rows = [
         (
@@ -53,8 +53,8 @@ def effects_frame(found: Report) -> pd.DataFrame:
 
 
 def evidence_frame(columns: Sequence[Column]) -> pd.DataFrame:
-    """A row for each encoding in each column: the mean over the seeds with its 95 % interval from ``low`` to ``high``, and how far the
-    best is ahead; empty cells where the evidence has no such number."""
+    """A row for each encoding in each column: the mean over the seeds with its 95 % interval from ``low`` to ``high``, and the
+    distance behind the best; empty cells if the evidence has no such number."""
     rows = [
         (
             encoding, one.criterion.slug, one.criterion.task, one.times, cell["state"], cell["number"], *(cell["ci"] or (None, None)),
@@ -67,7 +67,7 @@ def evidence_frame(columns: Sequence[Column]) -> pd.DataFrame:
 
 
 def published_frame(published: Published, trials: Sequence[Trial]) -> pd.DataFrame:
-    """Published numbers by row, and after each column that has one here our mean over the trials' seeds."""
+    """Published numbers by row, and after each column with a counterpart here our mean over the trials' seeds."""
     frame = pd.DataFrame(published.rows, index=published.columns, dtype=float).T
     for index, column in reversed(list(enumerate(published.columns))):
         named = {name: cells[index] for name, cells in published.ours.items() if index < len(cells) and cells[index][0]}

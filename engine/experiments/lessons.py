@@ -1,10 +1,12 @@
 """Lessons: issues, settings of the lab and slides of text in an order, each with its minutes, as a value and as a short text for
-links. Steps of the lab that have words of their own lie in ``lessons.toml``.
+links.
 
-The text names only what differs from the defaults, and apart from a teacher's own words it holds only characters that an address leaves as
-they are, so that a QR code of the link stays small: ``title~Depth~~text~Today~Three questions.1~~missing-mask.7~~lab~n_layers~2.5`` is the
-title "Depth", a slide for a minute, an issue for seven, then the lab with two layers for five. A teacher's own question stands at the end
-of a step: ``lab~n_layers~2~ask~Will it work?~No~Partly~Yes~learned.5``.
+Steps of the lab with prepared words lie in ``lessons.toml``.
+
+The text names only what differs from the defaults, and apart from a teacher's words it holds only characters that an address leaves
+as they are, so that a QR code of the link stays small: ``title~Depth~~text~Today~Three
+questions.1~~missing-mask.7~~lab~n_layers~2.5`` is the title "Depth", a slide for a minute, an issue for seven, then the lab with
+two layers for five. A teacher's question stands at the end of a step: ``lab~n_layers~2~ask~Will it work?~No~Partly~Yes~learned.5``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,19 +28,22 @@ from engine.tasks import TASKS
 
 LAB, TEXT, TITLE = "lab", "text", "title"
 BETWEEN_STEPS, BETWEEN_PARTS = "~~", "~"
-MOST_STEPS, MOST_MINUTES = 30, 90
-LONGEST_TITLE, LONGEST_TEXT = 80, 600
-"""The most letters of the title of a lesson or a slide, and of a slide's text."""
-LONGEST_QUESTION, LONGEST_ANSWER = 160, 60
-"""The most letters of a teacher's own question, and of each of its answers."""
+MAX_STEPS, MAX_MINUTES = 30, 90
+MAX_TITLE_LETTERS, MAX_SLIDE_LETTERS = (
+    80,
+    600,
+)  # the most letters of the title of a lesson or a slide, and of a slide's text
+MAX_QUESTION_LETTERS, MAX_ANSWER_LETTERS = (
+    160,
+    60,
+)  # the most letters of a teacher's question, and of each of its answers
+# the mark before a teacher's question at the end of a step, and its parts: the mark, the words, three answers, and what decides
 ASK, PARTS_OF_QUESTION = "ask", 6
-"""The mark before a teacher's own question at the end of a step, and its parts: the mark, the words, three answers, and what decides."""
-LEARNS = ("No", "In part", "Yes")
-"""The answers to "Will this model learn it?"."""
+LEARNS = ("No", "In part", "Yes")  # the answers to "Will this model learn it?"
 
 
 class Slide(NamedTuple):
-    """A teacher's own words."""
+    """A slide in a teacher's words."""
 
     title: str
     text: str = ""
@@ -46,7 +51,7 @@ class Slide(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Guide:
-    """What a prepared step of the lab says and shows, as its table in ``lessons.toml`` has it."""
+    """The words and the figure of a prepared step of the lab, as its table in ``lessons.toml`` has them."""
 
     slug: str
     title: str
@@ -56,7 +61,7 @@ class Guide:
     vary: str
     """The one setting that somebody alone may change."""
     values: tuple[Value, ...]
-    """Its two to four values."""
+    """Two to four values of that setting."""
     figure: Literal["accuracy", "heads", "samples"]
     """The panel of the board that is shown."""
     asks: Text
@@ -64,7 +69,7 @@ class Guide:
     reads: str
     """The name of the reading that decides."""
     teaches: tuple[str, str, str]
-    """What a run teaches, by its answer, in one sentence without its numbers."""
+    """By answer, the lesson of a run in one sentence without its numbers."""
     leads_to: str
     """The sentence that leads on."""
     minutes: int = 5
@@ -74,7 +79,7 @@ class Guide:
         return Question(self.asks, self.answers, READINGS[self.reads])
 
     def taught_by(self, observed: Observed) -> str:
-        """Return what a run teaches; empty where it decides nothing."""
+        """The lesson of a run in a sentence; empty if the run decides nothing."""
         return self.teaches[ANSWERS.index(observed.right[0])] if observed.right else ""
 
 
@@ -86,12 +91,12 @@ class LessonStep:
     issue: str = ""
     """The issue's slug; empty for the lab and a slide."""
     settings: tuple[tuple[str, str], ...] = ()
-    """The lab's settings that differ from the defaults, by name, as text."""
+    """(name, value as text) of the lab's settings that differ from the defaults."""
     slide: Slide | None = None
     teachers_question: Question | None = None
-    """A teacher's own, of the lab or a slide, or that of the guide. In the lab a reading decides, on a slide the teacher."""
+    """A teacher's question for the lab or a slide, or the guide's. In the lab a reading decides, on a slide the teacher."""
     guide: Guide | None = None
-    """Of a prepared step of the lab."""
+    """Set for a prepared step of the lab."""
 
     @property
     def title(self) -> str:
@@ -105,7 +110,7 @@ class LessonStep:
 
     @property
     def preset(self) -> Preset | None:
-        """The prepared config that the lab's step is, if it is one."""
+        """The prepared config that equals the lab's step; None if there is none."""
         config = self.config
         return next((one for one in PRESETS.values() if one.config == config), None)
 
@@ -117,19 +122,21 @@ class LessonStep:
 
     @property
     def config(self) -> RunConfig:
-        """The settings of the lab's step."""
         return from_query(dict(self.settings))[0]
 
     @property
     def query(self) -> dict[str, str]:
-        """The query of the page that the step opens; empty for a slide. The lab's names the version, also where all settings are the
-        defaults: without it the lab takes no link, and keeps the settings of an earlier step."""
+        """The query of the page that the step opens; empty for a slide.
+
+        The lab's names the version, also if all settings are the defaults: without it the lab takes no link, and keeps the settings
+        of an earlier step.
+        """
         if self.slide:
             return {}
         return {"issue": self.issue} if self.issue else {"v": VERSION, **dict(self.settings)}
 
     def covers(self, config: RunConfig) -> bool:
-        """Tell whether a run of these settings is one of the lab's step: at any seed, and at each value that its guide names."""
+        """True if a run of these settings belongs to the lab's step: at any seed, and at each value that its guide names."""
         guide, given, flat = self.guide, self.config, config.flat()
         if guide is None or flat.get(guide.vary) not in guide.values:
             return config == given
@@ -137,7 +144,7 @@ class LessonStep:
 
     @property
     def question(self) -> Question | None:
-        """What the step asks; None for a slide without a question."""
+        """The question of the step; None for a slide without one."""
         if self.slide:
             return self.teachers_question
         if self.issue:
@@ -152,10 +159,10 @@ class LessonStep:
 @dataclass(frozen=True)
 class Lesson:
     title: str
-    """Empty where the teacher gave none."""
+    """Empty if the teacher gave none."""
     steps: tuple[LessonStep, ...]
     goal: str = ""
-    """What students can do after it, in one sentence that names no result; empty for a lesson of a teacher's own."""
+    """The goal for students in one sentence that names no result; empty for a teacher's lesson."""
 
     @property
     def minutes(self) -> int:
@@ -180,12 +187,12 @@ def _prepared(guide: Guide) -> LessonStep:
     return replace(lab_step(guide.minutes, parse(guide.settings)), teachers_question=guide.question, guide=guide)
 
 
+# the prepared steps of the lab, by their names in a link
 PREPARED: Mapping[str, LessonStep] = {
     slug: _prepared(guide) for slug, guide in read_tables(Path(__file__).with_suffix(".toml"), Guide).items()
 }
-"""The steps of the lab that have words of their own, by the name that a link uses."""
-TUTORIAL = "reverse-in-six-steps"
-"""The lesson to which the start page leads."""
+TUTORIAL = "reverse-in-six-steps"  # the lesson to which the start page leads
+# the lessons that come with this version, by their names in a link
 LESSONS: Mapping[str, Lesson] = {
     TUTORIAL: Lesson(
         "Reverse in six steps",
@@ -213,11 +220,10 @@ LESSONS: Mapping[str, Lesson] = {
         "missing-mask", "heads", "shortcuts",
     ),
 }  # fmt: skip
-"""The lessons that come with this version, by the name that a link may use."""
 
 
 def to_code(lesson: Lesson) -> str:
-    """The text of a lesson in a link: its name where it comes with this version, else its steps."""
+    """The text of a lesson in a link: its name if it comes with this version, else its steps."""
     here = LESSONS.items()
     known = next((name for name, one in here if one.steps == lesson.steps and lesson.title in ("", one.title)), None)
     title = [f"{TITLE}{BETWEEN_PARTS}{lesson.title}"] if lesson.title else []
@@ -225,8 +231,8 @@ def to_code(lesson: Lesson) -> str:
 
 
 def teachers_words(given: str, longest: int) -> str:
-    """A teacher's own words as a lesson's text can hold them: on lines without spaces at their ends, without what parts the text, and no
-    longer than allowed."""
+    """A teacher's words as a lesson's text can hold them: on lines without spaces at their ends, without the marks between parts,
+    and cut to the allowed length."""
     lines = "\n".join(one_line(line) for line in given.replace(BETWEEN_PARTS, "-").splitlines())
     return lines.strip()[:longest].strip()
 
@@ -238,17 +244,17 @@ def from_code(code: str) -> Lesson:
     first, *others = code.split(BETWEEN_STEPS)
     name, _, title = first.partition(BETWEEN_PARTS)
     parts = others if name == TITLE else [first, *others]
-    if not code or not 1 <= len(parts) <= MOST_STEPS:
-        raise ConfigError([not_one_of("lesson", code, LESSONS, f", or 1 to {MOST_STEPS} steps")])
+    if not code or not 1 <= len(parts) <= MAX_STEPS:
+        raise ConfigError([not_one_of("lesson", code, LESSONS, f", or 1 to {MAX_STEPS} steps")])
     steps = tuple(map(_step_from_code, parts))
-    return Lesson(teachers_words(title, LONGEST_TITLE) if name == TITLE else "", steps)
+    return Lesson(teachers_words(title, MAX_TITLE_LETTERS) if name == TITLE else "", steps)
 
 
 def teachers_question(step: LessonStep, words: str, answers: Sequence[str], by: str) -> Question:
-    """A teacher's own question of a step. ``by``: what decides, the name of a reading of the lab's run or on a slide the right answer.
+    """A teacher's question of a step. ``by`` decides: the name of a reading of the lab's run, or on a slide the right answer.
     Raises ConfigError with one sentence."""
-    words = teachers_words(words, LONGEST_QUESTION)
-    first, second, third = (teachers_words(answer, LONGEST_ANSWER) for answer in answers)
+    words = teachers_words(words, MAX_QUESTION_LETTERS)
+    first, second, third = (teachers_words(answer, MAX_ANSWER_LETTERS) for answer in answers)
     if not words or len({first, second, third} - {""}) < 3:
         raise _problem(words, "a question with three different answers")
     allowed: Mapping[str, Reading | Direction] = {to_text(answer): answer for answer in ANSWERS}
@@ -274,15 +280,17 @@ def _step_to_code(step: LessonStep) -> str:
 
 def _step_from_code(code: str) -> LessonStep:
     named, _, minutes = code.rpartition(".")
-    if not (minutes.isascii() and minutes.isdigit() and 1 <= int(minutes) <= MOST_MINUTES):
-        raise _problem(code, f"a step, a full stop and 1 to {MOST_MINUTES} minutes, such as missing-mask.7")
+    if not (minutes.isascii() and minutes.isdigit() and 1 <= int(minutes) <= MAX_MINUTES):
+        raise _problem(code, f"a step, a full stop and 1 to {MAX_MINUTES} minutes, such as missing-mask.7")
     first, *rest = named.split(BETWEEN_PARTS)
     parts = rest[-PARTS_OF_QUESTION:]
     if first in (LAB, TEXT) and len(parts) == PARTS_OF_QUESTION and parts[0] == ASK:
         plain = _step_from_code(f"{BETWEEN_PARTS.join([first, *rest[:-PARTS_OF_QUESTION]])}.{minutes}")
         return replace(plain, teachers_question=teachers_question(plain, parts[1], parts[2:5], parts[5]))
-    if first == TEXT and len(rest) in (1, 2) and (title := teachers_words(rest[0], LONGEST_TITLE)):
-        return LessonStep(int(minutes), slide=Slide(title, *(teachers_words(text, LONGEST_TEXT) for text in rest[1:])))
+    if first == TEXT and len(rest) in (1, 2) and (title := teachers_words(rest[0], MAX_TITLE_LETTERS)):
+        return LessonStep(
+            int(minutes), slide=Slide(title, *(teachers_words(text, MAX_SLIDE_LETTERS) for text in rest[1:]))
+        )
     if first == LAB and len(rest) % 2 == 0:
         config, problems = from_query(dict(zip(rest[::2], rest[1::2], strict=True)))
         if problems:

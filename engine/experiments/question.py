@@ -13,33 +13,33 @@ from engine.config.run_config import RunConfig
 from engine.runs.log import EventLog
 
 Direction = Literal[-1, 0, 1]
+# the three answers; of a number they say that it is lower, the same, or higher
 ANSWERS: tuple[Direction, ...] = (-1, 0, 1)
-"""The three answers; of a number they say that it is lower, the same, or higher."""
 
 
 class Observed(NamedTuple):
-    """What a run says to a question."""
+    """The answer of a run to a question."""
 
     right: tuple[Direction, ...]
-    """The right answers; none where the run does not decide."""
+    """The right answers; none if the run does not decide."""
     sentence: str
-    """The numbers behind it."""
+    """The numbers behind them."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A function that reads the right answer from a run, whatever the run did."""
+    """A function that reads the right answer from a run."""
 
     name: str
-    """Its name in links and tables."""
+    """The name in links and tables."""
     words: str
-    """What it looks at, and its three answers, as a teacher chooses it."""
+    """The subject and the three answers, in the words from which a teacher chooses."""
     of: Callable[[RunConfig, EventLog], Observed | None] = field(repr=False)
     """Reads a run's events; None while there is nothing to read."""
     fits: Callable[[RunConfig], bool] = field(repr=False)
-    """Tells whether a run of these settings can be read."""
+    """True if a run of these settings can be read."""
     pictures: tuple[np.ndarray, ...] = field(default=(), repr=False, compare=False)
-    """Where the answers are pictures: weights [query, key] of each, drawn up and not measured."""
+    """Weights [query, key] of each answer, drawn up and not measured; empty if the answers are no pictures."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Question:
 
     @property
     def taught(self) -> tuple[Direction, ...]:
-        """The right answer that a teacher gives; empty where runs decide."""
+        """The right answer that a teacher gives; empty if runs decide."""
         return (self.decided_by,) if isinstance(self.decided_by, int) else ()
 
     @property
@@ -65,5 +65,5 @@ class Question:
         return self.answers[ANSWERS.index(answer)]
 
     def observe(self, config: RunConfig, events: EventLog) -> Observed | None:
-        """Return what a run says; None while it says nothing, or where no run decides."""
+        """The answer of a run; None while it says nothing, or if no run decides."""
         return self.decided_by.of(config, events) if isinstance(self.decided_by, Reading) else None

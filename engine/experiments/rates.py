@@ -1,8 +1,9 @@
-"""The learning rates of an issue's arms: each arm is compared at the best rate of a grid, chosen on pilot seeds that no verdict uses.
+"""The learning rates of an issue's arms: each arm is compared at the best rate of a grid, chosen on pilot seeds that no verdict
+uses.
 
-The grid is measured once (``python -m tools.rates SLUG``) and shipped, so a reader's run trains each arm
-at one rate. An arm's grid is five rates, half a decade apart, around the rate of its settings. Where the best one lies at an end, the
-grid grows on that side. Where no rate is better than blind guessing, the arm keeps the rate of its settings.
+The grid is measured once (``python -m tools.rates SLUG``) and shipped, so a reader's run trains each arm at one rate. An arm's grid
+is five rates, half a decade apart, around the rate of its settings. If the best one lies at an edge, the grid grows on that side.
+If no rate is better than blind guessing, the arm keeps the rate of its settings.
 """
 
 import json
@@ -24,19 +25,18 @@ from engine.foundation.json_lines import json_lines
 from engine.foundation.once import once
 
 FILE = "rates.json"
+# half decades on each side of the rate of the arm's settings: in the first grid, and in the largest one
 FIRST, FARTHEST = 2, 4
-"""The half decades on each side of the arm's own rate: of the first grid, and of the largest one."""
-SAME = 0.01
-"""The difference of two mean scores up to which the rate nearer to the arm's own is kept."""
+SAME = 0.01  # the difference of two mean scores up to which the rate nearer to the one in the arm's settings is chosen
+# the distance from blind guessing, in accuracy or in nats, above which a mean score counts as better than guessing
 ABOVE_CHANCE = 0.02
-"""The distance from blind guessing, in accuracy or in nats, above which a mean score counts as better than guessing."""
+# the beginnings of the names of numbers that are losses, or follow from them
 OF_LOSS = ("loss", "train_loss", "best_loss", "gap", "overtraining", "other_text", "perplexity", "known_perplexity")
-"""The beginnings of the names of numbers that are losses, or follow from them."""
 SomeExperiment = TypeVar("SomeExperiment", bound=Experiment)
 
 
 class NoScore(Explained, ValueError):
-    """No learning rate can be chosen for an arm, since none of its trials has a score."""
+    """Raised if no learning rate can be chosen for an arm, since none of its trials has a score."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class RateGrid:
     metric: str
     """The name of the score (:func:`score_of`)."""
     scores: Mapping[float, Sequence[float | None]]
-    """By rate, the score of each pilot seed; None where it did not finish."""
+    """By rate, the score of each pilot seed; None for a seed that did not finish."""
     chance: float | None = None
-    """The score of blind guessing; None where it was not stored."""
+    """The score of blind guessing; None if it was not stored."""
 
     @property
     def _sign(self) -> int:
@@ -66,7 +66,7 @@ class RateGrid:
 
     @property
     def _top(self) -> float:
-        """The rate with the best mean; of several that are as good, the one nearest to the arm's own."""
+        """The rate with the best mean; of several that are as good, the one nearest to ``given``."""
         means = {rate: self.mean(rate) for rate in self.scores}
         top = max(means.values(), default=-math.inf)
         good = [rate for rate, mean in means.items() if mean >= top - SAME and mean > -math.inf]
@@ -74,19 +74,19 @@ class RateGrid:
 
     @property
     def learns(self) -> bool:
-        """Whether the rate with the best mean is better than blind guessing. Where the score of guessing was not stored, whether there is
-        a mean."""
+        """True if the rate with the best mean is better than blind guessing; if the score of guessing was not stored, true if there
+        is a mean."""
         chance = -math.inf if self.chance is None else self.chance * self._sign
         return bool(self.scores) and self.mean(self._top) > chance + ABOVE_CHANCE
 
     @property
     def best(self) -> float:
-        """The rate with the best mean; of several that are as good, the one nearest to the arm's own, and the arm's own where no rate is
+        """The rate with the best mean; of several that are as good, the one nearest to ``given``, and ``given`` if no rate is
         better than blind guessing."""
         return self._top if self.learns else self.given
 
     def missing(self) -> list[float]:
-        """The rates that are still to be measured; none once the best one lies between two others, or as far off as is tried."""
+        """The rates still to be measured; none once the best one lies between two others, or ``FARTHEST`` off."""
         first = [self._rate(half_decades) for half_decades in range(-FIRST, FIRST + 1)]
         if missing := [rate for rate in first if rate not in self.scores]:
             return missing
@@ -101,8 +101,8 @@ class RateGrid:
         return []
 
     @property
-    def at_end(self) -> bool:
-        """Whether the best rate is the last one that was tried on its side, so that a farther one may be better."""
+    def at_grid_edge(self) -> bool:
+        """True if the best rate is the last one that was tried on its side, so that a rate beyond it may be better."""
         return self.best in (min(self.scores), max(self.scores))
 
     def _rate(self, half_decades: int) -> float:
@@ -110,7 +110,6 @@ class RateGrid:
 
 
 def first_grids(experiment: Experiment, extended: bool = False) -> list[RateGrid]:
-    """The empty grids of all arms that are tuned."""
     plain = experiment.untuned()
     tuned = [(arm, plain.config(arm)) for arm in experiment.arms_of(extended) if is_tuned(arm)]
     return [RateGrid(arm.name, config.learning_rate, score_of(arm, config), {}) for arm, config in tuned]
@@ -121,19 +120,20 @@ def is_tuned(arm: Arm) -> bool:
 
 
 def score_of(arm: Arm, config: RunConfig) -> str:
-    """The name of the score by which an arm's rate is chosen: how well the arm learns what it is trained for, at the trained length.
+    """The name of the score by which an arm's rate is chosen, the one that says how well the arm learns its training task, at the
+    trained length.
 
-    For an arm that is reported by a loss, or by what follows from one, it is the lowest validation loss along the run: at the end a rate
-    that hardly trains would look better than one that learns and then overfits, and its gap is the smallest. For all other arms it is the
-    first accuracy of their task (:func:`engine.estimate.layout.metric_names`) at the end, also where they are reported at another
-    length, or by a measurement that says nothing about learning.
+    For an arm that is reported by a loss, or by what follows from one, it is the lowest validation loss along the run: at the end a
+    rate that hardly trains would look better than one that learns and then overfits, and its gap is the smallest. For all other
+    arms it is the first accuracy of their task (:func:`engine.estimate.layout.metric_names`) at the end, also if they are reported
+    at another length, or by a measurement that says nothing about learning.
     """
     return "best_loss" if arm.metric.startswith(OF_LOSS) else metric_names(config)[0]
 
 
 def pilot(experiment: SomeExperiment, grids: Iterable[RateGrid]) -> SomeExperiment | None:
-    """The experiment that measures what is missing in the grids: an arm for each arm and rate, on the pilot seeds. None where
-    nothing is missing."""
+    """The experiment that measures what is missing in the grids: an arm for each arm and rate, on the pilot seeds. None if nothing
+    is missing."""
     arms = [_at(experiment.arm(grid.arm), rate) for grid in grids for rate in grid.missing()]
     if not arms:
         return None
@@ -143,7 +143,7 @@ def pilot(experiment: SomeExperiment, grids: Iterable[RateGrid]) -> SomeExperime
 
 
 def with_trials(grids: Iterable[RateGrid], trials: Sequence[Trial]) -> list[RateGrid]:
-    """The grids with the scores of the pilot's trials. Raises NoScore where there is nothing to choose a rate by."""
+    """The grids with the scores of the pilot's trials. Raises NoScore if there is nothing to choose a rate by."""
     by_half_decades = {(trial.arm, trial.seed): trial for trial in trials}
     seeds = sorted({trial.seed for trial in trials})
 
@@ -170,7 +170,7 @@ def _rounded(number: float) -> float | None:
 
 
 def _refuse_without_score(grid: RateGrid, trials: Sequence[Trial]) -> None:
-    """Raises NoScore where a grid has no score at all, though trials have finished or no rate is left to try."""
+    """Raises NoScore if a grid has no score at all, though trials have finished or no rate is left to try."""
     if any(score is not None for scores in grid.scores.values() for score in scores):
         return
     finished = [trial for trial in trials if not trial.failure]
@@ -186,7 +186,7 @@ def _refuse_without_score(grid: RateGrid, trials: Sequence[Trial]) -> None:
 def measured_grids(
     experiment: Experiment, run: Callable[[Experiment], Sequence[Trial]], extended: bool = False
 ) -> list[RateGrid]:
-    """The grids of all arms that are tuned; ``run`` gives the trials of an experiment that measures a part of them. Raises NoScore."""
+    """The grids of all tuned arms; ``run`` gives the trials of an experiment that measures a part of them. Raises NoScore."""
     grids = first_grids(experiment, extended)
     while (missing := pilot(experiment, grids)) is not None:
         grids = with_trials(grids, run(missing))
@@ -194,22 +194,23 @@ def measured_grids(
 
 
 def at_best_rates(experiment: SomeExperiment, grids: Sequence[RateGrid]) -> SomeExperiment:
-    """The experiment with each arm at the best rate of its grid."""
-    at_end = experiment.rates_at_end - {grid.arm for grid in grids} | {grid.arm for grid in grids if grid.at_end}
+    at_grid_edge = experiment.rates_at_grid_edge - {grid.arm for grid in grids} | {
+        grid.arm for grid in grids if grid.at_grid_edge
+    }
     rates = {**experiment.rates, **{grid.arm: grid.best for grid in grids}}
-    return replace(experiment, rates=rates, rates_at_end=at_end)
+    return replace(experiment, rates=rates, rates_at_grid_edge=at_grid_edge)
 
 
 def best_in_words(grid: RateGrid) -> str:
-    """The chosen rate, and whether it is the last one of the grid, or the arm's own since no rate is better than guessing."""
+    """The chosen rate, marked if it is the last one of the grid, or the rate of the settings since no rate is better than guessing."""
     sentence = f"{grid.best:g}"
     if not grid.learns:
         sentence += " (its own: no rate is better than guessing)"
-    return f"{sentence} (the last one tried)" if grid.at_end else sentence
+    return f"{sentence} (the last one tried)" if grid.at_grid_edge else sentence
 
 
 def _at(arm: Arm, rate: float) -> Arm:
-    """An arm of a pilot, which is always trained."""
+    """An arm of a pilot, which always trains."""
     settings, name = {**arm.settings, "learning_rate": rate}, _name(arm.name, rate)
     return replace(arm, name=name, settings=settings, measurements=(), points=(), extended=False)
 
@@ -218,11 +219,8 @@ def _name(arm: str, rate: float) -> str:
     return f"{arm} at rate {rate:g}"
 
 
-# What is stored
-
-
 def write_grids(slug: str, grids: Sequence[RateGrid], folder: Path) -> None:
-    """Write an issue's grids to the folder, in the place of its earlier ones."""
+    """Write an issue's grids to the folder, in place of its earlier ones."""
     rows = dict(_rows(folder))
     rows[slug] = [as_row(grid) for grid in grids]
     lines = json_lines(dict(sorted(rows.items())), 2)  # one for each arm
@@ -231,14 +229,13 @@ def write_grids(slug: str, grids: Sequence[RateGrid], folder: Path) -> None:
 
 
 def as_row(grid: RateGrid) -> dict[str, Any]:
-    """A grid as plain data."""
     scores = {f"{rate:g}": list(scores) for rate, scores in sorted(grid.scores.items())}
     plain = {"arm": grid.arm, "own": grid.given, "best": grid.best, "metric": grid.metric, "chance": grid.chance}
     return {**plain, "scores": scores}
 
 
 def read_grids(slug: str, folder: Path = FOLDER) -> list[RateGrid]:
-    """The grids of an issue; none where they were not measured."""
+    """The grids of an issue; none if they were not measured."""
 
     def grid(row: Mapping[str, Any]) -> RateGrid:
         scores = {float(rate): scores for rate, scores in row["scores"].items()}
@@ -249,7 +246,7 @@ def read_grids(slug: str, folder: Path = FOLDER) -> list[RateGrid]:
 
 @once
 def _rows(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """The rows of all issues in a folder."""
+    """The rows by issue in a folder."""
     file = folder / FILE
     rows: dict[str, list[dict[str, Any]]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
     return rows

@@ -1,5 +1,3 @@
-"""The report of an experiment, for a page and for JSON: its trials, and the finding about each claim."""
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +14,6 @@ from engine.foundation.formatting import counted
 from engine.foundation.provenance import Provenance
 
 BySeed = Sequence[float | None]
-"""A number by seed; None where it is not known."""
 
 
 @dataclass(frozen=True)
@@ -55,21 +52,21 @@ class Report:
     trials: Sequence[Trial]
     claims: Sequence[ClaimReport]
     extended: bool = False
-    """Whether the arms that take longer belong to it."""
+    """True if the arms that take longer belong to it."""
     seconds: float = 0.0
     reused: int = 0
     """The number of trials that were not trained again."""
     reasons: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """By arm, why seeds did not finish, where their trials do not say it: shipped evidence."""
+    """By arm, why seeds did not finish, if their trials do not say it: shipped evidence."""
     provenance: Provenance = field(default_factory=Provenance)
-    """The origin of the trials; empty where it was not noted."""
+    """The origin of the trials; empty if it was not stored."""
     moved: Mapping[str, Provenance] = field(default_factory=dict)
-    """By the earlier slug of an issue that is a part of this one, or by the name of an arm, the origin of its trials, where that is another
-    one: shipped evidence."""
+    """The origin of trials from elsewhere, by the earlier slug of an issue that is now a part of this one, or by the name of an
+    arm: shipped evidence."""
 
     @property
     def arms(self) -> tuple[Arm, ...]:
-        """The arms: of those that take longer all where they are asked for, else those with a trial, such as a stored one."""
+        """The experiment's arms; of those that take longer all if they are requested, else those with a trial, such as a stored one."""
         ran = {trial.arm for trial in self.trials}
         return tuple(arm for arm in self.experiment.arms if self.extended or not arm.extended or arm.name in ran)
 
@@ -79,28 +76,28 @@ class Report:
 
     @property
     def seeds_in_words(self) -> str:
-        """ "8 seeds (0 to 7)"; only their number where they are no range, as those of a class."""
+        """ "8 seeds (0 to 7)"; only their number if they are no range, such as those of a class."""
         which = f" ({self.which_seeds})" if self.which_seeds else ""
         return f"{counted(len(self.seeds), 'seed')}{which}"
 
     @property
     def which_seeds(self) -> str:
-        """ "0 to 7", or the one seed; empty where they are no range."""
+        """ "0 to 7", or the one seed; empty if they are no range."""
         first, last = self.seeds[0], self.seeds[-1]
         if tuple(self.seeds) != tuple(range(first, first + len(self.seeds))):
             return ""
         return f"{first} to {last}" if last > first else f"{first}"
 
     def again(self, row: ClaimReport) -> float | None:
-        """The share of draws of a reader's few seeds that give the finding of a claim again; None where there are no many seeds."""
+        """The share of draws of a reader's few seeds that give the finding of a claim again; None if there are few seeds."""
         return again(row.claim, self.values, row.weighed)
 
     def claim(self, name: str) -> ClaimReport:
-        """The report on the claim of that id. Raises KeyError."""
+        """Raises KeyError."""
         return {row.claim.id: row for row in self.claims}[name]
 
     def to_json(self) -> dict[str, Any]:
-        """The report as plain data, with the first claim's numbers at the top, as in the command line's last line."""
+        """Plain data, with the first claim's numbers at the top, as in the command line's last line."""
         return {
             "event": "report",
             "slug": self.experiment.slug,
@@ -115,7 +112,6 @@ class Report:
         }
 
     def reasons_of(self, arm: Arm) -> list[str]:
-        """The reasons why seeds of an arm did not finish."""
         failures = {trial.failure for trial in self.trials if trial.arm == arm.name and trial.failure}
         return sorted(failures.union(self.reasons.get(arm.name, ())))
 
@@ -140,7 +136,7 @@ def report(
 
 
 def _corrected(row: ClaimReport, p_holm: float | None) -> ClaimReport:
-    """The same with the corrected p: what it does not decide is undecided."""
+    """The row with the corrected p; a finding that the corrected p does not support becomes undecided."""
     row = replace(row, p_holm=p_holm)
     if p_holm is None or p_holm < LEVEL or row.finding not in (Finding.HOLDS, Finding.OPPOSITE):
         return row
@@ -149,7 +145,7 @@ def _corrected(row: ClaimReport, p_holm: float | None) -> ClaimReport:
 
 
 def values_of(trials: Iterable[Trial], seeds: Sequence[int]) -> Values:
-    """The numbers of trials by arm and metric, [seed]; NaN where a seed has none."""
+    """The numbers of trials by arm and metric, [seed]; NaN for a seed without one."""
     by_key = {(trial.arm, trial.seed): trial for trial in trials}
 
     def values(arm: str, metric: str) -> np.ndarray:
@@ -160,7 +156,7 @@ def values_of(trials: Iterable[Trial], seeds: Sequence[int]) -> Values:
 
 
 def sides_of(claim: Claim, values: Values) -> tuple[float, float] | None:
-    """The means before and after, over the seeds that have both numbers; None where the effect is no difference of two numbers."""
+    """The means before and after, over the seeds that have both numbers; None if the effect is no difference of two numbers."""
     if not isinstance(claim.effect, Change):
         return None
     before, after = claim.effect.sides(values)
@@ -169,5 +165,5 @@ def sides_of(claim: Claim, values: Values) -> tuple[float, float] | None:
 
 
 def known(values: np.ndarray) -> list[float | None]:
-    """The numbers as plain data, [seed]; None where one is not finite."""
+    """Plain data, [seed]; None for a number that is not finite."""
     return [float(value) if math.isfinite(value) else None for value in values]

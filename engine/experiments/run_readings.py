@@ -1,5 +1,5 @@
-"""What a run says: numbers read from its events alone (right answers, equal symbols, heads that read the mirrored position), and the
-readings that decide a question from them."""
+"""Numbers read from a run's events alone (right answers, equal symbols, heads that read the mirrored position), and the readings
+that decide a question from them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,21 +16,20 @@ from engine.runs.events import Ended, Failed, Finished, Progress, Sample, Snapsh
 from engine.runs.log import EventLog
 from engine.runs.summary import LEARNED_ACCURACY, clearly_above, run_summary
 
-REACHED_ACCURACY = 0.9
-"""The share of right answers whose first step is asked for."""
+REACHED_ACCURACY = 0.9  # the share of right answers whose first step is reported
+# the share of positions at which a head's strongest weight has to lie on the mirrored position, so that the head reads it
 AT_MIRROR = 0.8
-"""The share of positions at which a head's strongest weight has to lie on the mirrored position, so that the head reads it."""
+# the share of positions whose strongest weights have to lie at one distance, so that the head reads at this distance: no other
+# distance than 0 has a partner for every position
 AT_ONE_DISTANCE = 0.5
-"""The share of positions whose strongest weights have to lie at one distance, so that the head reads at this distance: no other
-distance than 0 has a partner for every position."""
 
 POSITIONS = 8
+# weights [query, key], one for each answer to picture_of_the_weights
 PICTURES = (
     np.eye(POSITIONS)[::-1],  # mirrored
     np.eye(POSITIONS, k=2),  # one distance
     np.random.default_rng(1).dirichlet(np.ones(POSITIONS), POSITIONS),  # spread
 )
-"""Weights [query, key], one for each answer to :func:`picture_of_the_weights`."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +43,13 @@ class Score:
 
 @dataclass(frozen=True)
 class Head:
-    """What one head of a sequence's attention does with the mirrored positions."""
+    """The weights of one head at the mirrored positions."""
 
     layer: int
     head: int
-    """Both counted from 0."""
+    """Counted from 0, as ``layer`` is."""
     positions: int
-    """The number of positions that ask."""
+    """The number of queries."""
     hits: int
     """The number of positions whose strongest weight lies on the mirrored position."""
     weight: float
@@ -77,7 +76,7 @@ def score_of(config: RunConfig, events: EventLog) -> Score | None:
 
 
 def step_reaching(config: RunConfig, events: EventLog, share: float) -> int | None:
-    """The first step at which this share of answers on held-out sequences was right; None where it never was."""
+    """The first step at which this share of answers on held-out sequences was right; None if there was none."""
     name, finished = metric_names(config)[0], events.last(Finished)
     measured = [(one.step, one.validation) for one in events.landmarks() if isinstance(one, Progress)]
     if finished is not None:
@@ -86,8 +85,8 @@ def step_reaching(config: RunConfig, events: EventLog, share: float) -> int | No
 
 
 def equal_symbols(samples: Iterable[Sample]) -> tuple[int, int]:
-    """The number of pairs of equal symbols among the positions of each sequence at which an answer is asked; and of those whose two
-    answers are the same."""
+    """The number of pairs of equal symbols among the answered positions of each sequence, and the number of these with two equal
+    answers."""
     pairs = same = 0
     for sample in samples:
         answered = [position for position, target in enumerate(sample.targets) if target != ""]
@@ -121,15 +120,13 @@ def heads_of(pattern: np.ndarray) -> list[Head]:
 
 
 class FinishedRun(NamedTuple):
-    """A run that has finished."""
-
     config: RunConfig
     events: EventLog
     score: Score
 
     @property
     def heads(self) -> list[Head]:
-        """The heads of the figure at the end; empty where there is no attention to look at."""
+        """The heads of the figure at the end; empty if the model has no attention."""
         snapshot = self.events.last(Snapshot)
         return [] if snapshot is None or "self" not in snapshot.patterns else heads_of(snapshot.patterns["self"])
 
@@ -149,7 +146,7 @@ def how_many_right(run: FinishedRun) -> Observed:
 
 
 def picture_of_the_weights(run: FinishedRun) -> Observed | None:
-    """The picture that the clearest head comes nearest to."""
+    """The picture nearest to the clearest head."""
     if not (heads := run.heads):
         return None
     answer: Direction = -1 if any(head.at_mirror for head in heads) else 1
@@ -216,7 +213,7 @@ def _clearest_in_words(heads: Sequence[Head]) -> str:
 
 
 def has_learned(config: RunConfig, events: EventLog) -> Observed | None:
-    """Return what the summary says first, once the run has ended."""
+    """The first remark of the summary, once the run has ended."""
     ended = any(events.last(kind) for kind in (Finished, Failed, Ended))
     remarks = run_summary(config, events.landmarks()) if ended else []
     right = tuple(remark.learned for remark in remarks if remark.learned is not None)
@@ -224,7 +221,7 @@ def has_learned(config: RunConfig, events: EventLog) -> Observed | None:
 
 
 def _finished(read: Callable[[FinishedRun], Observed | None]) -> Callable[[RunConfig, EventLog], Observed | None]:
-    """Turn a function of a finished run into one of any run, which says nothing before its end."""
+    """Turn a function of a finished run into a function of any run, which returns None before its end."""
 
     def of(config: RunConfig, events: EventLog) -> Observed | None:
         score = score_of(config, events)
@@ -238,7 +235,7 @@ def _every(config: RunConfig) -> bool:
 
 
 def _mirrors(config: RunConfig) -> bool:
-    """Only an encoder that reverses answers each position from the mirrored one."""
+    """True for an encoder that reverses: only it answers each position from the mirrored one."""
     return config.task == "reverse" and config.flat()["family"] == "encoder"
 
 

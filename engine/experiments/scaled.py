@@ -15,6 +15,7 @@ from engine.foundation.once import once
 
 FILE = "scaled.json"
 WIDE = {"d_model": 128, "n_heads": 4}
+# by issue, the settings of both arms of its question that change
 SCALED: dict[str, dict[str, int]] = {
     "what-depth-brings": WIDE,  # here and in the next one the number of layers is the question
     "missing-skips": WIDE,
@@ -22,13 +23,10 @@ SCALED: dict[str, dict[str, int]] = {
     "longer-sequences": WIDE | {"n_layers": 6},
     "no-encoding": WIDE | {"n_layers": 6},
 }
-"""By issue, the settings of both arms of its question that change."""
-TIMES_STEPS = 3
-"""The steps of a larger model, as a multiple of its arm's."""
+TIMES_STEPS = 3  # the steps of a larger model, as a multiple of its arm's
 SEEDS = (7000, 7001)
 PILOT_SEED = 900
-RATES = (1.0, 10**-0.5, 0.1, 10**-1.5)
-"""The rates that are tried, as multiples of the arm's own best rate."""
+RATES = (1.0, 10**-0.5, 0.1, 10**-1.5)  # the rates that are tried, as multiples of the arm's own best rate
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Scaled:
     steps: int
 
     def sentence(self, figure: KeyFigure, effect: float) -> str:
-        """The numbers, and whether their difference has the sign of the effect that is shown."""
+        """The numbers, and the remark that their difference has, or lacks, the sign of the shown effect."""
         before, after = float(np.mean(self.before)), float(np.mean(self.after))
         sign = "the same" if (after - before) * effect > 0 else "not the same"
         numbers = f"“{figure.before.label}” {figure.written(before)}, “{figure.after.label}” {figure.written(after)}"
@@ -49,7 +47,7 @@ class Scaled:
 
 
 def read_scaled(experiment: Experiment, folder: Path = FOLDER) -> Scaled | None:
-    """The stored numbers of an issue; None where it was not run, or with other arms than today's."""
+    """The stored numbers of an issue; None if it was not run, or with other arms than today's."""
     row = rows(folder).get(experiment.slug)
     arms = {arm.name: arm for arm in experiment.arms}
     marks = row["fingerprints"] if row else {}
@@ -62,7 +60,6 @@ def read_scaled(experiment: Experiment, folder: Path = FOLDER) -> Scaled | None:
 
 @once
 def rows(folder: Path) -> dict[str, dict[str, Any]]:
-    """The stored rows by issue."""
     file = folder / FILE
     stored: dict[str, dict[str, Any]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
     return stored

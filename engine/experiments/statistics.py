@@ -17,14 +17,10 @@ from engine.experiments.finding import FEWEST_SEEDS, LEARNED_SEEDS, READERS_SEED
 from engine.foundation.student import t_bound
 
 LEVEL = 0.05
-POWER = 0.8
-"""The probability with which :attr:`Weighed.detectable` is found, about."""
-DRAWS = 20_000
-"""The draws of :func:`share_again`."""
-EXACT_UP_TO = 18
-"""The most values of which every pattern of signs is tried."""
-ROUNDING = 1e-12
-"""The share of the values' size within which two sums of them count as equal."""
+POWER = 0.8  # the probability with which Weighed.detectable is found, about
+DRAWS = 20_000  # for share_again
+EXACT_UP_TO = 18  # the most values of which every pattern of signs is tried
+ROUNDING = 1e-12  # the share of the values' size within which two sums of them count as equal
 
 
 def lowest_p(seeds: int) -> float:
@@ -41,44 +37,44 @@ class Weighed:
 
     finding: Finding
     effect: float | None
-    """The mean over the seeds; None where no seed has an effect."""
+    """The mean over the seeds; None if no seed has an effect."""
     ci: tuple[float, float] | None
     """The 95 % interval of the mean; None with fewer than two seeds."""
     p: float | None
-    """The exact two-sided p-value; it cannot fall below ``lowest_p``. None with fewer than two seeds, and where every seed has the
+    """The exact two-sided p-value; it cannot fall below ``lowest_p``. None with fewer than two seeds, and if every seed has the
     same effect, as where things are counted."""
     seeds: int
     """The number of seeds that have an effect."""
     why: str
-    """The reason for the finding, in one sentence."""
+    """One sentence."""
     smallest: float = 0.0
-    """The smallest size of an effect that the finding asks for."""
+    """The smallest size of an effect for the finding."""
 
     @property
     def words(self) -> str:
-        """The finding in words, with what is needed to decide where there are too few seeds."""
+        """The finding in words, with the number of seeds needed to decide if there are too few."""
         few = self.finding is Finding.UNDECIDED and self.seeds < FEWEST_SEEDS
         return "Undecided (needs at least six seeds)" if few else self.finding.words
 
     @property
     def exact(self) -> bool:
-        """Whether every seed has the same effect, as where things are counted: the interval then says nothing."""
+        """True if every seed has the same effect, as where things are counted: the interval then says nothing."""
         return self.ci is not None and self.ci[0] == self.ci[1]
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether the sign of the effect is sure: its interval excludes zero, and p is below .05 where there is one."""
+        """True if the sign of the effect is sure: its interval excludes zero, and p is below .05 if there is one."""
         return self.ci is not None and self.ci[0] * self.ci[1] > 0 and (self.p is None or self.p < LEVEL)
 
     @property
     def detectable(self) -> float | None:
-        """The size of an effect that is found with a probability of about .8 by so many seeds with this spread; None where every seed has
-        the same effect or there is no interval.
+        """The size of an effect that is found with a probability of about .8 by so many seeds with this spread; None if every seed
+        has the same effect or there is no interval.
 
-        The mean over the seeds must be at least ``smallest``, and so far from zero that the interval excludes it; the effect itself must
-        be larger by as much as the mean falls short in one case of five (Cohen 1988, Statistical Power Analysis, section 2.4, with t in
-        place of z). The sign-flip p, which has few values with few seeds, costs a little: simulated, effects above the smallest size
-        are found with .81 with 16 seeds and with .76 with 8.
+        The mean over the seeds must be at least ``smallest``, and so far from zero that the interval excludes it; the effect itself
+        must be larger by as much as the mean falls short in one case of five (Cohen 1988, Statistical Power Analysis, section 2.4,
+        with t in place of z). The sign-flip p, which has few values with few seeds, costs a little: simulated, effects above the
+        smallest size are found with .81 with 16 seeds and with .76 with 8.
         """
         if self.ci is None or self.exact:
             return None
@@ -103,7 +99,7 @@ def weigh(effects: ArrayLike, smallest: float, direction: Literal["more", "less"
     ``smallest``. The *opposite* holds: the same on the other side. *Too small*: the interval lies within that size on both sides.
     Otherwise, and with so few seeds that p cannot fall below .05, *undecided*.
 
-    ``effects`` [seed]; those that are not finite are left out. Raises ValueError where ``smallest`` is not above 0.
+    ``effects`` [seed]; those that are not finite are left out. Raises ValueError if ``smallest`` is not above 0.
     """
     if not smallest > 0:
         raise ValueError(f"smallest is {smallest}; allowed is a number above 0.")
@@ -147,7 +143,7 @@ def _judge(mean: float, low: float, high: float, p: float, smallest: float, seed
 
 
 def _says(finding: Finding, mean: Any, low: Any, high: Any, p: Any, smallest: float) -> Any:
-    """Whether numbers, or arrays of them, say what a decided finding says; at most one of the three is said."""
+    """True where numbers, or arrays of them, meet the rule of a decided finding; at most one of the three rules is met."""
     match finding:
         case Finding.HOLDS:
             return (low > 0) & (p < LEVEL) & (mean >= smallest)
@@ -164,10 +160,12 @@ def share_again(
     finding: Finding,
     learned: tuple[tuple[bool, ...], ...] = (),
 ) -> float:
-    """The share of draws of :data:`READERS_SEEDS` seeds that give a finding again: its reproducibility probability (Shao and Chow 2002,
-    Reproducibility Probability in Clinical Trials), by drawing with replacement. ``effects``: by seed, all finite: a NaN
-    would cost the cache its hits, since no two are equal. ``learned``: for each model that must have learned its task first, whether it
-    has, by seed; a draw in which too few have does not give the finding."""
+    """The share of draws of :data:`READERS_SEEDS` seeds that give a finding again: its reproducibility probability (Shao and Chow
+    2002, Reproducibility Probability in Clinical Trials), by drawing with replacement.
+
+    ``effects``: by seed, all finite: a NaN would cost the cache its hits, since no two are equal. ``learned``: for each model that
+    must have learned its task first, by seed, true if it has; a draw in which too few have does not give the finding.
+    """
     signed = np.array(effects) * (1 if direction == "more" else -1)
     seeds = np.random.default_rng(0).integers(len(signed), size=(READERS_SEEDS, DRAWS))
     drawn = signed[seeds]  # [seed, draw]
@@ -185,14 +183,14 @@ def t_interval(values: np.ndarray) -> tuple[Any, Any]:
     return mean - half, mean + half
 
 
+# The fewest seeds with which p is corrected. With eight it cannot fall below .0078: corrected for seven claims it is above .05,
+# whatever the effects.
 FEWEST_FOR_HOLM = 16
-"""The fewest seeds with which p is corrected. With eight it cannot fall below .0078: corrected for seven claims it is above .05,
-whatever the effects."""
 
 
 def holm(ps: Sequence[float | None]) -> list[float | None]:
-    """The p-values corrected for their number (Holm 1979, A Simple Sequentially Rejective Multiple Test Procedure): the chance of one or
-    more below .05 is at most .05 where no effect is there at all. None stays, and does not count."""
+    """The p-values corrected for their number (Holm 1979, A Simple Sequentially Rejective Multiple Test Procedure): the chance of
+    one or more below .05 is at most .05 if there is no effect at all. None stays, and does not count."""
     known = sorted((p, index) for index, p in enumerate(ps) if p is not None)
     corrected, highest = list[float | None](ps), 0.0
     for rank, (p, index) in enumerate(known):

@@ -7,10 +7,8 @@ from statistics import fmean
 
 from engine.runs.events import Event, Failed, Finished, Progress, Started
 
-POINTS = 40
-"""The number of points stored of a curve."""
-LAST = 10
-"""The number of last steps over which the training loss is averaged."""
+POINTS = 40  # the points stored of a curve
+LAST = 10  # the last steps over which the training loss is averaged
 
 Curve = list[tuple[int, float]]
 
@@ -20,18 +18,19 @@ class Trial:
     arm: str
     seed: int
     numbers: dict[str, float]
-    """The finite numbers by name. See :func:`numbers_of`."""
+    """The finite numbers by name (:func:`numbers_of`)."""
     curves: dict[str, Curve] = field(default_factory=dict)
-    """(step, value) of ``loss`` on the training batches, of each validation metric as ``validation.<name>``, and of those asked for."""
+    """(step, value) of ``loss`` on the training batches, of each validation metric as ``validation.<name>``, and of the requested
+    ones."""
     failure: str = ""
-    """Empty when the trial finished; else one sentence on its ending."""
+    """One sentence on the ending; empty if the trial finished."""
 
     def number(self, name: str) -> float:
         return self.numbers.get(name, math.nan)
 
 
 def read_trial(arm: str, seed: int, events: Sequence[Event], curves: Sequence[str] = ()) -> Trial:
-    """The trial in a run's events. ``curves``: gradient norms to keep along training, as ``grad.<part>``."""
+    """The trial in a run's events. ``curves``: gradient norms to store along training, as ``grad.<part>``."""
     last = events[-1] if events else None
     failure = "" if isinstance(last, Finished) else getattr(last, "reason", "") or "It did not finish."
     return Trial(arm, seed, numbers_of(events), curves_of(events, curves), failure)

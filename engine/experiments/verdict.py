@@ -1,6 +1,6 @@
 """The verdict on a claim: the statistics of its effect, unless the runs cannot tell, with the reason why not.
 
-This is the one place where runs become a finding; JSON, tables, pages and the answer take its words.
+Runs become a finding here alone; JSON, tables, pages and the answer take its words.
 """
 
 import math
@@ -14,12 +14,12 @@ from engine.experiments.finding import FEWEST_SEEDS, LEARNED_SEEDS, READERS_SEED
 from engine.experiments.statistics import Weighed, share_again, weigh
 
 COMPUTED = "It is computed: no seed changes it."
+# the bounds (bound_at) in a sentence
 IN_WORDS = {
     "ceiling": "at the best value there is",
     "floor": "at the lowest value there is",
     "chance": "at blind guessing",
 }
-"""The bounds (:func:`engine.experiments.bounds.bound_at`) in a sentence."""
 
 
 def verdict(experiment: Experiment, claim: Claim, values: Values) -> Weighed:
@@ -32,7 +32,7 @@ def verdict(experiment: Experiment, claim: Claim, values: Values) -> Weighed:
         return replace(weighed, why=COMPUTED)
     why = (
         _not_learned(claim, values)
-        or _rate_at_end(experiment, claim)
+        or _rate_at_grid_edge(experiment, claim)
         or _at_bounds(experiment, claim, values, weighed)
         or _no_room(experiment, claim, values, weighed)
     )
@@ -40,8 +40,11 @@ def verdict(experiment: Experiment, claim: Claim, values: Values) -> Weighed:
 
 
 def again(claim: Claim, values: Values, weighed: Weighed) -> float | None:
-    """The share of draws of a reader's few seeds that give a finding of many again; None where there are no many, or no seed can change it.
-    A draw in which a model has not learned what the claim rests on does not give it."""
+    """The share of draws of a reader's few seeds that give the finding of many again; None if there are few, or no seed can change
+    it.
+
+    A draw in which a model has not learned what the claim rests on does not give it.
+    """
     if not weighed.finding.decided or weighed.exact or weighed.seeds < 2 * READERS_SEEDS:
         return None
     effects = claim.effect(values)
@@ -51,13 +54,14 @@ def again(claim: Claim, values: Values, weighed: Weighed) -> float | None:
 
 
 def _learned(values: Values, arm: str, metric: str, level: float) -> np.ndarray:
-    """Whether the arm has reached the level, [seed]; False where a seed has no number."""
+    """True if the arm has reached the level, [seed]; False for a seed without a number."""
     numbers = values(arm, metric)
     return numbers <= level if is_loss(metric) else numbers >= level
 
 
 def _not_learned(claim: Claim, values: Values) -> str:
-    """The sentence on the first arm that has not learned the task that the claim rests on with enough seeds; empty where all have."""
+    """The sentence on the first arm with too few seeds that have learned the task on which the claim rests; empty if all arms have
+    enough."""
     for arm, metric, level in claim.learned:
         seeds = int(np.isfinite(values(arm, metric)).sum())
         learned = int(_learned(values, arm, metric, level).sum())
@@ -67,16 +71,16 @@ def _not_learned(claim: Claim, values: Values) -> str:
     return ""
 
 
-def _rate_at_end(experiment: Experiment, claim: Claim) -> str:
-    """The sentence on the first arm that may be better at a learning rate farther off than was tried; empty where none is."""
+def _rate_at_grid_edge(experiment: Experiment, claim: Claim) -> str:
+    """The sentence on the first arm that may be better at a learning rate beyond those that were tried; empty if there is none."""
     for arm, _ in claim.numbers:
-        if arm in experiment.rates_at_end:
+        if arm in experiment.rates_at_grid_edge:
             return f"The best learning rate of “{arm}” is the last one that was tried: a farther one may be better."
     return ""
 
 
 def _no_room(experiment: Experiment, claim: Claim, values: Values, weighed: Weighed) -> str:
-    """The sentence on an effect that seems small where the better number could not have become better by the smallest size."""
+    """The sentence on an effect that seems small because the better number has less room than the smallest size; empty if it has room."""
     if claim.computed or weighed.finding is not Finding.SMALL or not isinstance(claim.effect, Change | Relative):
         return ""
     if isinstance(claim.effect, Relative):
@@ -90,15 +94,15 @@ def _no_room(experiment: Experiment, claim: Claim, values: Values, weighed: Weig
 
 
 def _room(experiment: Experiment, values: Values, arm: str, metric: str) -> float:
-    """How much better the mean could be; infinite where nothing bounds it."""
+    """The room of the mean up to its best value; infinite if nothing bounds it."""
     mean, best = _mean(values, arm, metric), best_value(experiment.config(experiment.arm(arm)), metric)
     return math.inf if mean is None or best is None else abs(best - mean)
 
 
 def _at_bounds(experiment: Experiment, claim: Claim, values: Values, weighed: Weighed) -> str:
-    """The sentence on numbers that leave no room for a difference; empty where there is room, or an effect was found all the same.
+    """The sentence on numbers that leave no room for a difference; empty if there is room, or an effect was found all the same.
 
-    One number at a bound may hide the size of an effect that looks small; an effect that stays undecided is hidden only where all are.
+    One number at a bound may hide the size of an effect that looks small; an effect that stays undecided is hidden only if all are.
     """
     if claim.computed or weighed.finding not in (Finding.SMALL, Finding.UNDECIDED):
         return ""
@@ -120,6 +124,6 @@ def _bound(experiment: Experiment, values: Values, arm: str, metric: str) -> str
 
 
 def _mean(values: Values, arm: str, metric: str) -> float | None:
-    """The mean over the seeds that have the number; None where none has."""
+    """The mean over the seeds that have the number; None if none has."""
     numbers = values(arm, metric)
     return float(np.nanmean(numbers)) if np.isfinite(numbers).any() else None

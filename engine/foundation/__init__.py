@@ -1,1 +1,0 @@
-"""Helpers that all other packages use: paths, files, text formatting, the glossary, background tasks. Independent of models."""

@@ -1,4 +1,4 @@
-"""Background tasks: each runs in a thread of its own and can be followed, stopped and waited for."""
+"""A task in a thread of its own, which can be followed, stopped and waited for."""
 
 import time
 from abc import ABC, abstractmethod
@@ -22,9 +22,9 @@ class BackgroundTask(ABC):
         self.what, self.visitor, self.created = what, visitor, time.time()
         self.state: TaskState = "running"
         self.problem = ""
-        """One sentence where the task failed, else empty."""
+        """One sentence if the task failed, else empty."""
         self.unsaved = ""
-        """One sentence where the result could not be stored, else empty."""
+        """One sentence if the result could not be stored, else empty."""
         self._stop = Signal()
         self._began = time.monotonic()
         self._ended: float | None = None
@@ -39,17 +39,16 @@ class BackgroundTask(ABC):
         """Do the work; return early when ``self._stop`` is set."""
 
     def start(self, then: Callable[[], object] = lambda: None) -> Self:
-        """Start the thread. At the end it calls ``then``; :meth:`wait` waits for that call, too."""
+        """Start the thread. At its end it calls ``then``; :meth:`wait` waits for that call, too."""
         self._thread = Thread(target=self._go, args=(then,), name=self.what, daemon=True)
         self._thread.start()
         return self
 
     def stop(self) -> None:
-        """Ask the task to end soon; its results so far are kept."""
+        """Ask the task to end soon; it keeps its results so far."""
         self._stop.set()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait for the end; returns whether the task is over."""
         self._thread.join(timeout)
         return not self._thread.is_alive()
 
@@ -65,6 +64,7 @@ class BackgroundTask(ABC):
         except Explained as error:
             self.problem = str(error)
         except Exception as error:
+            # the words after it may be a reader's, which the log never names
             log_error(f"The {self.what}".partition(" on “")[0], error)
             self.problem = f"The {self.what} ended by an error ({type(error).__name__})."
         self._ended = time.monotonic()

@@ -1,4 +1,4 @@
-"""A short hash of the code that determines numbers; results stored under it are not mistaken for those of other code."""
+"""A short hash of the code that determines numbers: results stored under it are never read by other code."""
 
 import hashlib
 from collections.abc import Collection, Iterable
@@ -9,28 +9,27 @@ import engine
 from engine.foundation.once import once
 
 ENGINE = Path(engine.__file__).parent
-LEFT_OUT = ("cli", "experiments/sweeps", "serving")
-"""Folders of the engine that no training and no scoring imports: they start work, send it to a process, time it or show it.
-All other code counts, including code added later: training once more is cheap, a number of other code is wrong.
-"""
+# no training and no scoring imports these; all other code counts, since to train once more costs less than a wrong
+# number
+EXCLUDED = ("cli", "experiments/sweeps", "serving")
+# they compute the numbers
 LIBRARIES = ("numpy", "torch")
-"""Libraries whose versions count, too: they compute the numbers."""
 
 
 @once
 def code_hash(folder: Path = ENGINE) -> str:
-    """The hash of the Python files and the plays in ``folder`` (by default the engine's), their paths in it, and the libraries' versions.
+    """Return the hash of the Python files and the plays in ``folder``, their paths in it, and the libraries' versions.
 
     16 hexadecimal digits. Computed once in a process, on the first call, in some milliseconds.
     """
-    return _hash(folder, LEFT_OUT, map(installed_version, LIBRARIES))
+    return _hash(folder, EXCLUDED, map(installed_version, LIBRARIES))
 
 
 @once
 def program_hash() -> str:
-    """The hash of all of the engine's files and of the libraries' versions, for programs that work together: those of one version
-    understand each other. Builds of a library for a CPU and for a GPU (2.13.0+cpu, 2.13.0+cu128) count as the same.
-    """
+    """Return the hash of all of the engine's files and of the libraries' versions: programs with the same one work
+    together."""
+    # builds of a library for a CPU and for a GPU (2.13.0+cpu, 2.13.0+cu128) count as the same
     return _hash(ENGINE, (), (installed_version(library).partition("+")[0] for library in LIBRARIES))
 
 
@@ -46,7 +45,7 @@ def _hash(folder: Path, left_out: Collection[str], versions: Iterable[str]) -> s
 
 @once
 def installed_version(library: str) -> str:
-    """The version of a library, which is not imported; ``none`` where it is not installed."""
+    """The version of a library, which is not imported; ``none`` if it is not installed."""
     try:
         return version(library)
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""The folder of this program's data; writing files atomically, and keeping only the newest files of a folder."""
+"""The folder of this program's data; files written atomically; folders that keep only their newest files."""
 
 import errno
 import hashlib
@@ -17,37 +17,33 @@ from engine.foundation.errors import Refused
 from engine.foundation.visitor import Visitor
 
 DATA_VARIABLE = "ATTENTION_LAB_DATA"
-REMEDY = f"set {DATA_VARIABLE} to a folder that can be written"
-FULL = (errno.ENOSPC, errno.EDQUOT)
-"""The errors of a disk that has no room now."""
-ABANDONED = 3600.0
-"""Seconds without a change after which a half-written file counts as abandoned: the process that wrote it was killed."""
-STILL = 60.0
-"""Seconds between the two looks at such a file that must find it unchanged."""
+SET_DATA_FOLDER = f"set {DATA_VARIABLE} to a folder that can be written"
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)  # the disk has no room now
+# seconds without a change after which a half-written file counts as abandoned: its writer was killed
+ABANDONED_SECONDS = 3600.0
+STILL_SECONDS = 60.0  # seconds that must also pass by this process's own clock: the system's may have been set forward
 HALF_WRITTEN = ".part"
+# The folder beside files that visitors gave: an empty file "<visitor>.<address>@<name>" for each visitor and file. The network
+# address is a digest, empty if it is not known.
 OWNERS = "owners"
-"""The folder beside files that visitors gave. It holds a mark for each visitor and file: an empty file "<visitor>.<address>@<name>", in
-which the network address is a digest, empty where it is not known."""
 
 
 class NoDataFolder(Refused, OSError):
-    """There is no folder for data; the sentence says what to set."""
+    pass
 
 
 def data_folder() -> Path:
-    """The user's data directory of this program, or the directory named in the environment variable ATTENTION_LAB_DATA. Raises
-    NoDataFolder where there is neither."""
+    """Return the user's data directory of this program, or the one named in ATTENTION_LAB_DATA. Raises NoDataFolder."""
     if given := os.environ.get(DATA_VARIABLE):
         return Path(given)
     try:
         return user_data_path("attention-lab", appauthor=False)
     except RuntimeError:  # a user without a home, as in some containers
-        raise NoDataFolder(f"There is no home folder for data; {REMEDY}.") from None
+        raise NoDataFolder(f"There is no home folder for data; {SET_DATA_FOLDER}.") from None
 
 
 def data_folder_problem() -> str:
-    """Why nothing can be kept in the data folder, in one sentence with the remedy; empty where it can be written, also where its disk is
-    full."""
+    """Say in one sentence why the data folder cannot be written, with the remedy; empty if it can."""
     try:
         folder = data_folder()
     except NoDataFolder as error:
@@ -56,16 +52,16 @@ def data_folder_problem() -> str:
         folder.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=folder).close()
     except OSError as error:
-        if error.errno not in FULL:
-            return f"The data folder {folder} cannot be written ({error.strerror}); {REMEDY}."
+        # a full disk may have room again, another folder would not help
+        if error.errno not in DISK_FULL:
+            return f"The data folder {folder} cannot be written ({error.strerror}); {SET_DATA_FOLDER}."
     return ""
 
 
 def keep_private(folder: Path) -> None:
-    """Make a folder that only this user of the computer can read, and so everything that this process and its children write from
-    now on. A folder whose mode the system does not let us change stays as it is.
-    """
+    """Make a folder that only this user can read; so is all that this process and its children write from now on."""
     os.umask(0o077)
+    # some systems do not let us change a folder's mode; it then stays as it is
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
@@ -73,12 +69,12 @@ def keep_private(folder: Path) -> None:
 
 @contextmanager
 def replacing(file: Path, later_than: int = 0, *, flushed: bool = True) -> Iterator[Path]:
-    """A path in the same folder to write to. At the end it replaces ``file`` in one step, so that a reader sees the old content
-    or the new; after an error the old content stays and nothing else remains. Makes the folder.
+    """A path in the same folder to write to. At the end it replaces ``file`` in one step: a reader sees the old content
+    or the new; after an error the old content stays. Makes the folder.
 
-    ``later_than``: a time in nanoseconds since 1970; the file counts as changed after it, whatever the clock says. ``flushed``: whether to
-    wait until the disk has the content, which takes a fraction of a second where others write much; without it a loss of power may leave
-    the new file damaged.
+    ``later_than``: nanoseconds since 1970; the file counts as changed after it, whatever the clock says. ``flushed``:
+    wait until the disk has the content, which takes a fraction of a second where others write much; without it a loss
+    of power may leave the new file damaged.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     half_written = _half_written(file)
@@ -96,19 +92,19 @@ def replacing(file: Path, later_than: int = 0, *, flushed: bool = True) -> Itera
 
 
 def write_whole(file: Path, content: bytes | str, later_than: int = 0) -> None:
-    """Write a file in one step, as :func:`replacing` does; text in UTF-8. Raises OSError where the disk does not take it; ``file`` is then
-    unchanged."""
+    """Write a file in one step; text in UTF-8. Raises OSError, with ``file`` unchanged."""
     with replacing(file, later_than) as half_written:
         half_written.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def append_whole(file: Path, content: str) -> None:
-    """Append to a file, in UTF-8. Raises OSError where the disk does not take all of it; ``file`` is then as long as before."""
+    """Append to a file, in UTF-8. Raises OSError if the disk does not take all of it; ``file`` is then as long as
+    before."""
     with file.open("ab", buffering=0) as stream:  # a buffer would be written again when the file is closed
-        length, left = stream.tell(), memoryview(content.encode())
+        length, rest = stream.tell(), memoryview(content.encode())
         try:
-            while left:
-                left = left[stream.write(left) :]
+            while rest:
+                rest = rest[stream.write(rest) :]
         except OSError:
             with suppress(OSError):
                 stream.truncate(length)
@@ -117,18 +113,16 @@ def append_whole(file: Path, content: str) -> None:
 
 @contextmanager
 def adding(file: Path, count: int) -> Iterator[Path]:
-    """Like :func:`replacing`, in a folder that keeps its newest ``count`` files of this ending: the file counts as the newest of them,
-    also after the clock was set back, and the oldest ones above ``count`` are deleted.
-    """
+    """Like :func:`replacing`, in a folder that keeps its newest ``count`` files of this ending. The file counts as the
+    newest of them, also after the clock was set back."""
     with replacing(file, newest_beside(file)) as half_written:
         yield half_written
     keep_newest(file.parent, f"*{file.suffix}", count, spared=(file,))
 
 
 def keep_newest(folder: Path, pattern: str, count: int, *, spared: Collection[Path] = ()) -> None:
-    """Delete all but the ``count`` files written or used last, and abandoned half-written files. ``spared``: files that are kept, however
-    old; they count among the newest.
-    """
+    """Delete all but the ``count`` files written or used last, and abandoned half-written files. The ``spared`` stay,
+    however old, and count among the newest."""
     changed = _ages(folder.glob(pattern))
     for file in _above(changed, count, spared):
         _delete(file, changed[file])
@@ -138,11 +132,12 @@ def keep_newest(folder: Path, pattern: str, count: int, *, spared: Collection[Pa
 def give(
     file: Path, content: bytes | str, visitor: Visitor, most_of_visitor: int, most: int, *, in_use: Collection[Path] = ()
 ) -> None:  # fmt: skip
-    """Write a file that a visitor gives. The folder keeps the newest ``most`` files of this ending, of a visitor no more than
-    ``most_of_visitor``, and of a network address half of ``most``: who gives many loses those and nobody else's. Those ``in_use`` stay,
-    whatever their number. Raises OSError where the disk does not take it; no file of that name is then there, or the one from before.
+    """Write a file that a visitor gives. The folder keeps the newest ``most`` files of this ending: ``most_of_visitor``
+    of a visitor, half of ``most`` of a network address, so that someone who gives many loses only those. Files
+    ``in_use`` stay, whatever their number. Raises OSError; no file of that name is then there, or the one from before.
 
-    A file that several gave stays while one of them keeps it. The program itself and visitors of unknown address have no such limits.
+    A file that several gave stays while one of them keeps it. The program itself and visitors of unknown address have
+    no such limits.
     """
     owners = file.parent / OWNERS
     owners.mkdir(parents=True, exist_ok=True)
@@ -161,12 +156,12 @@ def give(
 
 
 def given_by(visitor: str, folder: Path) -> list[Path]:
-    """The files that a visitor gave to a folder (see :func:`give`) and that are there."""
+    """The files in a folder that a visitor gave (see :func:`give`)."""
     return _given_in(folder, f"{visitor}.*@*")
 
 
 def given_near(visitor: Visitor, folder: Path) -> list[Path]:
-    """The files that came from the visitor's network address, and are there; none where it is not known."""
+    """The files that came from the visitor's network address; none if it is not known."""
     address = _address_in_mark(visitor)
     return _given_in(folder, f"*.{address}@*") if address else []
 
@@ -176,12 +171,12 @@ def _given_in(folder: Path, marks: str) -> list[Path]:
 
 
 def note_use(file: Path) -> None:
-    """Let a file count as changed now; where the clock was set back, as changed when it was before. Raises OSError."""
+    """Let a file count as changed now, and never earlier than before. Raises OSError."""
+    # the clock may have been set back
     _set_changed(file, file.stat().st_mtime_ns)
 
 
 def delete_abandoned(paths: Iterable[Path]) -> None:
-    """Delete those of the files in which nothing has changed for so long that nobody writes them any more."""
     for path in paths:
         changed = _changed(path)
         if is_abandoned(path, changed):
@@ -189,28 +184,26 @@ def delete_abandoned(paths: Iterable[Path]) -> None:
 
 
 def is_abandoned(path: Path, changed: int | None = None) -> bool:
-    """Whether nothing has changed for :data:`ABANDONED` seconds in a file or folder that was still being written: by its time, and, since
-    the clock may have been set forward, also between two looks of this process that are :data:`STILL` seconds apart. ``changed``: the
-    time of its last change, where it was read already.
-    """
+    """True if nothing has changed for :data:`ABANDONED_SECONDS` seconds in a half-written file or folder, and for :data:`STILL_SECONDS`
+    seconds by this process's own clock. ``changed``: the time of its last change, if it was read already."""
     changed = _changed(path) if changed is None else changed
-    if time.time_ns() - changed <= ABANDONED * 1e9:
+    if time.time_ns() - changed <= ABANDONED_SECONDS * 1e9:
         return False
     first = _read_first(path, changed)
-    return time.monotonic() - first >= STILL
+    return time.monotonic() - first >= STILL_SECONDS
 
 
 @lru_cache(4096)
 def _read_first(path: Path, changed: int) -> float:
-    """When this process first saw a path as it was changed last, in seconds by a clock that nobody sets."""
+    """When this process first saw a path as it was changed last, by a clock that nobody sets."""
     return time.monotonic()
 
 
 def _keep_newest_of(owners: Path, whose: str, count: int, spared: Collection[Path]) -> None:
-    """Delete the marks of an owner at all but its ``count`` newest files, and those of these files that have no other mark. ``whose``: the
-    pattern of the owner in names of marks. The times of the marks are read before those of the files: a visitor who gives a file again
-    writes its mark last, so where that mark is read, the file is read as new, too.
-    """
+    """Delete the marks of an owner at all but its ``count`` newest files, and those of these files that have no other
+    mark. ``whose``: the pattern of the owner in names of marks."""
+    # marks first: a visitor who gives a file again writes its mark last, so after a new mark the file is read as new,
+    # too
     marks = _ages(owners.glob(f"{whose}@*"))
     changed = _ages({_given(mark) for mark in marks})
     for file in _above(changed, count, spared):
@@ -222,7 +215,6 @@ def _keep_newest_of(owners: Path, whose: str, count: int, spared: Collection[Pat
 
 
 def _given(mark: Path) -> Path:
-    """The file of which a mark says who gave it."""
     return mark.parent.parent / mark.name.partition("@")[2]
 
 
@@ -236,7 +228,6 @@ def _mark(mark: Path) -> None:
 
 
 def newest_beside(file: Path) -> int:
-    """The time of the last change among all files of its ending in the folder; 0 where there are none."""
     return max(_ages(file.parent.glob(f"*{file.suffix}")).values(), default=0)
 
 
@@ -245,17 +236,15 @@ def _half_written(file: Path) -> Path:
 
 
 def _set_changed(path: Path, least: int) -> None:
-    """Set the time of the last change to now, or to ``least`` where that is later, in nanoseconds since 1970. The file system's own clock
-    may tick too coarsely to tell which of two files is newer.
-    """
+    """Set the time of the last change to now, or to ``least`` where that is later, in nanoseconds since 1970."""
+    # the file system's own clock may tick too coarsely to tell which of two files is newer
     now = max(time.time_ns(), least)
     os.utime(path, ns=(now, now))
 
 
 def _delete(path: Path, changed: int) -> None:
-    """Delete a file that is unchanged since its age, ``changed``, was read. It is set aside first, and put back where somebody has written
-    or used it meanwhile.
-    """
+    """Delete a file unless it changed since its age, ``changed``, was read."""
+    # set aside first, and put back if somebody has written or used it meanwhile
     aside = _half_written(path)
     with suppress(OSError):
         path.replace(aside)
@@ -266,13 +255,12 @@ def _delete(path: Path, changed: int) -> None:
 
 
 def _above(changed: Mapping[Path, int], count: int, spared: Collection[Path]) -> list[Path]:
-    """The files above ``count``, the oldest ones; those ``spared`` count as the newest and are none of them."""
+    """The oldest files above ``count``, without those ``spared``, which count as the newest."""
     ordered = sorted(changed, key=lambda file: (file in spared, changed[file]), reverse=True)
     return [file for file in ordered[count:] if file not in spared]
 
 
 def _ages(paths: Iterable[Path]) -> dict[Path, int]:
-    """The times at which files changed, without those that are gone and those half written."""
     return {path: changed for path in paths if path.suffix != HALF_WRITTEN and (changed := _changed(path))}
 
 

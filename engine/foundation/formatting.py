@@ -1,5 +1,3 @@
-"""Counts, sizes and durations in readable form."""
-
 from collections.abc import Sequence
 
 
@@ -8,7 +6,8 @@ def counted(number: int, thing: str) -> str:
 
 
 def in_digits(number: float) -> str:
-    """A positive number with three digits; one from a thousand to a million with all before its point: "0.125", "73.7", "1,834"."""
+    """A positive number with three digits, from a thousand to a million with all before its point: "0.125", "73.7",
+    "1,834"."""
     return f"{number:,.0f}" if 999.5 <= number < 1e6 else f"{number:.3g}"
 
 
@@ -37,7 +36,6 @@ def in_time(seconds: float) -> str:
 
 
 def in_fine_time(seconds: float) -> str:
-    """A duration in a unit that suits it, also far below a second."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:,.0f} {unit}" if seconds >= 100 * size else f"{seconds / size:.3g} {unit}"
@@ -45,20 +43,21 @@ def in_fine_time(seconds: float) -> str:
 
 
 def quoted_with_article(name: str) -> str:
-    """A symbol or a token in words: a “3”, an “8”, an “apple”."""
+    """A symbol or a token: a “3”, an “8”, an “apple”."""
     spoken_with_vowel = name[:1].lower() in "8aeio" or name in ("11", "18")
     return f"{'an' if name and spoken_with_vowel else 'a'} “{name}”"
 
 
 def percent(share: float) -> str:
-    """A share in words: "64 %"; with a decimal where it is near all, so that it is never rounded to all."""
+    """A share in words: "64 %"."""
+    # never round to all what is not all
     if 0.985 <= share < 1:
         return f"{min(100 * share, 99.9):.1f} %"
     return f"{100 * share:.0f} %"
 
 
 def fine_percent(share: float) -> str:
-    """A share that may be small in words: "12.3 %", "< 0.1 %"."""
+    """A share that may be small: "12.3 %", "< 0.1 %"."""
     if share and share < 0.0005:
         return "< 0.1 %"
     return f"{100 * share:.1f} %" if share else "0 %"

@@ -12,14 +12,12 @@ class Term:
     name: str
     text: Text
     formula: str = ""
-    """TeX, where there is a formula."""
+    """TeX, if there is a formula."""
     source: str = ""
     settings: tuple[str, ...] = ()
-    """The settings whose help links to this term."""
     words: tuple[str, ...] = ()
-    """Other words for it, which in texts also link to it."""
+    """Other words for it, which also link to it."""
 
 
 TERMS = read_tables(Path(__file__).with_suffix(".toml"), Term)
 OF_SETTING: dict[str, str] = {name: term.slug for term in TERMS.values() for name in term.settings}
-"""The term by the setting whose help links to it."""

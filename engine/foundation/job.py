@@ -12,17 +12,17 @@ AnswerT = TypeVar("AnswerT")
 
 @dataclass_transform(frozen_default=True)
 class Job(Generic[AnswerT]):
-    """A job: each subclass is a frozen dataclass, whose fields are the arguments of its function. The answer travels pickled: numpy
-    and plain Python, no tensors."""
+    """A question to a worker: each subclass is a frozen dataclass whose fields are the arguments of its function. The
+    answer travels pickled: numpy and plain Python, no tensors."""
 
     function: ClassVar[str]
-    """``module:function``; one dot in front stands for the package of the job's own module. It is imported in the process that does
-    the job, so it may import torch."""
+    """``module:function``; one dot in front stands for the package of the job's own module. It is imported in the
+    process that does the job, so it may import torch."""
     noun: ClassVar[str] = "The question"
-    """The job in the words of readers, as the subject of a sentence: a class of jobs that pages ask has its own."""
+    """The subject of a sentence about the job, for readers."""
     anywhere: ClassVar[bool] = False
-    """Whether the job reads and writes no file, so that a machine of the cluster may do it. Those that measure are such jobs: they
-    are all done on the same machine, on which no page is drawn."""
+    """True if the job reads and writes no file, so that a machine of the cluster may do it. Jobs that measure are of
+    this kind: one machine does them all, and draws no page."""
 
     def __init_subclass__(cls, *, function: str = "", noun: str = "", anywhere: bool = False) -> None:
         """Keywords of the class statement that are left out stay as in the class above."""
@@ -33,5 +33,4 @@ class Job(Generic[AnswerT]):
         dataclass(frozen=True)(cls)
 
     def do(self) -> AnswerT:
-        """The answer, computed in this process."""
         return cast(AnswerT, resolve_name(self.function)(**vars(self)))

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 
 def json_lines(value: object, levels: int) -> str:
-    """JSON in which the entries of the ``levels`` outer levels have a line each, and a list or table of plain values is one line.
+    """JSON in which the entries of the ``levels`` outer levels have a line each, and a list or table of plain values is
+    one line.
 
     Numbers are written so that they are read as the same bits. Raises ValueError for one that is not finite.
     """

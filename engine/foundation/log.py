@@ -1,4 +1,4 @@
-"""The log of the server and its workers: one logger. It names runs, workers and settings, and never what a reader typed."""
+"""The log of the server and its workers: it names runs, workers and settings, never what a reader typed."""
 
 import logging
 import sys
@@ -7,10 +7,9 @@ import traceback
 from collections.abc import Callable
 
 LOG = logging.getLogger("attention_lab")
+# loggers of what strangers send, with those below them: each place fills the log at most once per minute
 BOUNDED = ("asyncio", "uvicorn", "websockets", "streamlit", "pages")
-"""The loggers, with those below them, of what strangers send: each place fills the log at most once per minute."""
 _UNSAVED: dict[str, float] = {}
-"""When each message of :func:`log_unsaved` may be logged again."""
 
 
 def log_to_stderr() -> None:
@@ -25,8 +24,8 @@ def log_to_stderr() -> None:
 
 
 class OncePerMinute(logging.Filter):
-    """Passes a message on unless one from the same place was passed on within the last minute: the line that logs it and, for an error,
-    the line that raised it."""
+    """Passes a message unless one from the same place passed within the last minute: the line that logs it and, for an
+    error, the line that raised it."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -46,7 +45,7 @@ class OncePerMinute(logging.Filter):
 
 
 def bound_floods() -> None:
-    """Let each place of :data:`BOUNDED` log at most once per minute. To be called once, by a server that has imported what it needs."""
+    """Bound the loggers of :data:`BOUNDED`. To be called once, by a server that has imported what it needs."""
     once = OncePerMinute()
     for name in ("asyncio", *logging.root.manager.loggerDict):
         if name.partition(".")[0] in BOUNDED:
@@ -54,17 +53,17 @@ def bound_floods() -> None:
 
 
 def log_error(what: str, error: BaseException) -> None:
-    """Log an error by its kind and the lines of code that it passed. Its message is left out where a reader's text may be in it;
-    that of a system call has none."""
+    """Log an error by its kind and the lines of code that it passed."""
     kind = type(error).__name__
+    # other messages may contain a reader's text; that of a system call has none
     detail = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
     LOG.error("%s: %s%s\n%s", what, kind, detail, "".join(traceback.format_tb(error.__traceback__)).rstrip())
 
 
 def log_unsaved(what: str, given: str, error: BaseException) -> None:
-    """Log in one line that the disk does not take something: ``what`` names it, with the ``given`` name in place of ``%s``. Each ``what``
-    is logged at most once per minute: a full disk refuses every run, again and again."""
+    """Log in one line that the disk does not take something: ``what`` names it, with the ``given`` name for ``%s``."""
     now = time.monotonic()
+    # a full disk refuses every run, again and again
     if now >= _UNSAVED.get(what, now):
         _UNSAVED[what] = now + 60
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else type(error).__name__
@@ -72,7 +71,7 @@ def log_unsaved(what: str, given: str, error: BaseException) -> None:
 
 
 def log_failure(what: str, error: BaseException) -> None:
-    """Log why a run or a job failed: one line for a ValueError, which answers something that somebody typed, else as an error."""
+    # it answers something that somebody typed
     if isinstance(error, ValueError):
         LOG.info("%s: %s", what, type(error).__name__)
     else:

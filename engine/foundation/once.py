@@ -1,4 +1,4 @@
-"""Results that are computed once in a process, whoever asks for them and however many at the same moment."""
+"""Results that are computed once in a process, also when several threads ask at the same moment."""
 
 from collections.abc import Callable
 from functools import lru_cache, update_wrapper, wraps
@@ -11,23 +11,22 @@ T = TypeVar("T")
 
 
 class Once(Generic[P, T]):
-    """The function with each of its results kept, by its arguments. Whoever asks while another thread computes waits for it:
-    ``functools.cache`` alone lets a class that comes together compute the same thirty times."""
+    """A function that keeps its results by its arguments. A thread that asks while another computes waits for it."""
 
     __wrapped__: Callable[P, T]
-    """The function itself, which keeps nothing."""
 
     def __init__(self, function: Callable[P, T], most: int | None = None) -> None:
-        """``most``: how many of the latest results are kept; None for all."""
-        self._kept, self._computing = lru_cache(most)(function), RLock()
+        """``most``: how many of the latest results to keep; None for all."""
+        # lru_cache alone would let a class that comes together compute the same thirty times
+        self._cached, self._computing = lru_cache(most)(function), RLock()
         update_wrapper(self, function)
 
     def __call__(self, *given: P.args, **named: P.kwargs) -> T:
         with self._computing:
-            return self._kept(*given, **named)  # type: ignore[arg-type]  # what can be a key of the cache
+            return self._cached(*given, **named)  # type: ignore[arg-type]  # what can be a key of the cache
 
     def cache_clear(self) -> None:
-        self._kept.cache_clear()
+        self._cached.cache_clear()
 
 
 def once(function: Callable[P, T]) -> Once[P, T]:
@@ -35,13 +34,12 @@ def once(function: Callable[P, T]) -> Once[P, T]:
 
 
 def once_of_latest(most: int) -> Callable[[Callable[P, T]], Once[P, T]]:
-    """As :func:`once`, with only so many of the latest results kept."""
     return lambda function: Once(function, most)
 
 
 def once_per_change(most: int) -> Callable[[Callable[Concatenate[Path, P], T]], Callable[Concatenate[Path, P], T]]:
-    """Read a file once after each change of it: the latest ``most`` results are kept, by file and further arguments, with the file's time
-    and size. Raises OSError where the file is not there."""
+    """Read a file once after each change of it: keep the latest ``most`` results by path, time, size and further
+    arguments. Raises OSError where the file is not there."""
 
     def kept(read: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[Path, P], T]:
         @lru_cache(most)

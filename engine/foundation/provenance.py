@@ -1,5 +1,3 @@
-"""The origin of numbers and files: the version, commit and hash of the code, torch, the processor and the date."""
-
 import json
 import os
 import platform
@@ -16,29 +14,25 @@ from engine.foundation.code_hash import ENGINE, code_hash, installed_version
 from engine.foundation.once import once
 
 PROJECT = "attention-lab"
-"""The name under which the program may be installed."""
-COMMIT_VARIABLE = "ATTENTION_LAB_COMMIT"
-"""The variable that names the commit where there is no checkout."""
-SHORT = 8
-"""The digits of a commit in names of files and in sentences."""
+COMMIT_VARIABLE = "ATTENTION_LAB_COMMIT"  # names the commit where there is no checkout, as in an image
+COMMIT_DIGITS = 8  # digits of a commit in names of files and in sentences
 
 
 class Provenance(TypedDict, total=False):
-    """The origin of numbers as plain data; what is not known is empty, and all of it for numbers of before it was noted."""
+    """The origin of numbers. What is not known is empty; numbers stored before there was provenance have none of it."""
 
     version: str
     commit: str
-    """The whole hash; it ends in ``-dirty`` where a Python file had been changed since: evidence that is written changes none."""
+    """The whole hash; it ends in ``-dirty`` if a Python file had been changed since: evidence that is written changes
+    none."""
     code: str
-    """The hash of the code that determines numbers (:mod:`engine.foundation.code_hash`)."""
     torch: str
     processor: str
     date: str
-    """The day, in UTC: year-month-day."""
+    """The day in UTC: year-month-day."""
 
 
 def provenance() -> Provenance:
-    """The origin of what is computed or written by this process now."""
     return {
         "version": VERSION, "commit": commit(), "code": code_hash(), "torch": installed_version("torch"), "processor": cpu_name(),
         "date": today(),
@@ -46,7 +40,7 @@ def provenance() -> Provenance:
 
 
 def in_words(origin: Provenance) -> str:
-    """The origin in one line; empty where nothing is known."""
+    """One line; empty if nothing is known."""
     named = (
         ("Attention Lab ", "version"), ("commit ", "commit"), ("code ", "code"), ("torch ", "torch"), ("", "processor"), ("", "date"),
     )  # fmt: skip
@@ -54,19 +48,19 @@ def in_words(origin: Provenance) -> str:
 
 
 def stamp() -> str:
-    """Version, commit and date of a file that is written now, with dashes: a part of its name."""
+    """Version, commit and date with dashes, as part of a file's name."""
     return "-".join(filter(None, (f"v{VERSION}", short_commit(), today())))
 
 
 def stamped(name: str) -> str:
-    """The name of a file with the stamp before its ending: ``heads.csv`` becomes ``heads-v0.2.0-0123abcd-2026-11-26.csv``."""
+    """``heads.csv`` becomes ``heads-v0.2.0-0123abcd-2026-11-26.csv``."""
     path = Path(name)
     return f"{path.stem}-{stamp()}{path.suffix}"
 
 
 def short_commit() -> str:
-    """The first digits of the commit; empty where it is not known."""
-    return commit().partition("-")[0][:SHORT]
+    """The first digits of the commit; empty if it is not known."""
+    return commit().partition("-")[0][:COMMIT_DIGITS]
 
 
 def today() -> str:
@@ -75,8 +69,8 @@ def today() -> str:
 
 @once
 def commit(folder: Path = ENGINE.parent) -> str:
-    """The commit of the program in a folder: git's where that is a checkout, else the one that :data:`COMMIT_VARIABLE` names, as in an
-    image, or the one from which it was installed; empty where none is known."""
+    """The commit of the program in a folder: of git's checkout, else named in :data:`COMMIT_VARIABLE`, else noted at
+    its installation; empty if none is known."""
     if not (folder / ".git").exists():  # git would also find a checkout above, of something else
         return os.environ.get(COMMIT_VARIABLE) or _installed_commit() if folder == ENGINE.parent else ""
     head = _git(folder, "rev-parse", "HEAD")
@@ -87,7 +81,7 @@ def commit(folder: Path = ENGINE.parent) -> str:
 
 
 def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str] | None:
-    """A command of git that has ended; None where there is no git or it hangs."""
+    """Run git; None if there is no git or it hangs."""
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
     with suppress(OSError, subprocess.TimeoutExpired):
         return subprocess.run(
@@ -97,7 +91,7 @@ def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str] | No
 
 
 def _installed_commit() -> str:
-    """The commit that pip noted (PEP 610) where it installed the program from a repository."""
+    """The commit that pip noted (PEP 610) when it installed the program from a repository."""
     try:
         recorded = distribution(PROJECT).read_text("direct_url.json")
         return str(json.loads(recorded or "{}").get("vcs_info", {}).get("commit_id", ""))
@@ -107,7 +101,7 @@ def _installed_commit() -> str:
 
 @once
 def cpu_name(file: Path = Path("/proc/cpuinfo")) -> str:
-    """The processor's name from the system; its architecture where there is none."""
+    """The system's name of the processor, else its architecture."""
     try:
         lines = file.read_text("utf-8", "replace").splitlines()
     except OSError:

@@ -1,5 +1,4 @@
-"""Reading JSON from the disk, and the hash that names a value. Whatever is wrong with a file's form is a ValueError: the standard
-library's reader raises RecursionError for what is nested too deeply."""
+"""JSON from the disk, and the hash that names a value. Anything wrong with a file's form is a ValueError."""
 
 import hashlib
 import json
@@ -11,12 +10,13 @@ from pydantic_core import from_json
 
 
 def read_json(file: Path) -> Any:
-    """The value in a file. Raises OSError, or ValueError where it holds none."""
+    """Read the value in a file. Raises OSError, or ValueError where it holds none."""
+    # the standard library's reader raises RecursionError for what is nested too deeply
     return from_json(file.read_bytes())
 
 
 def read_table(file: Path) -> dict[str, Any]:
-    """The table in a file; empty where it cannot be read, or holds something else."""
+    """Read the table in a file; empty if it cannot be read, or holds something else."""
     with suppress(OSError, ValueError):
         if isinstance(table := read_json(file), dict):
             return table

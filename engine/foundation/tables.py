@@ -1,4 +1,4 @@
-"""Content as data: a TOML file with one table for each thing, by its name. Whoever writes a text needs no Python."""
+"""Content as data: a TOML file with one table for each thing, by its name."""
 
 import tomllib
 from pathlib import Path
@@ -13,13 +13,12 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-Text = Annotated[str, AfterValidator(one_line)]
-"""Words that may stand on several lines of the file."""
+Text = Annotated[str, AfterValidator(one_line)]  # may stand on several lines of the file
 
 
 def read_tables(path: Path, row: type[Row]) -> dict[str, Row]:
-    """The tables of a file as values of a dataclass whose field ``slug`` is the table's name. Raises ValueError with the table and
-    the field where one is missing, unknown, or of another kind."""
+    """Read the tables of a file as values of a dataclass whose field ``slug`` is the table's name. Raises ValueError
+    with the table and the field that is missing, unknown, or of another kind."""
     tables = tomllib.loads(path.read_text("utf-8"))
     adapter = TypeAdapter(dict[str, row], config=ConfigDict(extra="forbid"))  # type: ignore[valid-type]
     return adapter.validate_python({slug: {"slug": slug, **table} for slug, table in tables.items()})

@@ -1,4 +1,4 @@
-"""A visitor (one browser with all its tabs), the pace at which each may ask, and turns in the order of arrival."""
+"""A visitor (one browser with all its tabs), the rate at which each may ask, and turns in the order of arrival."""
 
 import time
 from collections import deque
@@ -9,32 +9,32 @@ from ipaddress import IPv6Network, ip_network
 from threading import Event as Signal
 from threading import Lock
 
-SITE_BITS = 48
-"""The bits of an IPv6 address that a whole site has in common: a home has 256 networks of 64 bits, a company more."""
-MAX_VISITORS = 10_000
-"""The number of visitors above which those whose budget is full are forgotten."""
+SITE_BITS = 48  # of an IPv6 address, common to one site: a home has 256 networks of 64 bits, a company more
+MAX_VISITORS = 10_000  # above this number, visitors with a full budget are forgotten
 
 
 @dataclass(frozen=True)
 class Visitor:
     id: str
-    """The same for all tabs of a browser; empty for the program itself (the command line, a test), which has no limits."""
+    """The same for all tabs of a browser; empty for the program itself (the command line, a test), which has no limits.
+    """
     address: str = ""
-    """The network address, which many visitors may share; empty where it is not known."""
+    """The network address, which many visitors may share; empty if it is not known."""
 
     @property
     def network(self) -> str:
-        """The network that has one share of places: of IPv6 the first 48 bits, since one site has all addresses that begin with them; else
-        the address."""
+        """The network that has one share: the first 48 bits of an IPv6 address, else the whole address."""
+        # one site has all IPv6 addresses that begin with its 48 bits
         return _network_of(self.address)
 
     @property
     def flow(self) -> tuple[str, str, str]:
-        """Whose share of what is scarce counts (:mod:`engine.serving.fair_queue`): of networks, of the addresses in each, of visitors."""
+        """The flow of the fair queue (:mod:`engine.serving.fair_queue`): networks share, then the addresses in each,
+        then visitors."""
         return self.network, self.address, self.id
 
     def may_steer(self, owner: str) -> bool:
-        """Whether this visitor may pause, stop or delete what the visitor with the id ``owner`` started."""
+        """True if this visitor may pause, stop or delete what the visitor with the id ``owner`` started."""
         return self.id in ("", owner)
 
 
@@ -51,18 +51,17 @@ def _network_of(address: str) -> str:
 PROGRAM = Visitor("")
 
 
-class Pace:
-    """A budget for each visitor, by its id, that fills again with time; who has spent more waits until it is no longer overdrawn. All
-    methods may be called from any thread."""
+class RateLimit:
+    """A budget for each visitor, which fills again with time. Methods may be called from any thread."""
 
     def __init__(self, rate: float, most: float, clock: Callable[[], float] = time.monotonic) -> None:
-        """``rate``: what a budget gains in a second; ``most``: what it holds when it is full."""
+        """``rate``: the gain of a budget in a second; ``most``: its size when it is full."""
         self._rate, self._most, self._clock = rate, most, clock
         self._full_at: dict[str, float] = {}  # the time at which each budget will be full again
         self._lock = Lock()
 
     def spend(self, visitor: str, amount: float) -> float:
-        """Take from the visitor's budget; returns the seconds to wait until it is no longer overdrawn."""
+        """Take from the visitor's budget; return the seconds until it is no longer overdrawn."""
         with self._lock:
             now = self._clock()
             if len(self._full_at) > MAX_VISITORS:
@@ -71,16 +70,16 @@ class Pace:
         return self.wait(visitor)
 
     def wait(self, visitor: str) -> float:
-        """Seconds until the visitor's budget is no longer overdrawn; 0 where it is not."""
+        """Seconds until the visitor's budget is no longer overdrawn."""
         with self._lock:
             missing = self._full_at.get(visitor, 0.0) - self._clock() - self._most / self._rate
         return max(0.0, missing)
 
 
 class Turns:
-    """Like a semaphore of ``threading``, but those who wait are called in the order of coming, and some after all others.
+    """A semaphore whose waiters are called in the order of coming, and some after all others.
 
-    All methods may be called from any thread.
+    Methods may be called from any thread.
     """
 
     def __init__(self, at_once: int) -> None:
@@ -89,7 +88,7 @@ class Turns:
         self._lock = Lock()
 
     def take(self, timeout: float, *, behind: bool = False) -> bool:
-        """Wait for a turn; False where there was none within ``timeout`` seconds. ``behind``: after all others that wait."""
+        """Wait for a turn; False if there was none within ``timeout`` seconds. ``behind``: after all others that wait."""
         line = self._behind if behind else self._first
         with self._lock:
             if self._free:
@@ -106,7 +105,6 @@ class Turns:
             return False
 
     def end(self) -> None:
-        """End a turn that was taken: the next one begins."""
         with self._lock:
             line = self._first or self._behind
             if line:

@@ -14,8 +14,8 @@ from engine.model.masks import Mask
 from engine.model.precision import lowered, widened
 
 Pair = tuple[Tensor, Tensor]
+# values of the first layer of a pass through a stack, [batch, head, position, d_head]; empty before that layer
 FirstValues = list[Tensor]
-"""The values of the first layer of a pass through a stack, [batch, head, position, d_head]; empty before that layer."""
 
 
 def _unit(t: Tensor) -> Tensor:
@@ -24,22 +24,21 @@ def _unit(t: Tensor) -> Tensor:
     return (wide * torch.rsqrt(wide.square().sum(-1, keepdim=True) + 1e-12)).to(t.dtype)
 
 
+# the cosine is multiplied by sqrt(d_head): a scaled dot product of vectors whose components have variance one
 PREPARE: dict[str, Callable[[Tensor, Tensor], Pair]] = {
     "scaled_dot": lambda q, k: (q * q.shape[-1] ** -0.5, k),
     "dot": lambda q, k: (q, k),
     "cosine": lambda q, k: (_unit(q) * q.shape[-1] ** 0.5, _unit(k)),
     "additive": lambda q, k: (q, k),
 }
-"""The preparation of q and k before they are compared. The cosine is multiplied by sqrt(d_head): a scaled dot product of
-vectors whose components have variance one."""
 
 
 class Pattern(nn.Module):
     """Scores and their softmax as matrices: the part of attention whose memory grows with the square of the length.
 
-    ``additive`` is w . tanh(q_i + k_j) (Bahdanau et al. 2015, appendix A.1.2), with one w a head. ``softmax_plus_one`` is
-    exp(s_j) / (1 + sum_k exp(s_k)), a softmax with one more key whose score and value are 0 (Miller 2023, Attention Is Off By One; the
-    zero sink of Xiao et al. 2023, Efficient Streaming Language Models with Attention Sinks): a row sums to less than one.
+    ``additive`` is w . tanh(q_i + k_j) (Bahdanau et al. 2015, appendix A.1.2), with one w a head. ``softmax_plus_one`` is exp(s_j)
+    / (1 + sum_k exp(s_k)), a softmax with one more key whose score and value are 0 (Miller 2023, Attention Is Off By One; the zero
+    sink of Xiao et al. 2023, Efficient Streaming Language Models with Attention Sinks): a row sums to less than one.
     """
 
     def __init__(self, config: RunConfig) -> None:
@@ -63,6 +62,7 @@ class Pattern(nn.Module):
         """The softmax of scores with their bias, [batch, head, query, key] -> the same."""
         if not self.plus_one:
             return scores.softmax(self.axis)
+        # one more key, or query, with a score of 0
         more = pad(scores, (0, 1) if self.axis == -1 else (0, 0, 0, 1))
         return more.softmax(self.axis).narrow(self.axis, 0, scores.shape[self.axis])
 
@@ -85,7 +85,7 @@ class Attention(nn.Module):
     key of a head goes through a LayerNorm with a learned scale and no bias (Henry et al. 2020, Query-Key Normalization for
     Transformers; in this form Dehghani et al. 2023, Scaling Vision Transformers to 22 Billion Parameters, section 2).
 
-    With ``kv_heads`` a head of keys and values is read by a group of query heads that stand side by side (Ainslie et al. 2023, GQA:
+    With ``kv_heads`` a head of keys and values is read by a group of adjacent query heads (Ainslie et al. 2023, GQA:
     Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints, section 2.2). With ``value_residual`` s, the values
     of self-attention in each layer l after the first are (1 - s) V_l + s V_1 (Zhou et al. 2024, Value Residual Learning; with s = 1 all
     layers have the first one's values, their SVFormer).
@@ -121,15 +121,13 @@ class Attention(nn.Module):
         name: str = "",
         first_values: FirstValues | None = None,
     ) -> Tensor:
-        """[batch, query, d_model] and [batch, key, d_model] -> [batch, query, d_model].
-
-        ``positions`` are those of queries and keys alike: only self-attention gets an encoding that uses them.
-        """
+        """[batch, query, d_model] and [batch, key, d_model] -> [batch, query, d_model]."""
         q, k, v = self.project(x, memory, first_values)
         k, v = self.for_each_query(k), self.for_each_query(v)
         record(cache, f"{name}.q", q)
         record(cache, f"{name}.k", k)
         record(cache, f"{name}.v", v)
+        # queries and keys share their positions: cross-attention gets an encoding that ignores them
         q, k = encoding.rotate(q, positions), encoding.rotate_keys(k, positions)
         q, k = self.prepare(q, k)
         if self.fused and cache is None and not encoding.needs_pattern:
@@ -150,11 +148,11 @@ class Attention(nn.Module):
         else:
             q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
             bias = encoding.score_bias(q, k, positions, positions)
-            scores, pattern, kept = self.pattern(q, k, joined_bias(bias, mask), mask)
+            scores, pattern, weights = self.pattern(q, k, joined_bias(bias, mask), mask)
             record(cache, f"{name}.scores", scores)
             record(cache, f"{name}.pattern", pattern)
-            mixed = kept @ v
-            term = encoding.value_term(kept, positions, positions)
+            mixed = weights @ v
+            term = encoding.value_term(weights, positions, positions)
             mixed = mixed if term is None else mixed + term
         mixed = self.gated(mixed, x, cache, name)
         record(cache, f"{name}.mixed", mixed)
@@ -163,7 +161,7 @@ class Attention(nn.Module):
         return out
 
     def gated(self, mixed: Tensor, x: Tensor, cache: ActivationCache | None = None, name: str = "") -> Tensor:
-        """What the heads have read [batch, head, query, d_head], times the gate of their inputs ``x`` [batch, query, d_model]."""
+        """Multiply the read values [batch, head, query, d_head] by the gate of their inputs ``x`` [batch, query, d_model]."""
         if self.gate is None:
             return mixed
         gate = self.split(self.gate(x)).sigmoid()
@@ -173,8 +171,8 @@ class Attention(nn.Module):
     def project(
         self, x: Tensor, memory: Tensor, first_values: FirstValues | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values, [batch, head, length, d_head] each, of keys and values ``kv_heads``; with ``qk_norm`` queries and keys
-        are normalised. ``first_values`` are mixed into the values, or get those of the first layer."""
+        """Queries, keys and values, [batch, head, length, d_head] each, of keys and values ``kv_heads``; with ``qk_norm`` queries
+        and keys are normalised. ``first_values`` are mixed into the values, or get those of the first layer."""
         q, k, v = (
             self.split(self.q(x), self.q_norm),
             self.split(self.k(memory), self.k_norm),
@@ -199,7 +197,7 @@ class Attention(nn.Module):
 
 
 def joined_bias(bias: Tensor | None, mask: Mask | None) -> Tensor | None:
-    """The sum of the encoding's bias and the mask's bias, broadcastable to [batch, head, query, key]; None if there is neither."""
+    """The sum of the encoding's bias and the mask's bias, broadcastable to [batch, head, query, key]."""
     if mask is None:
         return bias
     return mask.bias if bias is None else bias + mask.bias

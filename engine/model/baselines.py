@@ -21,8 +21,8 @@ from engine.model.layers import Dropout, norm_layer, token_embedding
 from engine.model.precision import in_input_precision
 from engine.settings.architectures import KERNEL
 
+# the state that a layer passes from one position to the next: [1, batch, d_model]; for an LSTM, two of them
 RecurrentState: TypeAlias = Tensor | tuple[Tensor, Tensor] | None
-"""The state that a layer passes from one position to the next: [1, batch, d_model]; for an LSTM, two of them."""
 
 
 class Baseline(nn.Module):
@@ -46,11 +46,8 @@ class Baseline(nn.Module):
         positions: Positions | None = None,
         source_positions: Positions | None = None,
     ) -> Tensor:
-        """Tokens [batch, length] -> logits [batch, length, n_outputs].
-
-        ``token_mask`` changes nothing, since padding stands at the end and every family here reads earlier tokens only. Nor do
-        ``positions``: tokens are read in their order.
-        """
+        """Tokens [batch, length] -> logits [batch, length, n_outputs]."""
+        # token_mask changes nothing: padding is at the end, and every family here reads earlier tokens only, in their order
         x = self.dropout(self.embedding(inputs))
         record(cache, "embedding", x)
         logits: Tensor = self.head(self.body(x, cache))
@@ -59,11 +56,11 @@ class Baseline(nn.Module):
 
     @in_input_precision
     def resume(self, tokens: Tensor, states: Sequence[RecurrentState] = ()) -> tuple[Tensor, list[RecurrentState]]:
-        """The logits after the last of further tokens, [batch, new] -> [batch, n_outputs], and the states of the recurrent layers after
-        it. ``states``: those after the tokens before; empty at the start."""
+        """The logits after the last of further tokens, [batch, new] -> [batch, n_outputs], and the states of the recurrent layers
+        after it. ``states``: those after the tokens before; empty at the start."""
         assert isinstance(self.body, Recurrent)
-        x, left = self.body.resume(self.embedding(tokens), states or [None] * len(self.body.layers))
-        return self.head(x[:, -1]), left
+        x, states_after = self.body.resume(self.embedding(tokens), states or [None] * len(self.body.layers))
+        return self.head(x[:, -1]), states_after
 
     @in_input_precision
     def logits_of(self, residual: Tensor) -> Tensor:
@@ -90,15 +87,15 @@ class Recurrent(nn.Module):
     def resume(
         self, x: Tensor, states: Sequence[RecurrentState], cache: ActivationCache | None = None
     ) -> tuple[Tensor, list[RecurrentState]]:
-        """The output after earlier tokens, after which the layers were in ``states`` (None: there are none); and the
-        states after these tokens."""
-        left: list[RecurrentState] = []
+        """The output after earlier tokens, which left the layers in ``states`` (None: there are none), and the states after these
+        tokens."""
+        states_after: list[RecurrentState] = []
         for layer_number, (layer, state) in enumerate(zip(self.layers, states, strict=True)):
             x, state = layer(x, state)
             x = self.dropout(x)
-            left.append(state)
+            states_after.append(state)
             record(cache, f"decoder.{layer_number}.out", x)
-        return x, left
+        return x, states_after
 
 
 class Gru(Recurrent):
@@ -110,8 +107,6 @@ class Lstm(Recurrent):
 
 
 class Convolutions(nn.Module):
-    """Layers joined as a transformer's branches are, [batch, length, d_model] -> the same."""
-
     def __init__(self, config: RunConfig) -> None:
         super().__init__()
         self.layers = nn.ModuleList(ConvolutionLayer(config, number) for number in range(config.n_layers))
@@ -125,8 +120,6 @@ class Convolutions(nn.Module):
 
 
 class ConvolutionLayer(nn.Module):
-    """One residual branch, [batch, length, d_model] -> the same."""
-
     def __init__(self, config: RunConfig, layer: int) -> None:
         super().__init__()
         dilation = 2**layer

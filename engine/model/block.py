@@ -1,4 +1,4 @@
-"""One block: self-attention, cross-attention where there is a source, and an MLP, each a residual branch."""
+"""One block: self-attention, cross-attention if there is a source, and an MLP, each a residual branch."""
 
 from collections.abc import Callable
 
@@ -14,8 +14,7 @@ from engine.model.layers import Dropout, norm_layer
 from engine.model.masks import Mask
 from engine.model.precision import lowered
 
-NOWHERE = PositionalEncoding()
-"""The encoding of cross-attention, which is none: the positions of two different sequences are not comparable."""
+NOWHERE = PositionalEncoding()  # for cross-attention: positions of two different sequences are not comparable
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": relu, "gelu": gelu, "swiglu": silu, "none": lambda hidden: hidden
@@ -49,8 +48,9 @@ class Mlp(nn.Module):
 class Residual(nn.Module):
     """A residual connection of a branch f: pre x + s f(LN x), post LN(x + s f(x)), none x + s f(x); without skips, no x +.
 
-    Source: Xiong et al. 2020, On Layer Normalization in the Transformer Architecture, table 1. With ``depth_scale`` the LN of pre in layer
-    l, counted from 1, is divided by the root of l (Sun et al. 2025, The Curse of Depth in Large Language Models: LayerNorm Scaling).
+    Source: Xiong et al. 2020, On Layer Normalization in the Transformer Architecture, table 1. With ``depth_scale`` the LN of pre
+    in layer l, counted from 1, is divided by the root of l (Sun et al. 2025, The Curse of Depth in Large Language Models: LayerNorm
+    Scaling).
     """
 
     def __init__(self, config: RunConfig, layer: int = 0) -> None:
@@ -69,20 +69,19 @@ class Residual(nn.Module):
         return lowered(x)
 
     def joined(self, x: Tensor, branch: Tensor) -> Tensor:
-        """The branch's output joined with the branch's input ``x``, both [batch, length, d_model], before the norm of post-LN."""
+        """Join the branch's output with its input ``x``, both [batch, length, d_model], before the norm of post-LN."""
         branch = self.dropout(branch)
         if self.scale != 1.0:
             branch = branch * self.scale
         return x + branch if self.skip else branch.to(x.dtype)
 
     def after(self, x: Tensor, branch: Tensor) -> Tensor:
-        """The stream after the branch, [batch, length, d_model]."""
         joined = self.joined(x, branch)
         return self.norm(joined) if self.norm_position == "post" else joined
 
 
 class Block(nn.Module):
-    """Self-attention, cross-attention where asked, and an MLP, [batch, length, d_model] -> the same. Layers count from 0."""
+    """Self-attention, cross-attention if asked, and an MLP, [batch, length, d_model] -> the same. Layers count from 0."""
 
     def __init__(self, config: RunConfig, layer: int = 0, *, cross: bool) -> None:
         super().__init__()

@@ -1,5 +1,4 @@
-"""Building the model of a config with its first weights, the weights file of a run, saved and loaded, and the part of
-the model that a parameter belongs to."""
+"""The model of a config with its first weights, the weights file of a run, and the part of the model that a parameter belongs to."""
 
 import json
 from pathlib import Path
@@ -26,10 +25,10 @@ SAME = {"pattern": "q", "gate": "out"}
 
 
 def build_model(config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int) -> Transformer | Baseline:
-    """A model with first weights that depend on the config's seed alone, on the CPU, in the config's precision.
+    """Build a model with first weights that depend on the config's seed alone, on the CPU, in the config's precision.
 
-    ``n_tokens``: rows of the token embedding; ``n_outputs``: width of the head; ``max_positions``: rows of a learned
-    table. The global random state is left as it was.
+    ``n_tokens``: rows of the token embedding; ``n_outputs``: width of the head; ``max_positions``: rows of a learned table. The
+    global random state stays as it was.
     """
     with torch.random.fork_rng(devices=[]):
         # Not torch.manual_seed, which would also seed every accelerator.
@@ -56,10 +55,10 @@ def _first_weights(module: nn.Module) -> None:
 def parameter_part(name: str) -> str:
     """The part that a parameter's dotted name belongs to.
 
-    ``"<layer>.q"`` with q, k, v, out, mlp, mix or norm; ``cross_`` before the part in cross-attention, ``e`` before the
-    layer on the encoder side of an encoder-decoder; ``embedding``, ``encoding`` and ``head`` (with the norm before it).
-    An additive score's own weights count with the queries, the scales of QK-norm with queries and keys, a gate with the
-    output. A baseline has ``"<layer>.weights"`` and ``"<layer>.norm"``.
+    ``"<layer>.q"`` with q, k, v, out, mlp, mix or norm; ``cross_`` before the part in cross-attention, ``e`` before the layer on
+    the encoder side of an encoder-decoder; ``embedding``, ``encoding`` and ``head`` (with the norm before it). The weights of an
+    additive score count with the queries, the scales of QK-norm with queries and keys, a gate with the output. A baseline has
+    ``"<layer>.weights"`` and ``"<layer>.norm"``.
     """
     head, *rest = name.split(".")
     if head in ("embedding", "head"):
@@ -80,14 +79,14 @@ def parameter_part(name: str) -> str:
     return f"{layer}.{PARTS[module]}{SAME.get(what, what.removesuffix('_norm'))}"
 
 
+# Metadata of a file of weights: JSON with the config of the model, and version, commit, code and torch. Without a day, so that
+# equal trainings leave equal files; one entry, since safetensors writes several in any order.
 ORIGIN = "attention_lab"
-"""The name of the metadata of a file of weights: JSON with the config of the model, and version, commit, code and torch. No day stands
-there, so that equal trainings leave equal files; and it is one entry, since safetensors writes several in any order."""
 
 
 def save_weights(model: nn.Module, path: Path) -> None:
-    """Save a model's parameters and buffers, those of shared layers once, with its origin; the file appears whole or not at all. Raises
-    OSError where the disk does not take it."""
+    """Save a model's parameters and buffers, those of shared layers once, with its origin; the file appears whole or not at all.
+    Raises OSError."""
     config: RunConfig = model.config  # type: ignore[assignment]  # both kinds of models keep theirs
     now = provenance()
     origin = {"version": now["version"], "commit": now["commit"], "code": now["code"], "torch": now["torch"]}
@@ -105,17 +104,16 @@ def save_weights(model: nn.Module, path: Path) -> None:
 
 
 def in_single(model: M) -> M:
-    """The model, with weights and passes in single precision whatever the run's own, in evaluation mode and without gradients."""
     model.config = model.config.replace(dtype="float32")
     model.float().eval().requires_grad_(False)
     return model
 
 
 def trained_model(config: RunConfig, weights: Path) -> Transformer | Baseline:
-    """The model of a config with the weights in a file, on the CPU in evaluation mode. Raises ValueError with one sentence
-    where the weights cannot be loaded.
+    """The model of a config with the weights in a file, on the CPU in evaluation mode. Raises ValueError with one sentence if the
+    weights cannot be loaded.
 
-    The last few models are remembered, so the caller must not change the model it is given.
+    The last few models are remembered, so the caller must not change the model.
     """
     try:
         return _loaded(weights, config)

@@ -1,4 +1,4 @@
-"""The key-value cache: reading further tokens without recomputing those before them (Shazeer 2019, section 2.4).
+"""The key-value cache: further tokens are read without recomputing those before them (Shazeer 2019, section 2.4).
 
 The numbers equal those of a pass over the whole sequence, since under a causal mask no key or value depends on a later token.
 """
@@ -19,9 +19,9 @@ from engine.model.transformer import Transformer
 
 @dataclass
 class KeyValueCache:
-    """The cached tensors: keys and values of every layer so far, [batch, kv_head, position, d_head] each; the last tokens that a
-    convolution still reads, over the embedding or in a layer, [batch, position, d_model]; and the encoder's output of an
-    encoder-decoder, [batch, source position, d_model]."""
+    """Keys and values of every layer so far, [batch, kv_head, position, d_head] each; the last tokens that a convolution still
+    reads, over the embedding or in a layer, [batch, position, d_model]; and the encoder's output of an encoder-decoder, [batch,
+    source position, d_model]."""
 
     length: int = 0
     keys: dict[int, Tensor] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class KeyValueCache:
         return key, value
 
     def recent(self, where: int | str, new: Tensor, before: int) -> Tensor:
-        """The new tokens after as many of those before them as are read there, [batch, position, d_model]."""
+        """The new tokens after as many earlier ones as are read there, [batch, position, d_model]."""
         if not before:
             return new
         read = torch.cat([self.read[where], new], dim=1) if where in self.read else new
@@ -45,7 +45,7 @@ class KeyValueCache:
 
     @property
     def bytes(self) -> int:
-        return sum(t.numel() * t.element_size() for kept in (self.keys, self.values) for t in kept.values())
+        return sum(t.numel() * t.element_size() for tensors in (self.keys, self.values) for t in tensors.values())
 
 
 @torch.no_grad()
@@ -55,8 +55,8 @@ def cached_logits(
 ) -> Tensor:
     """The logits after further tokens, [batch, new] -> [batch, new, n_outputs]; of a decoder in evaluation mode.
 
-    The tokens read so far, the new ones among them, stand at ``positions``, else at 0, 1, 2 ... Into an empty cache any
-    number of tokens can be read at once, later one at a time.
+    All tokens so far, with the new ones, are at ``positions``, else at 0, 1, 2 ... An empty cache takes any number of tokens at
+    once, later calls one at a time.
     """
     stack, new = model.stack, tokens.shape[1]
     if cache.length and new > 1:
@@ -94,7 +94,7 @@ def _attend(
     positions: Positions,
     first_values: FirstValues,
 ) -> Tensor:
-    """The new queries attend to all keys so far, which stand at ``positions``, [batch, new, d_model] -> the same."""
+    """Let the new queries attend to all keys so far, which are at ``positions``, [batch, new, d_model] -> the same."""
     here = positions[cache.length :]
     q, k, v = attention.project(x, x, first_values)
     q, k = attention.prepare(encoding.rotate(q, here), encoding.rotate_keys(k, here))

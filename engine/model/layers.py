@@ -1,5 +1,3 @@
-"""The layers around attention: token embedding, positional encoding and dropout."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -14,7 +12,7 @@ from engine.encodings.base.layer import PositionalEncoding
 
 
 def token_embedding(config: RunConfig, n_tokens: int) -> nn.Embedding | SummedEmbedding:
-    """The embedding of tokens [batch, length] -> [batch, length, d_model], with ``n_tokens`` rows that start at ``token_init_std``."""
+    """Embed tokens [batch, length] -> [batch, length, d_model], with ``n_tokens`` rows that start at ``token_init_std``."""
     rows = nn.Embedding(n_tokens, config.d_model)
     nn.init.normal_(rows.weight, std=config.token_init_std)
     parts = config.task_settings.token_parts
@@ -30,9 +28,9 @@ def norm_layer(config: RunConfig, width: int, *, bias: bool = True) -> nn.LayerN
 
 
 def positional_encoding(config: RunConfig, *, max_positions: int, causal: bool) -> PositionalEncoding:
-    """The positional encoding of a config, one layer module with its first weights.
+    """One layer module of a config's encoding with its first weights.
 
-    ``max_positions``: positions met in training. ``causal``: whether the stack attends to earlier positions only.
+    ``max_positions``: positions met in training. ``causal``: true if the stack attends to earlier positions only.
     """
     build = resolve_name(config.encoding.layer)
     encoding: PositionalEncoding = build(config, config.encoding_settings, max_positions=max_positions, causal=causal)
@@ -40,7 +38,7 @@ def positional_encoding(config: RunConfig, *, max_positions: int, causal: bool) 
 
 
 class EncodingSwitch(nn.Module):
-    """Whether a stack applies its encoding. It is stored with the weights: a run may pause before the encoding is dropped or after it."""
+    """On while a stack applies its encoding. Stored with the weights: a run may pause before the encoding is dropped or after it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,7 +52,7 @@ class EncodingSwitch(nn.Module):
 
 
 def drop_encoding(model: nn.Module) -> None:
-    """From now on the model applies no positional encoding (Gelberg et al. 2025, arXiv 2512.12167)."""
+    """Apply no positional encoding from now on (Gelberg et al. 2025, arXiv 2512.12167)."""
     for module in model.modules():
         if isinstance(module, EncodingSwitch):
             module.on = False

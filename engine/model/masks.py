@@ -9,26 +9,26 @@ from torch import Tensor
 
 from engine.encodings.base.layer import cached_by_positions, wait_for_side_stream
 
+# the allowed pairs, by mask fault, given positions [query, 1] and [1, key]
 CAUSAL: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "none": lambda query, key: key <= query,
     "missing": lambda query, key: torch.ones_like(key <= query),
     "transposed": lambda query, key: key >= query,
     "off_by_one": lambda query, key: key <= query + 1,
 }
-"""The pairs that are allowed, by mask fault, given positions [query, 1] and [1, key]."""
 
 
 @dataclass(frozen=True)
 class Mask:
-    """The blocked pairs of a query and a key. The matrices are made on first use: a fused kernel needs none for a causal
-    triangle, and they grow with the square of the length."""
+    """The blocked pairs of a query and a key."""
 
     allowed: Callable[[], Tensor]
     """True where a query may see a key, broadcastable to [batch, head, query, key]."""
     dtype: torch.dtype
     triangle: bool = False
-    """Whether the mask is exactly the causal triangle, which a fused kernel applies without a matrix."""
+    """True if the mask is exactly the causal triangle, which a fused kernel applies without a matrix."""
 
+    # made on first use: a fused kernel needs no matrix for a causal triangle, and matrices grow with the square of the length
     @cached_property
     def blocked(self) -> Tensor:
         """True where a pair is blocked, broadcastable to [batch, head, query, key]."""
@@ -41,10 +41,10 @@ class Mask:
 
     @cached_property
     def bias(self) -> Tensor:
-        """0 where allowed, so far below every score where blocked that softmax gives exactly 0 (finite, so that no row
-        and no column can turn into NaN)."""
+        """0 where allowed, so far below every score where blocked that softmax gives exactly 0."""
         with torch.inference_mode(False):
             zeros = torch.zeros_like(self.blocked, dtype=self.dtype)
+            # finite, so that no row and no column can turn into NaN
             bias = zeros.masked_fill(self.blocked, torch.finfo(self.dtype).min / 2)
             wait_for_side_stream()
             return bias
@@ -63,7 +63,7 @@ def _causal(length: int, fault: str, device: torch.device, dtype: torch.dtype) -
 
 
 def forget_masks() -> None:
-    """Free the memory of the cached masks: those of very long sequences are large."""
+    # those of very long sequences are large
     for remembered in (_allowed, _causal):
         remembered.cache_clear()
 
@@ -71,10 +71,8 @@ def forget_masks() -> None:
 def causal_mask(
     length: int, fault: str, token_mask: Tensor | None, device: torch.device, dtype: torch.dtype
 ) -> Mask | None:
-    """The mask of a decoder's self-attention. ``token_mask`` [batch, key] is True where a real token stands.
-
-    Returns None where every query may see every key.
-    """
+    """The mask of a decoder's self-attention; None if every query may see every key. ``token_mask`` [batch, key] is True for a real
+    token."""
     if token_mask is not None:  # [batch, key] -> [batch, 1, query, key]
         return Mask(lambda: _allowed(length, fault, device) & token_mask[:, None, None, :], dtype)
     return None if fault == "missing" else _causal(length, fault, device, dtype)

@@ -1,9 +1,9 @@
 """The precision of a model's passes: mixed precision (Micikevicius et al. 2018, Mixed Precision Training, section 3) by torch's
 autocast, and TF32 for float32 products on a CUDA device.
 
-In mixed precision the weights and the numbers between the layers are float32, products (linear layers, attention, convolutions)
-are bfloat16, and softmax and norms are float32. What autocast leaves to the device is the same on every device here: on CUDA it
-would compute softmax and norms in float32 by itself, on a CPU in the precision of what they are given.
+In mixed precision the weights and the numbers between the layers are float32, products (linear layers, attention, convolutions) are
+bfloat16, and softmax and norms are float32. Autocast leaves softmax and norms to the device (CUDA takes float32, a CPU the
+precision of their input), so they are set here: all devices then compute alike.
 """
 
 from collections.abc import Callable
@@ -20,12 +20,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 TF32 = "float32 products use TF32 (10 bits of mantissa) on this device; for exact ones switch TF32 off."
-"""The note on a run in float32 whose device rounds the factors of its products."""
 
 
 class HasPrecision(Protocol):
-    """The facts that a model tells of itself: its config, and a weight that stands on its device."""
-
     config: RunConfig
     head: nn.Linear
 
@@ -39,25 +36,22 @@ def weight_dtype(config: RunConfig) -> torch.dtype:
 
 
 def product_dtype(config: RunConfig) -> torch.dtype:
-    """The type of queries, keys, values and of what every linear layer gives."""
+    """The type of queries, keys, values and of the output of every linear layer."""
     return torch.bfloat16 if config.dtype == MIXED else getattr(torch, config.dtype)
 
 
 def in_input_precision(compute: Callable[Concatenate[M, P], T]) -> Callable[Concatenate[M, P], T]:
-    """Decorator of a computation of a model, the first argument: its config decides the precision, whoever calls it.
-
-    The switch of TF32 belongs to the whole process, and stays as the last computation on a CUDA device set it: so it holds for the
-    backward pass, too. A computation of another run sets its own. autocast keeps no copies of weights between two products, since a
-    copy made while a CUDA graph is captured must not be read outside of it.
-    """
+    """Decorator of a computation of a model, the first argument: its config decides the precision, whoever calls it."""
 
     @wraps(compute)
     def computed(model: M, /, *args: P.args, **kwargs: P.kwargs) -> T:
         device = model.head.weight.device.type
+        # of the whole process, and it stays so for the backward pass; another run's computation sets its own
         if device == "cuda":
             set_tf32(model.config.tf32)
         if model.config.dtype != MIXED:
             return compute(model, *args, **kwargs)
+        # no cached copies: one made while a CUDA graph is captured must not be read outside of it
         with torch.autocast(device, torch.bfloat16, cache_enabled=False):
             return compute(model, *args, **kwargs)
 
@@ -81,8 +75,7 @@ def widened(t: Tensor) -> Tensor:
 
 
 def set_tf32(allowed: bool) -> None:
-    """Let float32 products on CUDA devices that have TF32 use it, or compute them exactly, in the whole process. Nothing changes on a
-    CPU."""
+    """Let float32 products on CUDA devices use TF32, or compute them exactly, in the whole process. Nothing changes on a CPU."""
     precision = "tf32" if allowed else "ieee"
     torch.backends.cuda.matmul.fp32_precision = precision
     torch.backends.cudnn.conv.fp32_precision = precision  # type: ignore[attr-defined]
@@ -90,6 +83,5 @@ def set_tf32(allowed: bool) -> None:
 
 
 def tf32_note(config: RunConfig, device: torch.device) -> str:
-    """The note on TF32 where a run uses it, else empty."""
     used = device.type == "cuda" and config.dtype == "float32" and config.tf32 and torch.cuda.is_tf32_supported()
     return TF32 if used else ""

@@ -47,11 +47,11 @@ class Stack(nn.Module):
 
     @property
     def encoding(self) -> PositionalEncoding:
-        """The positional encoding of the stack, or of its first layer where each has its own; also where it was dropped."""
+        """The encoding of the stack, or of its first layer if each has its own; also after it was dropped."""
         return self.encodings[0]  # type: ignore[return-value]
 
     def encoding_at(self, layer: int) -> PositionalEncoding:
-        """The encoding that acts in a layer: none where it was dropped."""
+        """The encoding that acts in a layer: none after it was dropped."""
         if self.switch is not None and not self.switch.on:
             return NOWHERE
         return self.encodings[layer % len(self.encodings)]  # type: ignore[return-value]
@@ -85,7 +85,8 @@ class Stack(nn.Module):
 class Transformer(nn.Module):
     """A transformer of any of the three families: tokens in, one row of logits for each position out.
 
-    Source: Vaswani et al. 2017, Attention Is All You Need, section 3; the families are those of :mod:`engine.settings.architectures`.
+    Source: Vaswani et al. 2017, Attention Is All You Need, section 3; the families are those of
+    :mod:`engine.settings.architectures`.
     """
 
     def __init__(self, config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int) -> None:
@@ -100,7 +101,7 @@ class Transformer(nn.Module):
 
     @property
     def encoding(self) -> PositionalEncoding:
-        """The positional encoding of the stack that writes the answer (of its first layer, where each layer has one)."""
+        """The encoding of the stack that writes the answer (of its first layer, if each layer has one)."""
         return self.stack.encoding
 
     @in_input_precision
@@ -115,12 +116,12 @@ class Transformer(nn.Module):
     ) -> Tensor:
         """Tokens [batch, length] -> logits [batch, length, n_outputs].
 
-        ``source`` [batch, source length] is the input of an encoder-decoder's encoder. ``token_mask`` [batch, length] is True where a real
-        token stands. A dictionary given as ``cache`` is filled with inner tensors by name, in the order in which they are computed;
-        attention is then written out, with the same numbers. ``positions`` [length] and ``source_positions`` [source length] are the
-        positions of the tokens; by default they count up from 0.
+        ``source`` [batch, source length] is the input of an encoder-decoder's encoder. ``token_mask`` [batch, length] is True for a
+        real token. A dictionary given as ``cache`` is filled with inner tensors by name, in the order in which they are computed;
+        attention is then written out, with the same numbers. ``positions`` [length] and ``source_positions`` [source length] are
+        the positions of the tokens; by default they count up from 0.
 
-        Raises PositionOutOfRange where a learned table has no row for a position.
+        Raises PositionOutOfRange if a learned table has no row for a position.
         """
         memory = None
         if self.source_stack is not None:
@@ -135,14 +136,14 @@ class Transformer(nn.Module):
 
     @in_input_precision
     def encode(self, source: Tensor, positions: Positions, cache: ActivationCache | None = None) -> Tensor:
-        """The output of an encoder-decoder's encoder, which the decoder reads: tokens [batch, source length] -> [batch, source length,
-        d_model]."""
+        """The output of an encoder-decoder's encoder: tokens [batch, source length] -> [batch, source length, d_model]."""
         assert self.source_stack is not None
         return lowered(self.source_stack(self.embedding(source), positions, None, cache=cache))
 
     @in_input_precision
     def logits_of(self, residual: Tensor) -> Tensor:
-        """The logits that the head gives for the residual stream after any layer, [batch, length, d_model] -> [batch, length, n_outputs].
+        """The logits that the head gives for the residual stream after any layer, [batch, length, d_model] -> [batch, length,
+        n_outputs].
 
         Source: nostalgebraist 2020, interpreting GPT: the logit lens.
         """

@@ -1,1 +1,0 @@
-"""Runs: events, the run in memory, its folder on disk, the store of all runs, its summary."""

@@ -1,5 +1,3 @@
-"""The events of a training run: frozen dataclasses whose arrays are numpy."""
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, get_args
@@ -12,15 +10,13 @@ from engine.settings.costs import Memory
 
 @dataclass(frozen=True)
 class Started:
-    """The facts known before the first step."""
-
     parameters: int
     memory: Memory
     steps_per_second: float | None
     chance: dict[str, float]
-    """Metric name to the value of blind guessing; ``loss`` among them."""
+    """The value of blind guessing by metric, ``loss`` among them."""
     floor: float | None
-    """The lowest loss any model can reach, in nats, where known."""
+    """The lowest loss any model can reach, in nats, if known."""
     device: str
     note: str = ""
 
@@ -31,12 +27,11 @@ class Progress:
 
     step: int
     loss: float
-    """The mean over the answers of the batch, in nats; NaN where the batch asks for none."""
+    """The mean over the answers of the batch, in nats; NaN if the batch asks for none."""
     grad_norm: float
     learning_rate: float
     tokens_per_second: float
     metrics: dict[str, float] = field(default_factory=dict)
-    """The task's metrics on the training batch."""
     validation: dict[str, float] | None = None
     """``loss`` and the task's metrics on held-out sequences."""
     grad_norms: dict[str, float] | None = None
@@ -46,13 +41,12 @@ class Progress:
 
 @dataclass(frozen=True)
 class Sample:
-    """One probe sequence: the tokens that were read, the right answers and the predictions; "" where no answer is asked."""
+    """One probe sequence: tokens, right answers and predictions; "" where no answer is asked."""
 
     tokens: list[str]
     targets: list[str]
     predictions: list[str]
     source: list[str] = field(default_factory=list)
-    """The source tokens of an encoder-decoder; else empty."""
 
     @property
     def marks(self) -> list[bool | None]:
@@ -67,59 +61,56 @@ class Snapshot:
     patterns: dict[str, np.ndarray]
     """``self``, and for an encoder-decoder ``encoder`` and ``cross``: [layer, head, query, key] of probe sample 0."""
     encoding: dict[str, np.ndarray]
-    """``matrix`` (the encoding: [position, d], [head, query, key] or angles) and ``similarity`` [position, position]. Where each
-    layer has an encoding of its own, these are the first layer's; further layers have names of their own (:func:`of_layer`)."""
+    """``matrix`` (the encoding: [position, d], [head, query, key] or angles) and ``similarity`` [position, position]. If each layer
+    has its own encoding, these are the first layer's, and further layers have further names (:func:`of_layer`)."""
     samples: list[Sample]
-    prompt: str = ""
-    """The held-out text that a language model was given; else empty."""
-    written: str = ""
-    """The text that a language model wrote after the prompt; else empty."""
+    prompt: str = ""  # the held-out text that a language model was given
+    written: str = ""  # the text that it wrote after the prompt
     more_patterns: dict[str, np.ndarray] = field(default_factory=dict)
-    """The patterns of the probe samples after the first, as many as fit, by the same names: [sample, layer, head, query, key]."""
+    """Patterns of the probe samples after the first, as many as fit, by the same names: [sample, layer, head, query, key]."""
     residual: dict[str, np.ndarray] = field(default_factory=dict)
-    """The residual stream of probe sample 0 before the first layer and after each layer, of the stack that writes the answer: ``norm``,
-    its Euclidean norm, and ``right``, the probability of the right answer if the head read it there, NaN where no answer is asked; each
-    [layer + 1, position]. An encoder-decoder also has the ``encoder``'s norms."""
+    """The residual stream of probe sample 0 before the first layer and after each layer, of the stack that writes the answer:
+    ``norm``, its Euclidean norm, and ``right``, the probability of the right answer if the head read it there, NaN where no answer
+    is asked; each [layer + 1, position]. An encoder-decoder also has the ``encoder``'s norms."""
     contributions: dict[str, np.ndarray] = field(default_factory=dict)
-    """The contribution of each part to the logit of the right answer at the positions of probe sample 0, less its mean over all classes
-    (:mod:`engine.training.contributions`); NaN where no answer is asked. ``self``, and for an encoder-decoder ``cross``: its heads, [layer,
-    head, position]; ``mlp`` [layer, position]; ``embedding`` and ``bias`` (all biases but those of MLPs) [position]. They add up to the
-    logit less the mean of all logits. Without a skip connection the parts below it add nothing by themselves. Empty for a model without
-    attention, and where a run was stored before there were contributions."""
+    """The contribution of each part to the logit of the right answer at the positions of probe sample 0, less its mean over all
+    classes (:mod:`engine.training.contributions`); NaN where no answer is asked. ``self``, and for an encoder-decoder ``cross``:
+    its heads, [layer, head, position]; ``mlp`` [layer, position]; ``embedding`` and ``bias`` (all biases but those of MLPs)
+    [position]. They add up to the logit less the mean of all logits. Without a skip connection the parts below it add nothing by
+    themselves. Empty for a model without attention, and for a run stored before there were contributions."""
 
 
 def of_layer(name: str, layer: int) -> str:
-    """The name of a layer's array in :attr:`Snapshot.encoding`: ``matrix``, ``matrix.1``, ``matrix.2`` ..."""
+    """``matrix``, ``matrix.1``, ``matrix.2`` ...: the name of a layer's array in :attr:`Snapshot.encoding`."""
     return f"{name}.{layer}" if layer else name
 
 
-def layers_kept(encoding: Iterable[str]) -> int:
-    """The number of layers with a matrix among these names; 1 where all layers share an encoding."""
+def stored_layers(encoding: Iterable[str]) -> int:
     return sum(name.partition(".")[0] == "matrix" for name in encoding)
 
 
 @dataclass(frozen=True)
 class Measuring:
-    """Work beside the steps is being done: data are drawn, a validation goes on, the result is measured. The event marks a point
-    between two pieces of it at which a caller may do something else; it is neither stored nor sent."""
+    """A point between two pieces of work beside the steps (data, a validation, the result) at which a caller may do something else.
+    It is neither stored nor sent."""
 
     step: int
     on_device: bool = False
-    """Whether a device takes steps meanwhile, by itself; the events of these follow."""
+    """True if a device takes steps meanwhile, by itself; their events follow."""
 
 
 @dataclass(frozen=True)
 class Finished:
     step: int
     metrics: dict[str, float]
-    """Numbers measured on held-out sequences of the trained length; ``loss`` among them."""
+    """On held-out sequences of the trained length; ``loss`` among them."""
     by_length: list[dict[str, Any]]
-    """One row a test length: ``length`` and the metrics, or ``note`` ("no row ...") where it cannot be run."""
+    """One row a test length: ``length`` and the metrics, or ``note`` ("no row ...") if it cannot be run."""
     memory: Memory
-    """The measured memory; the predicted one where the run did not ask to measure it."""
+    """The measured memory, or the predicted one if the run did not ask to measure it."""
     seconds: float
     measured: dict[str, float] = field(default_factory=dict)
-    """The numbers of the measurements that the run asked for (:mod:`engine.analysis.measurements`), by name."""
+    """By name of the measurement that the run asked for (:mod:`engine.analysis.measurements`)."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +119,6 @@ class Failed:
 
     step: int
     reason: str
-    """One sentence for a person."""
     layer: int | None = None
     tensor: str | None = None
     remedy: str | None = None
@@ -144,8 +134,8 @@ class Ended:
     reason: str = ""
 
 
+# fields of a snapshot that hold arrays by name, stored in a separate file
 ARRAYS = ("patterns", "more_patterns", "encoding", "residual", "contributions")
-"""The fields of a snapshot that hold arrays by name. They are stored in a file of their own, not in the line of the event."""
 
 Event = Started | Progress | Snapshot | Measuring | Finished | Failed | Ended
 KINDS: dict[str, type[Any]] = {kind.__name__.lower(): kind for kind in get_args(Event)}
@@ -158,8 +148,8 @@ def to_json(event: Event) -> dict[str, Any]:
 
 
 def from_json(row: dict[str, Any]) -> Event:
-    """The event a row of ``events.jsonl`` was written from (a snapshot comes back without its arrays). Numbers that are not finite are
-    missing, as where they are written. Raises KeyError, TypeError or ValueError for any other row, also where a count is missing."""
+    """Read a row of ``events.jsonl``; a snapshot comes back without its arrays. Raises KeyError, TypeError or ValueError."""
+    # numbers that are not finite are missing, as in to_json()
     values = to_jsonable_python(row, inf_nan_mode="null")
     kind = values.pop("event")
     if "memory" in values:
@@ -174,6 +164,6 @@ def from_json(row: dict[str, Any]) -> Event:
 
 
 def _count(number: int) -> None:
-    """Raises TypeError or ValueError where something is no whole number from 0 on."""
+    """Raises TypeError or ValueError if something is no whole number from 0 on."""
     if number < 0 or number != int(number):
         raise ValueError(f"{number} is no count")

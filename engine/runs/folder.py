@@ -25,36 +25,27 @@ from engine.foundation.provenance import Provenance, provenance
 from engine.foundation.stored_json import read_json, read_table
 from engine.runs.events import ARRAYS, Event, Snapshot, from_json, to_json
 
+# bytes of one run's snapshots; above it, every second one between the first and the last is deleted
 LARGEST_SNAPSHOTS = 256 * 2**20
-"""The most bytes of one run's snapshots; above it, every second snapshot between the first and the last is deleted."""
+# held while arrays are read: up to Python 3.11.7, several threads that read the heads of arrays at once may get a SystemError
+# (https://github.com/python/cpython/issues/106905)
 READING = Lock()
-"""Held while arrays are read: up to Python 3.11.7, several threads that read the heads of arrays at once may get a SystemError
-(https://github.com/python/cpython/issues/106905)."""
 
 
 class StoredArrays(Mapping[str, np.ndarray]):
-    """A snapshot's arrays whose names in a file begin with ``group``, read on access, so that a page does not hold the arrays of every
-    run in memory.
+    """A snapshot's arrays whose names in a file begin with ``group``; empty if the file was deleted to save space, or is damaged."""
 
-    Empty where the file was deleted to save space, or is damaged.
-    """
-
-    def __init__(self, file: Path, group: str, held: Mapping[str, np.ndarray] | None = None) -> None:
-        self._file, self._group, self._held = file, group, held
-
-    @property
-    def kept(self) -> bool:
-        """Whether the file is still there."""
-        return self._file.exists()
+    def __init__(self, file: Path, group: str, in_memory: Mapping[str, np.ndarray] | None = None) -> None:
+        # read on access: else a page would hold the arrays of every run in memory
+        self._file, self._group, self._in_memory = file, group, in_memory
 
     def release(self) -> None:
-        """Drop the arrays from memory; later accesses read the file."""
-        self._held = None
+        self._in_memory = None
 
     def _arrays(self) -> Mapping[str, np.ndarray]:
-        held = self._held
-        if held is not None:
-            return held
+        in_memory = self._in_memory
+        if in_memory is not None:
+            return in_memory
         try:
             with READING, np.load(self._file, allow_pickle=False) as stored:
                 begin = f"{self._group}/"
@@ -80,38 +71,35 @@ class StoredArrays(Mapping[str, np.ndarray]):
 
 
 class RunFolder:
-    """The files of one run."""
-
     def __init__(self, path: Path) -> None:
         self.path = path
         self.weights = path / "weights.safetensors"
         self.snapshots = path / "snapshots.npz"
-        """The arrays of all snapshots by ``<step>/<group>/<name>``, of a run that comes with the app."""
+        """All snapshots by ``<step>/<group>/<name>``, of a run that comes with the app."""
         self.state = path / "state.pt"
-        """The state of a training; its worker writes it once a minute, and when the run leaves it. Whoever continues with it
-        repeats the steps up to the last event."""
+        """The state of a training, written by its worker once a minute and when the run leaves it. A worker that continues repeats
+        the steps up to the last event."""
         self.saved_request = path / "request.json"
-        """The request of a run that has not ended."""
         self.pin = path / "pinned"
-        """A file that is there where the run's owner keeps the run."""
+        """Exists if the run's owner keeps the run."""
         self._config, self._events = path / "config.json", path / "events.jsonl"
         self._snapshot_bytes: int | None = None
-        """The size of the snapshots, counted as they are written; None before the first that this object writes."""
+        """The bytes of the snapshots, counted as they are written; None before this object writes one."""
         self._readable: int | None = None
-        """The length of the events that were read from the disk, in bytes, before this object writes the first one; else None."""
+        """The bytes of events read from the disk, before this object writes the first one; else None."""
 
     @property
     def begun(self) -> bool:
-        """Whether an event was ever written."""
         return self._events.exists()
 
     def read_saved_request(self) -> dict[str, Any]:
-        """The content of the request's file; empty where it cannot be read."""
+        """Read the request; empty if it cannot be read."""
         return read_table(self.saved_request)
 
     def delete_half_written(self) -> None:
-        """Delete what a worker that is gone had begun to write. The folder of a trial may be gone itself, once its numbers are read."""
+        """Delete files that a dead worker had begun to write."""
         for whole in (self.state, self.weights):
+            # the folder of a trial may be gone itself, once its numbers are read
             with suppress(OSError):
                 for file in self.path.glob(f"{whole.name}.*.part"):
                     file.unlink(missing_ok=True)
@@ -129,15 +117,12 @@ class RunFolder:
             raise
 
     def provenance(self) -> Provenance:
-        """The origin of the run, as it was created; empty where it was not noted."""
+        """The origin of the run, as it was created; empty if it was not stored."""
         notes = read_table(self._config).get("provenance")
         return cast(Provenance, notes if isinstance(notes, dict) else {})
 
     def read_config(self) -> tuple[str, RunConfig, str, float]:
-        """Id, config, owner and time of creation. Raises OSError or ValueError where the folder holds no run.
-
-        Settings that this version does not know are left out.
-        """
+        """Id, config, owner and time of creation, without settings that this version does not know. Raises OSError or ValueError."""
         row = read_json(self._config)
         try:
             config, _ = parse_leniently(row["config"])
@@ -146,24 +131,23 @@ class RunFolder:
             raise ValueError(f"{self.path} holds no run") from error
 
     def write_events(self, events: Sequence[Event]) -> Sequence[Event]:
-        """Append the events. Returns them with the snapshots' arrays in files of their own; the latest are also in memory.
+        """Append the events, and return them with the snapshots' arrays in files; the latest are also in memory.
 
-        Raises OSError where the disk does not take them; ``events.jsonl`` is then unchanged.
+        Raises OSError if the disk does not take them; ``events.jsonl`` is then unchanged.
         """
         if not events:
             return events
-        kept = [self._write_snapshot(event) if isinstance(event, Snapshot) else event for event in events]
+        stored = [self._write_snapshot(event) if isinstance(event, Snapshot) else event for event in events]
         if self._readable is not None:  # what stands behind it would hide the events that are added now
             os.truncate(self._events, self._readable)
             self._readable = None
-        append_whole(self._events, "".join(json.dumps(to_json(event)) + "\n" for event in kept))
+        append_whole(self._events, "".join(json.dumps(to_json(event)) + "\n" for event in stored))
         if self._snapshot_bytes is not None and self._snapshot_bytes > LARGEST_SNAPSHOTS:
             self._thin_snapshots()
-        return kept
+        return stored
 
     def read_events(self) -> Iterator[Event]:
-        """The events in order, up to a line that cannot be read or was only partly written: the next events that are written
-        replace it."""
+        """The events in order, up to a line that cannot be read or was only partly written: the next events replace it."""
         try:
             lines = self._events.read_bytes().splitlines(keepends=True)
         except OSError:
@@ -180,31 +164,31 @@ class RunFolder:
             self._readable += len(line)
 
     def pack(self, snapshot: Snapshot) -> bytes | None:
-        """A snapshot without its arrays, small; None where these are in no file."""
+        """Pack a snapshot without its arrays; None if these are in no file."""
         arrays = (getattr(snapshot, group) for group in ARRAYS)
         if not all(isinstance(one, StoredArrays) for one in arrays):
             return None
         return zlib.compress(json.dumps(to_json(snapshot)).encode(), 1)
 
     def unpack(self, packed: bytes) -> Snapshot:
-        """The snapshot that was packed; its arrays are read from its file."""
         return self._stored(cast(Snapshot, from_json(json.loads(zlib.decompress(packed)))))
 
-    def arrays_of(self, step: int, group: str, held: Mapping[str, np.ndarray] | None = None) -> StoredArrays:
-        """The arrays of a group (one of ``ARRAYS``) of a snapshot; ``held``: those that are in memory, too."""
+    def arrays_of(self, step: int, group: str, in_memory: Mapping[str, np.ndarray] | None = None) -> StoredArrays:
+        """The arrays of a group (one of ``ARRAYS``) of a snapshot; ``in_memory``: those that are in memory, too."""
         if self.snapshots.exists():
-            return StoredArrays(self.snapshots, f"{step}/{group}", held)
-        return StoredArrays(self._snapshot_file(step), group, held)
+            return StoredArrays(self.snapshots, f"{step}/{group}", in_memory)
+        return StoredArrays(self._snapshot_file(step), group, in_memory)
 
     def size(self) -> int:
-        """The size of the folder in bytes."""
         return sum(entry.stat().st_size for entry in self.path.rglob("*") if entry.is_file())
 
     def _snapshot_file(self, step: int) -> Path:
         return self.path / "snapshots" / f"{step}.npz"
 
-    def _stored(self, event: Snapshot, held: bool = False) -> Snapshot:
-        groups = {group: self.arrays_of(event.step, group, getattr(event, group) if held else None) for group in ARRAYS}
+    def _stored(self, event: Snapshot, in_memory: bool = False) -> Snapshot:
+        groups = {
+            group: self.arrays_of(event.step, group, getattr(event, group) if in_memory else None) for group in ARRAYS
+        }
         return replace(event, **cast(Any, groups))
 
     def _write_snapshot(self, event: Snapshot) -> Snapshot:
@@ -216,7 +200,7 @@ class RunFolder:
             size = stream.tell()
         known = self._snapshot_bytes
         self._snapshot_bytes = self._measure_snapshots() if known is None else known + size
-        return self._stored(event, held=True)
+        return self._stored(event, in_memory=True)
 
     def _snapshot_files(self) -> list[Path]:
         return sorted((self.path / "snapshots").glob("*.npz"), key=lambda file: int(file.stem))
@@ -225,10 +209,8 @@ class RunFolder:
         return sum(file.stat().st_size for file in self._snapshot_files())
 
     def _thin_snapshots(self) -> None:
-        """Delete every second snapshot between the first and the last, if there is too much of them.
-
-        The running count is too high where a snapshot was written twice, so they are measured first.
-        """
+        """Delete every second snapshot between the first and the last, if they are too large."""
+        # the running count is too high if a snapshot was written twice
         if self._measure_snapshots() > LARGEST_SNAPSHOTS:
             for file in self._snapshot_files()[1:-1:2]:
                 file.unlink(missing_ok=True)

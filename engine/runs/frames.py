@@ -1,4 +1,4 @@
-"""Runs as data frames. This module imports pandas, which workers should not load: import it only where a frame is needed."""
+"""Runs as data frames. It imports pandas, which workers should not load: import it only where a frame is needed."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from engine.runs.events import Event, Finished, Progress
 
 
 def steps_frame(events: Iterable[Event]) -> pd.DataFrame:
-    """A row for each step; empty cells where validation was not measured at a step."""
+    """A row for each step; empty cells if validation was not measured."""
     return pd.DataFrame([
         {
             "step": event.step,
@@ -24,5 +24,4 @@ def steps_frame(events: Iterable[Event]) -> pd.DataFrame:
 
 
 def lengths_frame(finished: Finished) -> pd.DataFrame:
-    """A row for each test length: the held-out metrics, and whether the length was trained."""
     return pd.DataFrame(finished.by_length).drop(columns="note", errors="ignore")

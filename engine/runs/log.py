@@ -16,40 +16,33 @@ import numpy as np
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot, Started
 from engine.runs.folder import RunFolder
 
+# the numbers of every step, in the order of a row
 PLAIN = ("step", "loss", "grad_norm", "learning_rate", "tokens_per_second")
-"""The numbers that every step has, in the order of a row."""
+# measurements that a step may have, each some numbers by name, in the order of a row after the plain ones
 MEASURED = tuple(one.name for one in fields(Progress) if one.name not in PLAIN)
-"""The measurements that a step may have, each some numbers by name, in the order of a row after the plain ones."""
 OBJECT_BYTES = 2048
-"""The bytes counted for an event that is kept as an object."""
 OtherEvent = TypeVar("OtherEvent", bound=Started | Snapshot | Finished | Failed | Ended)
-"""An event that is not a step."""
-Names = tuple[tuple[str, tuple[str, ...]], ...]
-"""The measurements of a step, each with the names of its numbers."""
+Names = tuple[tuple[str, tuple[str, ...]], ...]  # the measurements of a step, each with the names of its numbers
 
 
 class Layout(NamedTuple):
-    """The numbers of a row: the plain ones, then those of each measurement that there is."""
+    """The numbers of a row: the plain ones, then those of each measurement."""
 
     groups: dict[str, tuple[str, ...]]
-    """The names of the numbers of each measurement."""
     width: int
-    """How many numbers there are."""
 
 
 class StepTable(NamedTuple):
-    """Steps of one layout, in order."""
-
     layout: Layout
     values: np.ndarray
     """[step, number]"""
 
 
 class EventLog(Sequence[Event]):
-    """The events in order; an event's number is its index. Steps are built anew on each access.
+    """The events in order; an event's number is its index. Steps are built on each access.
 
-    One thread appends while others read: a number below a length that was read is there, and stays what it is. With a
-    ``folder``, a snapshot stored there is packed to bytes when the next one comes, and read again on access.
+    One thread appends while others read: a number below a length that was read exists, and never changes. With a ``folder``, a
+    snapshot stored there is packed to bytes when the next one comes, and read again on access.
     """
 
     def __init__(self, events: Iterable[Event] = (), folder: RunFolder | None = None) -> None:
@@ -67,7 +60,7 @@ class EventLog(Sequence[Event]):
             self.append(event)
 
     def append(self, event: Event) -> None:
-        """Add an event. Raises TypeError or ValueError where a step holds something else than numbers."""
+        """Raises TypeError or ValueError if a step holds something else than numbers."""
         if isinstance(event, Progress):
             self._add_step(event)
         else:
@@ -80,7 +73,6 @@ class EventLog(Sequence[Event]):
 
     @property
     def nbytes(self) -> int:
-        """The memory that the events take, about."""
         others = sum(len(other) if isinstance(other, bytes) else OBJECT_BYTES for other in self._others)
         return sum(len(one) * one.itemsize for one in (self._values, self._starts, self._kinds)) + others
 
@@ -109,11 +101,10 @@ class EventLog(Sequence[Event]):
         return _Chosen(indices, cast(Callable[[int], OtherEvent], self._other))
 
     def last(self, kind: type[OtherEvent]) -> OtherEvent | None:
-        """The last event of a kind other than Progress; None where there is none."""
         return next(reversed(self.of(kind)), None)
 
     def landmarks(self) -> Iterator[Event]:
-        """All events but the steps without validation; the last step is there in any case."""
+        """All events but the steps without validation, with the last step in any case."""
         count = len(self)
         others = self._numbers[: bisect_left(self._numbers, count)]
         kinds = np.frombuffer(self._kinds[: count - len(others)], np.int64)
@@ -167,7 +158,6 @@ class EventLog(Sequence[Event]):
         self._kinds.append(kind)
 
     def _pack_snapshot(self) -> None:
-        """Pack the latest snapshot, if its arrays are stored."""
         if self._snapshot is not None and self._folder is not None:
             before = self._others[self._snapshot]
             if isinstance(before, Snapshot) and (packed := self._folder.pack(before)) is not None:
@@ -175,8 +165,6 @@ class EventLog(Sequence[Event]):
 
 
 class _Chosen(Sequence[OtherEvent]):
-    """Some events of a log, each read on access."""
-
     def __init__(self, indices: Sequence[int], read: Callable[[int], OtherEvent]) -> None:
         self._indices, self._read = indices, read
 

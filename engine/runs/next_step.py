@@ -1,4 +1,4 @@
-"""What to try after a run: one change of the settings, with the reason, and the issue that is about it."""
+"""The next thing to try after a run: one change of the settings, with the reason, and the issue on it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,29 +14,27 @@ from engine.runs.summary import clearly_above, run_summary
 from engine.tasks import TASKS
 from engine.tasks.base import SymbolSettings
 
+# the least change of accuracy, or of the loss in nats, from the middle third of a run to its last that counts as a slope;
+# repeated validations of a finished model differ by less
 SLOPE = 0.03
-"""The least change of accuracy, or of the loss in nats, from the middle third of a run to its last that counts as a slope; repeated
-validations of a finished model differ by less."""
 
 
 @dataclass(frozen=True)
 class NextStep:
     reason: str
-    """One sentence: why this is worth a try."""
     changes: Mapping[str, Any] = field(default_factory=dict)
-    """The settings to change; none where there is only an issue to read."""
+    """Empty if there is only an issue to read."""
     issue: str = ""
-    """The slug of the issue that is about it; empty where there is none."""
 
     def label(self, config: RunConfig) -> str:
-        """The changes in words: "Depth 2"."""
+        """ "Depth 2"."""
         encoding = str(self.changes.get("pos_encoding", config.pos_encoding))
         rows = {row.name: row for row in settings_for(config.task, encoding)}
         return ", ".join(f"{rows[name].label} {rows[name].words(value)}" for name, value in self.changes.items())
 
 
 def next_step(config: RunConfig, events: Iterable[Event]) -> NextStep | None:
-    """The most useful next step of a run that has finished or failed; None for one that goes on or was stopped."""
+    """The most useful next step of a run that has finished or failed; None for others."""
     rows = list(events)
     failed = next((event for event in rows if isinstance(event, Failed)), None)
     if failed is not None:
@@ -56,7 +54,6 @@ def next_step(config: RunConfig, events: Iterable[Event]) -> NextStep | None:
 
 
 def _without_fault(config: RunConfig) -> NextStep:
-    """The mask put right, or the softmax over the keys."""
     mask = config.mask_fault != "none"
     right, issue = ("a right mask", "missing-mask") if mask else ("the softmax over the keys", "")
     changes = {"mask_fault": "none"} if mask else {"softmax_axis": "key"}
@@ -109,7 +106,6 @@ def _after_no_success(config: RunConfig, rows: Sequence[Event]) -> NextStep:
 
 
 def _missing_part(config: RunConfig) -> NextStep | None:
-    """A part that the model lacks, or an encoding that does not tell what the task asks."""
     if not config.architecture.attends:
         return None
     if not config.skips:
@@ -134,10 +130,10 @@ def _missing_part(config: RunConfig) -> NextStep | None:
 
 
 def _far_off(c: RunConfig) -> Iterator[NextStep]:
-    """The settings that lie far from those known to learn, the likeliest cause first, each with the value that learns.
+    """Settings far from those known to learn, the likeliest cause first, each with the value that learns.
 
-    Each was tried on Reverse, with the other settings at their defaults: at the bound here, or beyond it, a run stays at chance or far
-    below its goal, and with the change it learns (``tests/engine/runs/test_next_step.toml``).
+    Each was tried on Reverse, with the other settings at their defaults: at the bound here, or beyond it, a run stays at chance or
+    far below its goal, and with the change it learns (``tests/engine/runs/test_next_step.toml``).
     """
     attends, rate, clip = c.architecture.attends, c.learning_rate, c.grad_clip
     good = 0.01 if c.n_layers == 1 else 0.003
@@ -180,7 +176,7 @@ def _far_off(c: RunConfig) -> Iterator[NextStep]:
 
 
 def _deeper(config: RunConfig) -> dict[str, Any]:
-    """Two layers with four heads and 1,000 steps: reversing six symbols with RoPE then ends at .77 to .91 in place of .51."""
+    """Two layers with four heads and 1,000 steps: reversing six symbols with RoPE then ends at .77 to .91 instead of .51."""
     heads = max(4, config.n_heads)
     shared = config.kv_heads if heads % config.key_heads == 0 else None
     wanted = {"n_layers": 2, "n_heads": heads, "kv_heads": shared, "steps": max(1000, config.steps)}

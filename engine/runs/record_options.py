@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 
-SNAPSHOT_NOW = "snapshot now"
-"""The request for a Snapshot of the current model, sent to a training generator."""
-AHEAD = 32
-"""The most steps that a training may take before their events are given, where nothing waits for a single one."""
+SNAPSHOT_NOW = "snapshot now"  # the request for a Snapshot, sent to a training generator
+AHEAD = 32  # steps that a training may take before it gives their events, if nothing waits for a single one
 
 
 @dataclass(frozen=True)
@@ -13,18 +11,16 @@ class RecordOptions:
     """The default records everything that the lab shows."""
 
     snapshots: bool = True
-    """Whether attention patterns, encoding and samples are recorded (:func:`engine.estimate.recording.snapshot_steps`)."""
+    """Attention patterns, encoding and samples (:func:`engine.estimate.recording.snapshot_steps`)."""
     evaluations: int | None = None
     """The approximate number of evenly spaced validations, each on all held-out sequences and with the gradient norms by part.
     None: as often as the config's cost allows, on fewer sequences before the last (:mod:`engine.estimate.recording`)."""
     memory: bool = True
-    """Whether the memory of one step is measured at the end."""
     remedy: bool = True
-    """Whether, after a failure, a setting that would have prevented it is looked for."""
+    """After a failure, look for a setting that would have prevented it."""
     measurements: tuple[str, ...] = ()
     """Names from ``engine.analysis.measurements.MEASUREMENTS``, measured on the trained model at the end."""
 
 
 DEFAULT_RECORD = RecordOptions()
 LEAST_RECORD = RecordOptions(snapshots=False, evaluations=1, memory=False, remedy=False)
-"""Records as little as a run can."""

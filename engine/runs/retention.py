@@ -1,46 +1,37 @@
-"""Which runs are kept: of each visitor the newest ones and those that it pinned, then of everybody the newest ones."""
+"""The runs to keep: of each visitor the newest ones and those that it pinned, then of everybody the newest ones."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+# pinned runs take at most one of so many parts of the space, so that there is always room for new ones
 PINNED_SHARE = 2
-"""Pinned runs take at most one of this many parts of the space, so that there is always room for new ones."""
 
 
 @dataclass(frozen=True)
 class Retention:
-    """How much is kept. The defaults keep everything."""
+    """The defaults keep everything."""
 
     runs: int = 10**9
-    """Runs of everybody, the newest."""
+    """Newest runs of everybody."""
     bytes: int = 10**18
-    """The size of all run folders together."""
+    """Of all run folders together."""
     runs_per_visitor: int = 10**9
-    """Runs of one visitor, the newest; pinned ones do not count."""
+    """Newest runs of one visitor, without pinned ones."""
     pinned_per_visitor: int = 10**9
-    """Pinned runs of one visitor."""
 
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run's folder as the rule sees it."""
-
     id: str
     owner: str
     size: int
-    """Bytes."""
     pinned: bool = False
     live: bool = False
-    """Whether the run goes on, here or on another server."""
 
 
 def too_many(newest_first: Iterable[StoredRun], allowed: Retention) -> Iterator[str]:
-    """The ids of the runs to delete. Pinned and live runs are never among them, but take their space.
-
-    A visitor's own surplus goes first, so that one who starts many runs loses those and nobody else's; runs of the program
-    itself have no owner and count with everybody's only.
-    """
+    """The ids of the runs to delete. Pinned and live runs are never among them, but take their space."""
     folders = list(newest_first)
     of_owner = Counter(run.owner for run in folders if run.live and not run.pinned)
     number, size = 0, sum(run.size for run in folders if run.pinned or run.live)
@@ -48,6 +39,7 @@ def too_many(newest_first: Iterable[StoredRun], allowed: Retention) -> Iterator[
         if run.pinned or run.live:
             continue
         of_owner[run.owner] += 1
+        # first a visitor's own surplus: one who starts many runs loses those; runs of the program have no owner
         if run.owner and of_owner[run.owner] > allowed.runs_per_visitor:
             yield run.id
             continue
@@ -57,7 +49,7 @@ def too_many(newest_first: Iterable[StoredRun], allowed: Retention) -> Iterator[
 
 
 def no_pin(pinned: Iterable[StoredRun], run: StoredRun, allowed: Retention) -> str | None:
-    """The reason why a run cannot be pinned besides those that are, in one sentence; else None."""
+    """The reason why one more run cannot be pinned, in one sentence; else None."""
     others = list(pinned)
     of_visitor = sum(other.owner == run.owner for other in others)
     if run.owner and of_visitor >= allowed.pinned_per_visitor:

@@ -1,5 +1,3 @@
-"""A run: its events and its state, in memory and on disk."""
-
 from __future__ import annotations
 
 import time
@@ -17,11 +15,9 @@ from engine.runs.folder import RunFolder, StoredArrays
 from engine.runs.log import EventLog
 
 RunState = Literal["queued", "running", "paused", "finished", "failed", "stopped", "lost"]
-BARE_BYTES = 16 * 1024
-"""The memory of a run without its events, about: its config, its first and last event, its locks."""
+BARE_BYTES = 16 * 1024  # the memory of a run without its events: its config, its first and last event, its locks
 LIVE: tuple[RunState, ...] = ("queued", "running", "paused")
-WRITE_AGAIN = 10.0
-"""Seconds until events that the disk did not take are tried again."""
+RETRY_SECONDS = 10.0  # seconds until events that the disk did not take are tried again
 CUT_OFF = "The app ended while this run was going; what it had written is here."
 NOT_BEGUN = "The app ended before this run had begun."
 
@@ -37,22 +33,21 @@ class Run:
         self.files, self.folder = folder, folder.path
         self.state: RunState = "queued"
         self.checkpointed = False
-        """Whether the run is a checkpoint: on no worker, paused, with its request in its folder, and its training state if it had begun."""
+        """True if no worker has the run: it is paused, with its request in its folder, and its training state if it had begun."""
         self.machine = ""
-        """The name of the machine on which the run is or was trained last; empty for the app's own."""
+        """The machine on which the run is or was trained last; empty for the app's own."""
         self.queue_position: int | None = None
-        """The rank in the queue, from 1 for the run that starts next; None when the run does not wait."""
+        """The rank in the queue, from 1 for the run that starts next; None if the run does not wait."""
         self._starts_at: float | None = None
         self.step = 0
         self.started: Started | None = None
         self.progress: Progress | None = None
         self.snapshot: Snapshot | None = None
-        """The latest snapshot."""
         self.unsaved = ""
-        """One sentence where the events could not be written to disk; the run continues in memory, and they are tried again."""
+        """One sentence if the events could not be written to disk; the run continues in memory, and they are tried again."""
         self.setback = ""
-        """The sentence where the run's worker or the app has ended: from where it goes on, or that it waits for its owner. Empty
-        once there is a new event."""
+        """One sentence after the run's worker or the app has ended: the step from which it continues, or that it waits for its
+        owner. Empty once there is a new event."""
         self.events = EventLog(folder=folder)
         self._written = 0  # the number of events on disk
         self._write_again_at = 0.0
@@ -63,12 +58,10 @@ class Run:
 
     @property
     def pinned(self) -> bool:
-        """Whether its owner keeps it: it is not deleted when there are too many runs."""
         return self.files.pin.exists()
 
     @property
     def provenance(self) -> Provenance:
-        """The origin of the run; empty where it was not noted."""
         return self.files.provenance()
 
     @property
@@ -77,23 +70,21 @@ class Run:
 
     @property
     def nbytes(self) -> int:
-        """The memory that the run takes, about."""
         return BARE_BYTES + self.events.nbytes
 
     @property
     def weights(self) -> Path | None:
-        """The file of the trained weights, or None while the worker has not saved them."""
+        """The file of the trained weights; None until the worker has saved them."""
         return self.files.weights if self.files.weights.exists() else None
 
     def wait_for(self, number: int, timeout: float | None = None) -> bool:
-        """Wait until ``number`` events exist or the run is over; False when the time (s) was too short."""
+        """Wait until ``number`` events exist or the run is over; False if the time (s) was too short."""
         with self._changed:
             return self._changed.wait_for(lambda: len(self.events) >= number or not self.live, timeout)
 
     @contextmanager
     def watched(self, notify: Callable[[], None]) -> Iterator[None]:
-        """Call ``notify`` after each change, until the context ends. It is called under the run's lock, from any thread, and
-        must return at once."""
+        """Call ``notify`` after each change, until the context ends: under the run's lock, from any thread. It must return at once."""
         with self._changed:
             self._watchers.append(notify)
         try:
@@ -103,7 +94,7 @@ class Run:
                 self._watchers.remove(notify)
 
     def _tell(self) -> None:
-        """Wake up who waits for a change. The lock is held."""
+        """Wake up the threads that wait for a change. The lock is held."""
         self._changed.notify_all()
         for notify in self._watchers:
             notify()
@@ -127,7 +118,7 @@ class Run:
                 _release(self.snapshot)
 
     def _has(self, event: Event) -> bool:
-        """Whether the event is one that a run repeats which goes on from the state of an earlier step: the numbers are the same."""
+        """True for an event that a run repeats which continues from the state of an earlier step: the numbers are the same."""
         match event:
             case Started():
                 return self.started is not None
@@ -138,9 +129,10 @@ class Run:
         return False
 
     def _write(self, events: Sequence[Event]) -> Sequence[Event]:
-        """Write the events, after those that the disk did not take before: these are tried again now and then, and at the end.
-        Returns the events, with their snapshots' arrays in files if the disk has taken them."""
+        """Write the events, after those that the disk did not take before. Return them, with their snapshots' arrays in files if
+        the disk has taken them."""
         ends = any(isinstance(event, Finished | Failed | Ended) for event in events)
+        # a full disk is tried again now and then, and at the end
         if self.unsaved and not ends and time.monotonic() < self._write_again_at:
             return events
         missing = self.events[self._written :]
@@ -150,14 +142,14 @@ class Run:
             if not self.unsaved:
                 log_unsaved("Run %s cannot be saved", self.id, error)
             self.unsaved = f"This run cannot be saved: {error.strerror or error}."
-            self._write_again_at = time.monotonic() + WRITE_AGAIN
+            self._write_again_at = time.monotonic() + RETRY_SECONDS
             return events
         self._written, self.unsaved = len(self.events) + len(events), ""
         return stored[len(missing) :]
 
     @property
     def queue_seconds(self) -> float | None:
-        """The predicted seconds until the run starts; None where it does not wait or nothing is known."""
+        """The predicted seconds until the run starts; None if it does not wait or nothing is known."""
         return None if self._starts_at is None else max(0.0, self._starts_at - time.monotonic())
 
     def wait_in_queue(self, rank: int | None, seconds: float | None = None) -> None:
@@ -168,15 +160,15 @@ class Run:
             self._tell()
 
     def checkpoint(self, setback: str = "") -> None:
-        """No worker has it, and it can go on. ``setback``: why, where its worker has ended."""
+        """Mark that no worker has the run, and that it can continue. ``setback``: the reason, if its worker has ended."""
         with self._changed:
             if self.live:
                 self.state, self.checkpointed, self.setback = "paused", True, setback
             self._tell()
 
     def queue_again(self, setback: str = "", *, checkpointed: bool = False) -> bool:
-        """Queue the run again that has left its worker or, where it is ``checkpointed``, since it goes on. ``setback``: a sentence on the
-        steps that it repeats. False where it has ended, or somebody was quicker to bring it back."""
+        """Queue a run again that has left its worker or is ``checkpointed``. ``setback``: a sentence on the steps that it repeats.
+        False if it has ended, or another thread has brought it back already."""
         with self._changed:
             comes = self.live and self.checkpointed == checkpointed
             if comes:
@@ -199,8 +191,8 @@ class Run:
 
     @classmethod
     def from_disk(cls, folder: RunFolder) -> Run:
-        """A stored run. One without an ending is a checkpoint where its request is there; else it is lost: the process that trained it is
-        gone."""
+        """A stored run. Without an ending it is a checkpoint if its request is there; else it is lost with the process that trained
+        it."""
         run_id, config, owner, created = folder.read_config()
         run = cls(run_id, config, folder, owner, created)
         with suppress(TypeError, ValueError):  # a damaged step: what stands before it is there

@@ -1,7 +1,7 @@
 """The request of a run that has not ended: a file in the run's folder, from before the run begins to its end.
 
-With it a run goes on that has lost its worker or its server, through the queue and on any worker: from the state of its training, where
-that was saved beside it, else from its beginning.
+With it a run continues that has lost its worker or its server, through the queue and on any worker: from the saved state of its
+training, else from its beginning.
 """
 
 import json
@@ -17,8 +17,8 @@ from engine.runs.run import Run
 
 
 def write_request(run: Run, request: RunRequest, *, left: bool = False) -> None:
-    """Write the request, and with it whether the run goes on by itself when the app is started anew; ``left``: only when its owner has a
-    page open. Raises OSError where the disk does not take it."""
+    """Write the request, and whether the run continues by itself when the app starts again; ``left``: only when its owner has a
+    page open. Raises OSError."""
     row = {
         "pace": request.pace, "record": asdict(request.record), "going": not request.paused, "left": left,
         "accelerator": request.accelerator,
@@ -27,7 +27,7 @@ def write_request(run: Run, request: RunRequest, *, left: bool = False) -> None:
 
 
 def read_request(run: Run, address: str = "") -> RunRequest:
-    """The request of a checkpointed run; the run waits until it is resumed. Where that cannot be read, the defaults."""
+    """The request of a checkpointed run, which waits until it is resumed; with the defaults if it cannot be read."""
     owner = Visitor(run.owner, address)
     try:
         row = read_json(run.files.saved_request)
@@ -41,7 +41,6 @@ def read_request(run: Run, address: str = "") -> RunRequest:
 
 
 def set_pace(run: Run, steps_per_second: float | None) -> None:
-    """Set the pace with which a checkpointed run goes on."""
     with suppress(OSError):
         if row := run.files.read_saved_request():
             write_whole(run.files.saved_request, json.dumps(row | {"pace": steps_per_second}))
@@ -50,7 +49,6 @@ def set_pace(run: Run, steps_per_second: float | None) -> None:
 
 
 def delete_saved(run: Run) -> None:
-    """Delete the request of a run and the saved state of its training: it has ended."""
     run.files.delete_half_written()
     for file in (run.files.saved_request, run.files.state):
         with suppress(OSError):

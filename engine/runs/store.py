@@ -1,5 +1,3 @@
-"""The store of all runs: those in memory and those on disk."""
-
 import re
 import secrets
 import shutil
@@ -22,18 +20,14 @@ from engine.runs.retention import Retention, StoredRun, no_pin, too_many
 from engine.runs.run import Run
 from engine.runs.saved_request import write_request
 
+# the form of secrets.token_urlsafe(12); a name of any other form never becomes a path
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{16}")
-"""The form of ``secrets.token_urlsafe(12)``; a name of any other form never becomes a path."""
 EVERYTHING = Retention()
-PRUNE_EVERY = 600.0
-"""Seconds between two times at which the runs that are too many are deleted."""
-HELD_BYTES = 16 * 2**20
-"""The most bytes of ended runs kept in memory; older runs are read from disk again."""
+PRUNE_EVERY = 600.0  # seconds between two prunings
+MAX_BYTES_IN_MEMORY = 16 * 2**20  # ended runs kept in memory; older runs are read from disk again
 
 
 class Runs:
-    """Every run by its id: those in memory and those on disk."""
-
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = (folder or data_folder() / "runs").resolve()
         self._lock = RLock()
@@ -43,8 +37,8 @@ class Runs:
         self._index: dict[str, tuple[float, str]] | None = None
 
     def create(self, config: RunConfig, owner: str = "", request: RunRequest | None = None) -> Run:
-        """A new, queued run with its folder; with the ``request`` in it the run can go on without its server. Raises OSError where the
-        disk does not take it, and then leaves nothing."""
+        """Create a queued run with its folder; with the ``request`` in it the run can continue without its server. Raises OSError,
+        and then leaves nothing."""
         run_id, created = secrets.token_urlsafe(12), time.time()
         folder = self._files(run_id)
         folder.write_config(run_id, config, owner, created)
@@ -62,7 +56,6 @@ class Runs:
         return run
 
     def get(self, run_id: str) -> Run | None:
-        """The run of that id, or None where there is none."""
         if not RUN_ID.fullmatch(run_id):
             return None
         with self._lock:
@@ -82,8 +75,8 @@ class Runs:
         return run
 
     def bring_back(self, run: Run, setback: str = "") -> bool:
-        """A checkpointed run goes on; ``setback``: the sentence where it first repeats steps. False where somebody was quicker,
-        or it has ended."""
+        """Let a checkpointed run continue; ``setback``: the sentence if it first repeats steps. False if another thread did so
+        already, or it has ended."""
         with self._lock:
             brought = run.queue_again(setback, checkpointed=True)
             if brought:
@@ -92,46 +85,46 @@ class Runs:
             return brought
 
     def going(self) -> list[Run]:
-        """The runs that nobody had paused when their server ended, and that can go on here; the oldest first. Reads the disk."""
+        """The runs that nobody had paused when their server ended, and that can continue here; the oldest first. Reads the disk."""
         folders = [file.parent for file in self.folder.glob("*/request.json")]
         going = (self.get(path.name) for path in folders if self._files(path.name).read_saved_request().get("going"))
         found = [run for run in going if run is not None and run.checkpointed]
         return sorted(found, key=lambda run: run.created)
 
     def live(self) -> list[Run]:
-        """The runs that go, wait or are paused, without checkpoints."""
+        """The runs that train, wait or are paused, without checkpoints."""
         with self._lock:
             self._sort_out()
             return list(self._live.values())
 
     def recent(self, owner: str | None = None, count: int = 10) -> list[Run]:
-        """The newest runs, newest first; only those of the visitor ``owner`` where it is given."""
+        """The newest runs, newest first, of the visitor ``owner`` or of everybody."""
         known = [(created, run_id) for run_id, (created, of) in self._known().items() if owner in (None, of)]
         found = (self.get(run_id) for _, run_id in sorted(known, reverse=True)[:count])
         return [run for run in found if run is not None]
 
     def delete(self, run_id: str, by: Visitor = PROGRAM) -> None:
-        """Delete a run that has ended or is a checkpoint, and its folder. Raises ValueError with one sentence where it is not the
-        visitor's, OSError where the disk does not let go of it."""
+        """Delete a run that has ended or is a checkpoint, and its folder. Raises ValueError with one sentence if it is not the
+        visitor's, OSError if the disk does not delete it."""
         run = self._of_visitor(run_id, by)
         if run is not None and (run.checkpointed or not run.live):
             with suppress(FileNotFoundError):  # somebody was quicker
                 self._delete(run_id)
 
     def pin(self, run_id: str, by: Visitor = PROGRAM, allowed: Retention = EVERYTHING) -> None:
-        """Keep a run when there are too many. Raises ValueError with one sentence where it is not the visitor's or too many are
-        kept already, OSError where the disk does not take it."""
+        """Keep a run when there are too many. Raises ValueError with one sentence if it is not the visitor's or too many are kept
+        already, OSError if the disk does not take it."""
         run = self._of_visitor(run_id, by)
         if run is None or run.pinned:
             return
         owners = {other: owner for other, (_, owner) in self._known().items()}
-        pinned = [self._kept(other, owner) for other, owner in owners.items() if self._files(other).pin.exists()]
-        if sentence := no_pin(pinned, self._kept(run_id, run.owner), allowed):
+        pinned = [self._stored_run(other, owner) for other, owner in owners.items() if self._files(other).pin.exists()]
+        if sentence := no_pin(pinned, self._stored_run(run_id, run.owner), allowed):
             raise ValueError(sentence)
         write_whole(self._files(run_id).pin, "")
 
     def unpin(self, run_id: str, by: Visitor = PROGRAM) -> None:
-        """Keep a run no longer than others. Raises ValueError with one sentence where it is not the visitor's."""
+        """Keep a run no longer than others. Raises ValueError with one sentence if it is not the visitor's."""
         if self._of_visitor(run_id, by) is not None:
             self._files(run_id).pin.unlink(missing_ok=True)
 
@@ -140,7 +133,7 @@ class Runs:
         known = self._known(anew=True)
         live = {run.id for run in self.live()}
         newest_first = sorted(known, key=lambda run_id: known[run_id], reverse=True)
-        folders = [self._kept(run_id, known[run_id][1], live=run_id in live) for run_id in newest_first]
+        folders = [self._stored_run(run_id, known[run_id][1], live=run_id in live) for run_id in newest_first]
         for run_id in too_many(folders, allowed):
             with suppress(OSError):  # tried again the next time
                 self._delete(run_id)
@@ -150,7 +143,6 @@ class Runs:
         delete_abandoned(chain(self.folder.glob("*/*.part"), self.folder.glob("*/snapshots/*.part")))
 
     def keep_pruned(self, allowed: Retention, over: Signal) -> None:
-        """Delete the runs that are too many, again and again until ``over`` is set."""
         while not over.is_set():
             try:
                 self.prune(allowed)
@@ -167,7 +159,7 @@ class Runs:
     def _files(self, run_id: str) -> RunFolder:
         return RunFolder(self.folder / run_id)
 
-    def _kept(self, run_id: str, owner: str, *, live: bool = False) -> StoredRun:
+    def _stored_run(self, run_id: str, owner: str, *, live: bool = False) -> StoredRun:
         folder = self._files(run_id)
         try:
             size = folder.size()
@@ -199,7 +191,7 @@ class Runs:
         return run if run.id == run_id else None  # some file systems ignore case
 
     def _sort_out(self) -> None:
-        """Move the runs that have ended or are checkpoints from the live ones to those cached for a while."""
+        """Move ended runs and checkpoints from the live ones to those cached for a while."""
         for run in [run for run in self._live.values() if run.checkpointed or not run.live]:
             del self._live[run.id]
             self._hold(run)
@@ -207,12 +199,12 @@ class Runs:
     def _hold(self, run: Run) -> None:
         self._ended[run.id] = run
         self._ended.move_to_end(run.id)
-        held = sum(one.nbytes for one in self._ended.values())
-        while held > HELD_BYTES and len(self._ended) > 1:
-            held -= self._ended.popitem(last=False)[1].nbytes
+        n_bytes = sum(one.nbytes for one in self._ended.values())
+        while n_bytes > MAX_BYTES_IN_MEMORY and len(self._ended) > 1:
+            n_bytes -= self._ended.popitem(last=False)[1].nbytes
 
     def _known(self, *, anew: bool = False) -> dict[str, tuple[float, str]]:
-        """Time of creation and owner of every run on disk, by id; read once, or ``anew``, since somebody may have deleted some.
+        """Time of creation and owner of every run on disk, by id; read once, or ``anew``, since others may have deleted some.
         Without the lock."""
         with self._lock:
             if self._index is not None and not anew:

@@ -1,4 +1,5 @@
-"""The summary of a run in sentences, all computed from its events; of a language model also when it passed the counting models."""
+"""The summary of a run in sentences, all computed from its events; of a language model also the step at which it passed the
+counting models."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -15,13 +16,9 @@ from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
 from engine.tasks.text import TextSettings
 
 LEARNED_ACCURACY = 0.99
-"""The accuracy from which a task counts as learned."""
-WORSE = 0.05
-"""The accuracy lost when the model reads its own output, from which a success is called false."""
-GAP = 0.2
-"""The difference of validation and training loss, in nats, from which it is mentioned."""
-MANY_UNKNOWN = 0.15
-"""The share of unknown tokens in a held-out text above which a loss over it says little."""
+WORSE = 0.05  # the accuracy lost when the model reads its own output, from which a success is called false
+GAP = 0.2  # the least difference of validation and training loss, in nats, that is mentioned
+MANY_UNKNOWN = 0.15  # the share of unknown tokens in a held-out text above which a loss over it says little
 
 
 @dataclass(frozen=True)
@@ -29,13 +26,12 @@ class Remark:
     kind: Literal["success", "alarm", "note"]
     sentence: str
     overfitting: bool = False
-    """Whether it says that the validation loss is above the training loss."""
+    """True if it says that the validation loss is above the training loss."""
     learned: Literal[-1, 0, 1] | None = None
-    """Where it says whether a finished run has learned its task: 1 yes, 0 in part, -1 no."""
+    """On a finished run's task: 1 learned, 0 in part, -1 not."""
 
 
 def run_summary(config: RunConfig, events: Iterable[Event]) -> list[Remark]:
-    """The remarks of a run so far, the most important first."""
     rows = list(events)
     failed = next((event for event in rows if isinstance(event, Failed)), None)
     if failed is not None:
@@ -55,9 +51,9 @@ def run_summary(config: RunConfig, events: Iterable[Event]) -> list[Remark]:
 
 
 def unknown_tokens(config: RunConfig, scores: Mapping[str, float]) -> str:
-    """The share of unknown tokens in a held-out text, and what it means for the ``scores`` of a model there; empty where there are none.
+    """The share of unknown tokens in a held-out text, and its meaning for the ``scores`` of a model there; empty if there are none.
 
-    ``scores``: what was measured on the text; over its known tokens ``known_accuracy`` and ``known_perplexity``, where they were.
+    ``scores``: measured on the text; ``known_accuracy`` and ``known_perplexity`` over its known tokens, if measured.
     """
     settings, share = config.task_settings, scores.get("unknown_share")
     if not isinstance(settings, TextSettings) or not share or not math.isfinite(share):
@@ -77,7 +73,7 @@ def unknown_tokens(config: RunConfig, scores: Mapping[str, float]) -> str:
 
 
 def _of_text(config: RunConfig, measured: list[Progress], learned: list[Remark]) -> list[Remark]:
-    """The remarks on a run, of a text with that on its unknown tokens; where these are many, nothing counts as learned."""
+    """Add the remark on a text's unknown tokens; if there are many of them, nothing counts as learned."""
     scores = measured[-1].validation or {}
     if not (sentence := unknown_tokens(config, scores)):
         return learned
@@ -87,7 +83,7 @@ def _of_text(config: RunConfig, measured: list[Progress], learned: list[Remark])
 
 
 def clearly_above(value: float, chance: float, sequences: int = VALIDATION_SIZE) -> bool:
-    """Whether an accuracy on that many held-out sequences is further above chance than sampling noise explains."""
+    """True if an accuracy on that many held-out sequences is further above chance than sampling noise explains."""
     return value > above_chance(chance, sequences)
 
 
@@ -97,7 +93,7 @@ def above_chance(chance: float, sequences: int = VALIDATION_SIZE) -> float:
 
 
 def _leak(config: RunConfig, started: Started, measured: list[Progress], finished: Finished | None) -> list[Remark]:
-    """The remarks on a score that shows a leak; none where the model sees no answer, or learns nothing even so."""
+    """The remarks on a score that shows a leak; none if the model sees no answer, or learns nothing even so."""
     why, last, metrics = leak_of(config), measured[-1].validation or {}, finished.metrics if finished else {}
     name, label = _main_metric(config)
     read, written = last.get(name, 0.0), metrics.get("written_accuracy")
@@ -128,7 +124,7 @@ def _false_success(config: RunConfig, read: Mapping[str, float], metrics: Mappin
 
 
 def _read_and_written(config: RunConfig, read: Mapping[str, float], metrics: Mapping[str, float]) -> str:
-    """The score with the right answers in sight beside that without, of a text with its perplexities. ``metrics``: of a finished run."""
+    """The score with the right answers in sight and without, of a text with its perplexities. ``metrics``: of a finished run."""
     name, label = _main_metric(config)
     given, unseen = f"{read.get(name, math.nan):.2f}", f"{metrics['written_accuracy']:.2f}"
     also = "also " if given == unseen else ""
@@ -141,7 +137,7 @@ def _read_and_written(config: RunConfig, read: Mapping[str, float], metrics: Map
 
 
 def _until_now(config: RunConfig, started: Started, measured: list[Progress], rows: list[Event]) -> list[Remark]:
-    """The last validation of a run that is paused, was stopped or was lost; it may lie many steps back."""
+    """The last validation of a run that is paused, was stopped or was lost; it may be many steps back."""
     ended = next((event for event in rows if isinstance(event, Ended)), None)
     what = "is" if ended is None else "was stopped" if ended.state == "stopped" else "was lost"
     at = max(event.step for event in rows if isinstance(event, Progress))
@@ -155,7 +151,6 @@ def _until_now(config: RunConfig, started: Started, measured: list[Progress], ro
 
 
 def _main_metric(config: RunConfig) -> tuple[str, str]:
-    """The main accuracy: its name, and its name in a sentence."""
     name = metric_names(config)[0]
     return name, name.replace("_", "-").replace("-accuracy", " accuracy")
 
@@ -201,27 +196,24 @@ def _gap(measured: list[Progress]) -> list[Remark]:
 
 @dataclass(frozen=True)
 class Passed:
-    """A run compared with one counting model on the same validation windows."""
-
     name: str
     nats: float
-    """The counting model's loss, in nats."""
+    """The counting model's loss."""
     step: int | None
-    """The first validated step at which the run's loss was below the counting model's; None where there is none."""
+    """The first validated step at which the run's loss was below the counting model's, if any."""
     seconds: float | None
-    """Seconds of training up to that step, without the time of validation."""
+    """Training up to that step, without the time of validation."""
     at: int
-    """The step of the run's latest validation."""
     last: float
-    """The loss of that validation, in nats."""
+    """Loss of that validation, in nats."""
     leak: bool = False
-    """Whether the run's score leaks (:func:`engine.estimate.warnings.leak_of`)."""
+    """True if the run's score leaks (:func:`engine.estimate.warnings.leak_of`)."""
     unseen: float | None = None
-    """The loss with the leak closed, in nats; None where it was not measured."""
+    """The loss with the leak closed, in nats; None if it was not measured."""
 
     @property
     def better(self) -> bool:
-        """Whether the run now guesses better, by the digits that are shown, and without a leak."""
+        """True if the run now guesses better, by the digits that are shown, and without a leak."""
         return not self.leak and self.last < self.nats and not self._same
 
     @property

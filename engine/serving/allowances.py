@@ -1,9 +1,9 @@
-"""Allowances: how much of each kind a visitor, a network address, and everybody together may have going at once.
+"""Allowances: the work of each kind that a visitor, a network address, and everybody together may have at once.
 
 A visitor is a browser and not a tab. Since a browser can throw its cookie away, a network has a share, too (:func:`has_share`): an
 address, of IPv6 a whole site (:attr:`engine.foundation.visitor.Visitor.network`). It is generous, since a school is one address. A
-prompt to a model is a job. Texts that are given have a pace for each network (:meth:`Allowances.give_text`), as they take room on the
-disk and no time.
+prompt to a model is a job. Texts have a rate limit for each network (:meth:`Allowances.give_text`), as they take room on the disk
+and no time.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,14 +13,14 @@ from typing import Literal
 
 from engine.foundation.errors import NoRoom
 from engine.foundation.formatting import counted, in_bytes, in_time
-from engine.foundation.visitor import Pace, Visitor
+from engine.foundation.visitor import RateLimit, Visitor
 from engine.serving.limits import Limits
 
+# A kind of work that is counted. Its limits are named after it: runs_per_visitor, and for everybody tabs. Inputs are counted in
+# bytes.
 WorkKind = Literal["run", "experiment", "sweep", "job", "stream", "tab", "input"]
-"""A kind of work that is counted. Its limits are named after it: ``runs_per_visitor``, and for everybody ``tabs``. Inputs are counted in
-bytes."""
 Release = Callable[[], None]
-"""Give back what was taken."""
+# the remedy of a refusal; for all other kinds STOP_IT
 ADVICE: Mapping[WorkKind, str] = {
     "run": "Stop one, or wait until one has ended.",
     "job": "Try again when one has been answered.",
@@ -28,48 +28,48 @@ ADVICE: Mapping[WorkKind, str] = {
     "tab": "Close one.",
     "input": "Remove a file, or close a tab.",
 }
-"""What a visitor can do about a refusal; of all other kinds :data:`STOP_IT`."""
 STOP_IT = "Stop it, or wait until it has ended."
+# texts that an address may give at once, and the seconds in which it may then give one more
 TEXTS_AT_ONCE, TEXT_EVERY = 200, 60.0
-"""The texts that an address may give at once, and the seconds in which it may then give one more."""
 
 
 def has_share(here: int, everybody: int, most: int, amount: int = 1) -> bool:
-    """Whether a network address may have so many more of something of which everybody together may have ``most``.
+    """True if a network address may have so much more of something of which everybody together may have ``most``.
 
-    ``here``: how many the address has; ``everybody``: how many all have. An address may have as many as are left for others: the
-    first one gets half of them, the next one half of the rest, and so on, so that it takes many addresses to leave nothing.
+    ``here``: the number that the address has; ``everybody``: the number that all have. An address may have as many as are left for
+    others: the first one gets half of them, the next one half of the rest, and so on, so that it takes many addresses to leave
+    nothing.
     """
     return here + amount <= most - everybody
 
 
 class Allowances:
-    """Everything that visitors have going. All methods may be called from any thread."""
+    """All work of visitors. Methods may be called from any thread."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self._texts = Pace(rate=1 / TEXT_EVERY, most=TEXTS_AT_ONCE)
+        self._texts = RateLimit(rate=1 / TEXT_EVERY, most=TEXTS_AT_ONCE)
         self._lock = Lock()
-        self._taken: dict[object, tuple[WorkKind, Visitor, int]] = {}
+        self._leases: dict[object, tuple[WorkKind, Visitor, int]] = {}
 
     def take(self, kind: WorkKind, visitor: Visitor, amount: int = 1) -> Release:
-        """Count so many more of that kind until the function that is returned is called; calling it twice changes nothing. Raises NoRoom
-        with one sentence where the visitor, its address or the host has enough."""
+        """Count so many more of that kind until the returned function is called; calling it twice changes nothing. Raises NoRoom
+        with one sentence."""
         lease = object()
         with self._lock:
             if visitor.id and (sentence := self._refusal(kind, visitor, amount)):
                 raise NoRoom(sentence)
-            self._taken[lease] = kind, visitor, amount
+            self._leases[lease] = kind, visitor, amount
 
         def release() -> None:
             with self._lock:
-                self._taken.pop(lease, None)
+                self._leases.pop(lease, None)
 
         return release
 
     @contextmanager
-    def taken(self, kind: WorkKind, visitor: Visitor) -> Iterator[None]:
-        """Count one more of that kind inside the block. Raises NoRoom as :meth:`take` does."""
+    def lease(self, kind: WorkKind, visitor: Visitor) -> Iterator[None]:
+        """Count one more of that kind inside the block. Raises NoRoom."""
         release = self.take(kind, visitor)
         try:
             yield
@@ -77,21 +77,20 @@ class Allowances:
             release()
 
     def give_text(self, visitor: Visitor) -> None:
-        """Count one text that is given. Raises NoRoom with one sentence where too many came from the visitor's address of late: who
-        throws cookies away would else fill the host's room for texts, and so push out those of others."""
+        """Count one text. Raises NoRoom with one sentence if too many came from the visitor's network lately."""
         if not visitor.network:
             return
+        # new cookies would else let one address fill the host's room for texts, and push out those of others
         if wait := self._texts.wait(visitor.network):
             raise NoRoom(f"Your network address has sent many texts. Give this one in {in_time(wait)}.")
         self._texts.spend(visitor.network, 1)
 
     def count(self, kind: WorkKind, visitor: Visitor) -> int:
-        """How many of that kind the visitor has going."""
         with self._lock:
             return self._count(kind, visitor)
 
     def _count(self, kind: WorkKind, visitor: Visitor) -> int:
-        return sum(number for other, who, number in self._taken.values() if other == kind and who.id == visitor.id)
+        return sum(number for other, who, number in self._leases.values() if other == kind and who.id == visitor.id)
 
     def _refusal(self, kind: WorkKind, visitor: Visitor, amount: int) -> str | None:
         of_visitor = self._count(kind, visitor)
@@ -105,9 +104,9 @@ class Allowances:
         everybody: int | None = getattr(self.limits, f"{kind}s", None)
         if everybody is None:  # of runs, the queue limits those that wait
             return None
-        taken = [(who.network, number) for other, who, number in self._taken.values() if other == kind]
-        here = sum(number for network, number in taken if network and network == visitor.network)
-        in_all = sum(number for _, number in taken)
+        occupied = [(who.network, number) for other, who, number in self._leases.values() if other == kind]
+        here = sum(number for network, number in occupied if network and network == visitor.network)
+        in_all = sum(number for _, number in occupied)
         if has_share(here, in_all, everybody, amount):
             return None
         if kind == "input":

@@ -1,34 +1,33 @@
-"""The one rule by which people share what is scarce: workers' time, places on workers, processes for questions."""
+"""The one rule by which people share scarce things: workers' time, slots on workers, processes for questions."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 T = TypeVar("T")
+# the name under which a share counts, from the outside in: network, network address, visitor and, among one visitor's runs, the
+# run
 Flow = tuple[str, ...]
-"""The name under which a share counts, from the outside in: network, network address, visitor and, among one visitor's runs, the run."""
-HEAD_START = 1.0
-"""How far those with something new may be ahead of the others and still go first: in seconds, where time is shared."""
-MAX_ACCOUNTS = 1000
-"""The number of accounts above which those that are not ahead of the others are forgotten."""
+HEAD_START = 1.0  # the lead up to which new flows still go first: in seconds, if time is shared
+MAX_ACCOUNTS = 1000  # above this number, accounts without a lead are forgotten
 
 
 class FairQueue:
-    """Accounts of what each network address has had, each visitor at it, and each run of the visitor. At each level whoever has had
-    the least is next, and who comes, or comes again, has nothing to make up for. So people share, whatever the number of their
-    cookies and runs. (Hierarchical start-time fair queueing: Goyal, Guo and Vin, 1996, "A hierarchical CPU scheduler for multimedia
+    """Accounts of each network address, each visitor there, and each run of the visitor. At each level the smallest account is
+    next, and a flow that comes, or comes again, has nothing to make up for. So people share, whatever the number of their cookies
+    and runs. (Hierarchical start-time fair queueing: Goyal, Guo and Vin, 1996, "A hierarchical CPU scheduler for multimedia
     operating systems".)"""
 
     def __init__(self) -> None:
         self._had: dict[Flow, float] = {}
         self._least: dict[Flow, float] = {}
-        """By what encloses them: how much the one whose turn it was last had had before. Nobody counts as having had less."""
+        """By enclosing flow: the account before the latest turn. No account counts as smaller."""
 
     def next(self, asking: Iterable[Flow], new: Iterable[Flow] = ()) -> Flow:
         """The flow whose turn it is, of those with the same account the first one. All flows have as many levels.
 
-        ``new``: those of ``asking`` that have just come. They go first, in their order, as long as their address, visitor and run are
-        less than :data:`HEAD_START` ahead.
+        ``new``: those of ``asking`` that have just come. They go first, in their order, as long as their address, visitor and run
+        lead by less than :data:`HEAD_START`.
         """
         chosen: Flow = ()
         while True:
@@ -43,8 +42,7 @@ class FairQueue:
                 return chosen
 
     def in_turn(self, asking: Iterable[T], flow_of: Callable[[T], Flow]) -> Iterator[T]:
-        """Those who ask, each when it is the turn of its flow. Before it asks for the next one, the caller spends for
-        that flow what it has given."""
+        """Yield the items in turns of their flows. Before each next one, the caller spends the cost of the last."""
         waiting = dict[Flow, deque[T]]()
         for one in asking:
             waiting.setdefault(flow_of(one), deque()).append(one)
@@ -56,8 +54,8 @@ class FairQueue:
             yield one
 
     def spend(self, flow: Flow, amount: float, *, ahead: float = 0.0) -> None:
-        """Count what a flow was given, at each of its levels. ``ahead``: how far its account may be above the least one because it went
-        before its turn. Up to that the least account stays as it is, so that the others keep the turns that are due to them."""
+        """Count the cost of a turn, at each level of the flow. ``ahead``: the lead that its account may have because it went before
+        its turn. Up to that the least account stays as it is, so that the others keep their turns."""
         for level in range(len(flow)):
             whole, part = flow[:level], flow[: level + 1]
             had, least = self._before(part), self._least.get(whole, 0.0)
@@ -68,19 +66,17 @@ class FairQueue:
             self._forget()
 
     def _before(self, part: Flow) -> float:
-        """The account of a part, as it counts for the next turn."""
         return max(self._had.get(part, 0.0), self._least.get(part[:-1], 0.0))
 
     def _forget(self) -> None:
-        """Forget the accounts that are not ahead of the others: whoever comes anew gets the same."""
+        """Forget the accounts without a lead: a flow that comes later gets the same."""
         ahead = {path for path, had in self._had.items() if had > self._least.get(path[:-1], 0.0)}
-        kept = {path[:depth] for path in ahead for depth in range(1, len(path) + 1)}
-        self._had = {path: had for path, had in self._had.items() if path in kept}
-        self._least = {path: least for path, least in self._least.items() if not path or path in kept}
+        active = {path[:depth] for path in ahead for depth in range(1, len(path) + 1)}
+        self._had = {path: had for path, had in self._had.items() if path in active}
+        self._least = {path: least for path, least in self._least.items() if not path or path in active}
 
 
 def _by_level(flows: Iterable[Flow], level: int) -> dict[str, list[Flow]]:
-    """The flows by their name at a level, in their order."""
     found = dict[str, list[Flow]]()
     for flow in flows:
         found.setdefault(flow[level], []).append(flow)

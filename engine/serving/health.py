@@ -1,5 +1,3 @@
-"""Facts about the pool for a page."""
-
 from dataclasses import dataclass
 
 from engine.estimate.device import DeviceFacts
@@ -10,41 +8,35 @@ from engine.serving.processes.supervisor import Supervisor
 
 @dataclass(frozen=True)
 class Health:
+    # without one that was just asked for
     workers: list[WorkerProcess]
-    """Those that are there; one that was just asked for is not yet."""
     size: int
-    """The number of workers that train runs when all are up."""
     running: int
     paused: int
     queued: int
     problem: str = ""
-    """One sentence when workers cannot be started, else empty."""
+    """One sentence if workers cannot be started, else empty."""
     cluster_is_gone: bool = False
-    """Whether there is a cluster that cannot be reached."""
 
     @property
     def training(self) -> list[WorkerProcess]:
-        """The workers that take runs."""
         return [worker for worker in self.workers if worker.ready and worker.role == "runs"]
 
     @property
     def on_cluster(self) -> list[WorkerProcess]:
-        """Those of them that are on the cluster."""
         return [worker for worker in self.training if worker.machine != HERE]
 
     @property
     def ready(self) -> int:
-        """The number of workers that take runs."""
         return len(self.training)
 
     @property
     def hosts(self) -> set[str]:
-        """The computers with workers that take runs, by name or address; the app's own is the empty one."""
+        """The computers with training workers, by name or address; the app's own is the empty one."""
         return {host_of(worker.address) for worker in self.training}
 
     @property
     def device(self) -> DeviceFacts:
-        """Facts that the first ready worker found: ``torch``, ``accelerator``, ``accelerators``, ``accelerator_name``."""
         return next((worker.facts for worker in self.training), DeviceFacts())
 
 

@@ -1,5 +1,5 @@
-"""The cores, the memory, the device and the own addresses of this machine, also inside a container that may use only a part of them, and
-a limit for one process."""
+"""The cores, the memory and the device of this machine, also inside a container that may use only a part of them, and a limit for
+one process."""
 
 import ctypes
 import gc
@@ -13,47 +13,46 @@ from pathlib import Path
 
 import psutil
 
-from engine.estimate.device import KEPT_ON_DEVICE, DeviceFacts
+from engine.estimate.device import MAX_FREE_DEVICE_BYTES, DeviceFacts
 from engine.serving.processes.child import FORKS
 
+# the tree of control groups, and the file with this process's path in it
 CGROUP, PROCESS_GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
-"""The tree of control groups, and the file that names this process's place in it."""
 MIB = 2**20
 
 
 def brings_cuda() -> bool:
-    """Whether the installed torch is the build for CUDA, as plain pip brings it on Linux. Its libraries take memory on a machine
-    without a GPU, too. Its files tell, so that torch need not be imported."""
+    """True if the installed torch is the build for CUDA, as plain pip installs it on Linux."""
+    # its files tell, so that torch need not be imported
     torch = find_spec("torch")
     folders = (torch and torch.submodule_search_locations) or ()
     return any(file.match("*torch_cuda.*") for folder in folders for file in Path(folder, "lib").glob("*"))
 
 
+# the memory of the page process without open pages, that of each open page, in bytes, and the pages that are counted
 PAGE_BYTES, SESSION_BYTES, CLASS = 130 * MIB, 2 * MIB, 30
-"""The memory of the page process before anybody has a page open, that of each open page, in bytes, and the pages that are counted."""
+# The memory that all worker processes share, in bytes: the fork server with torch; rounded up. Of torch 2.13.0 it is 359 MiB with
+# the build for CUDA, which also takes memory without a GPU, and 223 MiB with that for CPUs.
 SHARED_BYTES = (456 if brings_cuda() else 320) * MIB if FORKS else 0
-"""The memory that all worker processes share, in bytes: the fork server with torch; rounded up. Of torch 2.13.0 it is 359 MiB with
-the build for CUDA, and 223 MiB with that for CPUs."""
+# a worker's unshared memory before any training, in bytes, rounded up generously
 WORKER_BYTES = 64 * MIB if FORKS else 400 * MIB
-"""The memory that a worker has for itself before any training, in bytes, rounded up generously."""
-ROOM = 256 * MIB
-"""The least memory for runs beside which a further worker is started."""
+ROOM = 256 * MIB  # the least memory for runs beside which a further worker is started
 
+# The memory of the GPU that each process takes which uses it, before any run: CUDA's context. Measured on an H100 with driver 580
+# and torch 2.11 for CUDA 13.
 CONTEXT_BYTES = 518 * MIB
-"""The memory of the GPU that each process takes which uses it, before any run: CUDA's context. Measured on an H100 with driver 580 and
-torch 2.11 for CUDA 13."""
-MOST_FOR_CONTEXTS = 0.25
-"""The most of a GPU's memory that is set aside for the contexts of question processes. Few of them use it at once."""
+# Of a GPU's memory, for the contexts of question processes. Few of them use it at once.
+MAX_CONTEXTS_SHARE = 0.25
+# the host's memory that CUDA's libraries take in a worker after it is ready, when kernels are loaded at their first use: rounded
+# up generously, since it only keeps a worker from being ended for memory that its runs do not take
 LATER_LIBRARIES = 512 * MIB
-"""The host's memory that CUDA's libraries take in a worker after it is ready, when kernels are loaded at their first use: rounded up
-generously, since it only keeps a worker from being ended for what is not its runs'."""
-MOST_QUESTIONS = 8
-"""The most question processes of a host with enough memory."""
+MAX_QUESTIONS = 8  # on a host with enough memory
 
 
 def cores(cgroup: Path = CGROUP, process_groups: Path = PROCESS_GROUPS) -> int:
-    """The number of physical cores this process may use; hyper-threads do not speed up matrix products."""
+    """The number of physical cores this process may use."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    # hyper-threads do not speed up matrix products
     physical: int = psutil.cpu_count(logical=False) or usable
     groups = list(_groups("cpu", cgroup, process_groups))
     quotas = [_numbers(group / "cpu.max") for group in groups]
@@ -63,7 +62,6 @@ def cores(cgroup: Path = CGROUP, process_groups: Path = PROCESS_GROUPS) -> int:
 
 
 def memory(cgroup: Path = CGROUP, process_groups: Path = PROCESS_GROUPS) -> int:
-    """Bytes of memory this process may use."""
     files = ("memory.max", "memory.limit_in_bytes")
     allowed = (_numbers(group / file) for group in _groups("memory", cgroup, process_groups) for file in files)
     return min([int(psutil.virtual_memory().total), *(number for numbers in allowed for number in numbers)])
@@ -75,36 +73,35 @@ def worker_count() -> int:
 
 
 def question_count() -> int:
-    """The number of questions that are computed at once: so many that nobody waits for the long ones of a few others, within a quarter
-    of the memory. A question process has half of :data:`WORKER_BYTES`, or less, for itself."""
-    return max(2, min(MOST_QUESTIONS, memory() // 4 // (WORKER_BYTES // 2)))
+    """The number of questions that are computed at once, within a quarter of the memory."""
+    # so many that nobody waits for the long ones of a few others; each process has half of a worker's memory, or less
+    return max(2, min(MAX_QUESTIONS, memory() // 4 // (WORKER_BYTES // 2)))
 
 
 def room_on_accelerator(free: int, questions: int) -> int:
-    """Bytes that runs may take of a GPU of which ``free`` are left beside its worker's context: the rest is for the contexts of so many
-    question processes."""
-    return free - int(min(questions * CONTEXT_BYTES, MOST_FOR_CONTEXTS * free))
+    """Bytes that runs may take of a GPU of which ``free`` are left beside its worker's context."""
+    # the rest is for the contexts of question processes
+    return free - int(min(questions * CONTEXT_BYTES, MAX_CONTEXTS_SHARE * free))
 
 
 def has_system_limit(role: str, facts: DeviceFacts) -> bool:
-    """Whether the operating system limits the memory of a process of that role. CUDA reserves far more than it takes, so that none is set
-    where it is used: in the worker that owns a GPU, and in question processes."""
+    """True if the operating system limits the memory of a process of that role."""
+    # CUDA reserves far more than it takes: no limit in the worker that owns a GPU, nor in question processes
     uses_cuda = bool(facts.get("accelerator_memory")) or role == "jobs"
     return facts.get("accelerator") != "cuda" or not uses_cuda
 
 
 def for_workers(of: int | None = None) -> int:
-    """Bytes for the workers together, ``of`` so many, by default the memory of this machine: the rest is for what all workers share, and
-    for the page process with the open pages of a class, at least a quarter."""
+    """Bytes for the workers together, ``of`` so many, by default the memory of this machine."""
     whole = of or memory()
+    # the rest is for the shared memory of all workers, and for the page process with the open pages of a class, at least a
+    # quarter
     return max(WORKER_BYTES + MIB, whole - max(whole // 4, PAGE_BYTES + CLASS * SESSION_BYTES) - SHARED_BYTES)
 
 
 def _groups(controller: str, cgroup: Path, process_groups: Path) -> Iterator[Path]:
-    """The folders with the limits of this process: its group and those around it, in version 2 and, by controller, in version 1.
-
-    A container often sees its own group as the root of the tree, whatever the name of its place says.
-    """
+    """The folders with the limits of this process: its group and those around it, in version 2 and, by controller, in version 1."""
+    # a container often sees its group as the root of the tree, whatever its path says
     yield cgroup
     try:
         lines = [line.split(":", 2) for line in process_groups.read_text().splitlines()]
@@ -119,7 +116,7 @@ def _groups(controller: str, cgroup: Path, process_groups: Path) -> Iterator[Pat
 
 
 def _numbers(file: Path) -> list[int]:
-    """The whole numbers in a file of a control group; none where it is missing, or says ``max`` or -1: without limit."""
+    """The whole numbers in a file of a control group; none if it is missing, or says ``max`` or -1: without limit."""
     try:
         words = file.read_text().split()
     except OSError:
@@ -128,7 +125,7 @@ def _numbers(file: Path) -> list[int]:
 
 
 def is_loopback(address: str | None) -> bool:
-    """Whether only this machine reaches an address or a name. None and an empty one stand for all addresses."""
+    """True if only this machine reaches an address or a name. None and an empty one stand for all addresses."""
     try:
         return address == "localhost" or ip_address(address or "").is_loopback
     except ValueError:
@@ -136,13 +133,13 @@ def is_loopback(address: str | None) -> bool:
 
 
 def limit_memory(allowed: int) -> None:
-    """Let this process have ``allowed`` bytes of its own; what asks for more then gets a MemoryError, and nothing else ends. A page that
-    another process has too, as of torch's libraries, is not its own.
+    """Let this process have ``allowed`` bytes of unshared memory; a request for more then gets a MemoryError, and nothing else
+    ends.
 
-    Linux counts the private writable memory that a process has asked for, touched or not (``RLIMIT_DATA``). A process has
-    asked for more than is its own already when it starts, and a forked one for all that it shares. So the limit is set to what
-    it has asked for so far, plus the part of ``allowed`` that it does not have yet. Windows has no such limit and macOS does not
-    keep it: there, and for memory that is mapped, only the supervisor checks the process.
+    Linux counts the private writable memory that a process has asked for, touched or not (``RLIMIT_DATA``). A process has asked for
+    more than is its own already when it starts, and a forked one for all that it shares. So the limit is set to what it has asked
+    for so far, plus the part of ``allowed`` that it does not have yet. Windows has no such limit and macOS does not keep it: there,
+    and for memory that is mapped, only the supervisor checks the process.
     """
     if sys.platform != "linux":
         return
@@ -155,7 +152,7 @@ def limit_memory(allowed: int) -> None:
 
 
 def free_memory() -> None:
-    """Give the memory of a run that is over back to the system, also what the allocator kept for its next step."""
+    """Return the memory of a run that is over to the system, also the allocator's reserve for the next step."""
     gc.collect()
     if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
         libc.malloc_trim(0)
@@ -163,7 +160,7 @@ def free_memory() -> None:
     if (
         torch is not None
         and torch.cuda.is_initialized()
-        and torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > KEPT_ON_DEVICE
+        and torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > MAX_FREE_DEVICE_BYTES
     ):
         with suppress(RuntimeError):  # it waits for all that runs on the device
             torch.cuda.empty_cache()

@@ -19,16 +19,16 @@ from engine.settings.errors import ConfigError
 
 PREFIX = "ATTENTION_LAB_"
 GIB = 2**30
+# settings that need less memory when lower, in the order of suggestion
 SHRINKABLE = ("batch_size", "seq_len", "n_layers")
-"""Settings that need less memory when lower, in the order in which they are suggested."""
 
 
 class Limits(BaseModel):
-    """The limits. The defaults suit one's own computer; a public host chooses the profile ``public`` or lowers single limits
-    by environment variables such as ``ATTENTION_LAB_STEPS``.
+    """The defaults suit a personal computer; a public host chooses the profile ``public`` or lowers single limits by environment
+    variables such as ``ATTENTION_LAB_STEPS``.
 
-    Memory is in bytes, and may be written ``512MiB`` or ``2GiB``; times are in seconds. A visitor is a browser, with all its
-    tabs. Of what is limited for everybody, a network address has at most half (:func:`engine.serving.allowances.has_share`).
+    Memory is in bytes, and may be written ``512MiB`` or ``2GiB``; times are in seconds. A visitor is a browser, with all its tabs.
+    Of a limit for everybody, a network address has at most half (:func:`engine.serving.allowances.has_share`).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -105,9 +105,8 @@ class Limits(BaseModel):
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Limits:
-        """The limits in the environment: those of the profile, and single ones on top. A run may take no more memory than a worker of this
-        host can give it, unless the environment says how much: runs may be trained on larger machines. Raises ValueError with one
-        sentence for the first variable that does not fit."""
+        """The limits in the environment: those of the profile, and single ones on top. Raises ValueError with one sentence for the
+        first variable that does not fit."""
         given = {name: environ[variable_of(name)] for name in cls.model_fields if variable_of(name) in environ}
         profile = environ.get(PROFILE, "own")
         if profile not in PROFILES:
@@ -118,12 +117,14 @@ class Limits(BaseModel):
             item = error.errors()[0]
             name = str(item["loc"][0])
             raise ValueError(f"{variable_of(name)} is {given[name]!r}: {item['msg'].lower()}.") from None
+        # a larger machine may train the runs; else no worker of this host could give a run more
         if "memory" in given:
             return limits
         return limits.model_copy(update={"memory": min(limits.memory, limits.worker_memory - host.WORKER_BYTES)})
 
 
 PROFILE = PREFIX + "PROFILE"
+# public suits strangers on one core with 1 GB; a larger host raises workers
 PROFILES: Mapping[str, Mapping[str, object]] = {
     "own": {},
     "public": {
@@ -133,7 +134,6 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
         "kept_runs_per_visitor": 20, "pinned_runs_per_visitor": 10, "kept_bytes": "1GiB",
     },
 }  # fmt: skip
-"""The limits that differ from the defaults. ``public`` suits strangers on one core with 1 GB; a larger host raises ``workers``."""
 
 
 def variable_of(name: str) -> str:
@@ -141,11 +141,9 @@ def variable_of(name: str) -> str:
 
 
 class Accelerator(NamedTuple):
-    """The accelerator that a run would use."""
-
     name: str
     memory: int
-    """The bytes that runs may take of its memory; 0 where it shares the host's."""
+    """Bytes that runs may take of its memory; 0 if it shares the host's."""
 
 
 def refusal(
@@ -157,8 +155,8 @@ def refusal(
 ) -> str | None:
     """The reason why this host refuses a config, in one sentence that names the setting and a value that fits; else None.
 
-    ``prediction`` is the config's own; ``predict`` is called for smaller configs only. ``accelerator``: the one that the run would use
-    here; None where it would use the CPU.
+    ``prediction`` is the config's own; ``predict`` is called for smaller configs only. ``accelerator``: the one that the run would
+    use here, if any.
     """
     if config.steps > limits.steps:
         return f"steps is {config.steps}; this host allows at most {limits.steps}."
@@ -167,21 +165,21 @@ def refusal(
             fits = largest_that_fits(config, allowed, lambda smaller, cost=cost: cost(predict(smaller)))  # type: ignore[misc]
             advice = f"set {fits[0]} to {fits[1]} or less" if fits else "choose a much smaller model"
             given = f"{fits[0]} is {config.value(fits[0])}: " if fits else ""
-            taken = words.format(needed=in_bytes(needed), allowed=in_bytes(allowed))
-            return f"{given}the run would take {taken}; {advice}."
+            reason = words.format(needed=in_bytes(needed), allowed=in_bytes(allowed))
+            return f"{given}the run would take {reason}; {advice}."
     seconds = prediction.seconds(config.steps)
     if accelerator is not None and prediction.device.timed == CPU:
         return None  # the speed of the accelerator is not measured yet
     if seconds is not None and seconds > limits.seconds:
         steps = most_steps(prediction, limits.seconds)
-        taken = f"would take about {in_time(seconds)} and this host allows {in_time(limits.seconds)}"
+        reason = f"would take about {in_time(seconds)} and this host allows {in_time(limits.seconds)}"
         advice = f"set steps to {steps} or less" if steps > 0 else "choose a smaller model or a shorter seq_len"
-        return f"steps is {config.steps}: the run {taken}; {advice}."
+        return f"steps is {config.steps}: the run {reason}; {advice}."
     return None
 
 
 def _weighed(limits: Limits, on: Accelerator | None) -> list[tuple[Callable[[Prediction], int], int, str]]:
-    """The memory of a run that is limited: the bytes of a prediction, how many are allowed, and the words for both."""
+    """The limited memory of a run: the bytes of a prediction, the bytes allowed, and the words for both."""
     whole, beside = attrgetter("peak"), attrgetter("beside")
     if on is None or not on.memory:
         return [(whole, limits.memory, "{needed} and this host allows {allowed}")]
@@ -196,7 +194,7 @@ def _weighed(limits: Limits, on: Accelerator | None) -> list[tuple[Callable[[Pre
 
 
 def most_steps(prediction: Prediction, seconds: float) -> int:
-    """The most steps of which training and the measurements after it take no longer than ``seconds``; 0 or less for none."""
+    """The steps of which training and the measurements after it take no longer than ``seconds``; 0 or less for none."""
     beside = (prediction.result_seconds or 0.0) + prediction.data_seconds
     in_steps = (seconds - beside) * (prediction.steps_per_second or 0.0)
     return int(in_steps - prediction.recording_steps)

@@ -1,7 +1,7 @@
-"""A run inside its worker: it trains slice by slice at its own pace, pauses, steps, and hands over its events.
+"""A run inside its worker: it trains slice by slice at its pace, pauses, steps, and delivers its events.
 
-:class:`Pacer` says when the next step is due, :class:`Seldom` when it is time to save and to show, :class:`Steps` trains and knows
-how far its state is ahead of its events; :class:`LiveRun` puts them together.
+:class:`Pacer` decides when the next step is due, :class:`Seldom` when it is time to save and to show, :class:`Steps` trains and
+knows how far its state is ahead of its events; :class:`LiveRun` combines them.
 """
 
 from __future__ import annotations
@@ -25,22 +25,18 @@ from engine.serving.protocol import Start
 if TYPE_CHECKING:
     from engine.training.state import TrainingState
 
-SLICE = 0.05
-"""The most seconds that one run trains before the next run's turn."""
+SLICE = 0.05  # one run's training before the next run's turn
+# the same while a command or a short job waits: it is answered soon, and a flood of them does not stop the training
 SHORT_SLICE = 0.01
-"""The same while a command or a short job waits: it is answered soon, and a flood of them does not stop the training."""
 BATCH = 0.1
-"""Seconds between two deliveries of a run's events."""
+# seconds between two saves of a run's state, at least; and as a multiple of the last save's duration
 SAVE_EVERY, SAVE_SHARE = 60.0, 50.0
-"""Seconds between two times at which a run's state is saved, at least; and as a multiple of what saving took the last time."""
-SNAPSHOT_EVERY = 0.5
-"""Seconds between snapshots of a run with a limited pace, beside those that its config determines."""
-SNAPSHOT_SHARE = 20
-"""A snapshot that took t seconds is not repeated for 20 t, so that snapshots cost at most 5 %."""
+SNAPSHOT_EVERY = 0.5  # seconds between snapshots of a run with a limited pace, beside those that its config determines
+SNAPSHOT_SHARE = 20  # A snapshot that took t seconds is not repeated for 20 t, so that snapshots cost at most 5 %
 
 
 class TrainingModule(Protocol):
-    """The training module: ``engine.training.train``, or a stand-in for tests."""
+    """``engine.training.train``, or a stand-in for tests."""
 
     warm_up: Callable[[str], None]
     begin: Callable[[RunConfig, Prediction | None], TrainingState]
@@ -50,12 +46,11 @@ class TrainingModule(Protocol):
 
 
 class Pacer:
-    """When a run takes its next step: at its pace, and while it is paused once for each single step that was asked for."""
+    """The time of a run's next step: at its pace, and while it is paused once for each requested single step."""
 
     def __init__(self, pace: float | None, now: float, *, paused: bool) -> None:
         self.paused, self.allowed = paused, 0
         self.due = now
-        """The time at which the next step may be taken."""
         self.set_pace(pace, now)
 
     @property
@@ -73,7 +68,7 @@ class Pacer:
         self.paused, self.allowed, self.due = False, 0, now
 
     def count(self, now: float, to_repeat: int) -> None:
-        """Count a step as taken. ``to_repeat``: the steps that are repeated after it; negative where it is a new one."""
+        """Count a step as taken. ``to_repeat``: the steps that are repeated after it; negative for a new one."""
         # A run that is behind its pace may catch up by one slice, not by its whole backlog.
         self.due = max(self.due + self.interval, now - SLICE) if self.interval and to_repeat <= 0 else now
         if self.paused and to_repeat < 0:
@@ -81,7 +76,7 @@ class Pacer:
 
 
 class Seldom:
-    """When it is time again for something that takes time itself: after ``every`` seconds, or ``share`` times what it took."""
+    """The time for something that takes time itself: after ``every`` seconds, or ``share`` times its last duration."""
 
     def __init__(self, every: float, share: float, now: float) -> None:
         self._every, self._share = every, share
@@ -99,12 +94,11 @@ class Steps:
     then ahead of the events, and nobody saves or shows it."""
 
     def __init__(self, start: Start, training: TrainingModule, checkpoint: Path) -> None:
-        """``checkpoint``: the file from which a run goes on that has begun before."""
+        """``checkpoint``: the file from which an earlier run continues."""
         self._start, self._training, self._checkpoint = start, training, checkpoint
         self.state: TrainingState | None = None
         self.last: Event | None = None
-        self.step = start.known_step or 0
-        """The step of the last event."""
+        self.step = start.known_step or 0  # of the last event
         self._generator = self._events()
         self.close = self._generator.close
 
@@ -137,24 +131,22 @@ class Steps:
 
     @property
     def on_device(self) -> bool:
-        """Whether a device was handed steps, and their events are still to come."""
+        """True if a device was handed steps, and their events are still to come."""
         return isinstance(self.last, Measuring) and self.last.on_device
 
     @property
     def ahead(self) -> bool:
-        """Whether steps are taken whose events are still to come."""
-        taken = isinstance(self.last, Progress) and self.state is not None and self.state.step > self.last.step
-        return self.on_device or taken
+        """True if steps are taken whose events are still to come."""
+        step_done = isinstance(self.last, Progress) and self.state is not None and self.state.step > self.last.step
+        return self.on_device or step_done
 
     @property
     def whole(self) -> bool:
-        """Whether the state is that after the last event: it is not in the validation after a step."""
+        """True if the state is that after the last event: not in the validation after a step."""
         return self.state is not None and self.state.step == self.step and not self.ahead
 
 
 class LiveRun:
-    """A run inside its worker, and its events that are not sent yet."""
-
     def __init__(
         self, start: Start, training: TrainingModule, folder: RunFolder, clock: Callable[[], float] = time.monotonic
     ) -> None:
@@ -162,11 +154,10 @@ class LiveRun:
         self.unsent: list[Event] = []
         self.over = False
         self.announced_pause = False
-        """Whether the pool has been told that this run waits."""
+        """True if the pool knows that this run waits."""
         self.urgent = True
-        """Whether the next delivery is sent at once instead of in the next batch."""
-        self.saved_step: int | None = None
-        """The step that this worker has saved last."""
+        """True if the next delivery is sent at once instead of in the next batch."""
+        self.saved_step: int | None = None  # the last one that this worker has saved
         self._clock, now = clock, clock()
         self.pacer = Pacer(start.request.pace, now, paused=start.request.paused)
         self.steps = Steps(start, training, folder.state)
@@ -188,17 +179,17 @@ class LiveRun:
 
     @property
     def repeating(self) -> bool:
-        """Whether it takes steps that the pool knows already."""
+        """True while it takes steps that the pool knows already."""
         return self.step < self._repeats_to
 
     @property
     def waiting(self) -> bool:
-        """Whether the run is paused with no single step asked for; a run that starts paused first shows its first weights."""
+        """True if the run is paused without a requested single step; a run that starts paused first shows its first weights."""
         return self.pacer.stands_still and self._shown
 
     @property
     def is_new(self) -> bool:
-        """Whether the run has no point yet and is about to have one: its data are drawn, in pieces where they are large."""
+        """True if the run is about to have its first point: its data are drawn, in pieces if they are large."""
         return self.step == 0 and (self.steps.on_device or not isinstance(self.steps.last, Measuring))
 
     @property
@@ -212,8 +203,7 @@ class LiveRun:
 
     @property
     def save_due(self) -> bool:
-        """Whether it is time to save a run that goes on: if its worker or the app ends, little of it is lost. Steps whose events are
-        still to come are settled first."""
+        # so that little is lost if its worker or the app ends; steps whose events are still to come are settled first
         able = not self.over and self.request.is_saved and (self.steps.whole or self.steps.ahead)
         return able and self.step != self.saved_step and self._saves.is_due(self._clock())
 
@@ -245,14 +235,13 @@ class LiveRun:
         self._note(Ended(max(self.step, self._repeats_to), "stopped"))
 
     def close(self) -> None:
-        """End the training where it is."""
         try:
             self.steps.close()
         except Exception as error:
             log_error(f"Run {self.run_id} was closed", error)
 
     def save(self) -> bool:
-        """Save the state, where the run has begun; False where it is not the moment. Raises OSError where the disk does not take it."""
+        """Save the state of a begun run; False if it is between two events. Raises OSError."""
         if self.steps.state is None:  # that from which it goes on is still there
             return True
         if not self.steps.whole:
@@ -266,8 +255,7 @@ class LiveRun:
     # Training
 
     def advance(self, seconds: float = SLICE, hurry: Callable[[], bool] = lambda: False) -> None:
-        """Train until the slice is used up, the pace or a pause requires waiting, or the run is over; shorter in a ``hurry``. While a
-        device computes by itself, other runs have their turn; the device is handed the next steps at once."""
+        """Train until the slice is used up, the pace or a pause requires waiting, or the run is over; shorter in a ``hurry``."""
         began = self._clock()
         if self.steps.on_device:
             seconds = math.inf
@@ -276,6 +264,7 @@ class LiveRun:
                 single = self.pacer.paused or self.pacer.interval or self.urgent
                 self.steps.state.ahead = 1 if single else AHEAD
             event, now = self._next(), self._clock()
+            # other runs have their turn while a device computes by itself
             if self.steps.on_device:
                 return
             if isinstance(event, Progress):
@@ -288,7 +277,7 @@ class LiveRun:
                 return
 
     def _count(self, step: int, now: float) -> None:
-        """Count a step, and show the model after the last one that was asked for, and now and then where steps are slow."""
+        """Count a step, and show the model after the last requested one, and now and then if steps are slow."""
         self.pacer.count(now, self._repeats_to - step)
         if self.pacer.paused and step > self._repeats_to:
             if self.pacer.stands_still:
@@ -298,7 +287,7 @@ class LiveRun:
             self._take_snapshot()
 
     def deliver(self) -> list[Event]:
-        """The events since the last delivery, which are then counted as sent."""
+        """The events since the last delivery, which then count as sent."""
         events, self.unsent = self.unsent, []
         # The facts and the first point of the curve are each sent at once.
         self.urgent = self.urgent and not any(isinstance(event, Progress) for event in events)
@@ -306,12 +295,12 @@ class LiveRun:
         return events
 
     def settle(self) -> None:
-        """Give the events of the steps that a device has taken or takes, so that nothing is ahead of them."""
+        """Deliver the events of all steps of a device, so that nothing is ahead of them."""
         while self.steps.ahead and not self.over:
             self._next()
 
     def _take_snapshot(self) -> None:
-        """Take a snapshot of the current model; only after a step, since nothing else changes the model."""
+        # only after a step, since nothing else changes the model
         if isinstance(self.steps.last, Progress) and self.request.record.snapshots:
             began = self._clock()
             self._next(SNAPSHOT_NOW)

@@ -1,8 +1,7 @@
 """The pool of workers, through which every run is submitted and controlled and every short job is asked.
 
-It puts together what does the work: the queue of runs, the checkpoints, the questions, and the supervisor of the worker
-processes. It uses threads only, so it works inside any server. Only the reader thread of a run's worker appends
-the run's events, so they are in the worker's order.
+It combines the queue of runs, the checkpoints, the questions, and the supervisor of the worker processes. It uses threads only, so
+it works inside any server. Only the reader thread of a run's worker appends the run's events, so they are in the worker's order.
 """
 
 import atexit
@@ -38,10 +37,9 @@ from engine.serving.runs.presence import Presence
 from engine.serving.runs.queue import CLOSING, RunQueue
 from engine.serving.runs.queued import QueuedRun, predicted
 
-TRAINING = "engine.training.train"
-"""The module whose ``begin`` and ``train`` the workers use."""
+TRAINING = "engine.training.train"  # with begin() and train()
+# for the workers to save their runs when the pool is closed: supervisors of servers kill after ten
 SECONDS_TO_SAVE = 5.0
-"""Seconds for which closing the pool waits for the workers to save their runs: supervisors of servers kill after ten."""
 NOT_YOURS = "Somebody else started this run. Press Train to start your own."
 SHARED = "This run belongs to an experiment. Stop the experiment to stop it."
 
@@ -49,8 +47,8 @@ SHARED = "This run belongs to an experiment. Stop the experiment to stop it."
 class Pool:
     """Warm worker processes, the runs and jobs on them, and those in the queue.
 
-    All methods may be called from any thread. Nothing is written to or read from the disk under the pool's lock, so that a
-    slow disk holds up nobody else.
+    Methods may be called from any thread. Nothing is written to or read from the disk under the pool's lock, so that a slow disk
+    holds up nobody else.
     """
 
     def __init__(
@@ -64,15 +62,14 @@ class Pool:
         here: Callable[[str], bool] = lambda _: True,
         cluster: Cluster | None = None,
     ) -> None:
-        """``here``: whether the visitor of that id has a page open. ``size``: the worker processes that train on this machine, by
-        default as the limits say."""
+        """``here``: true if the visitor of that id has a page open. ``size``: the worker processes that train on this machine, by
+        default the limits'."""
         self.runs = runs
         self.limits = limits or Limits()
         self.machines = Machines(self.limits, size or self.limits.workers, cluster)
         self._predict = predict
         self._closing = Lock()
         self.allowances = Allowances(self.limits)
-        """What each visitor has going."""
         self._supervisor = Supervisor(
             training, self.limits, self.machines,
             on_report=self._take_report, on_death=self._end_tasks_of, on_round=self._update_presence,
@@ -93,9 +90,8 @@ class Pool:
         return True
 
     def close(self) -> None:
-        """End every worker and wait for it. Runs that go or wait become checkpoints, as far as there is time, and go on when
-        :meth:`take_up` is called after the next start; the others are lost, and their events say so. A second caller waits for
-        the first."""
+        """End every worker and wait for it. Runs become checkpoints if there is time, and continue when :meth:`take_up` is called
+        after the next start; the others are lost, and their events say so. A second caller waits for the first."""
         with self._closing:
             if self._supervisor.closing.is_set():
                 return
@@ -111,7 +107,7 @@ class Pool:
             atexit.unregister(self.close)
 
     def take_up(self) -> None:
-        """Go on with the runs that were going when their server ended."""
+        """Continue the runs that were going when their server ended."""
         self._checkpoints.take_up()
 
     def __enter__(self) -> Self:
@@ -151,7 +147,7 @@ class Pool:
         return run
 
     def follow(self, run_id: str, visitors: Iterable[Visitor]) -> None:
-        """Train a trial for these visitors from now on (:class:`Presence`), no more for those before."""
+        """Train a trial for these visitors from now on (:class:`Presence`), no more for earlier ones."""
         with self._lock:
             if (queued := self._queue.find(run_id)[1]) is not None:
                 queued.followers = tuple(visitors)
@@ -196,7 +192,7 @@ class Pool:
             self._checkpoints.give_up(run)
 
     def _find(self, run_id: str, by: Visitor) -> Run | None:
-        """The run of that id. Raises Refused where the visitor may not steer it from here."""
+        """The run of that id. Raises Refused if the visitor may not steer it from here."""
         run = self.runs.get(run_id)
         with self._lock:
             queued = self._queue.find(run_id)[1]
@@ -211,23 +207,22 @@ class Pool:
     def ask(
         self, job: Job[AnswerT], visitor: Visitor = PROGRAM, *, alone: bool = False, timeout: float = 30.0
     ) -> AnswerT:
-        """The answer to a job, which a job process computes; blocks. Equal jobs at once are computed once. ``alone``: for measuring time;
-        no second job of that kind is computed meanwhile, and training gives way to it. Raises JobError with one sentence where the job
-        raised, its process died, it waited for ``timeout`` (s) or was computed for longer, or the visitor has too many going.
-        """
+        """The answer to a job, which a job process computes; blocks. Equal jobs at once are computed once. ``alone``: for measuring
+        time; no second job of that kind is computed meanwhile, and training gives way to it. Raises JobError with one sentence if
+        the job raised, its process died, it waited for ``timeout`` (s) or was computed for longer, or the visitor has too many
+        jobs."""
         try:
-            with self.allowances.taken("job", visitor):
+            with self.allowances.lease("job", visitor):
                 return self._questions.ask(job, visitor, alone=alone, timeout=timeout)
         except NoRoom as error:
             raise JobError(str(error)) from error
 
     def health(self) -> Health:
-        """Facts for a page: workers, runs, and the device that was found."""
         with self._lock:
             return health_of(self._supervisor, len(self._queue.waiting))
 
     def wait_until_ready(self, timeout: float, workers: int | None = None) -> bool:
-        """Wait until ``workers`` of them (by default all) are warm; False when the time (s) was too short, or none can be started."""
+        """Wait until ``workers`` of them (by default all) are warm; False if the time (s) was too short, or none can be started."""
         deadline = time.monotonic() + timeout
         while self.health().ready < (workers or self.machines.slots):
             if self._supervisor.failing or time.monotonic() > deadline:
@@ -257,7 +252,7 @@ class Pool:
                 self._dispatch()
 
     def _end_tasks_of(self, worker: WorkerProcess) -> Callable[[], None]:
-        """A worker is gone: its runs and its job are moved, or end. Returns what is left to do without the lock."""
+        """Move or end the runs and the job of a worker that is gone. Returns the rest of the work, to be done without the lock."""
         with self._lock:
             self._questions.end_job_of(worker)
             closing = self._supervisor.closing.is_set()

@@ -1,4 +1,4 @@
-"""The messages between the pool and a worker: small frozen dataclasses, which travel as :mod:`engine.serving.processes.messages` says."""
+"""The messages between the pool and a worker: small frozen dataclasses, sent as in :mod:`engine.serving.processes.messages`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ from engine.foundation.job import Job
 from engine.runs.events import Event
 from engine.runs.request import RunRequest
 
-Role = Literal["runs", "jobs", "own"]
-"""``runs``: trains runs that take turns. ``jobs``: answers jobs and never trains a run. ``own``: trains one run and ends with it."""
+# runs: trains runs that take turns. jobs: answers jobs and never trains a run. dedicated: trains one run and ends with it.
+Role = Literal["runs", "jobs", "dedicated"]
 
 
 @dataclass(frozen=True)
@@ -22,25 +22,21 @@ class Start:
     folder: str
     """The path, absolute or in the data folder, in which the worker saves the weights."""
     known_step: int | None = None
-    """The last step that the pool knows of a run that goes on, from the state in its folder, or from its beginning where there is none: the
-    steps up to that one are repeated. None: it begins anew."""
+    """The last step that the pool knows of a run that continues, from the state in its folder, or else from its beginning: the
+    steps up to that one are repeated. None: a new run."""
 
 
+# Controls of a run by its owner. pause: after the step in progress, with a snapshot. step: take exactly one optimizer step and a
+# snapshot, and pause. resume: continue after a pause.
 Steering = Literal["pause", "step", "resume", "set pace"]
-"""What the owner of a run asks for while it goes on. ``pause``: after the step in progress, with a snapshot. ``step``: take exactly one
-optimizer step and a snapshot, and pause. ``resume``: go on after a pause."""
-Action = Literal[Steering, "stop", "checkpoint"]
-"""``checkpoint``: save the run's state in its folder and let the run go."""
+Action = Literal[Steering, "stop", "checkpoint"]  # checkpoint: save the run's state in its folder and release the run
 
 
 @dataclass(frozen=True)
 class Control:
-    """A command for a run that was started."""
-
     run_id: str
     action: Action
-    pace: float | None = None
-    """The optimizer steps per second of ``set pace``; None is full speed."""
+    pace: float | None = None  # optimizer steps per second of ``set pace``; None is full speed
 
 
 @dataclass(frozen=True)
@@ -48,9 +44,9 @@ class Followers:
     """The visitors for whom a run is trained."""
 
     here: bool
-    """Whether any of them has a page open. A run that nobody waits for gets time that no other run wants."""
+    """True if any of them has a page open. A run that nobody waits for gets time that no other run wants."""
     flows: tuple[tuple[str, str, str], ...]
-    """The flow (:attr:`engine.foundation.visitor.Visitor.flow`) of each who is here, of all where nobody is."""
+    """The flow (:attr:`engine.foundation.visitor.Visitor.flow`) of each who is here, of all if nobody is."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,6 @@ class Ping:
 
 
 Command = Start | Audience | Control | Ask | Ping
-"""A message from the pool to a worker."""
 
 
 @dataclass(frozen=True)
@@ -91,23 +86,21 @@ class Busy:
 
 @dataclass(frozen=True)
 class RunUpdate:
-    """The next events of a run, and what has become of it."""
+    """The next events of a run, and its new state."""
 
     run_id: str
     events: list[Event] = field(default_factory=list)
     state: Literal["running", "paused", "saved", "unsaved", "checkpointed", "over"] | None = None
-    """``saved``: its state is in its folder; ``unsaved``: it could not be saved. The run goes on. ``checkpointed``: it has left the worker,
-    and its state is in its folder if it had begun. ``over``: it has left the worker, and these are the last events."""
+    """``saved``: its state is in its folder; ``unsaved``: it could not be saved. The run continues. ``checkpointed``: it has left
+    the worker, and its state is in its folder if it had begun. ``over``: it has left the worker, and these are the last events."""
 
 
 @dataclass(frozen=True)
 class JobAnswer:
     job_id: str
-    value: bytes = b""
-    """The answer, pickled by :func:`engine.serving.processes.messages.write_value`."""
+    value: bytes = b""  # pickled by write_value()
     error: str = ""
-    """One sentence where the job failed, else empty."""
+    """One sentence if the job failed, else empty."""
 
 
 Report = Ready | Busy | RunUpdate | JobAnswer
-"""A message from a worker to the pool."""

@@ -1,7 +1,7 @@
-"""The questions: jobs that are asked of the job processes, from the call of ``ask`` to the answer.
+"""The questions: jobs for the job processes, from the call of ``ask`` to the answer.
 
-Job processes never train a run, so that neither waits for the other, and a job that takes too long costs nobody a run. The time of a
-job counts from the moment at which a process computes it: one that waits too long for a process is refused, and costs no process.
+Job processes never train a run, so that neither waits for the other, and a job that takes too long costs nobody a run. The time of
+a job counts from the moment at which a process computes it: one that waits too long for a process is refused, and costs no process.
 """
 
 import secrets
@@ -13,7 +13,7 @@ from typing import Any, cast
 from engine.foundation.errors import JobError
 from engine.foundation.formatting import in_time
 from engine.foundation.job import AnswerT, Job
-from engine.foundation.visitor import Pace, Visitor
+from engine.foundation.visitor import RateLimit, Visitor
 from engine.serving import protocol
 from engine.serving.allowances import has_share
 from engine.serving.fair_queue import FairQueue
@@ -23,16 +23,14 @@ from engine.serving.processes.process import KillReason, Slot, WorkerProcess
 from engine.serving.processes.supervisor import Supervisor
 from engine.serving.runs.queued import QueuedJob
 
+# extra time of a question while no process of this program was ready yet: the first one waits for imports
 FIRST_START = 120.0
-"""Seconds by which a question may last longer while no process of this program was ready yet: the first one waits for imports."""
+# seconds of jobs that a visitor has in each second, and at once, while others train: jobs go before training
 SHARE, AT_ONCE = 0.25, 5.0
-"""Seconds of jobs that a visitor has in each second, and at once, while others train: jobs go before training."""
+# the same for a network address while somebody elsewhere trains: a school is one address, and so is a visitor with many cookies
 ADDRESS_SHARE, ADDRESS_AT_ONCE = 1.0, 60.0
-"""The same for a network address while somebody elsewhere trains: a school is one address, and so is who throws cookies away."""
-BEGUN_CHECK_SECONDS = 0.1
-"""Seconds after which it is looked again whether a process has begun a job that was given to it."""
-MAX_QUESTION_BYTES = 2**20
-"""The most bytes of a pickled question."""
+BEGUN_CHECK_SECONDS = 0.1  # between two checks that a process has begun its job
+MAX_QUESTION_BYTES = 2**20  # of a pickled question
 
 
 class Questions:
@@ -42,13 +40,13 @@ class Questions:
         self._supervisor, self._lock = supervisor, supervisor.lock
         self._waiting: list[QueuedJob] = []
         self._fair_queue = FairQueue()
-        self._by_visitor = Pace(SHARE, AT_ONCE)
-        self._by_address = Pace(ADDRESS_SHARE, ADDRESS_AT_ONCE)
+        self._by_visitor = RateLimit(SHARE, AT_ONCE)
+        self._by_address = RateLimit(ADDRESS_SHARE, ADDRESS_AT_ONCE)
         self._closed = ""
 
     def ask(self, job: Job[AnswerT], visitor: Visitor, *, alone: bool, timeout: float) -> AnswerT:
-        """The answer to a job; blocks. It may wait for a process for ``timeout`` seconds, and be computed for as long. What this
-        program's first process needs for its imports takes nothing of that. Raises JobError with one sentence."""
+        """The answer to a job; blocks. It may wait for a process for ``timeout`` seconds, and be computed for as long; the imports
+        of this program's first process do not count. Raises JobError with one sentence."""
         if len(write_value(job)) > MAX_QUESTION_BYTES:
             raise JobError(f"The question is longer than {MAX_QUESTION_BYTES // 2**20} MiB.")
         with self._lock:
@@ -84,10 +82,10 @@ class Questions:
                     )
 
     def dispatch(self) -> None:
-        """Give waiting jobs to free processes, those of each network address and of each visitor there in turn (:class:`FairQueue`). Who
-        has had a large share of the time lately waits while others train."""
+        """Give waiting jobs to free processes, those of each network address and of each visitor there in turn
+        (:class:`FairQueue`). A visitor with a large share of the time lately waits while others train."""
         with self._lock:
-            asking = [queued for queued in self._waiting if not self._is_held_back(queued.visitor)]
+            asking = [queued for queued in self._waiting if not self._has_to_wait(queued.visitor)]
             for queued in self._fair_queue.in_turn(asking, lambda queued: queued.visitor.flow):
                 if (worker := self._process_for(queued)) is not None:
                     worker.job = queued
@@ -106,13 +104,13 @@ class Questions:
             queued.answer.set_result(answer.value)
 
     def end_job_of(self, worker: WorkerProcess) -> None:
-        """The process is gone. A job that it had not begun waits again, once where the process was ready; the job that it computed has
-        failed."""
+        """End or queue again the job of a process that is gone."""
         with self._lock:
             queued, worker.job = worker.job, None
             self._spend(queued)
             if queued is None:
                 return
+            # a job that the process had not begun waits again, once if the process was ready; one that it computed has failed
             if queued.begun_at is None and not (worker.ready and queued.requested_again):
                 queued.requested_again = queued.requested_again or worker.ready
                 self._waiting.insert(0, queued)
@@ -120,7 +118,7 @@ class Questions:
         queued.answer.set_exception(JobError(worker.why_it_ended(queued.ask.job_id)))
 
     def close(self, sentence: str) -> None:
-        """Fail every job; those asked from now on fail, too."""
+        """Fail every job, also those asked from now on."""
         with self._lock:
             self._closed = sentence
             going, self._waiting = self._going(), []
@@ -130,14 +128,14 @@ class Questions:
             queued.answer.set_exception(JobError(sentence))
 
     def _spend(self, queued: QueuedJob | None) -> None:
-        """Count the time that a process was at a job against its visitor and its network address, however it ended."""
+        """Count the time of a job against its visitor and its network address, however it ended."""
         if queued is not None and queued.begun_at is not None:
             self._by_visitor.spend(queued.visitor.id, time.monotonic() - queued.begun_at)
             self._by_address.spend(queued.visitor.network, time.monotonic() - queued.begun_at)
 
-    def _is_held_back(self, visitor: Visitor) -> bool:
-        """Whether a visitor, or all those at its network address together, have had a large share of the time lately, and somebody
-        else, or somebody elsewhere, trains."""
+    def _has_to_wait(self, visitor: Visitor) -> bool:
+        """True if a visitor, or all at its network address together, had a large share of the time lately, and somebody else, or
+        somebody elsewhere, trains."""
         alone = bool(visitor.id) and self._by_visitor.wait(visitor.id) > 0
         together = bool(visitor.network) and self._by_address.wait(visitor.network) > 0
         if not (alone or together):
@@ -168,16 +166,15 @@ class Questions:
         free = [worker for worker in on_machine if worker.available and worker.job is None]
         if free or len(on_machine) >= (most if name == HERE else 1):
             return min(free, key=lambda worker: worker.slot.number, default=None)
-        taken = {worker.slot for worker in processes}
+        occupied = {worker.slot for worker in processes}
         slots = (Slot("jobs", number, machine=name) for number in count())
-        return self._supervisor.launch(next(slot for slot in slots if slot not in taken))
+        return self._supervisor.launch(next(slot for slot in slots if slot not in occupied))
 
     def _going(self) -> list[QueuedJob]:
-        """The jobs that wait and those on a process."""
         return self._waiting + [worker.job for worker in self._supervisor.workers if worker.job is not None]
 
     def _join(self, job: Job[Any], visitor: Visitor, alone: bool) -> QueuedJob:
-        """The same job where one is under way, with one more caller, else a new one."""
+        """Join the same job if one is under way, else queue a new one."""
         for queued in self._going():
             if queued.alone == alone and queued.ask.job == job:
                 queued.callers += 1
@@ -187,7 +184,7 @@ class Questions:
         return queued
 
     def _leave(self, queued: QueuedJob) -> None:
-        """A caller gives up. The last one takes the job along, and ends the process that has computed it for too long."""
+        """Let a caller give up. The last one takes the job along, and ends the process that has computed it for too long."""
         queued.callers -= 1
         if queued.callers == 0:
             for worker in self._supervisor.workers:

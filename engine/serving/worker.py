@@ -1,8 +1,8 @@
-"""``python -m engine.serving.worker``: one worker process, which trains runs or answers short jobs.
+"""One worker process, which trains runs or answers short jobs: ``python -m engine.serving.worker``.
 
-Commands arrive on stdin and reports leave on stdout (see :mod:`engine.serving.protocol`). Between two slices of training
-the worker takes commands, so that a click never waits for a run. Its runs take turns in short slices, each at its own pace, and
-the people who wait for them get the same time. It ends when its parent does.
+Commands arrive on stdin and reports leave on stdout (see :mod:`engine.serving.protocol`). Between two slices of training the worker
+takes commands, so that a click never waits for a run. Its runs take turns in short slices, each at its pace, and the people who
+wait for them get the same time. It ends when its parent does.
 """
 
 import gc
@@ -129,11 +129,11 @@ class Worker:
         run.announced_pause = run.waiting
 
     def _checkpoint(self, run: LiveRun, *, leaves: bool = False) -> None:
-        """Save the state of a run, which then leaves or goes on. Its events are sent first: a state is never of a later step than what was
-        sent."""
+        """Save the state of a run, which then leaves or continues."""
         run.settle()
         if run.over:
             return
+        # first: a state is never of a later step than its events
         self._report(protocol.RunUpdate(run.run_id, run.deliver()))
         saved = _is_saved("The state", run, run.save)
         if saved and leaves:
@@ -144,17 +144,18 @@ class Worker:
             self._report(protocol.RunUpdate(run.run_id, state="saved" if saved else "unsaved"))
 
     def _release(self, run: LiveRun, state: Literal["over", "checkpointed"]) -> None:
-        """Send a run's last events; code that reads them finds its files, which are saved before."""
+        """Send a run's last events."""
         self._turns.runs.remove(run)
         self._set_busy(None)  # before, since the run may come back at once
+        # last: code that reads them finds the run's files
         self._report(protocol.RunUpdate(run.run_id, run.deliver(), state))
         run.steps.state = None  # what takes memory
         free_memory()
 
     def _save_weights(self, run: LiveRun) -> None:
-        """Save the weights in the run's folder, if there is a model; not those of a step that is repeated, nor of a trial, which is read
-        from its events and then deleted."""
+        """Save the weights in the run's folder, if there is a model."""
         model = None if run.steps.state is None else run.steps.state.model
+        # a repeated step's weights are older than the saved ones; a trial is read from its events and then deleted
         if model is None or run.repeating or run.request.trial:
             return
         from engine.model.build import save_weights  # with a stand-in for the training there is no model, and no torch
@@ -172,7 +173,7 @@ class Worker:
 
 
 def _is_saved(what: str, run: LiveRun, save: Callable[[], object]) -> bool:
-    """Save something of a run. False where ``save`` says so, or fails, which is logged."""
+    """Save something of a run. False if ``save`` returns False, or fails, which is logged."""
     try:
         return save() is not False
     except OSError as error:
@@ -183,8 +184,8 @@ def _is_saved(what: str, run: LiveRun, save: Callable[[], object]) -> bool:
 
 
 def prepare(training: str, slot: int, *, owns: bool) -> tuple[TrainingModule, DeviceFacts]:
-    """The training module of that name, and what this process finds of a device, which it makes ready. ``owns``: whether worker i owns
-    GPU i."""
+    """The training module of that name, and the device facts of this process, whose device is warmed up. ``owns``: true if worker i
+    owns GPU i."""
     module, facts = cast(TrainingModule, import_module(training)), DeviceFacts()
     if "torch" in sys.modules:  # with a stand-in for the training, torch may not be loaded
         from engine.training.device import describe_device
@@ -196,7 +197,7 @@ def prepare(training: str, slot: int, *, owns: bool) -> tuple[TrainingModule, De
 
 
 def main() -> None:
-    """The arguments: the module with ``begin`` and ``train``, the role, the worker's number, and the bytes that it may take."""
+    """Run a worker. Arguments: the module with ``begin`` and ``train``, the role, the worker's number, and the bytes that it may take."""
     # Ctrl-C in a terminal reaches children too; the parent decides when they end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     log_to_stderr()
@@ -221,7 +222,7 @@ def main() -> None:
     if has_system_limit(role, facts):
         limit_memory(int(memory))
     if role != "jobs":
-        give_way(DEDICATED_PROCESS if role == "own" else TRAINING)
+        give_way(DEDICATED_PROCESS if role == "dedicated" else TRAINING)
     report(protocol.Ready(facts))
     Worker(module, commands, report).work()
 

@@ -9,27 +9,24 @@ from dataclasses import dataclass
 
 from engine.settings.base import BaseConfig
 
+# they are twice as far apart in each layer as in the one before
 KERNEL = 3
-"""The number of positions that one convolution reads; they are twice as far apart in each layer as in the one before."""
 
 PartShape = tuple[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """One architecture: its name, the positions it may see, and for a baseline its layers."""
-
     name: str
     label: str
     reads_as: str
-    """The transformer family whose tasks and sequence layout this architecture shares."""
+    """The transformer family with the same tasks and sequence layout."""
     causal: bool = True
     layer_shapes: Callable[[BaseConfig], Iterator[PartShape]] | None = None
     """For a baseline, the part and shape of every parameter between embedding and head."""
     layers: str = ""
-    """For a baseline, ``module:Class``, built as ``Class(config)``."""
     sees: Callable[[BaseConfig], int | None] = lambda config: None
-    """The number of positions that an answer can depend on; None where it is all positions read."""
+    """The number of positions that an answer can depend on; None for all positions read."""
 
     @property
     def attends(self) -> bool:

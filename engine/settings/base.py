@@ -1,6 +1,6 @@
-"""The plain settings of every run, which no registry adds to. The name, bounds, default, label and help of each are declared
-here only. The registries of tasks and encodings build on this; the composed configuration is made from both
-(:mod:`engine.config.run_config`).
+"""The plain settings of every run: name, bounds, default, label and help of each are declared here only.
+
+The registries of tasks and encodings build on these; :mod:`engine.config.run_config` composes both.
 """
 
 from typing import Literal
@@ -12,8 +12,6 @@ from engine.settings.fields import Parameters, setting
 
 
 class BaseConfig(Parameters):
-    """The settings that every run has, whatever its task and encoding."""
-
     # fmt: off
     task: str = setting("reverse", "Task", "What the model has to learn.", group="Task")
     seq_len: int = setting(6, "Length", "Most symbols of a training input.", group="Task", ge=2, le=1024)
@@ -198,26 +196,23 @@ class BaseConfig(Parameters):
 
     @property
     def head_width(self) -> int:
-        """Numbers in each head's query and key."""
         return self.d_head or self.d_model // self.n_heads
 
     @property
     def key_heads(self) -> int:
-        """The number of heads of keys and values."""
         return self.kv_heads or self.n_heads
 
     @property
     def norm_tensors(self) -> int:
-        """The number of learned vectors of a norm: scale and bias, or the scale alone."""
+        """The learned vectors of a norm: scale and bias, or the scale alone."""
         return 1 if self.norm_kind == "rms" else 2
 
     @property
     def gated_mlp(self) -> bool:
-        """Whether the MLP has a gate, which is a third matrix."""
+        """True if the MLP has a gate, which is a third matrix."""
         return self.activation == "swiglu"
 
     @property
     def mlp_width(self) -> int:
-        """Hidden units of the MLP."""
         width = self.d_ff or 2 * self.d_model
         return max(1, round(2 * width / 3)) if self.gated_mlp else width

@@ -1,5 +1,4 @@
-"""Settings read from text, as a link or a command line gives them; errors about them, each in one sentence: the setting, the given value,
-the allowed values."""
+"""Settings read from text, as a link or a command line gives them, and errors about them, each in one sentence."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,21 +12,21 @@ from engine.settings.names import did_you_mean
 
 M = TypeVar("M", bound=Parameters)
 
-LONGEST_SHOWN = 80
-"""The most characters of a given text that a sentence repeats."""
+MAX_SHOWN_CHARACTERS = 80  # characters of a given text that a sentence repeats
 VISIBLE = {"\n": "↵", "\t": "⇥"}
 
 
 def shown(given: str) -> str:
-    """A given text for use in a sentence: on one line, shortened, with a visible sign for each invisible character."""
-    line = "".join(sign if sign.isprintable() else VISIBLE.get(sign, "�") for sign in given[: LONGEST_SHOWN + 1])
+    """A given text for a sentence: on one line, shortened, with a visible sign for each invisible character."""
+    line = "".join(sign if sign.isprintable() else VISIBLE.get(sign, "�") for sign in given[: MAX_SHOWN_CHARACTERS + 1])
     if not line.strip():
         return "empty"
-    return line if len(line) <= LONGEST_SHOWN else f"{line[: LONGEST_SHOWN - 1]}…"
+    return line if len(line) <= MAX_SHOWN_CHARACTERS else f"{line[: MAX_SHOWN_CHARACTERS - 1]}…"
 
 
 def quoted(given: str) -> str:
-    """A given text in quotation marks, for a sentence that names no setting. No character in it can end the quotation."""
+    """A given text in quotation marks, for a sentence that names no setting."""
+    # else a character in it could end the quotation
     inside = given.replace("“", '"').replace("”", '"')
     return f"“{shown(inside)}”"
 
@@ -37,9 +36,9 @@ class Problem:
     setting: str
     given: str
     allowed: str
-    """The allowed values in words; empty where there is no setting of that name."""
+    """The allowed values in words; empty if there is no setting of that name."""
     hint: str = ""
-    """A further sentence, of the app's own words: what was probably meant, or what else can help."""
+    """A further sentence, in the app's words: what was probably meant, or what else can help."""
 
     def __str__(self) -> str:
         return self.sentence(shown, str)
@@ -53,18 +52,15 @@ class Problem:
 
 
 def not_one_of(setting: str, given: str, known: Collection[str], other: str = "") -> Problem:
-    """The problem that a value is none of the known names. ``other``: what is allowed beside them."""
+    """The problem that a value is none of the known names. ``other``: what else is allowed."""
     return Problem(setting, given, f"one of {', '.join(known)}{other}", did_you_mean(given, known))
 
 
 def no_setting(name: str, given: str, known: Collection[str], hint: str = "") -> Problem:
-    """The problem that there is no setting of that name among the known ones."""
     return Problem(name, given, "", hint or did_you_mean(name, known))
 
 
 class ConfigError(Explained, ValueError):
-    """One or more settings are not allowed; nothing was changed."""
-
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = list(problems)
         super().__init__(" ".join(str(problem) for problem in self.problems))
@@ -76,8 +72,8 @@ def problems_in(
     rows: Sequence[Setting],
     elsewhere: Callable[[str], str] = lambda name: "",
 ) -> Iterator[Problem]:
-    """The problems that a validation found, at most one for each setting. ``elsewhere``: where there is a setting of a name that is not
-    among the ``rows``, in a sentence."""
+    """The problems that a validation found, at most one for each setting. ``elsewhere``: a sentence on who has a setting of a name that is
+    not among the ``rows``."""
     by_name = {row.name: row for row in rows}
     names = set[str]()
     for item in error.errors(include_url=False):
@@ -99,7 +95,7 @@ def problems_in(
 
 
 def checked(model: type[M], flat: Mapping[str, object]) -> M:
-    """A table of settings from flat names to values, which may be text. Raises ConfigError."""
+    """Read a table of settings from flat names to values, which may be text. Raises ConfigError."""
     try:
         return model.model_validate(from_text(dict(flat), model))
     except ValidationError as error:
@@ -107,16 +103,16 @@ def checked(model: type[M], flat: Mapping[str, object]) -> M:
 
 
 def leniently(flat: Mapping[str, object], read: Callable[[Mapping[str, object]], M]) -> tuple[M, list[Problem]]:
-    """The settings with every value that fits, and one problem for each value that does not: that setting keeps its default."""
-    kept, ignored = dict(flat), list[Problem]()
+    """Read every value that fits, and name one problem for each that does not: that setting keeps its default."""
+    accepted, ignored = dict(flat), list[Problem]()
     while True:
         try:
-            return read(kept), ignored
+            return read(accepted), ignored
         except ConfigError as error:
             for problem in error.problems:
-                culprit = problem if problem.setting in kept else _culprit(kept, problem, read)
+                culprit = problem if problem.setting in accepted else _culprit(accepted, problem, read)
                 ignored.append(culprit)
-                del kept[culprit.setting]
+                del accepted[culprit.setting]
 
 
 def _culprit(given: dict[str, object], problem: Problem, read: Callable[[Mapping[str, object]], M]) -> Problem:

@@ -15,12 +15,11 @@ from pydantic.fields import FieldInfo
 from engine.settings.names import meant
 
 Value = str | int | float | bool | None | tuple[int, ...] | tuple[str, ...]
-"""The value of one setting, once it is read."""
 FieldKind = Literal["choice", "bool", "int", "float", "ints", "text"]
 V = TypeVar("V")
 
+# None in a link or on the command line: the engine chooses the value
 AUTO = "auto"
-"""The text for ``None`` in a link or on the command line: the engine chooses the value."""
 
 
 class Parameters(BaseModel):
@@ -41,7 +40,7 @@ def setting(
 ) -> V:
     """A pydantic field with the label, help, group and choice labels that a page shows.
 
-    Its type is that of the default, as with pydantic's own ``Field``, so that the default is checked against the annotation.
+    Typed as its default, as pydantic's own ``Field`` is: the default is checked against the annotation.
     """
     shown: JsonDict = {"group": group, "labels": {**(labels or {})}}
     return Field(default, title=label, description=help, json_schema_extra=shown, ge=ge, le=le)
@@ -49,8 +48,6 @@ def setting(
 
 @dataclass(frozen=True)
 class Setting:
-    """The description of one setting, for widgets, links and the command line."""
-
     name: str
     kind: FieldKind
     default: Value
@@ -67,7 +64,7 @@ class Setting:
         return dict(zip(self.choices, self.choice_labels, strict=True)).get(choice, choice)
 
     def words(self, value: object) -> str:
-        """A value as a reader sees it: a choice by its label, a switch as on or off."""
+        """A choice by its label, a switch as on or off."""
         if isinstance(value, bool):
             return "on" if value else "off"
         return self.label_of(to_text(value)) if self.kind == "choice" else to_text(value)
@@ -91,8 +88,7 @@ class Setting:
 def settings_in(model: type[BaseModel], choices: dict[str, dict[str, str]] | None = None) -> Iterator[Setting]:
     """The settings that a parameter model declares, in order.
 
-    ``choices`` gives the allowed names and labels of plain string fields (registries can grow without an edit
-    of the field).
+    ``choices`` gives the allowed names and labels of plain string fields: registries can grow without an edit of the field.
     """
     for name, field in model.model_fields.items():
         extra = field.json_schema_extra
@@ -134,8 +130,7 @@ def _is_optional(field: FieldInfo) -> bool:
 
 
 def from_text(values: Mapping[str, object], model: type[BaseModel]) -> dict[str, object]:
-    """Undo :func:`to_text` where pydantic does not: for ``auto``, lists, and choices that are written differently. Other values pass
-    unchanged."""
+    """Undo :func:`to_text` where pydantic does not: for ``auto``, lists, and choices that are written differently."""
     read = dict(values)
     for name, value in values.items():
         field = model.model_fields.get(name)
@@ -151,7 +146,8 @@ def from_text(values: Mapping[str, object], model: type[BaseModel]) -> dict[str,
 
 
 def whole_number(text: str, low: int, high: int) -> int | None:
-    """A whole number from ``low`` to ``high`` in ASCII digits, from text of any length; None where it is not one."""
+    """Read a whole number from ``low`` to ``high`` in ASCII digits, from text of any length; None if it is not one."""
+    # int() refuses longer texts, and reads digits of all scripts
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 and low <= int(text) <= high else None
 
 

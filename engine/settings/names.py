@@ -1,18 +1,15 @@
-"""Names that a reader typed: which known one is meant, and which one is near."""
-
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 
-MIN_LIKENESS = 0.7
-"""The least likeness of a known name that is asked about, from 0 to 1 (``difflib.SequenceMatcher.ratio``)."""
+MIN_SIMILARITY = 0.7  # of a known name that is proposed, from 0 to 1 (``difflib.SequenceMatcher.ratio``)
 MAX_COMPARED_CHARACTERS = 60
-"""The most characters of a name that are compared."""
 
 
 def meant(given: str, known: Collection[str], renamed: Mapping[str, str] | None = None) -> str:
     """The one known name that a text can mean, whatever its capitals and the signs between its words; else the text itself.
 
-    ``renamed``: the present name by each earlier one, so that what was written with an earlier name leads on."""
+    ``renamed``: the present name by each earlier one, so that old links and files lead on.
+    """
     if given in known:
         return given
     plain, renamed = _plain(given), renamed or {}
@@ -21,9 +18,9 @@ def meant(given: str, known: Collection[str], renamed: Mapping[str, str] | None 
 
 
 def did_you_mean(given: str, known: Collection[str]) -> str:
-    """A question that names the known name nearest to a text; empty where none is near."""
+    """A question that names the nearest known name; empty if none is near."""
     by_plain = {_plain(name): name for name in known}
-    near = get_close_matches(_plain(given[:MAX_COMPARED_CHARACTERS]), by_plain, n=1, cutoff=MIN_LIKENESS)
+    near = get_close_matches(_plain(given[:MAX_COMPARED_CHARACTERS]), by_plain, n=1, cutoff=MIN_SIMILARITY)
     return f"Did you mean {by_plain[near[0]]}?" if near else ""
 
 

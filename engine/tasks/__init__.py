@@ -1,13 +1,14 @@
 """The registry of tasks.
 
-To add one: write ``engine/tasks/<name>/__init__.py`` with its settings and facts, and ``engine/tasks/<name>/data.py`` with its
-sequences and answers, and add one line here.
+A new one has ``engine/tasks/<name>/__init__.py`` with its settings and facts, ``engine/tasks/<name>/data.py`` with its sequences and
+answers, and one line here.
 """
 
 from pkgutil import resolve_name
 
 from engine.tasks.base import GROUPS, Group, TaskSpec
 
+# folders, in the order of every list
 NAMES = (
     "reverse",
     "copy",
@@ -29,11 +30,9 @@ NAMES = (
     "shakespeare_chars",
     "shakespeare_words",
 )
-"""The folders; within its group each stands in this order."""
+# the task whose model reads seq_len tokens and nothing else: for counting, timing and drawing if the task does not matter
 PLAIN = "own_position"
-"""The task whose model reads ``seq_len`` tokens and nothing else: for counting, timing and drawing where the task does not matter."""
 TASKS: dict[str, TaskSpec] = {name: resolve_name(f"engine.tasks.{name}:SPEC") for name in NAMES}
 BY_GROUP: dict[Group, tuple[TaskSpec, ...]] = {
     group: tuple(spec for spec in TASKS.values() if spec.group == group) for group in GROUPS
 }
-"""The tasks as readers choose among them."""

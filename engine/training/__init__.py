@@ -1,1 +1,1 @@
-"""Training: data, the loop, snapshots, evaluation, measurements. Needs torch, so only workers import it."""
+"""Needs torch, so only workers import it."""

@@ -1,5 +1,5 @@
-"""What is measured beside a training step. An entry of :data:`MEASUREMENTS` is some numbers on the device, and a field of ``Progress`` once
-they are read; all numbers of a step are read together, since a GPU is waited for each time."""
+"""Measurements beside a training step. An entry of :data:`MEASUREMENTS` is some numbers on the device, and a field of ``Progress``
+once they are read; all numbers of a step are read together, since each reading waits for a GPU."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,19 +18,17 @@ from engine.training.steps import Numbers, Step, StepOutput
 
 @dataclass(frozen=True)
 class Measured:
-    """The run that is measured."""
-
     config: RunConfig
     model: nn.Module
     validated: Batch | None
-    """The held-out batch of which a pass is measured; None where it is too large for one pass beside a step."""
+    """The held-out batch of which a pass is measured; None if it is too large for one pass beside a step."""
 
     @cached_property
     def _parts(self) -> list[tuple[str, nn.Parameter]]:
         return [(parameter_part(name), p) for name, p in self.model.named_parameters() if p.requires_grad]
 
     def gradients(self) -> dict[str, list[Tensor]]:
-        """The gradients by part of the model ("0.q", "embedding", ...)."""
+        """Gradients by part of the model ("0.q", "embedding", ...)."""
         parts: dict[str, list[Tensor]] = {}
         for part, parameter in self._parts:
             if parameter.grad is not None:
@@ -40,10 +38,8 @@ class Measured:
 
 @dataclass(frozen=True)
 class Measurement:
-    """One measurement beside a step."""
-
     compute: Callable[[Measured, StepOutput], Tensor | None]
-    """The numbers, [number], after the step; it changes nothing, and does not wait for the device. None: there are none."""
+    """The numbers, [number], after the step, if there are any. It changes nothing, and does not wait for the device."""
     named: Callable[[Measured, list[float], Step, Batch], dict[str, float]]
     """The numbers by name, once they are read; of that step, on that batch."""
 
@@ -70,6 +66,8 @@ def _validation_named(run: Measured, found: list[float], _: Step, __: Batch) -> 
     return as_metrics([found], run.validated)
 
 
+# by the field of Progress: the metrics on the training batch, the L2 norms of the gradients before clipping by part of the model,
+# and the metrics on held-out sequences
 MEASUREMENTS = {
     "metrics": Measurement(
         lambda _, read: counts_of(read.logits.argmax(-1), read.batch).float(),
@@ -78,8 +76,6 @@ MEASUREMENTS = {
     "grad_norms": Measurement(_norms, _norms_before_clipping),
     "validation": Measurement(_validation, _validation_named),
 }
-"""By the field of ``Progress`` that holds it: the metrics on the training batch, the L2 norms of the gradients before clipping by part of
-the model, and the metrics on held-out sequences."""
 
 
 def numbers_beside(run: Measured, read: StepOutput) -> Numbers:

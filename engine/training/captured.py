@@ -1,8 +1,8 @@
-"""Taking optimizer steps on a device that records its work: several at a time, without waiting for it in between.
+"""Optimizer steps on a device that records its work: several at a time, without waiting for it in between.
 
-A captured step is recorded once for each shape of a batch: forward pass, loss, backward pass, clipping and update. Its loss and gradient
-norm go to a list on the device, which is read after a few steps. Once a norm is not finite, the device updates nothing any more, so the
-weights stay those before the step that fails; that step is then taken again by itself, as it is on a CPU.
+A captured step is recorded once for each shape of a batch: forward pass, loss, backward pass, clipping and update. Its loss and
+gradient norm go to a list on the device, which is read after a few steps. Once a norm is not finite, the device updates nothing any
+more, so the weights stay those before the step that fails; that step is then taken again by itself, as it is on a CPU.
 """
 
 import math
@@ -33,28 +33,22 @@ from engine.training.steps import (
     trainable,
 )
 
-AHEAD_SECONDS = 0.01
-"""The most seconds of steps that are handed to a device before their numbers are read."""
-DRAWN_AT_ONCE = 64
-"""The number of batches that are drawn together: most of the work of drawing one is launching small operations."""
-MOST_PROGRAMS = 64
-"""The most shapes of batches for which a step is recorded."""
+AHEAD_SECONDS = 0.01  # seconds of steps that are handed to a device before their numbers are read
+DRAWN_AT_ONCE = 64  # batches that are drawn together: most of the work of drawing one is launching small operations
+MAX_PROGRAMS = 64  # shapes of batches for which a step is recorded
 
 
-Shape = tuple[tuple[str, tuple[int, ...]], ...]
-"""The names and shapes of a batch's tensors."""
+Shape = tuple[tuple[str, tuple[int, ...]], ...]  # names and shapes of a batch's tensors
 
 
 @dataclass(frozen=True)
 class Program:
-    """The recorded step on batches of one shape."""
-
     queue: dict[str, Tensor]
     """The tensors of the batches that were handed over, each [AHEAD, ...]."""
     staging: dict[str, Tensor]
     """The same on the CPU, from where they are copied without waiting. The copy is over before the next batches are handed over."""
     step: Repeated[tuple[StepOutput, list[Tensor | None]]]
-    """Takes the step on the next batch of the queue; gives that batch with its logits, and the gradients."""
+    """Takes the step on the next batch of the queue; returns that batch with its logits, and the gradients."""
     beside: Repeated[Numbers]
     """:attr:`Recording.compute` of a step that was repeated."""
 
@@ -101,19 +95,20 @@ class CapturedSteps:
         ended = perf_counter()
         self._seconds = (handed_over - began + ended - waits_from) / len(batches)  # without the turns of other runs
         state.count(good, ended - began)
-        taken = [
+        steps = [
             Step(first + i, rates[i], losses[i], norms[i], state.n_tokens / state.busy, measured[i])
             for i in range(good)
         ]
         if good < len(batches):
-            taken.append(self._again(random_states[good]))
-        return taken
+            steps.append(self._again(random_states[good]))
+        return steps
 
     def close(self) -> None:
         self._programs.clear()
 
     def _again(self, random_states: RandomStates | None) -> Step:
-        """Take the step that failed by itself. Its gradient may be finite after all: on the device its squares overflow sooner."""
+        """Take the step that failed by itself."""
+        # its gradient may be finite after all: on the device its squares overflow sooner
         self._failed.zero_()
         self._grads = []
         if self._state.dropout is not None and random_states is not None:
@@ -124,7 +119,7 @@ class CapturedSteps:
         return step
 
     def _prepare(self, optimizers: list[torch.optim.Optimizer]) -> None:
-        """Let the optimizers read their rate from the device, and leave out the update where the gradient is not finite."""
+        """Let the optimizers read their rate from the device, and skip the update if the gradient is not finite."""
         self._optimizers, self._programs = optimizers, {}
         for optimizer in optimizers:  # these two are how torch.amp.GradScaler tells a fused optimizer
             optimizer.found_inf, optimizer.grad_scale = self._failed, None  # type: ignore[attr-defined]
@@ -134,7 +129,7 @@ class CapturedSteps:
                     group["capturable"] = self._state.device.type == "cuda"
 
     def _hand_over(self, batches: Sequence[Batch], rates: Sequence[float]) -> list[Program]:
-        """Put batches and learning rates into their queues on the device; the program of each batch."""
+        """Put batches and learning rates into their queues on the device; return the program of each batch."""
         self._row.zero_()
         self._staged_rates[: len(rates)] = torch.tensor(rates)
         self._rates.copy_(self._staged_rates, non_blocking=True)
@@ -155,7 +150,7 @@ class CapturedSteps:
 
     def _program(self, batch: Batch) -> Program:
         device, parameters = self._state.device, self._parameters
-        recorder = self._recorder if len(self._programs) < MOST_PROGRAMS else None
+        recorder = self._recorder if len(self._programs) < MAX_PROGRAMS else None
         queue = {
             name: torch.zeros(AHEAD, *value.shape, dtype=value.dtype, device=device)
             for name, value in batch.tensors.items()
@@ -170,7 +165,6 @@ class CapturedSteps:
         return Program(queue, staging, step, Repeated(recorder, lambda: self._recording.compute(step.given[0])))
 
     def _take(self, program: Program, number: int, random_states: list[RandomStates | None]) -> Numbers | None:
-        """Hand one step to the device, with the computation beside it; the numbers of that."""
         dropout, recording = self._state.dropout, self._recording
         random_states.append(None if dropout is None else dropout.states)
         with random_state(self._state):
@@ -183,10 +177,10 @@ class CapturedSteps:
                 parameter.grad = grad
         if number not in recording.at:
             return None
-        return program.beside().kept() if program.step.repeats(result) else recording.compute(read)
+        return program.beside().copy() if program.step.repeats(result) else recording.compute(read)
 
     def _step(self, batch: Batch) -> Tensor:
-        """The work of one step on the device, without waiting for it; returns the logits."""
+        """Do the work of one step on the device, without waiting for it; return the logits."""
         config, parameters = self._state.config, self._parameters
         logits, loss = gradients(self._state.model, parameters, batch)
         norm = total_norm(parameters)

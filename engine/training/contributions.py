@@ -1,12 +1,12 @@
 """The direct contributions of a model's parts to the logit of the right symbol: of the embedding, of each head, of each MLP.
 
-The output of each part is a summand of the residual stream, and the last stream is read through the norms that follow the part. A norm
-divides by the deviation of the whole stream. With the deviation of the actual stream it is a linear function of the summands, and the
-contributions add up to the logit. They leave out how a part changes what later parts read, and those deviations. Sources:
+The output of each part is a summand of the residual stream, and the last stream is read through the norms that follow the part. A
+norm divides by the deviation of the whole stream. With the deviation of the actual stream it is a linear function of the summands,
+and the contributions add up to the logit. They leave out how a part changes what later parts read, and those deviations. Sources:
 nostalgebraist 2020, interpreting GPT: the logit lens; Elhage et al. 2021, A Mathematical Framework for Transformer Circuits, "The
 residual stream as a communication channel"; Wang et al. 2022, Interpretability in the Wild, section 3.1.
 
-The mean over all classes is subtracted: what raises all logits alike counts for nothing.
+The mean over all classes is subtracted: a term that raises all logits alike counts for nothing.
 """
 
 from collections.abc import Iterator
@@ -24,15 +24,13 @@ from engine.tasks.base.data import IGNORE
 
 @dataclass(frozen=True)
 class Branch:
-    """One residual branch in a pass over one sample."""
-
     kind: str
     """``self``, ``cross`` or ``mlp``."""
     layer: int
     module: Attention | Mlp
     residual: Residual
     given: Tensor
-    """The outputs that are split among parts: those of the heads before the projection, [head, position, d_head], or that of the MLP,
+    """The outputs that are split among parts: of the heads before the projection, [head, position, d_head], or of the MLP,
     [position, d_model]."""
     joined: Tensor
     """The stream after the branch, before the norm of post-LN, [position, d_model]."""
@@ -41,8 +39,8 @@ class Branch:
 def contributions_in(cache: ActivationCache, model: nn.Module, targets: Tensor) -> dict[str, Tensor]:
     """The contributions for the first sample (:attr:`engine.runs.events.Snapshot.contributions`), without waiting for a device.
 
-    ``cache``: the stream and what heads and MLPs give, of a pass in evaluation mode. ``targets`` [position]. Empty for a model without
-    attention, which has no heads.
+    ``cache``: the stream and the outputs of heads and MLPs, of a pass in evaluation mode. ``targets`` [position]. Empty for a model
+    without attention, which has no heads.
     """
     if not isinstance(model, Transformer):
         return {}
@@ -75,7 +73,6 @@ def contributions_in(cache: ActivationCache, model: nn.Module, targets: Tensor) 
 
 
 def branches_in(cache: ActivationCache, stack: Stack) -> Iterator[Branch]:
-    """The branches of a stack in the order of computation; a layer from which the MLP was taken away has none of it."""
     stream = cache[stack.embedding_name][0]
     for layer in range(stack.depth):
         block: Block = stack.blocks[layer % len(stack.blocks)]  # type: ignore[assignment]
@@ -85,6 +82,7 @@ def branches_in(cache: ActivationCache, stack: Stack) -> Iterator[Branch]:
             "mlp": (block.mlp, block.mlp_residual),
         }
         for kind, (module, residual) in modules.items():
+            # an ablated MLP is no branch
             if module is not None and residual is not None:
                 name = f"{stack.name}.{layer}.{kind}"
                 out = cache[f"{name}.out"][0]
@@ -95,7 +93,7 @@ def branches_in(cache: ActivationCache, stack: Stack) -> Iterator[Branch]:
 
 def before_norm(norm: nn.Module, read: Tensor, along: Tensor, constant: Tensor) -> tuple[Tensor, Tensor]:
     """The direction ``along`` [position, d_model] as seen before a norm that reads ``read`` [position, d_model], and the constant
-    [position] with the contribution of the norm's bias. Without a norm, both as they are."""
+    [position] with the contribution of the norm's bias. Without a norm, both unchanged."""
     if isinstance(norm, nn.RMSNorm):
         size = (read.float().square().mean(dim=-1, keepdim=True) + (norm.eps or 0.0)).sqrt()
         return along * norm.weight.float() / size, constant

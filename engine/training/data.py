@@ -1,13 +1,14 @@
 """Batches: sequences are drawn, answered, held out, and laid out for the architecture that reads them.
 
-Randomized positions: the tokens of a sequence stand, in order, anywhere in a range that is longer than the sequence. Source: Ruoss
-et al. 2023, Randomized Positional Encodings Boost Length Generalization of Transformers, section 3. As there, each training batch
-gets positions of its own. In evaluation every token stands at its mean position in training, so that the same model always gives
-the same answer.
+Randomized positions: the tokens of a sequence are, in order, anywhere in a range that is longer than the sequence. Source: Ruoss et
+al. 2023, Randomized Positional Encodings Boost Length Generalization of Transformers, section 3. As there, each training batch
+draws its positions. In evaluation every token has its mean position in training, so that the same model always gives the same
+answer.
 
-Coupled positions: a symbol of the answer has the position of the symbol in the question that it repeats. In training the first position
-is drawn anew for each batch, so that all positions of the longest test sequence are trained; in evaluation it is the mean one. Source:
-Cho et al. 2024, Position Coupling: Improving Length Generalization of Arithmetic Transformers Using Task Structure, section 3.
+Coupled positions: a symbol of the answer has the position of the symbol in the question that it repeats. In training the first
+position is drawn for each batch, so that all positions of the longest test sequence are trained; in evaluation it is the mean one.
+Source: Cho et al. 2024, Position Coupling: Improving Length Generalization of Arithmetic Transformers Using Task Structure, section
+3.
 """
 
 from __future__ import annotations
@@ -27,42 +28,37 @@ from engine.tasks.base import TaskSettings
 from engine.tasks.base.data import IGNORE, task_data
 from engine.tasks.text import TextSettings
 
-HELD_OUT_SHARE = 5
-"""One of this many distinct sequences is never trained on."""
-FEWEST_DISTINCT = 64
-"""With fewer distinct sequences than this none can be held out; validation then repeats trained ones."""
+HELD_OUT_SHARE = 5  # one of so many distinct sequences is never trained on
+FEWEST_DISTINCT = 64  # with fewer distinct sequences none can be held out; validation then repeats trained ones
+# difference between the seeds of two streams of held-out sequences; odd and large, so that the streams of nearby seeds do not
+# meet
 STREAM_STEP = 0x9E3779B1
-"""The difference between the seeds of two streams of held-out sequences; odd and large, so that the streams of nearby seeds do not meet."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """The inputs and targets of one step."""
-
     inputs: Tensor
     """Tokens, [batch, length]."""
     targets: Tensor
     """Classes, [batch, length]; IGNORE where no answer is asked."""
     regions: dict[str, slice]
-    """Metric name to the positions it counts."""
+    """The positions that each metric counts."""
     source: Tensor | None = None
     """Tokens of the encoder side, [batch, source_length]."""
     token_mask: Tensor | None = None
-    """True where a real token stands, [batch, length] bool; None where all tokens are real."""
+    """True for a real token, [batch, length] bool; None if all tokens are real."""
     positions: Positions | None = None
-    """The positions of the tokens, [length]; None where they are 0, 1, 2, ..."""
+    """[length]; None if they are 0, 1, 2, ..."""
     source_positions: Positions | None = None
-    """The positions of the source tokens, [source_length]; None where they are 0, 1, 2, ..."""
+    """[source_length]; None if they are 0, 1, 2, ..."""
     text: bool = False
-    """Whether the batch is a stretch of text, so that exp(loss) is the perplexity."""
+    """True for a stretch of text, so that exp(loss) is the perplexity."""
 
     @property
     def tensors(self) -> dict[str, Tensor]:
-        """The tensors of the batch by the names of their fields."""
         return {name: value for name, value in vars(self).items() if isinstance(value, Tensor)}
 
     def having(self, tensors: dict[str, Tensor]) -> Batch:
-        """The batch with other tensors in these fields."""
         return Batch(**{**vars(self), **tensors})
 
     def to(self, device: torch.device) -> Batch:
@@ -80,8 +76,6 @@ def text_settings_of(config: RunConfig) -> TextSettings:
 
 
 class Data:
-    """The training and the held-out sequences of a run. They depend on the config alone."""
-
     def __init__(self, config: RunConfig) -> None:
         self.config = config
         self.task = task_data(config.task)
@@ -92,7 +86,7 @@ class Data:
         self._lengths = {n: share for n, share in length_law(config).items() if n in self._counts or not fixed}
         self._sets: dict[int, tuple[Tensor, Tensor]] = {}
         self.undrawn = self._drawn_sets()
-        """Draws what is not drawn yet of a fixed training set, a large one in pieces. The first training batch draws the rest."""
+        """Draws the rest of a fixed training set, a large one in pieces; so does the first training batch."""
 
     def _drawn_sets(self) -> Iterator[None]:
         for n, count in self._counts.items():
@@ -109,7 +103,6 @@ class Data:
         return self.corpus is not None or self.config.task_settings.distinct(n) >= FEWEST_DISTINCT
 
     def chance(self) -> float:
-        """The accuracy of the best constant guess."""
         if self.corpus is not None:
             return self.corpus.chance
         return self.config.task_settings.chance(self.config)
@@ -129,11 +122,11 @@ class Data:
         return self._displaced(self.frame(source[rows], answer[rows]))
 
     def training_batches(self, count: int) -> list[tuple[Tensor, Batch]]:
-        """The next ``count`` batches of :meth:`training_batch`, each with the state of the generator before it. Fresh sequences of one
-        length are drawn one batch after the other, as ever, but sorted out and answered together: that is quicker."""
+        """The next ``count`` batches of :meth:`training_batch`, each with the state of the generator before it."""
         batches, drawn_alike = list[tuple[Tensor, Batch]](), self._drawn_alike
         while len(batches) < count:
             if drawn_alike and count - len(batches) > 1:
+                # drawn one batch after the other, as ever, but sorted out and answered together, which is quicker
                 batches += self._together(count - len(batches))
             if len(batches) < count:
                 batches.append((self.generator.get_state(), self.training_batch()))
@@ -141,7 +134,7 @@ class Data:
 
     @property
     def _drawn_alike(self) -> bool:
-        """Whether all batches have one length, and nothing is random but their sequences."""
+        """True if all batches have one length, and nothing is random but their sequences."""
         config, settings = self.config, self.config.task_settings
         fresh = self.corpus is None and config.dataset_size is None and self.holds_out(config.seq_len)
         placed = config.randomized_positions > 1 or settings.partners(config.seq_len) is not None
@@ -156,14 +149,14 @@ class Data:
             states.append(self.generator.get_state())
             draws.append(self.task.draw(drawn_at_once(size), n, settings, self.generator))
         drawn = torch.stack(draws)  # [batch, row, n]
-        kept = ~is_held_out(drawn.flatten(0, 1)).view(drawn.shape[:2])
-        enough = (kept.sum(dim=1) >= size).tolist()
+        in_split = ~is_held_out(drawn.flatten(0, 1)).view(drawn.shape[:2])
+        enough = (in_split.sum(dim=1) >= size).tolist()
         good = enough.index(False) if False in enough else count
         if good < count:
             self.generator.set_state(states[good])
         if not good:
             return []
-        first = kept[:good].byte().argsort(dim=1, descending=True, stable=True)[:, :size]  # the first kept rows
+        first = in_split[:good].byte().argsort(dim=1, descending=True, stable=True)[:, :size]  # the first kept rows
         source = drawn[:good].gather(1, first[:, :, None].expand(-1, -1, n)).flatten(0, 1)
         whole = self.frame(source, self.task.answer(source, settings))
         parts = {name: torch.split(value, size) for name, value in whole.tensors.items()}
@@ -178,7 +171,7 @@ class Data:
         return list(law)[int(torch.multinomial(torch.tensor(list(law.values())), 1, generator=self.generator))]
 
     def _displaced(self, batch: Batch) -> Batch:
-        """The batch at freshly drawn positions where positions are randomized or coupled, else unchanged."""
+        """The batch at freshly drawn positions if positions are randomized or coupled, else unchanged."""
         limit, n = shapes(self.config).position_range, (batch.inputs.size(1) + 1) // 2
         if (partners := self.config.task_settings.partners(n)) is not None:
             first = int(torch.randint(limit - n + 1, (1,), generator=self.generator))
@@ -219,7 +212,7 @@ class Data:
         return torch.Generator().manual_seed((self.config.seed + (stream - 1) * STREAM_STEP) % 2**32)
 
     def _pairs(self, size: int, n: int) -> tuple[Tensor, Tensor]:
-        """Training sequences and their answers, noisy where the config says so; both [size, n]."""
+        """Training sequences and their answers, noisy if the config says so; both [size, n]."""
         source = self._draw(size, n, self.config.task_settings, self.generator, held_out=False)
         answer = self.task.answer(source, self.config.task_settings)
         if self.config.label_noise:
@@ -233,16 +226,16 @@ class Data:
         """Sequences of the training side or of the held-out side, [size, n]. The side depends on the sequence alone."""
         if settings.distinct(n) < FEWEST_DISTINCT:
             return self.task.draw(size, n, settings, generator)
-        kept: list[Tensor] = []
+        batches: list[Tensor] = []
         at_once = 2 * HELD_OUT_SHARE * size + 8 if held_out else drawn_at_once(size)
-        while sum(map(len, kept)) < size:
+        while sum(map(len, batches)) < size:
             drawn = self.task.draw(at_once, n, settings, generator)
-            kept.append(drawn[is_held_out(drawn) == held_out])
-        return torch.cat(kept)[:size]
+            batches.append(drawn[is_held_out(drawn) == held_out])
+        return torch.cat(batches)[:size]
 
     def frame(self, source: Tensor, answer: Tensor) -> Batch:
-        """The batch in the architecture's layout; source and answer [batch, n]. Randomized positions are spread evenly, coupled ones lie
-        in the middle of their range."""
+        """The batch in the architecture's layout; source and answer [batch, n]. Randomized positions are spread evenly, coupled
+        ones are in the middle of their range."""
         batch, limit = self._laid_out(source, answer), shapes(self.config).position_range
         n = source.size(1)
         if (partners := self.config.task_settings.partners(n)) is not None:
@@ -271,15 +264,15 @@ class Data:
 
 
 def counts_by_length(lengths: Collection[int], size: int) -> dict[int, int]:
-    """The number of sequences of each length in a training set of ``size``: equally many, and of the longest one more where they do not
-    come out even. A length of which there is none is left out."""
-    each, left = divmod(size, len(lengths))
-    longest = sorted(lengths)[len(lengths) - left :]
+    """The number of sequences of each length in a training set of ``size``: equally many, with the rest among the longest. A length
+    without sequences is left out."""
+    each, rest = divmod(size, len(lengths))
+    longest = sorted(lengths)[len(lengths) - rest :]
     return {n: count for n in lengths if (count := each + (n in longest))}
 
 
 def drawn_at_once(size: int) -> int:
-    """The sequences that are drawn for a batch of ``size``, some of which are held out."""
+    """Sequences that are drawn for a batch of ``size``, since some are held out."""
     return int(size * 1.5) + 8
 
 
@@ -299,11 +292,11 @@ def _weights(length: int) -> Tensor:
 
 def coupled(partners: Sequence[int], first: int) -> tuple[int, ...]:
     """The positions of a question of n symbols, which count up from ``first``, and of its answer but for the last symbol, [2n - 1]."""
-    return tuple(first + place for place in (*range(len(partners)), *partners[:-1]))
+    return tuple(first + offset for offset in (*range(len(partners)), *partners[:-1]))
 
 
 def drawn(length: int, limit: int, generator: torch.Generator) -> tuple[int, ...]:
-    """``length`` different positions below ``limit``, ascending."""
+    """Draw ``length`` different positions below ``limit``, ascending."""
     positions: list[int] = torch.randperm(limit, generator=generator)[:length].sort().values.tolist()
     return tuple(positions)
 

@@ -1,5 +1,5 @@
-"""The device of a run and the random state there that belongs to it, so that interleaved runs do not disturb one another; the devices
-that a worker process finds."""
+"""The device of a run and the run's random state there, so that interleaved runs do not disturb one another; the devices that a
+worker process finds."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,22 +11,21 @@ from engine.config.run_config import RunConfig
 from engine.estimate.device import DeviceFacts
 from engine.estimate.prediction import Prediction
 
+# for a device whose kernels are not deterministic: only on a CPU is a run repeated to the last bit
 NOT_EXACT = "On {} the same settings and seed give nearly the same numbers: sums run in a changing order there."
-"""The note on a device whose kernels are not deterministic: only on a CPU is a run repeated to the last bit."""
 
 BY_SIZE = "The number of FLOPs of a step decided on the device: the speed of {} is not measured here yet."
 
 
 def found_accelerator() -> torch.device | None:
-    """The accelerator of this machine; None where torch finds none."""
     return torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
 
 
 def choose_device(config: RunConfig, prediction: Prediction) -> tuple[torch.device, str]:
-    """The device, and a note that explains the choice ("" where there is nothing to explain). ``prediction``: the config's own, which
-    has the choice (:mod:`engine.estimate.device`); only whether there is an accelerator is asked here.
+    """The device, and a note that explains the choice ("" if there is nothing to explain). ``prediction``: the config's own, with
+    the choice (:mod:`engine.estimate.device`).
 
-    Raises ValueError with one sentence where the config names a device that this machine lacks.
+    Raises ValueError with one sentence if the config names a device that this machine lacks.
     """
     accelerator, chosen = found_accelerator(), prediction.device
     if config.device == "auto":
@@ -42,12 +41,12 @@ def choose_device(config: RunConfig, prediction: Prediction) -> tuple[torch.devi
     return torch.device(config.device), "" if config.device == "cpu" else NOT_EXACT.format(config.device)
 
 
+# the state of the CPU's generator, and of the device's if the run is on a GPU (CUDA or Apple's)
 RandomStates = tuple[Tensor, Tensor | None]
-"""The state of the CPU's generator, and of the device's where the run is on a GPU (CUDA or Apple's)."""
 
 
 class RandomState:
-    """torch's global random state as one run sees it: swapped in while the run computes, out while it waits."""
+    """The global random state of torch as one run sees it: swapped in while the run computes, out while it waits."""
 
     def __init__(self, seed: int, device: torch.device) -> None:
         self._device = None if device.type == "cpu" else torch.get_device_module(device)
@@ -76,8 +75,8 @@ class RandomState:
 
 
 def describe_device(slot: int, *, owns: bool) -> DeviceFacts:
-    """Set one thread for this worker and choose its device. ``owns``: whether worker i owns GPU i; no other process has a context there
-    before it uses it. To workers beyond the last GPU the pool gives no run that uses one."""
+    """Set one thread for this worker and choose its device. ``owns``: true if worker i owns GPU i. The pool gives workers beyond
+    the last GPU no run that uses one."""
     torch.set_num_threads(1)
     facts = DeviceFacts(
         torch=str(torch.__version__), accelerator=None, accelerators=0, accelerator_name="", accelerator_memory=0
@@ -86,6 +85,7 @@ def describe_device(slot: int, *, owns: bool) -> DeviceFacts:
     if accelerator is not None:
         kind, count = accelerator.type, torch.accelerator.device_count()
         facts["accelerator"], facts["accelerators"] = kind, count
+        # no other process has a context on this GPU
         if kind == "cuda" and owns and slot < count:
             torch.cuda.set_device(slot)
             facts["accelerator_name"] = torch.cuda.get_device_name(slot)

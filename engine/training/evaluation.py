@@ -16,12 +16,12 @@ from engine.tasks.base.data import IGNORE
 from engine.tasks.text.tokens import UNKNOWN
 from engine.training.data import Batch, Data
 
-LARGEST_EXPONENT = 700.0
-"""The highest exponent whose exp is a finite float."""
+LARGEST_EXPONENT = 700.0  # of the exponents whose exp is a finite float
 
 
 def loss_of(logits: Tensor, targets: Tensor) -> Tensor:
-    """Mean cross entropy in nats over the positions at which an answer is asked; logits [batch, length, class], targets [batch, length]."""
+    """Mean cross entropy in nats over the positions at which an answer is asked; logits [batch, length, class], targets [batch,
+    length]."""
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORE)
 
 
@@ -64,17 +64,17 @@ def predictions(model: nn.Module, batch: Batch) -> Tensor:
 
 @torch.no_grad()
 def evaluate(model: nn.Module, batch: Batch) -> dict[str, float]:
-    """``loss`` and the accuracies of a model on a batch, without dropout. Of a text also ``perplexity``; ``unknown_share``, the share of
-    the answers that are the unknown token, which is easy to guess where it is common; ``known_accuracy`` and ``known_perplexity`` over
-    the other answers."""
+    """``loss`` and the accuracies of a model on a batch, without dropout. Of a text also ``perplexity``; ``unknown_share``, the
+    share of the answers that are the unknown token, which is easy to guess if it is common; ``known_accuracy`` and
+    ``known_perplexity`` over the other answers."""
     return as_metrics([pass_numbers(model, batch).tolist()], batch)
 
 
 def evaluate_in_pieces(
     model: nn.Module, batch: Batch, at_once: int, step: int
 ) -> Generator[Measuring, None, dict[str, float]]:
-    """:func:`evaluate` on so many rows at once (:func:`engine.estimate.pieces.rows_at_once`). A batch of one piece gives the very numbers
-    of ``evaluate``."""
+    """Evaluate so many rows at once (:func:`engine.estimate.pieces.rows_at_once`). A batch of one piece gives the very numbers of
+    :func:`evaluate`."""
     if len(batch.inputs) <= at_once:
         return evaluate(model, batch)
     found = list[list[float]]()
@@ -86,8 +86,8 @@ def evaluate_in_pieces(
 
 @torch.no_grad()
 def pass_numbers(model: nn.Module, batch: Batch) -> Tensor:
-    """The numbers of a pass over a batch, without dropout and without waiting for a device: the mean nats of all answers, and
-    of those that the vocabulary has; how many there are of both, and of the latter how many are right; then :func:`counts_of`."""
+    """The numbers of a pass over a batch, without dropout and without waiting for a device: the mean nats of all answers, and of
+    those that the vocabulary has; the number of both, and of right ones among the latter; then :func:`counts_of`."""
     with in_mode(model, training=False):
         logits = forward(model, batch)
     predictions, loss = logits.argmax(-1), loss_of(logits.float(), batch.targets)
@@ -102,7 +102,6 @@ def pass_numbers(model: nn.Module, batch: Batch) -> Tensor:
 
 
 def as_metrics(found: Sequence[Sequence[float]], batch: Batch) -> dict[str, float]:
-    """The metrics of a batch by name, from the :func:`pass_numbers` of its pieces."""
     answered, known, right = (sum(numbers[i] for numbers in found) for i in (2, 3, 4))
     loss, known_nats = found[0][0], sum(numbers[1] * numbers[3] for numbers in found if numbers[3])
     if len(found) > 1:
@@ -124,7 +123,7 @@ def _perplexity(loss: float) -> float:
 
 
 def chance_of(config: RunConfig, data: Data) -> dict[str, float]:
-    """The scores of blind guessing: metric name to value, ``loss`` in nats. Of a text it is guessing among the tokens that it has."""
+    """The scores of blind guessing, by metric, ``loss`` in nats. Of a text it guesses among the tokens that occur."""
     choices = labelled(config).n_outputs if data.corpus is None else data.corpus.kinds
     guess = data.chance()
     uniform_loss = torch.tensor(float(choices)).log().item()

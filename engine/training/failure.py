@@ -19,13 +19,10 @@ from engine.tasks.base.data import IGNORE
 from engine.training.data import Batch
 from engine.training.evaluation import forward, loss_of
 
-Found = tuple[int | None, str]
-"""The layer, from 0, or None outside the layers; and the name of the tensor."""
+Found = tuple[int | None, str]  # the layer, from 0, or None outside the layers; and the name of the tensor
 Train = Callable[..., Iterable[Event]]
-LONGEST_TRIAL = 60
-"""The highest failing step up to which remedies are tried; each trial trains again up to that step."""
+MAX_TRIAL_STEPS = 60  # the highest failing step up to which remedies are tried; each trial trains again up to that step
 REPEATED = RecordOptions(remedy=False, snapshots=False)
-"""The recording while steps are repeated."""
 
 
 def first_non_finite(model: nn.Module, batch: Batch) -> Found:
@@ -46,24 +43,24 @@ def first_non_finite(model: nn.Module, batch: Batch) -> Found:
 
 
 def non_finite_at_end(model: nn.Module, held_out: Batch, loss: float, rows: int) -> Found | None:
-    """The first tensor that holds NaN or infinity after the last step: a weight or, where the ``loss`` on the held-out sequences
-    is not finite, an activation, looked for in ``rows`` of them at a time. None where there is none: a batch that asks for no
-    answer has no loss."""
+    """The first tensor that holds NaN or infinity after the last step: a weight or, if the ``loss`` on the held-out sequences is
+    not finite, an activation, searched in ``rows`` of them at a time."""
     weight = _first_weight(model)
     if weight is not None or math.isfinite(loss):
         return weight
     for piece in map(held_out.rows, pieces(len(held_out.inputs), rows)):
         with torch.no_grad(), in_mode(model, training=False):
             values, here = _activations(model, piece)
+        # a batch that asks for no answer has no loss
         if not here.isfinite() and (piece.targets != IGNORE).any():
             return _first_of(values) or (None, "loss")
     return None
 
 
 def _activations(model: nn.Module, batch: Batch) -> tuple[ActivationCache, Tensor]:
-    """The inner tensors of a pass and the loss. Scores are left out: they hold -inf at masked positions by design."""
     cache: ActivationCache = {}
     loss = loss_of(forward(model, batch, cache).float(), batch.targets)
+    # scores hold -inf at masked positions by design
     return {name: value for name, value in cache.items() if not name.endswith(".scores")}, loss
 
 
@@ -101,7 +98,7 @@ def remedies(config: RunConfig) -> list[dict[str, str | float]]:
 
 
 def find_remedy(config: RunConfig, step: int, train: Train) -> Generator[Measuring, None, Remedy]:
-    """The first remedy under which the same steps stay finite; none is tried where the run is too long to repeat. ``train`` is
+    """The first remedy under which the same steps stay finite; none is tried if the run is too long to repeat. ``train`` is
     :func:`engine.training.train.train`."""
     for option in remedies(config):
         name = ", ".join(f"{setting}={to_text(value)}" for setting, value in option.items())
@@ -109,7 +106,7 @@ def find_remedy(config: RunConfig, step: int, train: Train) -> Generator[Measuri
             changed = config.replace(**option)
         except ConfigError:
             continue
-        if step > LONGEST_TRIAL:
+        if step > MAX_TRIAL_STEPS:
             return Remedy(name, f"Try {name} (not verified: {step} steps are too many to repeat here).")
         if (yield from _stays_finite(train(changed, record=REPEATED), step)):
             return Remedy(name, f"With {name} the same {step} steps stay finite.")

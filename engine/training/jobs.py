@@ -1,5 +1,3 @@
-"""The job that measures the training speed of this machine."""
-
 from engine.estimate.speed import Speeds
 from engine.foundation.job import Job
 

@@ -1,8 +1,8 @@
-"""Measured memory of one training step: what autograd saves, what the optimizer keeps, and the peak.
+"""Measured memory of one training step: of autograd, of the optimizer, and the peak.
 
-On CUDA the peak is the allocator's. Elsewhere it is followed tensor by tensor: each storage that an operation creates is
-counted until it is freed; scratch space inside a kernel is not seen. The peak is that of forward and backward; the
-optimizer's own step is not taken, so that measuring changes no weight.
+On CUDA the peak is the allocator's. Elsewhere it is followed tensor by tensor: each storage that an operation creates counts until
+it is freed; scratch space inside a kernel is not seen. The peak is that of forward and backward; the optimizer's step is not taken,
+so that measuring changes no weight.
 """
 
 import weakref
@@ -24,21 +24,17 @@ from engine.training.evaluation import forward, loss_of
 
 @dataclass(frozen=True)
 class Saved:
-    """Bytes saved for backward, and how many of them attention scores take."""
-
     total: int
     scores: int
 
 
 class Allocations(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Follows the storages that operations create: which are alive, their bytes, and the highest sum so far."""
+    """Follows the storages that operations create: the ones alive, their bytes, and the highest sum so far."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.alive: dict[int, int] = {}
-        """Storage to bytes."""
-        self.of_scores: set[int] = set()
-        """Storages created while attention scores were computed."""
+        self.alive: dict[int, int] = {}  # storage to bytes
+        self.of_scores: set[int] = set()  # storages created while attention scores were computed
         self.bytes = 0
         self.peak = 0
         self._in_scores = False
@@ -101,17 +97,16 @@ def _storage_id(tensor: Tensor) -> int:
 def saved_for_backward(model: nn.Module, loss: Callable[[], Tensor]) -> tuple[Tensor, Saved, Allocations]:
     """The loss, the memory that autograd saves in the forward pass, and the allocations so far.
 
-    Each storage counts once, and only if the pass created it: parameters, cached masks and tables, and the batch
-    existed before.
+    Each storage counts once, and only if the pass created it: parameters, cached masks and tables, and the batch existed before.
     """
     allocations = Allocations()
-    kept: dict[int, int] = {}
+    saved: dict[int, int] = {}
     of_scores: set[int] = set()
 
     def pack(tensor: Tensor) -> Tensor:
         key = _storage_id(tensor)
         if key in allocations.alive:
-            kept[key] = allocations.alive[key]
+            saved[key] = allocations.alive[key]
             if key in allocations.of_scores:
                 of_scores.add(key)
         return tensor
@@ -119,11 +114,11 @@ def saved_for_backward(model: nn.Module, loss: Callable[[], Tensor]) -> tuple[Te
     hooks: AbstractContextManager[None] = torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
     with allocations, allocations.watching_scores(model), hooks:
         value = loss()
-    return value, Saved(sum(kept.values()), sum(kept[key] for key in of_scores)), allocations
+    return value, Saved(sum(saved.values()), sum(saved[key] for key in of_scores)), allocations
 
 
 def measure_memory(model: nn.Module, batch: Batch, optimizers: Sequence[torch.optim.Optimizer]) -> Memory:
-    """One forward and backward pass on ``batch`` in training mode. Weights, mode and random state stay as they are;
+    """Measure one forward and backward pass on ``batch`` in training mode. Weights, mode and random state stay as they are;
     gradients are cleared."""
 
     def loss() -> Tensor:
@@ -146,16 +141,18 @@ def measure_memory(model: nn.Module, batch: Batch, optimizers: Sequence[torch.op
             with allocations:
                 value.backward()  # type: ignore[no-untyped-call]
             transient = allocations.peak
-    parameters, gradients, kept = state_bytes(model, optimizers)
+    parameters, gradients, optimizer_state = state_bytes(model, optimizers)
     model.zero_grad()
-    return Memory(parameters, gradients, kept, saved.total, saved.scores, peak=parameters + kept + transient)
+    return Memory(
+        parameters, gradients, optimizer_state, saved.total, saved.scores, peak=parameters + optimizer_state + transient
+    )
 
 
 def state_bytes(model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]) -> tuple[int, int, int]:
-    """The bytes of a model's parameters, of their gradients, and of what its optimizers keep."""
+    """The bytes of a model's parameters, of their gradients, and of its optimizers' state."""
     gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
-    kept = [value for one in optimizers for state in one.state.values() for value in state.values()]
-    tensors = model.parameters(), gradients, (value for value in kept if isinstance(value, Tensor))
+    optimizer_state = [value for one in optimizers for state in one.state.values() for value in state.values()]
+    tensors = model.parameters(), gradients, (value for value in optimizer_state if isinstance(value, Tensor))
     parameters, of_gradients, of_optimizers = (sum(one.nbytes for one in those) for those in tensors)
     return parameters, of_gradients, of_optimizers
 

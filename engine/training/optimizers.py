@@ -1,5 +1,3 @@
-"""Optimizers and learning-rate schedules, from torch.optim."""
-
 import math
 
 import torch
@@ -22,8 +20,8 @@ def learning_rate_at(config: RunConfig, step: int) -> float:
     if config.schedule == "constant":
         return config.learning_rate
     done = (step - config.warmup_steps) / max(1, steps - config.warmup_steps + 1)
-    left = 1 - done if config.schedule == "linear" else (1 + math.cos(math.pi * done)) / 2
-    return config.learning_rate * left
+    factor = 1 - done if config.schedule == "linear" else (1 + math.cos(math.pi * done)) / 2
+    return config.learning_rate * factor
 
 
 def build_optimizers(config: RunConfig, model: nn.Module) -> list[torch.optim.Optimizer]:
@@ -58,9 +56,9 @@ def build_optimizers(config: RunConfig, model: nn.Module) -> list[torch.optim.Op
 
 
 def set_learning_rate(optimizers: list[torch.optim.Optimizer], rate: float) -> None:
-    """Set the rate of the next step, also where it stands in a tensor on the device."""
     for optimizer in optimizers:
         for group in optimizer.param_groups:
+            # a captured step reads its rate from a tensor on the device
             if isinstance(group["lr"], Tensor):
                 group["lr"].fill_(rate)
             else:

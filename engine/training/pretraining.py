@@ -1,8 +1,8 @@
-"""Pre-training: the steps before a run's own sequences, on a related task that has many labels or on unlabelled sequences.
+"""Pre-training: the steps before a run's usual sequences, on a related task that has many labels or on unlabelled sequences.
 
-``sister``: the same rule with other symbols in question and answer, so that the rule carries over and not the embedding
-of any symbol. ``next_token``: the task's own sequences without their answers; the model predicts the next token.
-Both draw fresh sequences for every step.
+``sister``: the same rule with other symbols in question and answer, so that the rule carries over and not the embedding of any
+symbol. ``next_token``: the task's sequences without their answers; the model predicts the next token. Both draw fresh sequences for
+every step.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from engine.training.data import Batch, Data
 
 
 def sister(config: RunConfig, batch: Batch) -> Batch:
-    """The batch in the symbols of the sister task: symbol s becomes token ``n_tokens + s``, answer a class ``n_answers + a``."""
+    """Write the batch in the symbols of the sister task: symbol s becomes token ``n_tokens + s``, answer a class ``n_answers + a``."""
     task, symbols = labelled(config), config.task_settings.sister_symbols
 
     def other(tokens: Tensor) -> Tensor:
@@ -45,8 +45,6 @@ RELATED: dict[str, Callable[[RunConfig, Batch], Batch]] = {"sister": sister, "ne
 
 
 class Pretraining(Data):
-    """The data of the pre-training steps."""
-
     def __init__(self, config: RunConfig) -> None:
         super().__init__(config.replace(dataset_size=None, label_noise=0.0))
         # With the run's own seed, the first sister sequences would be the labelled ones in other symbols.

@@ -1,4 +1,4 @@
-"""Recording a piece of work on a device once, so that it is repeated with one call: CUDA graphs.
+"""CUDA graphs: a piece of work on a device is recorded once, and repeated with one call.
 
 A graph repeats the kernels of the recorded work on the same addresses, without Python and without a launch for each of them.
 Source: NVIDIA, CUDA Programming Guide, CUDA Graphs; PyTorch documentation, CUDA semantics, CUDA Graphs.
@@ -14,21 +14,21 @@ from torch import Tensor
 
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import keeping_alive
-from engine.estimate.device import KEPT_ON_DEVICE
+from engine.estimate.device import MAX_FREE_DEVICE_BYTES
 from engine.foundation.log import LOG
 
 T = TypeVar("T")
+# a piece of work that takes and returns nothing: it reads and writes tensors whose addresses stay
 Work = Callable[[], None]
-"""A piece of work that takes and gives nothing: it reads and writes tensors whose addresses stay."""
 
 
+# The version of torch since which each CUDA graph has its own random state. Before, graphs that run at once read one another's.
 RANDOM_STATE_PER_GRAPH = "2.13"
-"""The version of torch since which each CUDA graph has a random state of its own. Before, graphs that run at once read one another's."""
 
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Inside the block, garbage waits: while a device records, nothing may free a graph of a run that is over."""
+    """Let garbage wait inside the block: while a device records, nothing may free a graph of a run that is over."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -39,29 +39,29 @@ def without_collection() -> Iterator[None]:
 
 
 class Recorder:
-    """Records CUDA graphs for one run, on a stream of its own: the work of several runs overlaps on the device. Tests drive the steps with
-    a stand-in on the CPU."""
+    """Records CUDA graphs for one run, on its own stream: the work of several runs overlaps on the device. Tests drive the steps
+    with a stand-in on the CPU."""
 
     abandoned: ClassVar[list[torch.cuda.CUDAGraph]] = []
 
     def __init__(self, device: torch.device) -> None:
         self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
         self._pool = torch.cuda.graph_pool_handle()
-        self._kept: list[object] = []
+        self._read_tensors: list[object] = []
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Inside the block, work goes to the run's own queue on the device. What it gives is read there, too: outside, nothing waits
-        for it."""
+        """Send work to the run's queue on the device, inside the block. Its results are read there, too: outside, nothing waits for
+        it."""
         self._stream.wait_stream(torch.cuda.current_stream(self._stream.device))
         with torch.cuda.stream(self._stream):
             yield
 
     def record(self, work: Work) -> Work:
         """Record ``work`` without doing it, and return a function that does it. It was done once before, inside :meth:`active`.
-        Raises RuntimeError where it cannot be recorded."""
+        Raises RuntimeError if it cannot be recorded."""
         # Not torch.cuda.graph: it collects garbage and empties the allocator's cache each time, which other runs fill again.
-        if torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > KEPT_ON_DEVICE:
+        if torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > MAX_FREE_DEVICE_BYTES:
             torch.cuda.empty_cache()  # of the steps before: a graph has memory of its own
         graph = torch.cuda.CUDAGraph()
         with without_collection(), keeping_alive() as read:  # what was remembered: the graph reads it at its address
@@ -72,15 +72,15 @@ class Recorder:
                 self._give_up(graph)
                 raise
             graph.capture_end()
-        self._kept.append(read)
+        self._read_tensors.append(read)
         return graph.replay
 
     def _give_up(self, graph: torch.cuda.CUDAGraph) -> None:
-        """End a recording that failed. Where the device refuses to end it, the allocator is told that it is over, and the graph stays: its
-        end would free what others use."""
         try:
             graph.capture_end()
         except RuntimeError:
+            # the device refuses to end it: its end would free what others use, so the graph stays, and the allocator is told that
+            # it is over
             self.abandoned.append(graph)
             with suppress(AttributeError, RuntimeError):
                 torch._C._cuda_endAllocateToPool(self._stream.device_index, self._pool)  # noqa: SLF001
@@ -91,9 +91,7 @@ class Recorder:
 
 
 class Repeated(Generic[T]):
-    """A computation that is done again and again on tensors that stay where they are. Twice it is done as it is; the second time it is
-    recorded, too, when what lasts, such as masks, has just been used. From then on it is repeated. Without a recorder it is always
-    done as it is."""
+    """A computation that is repeated on tensors that stay where they are. Without a recorder it is always computed."""
 
     given: T
     """The result of a repetition: tensors that hold its latest values. Only after it was recorded."""
@@ -104,18 +102,18 @@ class Repeated(Generic[T]):
         self._repeat: Work | None = None
 
     def __call__(self) -> T:
-        """Do it, inside :meth:`Recorder.active`, and return what it gives."""
         if self._repeat is not None:
             self._repeat()
             return self.given
         result = self._compute()
+        # the second time: everything that lasts, such as masks, has just been used
         if self._done and self._recorder is not None:
             self._record(self._recorder)
         self._done = True
         return result
 
     def repeats(self, result: T) -> bool:
-        """Whether a result comes from a repetition, so that the next one stands in the same tensors."""
+        """True for a result of a repetition: the next one stands in the same tensors."""
         return self._repeat is not None and result is self.given
 
     def _record(self, recorder: Recorder) -> None:
@@ -132,7 +130,7 @@ class Repeated(Generic[T]):
 
 
 def why_not_recorded(config: RunConfig, device: torch.device) -> str:
-    """The sentence why a device that records work takes the steps of a run launch by launch; empty where it records them, or no run's."""
+    """One sentence if a device that records work takes the steps of a run launch by launch; else empty."""
     if device.type != "cuda":
         return ""
     if config.optimizer == "muon":
@@ -147,5 +145,5 @@ def why_not_recorded(config: RunConfig, device: torch.device) -> str:
 
 
 def recorder_for(config: RunConfig, device: torch.device) -> Recorder | None:
-    """A recorder for a run on a device; None where its steps are not recorded."""
+    """None if the run's steps are not recorded."""
     return Recorder(device) if device.type == "cuda" and not why_not_recorded(config, device) else None

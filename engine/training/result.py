@@ -1,5 +1,3 @@
-"""A trained model, and the measurements at the end of training: held-out metrics, other lengths, memory, those that the run asks for."""
-
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
@@ -23,22 +21,19 @@ from engine.training.writing import generation_accuracy, unseen_scores
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained model, its config and its data: the input of every measurement."""
-
     config: RunConfig
     model: nn.Module
     data: Data
     device: torch.device
 
 
+# Numbers by name. It must not change weights, mode or the model's random state.
 Measure = Callable[[Trained], dict[str, float]]
-"""A measurement: returns numbers by name. It must not change weights, mode or the model's random state."""
 MeasureByName = Callable[[str, Trained], dict[str, float]]
-"""A function that takes the measurement of the given name."""
 
 
 def nothing_to_measure_with(name: str, trained: Trained) -> dict[str, float]:
-    """The ``measure`` of callers that ask for no measurements. Raises ValueError for any name."""
+    """Measure nothing, for callers that ask for no measurements. Raises ValueError for any name."""
     raise ValueError(f"measurements is {name}; this training was given nothing to measure with.")
 
 
@@ -49,9 +44,10 @@ def measured_result(
     prediction: Prediction,
     measure: MeasureByName,
 ) -> Generator[Measuring | Finished, None, None]:
-    """Measure the trained model, and last give the result.
+    """Measure the trained model, and last yield the result.
 
-    ``validation``: the metrics of the validation pass after the last step. ``measure`` takes the measurements that ``record`` names.
+    ``validation``: the metrics of the validation pass after the last step. ``measure`` takes the measurements that ``record``
+    names.
     """
     config, model, batch = state.config, state.model, state.batch
     assert batch is not None
@@ -69,8 +65,8 @@ def measured_result(
 
 
 def written_metrics(trained: Trained) -> Generator[Measuring, None, dict[str, float]]:
-    """``written_accuracy`` on held-out sequences if the model writes its answer token by token; with a fault that shows the next symbol
-    of a text or a Markov chain also ``written_loss``, where it is hidden. Else an empty dictionary."""
+    """``written_accuracy`` on held-out sequences if the model writes its answer token by token; with a fault that shows the next
+    symbol of a text or a Markov chain also ``written_loss``, with it hidden. Else an empty dictionary."""
     config = trained.config
     if not writes_answer(config) and not leak_of(config):
         return {}
@@ -90,7 +86,7 @@ def written_metrics(trained: Trained) -> Generator[Measuring, None, dict[str, fl
 
 
 def by_length(trained: Trained) -> Generator[Measuring, None, list[dict[str, object]]]:
-    """Held-out metrics at each test length; a note where the encoding has no row for a position."""
+    """Held-out metrics at each test length, or a note if the encoding has no row for a position."""
     config, rows = trained.config, list[dict[str, object]]()
     for n in sorted({config.seq_len, *config.test_lengths}) if config.test_lengths else ():
         row: dict[str, object] = {"length": n, "trained": n in trained_lengths(config)}

@@ -20,22 +20,19 @@ from engine.training.data import Batch, text_settings_of
 from engine.training.evaluation import forward
 from engine.training.writing import continuation, write_on
 
-LARGEST_PATTERNS = 1_000_000
-"""The most attention weights in one snapshot; longer sequences are cut at the position that fits."""
+LARGEST_PATTERNS = 1_000_000  # attention weights in one snapshot; longer sequences are cut at the position that fits
+# numbers in one snapshot's encoding matrices; above it the matrices of further layers are left out
 LARGEST_MATRICES = 1_000_000
-"""The most numbers in one snapshot's encoding matrices; above it the matrices of further layers are left out."""
-PROMPT, WRITTEN = 6, 32
-"""The number of held-out tokens that a language model reads, and the number of tokens that it then writes."""
-LARGEST_LOGITS = 1_000_000
-"""The most logits of the residual stream that are computed at once, where one layer has no more."""
+PROMPT, WRITTEN = 6, 32  # held-out tokens that a language model reads, and tokens that it then writes
+LARGEST_LOGITS = 1_000_000  # logits of the residual stream that are computed at once, if one layer has no more
 TEMPERATURE = 0.8
-LONGEST_MATRIX = 256
-"""The most positions of the encoding that are shown; fewer with several layers, so that the total stays the same."""
+# positions of the encoding that are shown; fewer with several layers, so that the total stays the same
+MAX_MATRIX_LENGTH = 256
 
 
 class SnapshotCache(ActivationCache):
-    """An activation cache that keeps the attention patterns, cut to ``side`` queries and keys, and of the first sample the residual
-    stream and what heads and MLPs give: a snapshot of a long sequence never holds the scores and patterns of all layers at once."""
+    """Keeps the attention patterns, cut to ``side`` queries and keys, and of the first sample the residual stream and the outputs
+    of heads and MLPs: a snapshot of a long sequence never holds the scores and patterns of all layers at once."""
 
     def __init__(self, side: int) -> None:
         super().__init__()
@@ -50,14 +47,14 @@ class SnapshotCache(ActivationCache):
 
 
 def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) -> Snapshot:
-    """A snapshot: patterns of the probe samples that fit, the encoding's matrices, and the predictions on all samples."""
+    """Patterns of the probe samples that fit, the encoding's matrices, and the predictions on all samples."""
     return snapshot_from(config, model, probe, step, probe_tensors(config, model, probe))
 
 
 @torch.no_grad()
 def probe_tensors(config: RunConfig, model: nn.Module, probe: Batch) -> dict[str, Tensor]:
-    """The tensors of a snapshot, without waiting for a device: ``predictions`` [sample, position], ``patterns.<kind>`` of the samples
-    that fit, each [sample, layer, head, query, key], ``residual.<name>`` and ``contributions.<kind>``."""
+    """The tensors of a snapshot, without waiting for a device: ``predictions`` [sample, position], ``patterns.<kind>`` of the
+    samples that fit, each [sample, layer, head, query, key], ``residual.<name>`` and ``contributions.<kind>``."""
     heads = config.n_layers * config.n_heads
     shown = min(len(probe.inputs), samples_with_patterns(config))
     cache = SnapshotCache(side=int((LARGEST_PATTERNS / heads) ** 0.5))
@@ -75,11 +72,12 @@ def probe_tensors(config: RunConfig, model: nn.Module, probe: Batch) -> dict[str
 
 
 def snapshot_from(config: RunConfig, model: nn.Module, probe: Batch, step: int, tensors: dict[str, Tensor]) -> Snapshot:
-    """The snapshot with the tensors of :func:`probe_tensors`."""
     patterns = [name for name in tensors if name.startswith("patterns.")]
     size = sum(tensors[name][0].numel() for name in patterns)
-    kept = slice(1 + (LARGEST_MORE // size if size else 0))
-    found = arrays({name: _fitting(value[kept]) if name in patterns else value for name, value in tensors.items()})
+    first_sequences = slice(1 + (LARGEST_MORE // size if size else 0))
+    found = arrays(
+        {name: _fitting(value[first_sequences]) if name in patterns else value for name, value in tensors.items()}
+    )
 
     def within(field: str) -> dict[str, np.ndarray]:
         return {name.removeprefix(field): value for name, value in found.items() if name.startswith(field)}
@@ -98,18 +96,18 @@ def snapshot_from(config: RunConfig, model: nn.Module, probe: Batch, step: int, 
 
 
 def encoding_matrices(model: nn.Module, length: int) -> dict[str, np.ndarray]:
-    """The encoding's matrices by name, those of each layer where it has its own (:func:`engine.runs.events.of_layer`)."""
+    """The encoding's matrices by name, those of each layer if it has its own (:func:`engine.runs.events.of_layer`)."""
     encodings: list[PositionalEncoding] = list(model.stack.encodings)  # type: ignore[union-attr,arg-type]
-    shown = min(length, int(LONGEST_MATRIX / len(encodings) ** 0.5))
-    kept: dict[str, np.ndarray] = {}
+    shown = min(length, int(MAX_MATRIX_LENGTH / len(encodings) ** 0.5))
+    by_layer: dict[str, np.ndarray] = {}
     room = LARGEST_MATRICES
     for layer, encoding in enumerate(encodings):
         matrices, _ = matrices_of(encoding, shown)
         room -= sum(array.size for array in matrices.values())
         if layer and room < 0:
             break
-        kept |= {of_layer(name, layer): array for name, array in matrices.items()}
-    return kept
+        by_layer |= {of_layer(name, layer): array for name, array in matrices.items()}
+    return by_layer
 
 
 def written_sample(config: RunConfig, model: nn.Module, probe: Batch) -> dict[str, str]:
@@ -160,7 +158,7 @@ def residual_in(cache: ActivationCache, model: nn.Module, targets: Tensor) -> di
 
 
 def _fitting(pattern: Tensor) -> Tensor:
-    """The part that is kept of patterns, [..., layer, head, query, key]."""
+    """The part of patterns that is kept, [..., layer, head, query, key]."""
     layers, heads, queries, keys = pattern.shape[-4:]
     side = int((LARGEST_PATTERNS / (layers * heads)) ** 0.5)
     return pattern[..., :side, :side] if queries * keys > side * side else pattern
@@ -212,6 +210,5 @@ def token_names(config: RunConfig, tokens: list[int]) -> list[str]:
 
 
 def answer_namer(config: RunConfig) -> Callable[[int], str]:
-    """The function that names an answer of the task."""
     settings, corpus = config.task_settings, task_data(config.task).corpus
     return settings.answer_name if corpus is None else corpus(settings, config).names.__getitem__

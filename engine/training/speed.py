@@ -1,5 +1,5 @@
-"""Measuring this machine's training speed, on a CPU core and on its accelerator: a few short runs of each family, some dominated by
-overhead, some by arithmetic."""
+"""This machine's training speed, on a CPU core and on its accelerator, measured by a few short runs of each family, some dominated
+by overhead, some by arithmetic."""
 
 from collections.abc import Callable
 from itertools import chain, combinations
@@ -21,9 +21,10 @@ from engine.training.train import train
 
 SMALL = RunConfig(steps=1000, device="cpu")
 LARGE = SMALL.replace(d_model=128, n_layers=2, n_heads=4, seq_len=32)
+# only for an accelerator, which spends its time in the others on overhead
 LARGEST = SMALL.replace(d_model=256, n_layers=4, n_heads=4, seq_len=128)
-"""Only for an accelerator: in the others it spends its time on overhead."""
 BASELINE = SMALL.replace(task="k_back", batch_size=8, d_model=16, n_layers=2, seq_len=16)
+# sizes at which the time goes into the step itself, into layers, into numbers, into a bit of all, and into FLOPs
 BASELINE_SIZES: tuple[dict[str, int], ...] = (
     {"seq_len": 4, "n_layers": 1},
     {"n_layers": 4},
@@ -31,24 +32,19 @@ BASELINE_SIZES: tuple[dict[str, int], ...] = (
     {"batch_size": 32, "d_model": 64, "n_layers": 2, "seq_len": 32},
     {"batch_size": 64, "d_model": 256, "n_layers": 1},
 )
-"""Sizes at which the time goes into the step itself, into layers, into numbers, into a bit of all, and into FLOPs."""
 TIMED = {SMALL: 60, LARGE: 12}
-BASELINE_TIMED = 10
-"""The number of timed steps of each run on the CPU."""
+BASELINE_TIMED = 10  # timed steps of each run on the CPU
+# first steps on an accelerator, in which kernels are loaded and a graph is captured, and the timed ones after them
 WARM, ON_ACCELERATOR = 20, 200
-"""The first steps on an accelerator, in which kernels are loaded and a graph is captured, and the timed ones after them."""
-TIMING_SECONDS = 1.0
-"""Seconds of timed steps on an accelerator after which fewer of them do."""
+TIMING_SECONDS = 1.0  # after so much time of timed steps on an accelerator, fewer of them do
 OFFERED = ("cuda", "mps")
-"""The kinds of accelerator that a config can name."""
 
-Timing = Callable[[RunConfig, int], float]
-"""The seconds of a step of a run, of which so many steps are timed on the CPU."""
+Timing = Callable[[RunConfig, int], float]  # seconds of a step of a run, of which so many steps are timed on the CPU
 
 
 def measure_speed() -> Speeds:
-    """Time the runs on the CPU (a few seconds), then on the accelerator where there is one, and return the fitted speeds by kind of
-    device. They are stored; where the disk does not take them, a line in the log says so, and where the accelerator fails, too."""
+    """Time the runs on the CPU (a few seconds), then on the accelerator if there is one; store and return the fitted speeds by kind
+    of device. A line in the log says if the disk or the accelerator fails."""
     speeds: dict[str, Speed] = {CPU: _measured((SMALL, LARGE), _seconds_per_step)}
     accelerator = found_accelerator()
     if accelerator is not None and (kind := accelerator.type) in OFFERED:
@@ -85,10 +81,11 @@ def _measure_baseline(family: str, timing: Timing) -> BaselineSpeed:
 def not_negative(work: np.ndarray, seconds: np.ndarray) -> list[float]:
     """The prices of the kinds of work, none below zero, with the smallest sum of squared relative errors; [kind].
 
-    ``work`` [run, kind]; ``seconds`` [run]. With few kinds, each choice of those with a price above zero is tried.
+    ``work`` [run, kind]; ``seconds`` [run].
     """
     relative = work / seconds[:, None]
     kinds, solutions = relative.shape[1], list[tuple[float, list[float]]]()
+    # few kinds: each choice of those with a price above zero is tried
     for chosen in chain.from_iterable(combinations(range(kinds), count) for count in range(1, kinds + 1)):
         columns = relative[:, chosen]
         scale = columns.max(axis=0)
@@ -113,13 +110,13 @@ def _seconds_per_step(config: RunConfig, timed: int) -> float:
 
 
 def _seconds_there(config: RunConfig, kind: str) -> float:
-    """Seconds of a step on an accelerator, from the run's own count of its time. It takes several steps at once, whose events come together
-    and tell the speed up to the last of them: only that one's counts."""
+    """Seconds of a step on an accelerator, from the run's count of its time."""
     ends, began = list[Progress](), perf_counter()
     last: Progress | None = None
     for event in train(config.replace(device=kind), record=LEAST_RECORD):
         if not isinstance(event, Progress):
             continue
+        # it takes several steps at once, whose events come together with the speed up to the last of them: only that one's counts
         if last is not None and last.step >= WARM and last.tokens_per_second != event.tokens_per_second:
             ends.append(last)
             began = perf_counter() if len(ends) == 1 else began

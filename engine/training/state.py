@@ -1,7 +1,7 @@
 """The state of a training run: everything on which its next steps depend besides its config.
 
-A run can be checkpointed between two steps and continued later, in another process: on a CPU with the same numbers to the last bit, on
-a GPU with nearly the same.
+A run can be checkpointed between two steps and continued later, in another process: on a CPU with the same numbers to the last bit,
+on a GPU with nearly the same.
 """
 
 import pickle
@@ -33,26 +33,23 @@ class TrainingState:
     ) -> None:
         self.config, self.model, self.device = config, model, device
         self.recorder = recorder
-        """The recorder of the device with which steps are captured; None where each is taken by itself."""
+        """Of the device with which steps are captured; None if each is taken by itself."""
         self.ahead = 1
-        """The most steps that may be taken before the events of the first of them are given. A caller who allows more than one leaves
-        the state alone while the last event's step is not :attr:`step`, or that event says that a device computes."""
+        """Steps that may be taken before the events of the first of them are given. With more than one, the caller leaves the state
+        alone while the last event's step is not :attr:`step`, or that event says that a device computes."""
         self.data = Data(config)
         self.pretraining = Pretraining(config) if config.pretrain_steps else None
         self.optimizers = build_optimizers(config, model)
         self.dropout = RandomState(config.seed, device) if config.dropout or config.position_dropout else None
         self.started = False
-        """Whether the facts before the first step were given."""
+        """True once the facts before the first step were given."""
         self.step = 0
-        """The number of optimizer steps taken."""
         self.snapshot_step: int | None = None
         """The step of the last snapshot that the config itself asks for."""
         self.busy = 0.0
         """Seconds of training so far; of steps that a device takes by itself, with the turns of other runs meanwhile."""
         self.n_tokens = 0
-        """Tokens trained on so far."""
         self.batch: Batch | None = None
-        """The last training batch, on the CPU; None before the first."""
         self._drawn_from = (
             self._drawing.generator.get_state()
         )  # the state of the data's generator before the last batch
@@ -63,15 +60,15 @@ class TrainingState:
         return self.pretraining or self.data
 
     def upcoming(self, count: int, at_once: int = 1) -> list[Batch]:
-        """The batches of the next ``count`` steps, on the CPU; fewer before the end of pre-training or of the run. Where some are not drawn
-        yet, ``at_once`` are, or as many as are missing. After the last step of pre-training come the run's own data, and fresh
-        optimizers."""
+        """The batches of the next ``count`` steps, on the CPU; fewer before the end of pre-training or of the run. If some are not
+        drawn yet, ``at_once`` are, or as many as are missing."""
+        # after pre-training: the run's usual data, and fresh optimizers
         if self.pretraining is not None and self.step == self.config.pretrain_steps:
             self.pretraining, self.optimizers = None, build_optimizers(self.config, self.model)
         last = self.config.steps if self.pretraining is None else self.config.pretrain_steps
-        drawn, left = len(self._upcoming), last - self.step
-        if drawn < min(count, left):
-            wanted = min(max(count, drawn + at_once), left)
+        drawn, remaining = len(self._upcoming), last - self.step
+        if drawn < min(count, remaining):
+            wanted = min(max(count, drawn + at_once), remaining)
             self._upcoming += self._drawing.training_batches(wanted - drawn)
         return [batch for _, batch in islice(self._upcoming, count)]
 
@@ -84,7 +81,7 @@ class TrainingState:
         self.busy += seconds
 
     def save(self, file: Path) -> None:
-        """Write the state; the file appears whole or not at all. Raises OSError where the disk does not take it."""
+        """Write the state; the file appears whole or not at all. Raises OSError."""
         content = {
             "format": FORMAT,
             "step": self.step,
@@ -104,7 +101,7 @@ class TrainingState:
                 raise OSError(str(error).splitlines()[0]) from error
 
     def load(self, file: Path) -> None:
-        """Take over a saved state of the same config. Raises ValueError with one sentence where the file holds none."""
+        """Read a saved state of the same config. Raises ValueError with one sentence."""
         try:
             content = torch.load(file, map_location="cpu", weights_only=True)
             if content["format"] != FORMAT:
@@ -131,7 +128,7 @@ class TrainingState:
 
 
 def _check_counters(content: Mapping[str, object], steps: int) -> None:
-    """Raise ValueError where the counters of a saved state are not those of a run of so many steps."""
+    """Raise ValueError if the counters of a saved state are not those of a run of so many steps."""
     step, snapshot_step, busy, n_tokens = (content[name] for name in ("step", "snapshot_step", "busy", "seen"))
     counted = isinstance(step, int) and 0 <= step <= steps and isinstance(snapshot_step, int | None)
     if not (counted and isinstance(busy, int | float) and busy >= 0 and isinstance(n_tokens, int) and n_tokens >= 0):

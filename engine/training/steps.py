@@ -1,4 +1,4 @@
-"""Taking optimizer steps one by one; :mod:`engine.training.captured` has the other way to take them."""
+"""Optimizer steps, one by one; :mod:`engine.training.captured` has the other way to take them."""
 
 import math
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
@@ -23,8 +23,7 @@ from engine.training.state import TrainingState
 class Step:
     """One optimizer step, or one that was not taken because its gradient is not finite."""
 
-    number: int
-    """Counted from 1."""
+    number: int  # counted from 1
     rate: float
     loss: float
     grad_norm: float
@@ -43,10 +42,7 @@ class StepOutput:
 
 
 class Numbers(NamedTuple):
-    """The numbers of several measurements in one tensor, which one transfer reads."""
-
     sizes: dict[str, int]
-    """How many each has, by its name, in their order."""
     values: Tensor
     """[number]"""
 
@@ -54,8 +50,8 @@ class Numbers(NamedTuple):
     def of(found: Mapping[str, Tensor]) -> "Numbers":
         return Numbers({name: len(numbers) for name, numbers in found.items()}, torch.cat(list(found.values())))
 
-    def kept(self) -> "Numbers":
-        """The same where the next ones do not replace them."""
+    def copy(self) -> "Numbers":
+        """A copy, which the next numbers do not replace."""
         return self._replace(values=self.values.clone())
 
     def read(self) -> dict[str, list[float]]:
@@ -76,20 +72,17 @@ class SingleSteps:
     """Steps that are taken one by one; the program waits for each."""
 
     last: Batch
-    """The batch of the last step, on the device."""
 
     def __init__(self, state: TrainingState, recording: Recording) -> None:
         self._state, self._recording = state, recording
         self._parameters = trainable(state.model)
 
     def take(self, most: int) -> Generator[Measuring, None, list[Step]]:
-        """Take the next steps, at least one and at most ``most``. If the gradient of one is not finite, it is the last of them, and not
-        counted."""
+        """Take at least one step and at most ``most``. If the gradient of one is not finite, it is the last of them, and not counted."""
         yield from ()
         return [self.take_one()]
 
-    def close(self) -> None:
-        """Give up what was recorded, with its memory."""
+    def close(self) -> None: ...
 
     def take_one(self) -> Step:
         began, state, parameters = perf_counter(), self._state, self._parameters
@@ -117,12 +110,11 @@ def trainable(model: nn.Module) -> list[nn.Parameter]:
 
 
 def random_state(state: TrainingState) -> AbstractContextManager[None]:
-    """Inside the block, torch's random numbers are the run's own."""
+    """Let torch's random numbers be the run's own, inside the block."""
     return nullcontext() if state.dropout is None else state.dropout.active()
 
 
 def gradients(model: nn.Module, parameters: Sequence[nn.Parameter], batch: Batch) -> tuple[Tensor, Tensor]:
-    """Compute the gradients of a batch; returns its logits and its loss."""
     logits = forward(model, batch)
     loss = loss_of(logits.float(), batch.targets)
     for parameter in parameters:  # zero_grad would walk over all modules to find them
@@ -139,9 +131,8 @@ def total_norm(parameters: Sequence[nn.Parameter]) -> Tensor:
 
 
 def gradient_norm(parameters: Sequence[nn.Parameter]) -> float:
-    """The same as a number. The squares of a gradient above 1e19 overflow float32 although the gradient itself is finite; the sum is
-    then in float64."""
     norm = float(total_norm(parameters))
     if math.isfinite(norm):
         return norm
+    # the squares of a gradient above 1e19 overflow float32 although the gradient itself is finite
     return float(get_total_norm([p.grad.cpu().double() for p in parameters if p.grad is not None]))

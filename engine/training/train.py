@@ -1,5 +1,4 @@
-"""``train(config)``: a generator that takes one optimizer step after another and yields an event for each; it knows no screen, no
-thread and no file."""
+"""A generator that takes one optimizer step after another and yields an event for each; it knows no screen, no thread and no file."""
 
 import math
 from bisect import bisect_right
@@ -34,14 +33,14 @@ from engine.training.steps import Recording, SingleSteps, trainable
 
 
 def prepare(config: RunConfig, prediction: Prediction | None = None) -> nn.Module:
-    """The untrained model of a config, on its device. Raises ValueError where the device is missing."""
+    """The untrained model of a config, on its device. Raises ValueError if the device is missing."""
     device, _ = choose_device(config, prediction or predict(config))
     return build_model(config, **shapes(config).of_model).to(device)
 
 
 def begin(config: RunConfig, prediction: Prediction | None = None, model: nn.Module | None = None) -> TrainingState:
-    """The state of a config's training before the first step. Raises ValueError where the device is missing. ``model``: by default that of
-    :func:`prepare`."""
+    """The state of a config's training before the first step. Raises ValueError if the device is missing. ``model``: by default
+    that of :func:`prepare`."""
     prediction = prediction or predict(config)
     device, _ = choose_device(config, prediction)
     model = prepare(config, prediction) if model is None else model
@@ -56,15 +55,17 @@ def train(
     measure: MeasureByName = nothing_to_measure_with,
     state: TrainingState | None = None,
 ) -> Generator[Event, str | None, None]:
-    """Train and yield events: Started, a Progress for each step with Snapshots in between, then Finished or Failed; Measuring between
-    pieces of long work beside the steps. ``send(SNAPSHOT_NOW)`` returns a Snapshot of the current model; ``next`` then continues.
+    """Train and yield events: Started, a Progress for each step with Snapshots in between, then Finished or Failed; Measuring
+    between pieces of long work beside the steps. ``send(SNAPSHOT_NOW)`` returns a Snapshot of the current model; ``next`` then
+    continues.
 
-    The training path depends on the config alone: on the same CPU the same config gives the same numbers, whatever ``record`` asks to
-    record; on a GPU nearly the same, since its kernels sum in a changing order. Without ``model``, the config's untrained one is prepared.
-    ``prediction`` is the config's where the caller has it already. ``measure`` takes the measurements that ``record`` names, at the end.
+    The training path depends on the config alone: on the same CPU the same config gives the same numbers, whatever ``record`` asks
+    to record; on a GPU nearly the same, since its kernels sum in a changing order. Without ``model``, the config's untrained one is
+    prepared. ``prediction`` is the config's if the caller has it already. ``measure`` takes the measurements that ``record`` names,
+    at the end.
 
-    ``state``: the state to train, from :func:`begin`, in place of ``model``. Between two events the caller may save it; with
-    a saved one the training continues after the step at which it was saved, and gives the events that are left.
+    ``state``: the state to train, from :func:`begin`, instead of ``model``. Between two events the caller may save it; from a saved
+    one the training continues after the step at which it was saved, and yields the remaining events.
     """
     prediction = prediction or predict(config)
     device, note = choose_device(config, prediction)
@@ -129,19 +130,19 @@ def train(
             steps.close()  # what a device has recorded has the encoding in it
             pass_over_probe = Repeated(state.recorder, compute_probe)
         following = stops[bisect_right(stops, state.step)]
-        for taken in (yield from steps.take(min(following - state.step, state.ahead))):
-            step = taken.number
-            if not math.isfinite(taken.grad_norm):
+        for done in (yield from steps.take(min(following - state.step, state.ahead))):
+            step = done.number
+            if not math.isfinite(done.grad_norm):
                 found = first_non_finite(model, steps.last)
                 steps.close()
                 yield from _failed(state, found, step, record)
                 return
-            fields = fields_of(measured, taken, steps.last)
+            fields = fields_of(measured, done, steps.last)
             if step in between:
                 whole = validation if step == config.steps else interim
                 fields["validation"] = yield from evaluate_in_pieces(model, whole, at_once(whole), step)
             held_out = fields.get("validation")
-            request = yield Progress(step, taken.loss, taken.grad_norm, taken.rate, taken.tokens_per_second, **fields)
+            request = yield Progress(step, done.loss, done.grad_norm, done.rate, done.tokens_per_second, **fields)
             while request == SNAPSHOT_NOW:
                 request = yield snapshot(state.step)
             if step in snapshots_at:
@@ -158,17 +159,18 @@ def train(
 
 
 def warm_up(kind: str) -> None:
-    """Train a small model on the accelerator of that kind and record all of it: libraries and kernels are loaded at their first use, which
-    takes seconds. Where it fails, a line in the log says so: a run that uses the accelerator will say why."""
+    """Train a small model on the accelerator of that kind and record all of it."""
+    # libraries and kernels are loaded at their first use, which takes seconds
     try:
         for _ in train(RunConfig(steps=4).replace(device=kind)):
             pass
     except Exception as error:  # torch raises several kinds, as for too little memory on the device
+        # no more than a line: a run that uses the accelerator will say why
         LOG.warning("%s could not be warmed up: %s", kind, str(error).partition("\n")[0])
 
 
 def _failed(state: TrainingState, found: Found, step: int, record: RecordOptions) -> Generator[Event, None, None]:
-    """The end of a run at a step of which a tensor, ``found`` with its layer, is not finite."""
+    """End a run at a step of which a tensor, ``found`` with its layer, is not finite."""
     layer, tensor = found
     where = "" if layer is None else f" (layer {layer + 1})"
     state.optimizers.clear()  # what this run no longer needs makes room for the search

@@ -24,9 +24,9 @@ from engine.tasks.text.tokens import UNKNOWN, is_word, joined
 from engine.training.data import Batch, spread, text_settings_of
 from engine.training.evaluation import forward
 
+# All tokens so far [batch, length] -> logits of the next token [batch, n_outputs]. Each call must repeat the tokens of the call
+# before and add to them: the first call takes any number of tokens, each later call one more.
 Read = Callable[[Tensor], Tensor]
-"""All tokens so far [batch, length] -> logits of the next token [batch, n_outputs]. Each call must repeat the tokens of the
-call before and add to them: the first call takes any number of tokens, each later call one more."""
 
 
 def generation_accuracy(
@@ -48,7 +48,7 @@ def generation_accuracy(
 
 
 def unseen_scores(config: RunConfig, model: nn.Module, batch: Batch) -> Generator[Measuring, None, tuple[float, float]]:
-    """The accuracy and the mean loss, in nats, where the model reads nothing after the position whose next token it must predict."""
+    """The accuracy and the mean loss, in nats, if the model reads nothing after the position whose next token it must predict."""
     read, length = reader(config, model, batch), batch.inputs.size(1)
     right = loss = answered = 0.0
     for position in range(length):
@@ -63,7 +63,7 @@ def unseen_scores(config: RunConfig, model: nn.Module, batch: Batch) -> Generato
 
 
 def reader(config: RunConfig, model: nn.Module, batch: Batch) -> Read:
-    """The function that reads the sequences of a batch token by token; it keeps earlier results where they stay valid."""
+    """The function that reads the sequences of a batch token by token; it keeps earlier results if they stay valid."""
     if keeps_past(config) and isinstance(model, Transformer):
         return _with_keys_and_values(model, batch)
     if keeps_past(config) and isinstance(model, Baseline) and isinstance(model.body, Recurrent):
@@ -97,7 +97,7 @@ def _with_states(model: Baseline) -> Read:
 
 
 def _from_the_start(config: RunConfig, model: nn.Module, batch: Batch) -> Read:
-    """Reads the whole sequence again for each token, or the part that the model can see."""
+    """Read the whole sequence again for each token, or the part that the model can see."""
     sees = config.architecture.sees(config)
 
     def read(tokens: Tensor) -> Tensor:
@@ -120,24 +120,21 @@ def distribution(logits: Tensor, temperature: float = 1.0, top_k: int | None = N
     if temperature == 0 or top_k == 1:
         return torch.zeros_like(logits).index_fill_(0, logits.argmax(), 1.0)
     if top_k is not None and top_k < len(logits):
-        kept = logits.topk(top_k).indices
-        logits = torch.full_like(logits, -torch.inf).index_copy_(0, kept, logits[kept])
+        likeliest = logits.topk(top_k).indices
+        logits = torch.full_like(logits, -torch.inf).index_copy_(0, likeliest, logits[likeliest])
     # The largest logit is subtracted first: divided by a small temperature it would overflow.
     return ((logits - logits.max()) / temperature).softmax(0)
 
 
 @torch.no_grad()
 def next_logits(config: RunConfig, model: nn.Module, tokens: Sequence[int]) -> Tensor:
-    """The logits of the token after these, [token]; the model reads the last ``seq_len`` of them.
-
-    The unknown token is never written, since it stands for many words. Token numbers without a word are never written
-    either; they exist where the text has fewer words than the vocabulary has room for.
-    """
+    """The logits of the token after these, [token]; the model reads the last ``seq_len`` of them."""
     device = next(model.parameters()).device
     window = torch.tensor([list(tokens[-config.seq_len :])], device=device)  # [1, length]
     apart = config.randomized_positions > 1
     positions = spread(window.size(1), shapes(config).position_range) if apart else None
     logits: Tensor = model(window, positions=positions)[0, -1].float().cpu()
+    # the unknown token is no word, nor are the numbers above a small text's vocabulary
     logits[UNKNOWN] = -torch.inf
     logits[len(text_settings_of(config).encoded().vocabulary.numbers) + 1 :] = -torch.inf
     return logits
@@ -153,21 +150,19 @@ def write_on(
     top_k: int | None = None,
     seed: int = 0,
 ) -> list[int]:
-    """Write ``length`` tokens after the prompt, which has at least one token. The same seed gives the same tokens.
-
-    When the window slides, every token moves to another position, so no earlier result can be kept.
-    """
+    """Write ``length`` tokens after the prompt, which has at least one token. The same seed gives the same tokens."""
     generator = torch.Generator().manual_seed(seed)
     tokens = list(prompt)
     with in_mode(model, training=False):
         for _ in range(length):
+            # no result is kept: when the window slides, every token has another position
             chances = distribution(next_logits(config, model, tokens), temperature, top_k)
             tokens.append(int(torch.multinomial(chances, 1, generator=generator)))
     return tokens[len(prompt) :]
 
 
 def continuation(config: RunConfig, prompt: str, written: Sequence[int]) -> str:
-    """The written tokens as text, with the space that stands between the prompt and a first word."""
+    """The written tokens as text, with the space between the prompt and a first word."""
     text = text_settings_of(config).encoded()
     spelled = text.vocabulary.spelled(written)
     gap = text.unit == "words" and bool(spelled) and is_word(spelled[0]) and is_word(prompt[-1:])

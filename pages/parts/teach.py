@@ -11,12 +11,12 @@ import streamlit as st
 from engine.config.presets import PRESETS
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import (
-    LONGEST_ANSWER,
-    LONGEST_QUESTION,
-    LONGEST_TEXT,
-    LONGEST_TITLE,
-    MOST_MINUTES,
-    MOST_STEPS,
+    MAX_ANSWER_LETTERS,
+    MAX_MINUTES,
+    MAX_QUESTION_LETTERS,
+    MAX_SLIDE_LETTERS,
+    MAX_STEPS,
+    MAX_TITLE_LETTERS,
     PREPARED,
     Lesson,
     LessonStep,
@@ -121,8 +121,10 @@ def show_teachers_lesson(base: str) -> None:
     steps = lesson.steps
     with st.expander("Your own lesson", icon=":material/edit_note:", expanded=bool(steps)):
         if steps:
-            title = st.text_input("Title", lesson.title, LONGEST_TITLE, key=f"teach.title.{lesson.title}", width=480)
-            if (title := teachers_words(title or "", LONGEST_TITLE)) != lesson.title:
+            title = st.text_input(
+                "Title", lesson.title, MAX_TITLE_LETTERS, key=f"teach.title.{lesson.title}", width=480
+            )
+            if (title := teachers_words(title or "", MAX_TITLE_LETTERS)) != lesson.title:
                 keep(title=title)
                 st.rerun()
         for number, step in enumerate(steps):
@@ -139,7 +141,7 @@ def _row(steps: tuple[LessonStep, ...], number: int, step: LessonStep) -> None:
         st.markdown(f"{number + 1}. :material/{icon}: {escaped(step.title)}{asks}", width="stretch")
         key = f"teach.minutes.{number}.{to_code(Lesson('', steps))}"
         minutes = st.number_input(
-            f"Minutes of step {number + 1}", 1, MOST_MINUTES, step.minutes, key=key, label_visibility="collapsed", width=110
+            f"Minutes of step {number + 1}", 1, MAX_MINUTES, step.minutes, key=key, label_visibility="collapsed", width=110
         )  # fmt: skip
         st.markdown("min")
         if minutes != step.minutes:
@@ -180,12 +182,12 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         if kind == TEXT:
             title = teachers_words(
-                st.text_input("Title of the slide", max_chars=LONGEST_TITLE, key=f"teach.slide.{len(steps)}") or "",
-                LONGEST_TITLE,
+                st.text_input("Title of the slide", max_chars=MAX_TITLE_LETTERS, key=f"teach.slide.{len(steps)}") or "",
+                MAX_TITLE_LETTERS,
             )
             text = teachers_words(
-                st.text_area("Text", height=100, max_chars=LONGEST_TEXT, key=f"teach.text.{len(steps)}") or "",
-                LONGEST_TEXT,
+                st.text_area("Text", height=100, max_chars=MAX_SLIDE_LETTERS, key=f"teach.text.{len(steps)}") or "",
+                MAX_SLIDE_LETTERS,
             )
             made = LessonStep(MINUTES_OF_TEXT, slide=Slide(title, text)) if title else None
         else:
@@ -198,7 +200,7 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
     if made is not None and not (made.issue or made.guide):
         made, wanted = _ask(made, len(steps))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        missing = f"A lesson has at most {MOST_STEPS} steps." if len(steps) >= MOST_STEPS else wanted
+        missing = f"A lesson has at most {MAX_STEPS} steps." if len(steps) >= MAX_STEPS else wanted
         pressed = st.button("Add", icon=":material/add:", disabled=bool(missing), help=missing or None)
         if pressed and made is not None:
             keep(steps=(*steps, made))
@@ -208,9 +210,10 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
 def _ask(step: LessonStep, key: int) -> tuple[LessonStep, str]:
     """The boxes for a question of the teacher's own. Return the step, with the question where there is one, and what the question needs."""
     with st.expander("Ask your own question", icon=":material/help:"):
-        words = st.text_input("Question", max_chars=LONGEST_QUESTION, key=f"teach.question.{key}") or ""
+        words = st.text_input("Question", max_chars=MAX_QUESTION_LETTERS, key=f"teach.question.{key}") or ""
         answers = [
-            column.text_input(f"Answer {number}", max_chars=LONGEST_ANSWER, key=f"teach.answer.{number}.{key}") or ""
+            column.text_input(f"Answer {number}", max_chars=MAX_ANSWER_LETTERS, key=f"teach.answer.{number}.{key}")
+            or ""
             for number, column in enumerate(st.columns(len(ANSWERS)), start=1)
         ]
         if step.slide:

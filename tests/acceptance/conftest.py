@@ -1,4 +1,4 @@
-"""A Chromium for each file that asks for one: it is gone before the next file runs an event loop."""
+"""A Chromium for each file that asks for one: it ends before the next file runs an event loop."""
 
 from collections.abc import Iterator
 

@@ -15,9 +15,7 @@ POINTS = (
     "saving the weights", "saving a run that leaves", "closing a stopped run",
 )  # fmt: skip
 FIRST = 200
-"""The seed of the first point."""
-MIDDLE = 30
-"""The step at which a process is killed in the middle of a training."""
+MIDDLE = 30  # a process is killed here in the middle of a training
 
 
 def seed_of(point: str) -> int:
@@ -30,8 +28,6 @@ def die_at(point: str, seed: int) -> None:
 
 
 class Model:
-    """A model that is read once: when its weights are saved."""
-
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
@@ -58,7 +54,7 @@ def begin(config: RunConfig, prediction: object = None) -> State:
 
 
 def train(config: RunConfig, *given: Any) -> Generator[Event, str | None, None]:
-    """The same events as those of the stand-in, up to the point."""
+    """Yield the stand-in's events, up to the point."""
     events = fake_training.train(config, *given)
     request: str | None = None
     try:

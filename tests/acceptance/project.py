@@ -1,4 +1,4 @@
-"""A copy of the project in a folder of its own, to be changed and run."""
+"""A copy of the project, to be changed and run."""
 
 import os
 import shutil
@@ -24,12 +24,11 @@ class Project:
             _output(folder, *GIT, *command.split())
 
     def changed(self) -> dict[str, str]:
-        """The files that differ from the original: by path ``??`` where it is new, ``M`` where it was changed."""
+        """The files that differ from the original: by path ``??`` if it is new, ``M`` if it was changed."""
         rows = _output(self.folder, *GIT, "status", "--porcelain", "--untracked-files=all").splitlines()
         return {row[3:]: row[:2].strip() for row in rows}
 
     def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run a program of the environment that runs the tests, with the copy as working folder."""
         program = Path(sys.executable).parent / command[0]
         return subprocess.run(
             [program, *command[1:]], cwd=self.folder, env={**os.environ, **environment}, capture_output=True, text=True

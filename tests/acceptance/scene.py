@@ -1,4 +1,4 @@
-"""A scene on the real server, as a visitor's tabs see it: waiting, pressing Train, and looking at its processes and its data folder."""
+"""A scene on the real server, as a visitor's tabs see it."""
 
 import asyncio
 import subprocess
@@ -27,8 +27,6 @@ PAGES = (
 
 @dataclass
 class Site:
-    """A server as one visitor sees it."""
-
     server: subprocess.Popen[bytes]
     address: str
     http: aiohttp.ClientSession
@@ -37,7 +35,7 @@ class Site:
         return opened(self.http, self.address, page, query)
 
     async def train(self, tab: Session, state: str = "running") -> Board:
-        """Press Train once a worker is ready; the board of the new run, once it is in this state."""
+        """Press Train once a worker is ready; return the board of the new run, once it is in this state."""
         await until(self.is_ready)
         before = tab.board
         await tab.press("Train")
@@ -48,14 +46,13 @@ class Site:
         return board
 
     async def open_every_page(self) -> None:
-        """None of them shows an exception."""
+        """Check that none shows an exception."""
         for page in PAGES:
             name, _, query = page.partition("?")
             async with self.tab(name, query) as tab:
                 assert tab.errors == 0, page
 
     def is_ready(self) -> bool:
-        """Whether a worker is."""
         return healthz(self.address) == 200
 
     def workers(self) -> list[psutil.Process]:
@@ -63,7 +60,7 @@ class Site:
         return [worker for server in psutil.Process(self.server.pid).children() for worker in server.children()]
 
     def processes(self, niceness: int) -> list[psutil.Process]:
-        """Those of the workers that train or answer questions (``serving/processes/priority.py``); one that starts does neither yet."""
+        """The workers that train or answer questions (``serving/processes/priority.py``); one that starts does neither yet."""
         return [worker for worker in self.workers() if worker.nice() == niceness]
 
     def kill(self) -> None:
@@ -73,7 +70,7 @@ class Site:
 
 @asynccontextmanager
 async def site(visitor: aiohttp.ClientSession, folder: Path, **environment: str) -> AsyncIterator[Site]:
-    """A server with its data in this folder, beside which its log is; at its end no traceback may stand there."""
+    """A server with its data in this folder, and its log beside it; at its end no traceback may be in the log."""
     with running("app.py", folder, **environment) as (server, address):
         yield Site(server, address, visitor)
     assert "Traceback" not in (folder / "log.txt").read_text()
@@ -86,13 +83,11 @@ async def until(holds: Callable[[], object]) -> None:
 
 
 async def shown(tab: Session) -> Board:
-    """The board of the run that a link names, once a first message has come."""
     await until(lambda: tab.board is not None and tab.board.heard)
     return tab.board
 
 
 def healthz(address: str) -> int:
-    """200 once a worker is ready."""
     try:
         with urllib.request.urlopen(f"{address}healthz", timeout=10) as answer:
             return int(answer.status)
@@ -107,6 +102,6 @@ def on_disk(folder: Path, run_id: str) -> Run:
     return run
 
 
-def are_gone(processes: list[psutil.Process]) -> bool:
-    """Whether none is left; one that has ended and that nobody has waited for does not count."""
+def have_ended(processes: list[psutil.Process]) -> bool:
+    """True if none is left; one that has ended and that nobody has waited for does not count."""
     return not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes)

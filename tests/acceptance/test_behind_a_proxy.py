@@ -1,5 +1,5 @@
-"""The line for a host in docs/hosting.md and its lines for nginx, as they stand there, behind a real nginx with TLS: at the root of a
-host, under a path that the proxy removes, in a frame of another site, and from another address than this machine's own."""
+"""The line for a host in docs/hosting.md and its lines for nginx, as written there, behind a real nginx with TLS: at the root of a
+host, under a path that the proxy removes, in a frame of another site, and from another address than this machine's."""
 
 import os
 import re
@@ -26,19 +26,17 @@ from tests.serving import ROOT, free_port, running
 NGINX_FILE = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin") or ""
 needs_nginx = pytest.mark.skipif(not NGINX_FILE, reason="NO PROXY TESTS: nginx is not installed")
 pytestmark = [pytest.mark.acceptance, needs_nginx]
+# the host of that line, and that of a course page which frames the app
 LAB, COURSE = "lab.example.org", "school.example"
-"""The host of that line, and that of a course page which frames the app."""
-PATIENCE = 120_000
-"""Milliseconds, on a machine that is busy with other things."""
-LONG = "steps=5000&seq_len=8&n_layers=4"
-"""A run of more than a minute, so that it is still going when the test looks at it."""
+PATIENCE = 120_000  # milliseconds, on a busy machine
+LONG = "steps=5000&seq_len=8&n_layers=4"  # more than a minute, so that it is still going when the test looks at it
 NGINX = Path(__file__).with_name("nginx.conf").read_text("utf-8")
 
 
 @contextmanager
 def deployed(folder: Path, path: str = "/", proxy: str = "127.0.0.1", **environment: str) -> Iterator[str]:
-    """The app and its proxy, as docs/hosting.md deploys them; the address that visitors see. ``proxy``: the address from which the
-    proxy connects to the app."""
+    """The app and its proxy, deployed as in docs/hosting.md; yields the address that visitors see. ``proxy``: the address from
+    which the proxy connects to the app."""
     given, _ = deploy_line()
     with running("app.py", folder, **given, **environment) as (_, inner):
         port, (zone, lines) = free_port(), nginx_lines()
@@ -75,8 +73,7 @@ def nginx_lines() -> tuple[str, str]:
 
 
 @contextmanager
-def asked(address: str, visitor: str = "203.0.113.5") -> Iterator[HTTPResponse]:
-    """The answer of the proxy to a visitor from this network address, who has just got a cookie."""
+def response(address: str, visitor: str = "203.0.113.5") -> Iterator[HTTPResponse]:
     parts = urlsplit(address)
     tls = ssl.create_default_context()
     tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
@@ -88,14 +85,13 @@ def asked(address: str, visitor: str = "203.0.113.5") -> Iterator[HTTPResponse]:
 
 
 def answers(address: str) -> bool:
-    with suppress(OSError), asked(f"{address}healthz") as answer:
+    with suppress(OSError), response(f"{address}healthz") as answer:
         return answer.status == 200
     return False
 
 
 def cookie_of(address: str) -> set[str]:
-    """The properties of the cookie that a new browser gets."""
-    with asked(f"{address}lab") as answer:
+    with response(f"{address}lab") as answer:
         given = answer.headers.get_all("Set-Cookie") or []
     (mine,) = (one for one in given if one.startswith(f"{COOKIE}="))
     return set(mine.split("; ")[1:])
@@ -141,9 +137,9 @@ def test_under_a_path_that_the_proxy_removes_it_trains_and_addresses_have_shares
         page.get_by_role("button", name="Pause", exact=True).click()
         page.locator(".badge").get_by_text("Paused").wait_for()
         with ExitStack() as going:  # two addresses are two, although all comes through one proxy
-            here = [going.enter_context(asked(stream, "203.0.113.5")).status for _ in range(4)]
+            here = [going.enter_context(response(stream, "203.0.113.5")).status for _ in range(4)]
             assert here == [200, 200, 200, 429]
-            assert going.enter_context(asked(stream, "203.0.113.6")).status == 200
+            assert going.enter_context(response(stream, "203.0.113.6")).status == 200
         button(page, "Stop").click()
         page.locator(".badge").get_by_text("Stopped").wait_for()
 
@@ -189,5 +185,4 @@ def test_in_a_frame_of_another_site_a_file_is_taken(chromium: Any, tmp_path: Pat
 
 
 def cookies(page: Any) -> list[str]:
-    """The values of the visitor's cookie that this browser has."""
     return [cookie["value"] for cookie in page.context.cookies() if cookie["name"] == COOKIE]

@@ -1,5 +1,3 @@
-"""The app's engine on a Dask cluster of four workers on loopback, with TLS and real training, beside the same on this machine."""
-
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,8 +24,7 @@ from tests.engine.serving.test_pool import until
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.usefixtures("own_data_folder")]
 
-MEASURED = {"tokens_per_second", "seconds", "steps_per_second"}
-"""The fields in which a run tells of time, which differs from run to run."""
+MEASURED = {"tokens_per_second", "seconds", "steps_per_second"}  # fields of time, which differ from run to run
 SLUG = "no-encoding"
 
 
@@ -38,8 +35,8 @@ def pool_on(cluster: LoopbackCluster, folder: Path) -> Iterator[Pool]:
         yield pool
 
 
-def said(run: Run) -> list[dict[str, object]]:
-    """The events as they are stored, without what they say of time."""
+def timeless_rows(run: Run) -> list[dict[str, object]]:
+    """The events as they are stored, without fields of time."""
     timeless = (replace(event, **dict.fromkeys(MEASURED & vars(event).keys(), 0.0)) for event in run.events)
     return [to_json(event) for event in timeless]
 
@@ -61,12 +58,11 @@ def test_every_encoding_gives_the_same_run_bit_for_bit(tmp_path: Path) -> None:
         assert {run.machine for run in there.values()} == set(map(cluster.address_of, cluster.workers))
     for name, run in there.items():
         assert run.state == here[name].state == "finished", name
-        assert said(run) == said(here[name]), name
+        assert timeless_rows(run) == timeless_rows(here[name]), name
         assert run.weights.read_bytes() == here[name].weights.read_bytes(), name  # type: ignore[union-attr]
 
 
 def numbers_of(run: ExperimentRun) -> dict[tuple[str, int], dict[str, float | None]]:
-    """The numbers of all trials without their times."""
     return {
         (trial.arm, trial.seed): {name: value for name, value in trial.numbers.items() if "second" not in name}
         for trial in run.trials

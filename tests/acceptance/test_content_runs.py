@@ -1,5 +1,5 @@
-"""Content over real training. Every prepared step of a lesson with every value: what it speaks of comes out in eight of eight seeds.
-Every issue from its arms to its claims over the real pool, with a handful of steps: whatever comes out, each claim finds its numbers."""
+"""Content over real training: every prepared step of a lesson with every value shows its subject in eight of eight seeds; every
+issue runs from its arms to its claims over the real pool, with a handful of steps."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,6 +27,7 @@ from pages.parts.start import CONFIG, SKIP
 pytestmark = pytest.mark.acceptance
 
 STEPS = tuple(PREPARED.values())
+# The possible right answers, by step and value. The page knows nothing of them: it reads each from the run.
 EXPECTED: dict[tuple[int, Value], set[Direction]] = {
     **{(1, depth): {1} for depth in (1, 2, 4)},
     (2, "nope"): {0}, (2, "learned"): {1}, (2, "sinusoidal"): {1},
@@ -35,7 +36,6 @@ EXPECTED: dict[tuple[int, Value], set[Direction]] = {
     (5, 1): {-1}, (5, 2): {1}, (5, 3): {1},
     (6, True): {0, 1}, (6, False): {-1},
 }  # fmt: skip
-"""The answers that may be right, by step and value. The page knows nothing of them: it reads each from the run."""
 
 
 def test_every_value_of_every_step_is_expected() -> None:
@@ -69,8 +69,7 @@ def test_without_skip_connections_the_start_page_loses_some_answers_to_the_netwo
 
 
 FEW = 6
-COUNTS_VISITS = "length_decay"
-"""A setting of arms whose numbers depend on how many steps are taken: they keep theirs."""
+COUNTS_VISITS = "length_decay"  # A setting of arms whose numbers depend on how many steps are taken: they keep theirs
 
 
 @pytest.fixture(scope="module")

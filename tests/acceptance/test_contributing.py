@@ -16,8 +16,8 @@ from tests.serving import ROOT
 
 pytestmark = pytest.mark.acceptance
 ADDITIONS = Path(__file__).parent / "additions"
+# the names in a test that walks over a registry, or opens the page with the new panel
 REGISTRIES = re.compile(r"\b(ENCODINGS|TASKS|ISSUES)\b|by_length|parts\.cost\b")
-"""The names in a test that walks over a registry, or looks at the page with the new panel."""
 WHICH = '    "encoding.which_neighbour",\n'
 IMPORTED = "from pages.parts.charts.cache import cache_figure\n"
 DRAWN = '    panels(_drawn(result, plan, view), key="costs.board"'
@@ -32,11 +32,11 @@ CACHE = """\
 
 @dataclass(frozen=True)
 class Addition:
-    """The addition of one section of CONTRIBUTING: files of its own, and lines put after lines of files that are there."""
+    """The addition of one section of CONTRIBUTING: new files, and lines put after lines of existing files."""
 
     section: str
     lines: tuple[tuple[str, str, str], ...]
-    """For each: the file, the beginning of the line after which it is put, and what is put there."""
+    """The file, the beginning of the line after which it is put, and the new line."""
 
     @property
     def files(self) -> list[str]:
@@ -71,7 +71,7 @@ ADDED = (
 
 
 def registry_tests() -> list[str]:
-    """But those of the evidence: what is added was not measured, which takes minutes."""
+    """All but those of the evidence: measuring an addition takes minutes."""
     files = (file for room in ("engine", "pages") for file in sorted((ROOT / "tests" / room).rglob("test_*.py")))
     names = [str(file.relative_to(ROOT)) for file in files if REGISTRIES.search(file.read_text())]
     return [name for name in names if not name.startswith("tests/engine/experiments/evidence/")]
@@ -123,9 +123,9 @@ def test_the_named_files_change_and_taken_out_nothing_is_left(addition: Addition
     new = {path for path, how in changed.items() if how == "??"}
     for path, how in changed.items():
         named_in = written if how == "??" else edited
-        assert any(re.fullmatch(place, path) for place in named_in), f"CONTRIBUTING does not name {path}"
-    for place in written:
-        assert any(re.fullmatch(place, path) for path in new), f"CONTRIBUTING names {place}, which is not needed"
+        assert any(re.fullmatch(pattern, path) for pattern in named_in), f"CONTRIBUTING does not name {path}"
+    for pattern in written:
+        assert any(re.fullmatch(pattern, path) for path in new), f"CONTRIBUTING names {pattern}, which is not needed"
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check[0])

@@ -1,4 +1,4 @@
-"""A worker process is killed at each point of its life: what its run says, and what a later server finds on the disk."""
+"""A worker process is killed at each point of its life."""
 
 import os
 import signal
@@ -46,7 +46,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def same_on_disk(pool: Pool, run: Run) -> None:
-    """A later server finds the run as the reader saw it; nothing half-written lies in its folder, and no weights."""
+    """Check that a later server finds the run as the reader saw it, without half-written files and weights."""
     found = Runs(pool.runs.folder).get(run.id)
     assert found is not None
     assert (found.state, found.ending, steps_of(found)) == (run.state, run.ending, steps_of(run))
@@ -56,7 +56,6 @@ def same_on_disk(pool: Pool, run: Run) -> None:
 
 
 def trains_again(pool: Pool) -> None:
-    """The next run finds a worker."""
     assert wait_end(pool.submit(RunRequest(config(5)))).state == "finished"
 
 
@@ -64,21 +63,21 @@ def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
-MOST = {
+# by the point at which a worker kills itself: the last step that may have been seen by then
+MAX_STEP = {
     "before it begins": 0, "before the first step": 0, "in a step": MIDDLE, "in a validation": MIDDLE - 1,
     "writing the result": 60, "saving the weights": 60,
 }  # fmt: skip
-"""By the point at which a worker kills itself: the last step that may have been seen by then."""
 
 
-@pytest.mark.parametrize("point", MOST)
+@pytest.mark.parametrize("point", MAX_STEP)
 def test_killed_by_itself_again_and_again_the_run_waits_for_its_owner_with_what_was_seen_of_it(
     pool: Pool, point: str
 ) -> None:
     run = pool.submit(RunRequest(config(60, 0.005, seed_of(point))))
     until(lambda: run.checkpointed and not run.files.read_saved_request()["going"])
     assert run.setback == f"{KILLED} {WAITS}"
-    assert run.step <= MOST[point]
+    assert run.step <= MAX_STEP[point]
     same_on_disk(pool, run)
     trains_again(pool)
 

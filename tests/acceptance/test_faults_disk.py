@@ -1,5 +1,5 @@
-"""The real server on a disk that is full, read-only, or holds damaged, newer and foreign files: it starts, its pages open, and what
-could not be stored or read is a sentence at most."""
+"""The real server on a disk that is full, read-only, or holds damaged, newer and foreign files: it starts, its pages open, and a
+failure to store or read is a sentence at most."""
 
 import json
 import os
@@ -32,7 +32,6 @@ NO_RESULT = (
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 8 MiB, at the place of the data folder."""
     data = tmp_path / "data"
     data.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", data], capture_output=True)
@@ -44,7 +43,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def refuse(disk: Path, problem: str) -> None:
-    """From now on the disk takes nothing."""
+    """Let the disk take nothing from now on."""
     if problem == READ_ONLY:
         # Above the disk: itself it cannot become read-only while the server holds a file of it open.
         subprocess.run(["mount", "--bind", disk, disk], check=True)
@@ -58,14 +57,13 @@ def refuse(disk: Path, problem: str) -> None:
 
 
 def refused(disk: Path, problem: str, what: str = "The run cannot be saved: {}.") -> str:
-    """What is said where nothing is taken. ``what``: of a disk that can be written, and is full."""
+    """The sentence if nothing is taken. ``what``: of a full disk that can be written."""
     if problem == READ_ONLY:
         return f"The data folder {disk} cannot be written ({problem}); set ATTENTION_LAB_DATA to a folder that can be written."
     return what.format(problem)
 
 
 def accept(disk: Path, problem: str) -> None:
-    """From now on the disk takes files again."""
     if problem == READ_ONLY:
         subprocess.run(["umount", disk], check=True)
     else:
@@ -162,8 +160,8 @@ async def test_the_server_starts_on_damaged_newer_and_foreign_files(tmp_path: Pa
         for run, state in ((cut, "lost"), (newer, "lost"), (tomorrow, "stopped")):
             async with one.tab("lab", f"run={run.id}") as tab:
                 assert tab.errors == 0
-            news = await anext(messages(me, one.address, run.id, 0))
-            assert news["status"]["state"] == state
+            message = await anext(messages(me, one.address, run.id, 0))
+            assert message["status"]["state"] == state
         async with one.tab("lab", f"run={nobody.id}") as tab:
             assert any("this server has no such run" in alert for alert in tab.alerts)
     for name in ("runs/notes.txt", "runs/lost+found/x", "evidence/heads/2-bb.json"):
@@ -182,8 +180,8 @@ async def test_after_the_clock_was_set_back_everything_in_the_folder_is_from_tom
         os.utime(file, (now + 86_400, now + 86_400))
 
     # The newest three of four are kept; what is from tomorrow is the newest.
-    kept = {"ATTENTION_LAB_KEPT_RUNS": "3"}
-    async with visitor() as me, site(me, tmp_path, **kept) as one, one.tab("lab", "steps=100") as tab:
+    limits = {"ATTENTION_LAB_KEPT_RUNS": "3"}
+    async with visitor() as me, site(me, tmp_path, **limits) as one, one.tab("lab", "steps=100") as tab:
         await until(lambda: not old.folder.exists())
         board = await one.train(tab, "finished")
         assert (board.step, tab.errors) == (100, 0)

@@ -1,23 +1,21 @@
-"""The page process is killed: no process is left, and after a restart each run says what became of it."""
-
 from pathlib import Path
 
 import psutil
 import pytest
 
 from engine.runs.events import Finished
-from tests.acceptance.scene import LONG, are_gone, on_disk, shown, site, until
+from tests.acceptance.scene import LONG, have_ended, on_disk, shown, site, until
 from tools.load.session import visitor
 
 pytestmark = pytest.mark.acceptance
 
-ONE_PLACE = {"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_RUNS_PER_WORKER": "1"}
+ONE_SLOT = {"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_RUNS_PER_WORKER": "1"}
 
 
 async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_checkpointed(tmp_path: Path) -> None:
     async with visitor() as me:
         async with (
-            site(me, tmp_path, **ONE_PLACE) as one,
+            site(me, tmp_path, **ONE_SLOT) as one,
             one.tab("lab", "steps=3000") as first, one.tab("lab", LONG) as second, one.tab("lab", LONG) as third,
         ):  # fmt: skip
             away = await one.train(first)
@@ -29,13 +27,13 @@ async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_chec
             children = psutil.Process(one.server.pid).children(recursive=True)
             assert children
             one.kill()
-            await until(lambda: are_gone(children))
+            await until(lambda: have_ended(children))
 
-        cut, never, kept = (on_disk(tmp_path, board.run) for board in (going, waiting, away))
-        assert [(run.state, run.checkpointed) for run in (cut, never, kept)] == [("paused", True)] * 3
+        cut, never, checkpointed = (on_disk(tmp_path, board.run) for board in (going, waiting, away))
+        assert [(run.state, run.checkpointed) for run in (cut, never, checkpointed)] == [("paused", True)] * 3
         assert cut.step >= going.step > 0, "what the reader saw is on disk"
 
-        async with site(me, tmp_path, **ONE_PLACE) as one:
+        async with site(me, tmp_path, **ONE_SLOT) as one:
             for run in (cut, never):
                 async with one.tab("lab", f"run={run.id}") as tab:
                     board = await shown(tab)
@@ -43,14 +41,14 @@ async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_chec
                     await tab.press("Stop")
                     await until(lambda: board.ended)  # noqa: B023 called at once
                     assert (board.state, tab.errors) == ("stopped", 0)
-            async with one.tab("lab", f"run={kept.id}") as tab:
+            async with one.tab("lab", f"run={checkpointed.id}") as tab:
                 board = await shown(tab)
-                assert (board.state, board.step) == ("paused", kept.step)
+                assert (board.state, board.step) == ("paused", checkpointed.step)
                 await until(one.is_ready)
                 await tab.press("Resume")
                 await until(lambda: board.ended)
                 assert (board.state, board.step, tab.errors) == ("finished", 3000, 0)
-        found = on_disk(tmp_path, kept.id)
+        found = on_disk(tmp_path, checkpointed.id)
         assert (type(found.ending), found.step) == (Finished, 3000)
         assert found.weights is not None
         assert not (found.folder / "state.pt").exists()

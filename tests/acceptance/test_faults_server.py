@@ -1,5 +1,3 @@
-"""Faults of the real server: what a reader's page and board say, and what lies in the data folder afterwards."""
-
 import json
 import os
 import signal
@@ -15,13 +13,13 @@ import psutil
 import pytest
 
 from engine.serving.processes.priority import JOBS, TRAINING
-from tests.acceptance.scene import LONG, Site, are_gone, on_disk, shown, site, until
+from tests.acceptance.scene import LONG, Site, have_ended, on_disk, shown, site, until
 from tests.serving import ROOT, free_port, running
 from tools.load.session import visitor
 
 pytestmark = pytest.mark.acceptance
 
-TOLD = "It did not stop when asked, so its worker was ended."
+FORCED = "It did not stop when asked, so its worker was ended."
 
 
 async def test_asked_to_stop_the_server_answers_a_question_that_waits_for_a_process_that_hangs(tmp_path: Path) -> None:
@@ -37,11 +35,11 @@ async def test_asked_to_stop_the_server_answers_a_question_that_waits_for_a_proc
         [process] = one.processes(JOBS)
         process.suspend()
         with ThreadPoolExecutor(2) as threads:
-            asked = [threads.submit(ask, steps) for steps in (7, 8)]
-            await until(lambda: any(one.done() for one in asked))  # it was refused: the other is under way
+            questions = [threads.submit(ask, steps) for steps in (7, 8)]
+            await until(lambda: any(one.done() for one in questions))  # it was refused: the other is under way
             one.server.terminate()
             one.server.wait()
-            assert "The app is closing." in [one.result() for one in asked]
+            assert "The app is closing." in [one.result() for one in questions]
 
 
 def listens(server: psutil.Process) -> bool:
@@ -49,23 +47,32 @@ def listens(server: psutil.Process) -> bool:
         return client.connect_ex(("127.0.0.1", int(server.environ()["STREAMLIT_SERVER_PORT"]))) == 0
 
 
-MOMENTS = {"at once": psutil.Process.is_running, "it listens": listens, "it has a process": psutil.Process.children}
+SIGNAL_AFTER = {
+    "at once": psutil.Process.is_running,
+    "it listens": listens,
+    "it has a process": psutil.Process.children,
+}
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
-async def test_asked_to_stop_while_it_starts_the_server_goes_and_starts_again(tmp_path: Path, moment: str) -> None:
-    own = {
+@pytest.mark.parametrize("signal_after", SIGNAL_AFTER)
+async def test_asked_to_stop_while_it_starts_the_server_goes_and_starts_again(
+    tmp_path: Path, signal_after: str
+) -> None:
+    environment = {
         "STREAMLIT_SERVER_PORT": str(free_port()), "STREAMLIT_SERVER_HEADLESS": "true",
         "ATTENTION_LAB_DATA": str(tmp_path / "data"),
     }  # fmt: skip
     server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "app.py"], cwd=ROOT, env=os.environ | own, start_new_session=True
+        [sys.executable, "-m", "streamlit", "run", "app.py"],
+        cwd=ROOT,
+        env=os.environ | environment,
+        start_new_session=True,
     )
     process = psutil.Process(server.pid)
-    await until(lambda: MOMENTS[moment](process))
+    await until(lambda: SIGNAL_AFTER[signal_after](process))
     server.terminate()
     assert server.wait() in (0, -signal.SIGTERM)
-    await until(lambda: are_gone([one for one in psutil.process_iter() if session_of(one) == server.pid]))
+    await until(lambda: have_ended([one for one in psutil.process_iter() if session_of(one) == server.pid]))
     with running("app.py", tmp_path) as (_, address), urllib.request.urlopen(address) as page:
         assert page.status == 200
 
@@ -98,7 +105,7 @@ async def test_a_suspended_worker_costs_no_run_and_stop_ends_it_sooner(tmp_path:
             suspend_what_trains(one)
             await tab.press("Stop")
             await until(lambda: stopped.ended)
-            assert (stopped.state, stopped.problem) == ("stopped", TOLD)
+            assert (stopped.state, stopped.problem) == ("stopped", FORCED)
             assert tab.errors == other.errors == 0
         for board, state in ((hung, "stopped"), (waiting, "finished"), (stopped, "stopped")):
             found = on_disk(tmp_path, board.run)

@@ -1,6 +1,3 @@
-"""Ten thousand generated links over all pages: each is read into values that a page can show, with a sentence at most for what is
-wrong with it."""
-
 import string
 from importlib import import_module
 from typing import Any
@@ -35,9 +32,8 @@ ODD = (
 
 
 def names_of(page: PageSettings) -> list[str]:
-    """The names that the page knows, those of every task and encoding, and those of other pages."""
-    own = {*page.defaults(), *page.controls(), *(row.name for row in settings_for())}
-    return sorted(own | {*NAMES, "run", "preset", "v", "nobody"})
+    names = {*page.defaults(), *page.controls(), *(row.name for row in settings_for())}
+    return sorted(names | {*NAMES, "run", "preset", "v", "nobody"})
 
 
 def texts(page: PageSettings, name: str) -> st.SearchStrategy[str]:
@@ -72,8 +68,8 @@ def test_every_link_is_read_into_values_and_sentences(name: str) -> None:
             assert len(str(problem).splitlines()) == 1
         assert values is None or isinstance(values, dict)
         if values is not None:
-            again, left = page.read(to_link(page, values))
-            assert not left, left
+            again, remaining = page.read(to_link(page, values))
+            assert not remaining, remaining
             assert again == values or again is None
 
     read()
@@ -82,6 +78,5 @@ def test_every_link_is_read_into_values_and_sentences(name: str) -> None:
 
 
 def to_link(page: PageSettings, values: dict[str, Any]) -> dict[str, str]:
-    """The link to these values, as the page itself would write it."""
     usual = page.defaults()
     return {name: to_text(value) for name, value in values.items() if usual.get(name, ...) != value}

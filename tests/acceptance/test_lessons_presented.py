@@ -1,4 +1,4 @@
-"""The lessons as a class sees them: presented with the keys of a remote, every run really trained. A quarter of an hour."""
+"""Presents the lessons with the keys of a remote, every run really trained. A quarter of an hour."""
 
 import re
 from collections.abc import Iterator
@@ -14,8 +14,7 @@ from tests.browser.conftest import PROJECTOR, console_watched
 from tests.serving import running
 
 pytestmark = pytest.mark.acceptance
-LONGEST = 600_000
-"""Milliseconds for one experiment on a busy machine."""
+TIMEOUT = 600_000  # for one experiment on a busy machine
 
 
 @pytest.fixture(scope="module")
@@ -26,23 +25,23 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.mark.parametrize(("name", "theme"), [(name, theme) for name in LESSONS for theme in ("light", "dark")])
 def test_a_lesson_is_played_and_fits_a_projector(chromium: Any, address: str, name: str, theme: str) -> None:
-    """In the dark theme what was trained in the light one is not trained again."""
+    """A lesson trained in the light theme is not trained again in the dark one."""
     lesson = LESSONS[name]
     with console_watched(chromium) as new_page:
         page = new_page(viewport=PROJECTOR, color_scheme=theme)
         first = {**lesson.steps[0].query, "lesson": name, "at": "1", "present": "true"}
         page.goto(f"{address}{'questions' if lesson.steps[0].issue else 'lab'}?{urlencode(first)}")
-        for place, step in enumerate(lesson.steps):
+        for index, step in enumerate(lesson.steps):
             question, figure = step.question, ISSUES[step.issue].key_figure if step.issue else None
             assert question is not None
             page.get_by_role("heading", name=question.words, exact=True).wait_for()
-            page.locator(".lesson-clock").get_by_text(f"{place + 1} of {len(lesson.steps)}").wait_for()
+            page.locator(".lesson-clock").get_by_text(f"{index + 1} of {len(lesson.steps)}").wait_for()
             sentence = page.locator('article[data-id="key.figure"] .words' if figure else ".st-key-lab-taught h3")
             for phase in PHASES if figure else LAB_PHASES:
                 if phase == "guess":
                     page.get_by_role("radio", name=question.answers[1], exact=True).wait_for()
                 if phase == "run" and not figure:  # a question shows its stored answer
-                    page.locator(".badge").get_by_text("Finished").wait_for(timeout=LONGEST)
+                    page.locator(".badge").get_by_text("Finished").wait_for(timeout=TIMEOUT)
                 if phase in ("run", "figure", "picture"):
                     assert not "".join(sentence.all_inner_texts()).strip(), "the sentence waits for its phase"
                 if phase == "sentence":

@@ -1,8 +1,8 @@
-"""The links that the page names, on fifty trained models: each costs at least a tenth of the right answers when hooks take it away, and not
-the code that chose it; of a learned hop both heads are named.
+"""The links that the page names, on fifty trained models: each costs at least a tenth of the right answers when hooks ablate it,
+and not the code that chose it; of a learned hop both heads are named.
 
-Measured: 47 of the 50 name a link (hops 20 of 20, reverse 8 of 10, copy 10, sort 9); the least of the 99 links costs .106. Of the twenty
-models of one hop nineteen name both heads; in the other one four heads of layer 2 do it together.
+Measured: 47 of the 50 name a link (hops 20 of 20, reverse 8 of 10, copy 10, sort 9); the least of the 99 links costs .106. Of the
+twenty models of one hop nineteen name both heads; in the other one four heads of layer 2 do it together.
 """
 
 from collections.abc import Iterator
@@ -33,13 +33,13 @@ SETTINGS = {
     "copy": {"seq_len": 6, "steps": 200},
     "sort": {"seq_len": 8, "pos_encoding": "rope", "steps": 400},
 }  # fmt: skip
+# Layers and heads, and the number of seeds of each. None of these seeds chose a number of the code.
 SHAPES = {
     "hops": [((2, 1), 4), ((3, 1), 4), ((2, 2), 4), ((3, 2), 4), ((2, 4), 4)],
     "reverse": [((2, 1), 2), ((4, 1), 2), ((2, 2), 2), ((2, 4), 2), ((4, 4), 2)],
     "copy": [((2, 1), 2), ((4, 1), 2), ((2, 2), 2), ((2, 4), 2), ((4, 4), 2)],
     "sort": [((2, 1), 2), ((4, 1), 2), ((2, 2), 2), ((2, 4), 2), ((4, 4), 2)],
 }
-"""Layers and heads, and the number of seeds of each. None of these seeds chose a number of the code."""
 MODELS: list[dict[str, object]] = [
     {"task": task, **SETTINGS[task], "n_layers": layers, "n_heads": heads, "seed": 2600 + copy, "device": "cpu"}
     for task, shapes in SHAPES.items()
@@ -50,16 +50,15 @@ MODELS: list[dict[str, object]] = [
 
 @pytest.fixture(scope="module", autouse=True)
 def one_thread() -> Iterator[None]:
-    """As in a worker: the same numbers."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
+    # as in a worker: the same numbers
     torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[ModelRequest, list[AnswerPath]]]:
-    """Each trained model with the paths of its answers."""
     folder = tmp_path_factory.mktemp("models")
     return [trained(parse(settings), folder / f"{part}.safetensors") for part, settings in enumerate(MODELS)]
 
@@ -91,8 +90,8 @@ def names_in(path: AnswerPath) -> set[str]:
 
 @torch.no_grad()
 def cost(request: ModelRequest, *parts: Part) -> float:
-    """The share of the right answers, of the first sequence and a hundred others, that are lost where hooks set what the parts write to
-    zero."""
+    """The share of the right answers, of the first sequence and a hundred others, that are lost if hooks set the outputs of the
+    parts to zero."""
     model, batch = model_of(request), held_out(request.config.replace(device="cpu")).rows(slice(101))
     region = next(iter(batch.regions.values()))
     whole = (forward(model, batch).argmax(-1) == batch.targets)[:, region]
@@ -123,7 +122,7 @@ def test_each_named_link_costs_a_tenth_of_the_right_answers(
 
 
 def test_of_a_learned_hop_both_heads_are_named(models: list[tuple[ModelRequest, list[AnswerPath]]]) -> None:
-    """The one that reads the symbol after an earlier place of its own symbol, and the one that had marked it."""
+    """One reads the symbol after an earlier occurrence of the query's symbol, and the other had marked it."""
     hops = [paths for request, paths in models if request.config.task == "hops"]
     both = [any(path.induction and " had marked" in path.sentence for path in paths) for paths in hops]
     assert sum(both) >= 0.9 * len(both)

@@ -1,6 +1,3 @@
-"""Written commands run: every line of the page on the command line, in a folder of its own, and those that start a cluster
-on one machine, which trains with TLS."""
-
 import os
 import re
 import shlex
@@ -28,8 +25,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_line_runs_as_written(line: str, folder: Path) -> None:
     program, *arguments = shlex.split(line)
     assert program == ".venv/bin/python"
-    own = os.environ | {"PYTHONPATH": str(ROOT), "ATTENTION_LAB_DATA": str(folder / "data")}
-    done = subprocess.run([sys.executable, *arguments], cwd=folder, env=own, capture_output=True, text=True)
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "ATTENTION_LAB_DATA": str(folder / "data")}
+    done = subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-5_000:] + done.stderr[-5_000:]
     assert done.stdout.strip()
     assert done.stderr.count("Traceback") == 0

@@ -1,5 +1,3 @@
-"""The app in WebKitGTK, which has Safari's engine: pages open, runs train and stream, figures have their menus."""
-
 import os
 import subprocess
 from collections.abc import Iterator
@@ -16,29 +14,26 @@ from tests.browser.test_axe import PAGES
 __all__ = ["app"]
 pytestmark = pytest.mark.acceptance
 
-PATIENCE = 240
-"""Seconds for whatever is waited for, on a busy machine."""
-WIDTHS = (1280, 447)
-"""Pixels of a projector, and of the narrowest window that this browser has."""
+PATIENCE = 240  # seconds, on a busy machine
+WIDTHS = (1280, 447)  # pixels of a projector, and of the narrowest window that this browser has
+# JavaScript: the visible nodes that a selector finds, inside of boards too, and that have these words
 FOUND = """const [selector, words] = arguments
 const all = (root) => [...root.querySelectorAll(selector), ...[...root.querySelectorAll('*')]
   .flatMap((node) => (node.shadowRoot ? all(node.shadowRoot) : []))]
 return all(document).filter((node) => node.getClientRects().length && node.textContent.includes(words))"""
-"""JavaScript: the nodes in sight that a selector finds, inside of boards too, and that have these words."""
 SETTLED = """const busy = document.querySelector('[data-stale=true], [data-testid=stSkeleton], [data-testid=stSpinner]')
 return !busy && document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"""
 TOO_WIDE = """const nodes = [...document.querySelectorAll(':root, [data-testid=stMain]')]
 return Math.max(...nodes.map((node) => node.scrollWidth)) - innerWidth"""
+# JavaScript: record errors from here on, and the addresses of the event streams
 WATCH = """window.wrong = [], window.streams = []
 window.EventSource = class extends EventSource { constructor(...given) { super(...given); streams.push(this.url) } }
 window.addEventListener('error', (event) => wrong.push(event.message))
 window.addEventListener('unhandledrejection', (event) => wrong.push(String(event.reason)))"""
-"""JavaScript: note from here on what goes wrong, and the addresses of the event streams."""
 
 
 @pytest.fixture(scope="module")
 def driver() -> Iterator[Any]:
-    """The browser on a screen of its own, which nobody sees."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="NO BROWSER TESTS: selenium is not installed")
     program = which("WebKitWebDriver")
     browser = next(Path("/usr/lib").glob("*/webkit2gtk-4.1/MiniBrowser"), None)
@@ -68,17 +63,17 @@ def until(driver: Any, condition: Any) -> Any:
     return WebDriverWait(driver, PATIENCE, poll_frequency=0.2).until(condition)
 
 
-def seen(driver: Any, selector: str, words: str = "") -> Any:
-    """The first node in sight that a selector finds and that has these words, once there is one."""
+def element(driver: Any, selector: str, words: str = "") -> Any:
+    """The first visible node that a selector finds and that has these words, once there is one."""
     return until(driver, lambda driver: driver.execute_script(FOUND, selector, words))[0]
 
 
 def opened(driver: Any, address: str, heading: str) -> None:
-    """Open a page and wait until it is complete and fits both widths. Nothing of it may say that something went wrong."""
+    """Open a page and wait until it is complete and fits both widths, without any error."""
     driver.set_window_size(WIDTHS[0], 900)
     driver.get(address)
     driver.execute_script(WATCH)
-    seen(driver, "h1, h2", heading)
+    element(driver, "h1, h2", heading)
     until(driver, lambda driver: driver.execute_script(SETTLED))
     for width in WIDTHS:
         driver.set_window_size(width, 900)
@@ -97,17 +92,17 @@ def test_a_page_opens_and_fits(driver: Any, app: str, path: str) -> None:
 
 def test_a_run_trains_its_curve_grows_while_it_does_and_its_figure_has_a_menu(driver: Any, app: str) -> None:
     opened(driver, f"{app}lab?steps=2000", "")
-    seen(driver, "button", "Train").click()
-    loss = seen(driver, "article.loss .plot")
+    element(driver, "button", "Train").click()
+    loss = element(driver, "article.loss .plot")
     steps = {0}
     while len(steps) < 5:
         steps.add(until(driver, lambda _: (now := int(loss.get_attribute("data-step") or 0)) > max(steps) and now))
     assert max(steps) < 2000, "it still trains"
-    menu = seen(driver, "summary[aria-label='Download Loss']")
+    menu = element(driver, "summary[aria-label='Download Loss']")
     menu.click()
-    assert seen(driver, "[role=menuitem]", "Picture (PNG)")
+    assert element(driver, "[role=menuitem]", "Picture (PNG)")
     menu.click()
-    seen(driver, ".board .badge", "Finished")
+    element(driver, ".board .badge", "Finished")
     (stream,) = driver.execute_script("return window.streams")
     assert "/live/" in stream, "one stream brought all of it"
     assert driver.execute_script("return window.wrong") == []
@@ -115,8 +110,8 @@ def test_a_run_trains_its_curve_grows_while_it_does_and_its_figure_has_a_menu(dr
 
 def test_an_issue_runs_live_to_its_sentence(driver: Any, app: str) -> None:
     opened(driver, f"{app}questions?issue=missing-mask&seeds=1&first_seed=10070", "The mask is missing")
-    seen(driver, "button", "Train it here, too").click()
-    seen(driver, ".badge", "Running")
-    seen(driver, ".badge", "Finished")
-    assert seen(driver, "article[data-id='key.figure'] .words", "ithout the causal mask")
+    element(driver, "button", "Train it here, too").click()
+    element(driver, ".badge", "Running")
+    element(driver, ".badge", "Finished")
+    assert element(driver, "article[data-id='key.figure'] .words", "ithout the causal mask")
     assert driver.execute_script("return window.wrong") == []

@@ -13,19 +13,20 @@ import pytest
 from tests.serving import running
 from tools import server
 
+# a deep link makes Streamlit's script ask for these beside the page first, and miss
 STREAMLITS_OWN = ("/_stcore/health", "/_stcore/host-config")
-"""A deep link makes Streamlit's own script ask for these beside the page first, and miss."""
 
 WIDE = {"width": 1366, "height": 768}
 PROJECTOR = {"width": 1280, "height": 720}
 PHONE = {"width": 390, "height": 844}
 SIZES = {"projector": PROJECTOR, "phone": PHONE}
 
+# Milliseconds of any wait. It takes seconds; on a busy machine, some tens of them.
 PATIENCE = 120_000
-"""Milliseconds that whatever is waited for may take. It takes seconds; on a busy machine, some tens of them."""
+# the environment of a server whose runs are waited for: one worker, which gets its time beside programs that keep every core busy
 KEEPS_UP = {"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_NICENESS": "0"}
-"""The environment of a server whose runs are waited for: one worker, which gets its time beside programs that keep every core busy."""
 
+# JavaScript: the words of the links, buttons and labels whose end is not seen
 CUT = """() => {
   const ends = (part) => {
     const { overflowX, textOverflow } = getComputedStyle(part)
@@ -36,8 +37,8 @@ CUT = """() => {
       .some((part) => part.scrollWidth > part.clientWidth + 1 && ends(part)))
     .map((node) => node.innerText)
 }"""
-"""JavaScript: the words of the links, buttons and labels whose end is not seen."""
 
+# JavaScript: true if the page stays unchanged for a moment
 STANDS = """async () => {
   const busy = () => document.querySelector('[data-stale=true], [data-testid=stSkeleton], [data-testid=stSpinner]')
     || document.querySelector('.stApp').dataset.testScriptState !== 'notRunning'
@@ -47,10 +48,8 @@ STANDS = """async () => {
   await new Promise((resolve) => setTimeout(resolve, 300))
   return !busy() && height() === before
 }"""
-"""JavaScript: whether the page stays as it is for a moment."""
 
 BROWSERS: list[Any] = []
-"""The Chromium of this process, as long as it runs."""
 
 Open = Callable[..., Any]
 
@@ -63,7 +62,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A test that fails tells what its pages showed."""
+    """A test that fails prints what its pages showed."""
     report = yield
     if not report.failed:
         return report
@@ -105,8 +104,8 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def open_page(chromium: Any, app: str) -> Iterator[Open]:
     """Open an address of the app in a new browser profile; at the end no console error may have been logged.
 
-    ``open_page("questions?issue=heads", "Heads", PHONE)`` waits for the heading, if one is given. ``before``: called with the page before
-    it goes there.
+    ``open_page("questions?issue=heads", "Heads", PHONE)`` waits for the heading, if one is given. ``before``: called with the page
+    before it goes there.
     """
     with console_watched(chromium) as new_page:
 
@@ -125,12 +124,12 @@ def open_page(chromium: Any, app: str) -> Iterator[Open]:
 
 
 def button(page: Any, name: str) -> Any:
-    """A button of the page: Streamlit's header has a Stop of its own while a script runs."""
+    """A button of the page: Streamlit's header has another Stop while a script runs."""
     return page.get_by_test_id("stMainBlockContainer").get_by_role("button", name=name, exact=True)
 
 
 def more(page: Any) -> Any:
-    """What stands behind the lab's More, opened."""
+    """The content of the lab's More, opened."""
     behind = page.locator(".st-key-lab-rest details").first
     if behind.get_attribute("open") is None:
         behind.locator("summary").click()
@@ -151,8 +150,8 @@ def figure(page: Any, panel: str) -> Any:
 
 
 def drawn(page: Any, panel: str, least: int = 1) -> Any:
-    """The plot of a panel, which is drawn when it comes into sight, once it was drawn so many times. Those above it, which are drawn
-    meanwhile, may push it out of sight again."""
+    """The plot of a panel, which is drawn when it comes into sight, once it was drawn so many times. Plots above it, which are
+    drawn meanwhile, may push it out of sight again."""
     plot = figure(page, panel).locator(".plot")
     often = """([plot, least]) => {
       plot.scrollIntoView({ block: "nearest" })
@@ -181,7 +180,7 @@ def columns(file: Path) -> dict[str, np.ndarray]:
 
 
 def go(page: Any, path: str) -> None:
-    """Go to another address of the app as Back and Forward do: in the same session, and without loading Streamlit's scripts anew."""
+    """Go to another address of the app as Back and Forward do: in the same session, and without loading Streamlit's scripts again."""
     page.evaluate(
         "(to) => { history.pushState(null, '', to); dispatchEvent(new PopStateEvent('popstate')) }", f"/{path}"
     )
@@ -189,7 +188,7 @@ def go(page: Any, path: str) -> None:
 
 @contextmanager
 def console_watched(chromium: Any) -> Iterator[Open]:
-    """Gives a function that makes a page in a new browser profile; whatever the consoles said of errors fails at the end."""
+    """Yield a function that makes a page in a new browser profile; any console error fails at the end."""
     wrong, contexts = list[str](), list[Any]()
 
     def noticed(message: Any) -> None:
@@ -211,7 +210,7 @@ def console_watched(chromium: Any) -> Iterator[Open]:
 
 
 def expect(found: Any) -> Any:
-    """Playwright's assertions on what a locator finds, which wait until they hold."""
+    """Playwright's assertions on a locator's nodes, which wait until they hold."""
     from playwright.sync_api import expect
 
     return expect(found)
@@ -224,7 +223,7 @@ def settled(page: Any) -> None:
 
 
 def eventually(page: Any, check: Callable[[], None]) -> None:
-    """Wait until a check holds: where things stand may change until all is loaded and laid out. In the end its own error is raised."""
+    """Wait until a check holds: positions may change until all is loaded and laid out. In the end its own error is raised."""
     until = time.monotonic() + PATIENCE / 1000
     while True:
         try:
@@ -250,7 +249,7 @@ def fits_the_width(page: Any) -> None:
 
 
 def nothing_is_cut_off(page: Any) -> None:
-    """Neither the page at the right nor the words of a link, a button or a label, whether they end in an ellipsis or just end."""
+    """Check that neither the page at the right nor the words of a link, a button or a label are cut off, with an ellipsis or without."""
     fits_the_width(page)
 
     def nothing() -> None:

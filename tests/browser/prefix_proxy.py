@@ -10,7 +10,7 @@ from anyio.from_thread import start_blocking_portal
 
 @contextmanager
 def proxied(address: str, prefix: str) -> Iterator[tuple[str, Callable[[], None]]]:
-    """The address under which the server at ``address`` is reached through the prefix, and a function that cuts every answer off."""
+    """The address of the server at ``address`` through the prefix, and a function that cuts every answer off."""
     inside = urlsplit(address)
     answering: set[asyncio.StreamWriter] = set()
 

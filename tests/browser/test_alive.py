@@ -1,5 +1,3 @@
-"""The lab before, while and after it trains: nothing is empty on arrival, the model is a control, and what happens is in sight."""
-
 import re
 from functools import partial
 from typing import Any
@@ -20,6 +18,7 @@ from tests.browser.conftest import (
     settled,
 )
 
+# JavaScript: the number of elements in the window that take the focus
 CONTROLS = """() => {
   const kinds = 'a[href], button, input, select, summary, [role=button], [role=slider], [role=radio], [role=combobox], [tabindex="0"]'
   const seen = (node) => {
@@ -29,32 +28,31 @@ CONTROLS = """() => {
   const within = (root) => [...root.querySelectorAll('*')].flatMap((node) => [node, ...(node.shadowRoot ? within(node.shadowRoot) : [])])
   return within(document).filter((node) => node.matches(kinds) && seen(node) && !node.parentElement.closest('button, a[href]')).length
 }"""
-"""JavaScript: the number of elements in the window that take the focus."""
+# JavaScript: from here on, add up how much of the window moves by itself
 SHIFTS = """() => {
   window.shifted = 0
   new PerformanceObserver((list) => { for (const { value } of list.getEntries()) window.shifted += value })
     .observe({ type: 'layout-shift', buffered: true })
 }"""
-"""JavaScript: from here on, add up how much of the window moves by itself."""
 
 
 def arrived(open_page: Open, size: str, path: str = "lab") -> Any:
     return pictured(open_page(path, "", SIZES[size]))
 
 
-def in_sight(page: Any, *places: Any) -> None:
-    """Each begins within the screen, without scrolling."""
+def in_sight(page: Any, *elements: Any) -> None:
+    """Check that each begins within the screen, without scrolling."""
     window = page.viewport_size
 
-    def begins(place: Any) -> None:
-        box = place.bounding_box()
-        assert box is not None, str(place)  # it is drawn anew
-        assert 0 <= box["y"] < window["height"] - 40, (str(place), box)
+    def begins(element: Any) -> None:
+        box = element.bounding_box()
+        assert box is not None, str(element)  # it is drawn anew
+        assert 0 <= box["y"] < window["height"] - 40, (str(element), box)
         assert box["x"] < window["width"]
 
-    for place in places:
-        place.wait_for()
-        eventually(page, partial(begins, place))
+    for element in elements:
+        element.wait_for()
+        eventually(page, partial(begins, element))
 
 
 def written(page: Any) -> list[str]:
@@ -66,7 +64,7 @@ def differ(page: Any, before: list[str]) -> None:
 
 
 def says_time_left(page: Any) -> None:
-    """The line of status has room for the time left: what it has no room for stands below it, unseen."""
+    """The line of status has room for the time left; words without room stand below it, unseen."""
     assert page.locator(".live .facts").evaluate(
         """(facts) => {
           const [step, left] = ["step", "left"].map((word) => [...facts.children].find((one) => one.innerText.includes(word)))
@@ -76,7 +74,6 @@ def says_time_left(page: Any) -> None:
 
 
 def pictures(page: Any) -> list[str]:
-    """The pictures of the heads."""
     return list(page.locator("article.stack canvas").evaluate_all("(all) => all.map((one) => one.toDataURL())"))
 
 
@@ -91,7 +88,7 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
         page.get_by_role("spinbutton", name="Heads"),
     )
 
-    def place() -> float:
+    def top() -> float:
         """The distance of the accuracy from the page's beginning, wherever the page is scrolled to."""
         return float(curve.bounding_box()["y"] - stack.bounding_box()["y"])
 
@@ -108,10 +105,10 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
     )
     assert (lower < below) == (size == "projector")  # on its first screen
     stack.scroll_into_view_if_needed()
-    stands, before = place(), written(page)
+    stands, before = top(), written(page)
 
     def stays() -> None:
-        assert abs(place() - stands) < 1
+        assert abs(top() - stands) < 1
 
     train.click()
     stack.locator(".score").get_by_text(re.compile("step [1-9]")).wait_for()
@@ -127,7 +124,7 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
         chips.first.get_by_text("this run").wait_for()
         page.locator(".milestones button").nth(1).wait_for()
         if run == 1 and size == "phone":
-            stands = place()
+            stands = top()
         eventually(page, stays)
         if run == 1:
             stack.locator("[data-writes].right").nth(len(before) // 2).wait_for()  # it has learned something
@@ -181,14 +178,14 @@ def test_little_stands_on_the_first_screen_and_the_untrained_model_is_changed_in
     loss.get_by_role("button", name="Log").focus()
     expect(loss.locator(".choice")).to_have_css("opacity", "1")
 
-    own = page.get_by_role("textbox", name="Your own sequence")
-    own.fill("1 2 3 4 5 6")
-    own.press("Enter")
+    sequence_field = page.get_by_role("textbox", name="Your own sequence")
+    sequence_field.fill("1 2 3 4 5 6")
+    sequence_field.press("Enter")
     stack = page.locator("article.stack")
     stack.locator(".score").get_by_text("yours").wait_for()
     assert stack.locator("[data-reads]").all_inner_texts()[:6] == ["1", "2", "3", "4", "5", "6"]
-    own.fill("1 2 nothing")
-    own.press("Enter")
+    sequence_field.fill("1 2 nothing")
+    sequence_field.press("Enter")
     stack.get_by_role("alert").get_by_text("nothing").wait_for()
     stack.get_by_role("button", name="Put all back").click()
 

@@ -1,5 +1,3 @@
-"""What the lab takes apart, in a real browser: the picture chooses, keys, linked figures, a phone, at one visit."""
-
 import re
 from typing import Any
 

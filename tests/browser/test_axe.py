@@ -1,5 +1,3 @@
-"""Accessibility as axe-core checks it: no violation of any impact on any page, in light and in dark."""
-
 from typing import Any
 
 import pytest
@@ -9,6 +7,7 @@ from engine.foundation.glossary import TERMS
 from pages.parts.notebooks.notebook import NOTEBOOKS
 from tests.browser.conftest import WIDE, Open, button, fits_the_width, go, settled
 
+# The heading of each page by its address. No two in a row have the same one: it shows that the page has changed.
 PAGES = {
     "": "Attention Lab",
     "story": "A bag of symbols",  # leads to the first step on the start page
@@ -23,15 +22,14 @@ PAGES = {
     "slide": "A slide of a lesson",
     "notebooks?notebook=mean-pooling": next(iter(NOTEBOOKS.values())).title,
 }
-"""The heading of each page by its address. No two in a row have the same: by it the page is seen to have changed."""
-SEEN_BELOW = {"lab": "Lab", "questions?issue=missing-mask": "The mask is missing"}
-"""The headings of pages that axe judges in walks that open all that is on them."""
+# the headings of pages that axe judges in walks that open everything on them
+BELOW = {"lab": "Lab", "questions?issue=missing-mask": "The mask is missing"}
+# a window of 1280 by 2560 as the page sees it when the browser enlarges everything to 400 %
 ZOOMED = {"width": 320, "height": 640}
-"""A window of 1280 by 2560 as the page sees it when the browser enlarges everything to 400 %."""
-GROUND = {"light": "rgb(246, 247, 249)", "dark": "rgb(15, 19, 27)"}
-"""The colour of the page's ground in each theme."""
+GROUND = {"light": "rgb(246, 247, 249)", "dark": "rgb(15, 19, 27)"}  # of the page, in each theme
 
 
+# JavaScript: the titles that lie under something else
 COVERED = """(titles) => titles.filter((title) => {
   title.scrollIntoView({ block: 'center' })
   const box = title.getBoundingClientRect()
@@ -39,14 +37,13 @@ COVERED = """(titles) => titles.filter((title) => {
   const seen = box.width && !title.closest('.st-key-frame-unseen') && title.innerText.trim()
   return seen && top && !title.contains(top) && !top.contains(title)
 }).map((title) => title.innerText)"""
-"""JavaScript: the titles that lie under something else."""
 
 
 def violations(page: Any, part: str = "html") -> list[str]:
-    """The findings of axe in a part of the page, in both themes, with the window as high as the page.
+    """The findings of axe in a part of the page, with the window as high as the page, since it does not judge letters that are out
+    of sight.
 
-    It does not judge letters that are out of sight.
-    In the theme that the page is in, all rules; in the other one, in which the page stays, contrast: all that a theme changes.
+    In the theme that the page is in, all rules; in the other one contrast: all that a theme changes.
     """
     settled(page)
     height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
@@ -68,7 +65,7 @@ def violations(page: Any, part: str = "html") -> list[str]:
 
 
 def judged(page: Any, part: str, rules: dict[str, Any]) -> list[str]:
-    """The findings of axe by these rules while nothing of the page changes: if the script ran meanwhile, axe looks once more."""
+    """The findings of axe by these rules while nothing of the page changes: if the script ran meanwhile, axe checks once more."""
     while True:
         settled(page)
         violations, still = page.evaluate(
@@ -94,7 +91,7 @@ def judged(page: Any, part: str, rules: dict[str, Any]) -> list[str]:
 @pytest.mark.thorough
 def test_no_page_has_a_violation_or_at_a_zoom_of_400_percent_scrolls_sideways_or_hides_a_title(open_page: Open) -> None:
     page, found = open_page(viewport=ZOOMED, reduced_motion="reduce"), {}
-    for path, heading in (PAGES | SEEN_BELOW).items():
+    for path, heading in (PAGES | BELOW).items():
         go(page, path)
         page.get_by_role("heading", name=heading, exact=True).first.wait_for()
         settled(page)

@@ -1,5 +1,3 @@
-"""Pages that show something computed, in a real browser: a measurement and a notebook, up to what a phone shows."""
-
 import json
 import re
 

@@ -1,5 +1,3 @@
-"""The dial of depth in a real browser: what it says follows a move, and stands on one screen with it."""
-
 import re
 
 from tests.browser.conftest import PHONE, PROJECTOR, Open, drawn, expect, figure, fits_the_width, in_view, settled

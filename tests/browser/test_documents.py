@@ -1,5 +1,3 @@
-"""What a teacher prints, as a browser lays it out on paper."""
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,8 +7,7 @@ from engine.experiments.lessons import LESSONS, Lesson
 from pages.parts.experiments.handouts import hand_out, teachers_sheet
 
 LINK = "https://attention-lab.university.example/issues?issue=missing-skips&lesson=what-can-go-wrong&at=1"
-PAPER = {"width": 688, "height": 1032}
-"""The room for words on a sheet of A4, in pixels."""
+PAPER = {"width": 688, "height": 1032}  # the room for words on a sheet of A4, in pixels
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,3 @@
-"""The encodings page in a real browser: figures that stay on their nodes, their exact numbers, the run of a design, a phone."""
-
 import re
 from pathlib import Path
 
@@ -13,9 +11,9 @@ from tests.browser.conftest import PHONE, Open, button, columns, drawn, figure, 
 @pytest.mark.thorough
 def test_a_control_redraws_what_it_changes_and_a_design_is_run_and_found_again_on_a_phone(open_page: Open) -> None:
     page = open_page("encodings?a=learned&b=rope&seq_len=16&against=nope&tasks=permutation&seeds=1", "Encodings")
-    kept, changed = drawn(page, "matrix.a"), drawn(page, "matrix.b")
-    assert "added value for each position and dimension" in kept.get_attribute("aria-label")
-    before = kept.get_attribute("data-draws")
+    unchanged, changed = drawn(page, "matrix.a"), drawn(page, "matrix.b")
+    assert "added value for each position and dimension" in unchanged.get_attribute("aria-label")
+    before = unchanged.get_attribute("data-draws")
     changed.evaluate("(plot) => { plot.marked = true }")
     page.get_by_role("button", name="Sizes, parameters").click()
     page.get_by_role("spinbutton", name="Base").fill("100")
@@ -23,7 +21,7 @@ def test_a_control_redraws_what_it_changes_and_a_design_is_run_and_found_again_o
     drawn(page, "matrix.b", least=int(changed.get_attribute("data-draws")) + 1)
     page.wait_for_url(re.compile(r"base=100"))
     assert changed.evaluate("(plot) => plot.marked")
-    assert kept.get_attribute("data-draws") == before, "a learned table has no base: nothing of it changed"
+    assert unchanged.get_attribute("data-draws") == before, "a learned table has no base: nothing of it changed"
     page.get_by_text("Position 17 has no row").wait_for()
     page.get_by_text("Similarity, and profile over distance").click()
     drawn(page, "profile.b")
@@ -90,13 +88,13 @@ def test_saved_data_and_hover_are_the_numbers_of_the_formulas_at_length_512(open
     # By keyboard and by pointer, at distance 0: the first cell, and one on the diagonal of the first head.
     plot = drawn(page, "matrix.b")
     plot.press("ArrowRight")
-    told = "ALiBi: what each head adds to the scores: head 1, key position 1, query position 1: 0"
-    page.get_by_text(told, exact=True).wait_for(state="attached")
+    hover_text = "ALiBi: what each head adds to the scores: head 1, key position 1, query position 1: 0"
+    page.get_by_text(hover_text, exact=True).wait_for(state="attached")
     at = (
         "({ _fullLayout: { xaxis, yaxis } }) => [xaxis._offset + xaxis.l2p(40), yaxis._offset + yaxis.l2p(40 * 17 + 1)]"
     )
-    left, top = plot.evaluate(at)
+    x, top = plot.evaluate(at)
     box = plot.bounding_box()
-    page.mouse.move(round(box["x"] + left), round(box["y"] + top))  # at whole pixels; a cell is 1.6 wide
+    page.mouse.move(round(box["x"] + x), round(box["y"] + top))  # at whole pixels; a cell is 1.6 wide
     label = page.locator('[data-id="matrix.b"] .hoverlayer')
     label.get_by_text("query position 681, head 1, key position 681: 0.00", exact=True).wait_for()

@@ -1,5 +1,3 @@
-"""The first screen of every question, measured: what a class sees without scrolling, before, while and after."""
-
 import random
 import re
 from typing import Any
@@ -12,9 +10,8 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
 from tests.browser.conftest import PHONE, PROJECTOR, Open, button, eventually, expect, go, in_view
 
-BAR = 60
-"""Pixels of the bar that stays at the top of the window."""
-MOST_WORDS = 60
+BAR = 60  # pixels of the bar that stays at the top of the window
+MAX_WORDS = 60
 FIGURE = 'article[data-id="key.figure"]'
 
 
@@ -36,7 +33,8 @@ def parts(page: Any) -> dict[str, tuple[float, float]]:
 
 
 def within_one_screen(page: Any, viewport: dict[str, int]) -> None:
-    """On a projector without scrolling; on a phone all of it fits the window below the bar, and its buttons are there without scrolling."""
+    """Check that on a projector all fits without scrolling; on a phone all of it fits the window below the bar, and its buttons are
+    there without scrolling."""
 
     def fits() -> None:
         found = parts(page)
@@ -54,7 +52,7 @@ def sentence_of(issue: Issue) -> str:
     return found.finding.sentence + found.finding.because if found else ""
 
 
-LONGEST = {
+LARGEST = {
     "title": lambda issue: len(issue.title),
     "question": lambda issue: len(issue.key_figure.question),
     "sample": lambda issue: len(issue.key_figure.sample),
@@ -64,12 +62,11 @@ LONGEST = {
     "sentence": lambda issue: len(sentence_of(issue)),
     "remedy": lambda issue: len(issue.key_figure.remedy),
 }
-"""What takes room on the screen of a question."""
 
 
 @pytest.mark.thorough
 def test_the_questions_with_the_longest_of_each_part_fit_one_screen_before_and_after(open_page: Open) -> None:
-    chosen = {max(ISSUES, key=lambda slug: length(ISSUES[slug])) for length in LONGEST.values()}
+    chosen = {max(ISSUES, key=lambda slug: length(ISSUES[slug])) for length in LARGEST.values()}
     page = open_page("questions", "What goes wrong?", PROJECTOR)
     for slug in sorted(chosen):
         issue = ISSUES[slug]
@@ -84,7 +81,7 @@ def test_the_questions_with_the_longest_of_each_part_fit_one_screen_before_and_a
             in_view(button(page, "Show the answer"))
             assert box(page, f"{FIGURE} .plot")[0] <= viewport["height"] - 100, slug
         read = page.locator(".st-key-experiment-view h1, .st-key-experiment-view-question").all_inner_texts()
-        assert len(" ".join(read).split("Show the answer")[0].split()) <= MOST_WORDS, read
+        assert len(" ".join(read).split("Show the answer")[0].split()) <= MAX_WORDS, read
         button(page, "Show the answer").click()
         if shown_report(issue):
             page.locator(f"{FIGURE} .words").get_by_text("16 stored seeds").wait_for()
@@ -99,7 +96,6 @@ def test_the_questions_with_the_longest_of_each_part_fit_one_screen_before_and_a
 
 
 def resized(page: Any, viewport: dict[str, int]) -> None:
-    """Give the window this size and wait until the figure has been drawn for it."""
     page.set_viewport_size(viewport)
     page.wait_for_function(
         """() => [...document.querySelectorAll('*')].some((node) => {
@@ -112,8 +108,8 @@ def resized(page: Any, viewport: dict[str, int]) -> None:
 
 def a_guess_is_dragged_in_the_figure_and_typed(page: Any) -> None:
     size = page.get_by_role("spinbutton", name=re.compile("Your number"))
-    place = page.locator(f"{FIGURE} .shapelayer path").last.bounding_box()
-    middle = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    box = page.locator(f"{FIGURE} .shapelayer path").last.bounding_box()
+    middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(*middle)
     page.mouse.down()
     for moved in (60, 120):

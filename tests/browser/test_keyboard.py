@@ -1,5 +1,3 @@
-"""The app without a mouse, without motion, and enlarged: keys alone, what a screen reader is told, 150 and 200 % zoom."""
-
 import re
 from typing import Any
 
@@ -19,10 +17,10 @@ from tests.browser.conftest import (
     settled,
 )
 
+# a window of 1280 by 720 as the page sees it when the browser enlarges everything to 150 and to 200 %
 ZOOM = ({"width": 853, "height": 480}, {"width": 640, "height": 360})
-"""A window of 1280 by 720 as the page sees it when the browser enlarges everything to 150 and to 200 %."""
 ISSUE = "questions?issue=missing-mask&seeds=2&first_seed=10040"
-MOST_KEYS = 60
+MAX_KEYS = 60
 FOCUSED = """() => {
   let node = document.activeElement
   while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement
@@ -31,6 +29,7 @@ FOCUSED = """() => {
   const kind = node.getAttribute('role') ?? node.tagName.toLowerCase()
   return { name, kind, box: { x: x - 5, y: y - 5, width: width + 10, height: height + 10 } }
 }"""
+# JavaScript: record from here on what is put into the live regions of the boards
 SPOKEN = """() => {
   window.spoken = []
   const watched = new Set()
@@ -45,28 +44,28 @@ SPOKEN = """() => {
   }
   watch(document)
 }"""
-"""Begin to note what is put into the live regions of the boards."""
 
+# JavaScript: record from here on whether the keys of a lesson are listened to
 LISTENS = """const add = document.addEventListener
 document.addEventListener = function (kind, act, ...how) {
   window.listens ||= kind === 'keydown' && act?.name === 'press'
   return add.call(this, kind, act, ...how)
 }"""
-"""JavaScript: note from here on whether the keys of a lesson are listened to."""
 
 
 def tab_to(page: Any, name: str, kind: str, key: str = "Tab") -> None:
-    """Press Tab until what has this name and role has the focus."""
-    for _ in range(MOST_KEYS):
+    """Press Tab until the element with this name and role has the focus."""
+    for _ in range(MAX_KEYS):
         page.keyboard.press(key)
         at = page.evaluate(FOCUSED)
         if at["kind"] == kind and at["name"] == name:
             return
-    pytest.fail(f"{MOST_KEYS} times Tab did not lead to {kind} {name}.")
+    pytest.fail(f"{MAX_KEYS} times Tab did not lead to {kind} {name}.")
 
 
 def focus_is_visible(page: Any) -> None:
-    """The element with the focus looks different once it has lost it. Both pictures are of a page at rest: it may move while it loads."""
+    """Check that the element with the focus looks different once it has lost it. Both pictures are of a page at rest: it may move
+    while it loads."""
     settled(page)
     box = page.evaluate(FOCUSED)["box"]
     focused = page.screenshot(clip=box, animations="disabled")  # the ring has come
@@ -95,7 +94,7 @@ def test_in_the_lab_keys_alone_change_a_setting_train_and_pause(open_page: Open)
     tab_to(page, "Pause", "button")
     page.keyboard.press("Space")
     status.get_by_text("Paused").wait_for()
-    assert [re.sub(r"\d+", "n", said) for said in page.evaluate("window.spoken")] == ["Paused at step n"]
+    assert [re.sub(r"\d+", "n", sentence) for sentence in page.evaluate("window.spoken")] == ["Paused at step n"]
 
 
 @pytest.mark.thorough
@@ -161,7 +160,7 @@ def test_an_issue_is_presented_from_the_keyboard(open_page: Open) -> None:
 
 
 def height(page: Any) -> float:
-    """The height of the page in pixels, with what is below the window."""
+    """The height of the page in pixels, with the part below the window."""
     found: float = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollHeight")
     return found
 
@@ -182,7 +181,7 @@ def test_a_lab_step_has_beats_on_one_screen_and_q_shows_the_link(open_page: Open
     picture, curve, sentence = figure(page, "stack"), figure(page, "accuracy"), page.locator(".stHeading h3")
 
     def on_one_screen(*, with_curve: bool) -> float:
-        """Returns the height of the picture, whose parts stand beside its layers also where the curve stands beside it."""
+        """The height of the picture, whose parts stand beside its layers also if the curve stands beside it."""
         expect(curve).to_be_visible(visible=with_curve)
         settled(page)
         in_view(question, picture, *([curve] if with_curve else []))
@@ -229,7 +228,7 @@ def test_presses_in_quick_succession_all_count_and_none_counts_twice(open_page: 
     settled(page)
     button(page, "Present").last.click()
     page.get_by_role("dialog", name="The link of this lesson as a QR code").wait_for()
-    place, guess = page.locator(".lesson-clock"), page.locator("[role=radio][aria-checked=true]")
+    clock, guess = page.locator(".lesson-clock"), page.locator("[role=radio][aria-checked=true]")
 
     def press(*keys: str) -> None:
         page.evaluate(
@@ -243,9 +242,9 @@ def test_presses_in_quick_succession_all_count_and_none_counts_twice(open_page: 
     drawn(page, "key.figure")
     page.get_by_text("Remedy:").wait_for(state="hidden")
     press("PageDown", "PageDown")
-    place.get_by_text("2 of 3").wait_for()
+    clock.get_by_text("2 of 3").wait_for()
     press("PageDown", "PageDown", "PageDown", "PageDown", "PageDown", "PageUp", "PageDown", "1")
-    place.get_by_text("3 of 3").wait_for()
+    clock.get_by_text("3 of 3").wait_for()
     guess.get_by_text("It falls").wait_for()
 
 
@@ -257,12 +256,12 @@ def test_nothing_moves_by_itself_where_motion_is_not_wanted(open_page: Open) -> 
 
 @pytest.mark.thorough
 def test_enlarged_the_lab_trains_an_issue_asks_on_its_first_screen_and_nothing_is_cut_off(open_page: Open) -> None:
-    def nothing_is_cut_off_enlarged(*seen: Any) -> None:
+    def nothing_is_cut_off_enlarged(*elements: Any) -> None:
         for window in ZOOM:
             page.set_viewport_size(window)
             settled(page)
             nothing_is_cut_off(page)
-            in_view(*seen)
+            in_view(*elements)
 
     page = open_page("lab?steps=60", "Lab", ZOOM[0])
     settled(page)  # in a small window the button moves while what stands above it comes

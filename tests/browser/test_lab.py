@@ -1,5 +1,3 @@
-"""The whole app in a real browser, as a student meets it: real server, real workers, real training."""
-
 import re
 from collections.abc import Callable
 from typing import Any
@@ -21,21 +19,21 @@ from tests.browser.conftest import (
     settled,
 )
 
+# JavaScript: a browser without a clipboard, which records what is copied in the old way
 PLAIN_HTTP = """Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined })
 addEventListener('copy', () => { window.copied = document.activeElement.value }, true)"""
-"""JavaScript: a browser without a clipboard, which notes what is copied in the old way."""
 
 
 def controls_in_sight(page: Any) -> None:
-    """The main controls without scrolling, and nothing wider than the screen."""
+    """Check that the main controls are there without scrolling, and nothing is wider than the screen."""
     in_view(*(page.get_by_role("spinbutton", name=name) for name in ("Depth", "Heads", "Length")))
     in_view(page.get_by_role("button", name="Train"))
     fits_the_width(page)
 
 
-def holding_scripts(held: list[Any]) -> Callable[[Any], None]:
-    """A board's script stays on its way: its route is put into the list."""
-    return lambda page: page.route("**/boards/*.js", lambda route: held.append(route))
+def holding_scripts(requests: list[Any]) -> Callable[[Any], None]:
+    """Keep a board's script on its way: its route is put into the list."""
+    return lambda page: page.route("**/boards/*.js", lambda route: requests.append(route))
 
 
 def test_from_the_button_of_the_start_page_to_a_run_in_the_lab_and_its_copied_link(open_page: Open) -> None:
@@ -91,12 +89,12 @@ def test_from_the_button_of_the_start_page_to_a_run_in_the_lab_and_its_copied_li
 
 @pytest.mark.thorough
 def test_train_pressed_before_the_boards_script_is_there_is_followed(open_page: Open) -> None:
-    held = list[Any]()
-    page = open_page("lab?steps=5", before=holding_scripts(held))
+    requests = list[Any]()
+    page = open_page("lab?steps=5", before=holding_scripts(requests))
     button(page, "Train").click()
     page.wait_for_url("**run=*")
     settled(page)
-    for route in held:
+    for route in requests:
         route.continue_()
     page.locator(".board .badge[data-state=finished]").wait_for()
 

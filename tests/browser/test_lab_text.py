@@ -1,5 +1,3 @@
-"""The lab with its task on words in a real browser: a text is pasted, trained on, compared with counting, and written on from."""
-
 import pytest
 
 from engine.foundation.glossary import TERMS
@@ -11,8 +9,8 @@ from tests.pages.test_lab_text import TEXT
 @pytest.mark.thorough
 def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(open_page: Open) -> None:
     page = open_page("text?steps=40&vocab_size=40", "Lab", PHONE)  # leads to the lab
-    places = (button(page, "Write"), page.locator(".st-key-lab-text-written"))
-    tops = [place.bounding_box()["y"] for place in places]
+    panels = (button(page, "Write"), page.locator(".st-key-lab-text-written"))
+    tops = [panel.bounding_box()["y"] for panel in panels]
     assert tops == sorted(tops), "on a phone, what is written follows its prompt"
     fits_the_width(page)
     page.set_viewport_size(WIDE)

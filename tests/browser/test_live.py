@@ -1,5 +1,3 @@
-"""The live board in a real browser, on scripted runs."""
-
 import re
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -23,7 +21,6 @@ names = (f"run{number}" for number in count())
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server under a configured base path."""
     under = {"STREAMLIT_SERVER_BASE_URL_PATH": "courses/lab", **KEEPS_UP}
     with running("tests/browser/site/app.py", tmp_path_factory.mktemp("site"), **under) as (_, address):
         yield address
@@ -66,7 +63,6 @@ def step(page: Any) -> int:
 
 
 def until(node: Any, condition: str, argument: object = None) -> None:
-    """Wait until a condition on the node of a figure holds."""
     there = node.element_handle()
     node.page.wait_for_function(f"([node, argument]) => {condition}", arg=[there, argument])
 
@@ -76,7 +72,6 @@ def until_step(page: Any, least: int) -> None:
 
 
 def mark(page: Any) -> None:
-    """Make the node of the loss known again."""
     plot(page, "loss").evaluate("node => { node.marked = true }")
 
 
@@ -115,15 +110,15 @@ def test_a_run_is_watched_zoomed_into_looked_back_at_and_left(open_board: Open) 
     page.mouse.up()
     loss.locator(".legendtoggle").first.click()
     until(loss, "node._fullData[0].visible === 'legendonly' && node._fullLayout.xaxis.range[1] < 16_000")
-    seen = "node => ({ x: node._fullLayout.xaxis.range, hidden: node._fullData[0].visible })"
-    zoomed = loss.evaluate(seen)
+    view_of = "node => ({ x: node._fullLayout.xaxis.range, hidden: node._fullData[0].visible })"
+    zoomed = loss.evaluate(view_of)
     page.get_by_role("slider", name="A slider").press("ArrowRight")
     page.get_by_text("Earlier run").click()
     page.wait_for_function("before => !document.body.innerText.includes(before)", arg=before)
     until(loss, "node.data.length === 3")
     until_step(page, step(page) + 40)
     assert marked(page)
-    assert loss.evaluate(seen) == zoomed
+    assert loss.evaluate(view_of) == zoomed
 
     # Streamlit calls the cleanup of data that were overtaken by later ones, although the component stays.
     for _ in range(2):
@@ -172,9 +167,9 @@ def test_a_run_is_watched_zoomed_into_looked_back_at_and_left(open_board: Open) 
 
 @pytest.mark.thorough
 def test_a_board_before_its_run_in_the_queue_at_the_end_and_with_another_run(open_board: Open, tmp_path: Path) -> None:
-    asked = list[str]()
+    addresses = list[str]()
     page = open_board(
-        before=lambda page: page.on("request", lambda r: asked.append(r.url) if "?after=" in r.url else None),
+        before=lambda page: page.on("request", lambda r: addresses.append(r.url) if "?after=" in r.url else None),
         click=1, rate=0, layers=1, n=120, height=1900,
     )  # fmt: skip
     page.locator(".badge[data-state=none]").wait_for()
@@ -197,8 +192,8 @@ def test_a_board_before_its_run_in_the_queue_at_the_end_and_with_another_run(ope
         assert file.read_bytes().startswith(first_bytes)
         assert file.stem == f"a-scripted-run-loss-{stamp()}"
         assert b"<metadata>Attention Lab" in file.read_bytes() or item != "Drawing (SVG)"
-    told = ScriptedRun().advance(1000).events
-    trained = [(event.step, event.loss) for event in told if isinstance(event, Progress)]
+    events = ScriptedRun().advance(1000).events
+    trained = [(event.step, event.loss) for event in events if isinstance(event, Progress)]
     rows = [row.split(",")[1:3] for row in file.read_text().splitlines() if row.startswith("training,")]
     assert [(int(step), float(loss)) for step, loss in rows] == trained  # every step, every digit
 
@@ -236,13 +231,13 @@ def test_a_board_before_its_run_in_the_queue_at_the_end_and_with_another_run(ope
     assert float(weight) == pytest.approx(patterns[0, 2, int(query) - 1, int(key) - 1], abs=0.0005)
 
     assert scripts_run(page) == settled, "the end is told once"
-    assert len(asked) == 1
+    assert len(addresses) == 1
     page.get_by_text("Another run").click()
     until(plot(page, "loss"), "node.dataset.run.endsWith('-again') && Number(node.dataset.step) === 300")
     page.locator(".badge[data-state=finished]").wait_for()
     assert marked(page)
     assert len(steps_drawn(page)) == 300
-    assert len(asked) == 2, "one stream per run"
+    assert len(addresses) == 2, "one stream per run"
 
     for scheme, ink in (("light", "#1b2330"), ("dark", "#e6eaf2")):
         page.emulate_media(color_scheme=scheme)
@@ -251,14 +246,14 @@ def test_a_board_before_its_run_in_the_queue_at_the_end_and_with_another_run(ope
 
 @pytest.mark.thorough
 def test_behind_a_path_prefix_a_cut_stream_and_a_hidden_tab_take_up_where_they_were(troubled: Any, site: str) -> None:
-    """A browser opens six connections to a host: tabs that nobody sees must leave them to the one that is seen."""
+    """A browser opens six connections to a host: hidden tabs must leave them to the visible one."""
     turn = """(hidden) => {
       Object.defineProperty(document, 'hidden', { value: hidden, configurable: true })
       document.dispatchEvent(new Event('visibilitychange'))
     }"""
-    page, asked = troubled, list[Any]()
+    page, requests = troubled, list[Any]()
 
-    page.on("request", lambda request: asked.append(request) if "?after=" in request.url else None)
+    page.on("request", lambda request: requests.append(request) if "?after=" in request.url else None)
     with proxied(site, "/shared") as (address, cut):
         page.goto(f"{address}?run={next(names)}&steps=450&rate=10")
         until_step(page, 20)
@@ -266,30 +261,30 @@ def test_behind_a_path_prefix_a_cut_stream_and_a_hidden_tab_take_up_where_they_w
             cut()
         until_step(page, step(page) + 20)
         assert page.get_by_text("polling: False").count() == 1
-        assert asked[1].all_headers()["last-event-id"], "the browser says what it has"
+        assert requests[1].all_headers()["last-event-id"], "the browser says what it has"
 
         with page.expect_event("requestfailed", lambda request: "?after=" in request.url):
             page.evaluate(turn, True)
         page.get_by_role("button", name="To the end").click()
-        with urllib.request.urlopen(asked[0].url) as beside:
+        with urllib.request.urlopen(requests[0].url) as beside:
             assert b'"end"' in beside.read(), "another reader is told all of it"
-        assert len(asked) == 2
-        assert (held := step(page)) < 450, "nothing is told meanwhile"
+        assert len(requests) == 2
+        assert (step_before := step(page)) < 450, "nothing is told meanwhile"
 
         page.evaluate(turn, False)
         until_step(page, 450)
         page.get_by_text("page knows: finished").wait_for()
-        assert len(asked) == 3
-        assert int(asked[2].url.partition("?after=")[2]) > held, "only what it does not have"
+        assert len(requests) == 3
+        assert int(requests[2].url.partition("?after=")[2]) > step_before, "only what it does not have"
         assert steps_drawn(page) == list(range(1, 451)), "no gap, no double"
 
 
 @pytest.mark.thorough
 def test_a_refused_stream_is_polled_at_once_and_a_swallowed_one_after_a_while(troubled: Any, site: str) -> None:
-    page, asked = troubled, list[str]()
+    page, addresses = troubled, list[str]()
 
     def answer(route: Any) -> None:
-        asked.append(route.request.url)
+        addresses.append(route.request.url)
         if "-again" not in route.request.url:  # the other is never answered
             route.fulfill(status=429, content_type="text/plain", body="You have 12 streams going.")
 
@@ -302,7 +297,7 @@ def test_a_refused_stream_is_polled_at_once_and_a_swallowed_one_after_a_while(tr
     page.goto(f"{site}?run={next(names)}&steps=450&rate=30")
     page.get_by_text("polling: True").wait_for()
     until_step(page, 60)
-    assert len(asked) == 1, "who was refused does not ask again"
+    assert len(addresses) == 1, "who was refused does not ask again"
     # Not asked here: that the node stays. A poll that was on its way when the page turned may mount it anew, which asks anew.
     page.get_by_role("button", name="To the end").click()
     page.get_by_text("page knows: finished, polling: False").wait_for()
@@ -319,11 +314,10 @@ def test_a_refused_stream_is_polled_at_once_and_a_swallowed_one_after_a_while(tr
     assert marked(page)
     steps = steps_drawn(page)
     assert steps == list(range(1, len(steps) + 1)), "no gap, no double"
-    assert sum("-again" in url for url in asked) == 1, "who waited in vain does not ask again"
+    assert sum("-again" in url for url in addresses) == 1, "who waited in vain does not ask again"
 
 
 def recorded_step(page: Any) -> int:
-    """The step that a recording says it shows."""
     return int(re.search(r"step (\d+) of", page.locator(".facts").text_content())[1])
 
 
@@ -358,16 +352,16 @@ def test_a_recording_plays_once_and_waits_for_who_sees_it(open_board: Open) -> N
     page = open_board(recorded=60)
     page.get_by_text("Recorded run").wait_for()
     expect(page.get_by_role("slider", name="Look back at a step")).to_be_hidden()
-    seen = set()
+    steps = set()
     for _ in range(4):
         page.clock.run_for(3000)
-        seen.add(recorded_step(page))
-    assert len(seen) >= 3
+        steps.add(recorded_step(page))
+    assert len(steps) >= 3
 
     show_page(page, shown=False)
-    held = recorded_step(page)
+    step_before = recorded_step(page)
     page.clock.run_for(10_000)  # fifty steps, were it going on
-    assert 0 < recorded_step(page) == held < 300, "it waits while nobody sees it"
+    assert 0 < recorded_step(page) == step_before < 300, "it waits while nobody sees it"
 
     show_page(page, shown=True)
     page.clock.run_for(60_000)

@@ -1,5 +1,3 @@
-"""Ways between pages: the bar, Back and Forward of the browser, and the menu of a phone."""
-
 import pytest
 
 from engine.experiments import issues
@@ -9,19 +7,19 @@ from tests.browser.conftest import PHONE, Open, eventually, expect, settled
 CHANGES = ("ALiBi", "T5 bias")
 ISSUE = issues.ISSUES["missing-mask"].title
 MAP = "What goes wrong?"
+# the name that a phone gives itself if its reader asks for the desktop site
 DESKTOP_SITE = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36"
-"""What a phone calls itself where its reader asks for the desktop site."""
 PHONES = {
     "phone": DESKTOP_SITE.replace("X11; Linux x86_64", "Linux; Android 16; Pixel 9").replace("Safari", "Mobile Safari"),
     "desktop site": DESKTOP_SITE,
 }
 
+# JavaScript: true if exactly the expected entries of the bar have a background
 PAINTED = """expected => {
   const links = [...document.querySelectorAll('[data-testid=stTopNavLink]')];
   const painted = links.map(link => !['transparent', 'rgba(0, 0, 0, 0)'].includes(getComputedStyle(link).backgroundColor));
   return JSON.stringify(painted) === JSON.stringify(expected);
 }"""
-"""JavaScript: whether exactly the expected entries of the bar have a background, one truth value for each entry."""
 
 
 def test_back_leaves_a_page_or_question_however_often_it_was_changed_and_forward_returns_to_what_was_set(

@@ -1,5 +1,3 @@
-"""Questions in a real browser: the map, a guess, the answer, an experiment to its verdict, a slide."""
-
 import random
 import re
 import struct
@@ -32,13 +30,13 @@ MASK, LONGER, SKIPS = (ISSUES[slug] for slug in ("missing-mask", "longer-sequenc
 SLIDE = ISSUES["heads"]
 MAP, TRAIN = "What goes wrong?", "Train it here, too"
 CLAIMS = list(MASK.claims_of(MASK.arms_of()))
+# JavaScript: the words of a drawing that are cut off, once it is the page
 CUT_OFF = """(svg) => {
   document.body.style.margin = 0
   document.body.innerHTML = svg
   const boxes = [...document.querySelectorAll("text")].map((node) => [node.textContent, node.getBoundingClientRect()])
   return boxes.filter(([_, box]) => box.left < 0 || box.top < 0 || box.right > 800 || box.bottom > 450).map(([text]) => text)
 }"""
-"""JavaScript: the words of a drawing that are cut off, once it is the page."""
 
 
 @pytest.mark.thorough
@@ -124,25 +122,25 @@ def test_a_press_while_the_page_redraws_is_neither_lost_nor_counted_twice(open_p
     page = open_page(f"questions?issue={SKIPS.slug}&first_seed={first_seed}", SKIPS.title)
     run = button(page, TRAIN)
     run.wait_for()
-    place, asked = run.bounding_box(), re.compile(r"experiment=[\w-]+")
+    box, address = run.bounding_box(), re.compile(r"experiment=[\w-]+")
     page.evaluate("""() => {
       const named = (role, name) => [...document.querySelectorAll(role)].find((node) => node.innerText.includes(name))
       named("[role=radio]", "It rises").click()
       named("[class*=st-key-run] button", "Train it here").click()
     }""")
     for _ in range(5):  # impatient, where it was
-        page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         page.wait_for_timeout(150)
-    page.wait_for_url(asked)
+    page.wait_for_url(address)
     expect(page.locator("[role=radio][aria-checked=true]").get_by_text("It rises")).to_be_visible()
     expect(page.locator(".badge").get_by_text("Running")).to_be_visible()
-    began = asked.search(page.url)
+    began = address.search(page.url)
     assert began is not None
 
     stop = button(page, "Stop")
-    place = stop.bounding_box()
+    box = stop.bounding_box()
     for _ in range(3):
-        page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.locator(".badge").get_by_text("Stopped").wait_for()
     assert began[0] in page.url
     assert page.get_by_text("encountered an error").count() == 0

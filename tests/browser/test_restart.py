@@ -1,5 +1,3 @@
-"""A page whose server ends says so in the app's own words, and continues by itself with its run once one is there again."""
-
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +7,10 @@ from pages.parts.lab.results import WHILE
 from tests.browser.conftest import KEEPS_UP, PATIENCE, PHONE, WIDE, button
 from tests.serving import free_port, running
 
+# Requests without an answer. At the sixth Streamlit opens its dialog.
 ENOUGH = 7
-"""Requests without an answer. At the sixth Streamlit opens its own dialog."""
+# a run that trains for many minutes, while a busy browser looks for its Stop
 LONG = "steps=50000&n_layers=4&d_model=128"
-"""The settings of a run that trains for many minutes: it goes while a busy browser looks for its Stop."""
 
 
 @pytest.mark.thorough

@@ -1,5 +1,3 @@
-"""The picture of the model: all of it is in sight, a click takes a part away, symbols change places, keys reach everything."""
-
 import re
 from pathlib import Path
 from typing import Any
@@ -31,6 +29,7 @@ from tools.record import HOPS as HOPS_IN_TWO_LAYERS
 HOPS = "lab?task=hops&vocab_size=4&seq_len=16&n_layers=4&n_heads=2&pos_encoding=rope&learning_rate=0.006&steps=300"
 LARGE = "lab?n_layers=8&n_heads=8&d_model=64&seq_len=24"
 SMALL = "lab?n_layers=2&n_heads=2&seq_len=6"
+# JavaScript: the parts of a panel that reach beyond it, or have no room at all
 WITHIN = """([panel, selector]) => {
   const outer = panel.getBoundingClientRect()
   return [...panel.querySelectorAll(selector)].filter((node) => {
@@ -38,9 +37,9 @@ WITHIN = """([panel, selector]) => {
     return !box.width || box.left < outer.left || box.right > outer.right + 0.5 || box.bottom > outer.bottom + 0.5
   }).map((node) => node.outerHTML.slice(0, 120))
 }"""
-"""JavaScript: the parts of a panel that reach beyond it, or have no room at all."""
 
 
+# JavaScript: clicks that come before the page has drawn the result of the first of them
 THREE_CLICKS = """(panel) => {
   const press = (part, label) => {
     panel.querySelector(part).click()
@@ -51,15 +50,14 @@ THREE_CLICKS = """(panel) => {
   press('.part.skip', 'Train without skip connections')
   press('.part.embedding', 'Settings')
 }"""
-"""JavaScript: clicks that come before the page has drawn what the first of them asks for."""
 
 
+# JavaScript: the middle of a line of the picture, in the window
 MIDDLE = """(line) => {
   const { x, y } = line.getPointAtLength(line.getTotalLength() / 2)
   const box = line.ownerSVGElement.getBoundingClientRect()
   return [box.x + x, box.y + y]
 }"""
-"""JavaScript: the middle of a line of the picture, in the window."""
 
 
 def arrived(open_page: Open, path: str, size: str = "projector", **context: Any) -> Any:
@@ -75,7 +73,6 @@ def texts(page: Any, row: str) -> list[str]:
 
 
 def lines(page: Any, name: str) -> str:
-    """The path of the lines of that name."""
     return "".join(
         stack(page)
         .locator(f".{name}, .{name} path")
@@ -84,18 +81,15 @@ def lines(page: Any, name: str) -> str:
 
 
 def judged(page: Any) -> list[bool]:
-    """Whether each answer is right."""
     cells = stack(page).locator("[data-writes].right, [data-writes].wrong")
     return cells.evaluate_all("(all) => all.map((one) => one.classList.contains('right'))")
 
 
-def told(page: Any) -> str:
-    """The line above the picture."""
+def line_above(page: Any) -> str:
     return stack(page).locator(".attends:not([hidden])").inner_text()
 
 
 def outlined(page: Any) -> list[int]:
-    """The positions whose answers are marked as changed."""
     return [int(cell.get_attribute("data-writes")) for cell in stack(page).locator("[data-writes].changed").all()]
 
 
@@ -153,7 +147,7 @@ def test_a_deep_model_its_answers_and_two_figures_are_in_sight_and_a_window_of_a
     page.set_viewport_size(PHONE)
     fits_the_width(page)
     eventually(page, all_is_there)
-    places = (
+    panels = (
         panel,
         button(page, "Train"),
         page.locator(".st-key-lab-sentence"),
@@ -164,7 +158,7 @@ def test_a_deep_model_its_answers_and_two_figures_are_in_sight_and_a_window_of_a
     )
 
     def what_is_used_first_comes_first() -> None:
-        tops = [place.first.bounding_box()["y"] for place in places]
+        tops = [panel.first.bounding_box()["y"] for panel in panels]
         assert tops == sorted(tops)
 
     eventually(page, what_is_used_first_comes_first)
@@ -264,15 +258,15 @@ def test_swapping_two_symbols_changes_other_answers_with_positions_only(open_pag
         before, symbols = texts(page, "writes"), texts(page, "reads")
         panel.locator('[data-reads="4"]').click()
         one = next(at for at in range(3) if symbols[at] != symbols[5])
-        places = [panel.locator(f'[data-reads="{at}"]').bounding_box() for at in (one, 5)]
-        (x0, y0), (x1, y1) = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in places]
+        boxes = [panel.locator(f'[data-reads="{at}"]').bounding_box() for at in (one, 5)]
+        (x0, y0), (x1, y1) = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
         page.mouse.move(x0, y0)
         page.mouse.down()
         page.mouse.move((x0 + x1) / 2, y0, steps=3)
         page.mouse.move(x1, y1, steps=3)
         page.mouse.up()
-        said = panel.get_by_text(f"Symbols {one + 1} and 6 have changed places")
-        said.wait_for()
+        announcement = panel.get_by_text(f"Symbols {one + 1} and 6 have changed places")
+        announcement.wait_for()
         swapped = list(symbols)
         swapped[one], swapped[5] = symbols[5], symbols[one]
         assert texts(page, "reads") == swapped
@@ -284,11 +278,11 @@ def test_swapping_two_symbols_changes_other_answers_with_positions_only(open_pag
         if encoding == "nope":
             assert [after[at] for at in others] == [before[at] for at in others]
             assert (after[one], after[5]) == (before[5], before[one]), "each symbol keeps its answer"
-            said.get_by_text("no answer changed at the other places").wait_for()
+            announcement.get_by_text("no answer changed at the other places").wait_for()
         else:
             assert after != before
         panel.get_by_role("button", name="Put all back").click()
-        expect(said).to_have_count(0)
+        expect(announcement).to_have_count(0)
         assert texts(page, "writes") == before
 
         panel.locator('[data-reads="1"]').focus()
@@ -329,7 +323,7 @@ def test_an_open_box_follows_the_run_and_a_part_taken_away_is_judged_on_the_sequ
     lost = sum(before and not after for before, after in zip(right, judged(page), strict=True))
     panel.get_by_title(re.compile(f"here {lost} of {sum(right)}\\.")).wait_for()
     panel.get_by_text("The model is trained on 6 tokens; shorter sequences are new to it.").wait_for()
-    after = told(page)
+    after = line_above(page)
 
     panel.get_by_role("button", name="Put all back").click()
     expect(panel.locator(".ablated")).to_have_count(0)
@@ -337,7 +331,7 @@ def test_an_open_box_follows_the_run_and_a_part_taken_away_is_judged_on_the_sequ
     panel.locator(f"{head}.ablated").wait_for()
     typed(page, "1 2 3")
     panel.get_by_text("yours: ").wait_for()
-    assert told(page) == after, "the order of the two changes does not count"
+    assert line_above(page) == after, "the order of the two changes does not count"
     whose = figure(page, "pattern").get_by_text("Of the run’s own sequence, nothing removed.")
     whose.wait_for()
     below = figure(page, "pattern").bounding_box()["y"]
@@ -357,7 +351,7 @@ def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_
     word.wait_for()
     name = word.get_attribute("data-name")
     layer, head = map(int, name.split(".")[1:])
-    assert f"layer {layer + 1}" in told(page)
+    assert f"layer {layer + 1}" in line_above(page)
     assert str(head + 1) in word.inner_text()
     tile, hop = panel.locator(f'.tile[data-name="{name}"]'), panel.locator(f'.hops path[data-name="{name}"]').first
     expect(word).to_have_accessible_name(f"head {head + 1} of layer {layer + 1}")
@@ -403,10 +397,10 @@ def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_
     assert violations(page) == []
 
     # The moment at which the answers first arose like that leads back to it.
-    moment = page.locator(".milestones button").filter(has_text=re.compile("^(induction|most answers in layer)"))
-    step = int(re.search(r" · ([\d,]+)$", moment.inner_text())[1].replace(",", ""))
+    milestone = page.locator(".milestones button").filter(has_text=re.compile("^(induction|most answers in layer)"))
+    step = int(re.search(r" · ([\d,]+)$", milestone.inner_text())[1].replace(",", ""))
     assert 0 < step < 300
-    moment.click()
+    milestone.click()
     expect(page.locator(".board .replay input")).to_have_value(re.compile(rf"^{step}$"))
     panel.locator(".layer-row.arrives").wait_for()
 
@@ -453,7 +447,7 @@ def test_where_it_is_presented_to_a_room_the_path_of_the_answer_stands_out(open_
 
 
 def the_path_stands_out(page: Any, word: Any) -> None:
-    """The arcs of the named head are drawn strong, all others at a tenth."""
+    """Check that the arcs of the named head are drawn strong, all others at a tenth."""
     expect(stack(page).locator(".arcs path").first).to_have_css("opacity", "0.1")
     hop = stack(page).locator(f'.hops path[data-name="{word.get_attribute("data-name")}"]').first
     expect(hop).to_have_css("opacity", "1")

@@ -1,4 +1,4 @@
-"""Each element of Streamlit's own that a style or a script names is on some page: an update that renames one fails here."""
+"""Each element of Streamlit's that a style or a script names is on some page: an update that renames one fails here."""
 
 import re
 
@@ -8,6 +8,7 @@ from pages.parts.app.frame import HERE
 from tests.browser.conftest import PHONE, Open, go, more
 
 FILES = ("streamlit.css", "streamlit.js")
+# JavaScript: remembers the names of all elements that are ever on the page, also of those that a loaded field replaces
 NOTE = """() => {
   window.seen = new Set()
   const note = (node) => {
@@ -23,11 +24,10 @@ NOTE = """() => {
     }
   }).observe(document, { childList: true, subtree: true, attributeFilter: ["data-stale", "data-disabled", "data-variant"] })
 }"""
-"""JavaScript: remembers the names of all elements that are ever on the page, also of those that a loaded field replaces."""
 
 
+# the element to wait for on each page, by its address: with the lab, these have all names
 VISITED = {"questions?issue=missing-mask": "stButtonGroup", "cost": "stTable"}
-"""What to wait for on each page, by its address: with the lab, these have all names."""
 
 
 def names() -> set[str]:

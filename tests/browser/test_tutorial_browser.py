@@ -1,5 +1,3 @@
-"""The six steps of the start page in a real browser: each guessed, trained and answered on one screen, and at the end the lab."""
-
 import re
 
 import pytest
@@ -9,8 +7,8 @@ from engine.settings.fields import to_text
 from tests.browser.conftest import PHONE, PROJECTOR, Open, button, expect, fits_the_width, in_view, settled
 
 STEPS = LESSONS[TUTORIAL].steps
+# the steps that are also opened on a phone, and the one whose answers are pictures, which is also reloaded
 ON_A_PHONE, OF_PICTURES = (1, 3), 4
-"""The steps that are also looked at on a phone, and the one whose answers are pictures, which is also reloaded."""
 FIGURES = ".board article:not([hidden])"
 
 
@@ -40,16 +38,16 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
         page.get_by_role("radio", name=words, exact=True).click()
         settled(page)  # while a step is replaced by the next one, the buttons of both are there
         button(page, "Train").click()
-        said = page.locator(".st-key-guided-words").get_by_text("You said:")
-        said.get_by_text(words).wait_for()
+        guesses = page.locator(".st-key-guided-words").get_by_text("You said:")
+        guesses.get_by_text(words).wait_for()
         page.get_by_text(guide.leads_to).wait_for()
         page.locator(".board .badge").get_by_text("Finished").wait_for()
         if number == OF_PICTURES:
             page.reload()  # neither the guess nor the run is lost
-            said.get_by_text(words).wait_for()
+            guesses.get_by_text(words).wait_for()
             page.locator(".board .badge").get_by_text("Finished").wait_for()
         last = button(page, "Next step" if number < len(STEPS) else "Open the lab")
-        in_view(button(page, "Train"), page.locator(FIGURES).last, said, page.get_by_text(guide.leads_to), last)
+        in_view(button(page, "Train"), page.locator(FIGURES).last, guesses, page.get_by_text(guide.leads_to), last)
         third_figure.wait_for(state="detached")
         if guide.figure == "heads":
             title = "One head" if step.config.n_layers * step.config.n_heads == 1 else "Attention, every head"

@@ -1,5 +1,3 @@
-"""Several threads that do something at the same moment, as a class does."""
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -9,12 +7,12 @@ Result = TypeVar("Result")
 
 
 def at_once(act: Callable[[int], Result], number: int = 30) -> list[Result]:
-    """What each thread gives for its number, in the order of these; none begins before all are there."""
+    """The results of the threads by their numbers; none begins before all are there."""
     together = Barrier(number)
 
-    def begin(place: int) -> Result:
+    def begin(index: int) -> Result:
         together.wait(60)
-        return act(place)
+        return act(index)
 
     with ThreadPoolExecutor(number) as threads:
         return list(threads.map(begin, range(number)))

@@ -1,5 +1,3 @@
-"""A fork server of a test's own."""
-
 from collections.abc import Iterator
 
 import pytest
@@ -10,7 +8,7 @@ from engine.serving.processes.forked import ForkServer
 
 @pytest.fixture
 def cold(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForkServer]:
-    """A fork server of this test's own, which imports nothing and so is there soon."""
+    """A fork server of this test, which imports nothing and so is there soon."""
     monkeypatch.setattr(forked, "WARM", ())
     monkeypatch.setattr(forked, "FORK_SERVER", server := ForkServer())
     yield server

@@ -17,19 +17,16 @@ from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Star
 from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
 from engine.settings.costs import Memory
 
-RAISES, HANGS, HANGS_IN_THE_END, SHOUTS, DIES, GROWS, SHARES = range(101, 108)
-"""Seeds of runs that go wrong at step 3."""
+RAISES, HANGS, HANGS_IN_THE_END, SHOUTS, DIES, GROWS, SHARES = range(101, 108)  # seeds of runs that go wrong at step 3
 MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)
 
 
 def config(steps: int = 20, seconds_per_step: float = 1e-6, seed: int = 0, **settings: Any) -> RunConfig:
-    """The learning rate says how long a step takes (s)."""
+    """The learning rate is the duration of a step (s)."""
     return RunConfig().replace(steps=steps, learning_rate=seconds_per_step, seed=seed, **settings)
 
 
 class State:
-    """The state of a run is its step."""
-
     def __init__(self) -> None:
         self.model, self.step = None, 0
 
@@ -60,7 +57,7 @@ def train(
     if state.step == 0:
         yield Started(10, MEMORY, 100.0, {"loss": 2.3}, 1.0, "cpu")
         if record.snapshots:
-            yield look(config, 0)
+            yield snapshot_of(config, 0)
     try:
         for step in range(state.step + 1, config.steps + 1):
             time.sleep(config.learning_rate)
@@ -70,7 +67,7 @@ def train(
             held_out = {"loss": loss_at(config, step)} if step == config.steps else None
             request = yield Progress(step, loss_at(config, step), 1.0, 0.01, 1000.0, validation=held_out)
             while request == SNAPSHOT_NOW:
-                request = yield look(config, step)
+                request = yield snapshot_of(config, step)
     except GeneratorExit:
         if config.seed == HANGS_IN_THE_END:
             time.sleep(3600)
@@ -78,13 +75,13 @@ def train(
     yield Finished(config.steps, {"loss": loss_at(config, config.steps)}, [], MEMORY, 0.1)
 
 
-def look(config: RunConfig, step: int) -> Snapshot:
+def snapshot_of(config: RunConfig, step: int) -> Snapshot:
     pattern = np.full((1, 2, 3, 3), step, np.float32)
     return Snapshot(step, {"self": pattern}, {"matrix": pattern[0, 0]}, [Sample(["1"], ["1"], ["2"])])
 
 
 def hang_note(pid: int) -> Path:
-    """A file that the process writes when it begins to hang in a step: it cannot tell anybody."""
+    """A file that the process writes when it begins to hang in a step: it cannot report anything."""
     return data_folder() / f"{pid} hangs"
 
 
@@ -110,10 +107,10 @@ def misbehave(seed: int) -> None:
 
 def shared(size: int) -> mmap.mmap:
     """Memory that the operating system's limit does not count."""
-    taken = mmap.mmap(-1, size)
+    memory = mmap.mmap(-1, size)
     for page in range(0, size, mmap.PAGESIZE):
-        taken[page] = 1
-    return taken
+        memory[page] = 1
+    return memory
 
 
 PIECE = 100 * 2**20

@@ -16,10 +16,10 @@ from engine.training.result import Trained
 from engine.training.train import prepare
 
 Result = TypeVar("Result")
+# a block with everything that is newer than pre-LN, of a model with four heads, say
 TODAY: dict[str, Any] = {
     "norm_kind": "rms", "qk_norm": True, "activation": "swiglu", "kv_heads": 2, "value_residual": 0.25, "depth_scale": True,
 }  # fmt: skip
-"""A block with everything that is newer than pre-LN, of a model with four heads, say."""
 N_TOKENS, N_OUTPUTS, LENGTH, SOURCE_LENGTH = 11, 7, 10, 6
 
 
@@ -28,7 +28,7 @@ def tiny_config(**settings: Any) -> RunConfig:
 
 
 def tiny_model(max_positions: int = 64, **settings: Any) -> Transformer:
-    """A model in double precision, so that what should be equal is equal to many digits."""
+    """A model in double precision, so that equal results agree to many digits."""
     config = tiny_config(**settings)
     return build_model(config, n_tokens=N_TOKENS, n_outputs=N_OUTPUTS, max_positions=max_positions).double()
 
@@ -70,6 +70,6 @@ def exhaust(work: Generator[Measuring, None, Result]) -> tuple[Result, int]:
 
 
 def as_trained(model: nn.Module | None = None, **settings: Any) -> Trained:
-    """What a measurement is given: a model, by default the config's with its first weights, as if it were trained."""
+    """The argument of a measurement: a model, by default the config's with its first weights, as if it were trained."""
     config = parse({"device": "cpu", **settings})
     return Trained(config, model or prepare(config), Data(config), torch.device("cpu"))

@@ -1,1 +1,1 @@
-"""The golden record: what the engine gave before it was rearranged, to be compared with what it gives now."""
+"""The golden record: the engine's numbers before it was rearranged, to be compared with today's."""

@@ -1,6 +1,5 @@
-"""Makes the golden record: ``python -m tests.golden.record``. Done once, before the engine is rearranged; after that the
-record is compared, not made again, unless a number is meant to change.
-"""
+"""Make the golden record: ``python -m tests.golden.record``. Done once, before the engine is rearranged; after that the record is
+compared, not made again, unless a number is meant to change."""
 
 import hashlib
 import json
@@ -25,22 +24,19 @@ from engine.training.train import train
 
 FILE = Path(__file__).parent / "record.json"
 ISSUE, SEED = "missing-mask", 0
-SNAPSHOTS_AT = {0, 1, 2, 3, 4, 6, 8, 11, 12}
-"""The steps of the snapshots in the record; a run may take more."""
-CLOCK = {"seconds", "tokens_per_second", "steps_per_second"}
-"""What a clock decides."""
+SNAPSHOTS_AT = {0, 1, 2, 3, 4, 6, 8, 11, 12}  # the steps of the snapshots in the record; a run may have more
+CLOCK = {"seconds", "tokens_per_second", "steps_per_second"}  # times
 
 
 def processor() -> str:
-    """The numbers of the processor's kind, since several have one name; empty where the system does not tell."""
-    told = Path("/proc/cpuinfo")
-    lines = told.read_text().splitlines() if told.exists() else []
+    """The numbers of the processor's kind, since several have one name; empty if the system does not tell."""
+    file = Path("/proc/cpuinfo")
+    lines = file.read_text().splitlines() if file.exists() else []
     named = dict(line.replace("\t", "").split(": ", 1) for line in lines if ": " in line)
     return " ".join(named.get(name, "") for name in ("cpu family", "model", "stepping")).strip()
 
 
 def machine() -> dict[str, str]:
-    """What has to be the same for the same bits."""
     return {
         "torch": str(torch.__version__),
         "cpu": cpu_name(),
@@ -51,7 +47,7 @@ def machine() -> dict[str, str]:
 
 
 def fingerprint(events: Iterable[Event]) -> str:
-    """A hash of every number, name and array in the events, without those that a clock decides."""
+    """A hash of every number, name and array in the events, without times."""
     digest = hashlib.sha256()
     for event in events:
         if isinstance(event, Measuring):
@@ -82,7 +78,6 @@ def run_of(flat: dict[str, Any]) -> dict[str, Any]:
 
 
 def evidence() -> list[dict[str, Any]]:
-    """The trials of one issue, without what a clock decides."""
     issue = ISSUES[ISSUE]
     trials = []
     for arm in issue.arms_of(False):
@@ -99,8 +94,8 @@ def config_of(link: str) -> dict[str, Any]:
 
 
 def record() -> dict[str, Any]:
-    """The record of today. Its runs have the same settings as ever, which together name every encoding, task and family of then;
-    its links are the same ones: full ones, short ones, wrong ones."""
+    """Make the record of today. Its runs have the same settings as ever, which together name every encoding, task and family of
+    then; its links are the same ones: full ones, short ones, wrong ones."""
     before = json.loads(FILE.read_text())
     settings = {name: run["settings"] for name, run in before["runs"].items()}
     return {

@@ -23,8 +23,7 @@ from tests.golden.record import FILE, config_of, evidence, machine, run_of
 
 RECORD: dict[str, Any] = json.loads(FILE.read_text())
 SAME_MACHINE = RECORD["machine"] == machine()
-CLOSE = {"rel": 2e-2, "abs": 2e-2}
-"""Twelve steps amplify the rounding of other kernels."""
+CLOSE = {"rel": 2e-2, "abs": 2e-2}  # twelve steps amplify the rounding of other kernels
 
 
 @pytest.mark.parametrize("name", RECORD["runs"])
@@ -56,9 +55,9 @@ def test_links_mean_what_they_meant_and_settings_newer_than_the_record_stand_at_
         assert config_of(link) == {**before, "config": config}, link
 
 
+# a run folder from then, left by python -m engine train --task reverse --steps 8 --d-model 8 --seq-len 4 --vocab-size 3
+# --warmup-steps 0 --device cpu --save before_rearrange; it still opens, with every number that it holds
 STORED = Path(__file__).parent / "stored_run" / "before_rearrange"
-"""A run folder from then, left by ``python -m engine train --task reverse --steps 8 --d-model 8 --seq-len 4 --vocab-size 3
---warmup-steps 0 --device cpu --save before_rearrange``; it still opens, with every number that it holds."""
 
 
 @pytest.mark.parametrize("folder", [STORED, FOLDERS[RECORDED]], ids=["stored", "recorded"])
@@ -96,8 +95,10 @@ def test_the_store_finds_it_and_its_weights_predict_what_they_predicted() -> Non
     for sample in run.snapshot.samples:
         read = torch.tensor([[int(token) for token in sample.tokens]])
         predicted = model(read).argmax(-1)[0].tolist()
-        asked = [place for place, target in enumerate(sample.targets) if target]
-        assert [str(predicted[place]) for place in asked] == [sample.predictions[place] for place in asked]
+        positions = [position for position, target in enumerate(sample.targets) if target]
+        assert [str(predicted[position]) for position in positions] == [
+            sample.predictions[position] for position in positions
+        ]
 
 
 def test_the_start_page_plays_the_recorded_run_to_its_end() -> None:

@@ -20,7 +20,7 @@ def note(**what: object) -> None:
 
 
 def host_in(event: str, arguments: tuple[object, ...]) -> object:
-    """The host an event is about; None where it names none, as a name in the file system does not."""
+    """The host an event is about; None if it names none, as a name in the file system does not."""
     if event in ("socket.getaddrinfo", "socket.gethostbyname"):
         return arguments[0]
     address = arguments[1]

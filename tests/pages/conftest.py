@@ -1,4 +1,4 @@
-"""Pages as AppTest runs them: from the main script, over a real pool with a data folder of its own."""
+"""Pages as AppTest runs them: from the main script, over a real pool with a data folder."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ MAIN = Path(__file__).parents[2] / "pages" / "main.py"
 
 @pytest.fixture(autouse=True)
 def _figures_are_validated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here Plotly looks at every property of every figure."""
+    """Let Plotly check every property of every figure here."""
     monkeypatch.setattr(base, "VALIDATE", True)
 
 
@@ -61,8 +61,8 @@ def _fork_server() -> Iterator[ForkServer]:
 
 @pytest.fixture(scope="session")
 def _own_folder(_fork_server: ForkServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where all page tests of this process keep their data; one worker, awake once, serves them all. The speed of the machine is
-    known there: to measure it takes seconds."""
+    """The folder in which all page tests of this process keep their data; one worker, awake once, serves them all. The speed of the
+    machine is known there: to measure it takes seconds."""
     folder = tmp_path_factory.mktemp("data")
     (folder / "speed.json").write_text(json.dumps(SPEED))
     yield str(folder)
@@ -86,8 +86,8 @@ def _data_folder(_own_folder: str, _fork_server: ForkServer) -> Iterator[None]:
 
 @pytest.fixture
 def open_page(_data_folder: None) -> Callable[..., AppTest]:
-    """Open a page by its file name, with the query of a link; ``unfolded``: with every group of the lab's settings open.
-    What stands behind More is always there."""
+    """Open a page by its file name, with the query of a link; ``unfolded``: with every group of the lab's settings open. The
+    content of More is always there."""
 
     def open_it(page: str, *, unfolded: bool = False, **query: str) -> AppTest:
         app = AppTest.from_file(str(MAIN), default_timeout=300)
@@ -104,7 +104,7 @@ def open_page(_data_folder: None) -> Callable[..., AppTest]:
 
 @pytest.fixture(autouse=True)
 def a_browser_without_cookies(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Streamlit's test session has mock objects in place of what a browser sends."""
+    """Streamlit's test session has mock objects instead of a browser's messages."""
     monkeypatch.setattr(ContextProxy, "cookies", property(lambda self: {}))
     monkeypatch.setattr(ContextProxy, "ip_address", property(lambda self: None))
 

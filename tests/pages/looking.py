@@ -1,4 +1,4 @@
-"""What tests of pages do with an app: open a page, press a button, read its words."""
+"""Actions of page tests on an app: open a page, press a button, read its words."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,10 +14,9 @@ from engine.runs.run import Run
 from pages.parts.app import server
 from pages.parts.experiments.handouts import Note, kept_of
 
-Open = Callable[..., AppTest]
-"""The fixture ``open_page``: a page by its file name, with the query of a link."""
+Open = Callable[..., AppTest]  # the fixture open_page: a page by its file name, with the query of a link
+# kinds of elements that say something
 WORDS = ("title", "header", "markdown", "latex", "caption", "success", "info", "warning", "error")
-"""The kinds of elements that say something."""
 
 
 def press(app: AppTest, label: str) -> AppTest:
@@ -34,12 +33,10 @@ def disabled(app: AppTest, label: str) -> bool:
 
 
 def question(app: AppTest) -> ButtonGroup[Any]:
-    """The answers to the question of the page."""
     return next(box for box in app.button_group if box.label == "Your guess")
 
 
 def guess(app: AppTest, words: str) -> AppTest:
-    """Choose an answer by its words."""
     box = question(app)
     return box.set_value(ANSWERS[box.options.index(words)]).run()
 
@@ -49,17 +46,16 @@ def said(app: AppTest) -> str:
 
 
 def sent(app: AppTest) -> str:
-    """What the page sends to its own scripts."""
+    """The page's messages to its scripts."""
     return " ".join(str(box.proto) for box in app.get("bidi_component"))
 
 
-def noted(app: AppTest) -> dict[str, Note]:
-    """What the visitor's hand-in holds so far."""
+def notes_of(app: AppTest) -> dict[str, Note]:
+    """The visitor's report so far."""
     return kept_of(app.session_state["visitor"]).notes
 
 
 def ended(config: RunConfig, visitor: Visitor = PROGRAM) -> Run:
-    """A run of this config that has ended."""
     server.wake()
     run = server.pool().submit(RunRequest(config, visitor))
     assert run.wait_for(10**9, 600)

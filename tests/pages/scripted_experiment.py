@@ -148,4 +148,3 @@ class ScriptedPool:
 
 
 Scripted = tuple[Issue, ScriptedPool]
-"""The fixture ``scripted``."""

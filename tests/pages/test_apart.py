@@ -1,5 +1,3 @@
-"""What the lab takes apart beneath its picture, by its widgets and words, over a real worker."""
-
 import numpy as np
 import pytest
 import streamlit as st
@@ -27,7 +25,6 @@ def decoder(_data_folder: None) -> Run:
 
 @pytest.fixture(scope="module")
 def pair(_data_folder: None) -> Run:
-    """A run of an encoder-decoder."""
     kind = {"family": "encoder_decoder", "pos_encoding": "rope", "n_heads": 2, "qk_norm": True}
     return ended(parse({**kind, "steps": 12, "seq_len": 5}))
 
@@ -97,8 +94,10 @@ def test_a_link_restores_what_is_chosen_in_a_run_with_all_its_attentions(open_pa
 
 def test_what_a_run_does_not_have_is_left_to_it_and_what_was_removed_is_named(open_page: Open, decoder: Run) -> None:
     beyond = {"apart.which": "cross", "apart.layer": "9", "apart.head": "2", "apart.position": "40"}
-    gone = {"apart.exchanged": "true", "apart.sample": "3", "apart.step": "4"}
-    app = open_page("lab.py", run=decoder.id, apart="change", **beyond, **gone, **{"apart.off": "self.1.2,cross.1.1"})
+    removed = {"apart.exchanged": "true", "apart.sample": "3", "apart.step": "4"}
+    app = open_page(
+        "lab.py", run=decoder.id, apart="change", **beyond, **removed, **{"apart.off": "self.1.2,cross.1.1"}
+    )
     assert not app.error
     for words in ("`apart.exchanged` is no setting here.", "Switch heads off", "Type a sequence", "the end of its run"):
         assert words in said(app)

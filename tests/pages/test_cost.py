@@ -1,5 +1,3 @@
-"""The page Cost by its widgets and words: links, a real measurement, what is counted, what fits."""
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -125,10 +123,10 @@ def test_twice_the_width_or_layers_has_the_parameters_and_bytes_of_the_formulas_
     blocks = [int(cell.split(" ")[0].replace(",", "")) for cell in frame.loc["Parameters of the blocks"]]
     one, wide = (8 * d**2 + 11 * d for d in (32, 64))
     assert blocks == [one, one, wide, 2 * one, one]
-    kept = [int(cell.split(" ")[0].replace(",", "")) for cell in frame.loc["Kept, scores stored (bytes)"]]
+    n_bytes = [int(cell.split(" ")[0].replace(",", "")) for cell in frame.loc["Kept, scores stored (bytes)"]]
     length = 4096
-    assert kept[3] - kept[0] == 4 * (12 * length * 32 + 4 * length + 4 * length**2), "a further block"
-    assert kept[4] == kept[3], "a shared block saves parameters and no activations"
+    assert n_bytes[3] - n_bytes[0] == 4 * (12 * length * 32 + 4 * length + 4 * length**2), "a further block"
+    assert n_bytes[4] == n_bytes[3], "a shared block saves parameters and no activations"
     assert list(cost.growth_frame(Plan(n_layers=40)).columns) == ["This model", "Twice the tokens", "Twice the width"]
 
 

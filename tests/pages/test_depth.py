@@ -1,5 +1,3 @@
-"""The page Depth: its dial, what it asks for, and what it says as the draws come."""
-
 from collections.abc import Callable
 from threading import Event, Lock
 from typing import Any
@@ -31,7 +29,7 @@ def numbers(job: MeasureDepth) -> DepthNumbers:
 
 
 class Engine:
-    """Answers as the engine would, each when it is let go, and notes what it was asked for."""
+    """Answers as the engine would, each when it is released, and records the questions."""
 
     def __init__(self) -> None:
         self.asked: list[MeasureDepth] = []
@@ -87,10 +85,10 @@ def test_figures_come_with_the_first_draw_and_tell_more_with_each(open_page: Ope
 def test_the_dial_asks_for_nothing_new_and_the_address_follows_it(open_page: Open, engine: Engine) -> None:
     app = open_page("depth.py", pos_encoding="alibi", skips="false", depth="4")
     assert "After 4 layers" in complete(app)
-    asked = len(engine.asked)
+    n_jobs = len(engine.asked)
     app.select_slider(key=key("depth")).set_value(32).run()
     assert "After 32 layers" in sent(app)
-    assert len(engine.asked) == asked
+    assert len(engine.asked) == n_jobs
     assert dict(app.query_params) == {"depth": "32", "pos_encoding": "alibi", "skips": "false"}
 
 
@@ -102,8 +100,8 @@ def test_a_dial_that_moves_on_leaves_at_most_one_question_behind_it(open_page: O
     app.button_group(key=key("norm")).set_value("post").run()
     engine.let_go()
     complete(app)
-    asked = [(job.config.pos_encoding, job.config.norm) for job in engine.asked]
-    assert asked == [("rope", "pre")] + [("nope", "post")] * 16
+    jobs = [(job.config.pos_encoding, job.config.norm) for job in engine.asked]
+    assert jobs == [("rope", "pre")] + [("nope", "post")] * 16
     other = open_page("depth.py", pos_encoding="nope", norm="post")
     assert "median of 16 draws" in sent(other), "what one session has asked for, all have"
     assert len(engine.asked) == 17

@@ -1,5 +1,3 @@
-"""The glossary as a drawer, and the ways that lead to a term."""
-
 import re
 from pathlib import Path
 

@@ -1,5 +1,5 @@
-"""A link that is wrong costs what is wrong only, which is named with what is allowed; and what a reader gives is shown as inline code: no
-link writes a headline, a way out or a wall of text onto a page."""
+"""A wrong link costs only its wrong part, which is named with the allowed values; a reader's text is shown as inline code: no link
+writes a headline, a way out or a wall of text onto a page."""
 
 from collections.abc import Iterator
 
@@ -7,16 +7,16 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from engine.settings.errors import LONGEST_SHOWN, ConfigError, Problem, quoted
+from engine.settings.errors import MAX_SHOWN_CHARACTERS, ConfigError, Problem, quoted
 from pages.parts.app.in_markdown import as_code, in_markdown
 from tests.pages.looking import Open, said
 from tests.tables import tables_beside
 
 CASES = tables_beside(__file__)
 HOSTILE = (*CASES["hostile"], "# " * 10_000)
+# pages with a part of a link that is right, and with others that are wrong: each with its text and the allowed values, nothing if
+# the page has no setting of that name
 WRONG = [(row["page"], row["right"], row["wrong"]) for row in CASES["link"]]
-"""Pages with a part of a link that is right, and with others that are wrong: each with its text and what is allowed there, nothing where
-the page has no setting of that name."""
 PAGES = [*dict.fromkeys(page for page, *_ in WRONG), "start.py"]
 
 
@@ -43,8 +43,8 @@ def test_what_can_only_mean_one_thing_is_understood_and_marks_of_others_are_pass
     assert "From the link, `taks` is no setting here. Did you mean task? Ignored." in said(
         open_page("lab.py", taks="sort")
     )
-    asked = said(open_page("questions.py", issue="mising-mask"))
-    assert "Did you mean missing-mask? Ignored." in asked
+    text = said(open_page("questions.py", issue="mising-mask"))
+    assert "Did you mean missing-mask? Ignored." in text
 
 
 def test_a_run_that_is_not_kept_or_of_another_kind_is_none_of_the_page(open_page: Open) -> None:
@@ -61,11 +61,12 @@ def tokens(markdown: str) -> Iterator[Token]:
 
 
 def assert_harmless(markdown: str) -> None:
-    """A paragraph of plain words and short inline code. Streamlit also reads addresses, formulas and colours outside of code."""
+    """Check for a paragraph of plain words and short inline code. Streamlit also reads addresses, formulas and colours outside of
+    code."""
     for token in tokens(markdown):
         assert token.type in ("paragraph_open", "paragraph_close", "inline", "text", "code_inline"), (token, markdown)
         if token.type == "code_inline":
-            assert len(token.content) <= LONGEST_SHOWN
+            assert len(token.content) <= MAX_SHOWN_CHARACTERS
             assert token.content.isprintable()
         elif token.type == "text":
             assert not [sign for sign in ("://", "www.", "$", ":red", ":smile") if sign in token.content], markdown
@@ -84,11 +85,11 @@ def test_what_was_given_cannot_leave_its_code_and_is_one_short_line_in_a_termina
         assert "code_inline" in [token.type for token in tokens(shown)]
     line = str(Problem("steps", given, "a number"))
     assert line.isprintable()
-    assert len(line) <= LONGEST_SHOWN + len("steps is ; allowed is a number.")
+    assert len(line) <= MAX_SHOWN_CHARACTERS + len("steps is ; allowed is a number.")
 
 
 def test_what_can_be_shown_is_shown_as_it_is() -> None:
-    for given in ("99", "a_b*c*", "../../etc/passwd", "`x`", "a``b", "x" * LONGEST_SHOWN):
+    for given in ("99", "a_b*c*", "../../etc/passwd", "`x`", "a``b", "x" * MAX_SHOWN_CHARACTERS):
         assert [token.content for token in tokens(as_code(given)) if token.type == "code_inline"] == [given]
 
 
@@ -97,7 +98,7 @@ def test_what_can_be_shown_is_shown_as_it_is() -> None:
 def test_no_link_writes_onto_a_page(open_page: Open, page: str, first: int) -> None:
     values = [*HOSTILE[first:], *HOSTILE[:first]]
     names = [name for at, right, wrong in WRONG if at == page for name in (*right, *wrong)]
-    query = {name: values[place % len(values)] for place, name in enumerate([*names, *CASES["more"]])}
+    query = {name: values[index % len(values)] for index, name in enumerate([*names, *CASES["more"]])}
     app = open_page(page, **query, **{given: given for given in HOSTILE if given.strip()})
     shown = [box.value for kind in ("warning", "error", "info", "toast") for box in app.get(kind)]
     ignored = [sentence for sentence in shown if sentence.startswith("From the link")]

@@ -1,5 +1,3 @@
-"""The lab by its widgets and words: the form, the link, a real run, the refusals, the choice of a task."""
-
 import json
 from urllib.parse import parse_qsl, urlsplit
 
@@ -14,7 +12,7 @@ from engine.tasks import BY_GROUP, TASKS
 from engine.tasks.base import GROUPS
 from pages.parts.app import server
 from pages.parts.lab.results import settings_json
-from tests.pages.looking import Open, disabled, ended, noted, press, run_of, said, trained
+from tests.pages.looking import Open, disabled, ended, notes_of, press, run_of, said, trained
 
 
 def linked(app: AppTest) -> dict[str, str]:
@@ -110,11 +108,11 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
     again = open_page("lab.py", **linked(app))
     assert again.session_state["run"] == run_id
     assert finding in said(again)
-    note = noted(app)[f"lab.{run_id}"]
+    note = notes_of(app)[f"lab.{run_id}"]
     assert note.title == "Lab: Reverse"
     assert finding in note.found
     assert "Steps 120" in note.ran
-    assert not noted(again), "another visitor's run is no part of a hand-in"
+    assert not notes_of(again), "another visitor's run is no part of a hand-in"
     assert "Report (HTML)" in [file.label for file in app.get("download_button")]
 
     app.number_input(key="set.n_layers").set_value(2).run()
@@ -126,9 +124,9 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
     assert finding in said(app)
 
     run = run_of(app)
-    told = json.loads(settings_json(run))
-    assert told.pop("provenance") == provenance()
-    assert from_query(told) == (run.config, [])
+    settings = json.loads(settings_json(run))
+    assert settings.pop("provenance") == provenance()
+    assert from_query(settings) == (run.config, [])
     assert "It keeps running, but" not in said(app)
     run.unsaved = "This run cannot be saved: No space left on device."
     assert "No space left on device. It keeps running, but will be lost if the server restarts" in said(app.run())

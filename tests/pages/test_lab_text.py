@@ -1,5 +1,3 @@
-"""The lab with its task on words, by its widgets and words, on a small text of one's own over the real pool."""
-
 import re
 
 import numpy as np
@@ -40,7 +38,6 @@ def set_now(app: AppTest) -> RunConfig:
 
 
 def opened_counting(app: AppTest) -> AppTest:
-    """With "Better than counting?" open."""
     app.session_state["lab.counting"] = True
     return app.run()
 
@@ -89,9 +86,9 @@ def test_an_earlier_link_leads_to_the_lab_with_its_run_and_settings(open_page: O
     assert app.query_params["steps"] == "7"
     assert app.get_by_key("set.pos_encoding").value == "alibi"
     assert app.query_params["hide"] == "seed"
-    gone = open_page(moved.file, **moved.query({"run": "../x", "vocab_size": "200", "pos_encoding": "nope"}))
-    assert "this server has no such run" in said(gone)
-    assert set_now(gone) == PRESETS["next-word"].config.replace(vocab_size=200, pos_encoding="nope")
+    other = open_page(moved.file, **moved.query({"run": "../x", "vocab_size": "200", "pos_encoding": "nope"}))
+    assert "this server has no such run" in said(other)
+    assert set_now(other) == PRESETS["next-word"].config.replace(vocab_size=200, pos_encoding="nope")
     assert len(server.pool().runs.live()) == 0, "a link trains nothing"
 
 

@@ -1,5 +1,3 @@
-"""The notebooks page by its widgets and words: overview, steps with stored outputs, links."""
-
 from typing import Any
 
 import plotly.graph_objects as go

@@ -1,6 +1,3 @@
-"""The start page: one button leads from an untrained model to a cut line, two swapped digits and six steps; where nothing can be
-trained, on a recorded run."""
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +18,7 @@ from pages.parts.app.earlier import EARLIER
 from pages.parts.app.in_markdown import escaped
 from pages.parts.boards.recorded import recorded_run
 from pages.parts.start import CONFIG, DOORS, PRESSES, RUN, WAY, workers_in_words
-from tests.pages.looking import Open, disabled, ended, guess, labels, noted, press, question, run_of, said, trained
+from tests.pages.looking import Open, disabled, ended, guess, labels, notes_of, press, question, run_of, said, trained
 from tests.tables import tables_beside
 
 CASES = tables_beside(__file__)
@@ -137,7 +134,7 @@ def test_a_run_answers_a_guess_each_value_has_its_own_and_a_reload_keeps_both(op
         assert guide.teaches[2] in said(shown)
         assert guide.leads_to in said(shown)
         assert question(shown).proto.disabled
-    (note,) = noted(app).values()
+    (note,) = notes_of(app).values()
     assert (note.guessed, note.question) == ("Yes, always", guide.asks)
     assert note.found.startswith("Yes, always. The figure has")
     assert "Depth 1, seed 0" in note.ran
@@ -190,9 +187,9 @@ def workers(*rows: tuple[str, str]) -> Health:
     return Health(found, len(found), 0, 0, 0)
 
 
-@pytest.mark.parametrize(("rows", "told"), CASES["workers"])
-def test_the_workers_are_told_with_their_devices_and_machines(rows: list[tuple[str, str]], told: str) -> None:
-    assert workers_in_words(workers(*rows)) == told
-    gone = workers_in_words(replace(workers(*rows), cluster_is_gone=True))
-    assert gone.startswith(told)
-    assert "The cluster cannot be reached" in gone
+@pytest.mark.parametrize(("rows", "sentence"), CASES["workers"])
+def test_the_workers_are_told_with_their_devices_and_machines(rows: list[tuple[str, str]], sentence: str) -> None:
+    assert workers_in_words(workers(*rows)) == sentence
+    without_cluster = workers_in_words(replace(workers(*rows), cluster_is_gone=True))
+    assert without_cluster.startswith(sentence)
+    assert "The cluster cannot be reached" in without_cluster

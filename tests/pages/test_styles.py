@@ -1,5 +1,3 @@
-"""Styles and scripts: colours have one home, and what Streamlit may rename stands in two files."""
-
 import re
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Lessons by their widgets and words: made, linked, opened, gone through step by step."""
-
 from urllib.parse import parse_qsl, urlsplit
 
 from streamlit.testing.v1 import AppTest
@@ -16,7 +14,7 @@ from tests.pages.looking import Open, guess, labels, press, question, said, trai
 
 
 def form_of(app: AppTest) -> dict[str, object]:
-    """What the lab's form has that differs from the defaults."""
+    """The values of the lab's form that differ from the defaults."""
     usual = RunConfig().flat()
     return {name: value for name, value in app.session_state["form"].items() if value != usual.get(name, value)}
 

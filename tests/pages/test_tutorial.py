@@ -1,5 +1,3 @@
-"""The tutorial held as a lesson in the lab, by somebody alone. The start page shows the same steps (test_start.py)."""
-
 from streamlit.testing.v1 import AppTest
 
 from engine.experiments.lessons import LESSONS, TUTORIAL, Guide

@@ -1,5 +1,3 @@
-"""The programs that measure time and memory: each comes to its table with little work."""
-
 import re
 import shutil
 import sys

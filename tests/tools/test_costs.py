@@ -1,5 +1,3 @@
-"""The program that measures the costs that pages show on arrival."""
-
 import json
 from contextlib import nullcontext
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""The program that measures the evidence: the table over sets of seeds says what they agree on, and what is shipped follows from it."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -111,7 +109,7 @@ def test_the_finding_is_that_of_the_confirmatory_seeds_and_seen_sets_stand_besid
 
 
 def test_the_shipped_table_follows_from_its_numbers_and_claims_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where it fails, a claim has other words now: ``python -m tools.evidence`` writes the table anew."""
+    """If it fails, a claim has other words now: ``python -m tools.evidence`` writes the table again."""
     table = (FOLDER / "README.md").read_text("utf-8")
     assert table == markdown(FOLDER)
     first = {}

@@ -1,4 +1,4 @@
-"""Room to differ: every comparison of accuracies without it is named, with the reason, in the table beside this module."""
+"""Every comparison of accuracies without headroom is named, with the reason, in the table beside this module."""
 
 from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.issues import ISSUES

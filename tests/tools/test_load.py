@@ -1,5 +1,3 @@
-"""The load on a real server: each scenario comes back with its figures, and sudden ends lose no run."""
-
 import asyncio
 from pathlib import Path
 

@@ -13,6 +13,7 @@ from pages.parts.notebooks.cells import read_cells
 from pages.parts.notebooks.notebook import NOTEBOOKS, Notebook
 from tools.notebooks import main, written
 
+# smaller work than in the stored ones, in the words of the source
 SMALLER = {
     "fixed-length": {},
     "mean-pooling": {},
@@ -25,7 +26,6 @@ SMALLER = {
         "STEPS, SCORED = 1000, 600": "STEPS, SCORED = 80, 50",
     },
 }
-"""What is done less often here than in the stored ones, in the words of the source; the rest is as it is."""
 RUN = """
 import contextlib, io, json, sys
 for name in sys.argv[1:]:
@@ -40,8 +40,8 @@ assert not any(name.partition(".")[0] in ("engine", "pages", "streamlit") for na
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What each notebook printed, by its slug; all ran in one process that does not know this program."""
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The output of each notebook, by its slug; all ran in one process that does not know this program."""
     folder = tmp_path_factory.mktemp("notebooks")
     for slug, changes in SMALLER.items():
         text = json.loads(NOTEBOOKS[slug].file.read_text("utf-8"))
@@ -52,8 +52,8 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     names = [f"{slug}.ipynb" for slug in SMALLER]
     found = subprocess.run([sys.executable, "-I", "-c", RUN, *names], cwd=folder, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr[-3000:]
-    told = [json.loads(line) for line in found.stdout.splitlines()]
-    return {one["name"].removesuffix(".ipynb"): one["said"] for one in told}
+    rows = [json.loads(line) for line in found.stdout.splitlines()]
+    return {one["name"].removesuffix(".ipynb"): one["said"] for one in rows}
 
 
 def _replaced(source: str, changes: dict[str, str]) -> str:
@@ -62,26 +62,26 @@ def _replaced(source: str, changes: dict[str, str]) -> str:
     return source
 
 
-def test_what_the_notebooks_speak_of_comes_out(said: dict[str, str]) -> None:
-    _speaks_of(said)
+def test_what_the_notebooks_speak_of_comes_out(outputs: dict[str, str]) -> None:
+    _speaks_of(outputs)
 
 
-def _speaks_of(said: dict[str, str]) -> None:
-    assert "IndexError: index out of range" in said["fixed-length"]
-    assert "11 words, RuntimeError: The size of tensor a (11) must match" in said["fixed-length"]
+def _speaks_of(outputs: dict[str, str]) -> None:
+    assert "IndexError: index out of range" in outputs["fixed-length"]
+    assert "11 words, RuntimeError: The size of tensor a (11) must match" in outputs["fixed-length"]
 
-    pairs = re.findall(r"given (\S+), here (\S+)", said["mean-pooling"])
+    pairs = re.findall(r"given (\S+), here (\S+)", outputs["mean-pooling"])
     assert pairs == [("0.0671", "0.0671"), ("0.0436", "0.0436"), ("0.0880", "0.0880"), ("-0.0395", "-0.0395")]
 
-    first, last = map(float, re.findall(r"mean over the \w+ epoch: ([\d.]+)", said["predict-the-position"]))
+    first, last = map(float, re.findall(r"mean over the \w+ epoch: ([\d.]+)", outputs["predict-the-position"]))
     assert 50 < first < 75
     assert 1 < last < 5
 
-    found = re.search(r"first half ([\d.]+), second half ([\d.]+)", said["first-principles"])
+    found = re.search(r"first half ([\d.]+), second half ([\d.]+)", outputs["first-principles"])
     assert abs(float(found[1]) - 0.1) < 0.03
     assert float(found[2]) > 0.99
 
-    curve = [float(value) for value in re.findall(r"step \d+ of \d+: perplexity ([\d.]+)", said["first-principles"])]
+    curve = [float(value) for value in re.findall(r"step \d+ of \d+: perplexity ([\d.]+)", outputs["first-principles"])]
     assert len(curve) == 10
     assert curve[-1] < curve[0]
 
@@ -89,9 +89,9 @@ def _speaks_of(said: dict[str, str]) -> None:
 @pytest.mark.parametrize("notebook", NOTEBOOKS.values(), ids=lambda notebook: notebook.slug)
 def test_the_stored_code_is_the_written_one(notebook: Notebook) -> None:
     stored = nbformat.read(notebook.file, as_version=4)
-    own = written(notebook)
+    code = written(notebook)
     assert [(cell.id, cell.cell_type, cell.source, cell.metadata) for cell in stored.cells] == [
-        (cell.id, cell.cell_type, cell.source, cell.metadata) for cell in own.cells
+        (cell.id, cell.cell_type, cell.source, cell.metadata) for cell in code.cells
     ], f"python -m tools.notebooks {notebook.slug} stores it anew"
     assert not any(output.output_type == "error" for cell in stored.cells for output in cell.get("outputs", ()))
 

@@ -1,5 +1,3 @@
-"""The power of the rule: what is planted is found as often as it must be, and docs/fair.md tells what the command writes."""
-
 import re
 
 import numpy as np
@@ -7,8 +5,7 @@ import pytest
 
 from tools.power import BEGIN, END, FAIR, Spread, between_marks, measured, share_found, share_wrong
 
-SIXTEEN = np.random.default_rng(5).normal(7.0, 1.0, (10, 16))
-"""The numbers of ten claims or arms, [number, seed]."""
+SIXTEEN = np.random.default_rng(5).normal(7.0, 1.0, (10, 16))  # the numbers of ten claims or arms, [number, seed]
 
 
 def test_planted_effects_are_found_and_an_arm_against_itself_is_hardly_decided() -> None:
@@ -21,12 +18,12 @@ def test_planted_effects_are_found_and_an_arm_against_itself_is_hardly_decided()
 
 
 def test_the_document_has_what_the_command_writes() -> None:
-    """Where it fails, the evidence or the words are new: ``python -m tools.power`` writes the section anew."""
+    """If it fails, the evidence or the words are new: ``python -m tools.power`` writes the section again."""
     made = measured(draws=1, draws_alike=1)
     text = FAIR.read_text("utf-8")
-    told = text.partition(BEGIN)[2].partition(END)[0]
-    shape = [re.sub(r"\d[\d,]* %|\d[\d.,]* %|\d[\d,]* (draws|times)", "#", section) for section in (told, made)]
+    text_of_rows = text.partition(BEGIN)[2].partition(END)[0]
+    shape = [re.sub(r"\d[\d,]* %|\d[\d.,]* %|\d[\d,]* (draws|times)", "#", section) for section in (text_of_rows, made)]
     assert shape[0] == shape[1]
-    assert between_marks(between_marks(text, made), told) == text
+    assert between_marks(between_marks(text, made), text_of_rows) == text
     with pytest.raises(ValueError, match="once each"):
         between_marks(text + BEGIN, made)

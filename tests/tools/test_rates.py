@@ -1,5 +1,3 @@
-"""The program that measures learning rates."""
-
 from dataclasses import replace
 from functools import partial
 from pathlib import Path

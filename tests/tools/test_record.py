@@ -1,5 +1,3 @@
-"""The recorded runs: their weights are those of their last snapshot."""
-
 import json
 from functools import partial
 from itertools import pairwise
@@ -7,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from engine.analysis.attention.attribution import followed
+from engine.analysis.attention.attribution import attribute_answers
 from engine.analysis.attention.changes import each_head_off
 from engine.analysis.attention.heads import heads
 from engine.analysis.attention.requests import ModelRequest, SampleRequest
@@ -41,10 +39,10 @@ def test_snapshots_are_evenly_spaced_and_the_weights_give_the_patterns_of_the_la
 def test_the_run_of_two_layers_has_a_path_whose_heads_are_needed_and_the_answers_move_up_to_it() -> None:
     run = Run.from_disk(RunFolder(FOLDER.parent / "hops"))
     snapshots = run.events.of(Snapshot)
-    paths, arrival = followed(snapshots[-1])
-    assert arrival is not None
-    assert (arrival.layer, arrival.name) == (1, "induction")
-    assert followed(snapshots[0])[1] is None
+    paths, answer_layer = attribute_answers(snapshots[-1])
+    assert answer_layer is not None
+    assert (answer_layer.layer, answer_layer.name) == (1, "induction")
+    assert attribute_answers(snapshots[0])[1] is None
     last = [path for path in paths if path][-1]
     assert last.induction
     off = each_head_off(ModelRequest(run.config, str(run.weights)))

@@ -1,1 +1,0 @@
-"""Load on the real server: simulated browser sessions that train, follow event streams and move controls."""

@@ -36,12 +36,12 @@ from tools.load.figures import Figures, at_rest, medians, table, with_ratio
 from tools.load.scenarios import issue, lab, mixed, until_ready, warm_up
 from tools.server import ROOT, running
 
+# from the server's process and address to figures by the name of their column
 Scenario = Callable[[psutil.Process, str], Coroutine[Any, Any, dict[str, Figures]]]
-"""From the server's process and address to figures by the name of their column."""
 
 
 def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
-    """Those of one round, each on a server of its own."""
+    """The scenarios of one round, each on a separate server."""
     sessions, seconds, together = given.sessions, given.minutes * 60, f"{given.sessions} sessions"
 
     async def play(part: str, server: psutil.Process, address: str) -> dict[str, Figures]:
@@ -66,7 +66,7 @@ def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
 
 
 def served(scenario: Scenario, root: Path = ROOT) -> dict[str, Figures]:
-    """The figures of a scenario on a server of its own, of the program in ``root``."""
+    """The figures of a scenario on a separate server, of the program in ``root``."""
     with tempfile.TemporaryDirectory() as folder, running("app.py", Path(folder), root=root) as (server, address):
         return asyncio.run(scenario(psutil.Process(server.pid), address))
 

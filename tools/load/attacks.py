@@ -1,7 +1,7 @@
 """The worst that one visitor does, each beside a class that trains and moves controls in the lab.
 
-One visitor means one set of cookies, with as many tabs and connections as are wanted; a crowd has many, at one network address. What the
-host refuses is simply refused. Half-sent requests, tabs without number and floods of messages have tests in ``tests/pages/web``.
+One visitor means one set of cookies, with as many tabs and connections as are wanted; a crowd has many, at one network address. A
+refusal by the host is no error. Half-sent requests, tabs without number and floods of messages have tests in ``tests/pages/web``.
 """
 
 import asyncio
@@ -10,27 +10,28 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import aiohttp
 
-from engine.serving.runs.presence import LEFT_FOR
+from engine.serving.runs.presence import AWAY_SECONDS
 from tools.load.session import Session, messages, opened, visitor
 
 STREAMS = 200
 PAUSED = 16
 TABS = 30
+# 1.9 megabytes, sent again with each press; a connection that sends more than two at once is closed
 PROMPT = "my lord " * 240_000
-"""1.9 megabytes, sent anew with each press; a connection that sends more than two at once is closed."""
+# three steps, then answers of 256 tokens
 LONG_ANSWERS = "v=1&seq_len=256&d_model=64&n_layers=4&n_heads=4&steps=3&batch_size=4"
-"""Three steps, then answers of 256 tokens."""
+# more memory than the training step alone needs
 LARGE = (
     "seq_len=512&d_model=64&n_layers=6&n_heads=8&batch_size=1",
     "family=gru&task=k_back&seq_len=768&d_model=256&batch_size=512",
     "dataset_size=1000000&seq_len=512",
 )
-"""More memory than the training step alone needs."""
 
+# the cookies of a crowd, the presses on Train of each, and the steps of each run: the most that the profile for strangers allows
 COOKIES, PRESSES, CROWD_STEPS = 44, 3, 5000
-"""Those of a crowd, the presses on Train of each, and the steps of each run: the most that the profile for strangers allows."""
+# The crowd's network address (of those that RFC 5737 keeps for examples). The server believes the header with it, as if a proxy
+# had sent it.
 CROWD = "203.0.113.9"
-"""Its network address (of those that RFC 5737 keeps for examples). The server believes the header with it, as if a proxy had sent it."""
 
 Attack = Callable[[aiohttp.ClientSession, str, AsyncExitStack], Awaitable[None]]
 
@@ -67,7 +68,7 @@ async def jobs(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) 
 
 
 async def streams(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
-    """Two hundred streams of one run, each opened anew when it ends."""
+    """Two hundred streams of one run, each opened again when it ends."""
     tab = await _train(http, address, tabs, "steps=20000")
 
     async def watch() -> None:
@@ -106,7 +107,7 @@ async def crowd(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack)
 async def crowd_that_left(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
     async with AsyncExitStack() as pages:
         await crowd(http, address, pages)
-    await asyncio.sleep(LEFT_FOR + 1)
+    await asyncio.sleep(AWAY_SECONDS + 1)
 
 
 ATTACKS: dict[str, Attack] = {
@@ -122,7 +123,7 @@ ATTACKS: dict[str, Attack] = {
 
 @asynccontextmanager
 async def attacked(attack: Attack | None, address: str, ahead: float = 3.0) -> AsyncIterator[None]:
-    """One visitor does this from ``ahead`` seconds before the block to its end, a crowd until it has come; None: nobody does."""
+    """Let one visitor do this from ``ahead`` seconds before the block to its end, a crowd until it has come."""
     if attack is None:
         yield
         return

@@ -1,7 +1,7 @@
-"""Sudden ends, again and again, while visitors train: which runs are lost?
+"""Sudden ends, again and again, while visitors train: the number of lost runs.
 
-A plan drawn from a seed kills and stops the server's processes. Visitors train, pause, stop and leave; one runs an issue
-over and over. At the end the server is asked to stop, and the folders of the runs say what became of each.
+A plan drawn from a seed kills and stops the server's processes. Visitors train, pause, stop and leave; one runs an issue over and
+over. At the end the server is asked to stop, and the folders of the runs show the fate of each.
 """
 
 import asyncio
@@ -24,33 +24,28 @@ from tools import settings
 from tools.load.session import Session, opened, visitor
 from tools.server import free_port, running
 
+# the events of eight minutes, and their numbers; in a shorter time once at least
 PLAN = {
     "SIGTERM of the page process": 5, "kill -9 of the page process": 1, "kill -9 of a worker": 7, "SIGSTOP of a worker": 6,
     "kill -9 of the fork server": 5, "SIGSTOP of the fork server": 3, "kill -9 of all workers and the fork server": 3,
 }  # fmt: skip
-"""What happens in eight minutes, and how often; in a shorter time once at least."""
 PLAN_SECONDS = 480.0
 VISITORS = 4
-LENGTHS = (331, 3001, 20011)
-"""The steps of the visitors' runs, by which they are told apart from trials."""
+LENGTHS = (331, 3001, 20011)  # the steps of the visitors' runs, which distinguish them from trials
 LIMITS = settings("PROFILE=public WORKERS=2 RUNS_PER_VISITOR=3 SILENT_SECONDS=20")
 FORK_SERVER = "engine.serving.processes.fork_server"
 
 
 class Life:
-    """The server, which is started anew on the same data and port after each of its ends, and what visitors and script saw of it."""
+    """The server, which is restarted on the same data and port after each of its ends, with the observations of visitors and script."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.data, self.address = folder, folder / "data", ""
         self.up = asyncio.Event()
-        self.runs = set[str]()
-        """Those that pages showed."""
-        self.done = Counter[str]()
-        """What was done to the server, and how often."""
-        self.terminations = list[float]()
-        """The seconds that each end by SIGTERM took."""
-        self.errors = self._number = 0
-        """Elements that show an exception."""
+        self.runs = set[str]()  # those that pages showed
+        self.done = Counter[str]()  # times of each event of the plan
+        self.terminations = list[float]()  # seconds of each end by SIGTERM
+        self.errors = self._number = 0  # elements that show an exception
         self._port, self._server = str(free_port()), ExitStack()
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -74,7 +69,7 @@ class Life:
         self._server.close()
 
     def processes(self) -> list[psutil.Process]:
-        """The fork servers of this server and those before it, and what they have forked, also where that has lost its parent."""
+        """The fork servers of this server and of earlier ones, and their children, also orphans."""
         found = []
         for process in psutil.process_iter():
             with suppress(psutil.Error):
@@ -84,7 +79,6 @@ class Life:
 
 
 async def chaos(folder: Path, minutes: float, seed: int) -> list[str]:
-    """Play it, and return the lines of the report."""
     asyncio.get_running_loop().set_exception_handler(lambda *_: None)  # pages break here, and their tasks with them
     draw, life = random.Random(seed), Life(folder)
     await life.start()
@@ -105,7 +99,6 @@ async def chaos(folder: Path, minutes: float, seed: int) -> list[str]:
 
 
 async def do(what: str, life: Life, draw: random.Random) -> None:
-    """One of the plan's events."""
     number = signal.SIGSTOP if what.startswith("SIGSTOP") else signal.SIGKILL
     if what.endswith("the page process"):
         await life.end(signal.SIGTERM if what.startswith("SIGTERM") else number)
@@ -122,7 +115,7 @@ async def do(what: str, life: Life, draw: random.Random) -> None:
 
 
 async def visit(life: Life, draw: random.Random) -> None:
-    """Visitors who come one after the other and train a run each."""
+    """Let visitors come one after the other and train a run each."""
 
     async def train(http: aiohttp.ClientSession) -> None:
         steps = draw.choice(LENGTHS)
@@ -140,7 +133,7 @@ async def visit(life: Life, draw: random.Random) -> None:
 
 
 async def run_issues(life: Life) -> None:
-    """A visitor who runs an issue, and another one where the server was gone."""
+    """Let a visitor run an issue, and another one when the server was gone."""
 
     async def run(http: aiohttp.ClientSession) -> None:
         async with opened(http, life.address, "questions", "issue=missing-mask") as tab:
@@ -161,7 +154,7 @@ async def again_and_again(life: Life, play: Callable[[aiohttp.ClientSession], Aw
 
 
 async def press(life: Life, tab: Session, label: str) -> None:
-    """Press a button that is there and can be pressed."""
+    """Press a button if it is there and enabled."""
     if tab.has(label) and label not in tab.disabled:
         await tab.press(label)
     if tab.board is not None:
@@ -171,7 +164,7 @@ async def press(life: Life, tab: Session, label: str) -> None:
 
 
 def report(life: Life, runs: Runs) -> list[str]:
-    """What became of the runs, as the next server finds them."""
+    """The fate of the runs, as the next server finds them."""
     found = [run for path in runs.folder.glob("*/config.json") if (run := runs.get(path.parent.name)) is not None]
     mine = [run for run in found if run.config.steps in LENGTHS]
     lost = Counter(getattr(run.ending, "reason", "") for run in mine if run.state == "lost")

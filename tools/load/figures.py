@@ -1,5 +1,5 @@
-"""Figures of scenarios: percentiles, medians over rounds, Markdown tables for ``docs/load.md``; and processor time and memory of the server
-and of the load itself while a scenario goes, from the operating system."""
+"""Figures of scenarios: percentiles, medians over rounds, Markdown tables for ``docs/load.md``; and processor time and memory of
+the server and of the load itself during a scenario, from the operating system."""
 
 import asyncio
 import math
@@ -11,19 +11,17 @@ from pathlib import Path
 
 import psutil
 
-Figures = dict[str, float]
-"""Values by name; the unit stands in the name. NaN where there is none."""
+Figures = dict[str, float]  # by name, with the unit in it; NaN if there is none
 MIB = 2**20
-EVERY = 0.5
-"""Seconds between two looks."""
+EVERY = 0.5  # between two readings
+# the memory that a container cannot drop: pages of libraries and other files are read again when they are needed
 WITHOUT_FILES = "page process and workers, without pages of files (MiB)"
-"""The memory that a container cannot drop: pages of libraries and other files are read again when they are needed."""
+# seconds in which the server's processes rest, and the share of a core that they may take meanwhile
 QUIET, RESTS = 2.0, 0.1
-"""Seconds in which the server's processes rest, and the share of a core that they may take meanwhile."""
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest of the values that at least this share of them does not exceed (nearest rank); NaN where there are none."""
+    """The smallest of the values that at least this share of them does not exceed (nearest rank); NaN if there are none."""
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)] if values else math.nan
 
 
@@ -35,7 +33,6 @@ def medians(rounds: Sequence[Figures]) -> Figures:
 
 
 def table(columns: Mapping[str, Figures]) -> str:
-    """A Markdown table with a row for each figure and a column for each case."""
     names = dict.fromkeys(name for figures in columns.values() for name in figures)
     lines = [f"| | {' | '.join(columns)} |", f"|---|{'--:|' * len(columns)}"]
     lines += [f"| {name} | {' | '.join(_written(f.get(name, math.nan)) for f in columns.values())} |" for name in names]
@@ -58,33 +55,32 @@ def _written(value: float) -> str:
 
 
 class Watch:
-    """Of processor time, the share of a core from the beginning to the last look; of memory and workers, the most that was seen."""
+    """Processor time as a share of a core from the beginning to the last reading; memory and workers at their highest."""
 
     def __init__(self, server: psutil.Process) -> None:
         self._server, self._mine, self._began = server, psutil.Process(), time.perf_counter()
         self._taken: dict[int, tuple[float, float]] = {}
-        """The processor seconds of each process before the first look and at its last, with which one that has ended counts."""
+        """Processor seconds of each process before the first reading and at its last, so that an ended one counts."""
         self._most: Figures = {}
         self.read()
 
     def read(self) -> Figures:
-        """The figures up to now."""
         workers = self._server.children(recursive=True)
-        held, anonymous = dict[int, float](), 0.0
+        memory, anonymous = dict[int, float](), 0.0
         for process in (self._server, self._mine, *workers):
             with suppress(psutil.NoSuchProcess):
                 now = sum(process.cpu_times()[:2])  # of the user and of the system
                 before = 0.0 if self._most else now  # a process that comes later began later
                 self._taken[process.pid] = self._taken.get(process.pid, (before, now))[0], now
-                held[process.pid] = memory_of(process) / MIB
+                memory[process.pid] = memory_of(process) / MIB
                 anonymous += anonymous_of(process) / MIB if process != self._mine else 0.0
         seconds = max(time.perf_counter() - self._began, 1e-9)
         cores = {pid: (last - first) / seconds for pid, (first, last) in self._taken.items()}
         page, mine = cores.pop(self._server.pid), cores.pop(self._mine.pid)
         sizes = {
-            "page process (MiB)": held.pop(self._server.pid),
+            "page process (MiB)": memory.pop(self._server.pid),
             "workers": len(workers),
-            "workers (MiB)": sum(held.values()) - held[self._mine.pid],
+            "workers (MiB)": sum(memory.values()) - memory[self._mine.pid],
             WITHOUT_FILES: anonymous,
         }
         self._most = {name: max(size, self._most.get(name, 0.0)) for name, size in sizes.items()}
@@ -103,13 +99,13 @@ async def at_rest(server: psutil.Process) -> None:
 
 
 def memory_of(process: psutil.Process) -> int:
-    """The bytes that a process holds for itself, and its part of those that it shares: forked processes share most of theirs."""
+    """The unshared bytes of a process, and its part of the shared ones: forked processes share most of theirs."""
     facts = process.memory_full_info()
     return int(getattr(facts, "pss", facts.uss))
 
 
 def anonymous_of(process: psutil.Process) -> int:
-    """The bytes among :func:`memory_of` that are no pages of a file; all of them where the system does not tell."""
+    """The bytes among :func:`memory_of` that are no pages of a file; all of them if the system does not tell."""
     try:
         lines = Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss_Anon:"))
@@ -119,7 +115,6 @@ def anonymous_of(process: psutil.Process) -> int:
 
 @asynccontextmanager
 async def watching(server: psutil.Process) -> AsyncIterator[Watch]:
-    """Watch the server's processes inside the block."""
     watch = Watch(server)
 
     async def go_on() -> None:

@@ -1,8 +1,8 @@
-"""The things that simulated sessions do at once, and the figures of them.
+"""The scenarios of simulated sessions, and their figures.
 
-lab      every session trains the default task at the same moment, follows its run and moves a control every 3 s
-issue    every session presses Run of the same issue at the same moment, and moves a control every 3 s
-mixed    five sessions run an issue each; the others move controls on the lab, Attention and Encodings
+lab: every session trains the default task at the same moment, follows its run and moves a control every 3 s. issue: every session
+presses Run of the same issue at the same moment, and moves a control every 3 s. mixed: five sessions run an issue each; the others
+move controls on the lab and on Encodings.
 """
 
 import asyncio
@@ -17,25 +17,19 @@ import psutil
 from tools.load.figures import Figures, percentile, watching
 from tools.load.session import Board, Session, opened, visitor
 
-EVERY = 3.0
-"""Seconds from one move of a control to the next; a late answer delays none of the following."""
-SETTLED = 10.0
-"""Seconds after which everybody's click on Train is over: what then is measured is not the rush at the beginning."""
-FEWEST = 5
-"""The fewest moves of each session, also where its run ends at once."""
-AT_ONCE = 4
-"""Sessions that open their pages at the same time, before anything is measured."""
-LAB = ("Depth", "Positional encoding", "Length")
-"""The controls that are moved in the lab, in turn. Runs under way keep their settings."""
+EVERY = 3.0  # seconds from one move of a control to the next; a late answer delays none of the following
+SETTLED = 10.0  # seconds after which the rush of all clicks on Train is over
+FEWEST = 5  # moves of each session, also if its run ends at once
+AT_ONCE = 4  # sessions that open their pages at the same time, before anything is measured
+LAB = ("Depth", "Positional encoding", "Length")  # controls that are moved in turn; runs under way keep their settings
 ISSUES = ("missing-mask", "no-encoding", "heads", "no-normalization", "learned-table")
-MORE = ("More on this question",)
-"""The control that is moved beside an issue that runs."""
+MORE = ("More on this question",)  # moved beside an issue that runs
 TRAIN = "Train it here, too"
+# the pages of the mixed scenario without runs, and the controls that are moved there
 MOVED = (
     ("lab", LAB),
     ("encodings", ("Encoding A", "Encoding B")),
 )
-"""The pages of the mixed scenario without runs of their own, and the controls that are moved there."""
 
 
 def phases(sessions: int) -> Iterator[float]:
@@ -44,7 +38,7 @@ def phases(sessions: int) -> Iterator[float]:
 
 
 async def lab(server: psutil.Process, address: str, sessions: int, steps: int, seconds: float) -> Figures:
-    """``seconds``: what has not ended then counts as without an end."""
+    """``seconds``: a run that has not ended then counts as without an end."""
     queries = [("lab", f"steps={steps}&seed={seed}") for seed in range(sessions)]
     async with open_tabs(address, queries) as tabs, watching(server) as watch:
         began = time.perf_counter()
@@ -53,7 +47,7 @@ async def lab(server: psutil.Process, address: str, sessions: int, steps: int, s
 
 
 async def issue(server: psutil.Process, address: str, sessions: int, seconds: float) -> Figures:
-    """``seconds``: what has not ended then counts as never ended."""
+    """``seconds``: a run that has not ended then counts as never ended."""
     async with open_tabs(address, [("questions", f"issue={ISSUES[0]}")] * sessions) as tabs, watching(server) as watch:
         deadline = time.perf_counter() + seconds
         took = await asyncio.gather(*map(run_and_move, tabs, phases(sessions), repeat(deadline)))
@@ -75,7 +69,6 @@ async def mixed(server: psutil.Process, address: str, sessions: int, seconds: fl
 
 @asynccontextmanager
 async def open_tabs(address: str, pages: Sequence[tuple[str, str]]) -> AsyncIterator[list[Session]]:
-    """A visitor with one open tab for each page and query."""
     async with AsyncExitStack() as stack:
         few = asyncio.Semaphore(AT_ONCE)
 
@@ -88,7 +81,7 @@ async def open_tabs(address: str, pages: Sequence[tuple[str, str]]) -> AsyncIter
 
 
 async def train_and_move(tab: Session, phase: float, deadline: float) -> tuple[float, Board | None]:
-    """Press Train, move controls until the run has ended; returns when Train was pressed and the run, None where it was refused."""
+    """Press Train, move controls until the run has ended; return the time of the press and the run, None if it was refused."""
     clicked = time.perf_counter()
     pressing = asyncio.create_task(tab.press("Train"))
     await move_until(tab, LAB, phase, deadline, until=lambda: tab.board is not None and tab.board.ended)
@@ -97,7 +90,7 @@ async def train_and_move(tab: Session, phase: float, deadline: float) -> tuple[f
 
 
 async def run_and_move(tab: Session, phase: float, deadline: float) -> float:
-    """Press TRAIN, move a control until the issue has ended; the seconds from press to end, infinite where it did not end."""
+    """Press TRAIN, move a control until the issue has ended; the seconds from press to end, infinite without an end."""
     clicked, took = time.perf_counter(), math.inf
 
     async def watch() -> None:
@@ -116,7 +109,7 @@ async def run_and_move(tab: Session, phase: float, deadline: float) -> float:
 async def move_until(
     tab: Session, labels: Sequence[str], phase: float, deadline: float, until: Callable[[], bool] = lambda: False
 ) -> None:
-    """Move the controls in turn every 3 s, beginning after ``phase`` of that time, until something is so or the deadline."""
+    """Move the controls in turn every 3 s, beginning after ``phase`` of that time, until a condition holds or the deadline."""
     wanted = time.perf_counter() + phase * EVERY
     for done, label in enumerate(cycle(labels)):
         await asyncio.sleep(max(0.0, wanted - time.perf_counter()))
@@ -177,7 +170,6 @@ def runs_of(runs: Sequence[tuple[float, Board | None]]) -> Figures:
 
 
 async def until_ready(address: str) -> None:
-    """Wait until the server's workers are there."""
     async with visitor() as http:
         while True:
             async with http.get(f"{address}healthz") as answer:
@@ -187,7 +179,7 @@ async def until_ready(address: str) -> None:
 
 
 async def warm_up(address: str) -> None:
-    """Each page once and a short run: everything is imported, the workers are awake and the machine's speed is known."""
+    """Open each page once and train a short run: everything is imported, the workers are awake and the machine's speed is known."""
     for page, _ in (*MOVED, ("questions", ())):
         async with visitor() as http, opened(http, address, page, "steps=20" if page == "lab" else "") as tab:
             if page == "lab":

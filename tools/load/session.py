@@ -1,7 +1,7 @@
 """One simulated browser session: Streamlit's websocket, the widgets of the page, the board's event stream, cookies.
 
-It sends what the browser's script sends: all widget states, hashes of cached messages, reruns that fragments ask for, and the
-board's reports. It draws nothing and loads no scripts or fonts, which a browser caches after its first page.
+It sends the messages of the browser's script: all widget states, hashes of cached messages, reruns of fragments, and the board's
+reports. It draws nothing and loads no scripts or fonts, which a browser caches after its first page.
 """
 
 from __future__ import annotations
@@ -22,42 +22,34 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 LIVE = ("queued", "running", "paused")
-PATIENCE = 60.0
-"""Seconds to wait for a complete page; one that takes longer counts as never answered."""
-SILENCE = 8.0
-"""Seconds of a stream without a first message after which the board gives it up and asks to be polled (``data.js``)."""
-RECONNECT = 1.0
-"""Seconds before a broken stream is opened again."""
+PATIENCE = 60.0  # until a page is complete; one that takes longer counts as never answered
+SILENCE = 8.0  # of a stream without a first message, after which the board gives it up and asks to be polled (data.js)
+RECONNECT = 1.0  # before a broken stream is opened again
+# the ends of a run of the script when no other follows at once
 COMPLETE = (
     ForwardMsg.FINISHED_SUCCESSFULLY,
     ForwardMsg.FINISHED_WITH_COMPILE_ERROR,
     ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
 )
-"""The ends of a run of the script when no other follows at once."""
 BOARD, FIGURES = "attention_lab_live", "attention_lab_figures"
+# kinds of elements that keep a value here; others keep none, as if the page had not drawn them
 KINDS = (
     "number_input", "slider", "selectbox", "radio", "text_input", "text_area", "checkbox", "button_group", "multiselect",
 )  # fmt: skip
-"""The kinds of elements that keep a value here; others keep none, as if the page had not drawn them."""
 
 
 @dataclass
 class Board:
-    """One run as it was seen. Times are those of ``time.perf_counter``."""
+    """The observations of one run. Times are those of ``time.perf_counter``."""
 
     run: str
-    shown: float = field(default_factory=time.perf_counter)
-    """When the page showed this run."""
+    shown: float = field(default_factory=time.perf_counter)  # when the page showed this run
     state: str = "queued"
     step: int = 0
-    heard: bool = False
-    """Whether a message has come."""
-    last: int = 0
-    """The number of the first event that has not come yet."""
-    points: list[float] = field(default_factory=list)
-    """When each message came that brought further steps."""
-    polled: bool = False
-    """Whether the stream was given up and the page polls."""
+    heard: bool = False  # a message has come
+    last: int = 0  # the number of the first event that has not come yet
+    points: list[float] = field(default_factory=list)  # the time of each message that brought further steps
+    polled: bool = False  # the stream was given up and the page polls
     reported: str = ""
     problem: str = ""
 
@@ -67,11 +59,10 @@ class Board:
 
     @property
     def updates_per_second(self) -> float | None:
-        """From the first point to the last; None where there are too few to tell."""
+        """From the first point to the last; None if there are too few."""
         return (len(self.points) - 1) / (self.points[-1] - self.points[0]) if len(self.points) > 2 else None
 
     def take(self, updates: dict[str, Any]) -> None:
-        """Take in a message, streamed or polled."""
         status, self.heard = updates["status"], True
         if updates["last"] > self.last and status["step"] > self.step:
             self.points.append(time.perf_counter())
@@ -79,7 +70,7 @@ class Board:
         self.step, self.state, self.problem = status["step"], status["state"], status["problem"]
 
     def tells(self, page_state: str) -> bool:
-        """Whether the page must hear of the state, because its buttons are out of date; once for each state."""
+        """True if the page must hear of the state, because its buttons are out of date; once for each state."""
         now = _kind(self.state)
         if now in (_kind(page_state), self.reported):
             return False
@@ -92,7 +83,7 @@ def _kind(state: str) -> str:
 
 
 async def messages(http: aiohttp.ClientSession, address: str, run: str, after: int) -> AsyncIterator[dict[str, Any]]:
-    """The messages of a run's event stream. Raises aiohttp.ClientError where it is refused or breaks off."""
+    """The messages of a run's event stream. Raises aiohttp.ClientError if it is refused or breaks off."""
     rest = b""
     async with http.get(f"{address}live/{run}", params={"after": str(after)}) as answer:
         answer.raise_for_status()
@@ -141,25 +132,18 @@ class Session:
         self, http: aiohttp.ClientSession, socket: aiohttp.ClientWebSocketResponse, address: str, page: str, query: str
     ) -> None:
         self.query = query
-        self.session_id = ""
-        """Streamlit's name of the session, under which it takes uploads."""
-        self.board: Board | None = None
-        """The run that the page shows now."""
+        self.session_id = ""  # Streamlit's name of the session, under which it takes uploads
+        self.board: Board | None = None  # shown by the page now
         self.took: dict[str, list[float]] = defaultdict(list)
-        """Seconds of each rerun by its cause (open, press, move, board, timer), and of each look at an untrained model. Infinite where
-        no answer came."""
+        """Seconds of each rerun by its cause (open, press, move, board, timer), and of each snapshot of an untrained model.
+        Infinite without an answer."""
+        # when each of these reruns was wanted, by perf_counter()
         self.began: dict[str, list[float]] = defaultdict(list)
-        """When each of these reruns was wanted, by ``time.perf_counter``."""
-        self.alerts: list[str] = []
-        """The messages in coloured boxes of the page as it is now."""
-        self.disabled: set[str] = set()
-        """The labels of the buttons that cannot be pressed now."""
-        self.experiment: dict[str, Any] = {}
-        """The last data of the board of an experiment."""
-        self.missing = 0
-        """Controls that were to be moved and were not there."""
-        self.errors = 0
-        """Elements that show an exception."""
+        self.alerts: list[str] = []  # messages in coloured boxes of the page as it is now
+        self.disabled: set[str] = set()  # labels of buttons
+        self.experiment: dict[str, Any] = {}  # the last data of the board of an experiment
+        self.missing = 0  # controls that were to be moved and were not there
+        self.errors = 0  # elements that show an exception
         self._http, self._socket, self._address, self._page = http, socket, address, page
         self._page_hash = ""
         self._states: dict[str, WidgetState] = {}
@@ -170,7 +154,7 @@ class Session:
         self._board_id = self._board_fragment = self._page_state = ""
         self._looked_at = ""
         self._timers: dict[str, object] = {}
-        """A token for each fragment that is repeated: a timer ends when it is no longer its fragment's."""
+        """A token for each fragment that is repeated: a timer ends when its token is replaced."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Lock()
         self._complete: asyncio.Future[None] | None = None
@@ -180,11 +164,10 @@ class Session:
     # What the visitor does
 
     async def press(self, label: str) -> None:
-        """Press the button with this label; returns once the page is complete again."""
         await self.rerun("press", pressed=WidgetState(id=self._ids[label], trigger_value=True))
 
     async def move(self, label: str) -> None:
-        """Move the control with this label; returns once the page is complete again. One that is not there is counted as missing."""
+        """Move the control with this label; returns once the page is complete again. A missing one is counted."""
         if not self.has(label):
             self.missing += 1
             return
@@ -193,7 +176,6 @@ class Session:
         await self.rerun("move")
 
     async def write(self, label: str, text: str) -> None:
-        """Write into the text box with this label; returns once the page is complete again."""
         self._states[self._ids[label]].string_value = text
         await self.rerun("move")
 
@@ -201,7 +183,7 @@ class Session:
         return label in self._ids
 
     async def until_ended(self) -> Board:
-        """Wait for the end of the run that the page shows; returns what was seen of it."""
+        """Wait for the end of the run that the page shows, and return it."""
         while self.board is None or not self.board.ended:
             await asyncio.sleep(0.05)
         return self.board
@@ -223,7 +205,6 @@ class Session:
         self.began[cause].append(began)
 
     def leave(self) -> None:
-        """End everything that goes on beside the visitor's own doing."""
         for task in self._tasks:
             task.cancel()
 
@@ -245,7 +226,7 @@ class Session:
         return sent
 
     async def read(self) -> None:
-        """Take in what the server sends, until the connection ends."""
+        """Take the server's messages, until the connection ends."""
         reason: Exception = ConnectionError("The server closed the connection.")
         try:
             async for frame in self._socket:
@@ -369,7 +350,7 @@ class Session:
             self._say(state=board.state)
 
     def _say(self, **message: str) -> None:
-        """Tell the page something through the board's component, which reruns its fragment."""
+        """Send the page something through the board's component, which reruns its fragment."""
         self._reported |= message
         self._states[self._board_id] = WidgetState(id=self._board_id, json_value=json.dumps(self._reported))
         self._spawn(self.rerun("board", fragment=self._board_fragment))
@@ -381,7 +362,7 @@ class Session:
 
 
 def drawn(kind: str, widget: Any) -> WidgetState | None:
-    """The state of a widget that has just been drawn; None where it has no value."""
+    """The state of a widget that has just been drawn; None if it has no value."""
     state = WidgetState(id=widget.id)
     match kind:
         case "number_input" if widget.HasField("value") or widget.HasField("default"):
@@ -406,7 +387,7 @@ def drawn(kind: str, widget: Any) -> WidgetState | None:
 
 
 def move(widget: Any, state: WidgetState) -> None:
-    """Change the state as a reader does: the next choice of several, or one step up where the value was not moved, else back."""
+    """Change the state as a reader does: the next choice of several, or one step up if the value was not moved, else back."""
     match state.WhichOneof("value"):
         case "double_value":
             start = widget.value if widget.set_value else widget.default

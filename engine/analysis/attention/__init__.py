@@ -1,1 +1,0 @@
-"""Questions about a trained model's attention."""

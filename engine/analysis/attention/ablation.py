@@ -1,5 +1,3 @@
-"""A model without some of its parts: a copy with the same weights, so that what the parts do shows in what it writes."""
-
 from collections.abc import Iterable
 from copy import deepcopy
 from typing import TypeVar
@@ -20,33 +18,34 @@ Model = TypeVar("Model", bound=Transformer | Baseline)
 
 
 def ablated(model: Model, parts: Iterable[Part]) -> Model:
-    """A copy of the model without these parts; the model itself stays as it is. Layers that share weights are cut one by one. The copy
-    shares the layers that stay as they are."""
-    gone = list(parts)
+    """Copy the model without these parts; the model itself stays as it is."""
+    ablated_parts = list(parts)
     blocks = {id(block): block for stack in _stacks(model) for block in stack.blocks}
-    for part in gone:  # to copy all layers would take most of the time in which many heads are taken away, one by one
+    # copying all layers would take most of the time in which many heads are ablated, one by one: others are shared
+    for part in ablated_parts:
         if part.kind in ("head", "mlp", "skip", "norm") and isinstance(model, Transformer):
             layers = stack_of(model, part.which).blocks
             blocks.pop(id(layers[part.layer % len(layers)]), None)
     changed = deepcopy(model, blocks)
     stacks = _stacks(changed)
+    # layers that share weights are cut one by one
     for stack in stacks:
         if len(stack.blocks) < stack.depth:  # one block is used at every depth
             stack.blocks = nn.ModuleList(deepcopy(stack.blocks[0]) for _ in range(stack.depth))
-    for part in gone:
+    for part in ablated_parts:
         if part.kind == "mask":
             stacks[-1].mask_fault = "missing"  # that of the stack that answers; an encoder's is never applied
         elif part.kind == "encoding":
-            _take_encodings(changed)
+            _ablate_encodings(changed)
         elif part.kind != "layer":
-            _take_from(_layers(changed, part.which)[part.layer], part)
-    # The last first: the layers above one that is gone move down.
-    for part in sorted((part for part in gone if part.kind == "layer"), key=lambda part: -part.layer):
-        _take_layer(changed, part)
+            _ablate_in(_layers(changed, part.which)[part.layer], part)
+    # The last first: the layers above an ablated one move down.
+    for part in sorted((part for part in ablated_parts if part.kind == "layer"), key=lambda part: -part.layer):
+        _ablate_layer(changed, part)
     return changed
 
 
-def _take_from(layer: nn.Module, part: Part) -> None:
+def _ablate_in(layer: nn.Module, part: Part) -> None:
     residuals = [module for module in layer.modules() if isinstance(module, Residual)]
     if part.kind == "skip":
         for residual in residuals:
@@ -59,23 +58,23 @@ def _take_from(layer: nn.Module, part: Part) -> None:
     elif isinstance(layer, Block) and part.kind == "head":
         attention = layer.cross if part.which == "cross" else layer.attention
         assert attention is not None
-        _take_head(attention, part.head)
+        _ablate_head(attention, part.head)
 
 
 @torch.no_grad()
-def _take_head(attention: Attention, head: int) -> None:
-    """The head's output is multiplied by zero where the heads are joined."""
+def _ablate_head(attention: Attention, head: int) -> None:
     width = attention.out.in_features // attention.n_heads
+    # times zero where the heads are joined
     attention.out.weight[:, head * width : (head + 1) * width] = 0.0
 
 
-def _take_encodings(model: Transformer | Baseline) -> None:
+def _ablate_encodings(model: Transformer | Baseline) -> None:
     for stack in _stacks(model):
         nowhere = NoEncoding(model.config, NopeSettings(), max_positions=0, causal=stack.causal)
         stack.encodings = nn.ModuleList([nowhere])
 
 
-def _take_layer(model: Transformer | Baseline, part: Part) -> None:
+def _ablate_layer(model: Transformer | Baseline, part: Part) -> None:
     layers = _layers(model, part.which)
     del layers[part.layer]
     if isinstance(model, Transformer):
@@ -97,7 +96,6 @@ def _stacks(model: Transformer | Baseline) -> list[Stack]:
 
 
 def _layers(model: Transformer | Baseline, which: Which) -> nn.ModuleList:
-    """The layers of the stack that answers, or of the encoder of an encoder-decoder."""
     layers = stack_of(model, which).blocks if isinstance(model, Transformer) else model.body.layers
     assert isinstance(layers, nn.ModuleList)
     return layers

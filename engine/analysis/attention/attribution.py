@@ -1,15 +1,15 @@
-"""Following an answer through the stack, in the arrays of one snapshot.
+"""Attribution: the path of an answer through the stack, from the arrays of one snapshot.
 
-It arises in a layer in which the right symbol gains, by the logit lens (nostalgebraist 2020, interpreting GPT). The lens alone would often
-name a layer that only guesses; so of several such layers it is the one whose parts add most to the symbol's logit by themselves
-(:mod:`engine.training.contributions`), and a head of it brings what it adds. What had been read before at the position that the head reads
-is told by the attention weights alone: in the nearest layer below, by the head that gives another position most, if it gives it half of
-its weight. A head that reads the symbol after an earlier place of its own symbol, marked in a layer below by reading the position before,
-is an induction head (Olsson et al. 2022, In-context Learning and Induction Heads).
+It arises in a layer in which the right symbol gains, by the logit lens (nostalgebraist 2020, interpreting GPT). The lens alone
+would often name a layer that only guesses; so of several such layers it is the one whose parts add most to the symbol's logit by
+themselves (:mod:`engine.training.contributions`), and a head of it brings what it adds. Earlier readings at the position that the
+head reads follow from the attention weights alone: in the nearest layer below, the head that gives another position most, if it
+gives it half of its weight. A head that reads the symbol after an earlier occurrence of the query's symbol, marked in a layer below
+by reading the position before, is an induction head (Olsson et al. 2022, In-context Learning and Induction Heads).
 
-So far these are guesses: a head may read what another answer needs, and another one may do the same. With the weights at hand a part is
-a link only where taking it away loses the answer (:mod:`engine.analysis.attention.links`); several heads that do the same in one layer are
-one link where taking all of them away does.
+So far these are guesses: a head may read what another answer needs, and another one may do the same. With the weights at hand a
+part is a link only if ablating it loses the answer (:mod:`engine.analysis.attention.links`); several heads that do the same in one
+layer are one link if ablating all of them does.
 """
 
 from collections import Counter
@@ -26,31 +26,24 @@ from engine.analysis.attention.requests import Which
 from engine.runs.events import Sample, Snapshot
 
 KINDS: tuple[Which, ...] = ("self", "cross", "encoder")
+# the probability after the last layer from which on an answer has arrived: the symbol is likelier than all others together
 ARRIVED = 0.5
-"""The probability after the last layer from which on an answer has arrived: the symbol is likelier than all others together."""
+# the share of a layer's additions from which on one head stands out; and the weight from which on a position is read in a layer
+# below
 STANDS_OUT = 0.5
-"""The share of all that heads add in a layer from which on one head stands out; and the weight from which on a position is read in a
-layer below."""
-FAR_MORE = 2.0
-"""The MLP brings the answer where it adds more than so many times as much as the heads of its layer."""
-Needs = Callable[..., bool]
-"""Tells whether the answer at a position is lost without some parts: ``needs(position, *parts)``."""
-IsLink = Callable[..., bool]
-"""The same for one position: ``is_link(*parts)``."""
+FAR_MORE = 2.0  # the MLP brings the answer if it adds more than so many times as much as the heads of its layer
+Needs = Callable[..., bool]  # needs(position, *parts): true if the answer at a position is lost without these parts
+IsLink = Callable[..., bool]  # the same for one position
 
 
 @dataclass(frozen=True)
 class Attending:
-    """The positions that each head reads in one kind of attention."""
-
     read: list[list[list[int]]]
     """The position that has the largest weight, [layer][head][query]."""
     weight: list[list[list[float]]]
-    """Its weight."""
     elsewhere: np.ndarray
-    """The largest weight of another position than the head's own, [layer, head, query]."""
+    """The largest weight of another position than the query's, [layer, head, query]."""
     other: np.ndarray
-    """That position."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +53,10 @@ class Contributions:
     sample: Sample
     symbols: Symbols
     has_answer: list[bool]
-    """Whether an answer is asked at a position that the patterns have."""
+    """True for an answer at a position that the patterns have."""
     right: np.ndarray
     """The probability of the right symbol, [layer + 1, position]."""
-    whose: list[tuple[Which, int]]
+    parts: list[tuple[Which, int]]
     """The heads of a layer: those of self-attention, then those of cross-attention."""
     heads: np.ndarray
     """The contribution of each head to the right symbol's logit, [layer, head, position]."""
@@ -73,13 +66,14 @@ class Contributions:
 
 
 def everything(position: int, *parts: Part) -> bool:
-    """True: the parts that each answer would need if all that is read were needed."""
+    """Need all that is read: true for any parts."""
     return True
 
 
-def followed(snapshot: Snapshot, needs: Needs = everything) -> tuple[list[Path | None], AnswerLayer | None]:
-    """The path to the answer at each position of the first sample, and the layer in which its answers arise. No path where no answer is
-    asked; and nowhere with one layer, without attention, and in a snapshot that was stored before there were contributions."""
+def attribute_answers(snapshot: Snapshot, needs: Needs = everything) -> tuple[list[Path | None], AnswerLayer | None]:
+    """The path to the answer at each position of the first sample, and the layer in which its answers arise. No path where no
+    answer is asked; and nowhere with one layer, without attention, or in a snapshot that was stored before there were
+    contributions."""
     contributions, tokens = contributions_in(snapshot), snapshot.samples[0].tokens if snapshot.samples else []
     paths = [
         _path(contributions, index, needs) if contributions and contributions.has_answer[index] else None
@@ -89,7 +83,7 @@ def followed(snapshot: Snapshot, needs: Needs = everything) -> tuple[list[Path |
 
 
 def _answer_layer(contributions: Contributions, paths: Sequence[Path]) -> AnswerLayer | None:
-    """The layer in which these answers arise; None as long as at most half of them arrive."""
+    """The layer in which these answers arise; None if at most half of them arrive."""
     arriving = [path for path in paths if path.arrives]
     if 2 * len(arriving) <= len(paths):
         return None
@@ -102,19 +96,18 @@ def _answer_layer(contributions: Contributions, paths: Sequence[Path]) -> Answer
 
 
 def contributions_in(snapshot: Snapshot) -> Contributions | None:
-    """The arrays of a snapshot from which a path is found; None where it has no path."""
     contributions, right = dict(snapshot.contributions), snapshot.residual.get("right")
     if "self" not in contributions or right is None or len(right) < 3 or not snapshot.samples:
         return None
     sample, patterns = snapshot.samples[0], dict(snapshot.patterns)
     kinds = [kind for kind in KINDS if kind in contributions]
-    kept = patterns["self"].shape[-2]  # of a long sequence patterns are cut
+    n_queries = patterns["self"].shape[-2]  # of a long sequence patterns are cut
     return Contributions(
         sample=sample,
         symbols=Symbols(sample.tokens, sample.source),
-        has_answer=[index < kept and target != "" for index, target in enumerate(sample.targets)],
+        has_answer=[index < n_queries and target != "" for index, target in enumerate(sample.targets)],
         right=right,
-        whose=[(kind, head) for kind in kinds for head in range(contributions[kind].shape[1])],
+        parts=[(kind, head) for kind in kinds for head in range(contributions[kind].shape[1])],
         heads=np.concatenate([contributions[kind] for kind in kinds], axis=1),
         mlp=contributions.get("mlp", np.zeros_like(right[1:])),
         attending={
@@ -124,15 +117,15 @@ def contributions_in(snapshot: Snapshot) -> Contributions | None:
 
 
 def _attending(pattern: np.ndarray, *, reads_itself: bool) -> Attending:
-    """``pattern`` [layer, head, query, key]; ``own``: the keys are the positions of the queries."""
+    """Read ``pattern`` [layer, head, query, key]; ``reads_itself``: the keys are the positions of the queries."""
     elsewhere = pattern * (1 - np.eye(*pattern.shape[-2:], dtype=pattern.dtype)) if reads_itself else pattern
     read, weight = pattern.argmax(axis=-1).tolist(), pattern.max(axis=-1).tolist()
     return Attending(read, weight, elsewhere.max(axis=-1), elsewhere.argmax(axis=-1))
 
 
 def answering_layer(right: np.ndarray, heads: np.ndarray, mlp: np.ndarray) -> int:
-    """The layer that brings the answer: of those in which the right symbol gains at least :data:`GAIN`, or of all where there is none, the
-    one whose parts add most to its logit.
+    """The layer that brings the answer: of those in which the right symbol gains at least :data:`GAIN`, or else of all, the one
+    whose parts add most to its logit.
 
     ``right`` [layer + 1], ``heads`` [layer, head] and ``mlp`` [layer].
     """
@@ -160,7 +153,6 @@ def _path(contributions: Contributions, position: int, needs: Needs) -> Path:
 def _brought(
     contributions: Contributions, position: int, layer: int, is_link: IsLink
 ) -> tuple[Contributor, tuple[HeadReading, ...]]:
-    """The part that brings the answer in its layer, and its readings."""
     heads, mlp = contributions.heads[layer][:, position], float(contributions.mlp[layer][position])
     added, strongest = heads.clip(min=0), int(heads.argmax())
     total = float(added.sum())
@@ -175,7 +167,7 @@ def _brought(
 
 
 def _together(readings: Sequence[HeadReading], is_link: IsLink) -> tuple[HeadReading, ...]:
-    """Those of one layer that are a link together: those that read the same as the strongest, else all, else none."""
+    """The readings of one layer that are a link together: those of the same position as the strongest, else all, else none."""
     for group in (_alike(readings), tuple(readings)):
         if len(group) > 1 and is_link(*(reading.part for reading in group)):
             return group
@@ -183,13 +175,12 @@ def _together(readings: Sequence[HeadReading], is_link: IsLink) -> tuple[HeadRea
 
 
 def _alike(readings: Sequence[HeadReading]) -> tuple[HeadReading, ...]:
-    """Those that read the same position as the one with the largest weight does."""
     strongest = max(readings, key=lambda reading: reading.weight, default=None)
     return tuple(one for one in readings if strongest and (one.which, one.read) == (strongest.which, strongest.read))
 
 
 def _reading(contributions: Contributions, position: int, layer: int, index: int) -> HeadReading:
-    which, head = contributions.whose[index]
+    which, head = contributions.parts[index]
     of = contributions.attending[which]
     return HeadReading(which, layer, head, position, of.read[layer][head][position], of.weight[layer][head][position])
 
@@ -218,8 +209,8 @@ def _below(contributions: Contributions, reading: HeadReading, is_link: IsLink) 
 
 
 def is_induction(readings: Sequence[HeadReading], symbols: Symbols) -> bool:
-    """Whether the first of the readings is that of an induction head: of the symbol after an earlier place of its own symbol, which the
-    last of them had marked by reading the position before."""
+    """True if the first reading is an induction head's: of the symbol after an earlier occurrence of the query's symbol, which the
+    last reading had marked by reading the position before."""
     if not readings or readings[0].which != "self" or readings[-1].layer == readings[0].layer:
         return False
     return symbols.follows_same_symbol(readings[0]) and marks(readings[-1])

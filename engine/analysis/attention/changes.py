@@ -1,5 +1,3 @@
-"""The effect of changes to a trained model's attention: heads off, another temperature, another score."""
-
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -29,15 +27,13 @@ from engine.config.run_config import RunConfig
 from engine.model.attention import PREPARE, Pattern
 from engine.model.transformer import Transformer
 
-MOST_HEADS = 96
-"""The most heads that are switched off one after the other while a reader waits."""
+MAX_HEADS = 96  # heads that are switched off one after the other while a reader waits
 SCORES = ("scaled_dot", "dot", "cosine", "additive")
 
 
-def without_heads(
+def switch_heads_off(
     request: ModelRequest, sample: SampleRequest, part: Part, off: Iterable[Part], temperature: float
 ) -> Changed:
-    """The model unchanged, and without some heads, with every softmax at a temperature."""
     model, batch = model_of(request), sample_of(request.config, sample)
 
     def view_of(model: Transformer) -> HeadView:
@@ -51,18 +47,17 @@ def without_heads(
 
 
 def each_head_off(request: ModelRequest) -> EachHeadOff:
-    """Held-out metrics with one head switched off at a time."""
     config, model = request.config, model_of(request)
     heads = heads_in(config, len(model.stack.blocks))
     rows = []
-    for part in heads[:MOST_HEADS]:
+    for part in heads[:MAX_HEADS]:
         without = ablated(model, in_all_layers(config, [part]))
         rows.append({"part": part, **held_out_metrics(config, without)})
     return {"whole": held_out_metrics(config, model), "rows": rows, "left_out": len(heads) - len(rows)}
 
 
 def in_all_layers(config: RunConfig, heads: Iterable[Part]) -> list[Part]:
-    """The heads; where layers share weights, each in all of them."""
+    """The heads; with shared weights, each in all layers."""
     if not config.share_layers:
         return list(heads)
     return [replace(head, layer=layer) for head in heads for layer in range(config.n_layers)]
@@ -70,7 +65,7 @@ def in_all_layers(config: RunConfig, heads: Iterable[Part]) -> list[Part]:
 
 @contextmanager
 def tempered(model: nn.Module, temperature: float) -> Iterator[None]:
-    """Inside the block every softmax is of scores / temperature: below 1 sharper, above 1 flatter. Needs unfused attention."""
+    """Let every softmax be of scores / temperature, inside the block: below 1 sharper, above 1 flatter. Needs unfused attention."""
 
     def cool(module: Pattern, given: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> tuple[Tensor, ...]:
         scores, mask = output[0], given[3]
@@ -87,12 +82,7 @@ def tempered(model: nn.Module, temperature: float) -> Iterator[None]:
 
 
 def other_scores(request: ModelRequest, sample: SampleRequest, part: Part) -> dict[str, HeadView]:
-    """Four scores of the same q and k of one head. By name of the score: the ``pattern`` [query, key], its mean ``entropy``
-    (nats), and the held-out ``metrics`` of the whole model with that score in every layer (without training for it).
-
-    An additive score has weights of its own, w . tanh(q + k); a model not trained with it has none, and w is then all
-    1 / sqrt(d_head).
-    """
+    """Four scores of the same q and k of one head, each in every layer of the whole model, without training for it."""
     config, model = request.config, model_of(request)
     cache = run_with_cache(model, sample_of(config, sample))[1]
     name, at = tap_name(config, part.which, part.layer), positions_at(sample_of(config, sample), part)
@@ -113,11 +103,11 @@ def other_scores(request: ModelRequest, sample: SampleRequest, part: Part) -> di
 
 
 def compared_by(request: ModelRequest, score: str) -> Transformer:
-    """The model with one score in every layer."""
     if score == request.config.attention_score:
         return model_of(request)
     # Not model_of() with changes: that model is shared, and the weights are changed here.
     config = request.config.replace(attention_score=score, attention_impl="materialised")
+    # a model not trained with an additive score, w . tanh(q + k), has no w: it is then all 1 / sqrt(d_head)
     changed = rebuilt(model_of(replace(request, changes=())), config)
     for module in changed.modules():
         if isinstance(module, Pattern) and module.weight is not None:

@@ -20,16 +20,15 @@ from engine.training.data import Batch
 from engine.training.evaluation import forward
 from engine.training.snapshot import array
 
+# the largest change that counts as rounding: a batch computes a sequence in another order than the sequence alone
 ROUNDING = 1e-3
-"""The largest change that counts as rounding: a batch computes a sequence in another order than the sequence alone."""
-MOST_CHANGED = 96
-"""The most tokens that are changed one at a time."""
+MAX_CHANGED_TOKENS = 96  # tokens that are changed one at a time
 
 
 def influence(model: Transformer, batch: Batch) -> Tensor:
     """The change of the logits at each position when one token changes, [changed, output]; for a batch of one sequence."""
     length = batch.inputs.size(1)
-    changed = torch.linspace(0, length - 1, min(length, MOST_CHANGED)).long()
+    changed = torch.linspace(0, length - 1, min(length, MAX_CHANGED_TOKENS)).long()
     twins = batch.inputs.repeat(len(changed), 1)  # one row for each changed token
     row = torch.arange(len(changed))
     twins[row, changed] = (twins[row, changed] + 1) % tokens_of(model)
@@ -86,16 +85,13 @@ def size_dependence(model: Transformer, batch: Batch) -> float:
 
 @dataclass(frozen=True)
 class Check:
-    """A number measured on a model, and its bound."""
-
     label: str
     measure: Callable[[Transformer, Batch], float]
     bound: float
     unit: str
     at_least: bool = False
-    """Whether the bound is a lower bound."""
     applies: Callable[[RunConfig], str] = lambda config: ""
-    """The reason why the check does not apply to a config, in one sentence; empty where it applies."""
+    """One sentence if the check does not apply to a config, else empty."""
 
     def passes(self, value: float) -> bool:
         return value >= self.bound if self.at_least else value <= self.bound
@@ -121,7 +117,6 @@ CHECKS: dict[str, Check] = {
 
 
 def check_model(model: Transformer, batch: Batch) -> list[CheckResult]:
-    """The results of all checks on a model."""
     rows: list[CheckResult] = []
     for name, check in CHECKS.items():
         reason = check.applies(model.config)
@@ -136,14 +131,11 @@ def check_model(model: Transformer, batch: Batch) -> list[CheckResult]:
 
 
 def code_of(check: Check) -> str:
-    """The source of a check, with that of the function it calls."""
     uses = [influence] if "influence(" in inspect.getsource(check.measure) else []
     return "\n\n".join(inspect.getsource(function).rstrip() for function in (*uses, check.measure))
 
 
 def switch_faults_on(request: ModelRequest, sample: SampleRequest, part: Part, faults: tuple[str, ...]) -> Faulty:
-    """The model as trained and with the faults switched on."""
-
     def weights_of(which: ModelRequest) -> FaultyHead:
         model, batch = model_of(which), sample_of(request.config, sample)
         with torch.no_grad():
@@ -170,6 +162,5 @@ def entropy_at_first(widths: tuple[int, ...] = WIDTHS, keys: int = 32) -> dict[s
 
 
 def tokens_of(model: Transformer) -> int:
-    """The number of different tokens that the model can read."""
     parts = getattr(model.embedding, "parts", None)
     return len(parts) if parts is not None else int(model.embedding.num_embeddings)  # type: ignore[arg-type]

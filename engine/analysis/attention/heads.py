@@ -1,10 +1,10 @@
-"""All heads of a model: their entropy, distance and kind.
+"""The heads of a model: their entropy, distance and kind.
 
 The score of a kind is the share of a head's weight on the cells of that kind, against chance. Chance is attention that is uniform
 over the visible keys: (weight there - chance) / (1 - chance), so 0 is no more than uniform attention and 1 is all weight. Kinds as
 in Voita et al. 2019, Analyzing Multi-Head Self-Attention, section 4, and Clark et al. 2019, What Does BERT Look At?, section 3; and
-induction, the symbol after an earlier place of the query's own symbol, as in Olsson et al. 2022, In-context Learning and Induction Heads.
-With softmax plus one, a head may also read *nowhere*: what its rows lack of one.
+induction, the symbol after an earlier occurrence of the query's symbol, as in Olsson et al. 2022, In-context Learning and Induction
+Heads. With softmax plus one, a head may also read *nowhere*: the gap of its rows to one.
 """
 
 from collections.abc import Callable
@@ -38,18 +38,14 @@ from engine.model.activations import ActivationCache
 from engine.training.data import Batch
 from engine.training.snapshot import array, patterns_in
 
-SEQUENCES = 64
-"""The number of held-out sequences over which a head's numbers are averaged; fewer of long sequences."""
-NAMED = 0.5
-"""The lowest score at which a head is named by its best kind: half of the way from chance to certainty."""
-FEWEST_QUERIES = 2
-"""The fewest queries at which a kind must be able to show; with fewer it has no score."""
+SEQUENCES = 64  # held-out sequences over which a head's numbers are averaged; fewer of long sequences
+NAMED = 0.5  # the lowest score at which a head is named by its best kind: half of the way from chance to certainty
+FEWEST_QUERIES = 2  # with fewer queries at which it can show, a kind has no score
 FURTHEST_BACK = 64
 NONE = "none of these"
 
 
 def heads(request: ModelRequest, sample: SampleRequest) -> Heads:
-    """The heads of a model: their patterns for one sequence, and their numbers over held-out sequences."""
     config = request.config
     model, one = model_of(request), sample_of(config, sample)
     cache = run_with_cache(model, one)[1]
@@ -95,7 +91,7 @@ def head_numbers(request: ModelRequest, batch: Batch, cache: ActivationCache, pa
 
 
 def rolled_out(request: ModelRequest, cache: ActivationCache) -> dict[Which, Rollout]:
-    """For each stack's self-attention the flow after every layer, [layer, query, token], and the plain mean over heads.
+    """For each stack's self-attention the flow after every layer, [layer, query, token], and the mean over heads.
 
     Source: Abnar and Zuidema 2020, Quantifying Attention Flow in Transformers, section 3, equation 1.
     """
@@ -112,6 +108,7 @@ def rolled_out(request: ModelRequest, cache: ActivationCache) -> dict[Which, Rol
     return flows
 
 
+# by label, the cells that a head of this kind attends to, of positions [query, 1] and [1, key] and the number of keys
 KINDS: dict[str, Callable[[Tensor, Tensor, int], Tensor]] = {
     "previous token": lambda query, key, keys: key == query - 1,
     "same place": lambda query, key, keys: key == query,
@@ -120,14 +117,13 @@ KINDS: dict[str, Callable[[Tensor, Tensor, int], Tensor]] = {
     "first token": lambda query, key, keys: (key == 0) & (query >= 2),
     "mirrored": lambda query, key, keys: (key == keys - 1 - query) & ((key - query).abs() >= 2),
 }
-"""By label, the cells that a head of this kind attends to, of positions [query, 1] and [1, key] and the number of keys."""
 
 
 def kind_scores(pattern: Tensor, visible: Tensor, tokens: Tensor | None = None) -> dict[str, float]:
     """The score of each kind that can show, by label; from a head's pattern and visibility, both [batch, query, key].
 
-    Kinds are those of ``KINDS``, the best fixed distance ("k back", from 2 on), ``induction`` where the ``tokens`` [batch, position] are
-    those of queries and keys, and ``uniform``.
+    Kinds are those of ``KINDS``, the best fixed distance ("k back", from 2 on), ``induction`` if the ``tokens`` [batch, position]
+    are those of queries and keys, and ``uniform``.
     """
     queries, keys = pattern.shape[-2:]
     query, key = torch.arange(queries)[:, None], torch.arange(keys)[None, :]
@@ -151,7 +147,7 @@ def kind_scores(pattern: Tensor, visible: Tensor, tokens: Tensor | None = None) 
 def score_in(pattern: Tensor, visible: Tensor, choice: Tensor, cells: Tensor) -> float | None:
     """(mean weight in the cells - chance) / (1 - chance) over the queries that see such a cell and another key.
 
-    None where there are too few such queries. ``cells``: [query, key], or [batch, query, key] where they depend on the tokens.
+    None if there are too few such queries. ``cells``: [query, key], or [batch, query, key] if they depend on the tokens.
     """
     there = (visible & cells).sum(-1)  # [batch, query]
     able = (there > 0) & (there < choice)
@@ -163,9 +159,8 @@ def score_in(pattern: Tensor, visible: Tensor, choice: Tensor, cells: Tensor) ->
 
 
 def uniform_score(pattern: Tensor, choice: Tensor) -> float | None:
-    """The evenness of the weights: 1 where all visible keys have equal weight, 0 where the weights are as uneven as weights
-    drawn uniformly from all that sum to one (mean entropy 1/2 + 1/3 + ... + 1/n nats), negative where more uneven.
-    """
+    """The evenness of the weights: 1 if all visible keys have equal weight, 0 if the weights are as uneven as weights drawn
+    uniformly from all that sum to one (mean entropy 1/2 + 1/3 + ... + 1/n nats), negative if more uneven."""
     able = choice > 1
     if able.any(0).sum() < FEWEST_QUERIES:
         return None
@@ -176,7 +171,6 @@ def uniform_score(pattern: Tensor, choice: Tensor) -> float | None:
 
 
 def name_of(scores: dict[str, float]) -> str:
-    """The best kind's label, or the label for none of the kinds."""
     best = max(scores, key=lambda label: scores[label], default=NONE)
     return best if scores.get(best, 0.0) >= NAMED else NONE
 
@@ -188,8 +182,8 @@ def entropy(pattern: Tensor) -> Tensor:
 
 
 def shares_read(pattern: Tensor, config: RunConfig) -> Tensor:
-    """The weights as shares of what each query reads, [..., query, key] -> the same. Only softmax plus one makes a difference: its rows
-    sum to less than one."""
+    """The weights as shares of what each query reads, [..., query, key] -> the same."""
+    # only its rows sum to less than one
     if not config.softmax_plus_one:
         return pattern
     return pattern / pattern.sum(-1, keepdim=True).clamp_min(torch.finfo(pattern.dtype).tiny)

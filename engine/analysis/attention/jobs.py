@@ -1,5 +1,4 @@
-"""The jobs about a trained model's attention, and those behind the lab's figures that need no run; with their answers. Tests of what
-heads do are answered by a verdict in words, in pieces that name the parts of which they speak."""
+"""The jobs about a trained model's attention, and those behind the lab's figures that need no run; with their answers."""
 
 from typing import Any, TypedDict
 
@@ -12,19 +11,18 @@ from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 from engine.runs.events import Event, Snapshot
 
-MOST_FLOPS = 2e10
-"""FLOPs of a training step above which a model is not looked at before training: the answer must come while a control moves."""
-MOST_BYTES = 256 * 2**20
-"""The same limit for the predicted peak of memory."""
+# FLOPs of a training step above which no untrained model is shown: the answer must come while a control moves
+MAX_FLOPS = 2e10
+MAX_BYTES = 256 * 2**20  # of the predicted peak, for the same reason
 
 
 class SequenceRead(TypedDict):
     tokens: dict[Which, tuple[list[str], list[str]]]
-    """The names of the query and of the key tokens, by kind of attention."""
+    """Names of the query and of the key tokens, by kind of attention."""
     unknown: list[str]
-    """Parts of the reader's own text that are not in the vocabulary."""
+    """Parts of the user's text that are not in the vocabulary."""
     new_length: str
-    """One sentence on the lengths in training where the reader's own sequence is shorter; else empty."""
+    """One sentence on the lengths in training if the user's sequence is shorter, else empty."""
 
 
 class ReadSequence(Job[SequenceRead], function=".model:sequence", noun="Reading the sequence"):
@@ -33,38 +31,27 @@ class ReadSequence(Job[SequenceRead], function=".model:sequence", noun="Reading 
 
 
 class HeadNumbers(TypedDict):
-    """One head's means over held-out sequences."""
-
     part: Part
-    entropy: float
-    """The mean entropy in nats."""
-    effective_keys: float
-    """The mean of exp(entropy): the effective number of keys."""
-    distance: float
-    """The mean attended distance in positions."""
+    entropy: float  # in nats
+    effective_keys: float  # the mean of exp(entropy)
+    distance: float  # the mean attended distance in positions
     kind: str
-    """The name of the kind with the highest score, or the reason why there is none."""
+    """The kind with the highest score, or the reason why there is none."""
     scores: dict[str, float]
-    """The score by kind."""
 
 
 class Rollout(TypedDict):
-    flow: np.ndarray
-    """The flow after every layer, [layer, query, token]."""
-    mean: np.ndarray
-    """The plain mean over heads, [layer, query, token]."""
+    flow: np.ndarray  # after every layer, [layer, query, token]
+    mean: np.ndarray  # over heads, [layer, query, token]
 
 
 class Heads(TypedDict):
     patterns: dict[str, np.ndarray]
-    """The patterns of one sequence by kind of attention, [layer, head, query, key]."""
+    """One sequence by kind of attention, [layer, head, query, key]."""
     tokens: dict[Which, tuple[list[str], list[str]]]
-    """The names of the sequence's queries and keys."""
     rows: list[HeadNumbers]
     sequences: int
-    """The number of held-out sequences behind the numbers."""
     named_from: float
-    """The lowest score at which a head is named by its kind."""
     rollout: dict[Which, Rollout]
 
 
@@ -76,10 +63,8 @@ class DescribeHeads(Job[Heads], function=".heads:heads", noun="Describing the he
 class HeadView(TypedDict):
     metrics: dict[str, float]
     """Held-out ``loss`` (nats) and accuracies of the whole model."""
-    pattern: np.ndarray
-    """The pattern of one head for one sequence, [query, key]."""
-    entropy: float
-    """The pattern's mean entropy (nats)."""
+    pattern: np.ndarray  # of one sequence, [query, key]
+    entropy: float  # the mean in nats
 
 
 class Changed(TypedDict):
@@ -87,7 +72,7 @@ class Changed(TypedDict):
     after: HeadView
 
 
-class SwitchHeadsOff(Job[Changed], function=".changes:without_heads", noun="Switching heads off"):
+class SwitchHeadsOff(Job[Changed], function=".changes:switch_heads_off", noun="Switching heads off"):
     request: ModelRequest
     sample: SampleRequest
     part: Part
@@ -96,12 +81,10 @@ class SwitchHeadsOff(Job[Changed], function=".changes:without_heads", noun="Swit
 
 
 class EachHeadOff(TypedDict):
-    whole: dict[str, float]
-    """The metrics with all heads."""
+    whole: dict[str, float]  # with all heads
     rows: list[dict[str, Any]]
-    """One row for each head: its ``part``, with the metrics without it."""
     left_out: int
-    """The number of heads beyond :data:`MOST_HEADS`, which were not switched off."""
+    """The number of heads beyond :data:`MAX_HEADS`, which were not switched off."""
 
 
 class SwitchEachHeadOff(Job[EachHeadOff], function=".changes:each_head_off", noun="Switching each head off in turn"):
@@ -120,18 +103,13 @@ class CheckResult(TypedDict):
     value: float | None
     unit: str
     bound: str
-    """The bound in words."""
     passed: bool | None
-    """Whether the check passed; None where it does not apply."""
     reason: str
-    """The reason why the check does not apply, else empty."""
     code: str
-    """The executed source code."""
 
 
 class FaultyHead(HeadView):
-    influence: np.ndarray
-    """Changes of the logits, [changed token, output]."""
+    influence: np.ndarray  # of the logits, [changed token, output]
     checks: list[CheckResult]
 
 
@@ -154,7 +132,7 @@ class MeasureEntropyAtFirst(
 
 
 class Steps(TypedDict):
-    """All intermediate values between one query and its output; :func:`engine.analysis.attention.steps.steps` describes them."""
+    """Intermediate values between one query and its output; :func:`engine.analysis.attention.steps.steps` describes them."""
 
     keys: list[str]
     position: int
@@ -199,19 +177,22 @@ class ShowUntrained(Job[list[Event]], function=".model:before_training", noun="C
 
 
 class ReadUserSequence(Job[Snapshot], function=".model:user_sequence_read", noun="Reading your sequence"):
-    """The snapshot of a model that reads the ``text``, token names separated by spaces; of an empty text, the first held-out sequence,
-    which a run is watched on. ``without``: parts that are taken away from the model."""
+    """The snapshot of a model, without ``ablated_parts``, that reads the ``text``, token names separated by spaces; of an empty text,
+    the first held-out sequence, which a run is watched on."""
 
     request: ModelRequest
     text: str
-    without: tuple[Part, ...] = ()
+    ablated_parts: tuple[Part, ...] = ()
 
 
 class FollowAnswers(
-    Job[tuple[list[Path | None], AnswerLayer | None]], function=".links:answers_followed", noun="Following the answers"
+    Job[tuple[list[Path | None], AnswerLayer | None]],
+    function=".links:attribute_answers_by_links",
+    noun="Following the answers",
 ):
-    """The paths of the answers to the ``text``, with those links alone that an answer needs, and the layer in which the answers arise; of
-    an empty text, of the first held-out sequence. Takes a forward pass over a hundred sequences for each part that may be a link."""
+    """The paths of the answers to the ``text``, with only the links that an answer needs, and the layer in which the answers arise;
+    of an empty text, of the first held-out sequence. Takes a forward pass over a hundred sequences for each part that may be a
+    link."""
 
     request: ModelRequest
     text: str
@@ -219,14 +200,12 @@ class FollowAnswers(
 
 class HeadAblation(TypedDict):
     words: tuple[Words, ...]
-    """The verdict, in pieces that name parts."""
-    details: str
-    """The numbers behind it, in words."""
+    details: str  # the numbers behind it, in words
 
 
 class AblateHead(Job[HeadAblation], function=".head_ablation:head_ablation", noun="Taking the head away"):
-    """The answers that a model loses without a head, and whether another head takes over. ``text``: token names separated by
-    spaces, or empty for the first held-out sequence."""
+    """The answers that a model loses without a head, and the head that takes over. ``text``: token names separated by spaces, or
+    empty for the first held-out sequence."""
 
     request: ModelRequest
     text: str

@@ -1,6 +1,7 @@
-"""The links that an answer needs: parts on its path are one only where taking them away from the trained model loses the answer.
+"""The links that an answer needs: parts on its path are links only if ablating them in the trained model loses the answer.
 
-That is, the answer itself becomes wrong, and at least a tenth of all right answers do, those of this sequence and of a hundred others.
+That is, the answer itself becomes wrong, and at least a tenth of all right answers do, those of this sequence and of a hundred
+others.
 """
 
 from functools import cache, partial
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.analysis.attention.ablation import ablated
-from engine.analysis.attention.attribution import followed
+from engine.analysis.attention.attribution import attribute_answers
 from engine.analysis.attention.head_ablation import OTHERS
 from engine.analysis.attention.model import held_out, model_of, sample_of
 from engine.analysis.attention.parts import Part
@@ -20,25 +21,23 @@ from engine.training.data import Batch
 from engine.training.evaluation import forward
 from engine.training.snapshot import take_snapshot
 
-NEEDED = 0.1
-"""The least share of the right answers that are lost without a link."""
+NEEDED = 0.1  # the least share of the right answers that are lost without a link
 
 
 class Losses:
     """The answers that a model loses without some parts, in one sequence and in others. Each is measured once, when first asked for."""
 
     def __init__(self, model: Transformer, here: Batch, others: Batch) -> None:
-        """``here``: the one sequence."""
         self._model, self._batches = model, (here, others)
         self._lost = cache(self._measured)
+        # the one sequence
         self._whole = cache(lambda which: right_answers(model, self._batches[which]))
 
     def needs(self, position: int, *parts: Part) -> bool:
-        """Whether the answer at a position of the one sequence is lost without these parts, and others are."""
+        """True if the answer at a position of the one sequence is lost without these parts, and others are."""
         return bool(self._lost(parts, 0)[0, position]) and self.share(*parts) >= NEEDED
 
     def share(self, *parts: Part) -> float:
-        """The share of the right answers, in all sequences, that are lost without these parts."""
         lost, whole = (
             sum(counted(of(which), batch) for which, batch in enumerate(self._batches))
             for of in (partial(self._lost, parts), self._whole)
@@ -51,18 +50,18 @@ class Losses:
 
 @torch.no_grad()
 def right_answers(model: Transformer, batch: Batch) -> Tensor:
-    """Whether each answer is right, [sequence, position]."""
+    """True for each right answer, [sequence, position]."""
     return forward(model, batch).argmax(-1) == batch.targets
 
 
 def counted(answers: Tensor, batch: Batch) -> int:
-    """How many there are where the task's first metric counts."""
+    """Count the answers where the task's first metric counts."""
     return int(answers[:, next(iter(batch.regions.values()))].sum())
 
 
-def answers_followed(request: ModelRequest, text: str) -> tuple[list[Path | None], AnswerLayer | None]:
-    """The answer to :class:`engine.analysis.attention.jobs.FollowAnswers`. Raises ValueError with one sentence where the text is no
-    question of the task."""
+def attribute_answers_by_links(request: ModelRequest, text: str) -> tuple[list[Path | None], AnswerLayer | None]:
+    """Answer :class:`engine.analysis.attention.jobs.FollowAnswers`. Raises ValueError with one sentence if the text is no question
+    of the task."""
     config, model = request.config.replace(device="cpu"), model_of(request)
     here, others = sample_of(config, SampleRequest(text=text)), held_out(config).rows(slice(1, 1 + OTHERS))
-    return followed(take_snapshot(config, model, here, request.at_step), Losses(model, here, others).needs)
+    return attribute_answers(take_snapshot(config, model, here, request.at_step), Losses(model, here, others).needs)

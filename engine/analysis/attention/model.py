@@ -1,5 +1,3 @@
-"""The model and the sequence of a question about attention; the last ones are cached for the next question."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -40,7 +38,6 @@ from engine.training.snapshot import take_snapshot, token_names
 from engine.training.train import train
 
 MAX_MODELS_IN_MEMORY = 6
-"""The number of models that a worker keeps in memory."""
 
 
 @lru_cache(maxsize=MAX_MODELS_IN_MEMORY)
@@ -73,9 +70,8 @@ def held_out(config: RunConfig, size: int | None = None) -> Batch:
 
 
 def held_out_metrics(config: RunConfig, model: Transformer, *, written_out: bool = False) -> dict[str, float]:
-    """Loss in nats and accuracies on the validation sequences. ``written_out``: use unfused attention also where a fused kernel
-    is possible, since a hook on the softmax needs it.
-    """
+    """Loss in nats and accuracies on the validation sequences. ``written_out``: use unfused attention also if a fused kernel is
+    possible, since a hook on the softmax needs it."""
     batch = held_out(config)
     with torch.no_grad():
         logits = forward(model, batch, {} if written_out else None).float()
@@ -93,7 +89,6 @@ def sample_of(config: RunConfig, request: SampleRequest) -> Batch:
 
 
 def sequence(config: RunConfig, request: SampleRequest) -> SequenceRead:
-    """The tokens that the model reads, by name."""
     settings, given = config.task_settings, request.text.strip()
     batch = sample_of(config, request)
     corpus = TASKS[config.task].corpus
@@ -106,7 +101,7 @@ def sequence(config: RunConfig, request: SampleRequest) -> SequenceRead:
 
 
 def user_sequence(config: RunConfig, text: str) -> Batch:
-    """The reader's own tokens with the task's answer; of a text task, any text. Raises ValueError with one sentence."""
+    """The user's tokens with the task's answer; of a text task, any text. Raises ValueError with one sentence."""
     data, spec, settings = data_of(config), TASKS[config.task], config.task_settings
     symbols = (
         read_text(settings.encoded(), text).tokens if isinstance(settings, TextSettings) else numbers_of(config, text)
@@ -139,14 +134,14 @@ def numbers_of(config: RunConfig, text: str) -> list[int]:
 
 
 def in_short(names: Sequence[str], most: int = 16) -> str:
-    """The names on one line, without the middle ones where there are many."""
+    """The names on one line, without the middle ones if there are many."""
     distinct = list(dict.fromkeys(names))
     return ", ".join(distinct if len(distinct) <= most else [*distinct[: most - 2], "…", distinct[-1]])
 
 
 @torch.no_grad()
 def run_with_cache(model: nn.Module, batch: Batch, *names: str) -> tuple[Tensor, ActivationCache]:
-    """Logits [batch, length, class], and the inner tensors of these names, or all of them where none is named."""
+    """Logits [batch, length, class], and the inner tensors of these names, or all of them if none is named."""
     cache = OnlyThese(names) if names else ActivationCache()
     return forward(model, batch, cache), cache
 
@@ -163,21 +158,18 @@ def attention_at(model: Transformer, part: Part) -> Attention:
 
 
 def encoding_at(model: Transformer, part: Part) -> PositionalEncoding:
-    """The encoding that acts on queries, keys or scores at this place; cross-attention has none."""
     if part.which == "cross":
         return NOWHERE
     return stack_of(model, part.which).encoding_at(part.layer)
 
 
 def positions_at(batch: Batch, part: Part) -> Positions:
-    """The positions of the queries."""
     tokens = batch.source if part.which == "encoder" and batch.source is not None else batch.inputs
     given = batch.source_positions if part.which == "encoder" else batch.positions
     return given or range(tokens.size(1))
 
 
 def tokens_at(config: RunConfig, batch: Batch, which: str) -> tuple[list[str], list[str]]:
-    """Names of the query and of the key tokens of the first sequence."""
     tokens = token_names(config, batch.inputs[0].tolist())
     source = tokens if batch.source is None else token_names(config, batch.source[0].tolist())
     return (source if which == "encoder" else tokens), (tokens if which == "self" else source)
@@ -201,13 +193,13 @@ def before_training(config: RunConfig) -> list[Event]:
     return events
 
 
-def user_sequence_read(request: ModelRequest, text: str, without: tuple[Part, ...] = ()) -> Snapshot:
-    """A snapshot of one sequence, read by the model without these parts: the reader's text, or the first held-out sequence where it is
-    empty. Raises ValueError with one sentence where the text is no question of the task."""
+def user_sequence_read(request: ModelRequest, text: str, ablated_parts: tuple[Part, ...] = ()) -> Snapshot:
+    """A snapshot of one sequence, read by the model without these parts: the user's text, or the first held-out sequence if it is
+    empty. Raises ValueError with one sentence if the text is no question of the task."""
     config = request.config.replace(device="cpu")
     model = model_of(request) if config.architecture.attends else baseline_of(request)
     batch = sample_of(config, SampleRequest(text=text))
-    return take_snapshot(config, ablated(model, without) if without else model, batch, request.at_step)
+    return take_snapshot(config, ablated(model, ablated_parts) if ablated_parts else model, batch, request.at_step)
 
 
 @lru_cache(maxsize=MAX_MODELS_IN_MEMORY)

@@ -1,7 +1,8 @@
-"""The parts that can be taken away from a model, by name.
+"""The parts of a model that can be ablated, by name.
 
-``skip.<layer>``, ``norm.<layer>``, ``mlp.<layer>`` and ``layer.<layer>``; ``head.<layer>.<head>``; ``mask``; ``encoding``. Layers and
-heads count from 0. Before the layer, ``e`` stands for the encoder of an encoder-decoder, and ``c`` for the cross-attention of a layer.
+``skip.<layer>``, ``norm.<layer>``, ``mlp.<layer>`` and ``layer.<layer>``; ``head.<layer>.<head>``; ``mask``; ``encoding``. Layers
+and heads count from 0. Before the layer, ``e`` stands for the encoder of an encoder-decoder, and ``c`` for the cross-attention of a
+layer.
 """
 
 import re
@@ -19,7 +20,7 @@ LETTERS: dict[Which, str] = {"self": "", "encoder": "e", "cross": "c"}
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a model. ``which``: the attention of a head; ``encoder`` also for a layer of the encoder of an encoder-decoder."""
+    """``which``: the attention of a head; ``encoder`` also for a layer of the encoder of an encoder-decoder."""
 
     kind: PartKind
     which: Which = "self"
@@ -35,7 +36,6 @@ class Part:
 
 
 def heads_in(config: RunConfig, layers: int) -> list[Part]:
-    """All heads of so many layers."""
     heads = range(config.n_heads)
     return [
         Part("head", which, layer, head) for which in attentions_of(config) for layer in range(layers) for head in heads
@@ -43,7 +43,6 @@ def heads_in(config: RunConfig, layers: int) -> list[Part]:
 
 
 def parts_of(config: RunConfig) -> dict[str, Part]:
-    """Every part that the model of a config has, by name."""
     return {part.name: part for part in _parts(config)}
 
 
@@ -69,7 +68,7 @@ def _parts(config: RunConfig) -> Iterator[Part]:
 
 
 def parts_named(config: RunConfig, names: Sequence[str]) -> tuple[Part, ...]:
-    """The parts of these names, each once. Raises ValueError with one sentence that names the first name that is none."""
+    """The parts of these names, each once. Raises ValueError with one sentence that names the first unknown name."""
     there = parts_of(config)
     for name in names:
         if name not in there:
@@ -78,7 +77,7 @@ def parts_named(config: RunConfig, names: Sequence[str]) -> tuple[Part, ...]:
 
 
 def _in_words(names: Sequence[str]) -> str:
-    """The names in short: those that differ only in their numbers by the first and the last of them."""
+    """The names in short: of those that differ only in their numbers the first and the last."""
     alike: dict[str, list[str]] = {}
     for name in names:
         alike.setdefault(re.sub(r"\d+", "", name), []).append(name)

@@ -1,7 +1,7 @@
-"""The path of an answer through the stack, as data: the layer that brings the right symbol, the head or the MLP that brings it,
-the position that this head reads, and what had been read at that position in the layers below.
+"""The path of an answer through the stack, as data: the layer that brings the right symbol, the head or the MLP that brings it, the
+position that this head reads, and the earlier readings at that position in the layers below.
 
-:mod:`engine.analysis.attention.attribution` finds it in a snapshot, :mod:`engine.analysis.attention.links` tells which parts it needs.
+:mod:`engine.analysis.attention.attribution` finds it in a snapshot, :mod:`engine.analysis.attention.links` its needed parts.
 """
 
 import re
@@ -13,11 +13,10 @@ from typing import Literal
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.requests import Which
 
+# the part that brings the answer in its layer: one head or heads that read the same position, the MLP, several heads that read
+# different ones, or nothing
 Contributor = Literal["head", "mlp", "several", ""]
-"""The part that brings the answer in its layer: one head or heads that read the same position, the MLP, several heads that read different
-ones, or nothing."""
-GAIN = 0.1
-"""The smallest gain of the right symbol's probability at which one layer brings the answer."""
+GAIN = 0.1  # the smallest gain of the right symbol's probability at which one layer brings the answer
 
 
 @dataclass(frozen=True)
@@ -28,12 +27,9 @@ class HeadReading:
     """The kind of attention; the read position is one of the source in ``encoder`` and ``cross``."""
     layer: int
     head: int
-    position: int
-    """The position that reads: the query."""
-    read: int
-    """The position that is read: the key."""
-    weight: float
-    """The attention weight of that key, from 0 to 1."""
+    position: int  # the query
+    read: int  # the key
+    weight: float  # of that key, from 0 to 1
 
     @property
     def part(self) -> Part:
@@ -51,8 +47,8 @@ class Words:
 
     text: str
     part: str = ""
-    """The name of the part (:mod:`engine.analysis.attention.parts`): ``head.1.0``, ``mlp.1`` or ``layer.1``; empty for words
-    that name none."""
+    """The name of the part (:mod:`engine.analysis.attention.parts`): ``head.1.0``, ``mlp.1`` or ``layer.1``; empty for words that
+    name none."""
 
 
 def naming(part: Part, words: str) -> str:
@@ -61,7 +57,6 @@ def naming(part: Part, words: str) -> str:
 
 
 def named(*heads: Part, capital: bool = False) -> str:
-    """A head in such a sentence, or several of one layer."""
     side = {"self": "", "encoder": " of the encoder", "cross": " (cross-attention)"}[heads[0].which]
     *others, last = heads
     noun, which = "Head" if capital else "head", f"{last.head + 1} of layer {last.layer + 1}{side}"
@@ -71,36 +66,31 @@ def named(*heads: Part, capital: bool = False) -> str:
 
 
 def in_pieces(sentence: str) -> tuple[Words, ...]:
-    """A sentence in pieces: the words that name parts, and those between them."""
     found = re.findall(r"\0(.*?)\0(.*?)\0|([^\0]+)", sentence, re.DOTALL)
     return tuple(Words(words or plain, part) for part, words, plain in found)
 
 
 @dataclass(frozen=True)
 class Path:
-    """How the answer at one position arises."""
-
-    position: int
-    """The position that answers, from 0."""
+    position: int  # the position that answers, from 0
     arrives: bool
-    """Whether the answer arrives. Where it does not, ``contributor`` is empty and there are no ``readings``."""
+    """If it is False, ``contributor`` is empty and there are no ``readings``."""
     layer: int
-    """The layer that brings the answer, from 0; where it does not arrive, the one that would."""
+    """The layer that brings the answer, from 0; if it does not arrive, the one that would."""
     before: float
     """The probability of the right symbol before that layer, if the head of the model read it there."""
-    after: float
-    """The same after that layer."""
+    after: float  # the same after that layer
     contributor: Contributor
     readings: tuple[HeadReading, ...]
-    """The reading of the head that adds most in that layer; then the reading in a layer below at the position that it reads, and so on,
-    as far down as a head stands out. Heads of one layer that do the same together stand one after another. Of several heads that bring
-    the answer together, what each of them reads. Empty where no head of that layer brings it."""
+    """The reading of the head that adds most in that layer; then the reading in a layer below at the position that it reads, and so
+    on, as far down as a head stands out. Heads of one layer that do the same together are adjacent. Of several heads that bring the
+    answer together, the reading of each. Empty if no head of that layer brings it."""
     induction: bool
-    """Whether the head reads the symbol after an earlier place of the position's own symbol, which a layer below had marked."""
+    """True if the head reads the symbol after an earlier occurrence of the position's symbol, which a layer below had marked."""
     answer_layer_words: tuple[Words, ...]
-    """The sentence on the layer in pieces, which name the parts of which they speak; positions, layers and heads count from 1 in it."""
+    """The sentence on the layer in pieces, which name its parts; positions, layers and heads count from 1 in it."""
     links: tuple[Words, ...]
-    """The sentences on the contributor and the readings, in the same form; empty where the answer does not arrive."""
+    """The sentences on the contributor and the readings, in the same form; empty if the answer does not arrive."""
 
     @property
     def words(self) -> tuple[Words, ...]:
@@ -113,11 +103,9 @@ class Path:
 
 @dataclass(frozen=True)
 class AnswerLayer:
-    """The layer in which most answers of a sequence arise."""
-
     layer: int
     """The layer that brings most of those that arrive, from 0."""
     head: str
-    """The name of the head that adds most to these, in sum over their positions; empty where no head adds anything."""
+    """The head that adds most to these, in sum over their positions; empty if no head adds anything."""
     name: str
-    """"induction" where an induction head brings most of those in this layer, else "most answers in layer 2"."""
+    """"induction" if an induction head brings most of those in this layer, else "most answers in layer 2"."""

@@ -1,5 +1,3 @@
-"""The sentences on the path of an answer, which name the parts of which they speak."""
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,37 +8,34 @@ from engine.analysis.attention.path import GAIN, HeadReading, Path, links_in, na
 from engine.foundation.formatting import listed, percent, quoted_with_article
 from engine.runs.events import Sample
 
-MAX_LINKS_IN_WORDS = 3
-"""The most readings in the sentence; a path can have more."""
-SHARP = 0.5
-"""The weight from which on a head reads one symbol."""
+MAX_LINKS_IN_WORDS = 3  # readings in the sentence; a path can have more
+SHARP = 0.5  # the weight from which on a head reads one symbol
 
 
 @dataclass(frozen=True)
 class Symbols:
-    """The symbols of a sequence by position: those of the stack that answers, and those of the source of an encoder-decoder."""
+    """The symbols by position, of the stack that answers and of an encoder-decoder's source."""
 
     tokens: Sequence[str]
     source: Sequence[str]
 
     def of(self, reading: HeadReading) -> Sequence[str]:
-        """The symbols among which the read one is."""
         return self.tokens if reading.which == "self" else self.source
 
     def follows_same_symbol(self, reading: HeadReading) -> bool:
-        """Whether the read symbol is the one after an earlier place of the reading position's own symbol."""
+        """True if the read symbol is the one after an earlier occurrence of the reading position's symbol."""
         names, read = self.of(reading), reading.read
         return reading.which != "cross" and 0 < read <= reading.position and names[read - 1] == names[reading.position]
 
 
 def marks(reading: HeadReading) -> bool:
-    """Whether a position reads the one before it: it then knows what it follows."""
+    """True if a position reads the one before it: it then knows what it follows."""
     return reading.which != "cross" and reading.read == reading.position - 1
 
 
 def answer_layer_words(path: Path, right: Sequence[float], sample: Sample) -> str:
-    """The sentence on the layer that brings the answer. ``right``: the probability of the right symbol at the path's position, before the
-    first layer and after each."""
+    """The sentence on the layer that brings the answer. ``right``: the probability of the right symbol at the path's position,
+    before the first layer and after each."""
     here, lost = f"position {path.position + 1}", next((n for n, share in enumerate(right) if math.isnan(share)), None)
     if lost is not None:
         part = _layer(lost - 1) if lost else "the embedding"
@@ -57,7 +52,6 @@ def answer_layer_words(path: Path, right: Sequence[float], sample: Sample) -> st
 
 
 def links_of(path: Path, symbols: Symbols) -> str:
-    """The sentences on the contributor and its readings; empty where there is none."""
     readings, mlp = path.readings, naming(Part("mlp", layer=path.layer), "MLP")
     if not path.contributor:
         return ""
@@ -90,7 +84,7 @@ def _below(links: Sequence[Sequence[HeadReading]], symbols: Symbols) -> str:
 
 
 def _symbol_words(reading: HeadReading, symbols: Symbols, *, by_follower: bool) -> str:
-    """The read symbol; ``by_follower``: by the symbol that it follows, where this is how the head finds it."""
+    """The read symbol; ``by_follower``: by the symbol that it follows, if this is how the head finds it."""
     names, source = symbols.of(reading), "" if reading.which == "self" else " of the source"
     symbol = quoted_with_article(names[reading.read])
     if reading.which != "cross" and reading.read == reading.position:

@@ -1,5 +1,3 @@
-"""The arguments of questions about attention: a model, with faults or without, a sequence, a head."""
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,20 +9,15 @@ from engine.foundation.tables import read_tables
 from engine.settings.fields import Value
 from engine.tasks import TASKS
 
+# self-attention of the stack that answers; of an encoder-decoder also the encoder's self-attention and cross-attention
 Which = Literal["self", "encoder", "cross"]
-"""The kind of attention: self-attention of the stack that answers; of an encoder-decoder also the encoder's self-attention and
-cross-attention."""
 
-MAX_ATTENTION_WEIGHTS = 50_000_000
-"""The most attention weights of one sequence, over all layers and heads, that a worker computes for a page."""
-WIDTHS = (4, 16, 64, 256)
-"""Head widths at which scores, and the entropy of their softmax, are compared before training."""
+MAX_ATTENTION_WEIGHTS = 50_000_000  # of one sequence, over all layers and heads, that a worker computes for a page
+WIDTHS = (4, 16, 64, 256)  # head widths at which scores, and the entropy of their softmax, are compared before training
 
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """A model: a config with its stored weights, or untrained."""
-
     config: RunConfig
     weights: str = ""
     """The absolute path of the file with the trained weights; empty for the untrained model."""
@@ -33,13 +26,12 @@ class ModelRequest:
 
     @property
     def at_step(self) -> int:
-        """The step whose model is analysed."""
         return self.config.steps if self.weights else 0
 
 
 @dataclass(frozen=True)
 class SampleRequest:
-    """A held-out sequence by its number, or the reader's own tokens."""
+    """A held-out sequence by its number, or the user's tokens."""
 
     number: int = 0
     text: str = ""
@@ -47,7 +39,6 @@ class SampleRequest:
 
 
 def attentions_of(config: RunConfig) -> tuple[Which, ...]:
-    """The kinds of attention of an architecture."""
     return ("self", "encoder", "cross") if config.family == "encoder_decoder" else ("self",)
 
 
@@ -58,20 +49,18 @@ def tap_name(config: RunConfig, which: Which, layer: int) -> str:
 
 
 def weights_of_one_sequence(config: RunConfig) -> int:
-    """The number of attention weights of one sequence, over all layers and heads."""
     sizes = shapes(config)
     length, source = sizes.length, sizes.source_length or 0
     return config.n_layers * config.n_heads * (length * length + length * source + source * source)
 
 
 def shortest_known(config: RunConfig) -> int:
-    """The number of tokens below which a reader's sequence is new to the model; 0 for a text, whose beginnings are all answered in
-    training."""
+    """The number of tokens below which a user's sequence is new to the model."""
+    # all beginnings of a text are answered in training
     return 0 if TASKS[config.task].corpus else trained_lengths(config).start
 
 
 def lengths_in_words(config: RunConfig) -> str:
-    """The lengths that the model is trained on, in one sentence."""
     lengths = trained_lengths(config)
     trained = f"{lengths.start} to {lengths[-1]}" if len(lengths) > 1 else f"{lengths.start}"
     shorter = shortest_known(config) > TASKS[config.task].shortest
@@ -80,7 +69,7 @@ def lengths_in_words(config: RunConfig) -> str:
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault as changes to settings of RunConfig. Faults of one ``group`` exclude each other."""
+    """Changes to settings of RunConfig. Faults of one ``group`` exclude each other."""
 
     slug: str
     label: str
@@ -93,7 +82,7 @@ FAULTS = read_tables(Path(__file__).with_name("faults.toml"), Fault)
 
 
 def why_not(config: RunConfig, name: str) -> str:
-    """The reason why a fault cannot be switched on in this model, in one sentence; empty where it can."""
+    """One sentence if a fault cannot be switched on in this model, else empty."""
     if FAULTS[name].group == "mask" and not config.causal:
         return "An encoder has no causal mask to break."
     if name == "no_scale" and config.attention_score != "scaled_dot":
@@ -105,6 +94,5 @@ def why_not(config: RunConfig, name: str) -> str:
 
 
 def with_faults(request: ModelRequest, names: Collection[str]) -> ModelRequest:
-    """The same trained model with the faults switched on."""
     changes = {setting: value for name in FAULTS if name in names for setting, value in FAULTS[name].changes.items()}
     return ModelRequest(request.config, request.weights, tuple(changes.items()))

@@ -1,8 +1,6 @@
-"""One query of one head, step by step, from the model's own tensors.
-
-q and k, their product, what the encoding adds, the scale, the mask, the softmax, the weighted values and the output
-projection. Source: Vaswani et al. 2017, Attention Is All You Need, equation 1 and section 3.2.2.
-"""
+"""One query of one head, step by step, from the model's tensors: q and k, their product, the encoding's part, the scale, the mask,
+the softmax, the weighted values and the output projection. Source: Vaswani et al. 2017, Attention Is All You Need, equation 1 and
+section 3.2.2."""
 
 import numpy as np
 import torch
@@ -29,14 +27,14 @@ from engine.training.snapshot import answer_namer, array
 
 
 def steps(request: ModelRequest, sample: SampleRequest, part: Part, query: int) -> Steps:
-    """All intermediate values between one query and its output. Raises ValueError with one sentence.
+    """Intermediate values between one query and its output. Raises ValueError with one sentence.
 
-    By name, [key] each: ``product`` q . k before any rotation, ``turned`` after it, ``scaled`` with the scale, ``bias``
-    of the encoding, ``score`` the sum of these, ``blocked``, ``weight``; ``by_encoding`` is the part of the score that the
-    encoding made, wherever it acts. ``turned_q`` [d_head], ``turned_k``, ``v`` and ``weighted``
-    [key, d_head]; ``value_term``, ``gate`` and ``mixed`` [d_head]; ``projected`` [head, d_model] is each head's output, and their sum
-    with ``bias_out`` [d_model] is ``out`` [d_model]. ``pattern`` [query, key] is the head's whole pattern. ``gap``: the
-    largest difference between these steps put together and the model's own tensors.
+    By name, [key] each: ``product`` q . k before any rotation, ``turned`` after it, ``scaled`` with the scale, ``bias`` of the
+    encoding, ``score`` the sum of these, ``blocked``, ``weight``; ``by_encoding`` is the part of the score that the encoding made,
+    wherever it acts. ``turned_q`` [d_head], ``turned_k``, ``v`` and ``weighted`` [key, d_head]; ``value_term``, ``gate`` and
+    ``mixed`` [d_head]; ``projected`` [head, d_model] is each head's output, and their sum with ``bias_out`` [d_model] is ``out``
+    [d_model]. ``pattern`` [query, key] is the head's whole pattern. ``gap``: the largest difference between these steps put
+    together and the model's tensors.
     """
     config = request.config.replace(**dict(request.changes)) if request.changes else request.config
     model, batch = model_of(request), sample_of(config, sample)
@@ -90,10 +88,10 @@ def steps(request: ModelRequest, sample: SampleRequest, part: Part, query: int) 
 
 
 def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig, part: Part) -> Tensor:
-    """The scores with the encoding left out and all else equal: [1, head, query, key].
+    """The scores without the encoding and all else equal: [1, head, query, key].
 
-    An encoding that acts on scores, or rotates q and k, is left out of this layer alone; one that is added to the embedding is
-    left out there, and every layer up to this one then reads other numbers.
+    An encoding that acts on scores, or rotates q and k, is left out of this layer alone; one that is added to the embedding is left
+    out there, and every layer up to this one then reads other numbers.
     """
     reads = ablated(model, [Part("encoding")]) if config.encoding.acts_on == "embedding" else model
     cache = run_with_cache(reads, batch)[1]

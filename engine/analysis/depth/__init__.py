@@ -1,1 +1,0 @@
-"""The effect of depth on a model, untrained or trained."""

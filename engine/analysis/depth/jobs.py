@@ -1,5 +1,5 @@
-"""The jobs about depth: what a deep stack does to positions, before training and after it. One answer holds every depth, so that a
-dial that moves among them asks for nothing."""
+"""The jobs about depth: the effect of a deep stack on positions, before training and after it. One answer holds every depth, so
+that a dial that moves among them asks for nothing."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, TypedDict, cast
@@ -11,18 +11,16 @@ from engine.config.run_config import RunConfig, parse
 from engine.foundation.job import Job
 
 DEPTHS = (1, 2, 4, 8, 16, 32, 48)
-LENGTHS = (8, 32, 128, 512)
-"""The lengths at which the last token is asked about token 0."""
+LENGTHS = (8, 32, 128, 512)  # lengths at which the last token is asked about token 0
 
 
 class DepthNumbers(TypedDict):
     """The numbers of one draw of first weights, or of one trained model. ``depth``: after so many of its layers."""
 
-    depths: np.ndarray
-    """[depth]"""
+    depths: np.ndarray  # [depth]
     lengths: np.ndarray
-    """[length]; none of a model that looks ahead, since its first tokens would not be a shorter sequence, and none where positions are
-    coupled, since they belong to the task's own sequences."""
+    """[length]; empty for a model that looks ahead, since its first tokens would not be a shorter sequence, and if positions are
+    coupled, since they belong to the task's sequences."""
     roll_out: np.ndarray
     """The roll-out weight of each position at the last one, [depth, position]."""
     layer_weight: np.ndarray
@@ -30,9 +28,9 @@ class DepthNumbers(TypedDict):
     token_share: np.ndarray
     """The share in which the tokens of a sequence differ, 0 to about 1, [depth]; of first weights those of an encoder."""
     first_token: np.ndarray
-    """The relative change of the last token's output where another token 0 is read, [depth, length]."""
+    """The relative change of the last token's output if another token 0 is read, [depth, length]."""
     repeat: np.ndarray
-    """The relative change of the last token's output where 0 1 1 ... 1 gets one more 1 and so this length, [depth, length]."""
+    """The relative change of the last token's output if 0 1 1 ... 1 gets one more 1 and so this length, [depth, length]."""
     repeat_equal: np.ndarray
     """The share of the coordinates of that output that are equal in bfloat16, [depth, length]."""
     gradient: dict[str, np.ndarray]
@@ -40,15 +38,13 @@ class DepthNumbers(TypedDict):
 
 
 class MeasureDepth(Job[DepthNumbers], function=".measure:of_first_weights", noun="Measuring the effect of depth"):
-    """The numbers of one draw of first weights, which the config's seed decides. They are kept on disk."""
+    """Measures one draw of first weights, which the config's seed decides. The numbers stay on disk."""
 
     config: RunConfig
     depths: tuple[int, ...] = DEPTHS
 
 
 class MeasureRunDepth(Job[DepthNumbers], function=".measure:of_run", noun="Measuring the effect of the run's layers"):
-    """The same of a run, after each of its layers, on held-out sequences."""
-
     request: ModelRequest
 
 
@@ -60,7 +56,6 @@ def dial(**settings: object) -> RunConfig:
 
 
 def by_seed(config: RunConfig, seeds: Iterable[int], depths: tuple[int, ...] = DEPTHS) -> Iterator[DepthNumbers]:
-    """The numbers of each seed, as they come."""
     return (MeasureDepth(config.replace(seed=seed), depths).do() for seed in seeds)
 
 

@@ -1,8 +1,8 @@
 """Measurements of a stack by its depth, all depths from one pass of the deepest model.
 
 Blocks are drawn alike at every depth, so the first d blocks of a deep stack are one draw of a stack of d blocks. Its output goes
-through the final norm of pre-LN, which before training is the same at every depth; roll-out and the share in which tokens differ are
-taken before that norm. In a trained model, an output after fewer than all layers is what the logit lens reads.
+through the final norm of pre-LN, which before training is the same at every depth; roll-out and the share in which tokens differ
+are measured before that norm. In a trained model, an output after fewer than all layers is the input of the logit lens.
 
 A causal model reads the first n tokens of a sequence as it would read these alone: one pass gives every length, too.
 """
@@ -35,15 +35,14 @@ from engine.tasks.base.data import task_data
 from engine.training.data import Batch
 from engine.training.evaluation import loss_of
 
+# Held-out sequences of a run. A draw reads one: draws differ more than sequences do.
 SEQUENCES = 8
-"""The number of a run's held-out sequences. A draw reads one: draws differ more than sequences do."""
-MAX_STORED = 2000
-"""The number of results kept on disk, the newest; one takes about 20 KB."""
+MAX_STORED = 2000  # results on disk, the newest; one takes about 20 KB
 COMPARED_NORMS = ("pre", "post")
 
 
 def of_first_weights(config: RunConfig, depths: tuple[int, ...]) -> DepthNumbers:
-    """The numbers of one draw, from the disk where they were measured before."""
+    """The numbers of one draw, from the disk if they were measured before."""
     key = hash_of([code_hash(), config.flat(), depths], 32)
     stored = data_folder() / "depth" / f"{key}.json"
     with suppress(KeyError, TypeError, ValueError):
@@ -58,7 +57,6 @@ def of_first_weights(config: RunConfig, depths: tuple[int, ...]) -> DepthNumbers
 
 
 def draw(config: RunConfig, depths: tuple[int, ...]) -> DepthNumbers:
-    """The numbers of one draw of first weights, on random tokens."""
     config = config.replace(n_layers=max(depths), family="decoder")
     generator = torch.Generator().manual_seed(config.seed)
     tokens = torch.randint(config.task_settings.n_symbols, (1, config.seq_len), generator=generator)
@@ -69,12 +67,12 @@ def draw(config: RunConfig, depths: tuple[int, ...]) -> DepthNumbers:
 
 
 def of_run(request: ModelRequest) -> DepthNumbers:
-    """The numbers of a run's model. Raises ValueError with one sentence."""
+    """Measure a run's model. Raises ValueError with one sentence."""
     return of_model(model_of(request), held_out(request.config))
 
 
 def of_model(model: Transformer, held_out: Batch) -> DepthNumbers:
-    """The numbers of a model on the first held-out sequences. Raises ValueError with one sentence."""
+    """Measure a model on the first held-out sequences. Raises ValueError with one sentence."""
     config = model.config
     if config.family == "encoder_decoder":
         raise ValueError(f"family is {config.family}; allowed is decoder or encoder, which have a single stack.")
@@ -94,7 +92,7 @@ def measured(
     model: Transformer, both_ways: Transformer, by_norm: Mapping[str, Transformer], batch: Batch, depths: tuple[int, ...],
     lengths: tuple[int, ...],
 ) -> DepthNumbers:  # fmt: skip
-    """The numbers of a model, with the share in which tokens differ of ``both_ways`` and the gradients of the models ``by_norm``."""
+    """Measure a model, with the share in which tokens differ of ``both_ways`` and the gradients of the models ``by_norm``."""
     flow, weight = roll_out(model, batch, depths)
     first, repeat, equal = changes_at_the_end(model, depths, lengths)
     return {
@@ -112,8 +110,8 @@ def measured(
 
 @torch.no_grad()
 def roll_out(model: Transformer, batch: Batch, depths: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """The roll-out weight of each position at the last one after so many layers, and the last layer's own weight, [depth, position] each;
-    means over heads and sequences."""
+    """The roll-out weight of each position at the last one after so many layers, and the last layer's weight, [depth, position]
+    each; means over heads and sequences."""
     names = [f"{model.stack.name}.{layer}.self.pattern" for layer in range(model.config.n_layers)]
     cache = run_with_cache(model, batch, *names)[1]
     patterns = torch.stack([pattern.mean(dim=1) for pattern in self_patterns(cache)])

@@ -1,4 +1,4 @@
-"""What the numbers by depth say: for each measurement a question, a sentence computed from the numbers, and the source."""
+"""Sentences computed from the numbers by depth: for each measurement a question, its answer, and the source."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, cast
@@ -8,8 +8,8 @@ import numpy as np
 from engine.analysis.depth.jobs import DepthNumbers
 from engine.foundation.formatting import counted, in_digits, listed
 
+# tokens that differ in a smaller share are equal as far as float32 can tell: its rounding alone leaves about 1e-7
 SMALLEST_SHARE = 1e-6
-"""Tokens that differ in a smaller share are equal as far as float32 can tell: its rounding alone leaves about 1e-7."""
 
 
 class Measurement(NamedTuple):
@@ -48,7 +48,7 @@ class Reading(NamedTuple):
 
 
 def across(draws: Sequence[DepthNumbers], reduce: Callable[..., np.ndarray] = np.median) -> DepthNumbers:
-    """One table of numbers from those of several draws: their medians, or what ``reduce`` (``np.min``, ``np.max``) makes of them."""
+    """One table of numbers from those of several draws: their medians, or another ``reduce`` (``np.min``, ``np.max``)."""
     first = draws[0]
     arrays = {name: reduce([numbers[name] for numbers in draws], axis=0) for name in first if name != "gradient"}  # type: ignore[literal-required]
     arrays |= {"depths": first["depths"], "lengths": first["lengths"]}  # whole numbers stay such
@@ -57,7 +57,7 @@ def across(draws: Sequence[DepthNumbers], reduce: Callable[..., np.ndarray] = np
 
 
 def readings(numbers: DepthNumbers, depth: int) -> list[Reading]:
-    """What the numbers say at a depth. Raises ValueError where that depth was not measured."""
+    """The sentences at a depth. Raises ValueError if that depth was not measured."""
     at = numbers["depths"].tolist().index(depth)
     after = f"After {counted(depth, 'layer')}"
     sentences = {
@@ -71,7 +71,7 @@ def readings(numbers: DepthNumbers, depth: int) -> list[Reading]:
 
 
 def _percent(share: float) -> str:
-    """A share with two digits, also where it is very small: "82 %", "0.48 %", "0.0095 %"."""
+    """A share with two digits, also if it is very small: "82 %", "0.48 %", "0.0095 %"."""
     return f"{np.format_float_positional(100 * share, 2 if share < 1 else 3, fractional=False, trim='-')} %"
 
 
@@ -90,7 +90,7 @@ def _token_share(numbers: DepthNumbers, at: int, after: str) -> str:
 
 
 def _first_token(numbers: DepthNumbers, at: int, after: str) -> str:
-    """Empty where the model looks ahead."""
+    """Empty if the model looks ahead."""
     lengths, changes, equal = numbers["lengths"], numbers["first_token"][at], numbers["repeat_equal"][at]
     if not len(lengths):
         return ""

@@ -1,1 +1,0 @@
-"""Questions about encodings before, along and after training."""

@@ -1,5 +1,3 @@
-"""Numbers of a matrix over positions: its profile over distance, and its order."""
-
 import numpy as np
 
 Array = np.ndarray
@@ -8,16 +6,16 @@ Array = np.ndarray
 def by_offset(matrix: Array, offsets: Array) -> tuple[Array, Array, Array]:
     """The mean, smallest and largest entry of each diagonal, all [..., offset].
 
-    ``matrix`` [..., query, key]; an offset is j - i, key minus query. All three agree where only the offset counts.
+    ``matrix`` [..., query, key]; an offset is j - i, key minus query. All three agree if only the offset counts.
     """
     found = [np.diagonal(matrix, offset, -2, -1) for offset in offsets.tolist()]
     return tuple(np.stack([reduce(values, -1) for values in found], -1) for reduce in (np.mean, np.min, np.max))  # type: ignore[return-value]
 
 
 def order(similarity: Array) -> float:
-    """The correlation of the similarity with -|i - j| over all pairs j < i: 1 where it falls linearly with distance.
+    """The correlation of the similarity with -|i - j| over all pairs j < i: 1 if it falls linearly with distance.
 
-    NaN where all pairs are equally alike. ``similarity`` [position, position].
+    NaN if all pairs are equally alike. ``similarity`` [position, position].
     """
     first, second = np.tril_indices(len(similarity), -1)
     alike, near = similarity[first, second].astype(float), (second - first).astype(float)

@@ -1,5 +1,3 @@
-"""Portraits of encodings with first weights: their matrices over positions, and the numbers computed from them."""
-
 import numpy as np
 import torch
 
@@ -9,17 +7,13 @@ from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, matrices_of
 from engine.model.layers import positional_encoding
 
-PROBED = 16
-"""The number of positions at which the size of what is added to tokens is measured."""
+PROBED = 16  # positions at which the size of the values added to tokens is measured
 Array = np.ndarray
-MAX_CELLS = 16_000
-"""The most cells of one matrix; redrawing more is noticeably slow."""
-POINTS = 250
-"""The most points of a line; a figure is some 300 pixels wide."""
+MAX_CELLS = 16_000  # cells of one matrix; redrawing more is noticeably slow
+POINTS = 250  # points of a line; a figure is some 300 pixels wide
 
 
 def matrices(config: RunConfig, shown: int) -> Matrices:
-    """The quick part of :func:`profile`: only the :class:`Matrices`."""
     arrays, rows = matrices_of(first_weights(config), shown)
     return thinned_matrices(config, arrays, config.seq_len, rows)
 
@@ -44,14 +38,13 @@ def first_weights(config: RunConfig) -> PositionalEncoding:
 
 @torch.no_grad()
 def added_scale(config: RunConfig, encoding: PositionalEncoding) -> float:
-    """The root mean square of what the encoding adds to random tokens of the config's own scale."""
+    """The root mean square of the values that the encoding adds to random tokens of the config's scale."""
     length, drawn = min(config.seq_len, PROBED), torch.Generator().manual_seed(config.seed)
     tokens = torch.randn(1, length, config.d_model, generator=drawn) * config.token_init_std
     return (encoding.add_to_embedding(tokens, range(length)) - tokens).square().mean().sqrt().item()
 
 
 def thinned_matrices(config: RunConfig, arrays: dict[str, Array], trained: int, rows: int) -> Matrices:
-    """The matrices with few enough cells to draw, and their dot products."""
     matrix, similarity = arrays["matrix"], arrays["similarity"]
     kind, only_before = kind_of(config, matrix), _looks_back(config, matrix)
     tiles, tiles_at = _thinned(matrix, 1 if kind in ("table", "angles", "vectors") else 2)
@@ -80,7 +73,6 @@ def lines_of(config: RunConfig, arrays: dict[str, Array], trained: int) -> Lines
 
 
 def kind_of(config: RunConfig, matrix: Array) -> MatrixKind:
-    """The kind of a matrix, by its shape and the part of the model that the encoding acts on."""
     acts_on = config.encoding.acts_on
     if matrix.ndim == 3:
         return "bias"
@@ -97,7 +89,7 @@ def vectors_of(kind: MatrixKind, matrix: Array) -> Array:
 
 
 def _looks_back(config: RunConfig, matrix: Array) -> bool:
-    """Whether no query asks the encoding about a later key."""
+    """True if no query asks the encoding about a later key."""
     return config.causal and kind_of(config, matrix) in ("bias", "vectors")
 
 

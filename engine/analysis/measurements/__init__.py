@@ -1,7 +1,7 @@
-"""The registry of measurements: numbers taken from a trained model. Only workers import the implementations, which need torch.
+"""The registry of measurements: numbers of a trained model. Only workers import the implementations, which need torch.
 
-To add one: write a function ``<name>(trained) -> dict[str, float]`` in the file of its kind here, which says what its numbers mean
-and where it comes from, and add one row to the table.
+A new one is a function ``<name>(trained) -> dict[str, float]`` in the file of its kind here, which documents its numbers and its
+source, and one row of the table.
 """
 
 from collections.abc import Iterable
@@ -15,10 +15,9 @@ from engine.estimate.prediction import Prediction
 
 
 class Measurement(NamedTuple):
-    implementation: str
-    """``module:function``, an :data:`engine.training.result.Measure`."""
+    implementation: str  # ``module:function``, an :data:`engine.training.result.Measure`
     work: Work
-    """The most that it holds, for the predicted peak of a run that takes it."""
+    """Upper bounds, for the predicted peak of a run with it."""
 
 
 MEASUREMENTS: dict[str, Measurement] = {
@@ -31,22 +30,22 @@ MEASUREMENTS: dict[str, Measurement] = {
         ("held_out", "shuffle_meters", Work(256)),
         ("held_out", "accuracy_by_position", Work(512)),
         ("held_out", "other_text", Work(256, data=True)),
-        ("depth", "token_collapse", Work(64, written_out=True, kept=True, streams=lambda _: 5, models=1)),
+        ("depth", "token_collapse", Work(64, written_out=True, keeps_records=True, streams=lambda _: 5, models=1)),
         ("depth", "first_gradients", Work(gradient=True, models=1, data=True)),
         ("depth", "dense_difference",
-         Work(32, written_out=True, kept=True, streams=lambda n_layers: n_layers * (n_layers + 3), models=1)),
-        ("pointing", "pointing", Work(64, gradient=True, written_out=True, kept=True)),
-        ("spreading", "answer_weight", Work(TESTED, tested=True, written_out=True, kept=True)),
+         Work(32, written_out=True, keeps_records=True, streams=lambda n_layers: n_layers * (n_layers + 3), models=1)),
+        ("pointing", "pointing", Work(64, gradient=True, written_out=True, keeps_records=True)),
+        ("spreading", "answer_weight", Work(TESTED, tested=True, written_out=True, keeps_records=True)),
         ("head_pruning", "head_pruning", Work(256, gradient=True)),
-        ("scores", "attention_scores", Work(64, written_out=True, kept=True)),
-        ("sinks", "attention_sinks", Work(64, written_out=True, kept=True)),
+        ("scores", "attention_scores", Work(64, written_out=True, keeps_records=True)),
+        ("sinks", "attention_sinks", Work(64, written_out=True, keeps_records=True)),
     )
 }  # fmt: skip
 
 
 def with_measurements(prediction: Prediction, config: RunConfig, names: Iterable[str]) -> Prediction:
-    """The prediction of a run that takes these measurements at its end: its peak is that of whatever holds most. Other names are
-    refused where they are taken."""
+    """The prediction of a run with these measurements at its end, whose peak may be a measurement's."""
+    # other names are refused when they are measured
     works = [MEASUREMENTS[name].work for name in names if name in MEASUREMENTS]
     peaks = [measuring_bytes(config, prediction.memory, work) for work in works]
     return replace(prediction, peak=max([prediction.peak, *peaks]))

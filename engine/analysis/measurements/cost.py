@@ -1,7 +1,4 @@
-"""The cost of a model in bytes and in time. One function measures it: :func:`measure_cost`.
-
-The page Cost follows it over length or depth, and so does the forward time of encodings.
-"""
+"""The cost of a model in bytes and in time, for the page Cost and for the forward time of encodings."""
 
 import gc
 import math
@@ -31,22 +28,20 @@ from engine.training.evaluation import forward, loss_of
 from engine.training.measured_memory import measure_memory, peak_bytes
 from engine.training.optimizers import build_optimizers
 
-TIMING_SECONDS = 0.05
-"""Seconds after which no further repetition is timed, beyond the fewest."""
+TIMING_SECONDS = 0.05  # after so much time no further repetition is timed, beyond the fewest
 MIN_REPETITIONS, MAX_REPETITIONS = 5, 40
+# repetitions at a point that is measured in several rounds: short work is repeated often, long work once a round
 PATIENCE = 0.2
-"""Seconds of repetitions at a point that is measured in several rounds: short work is repeated often, long work once a round."""
 PAIRS, FEWEST_PAIRS = 15, 3
+# for one encoding, after which no further pair is measured, beyond the fewest: other jobs wait for this worker
 PAIRS_SECONDS = 2.0
-"""Seconds for one encoding after which no further pair is measured, beyond the fewest: other jobs wait for this worker."""
 PAIR_PATIENCE = 0.01
-"""Seconds of repetitions of one pass of a pair."""
 
 
 def measure_cost(config: RunConfig, batch: Batch, *, memory: bool = True, patience: float = math.inf) -> Cost:
-    """The cost of ``config``'s model, with first weights, on a batch and on its device: no cost depends on the weights.
+    """Measure ``config``'s model, with first weights, on a batch and on its device: no cost depends on the weights.
 
-    ``memory``: whether to measure the memory, too; ``patience``: the seconds after which one repetition is enough.
+    ``memory``: measure the memory, too; ``patience``: the seconds after which one repetition is enough.
     """
     device, sizes = batch.inputs.device, shapes(config)
     longest = max(batch.inputs.size(1), sizes.position_range)
@@ -95,7 +90,7 @@ def shortest(work: Callable[[], object], device: torch.device, patience: float =
 
 
 def _wait_for(device: torch.device) -> None:
-    """Wait until an accelerator has finished: calls return before their work is done."""
+    # calls return before their work is done
     if device.type != "cpu":
         torch.accelerator.synchronize(device)
 
@@ -134,7 +129,7 @@ def _recurrent_step(model: Baseline, token: Tensor) -> Callable[[], int]:
 
 
 def measure_at(config: RunConfig, length: int, *, device: str, memory: bool) -> Cost:
-    """The cost on random tokens [batch_size, length], one of several rounds. ``device``: ``cpu`` or ``accelerator``."""
+    """Measure on random tokens [batch_size, length], one of several rounds. ``device``: ``cpu`` or ``accelerator``."""
     on = _torch_device(device)
     try:
         return measure_cost(config, random_batch(config, length).to(on), memory=memory, patience=PATIENCE)
@@ -154,7 +149,7 @@ def random_batch(config: RunConfig, length: int) -> Batch:
 
 
 def _torch_device(name: str) -> torch.device:
-    """The torch device of ``cpu`` or ``accelerator``. Raises ValueError where there is no accelerator."""
+    """The torch device of ``cpu`` or ``accelerator``. Raises ValueError if there is no accelerator."""
     if name == "cpu":
         return torch.device("cpu")
     found = found_accelerator()
@@ -177,7 +172,8 @@ def machine(device: str) -> MachineFacts:
 
 
 def forward_times(configs: Sequence[RunConfig]) -> list[Timing]:
-    """Each config's forward pass timed against that of the same model without encoding, on the CPU. The job needs a worker to itself.
+    """Time each config's forward pass against that of the same model without encoding, on the CPU. The job needs a worker to
+    itself.
 
     The two alternate, so that other load on the machine affects both; each pair gives a ratio, and the pairs a median.
     """

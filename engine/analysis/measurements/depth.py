@@ -1,4 +1,4 @@
-"""The effect of depth: how alike the tokens become, how differently the blocks' MLPs answer, how gradients reach the first block."""
+"""The effect of depth: the similarity of the tokens, the difference of the blocks' MLPs, the gradients of the first block."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -21,11 +21,10 @@ from engine.training.result import Trained
 
 COLLAPSE_SEQUENCES, DENSE_SEQUENCES = 64, 32
 TINY = 1e-30
+# draws of first weights whose median is a number before training: in a deep stack one draw in ten is a thousand times off, and
+# would decide a mean
 DRAWS = 8
-"""The number of draws of first weights whose median is a number before training: in a deep stack one draw in ten is a thousand times
-off, and would decide a mean."""
-APART = 1_000_000
-"""The distance between the seeds of two draws, larger than any set of seeds."""
+APART = 1_000_000  # distance between the seeds of two draws, larger than any set of seeds
 
 
 def draws(config: RunConfig) -> list[RunConfig]:
@@ -34,7 +33,6 @@ def draws(config: RunConfig) -> list[RunConfig]:
 
 
 def medians(draws: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The median of each number over the draws."""
     return {name: median(numbers[name] for numbers in draws) for name in draws[0]}
 
 
@@ -58,7 +56,8 @@ def block_outputs(model: nn.Module, batch: Batch, config: RunConfig) -> list[Ten
 
 def token_collapse(trained: Trained) -> dict[str, float]:
     """The similarity of the tokens of a sequence, block by block: ``token_cosine`` and ``token_residual`` after the last block,
-    ``token_cosine.0`` .. after each block (counted from 0). ``init_`` before a name: with first weights, the median over their draws.
+    ``token_cosine.0`` .. after each block (counted from 0). ``init_`` before a name: with first weights, the median over their
+    draws.
 
     Without skip connections attention averages the tokens until all are equal: the output of a deep stack converges doubly
     exponentially to a matrix of rank one (Dong et al. 2021, Attention Is Not All You Need, theorem 2.2).
@@ -103,10 +102,9 @@ def _norm(matrices: Tensor) -> Tensor:
 
 
 def dense_difference(trained: Trained) -> dict[str, float]:
-    """``dense_difference``: 0 where all blocks' MLPs compute the same on the same input, about 1 where their outputs are
-    unrelated; mean over pairs of depths. With ``init_`` in front: with the run's first weights. Empty for one block, or without
-    MLPs. Sharing as in Lan et al. 2020, ALBERT, section 3.1.
-    """
+    """``dense_difference``: 0 if all blocks' MLPs compute the same on the same input, about 1 if their outputs are unrelated; mean
+    over pairs of depths. With ``init_`` in front: with the run's first weights. Empty for one block, or without MLPs. Sharing as in
+    Lan et al. 2020, ALBERT, section 3.1."""
     config = trained.config
     if config.n_layers < 2 or not config.mlp:
         return {}
@@ -121,7 +119,7 @@ def dense_difference(trained: Trained) -> dict[str, float]:
 
 @torch.no_grad()
 def mean_difference(model: Transformer, batch: Batch, config: RunConfig) -> float:
-    """The mean difference on the outputs of the run's own blocks, normalised to mean 0 and variance 1 as by LayerNorm."""
+    """The mean difference on the outputs of the run's blocks, normalised to mean 0 and variance 1 as by LayerNorm."""
     tokens = torch.cat([output.flatten(0, 1) for output in block_outputs(model, batch, config)])
     tokens = F.layer_norm(tokens, tokens.shape[-1:]).unsqueeze(0)  # [1, layer * batch * length, d_model]
     blocks = model.stack.blocks
@@ -146,17 +144,16 @@ def first_gradients(trained: Trained) -> dict[str, float]:
     """The gradient before the first step, by part of the model: the effect of depth alone. L2 norms on the run's first batch, the
     median over draws of first weights.
 
-    ``first_grad.<layer>.q`` and so on as in ``grad.<part>``; ``first_grad.first.q`` and ``first_grad.last.q`` for the first and
-    the last block, ``first_grad.first`` for a whole block, ``first_grad`` for the whole model. Queries and keys only decide
-    which tokens are read. Once all tokens are alike the choice does not matter, and the gradient of queries and keys vanishes
-    while that of the values does not (Noci et al. 2022, Signal Propagation in Transformers, section 3).
+    ``first_grad.<layer>.q`` and so on as in ``grad.<part>``; ``first_grad.first.q`` and ``first_grad.last.q`` for the first and the
+    last block, ``first_grad.first`` for a whole block, ``first_grad`` for the whole model. Queries and keys only decide which
+    tokens are read. Once all tokens are alike the choice does not matter, and the gradient of queries and keys vanishes while that
+    of the values does not (Noci et al. 2022, Signal Propagation in Transformers, section 3).
     """
     batch = Data(trained.config).training_batch().to(trained.device)
     return medians([norms_by_name(untrained(draw).to(trained.device), batch, draw) for draw in draws(trained.config)])
 
 
 def norms_by_name(model: nn.Module, batch: Batch, config: RunConfig) -> dict[str, float]:
-    """The gradient norms of one draw under the names of :func:`first_gradients`."""
     by_part = gradients_by_part(model, batch)
     last = 0 if config.share_layers else config.n_layers - 1
     numbers = {"first_grad": hypot(*by_part.values())} | {f"first_grad.{part}": norm for part, norm in by_part.items()}
@@ -168,7 +165,7 @@ def norms_by_name(model: nn.Module, batch: Batch, config: RunConfig) -> dict[str
 
 
 def gradients_by_part(model: nn.Module, batch: Batch) -> dict[str, float]:
-    """L2 norm of the loss's gradient by part. Pass a model of your own: its gradients are overwritten."""
+    """L2 norm of the loss's gradient by part. The gradients of the given model are overwritten."""
     named = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
     model.eval()
     loss = loss_of(forward(model, batch).float(), batch.targets)

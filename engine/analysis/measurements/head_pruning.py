@@ -18,15 +18,13 @@ from engine.training.data import Batch
 from engine.training.evaluation import accuracies, forward
 from engine.training.result import Trained
 
-SAMPLES = 512
-"""The number of held-out sequences: half to compute importance, half to measure accuracy."""
+SAMPLES = 512  # held-out: half to compute importance, half to measure accuracy
 RANDOM_ORDERS = 4
 
 
 def head_pruning(trained: Trained) -> dict[str, float]:
-    """``heads.half_accuracy``: the accuracy with half of the heads removed, the least important ones; ``heads.random_half_accuracy``:
-    with as many removed at random, the mean of four orders.
-    """
+    """``heads.half_accuracy``: the accuracy with half of the heads removed, the least important ones;
+    ``heads.random_half_accuracy``: with as many removed at random, the mean of four orders."""
     model = trained.model
     batch = trained.data.validation_batch(size=SAMPLES).to(trained.device)
     judged, counted = batch.rows(slice(SAMPLES // 2)), batch.rows(slice(SAMPLES // 2, None))
@@ -62,7 +60,6 @@ def importance(model: nn.Module, batch: Batch) -> Tensor:
 
 @torch.no_grad()
 def accuracy_without(model: nn.Module, batch: Batch, heads: Sequence[int]) -> float:
-    """The first accuracy of the task with these heads removed; heads are counted layer by layer."""
     n_layers, n_heads = len(attentions(model)), attentions(model)[0].n_heads
     gates = torch.ones(n_layers * n_heads, device=batch.inputs.device)
     gates[list(heads)] = 0.0
@@ -72,7 +69,7 @@ def accuracy_without(model: nn.Module, batch: Batch, heads: Sequence[int]) -> fl
 
 
 def gated(model: nn.Module, gates: Tensor) -> AbstractContextManager[None]:
-    """Inside the block each head's output is multiplied by its gate, [layer, head]; rows as in ``attentions(model)``."""
+    """Multiply each head's output by its gate, [layer, head], inside the block; rows as in ``attentions(model)``."""
 
     def gate(module: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         row = gates[layer_of[module]]
@@ -84,7 +81,7 @@ def gated(model: nn.Module, gates: Tensor) -> AbstractContextManager[None]:
 
 @contextmanager
 def hooked(modules: Iterable[nn.Module], hook: Callable[[nn.Module, tuple[Tensor, ...]], object]) -> Iterator[None]:
-    """Inside the block ``hook`` is called before each of the modules; afterwards no more, also after an exception."""
+    """Call ``hook`` before each of the modules, inside the block; afterwards no more, also after an exception."""
     with ExitStack() as hooks:
         for module in modules:
             hooks.enter_context(module.register_forward_pre_hook(hook))
@@ -92,5 +89,4 @@ def hooked(modules: Iterable[nn.Module], hook: Callable[[nn.Module, tuple[Tensor
 
 
 def attentions(model: nn.Module) -> list[Attention]:
-    """Self- and cross-attention of the stack that answers, in order."""
     return [module for module in model.stack.modules() if isinstance(module, Attention)]  # type: ignore[union-attr]

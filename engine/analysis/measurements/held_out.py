@@ -15,15 +15,13 @@ from engine.training.evaluation import evaluate, predictions
 from engine.training.result import Trained
 
 SEQUENCES, SHUFFLED_SEQUENCES = 512, 256
-SHUFFLES = 8
-"""The number of orders; all sequences of a batch share their positions, so several are tried."""
-EDGES = (0, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
-"""The edges of the bands of exposure."""
+SHUFFLES = 8  # all sequences of a batch share their positions, so several orders are tried
+EDGES = (0, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)  # of the ranges of exposure
 
 
 def decorrelated(trained: Trained) -> dict[str, float]:
-    """``decorrelated_loss`` and ``decorrelated_<accuracy>`` on sequences without the correlation that training has; a task
-    without a correlation is tested as in training. Source: Geirhos et al. 2020, Shortcut Learning in Deep Neural Networks."""
+    """``decorrelated_loss`` and ``decorrelated_<accuracy>`` on sequences without the correlation that training has; a task without
+    a correlation is tested as in training. Source: Geirhos et al. 2020, Shortcut Learning in Deep Neural Networks."""
     batch = trained.data.decorrelated_batch(size=SEQUENCES).to(trained.device)
     return {f"decorrelated_{name}": value for name, value in evaluate(trained.model, batch).items()}
 
@@ -33,27 +31,26 @@ def shuffle_meters(trained: Trained) -> dict[str, float]:
     when new symbols are drawn, and when the positions are shuffled.
 
     A model that answers by position alone keeps every prediction when new symbols are drawn, and few when the positions are
-    shuffled; one that ignores positions does the opposite. Shuffling: each token keeps its symbol and its index under the mask,
-    but gets another token's position, so the set of positions stays the same. Sequences are drawn without the correlation of
-    training, where the task has one.
-    Source: Sinha et al. 2022, The Curious Case of Absolute Position Embeddings (there shifted, here shuffled).
+    shuffled; one that ignores positions does the opposite. Shuffling: each token keeps its symbol and its index under the mask, but
+    gets another token's position, so the set of positions stays the same. Sequences are drawn without the correlation of training,
+    if the task has one. Source: Sinha et al. 2022, The Curious Case of Absolute Position Embeddings (there shifted, here shuffled).
     """
     draws = (trained.data.decorrelated_batch(size=SHUFFLED_SEQUENCES, stream=stream) for stream in (3, 4))
     first, second = (batch.to(trained.device) for batch in draws)
     before, resampled = predictions(trained.model, first), predictions(trained.model, second)
     answered = first.targets != IGNORE
     generator = torch.Generator().manual_seed(trained.config.seed)
-    kept = []
+    shares = []
     for _ in range(SHUFFLES):
         positions = shuffled(first.positions or range(first.inputs.size(1)), generator)
         source = None
         if first.source is not None:
             source = shuffled(first.source_positions or range(first.source.size(1)), generator)
         moved = replace(first, positions=positions, source_positions=source)
-        kept.append(share_alike(before, predictions(trained.model, moved), answered))
+        shares.append(share_alike(before, predictions(trained.model, moved), answered))
     return {
         "unchanged_by_content": share_alike(before, resampled, answered & (second.targets != IGNORE)),
-        "unchanged_by_positions": sum(kept) / len(kept),
+        "unchanged_by_positions": sum(shares) / len(shares),
     }
 
 
@@ -70,9 +67,9 @@ def share_alike(one: Tensor, other: Tensor, answered: Tensor) -> float:
 def accuracy_by_position(trained: Trained) -> dict[str, float]:
     """Accuracy against exposure: the accuracy at a position by the number of times it was met in training.
 
-    ``accuracy_seen_100_to_300`` and so on: bands of exposure, the lower bound included; only bands that occur. When lengths
-    follow a distribution, position i is met by every sequence longer than i: in expectation batch_size x steps x
-    P(length > i) times. Sequences of the full length are tested, and positions of similar exposure pooled.
+    ``accuracy_seen_100_to_300`` and so on: ranges of exposure, the lower bound included; only ranges that occur. When lengths
+    follow a distribution, position i is met by every sequence longer than i: in expectation batch_size x steps x P(length > i)
+    times. Sequences of the full length are tested, and positions of similar exposure pooled.
     """
     batch = trained.data.validation_batch(size=SEQUENCES).to(trained.device)
     answered = batch.targets != IGNORE
@@ -97,7 +94,7 @@ def exposures(config: RunConfig) -> list[float]:
 
 
 def exposure_name(times: float) -> str:
-    """The name of an exposure's band: ``accuracy_seen_100_to_300``, or ``accuracy_seen_from_100000`` beyond the last edge."""
+    """``accuracy_seen_100_to_300``, or ``accuracy_seen_from_100000`` beyond the last edge."""
     above = bisect_right(EDGES, times)
     if above == len(EDGES):
         return f"accuracy_seen_from_{EDGES[-1]}"
@@ -105,10 +102,10 @@ def exposure_name(times: float) -> str:
 
 
 def other_text(trained: Trained) -> dict[str, float]:
-    """``other_text.loss``: on text that is held out in any case, whatever the run's own validation windows are: other plays (of
-    one's own text, its last tenth), in nats; and ``other_text.flattery``, that loss minus the run's validation loss.
+    """``other_text.loss``: on text that is held out in any case, whatever the run's validation windows are: other plays (of a
+    user's text, its last tenth), in nats; and ``other_text.flattery``, that loss minus the run's validation loss.
 
-    Raises ValueError where the task reads no text. Source: Kaufman et al. 2012, Leakage in Data Mining.
+    Raises ValueError if the task reads no text. Source: Kaufman et al. 2012, Leakage in Data Mining.
     """
     if trained.data.corpus is None:
         raise ValueError(f"task is {trained.config.task}; allowed for other_text is one that reads a text.")

@@ -1,4 +1,4 @@
-"""Pointing: whether an explanation's highest score falls on the true source of the answer.
+"""Pointing: the share of answers for which an explanation's highest score falls on the true source.
 
 An explanation scores each position read, [batch, key]: its importance for the answer at the last position.
 """
@@ -26,10 +26,10 @@ from engine.training.evaluation import forward
 from engine.training.result import Trained
 from engine.training.snapshot import residual_in
 
+# a block and the arguments it is called with; the first are the tokens, [batch, length, d_model]
 BlockCall: TypeAlias = tuple[nn.Module, tuple[Any, ...]]
-"""A block and the arguments it is called with; the first are the tokens, [batch, length, d_model]."""
+# sequences on which explanations are scored; those whose path is followed, one by one; and those in a pass
 SAMPLES, PATHS, SEQUENCES_IN_A_PASS = 256, 128, 64
-"""The number of sequences on which explanations are scored; of those whose path is followed, one by one; and of those in a pass."""
 PERMUTATIONS = 16
 
 
@@ -37,17 +37,17 @@ def pointing(trained: Trained) -> dict[str, float]:
     """``pointing.<method>``: the share of held-out samples whose top source token is the true one.
 
     ``last``, ``average`` and ``rollout`` use attention (averaged over heads), and so does ``layer.0`` and so on, each layer alone;
-    ``best_layer`` is the layer with the highest share on other samples, so that it is not the best by chance. ``path`` is the head of
-    :func:`answering_head`; ``gradient_x_input``, ``gradient_norm`` and ``leave_one_out`` use the whole model. The last position, which
-    asks, is no candidate. ``same_answer_permuted`` is that of :func:`same_answer_permuted` for the last layer, and
-    ``same_answer_permuted_best`` for the best one. Raises ValueError where the task has no single true source, or
-    the family no attention.
+    ``best_layer`` is the layer with the highest share on other samples, so that it is not the best by chance. ``path`` is the head
+    of :func:`answering_head`; ``gradient_x_input``, ``gradient_norm`` and ``leave_one_out`` use the whole model. The last position,
+    which asks, is no candidate. ``same_answer_permuted`` is that of :func:`same_answer_permuted` for the last layer, and
+    ``same_answer_permuted_best`` for the best one. Raises ValueError if the task has no single true source, or the family no
+    attention.
     """
     model, both = trained.model, trained.data.validation_batch(size=2 * SAMPLES).to(trained.device)
     if not isinstance(model, Transformer):
         raise ValueError(f"family is {trained.config.family}; this measurement is of a transformer's attention.")
     halves = both.rows(slice(SAMPLES)), both.rows(slice(SAMPLES, None))
-    (choosing, true_there), (batch, true) = (asking(trained.config, half) for half in halves)
+    (choosing, true_there), (batch, true) = (with_last_answer(trained.config, half) for half in halves)
     with in_mode(model, training=False):
         best = best_layer(in_parts(choosing, partial(patterns_of, model), dim=1), true_there)
         patterns = in_parts(batch, partial(patterns_of, model), dim=1)
@@ -77,21 +77,20 @@ def pointing(trained: Trained) -> dict[str, float]:
 
 
 def in_parts(batch: Batch, take: Callable[[Batch], Tensor], dim: int = 0) -> Tensor:
-    """The values of ``take`` for all sequences of a batch, which gets as many of them at a time as a pass may hold; ``dim`` is that of the
-    sequences in its values."""
+    """The values of ``take`` for all sequences of a batch, a few of them at a time; ``dim`` is that of the sequences in its values."""
     firsts = range(0, len(batch.inputs), SEQUENCES_IN_A_PASS)
     return torch.cat([take(batch.rows(slice(first, first + SEQUENCES_IN_A_PASS))) for first in firsts], dim)
 
 
-def asking(config: RunConfig, batch: Batch) -> tuple[Batch, Tensor]:
-    """The sequences of a batch whose last position has an answer, and the position where the answer to each stands, [batch]. Raises
-    ValueError where the task has no single such position."""
+def with_last_answer(config: RunConfig, batch: Batch) -> tuple[Batch, Tensor]:
+    """The sequences of a batch whose last position has an answer, and the position of the answer to each, [batch]. Raises
+    ValueError if the task has no single such position."""
     true_source = task_data(config.task).true_source
     if true_source is None:
         raise ValueError(f"task is {config.task}; allowed is one with a known true source.")
     answered = batch.targets[:, -1] != IGNORE
-    kept = batch.having({name: value[answered] for name, value in batch.tensors.items()})
-    return kept, true_source(kept.inputs.cpu(), config.task_settings)
+    with_answer = batch.having({name: value[answered] for name, value in batch.tensors.items()})
+    return with_answer, true_source(with_answer.inputs.cpu(), config.task_settings)
 
 
 def share_right(score: Tensor, true: Tensor) -> float:
@@ -106,8 +105,8 @@ def best_layer(patterns: Tensor, true: Tensor) -> int:
 
 @torch.no_grad()
 def same_answer_permuted(model: Transformer, batch: Batch, layer: int = -1) -> Tensor:
-    """The share of permutations, [batch], in which the answer stays the same when the weights of a layer's attention, at the
-    position that asks, are permuted at random over the positions, in all heads alike. By default it is the last layer.
+    """The share of permutations, [batch], that keep the answer, if the weights of a layer's attention, at the position that asks,
+    are permuted at random over the positions, in all heads alike. By default it is the last layer.
 
     Source: Jain and Wallace 2019, Attention is not Explanation, section 4.2.1.
     """
@@ -141,7 +140,7 @@ def block_calls(model: Transformer, batch: Batch) -> list[BlockCall]:
 
 @in_input_precision
 def answers_after(model: Transformer, calls: Sequence[BlockCall]) -> Tensor:
-    """The answers at the last position, [batch], as the last blocks of the stack give them. Those before are not computed again."""
+    """The answers at the last position, [batch], computed by the last blocks of the stack only."""
     tokens = calls[0][1][0]
     for block, (_, *given) in calls:
         tokens = block(tokens, *given)
@@ -160,8 +159,8 @@ def self_patterns(cache: ActivationCache) -> list[Tensor]:
 
 @torch.no_grad()
 def answering_head(model: nn.Module, batch: Batch) -> Tensor:
-    """The attention at the position that asks, [batch, key], of the head that brings the predicted answer: of the layer that brings it
-    (:func:`engine.analysis.attention.attribution.answering_layer`), the head that adds most to its logit."""
+    """The attention at the position that asks, [batch, key], of the head that brings the predicted answer: of the layer that brings
+    it (:func:`engine.analysis.attention.attribution.answering_layer`), the head that adds most to its logit."""
     logits, cache = run_with_cache(model, batch)
     targets = torch.full_like(batch.targets, IGNORE)
     targets[:, -1] = logits[:, -1].argmax(dim=-1)
@@ -181,9 +180,8 @@ def flow_through(patterns: Tensor, *, skips: bool = True) -> Tensor:
     """Attention rollout: the product over layers of half attention, half identity (the skip counts as much as attention); without
     ``skips`` that of attention alone.
 
-    The share of each token in each position after every layer, [layer, batch, query, token] as the patterns.
-
-    Source: Abnar and Zuidema 2020, Quantifying Attention Flow in Transformers, section 3, equation 1.
+    The share of each token in each position after every layer, [layer, batch, query, token] as the patterns. Source: Abnar and
+    Zuidema 2020, Quantifying Attention Flow in Transformers, section 3, equation 1.
     """
     itself = torch.eye(patterns.size(-1), device=patterns.device)
     flow, flows = itself, []
@@ -194,8 +192,8 @@ def flow_through(patterns: Tensor, *, skips: bool = True) -> Tensor:
 
 
 def gradients(model: nn.Module, batch: Batch) -> Tensor:
-    """Gradient times input, and the gradient's norm, of the predicted answer's logit with respect to the first block's input:
-    [2, batch, key].
+    """Gradient times input, and the gradient's norm, of the predicted answer's logit with respect to the first block's input: [2,
+    batch, key].
 
     Source: Shrikumar et al. 2016, Not Just a Black Box; Simonyan et al. 2014, Deep Inside Convolutional Networks.
     """
@@ -208,7 +206,7 @@ def gradients(model: nn.Module, batch: Batch) -> Tensor:
 
 @torch.no_grad()
 def leave_one_out(model: nn.Module, batch: Batch) -> Tensor:
-    """The fall of the predicted answer's log probability when no query may attend to a position.
+    """The fall of the predicted answer's log probability if no query may attend to a position.
 
     Source: Li et al. 2016, Understanding Neural Networks through Representation Erasure.
     """
@@ -216,8 +214,8 @@ def leave_one_out(model: nn.Module, batch: Batch) -> Tensor:
     chosen = whole.argmax(dim=-1, keepdim=True)
     falls = []
     for position in range(batch.inputs.size(1)):
-        left = torch.ones_like(batch.inputs, dtype=torch.bool) if batch.token_mask is None else batch.token_mask.clone()
-        left[:, position] = False
-        without = forward(model, replace(batch, token_mask=left))[:, -1].log_softmax(dim=-1)
+        mask = torch.ones_like(batch.inputs, dtype=torch.bool) if batch.token_mask is None else batch.token_mask.clone()
+        mask[:, position] = False
+        without = forward(model, replace(batch, token_mask=mask))[:, -1].log_softmax(dim=-1)
         falls.append((whole - without).gather(1, chosen)[:, 0])
     return torch.stack(falls, dim=1)

@@ -1,5 +1,3 @@
-"""How well positions can be told apart: in the residual stream, in the encoding alone, and in a learned table."""
-
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -12,15 +10,11 @@ from engine.encodings.base.layer import PositionalEncoding, PositionOutOfRange, 
 from engine.model.activations import in_mode
 from engine.training.result import Trained
 
-FITTED, JUDGED = 192, 64
-"""The number of sequences on which a probe is fitted and on which it is tested."""
-RIDGE = 1e-3
-"""The number added to the diagonal of a covariance, relative to the diagonal's mean."""
-LENGTHS = (8, 64, 512)
-"""The sequence lengths at which neighbouring positions are compared."""
+FITTED, JUDGED = 192, 64  # sequences on which a probe is fitted and on which it is tested
+RIDGE = 1e-3  # the number added to the diagonal of a covariance, relative to the diagonal's mean
+LENGTHS = (8, 64, 512)  # sequence lengths at which neighbouring positions are compared
 SQUEEZED = 8
-DIGITS = 6
-"""An encoding's similarities are in single precision: further digits are rounding."""
+DIGITS = 6  # an encoding's similarities are in single precision: further digits are rounding
 
 
 @torch.no_grad()
@@ -81,7 +75,7 @@ def error(fitted: Tensor, judged: Tensor) -> float:
 
 
 def _ridged(covariance: Tensor) -> Tensor:
-    """The covariance [d_model, d_model] with a ridge, invertible also where tokens do not vary at all."""
+    """The covariance [d_model, d_model] with a ridge, invertible also if tokens do not vary at all."""
     width = len(covariance)
     return covariance + torch.eye(width, dtype=covariance.dtype) * (RIDGE * covariance.trace() / width + 1e-9)
 
@@ -109,7 +103,7 @@ def neighbour_cosine(trained: Trained) -> dict[str, float]:
 
 
 def table_structure(trained: Trained) -> dict[str, float]:
-    """The order in a learned table: ``table_structure``, 1 where cosines fall linearly with distance and 0 where rows are unordered, and
+    """The order in a learned table: ``table_structure``, 1 if cosines fall linearly with distance and 0 if rows are unordered, and
     ``table_norm``, the mean norm of a row.
 
     Empty without a learned table. Source: Wang and Chen 2020, What Do Position Embeddings Learn?

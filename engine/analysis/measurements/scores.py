@@ -1,5 +1,3 @@
-"""Attention scores of a trained model: how large they are, and how evenly their softmax spreads the weights."""
-
 import torch
 from torch import Tensor
 
@@ -8,26 +6,26 @@ from engine.analysis.attention.model import blocked_in, run_with_cache
 from engine.model.activations import in_mode
 from engine.training.result import Trained
 
-SCORED = 64
-"""The number of held-out sequences."""
+SCORED = 64  # held-out sequences
 
 
 def attention_scores(trained: Trained) -> dict[str, float]:
-    """``largest_score``: the largest absolute attention score before softmax, of all layers and heads, as the median over sequences.
-    ``attention_entropy``: the entropy of a query's weights as a share of that of equal weights, 0 to 1; the mean over layers, heads,
-    sequences and queries that see at least two keys. ``largest_score.0``, ``attention_entropy.0`` and so on: those of each layer.
+    """``largest_score``: the largest absolute attention score before softmax, of all layers and heads, as the median over
+    sequences. ``attention_entropy``: the entropy of a query's weights as a share of that of equal weights, 0 to 1; the mean over
+    layers, heads, sequences and queries that see at least two keys. ``largest_score.0``, ``attention_entropy.0`` and so on: those
+    of each layer.
 
-    The scores of a training at a high learning rate grow, and the entropy falls to 0 where each query reads one key alone (Dehghani et al.
-    2023, Scaling Vision Transformers to 22 Billion Parameters, section 2; Zhai et al. 2023, Stabilizing Transformer Training by Preventing
-    Attention Entropy Collapse, section 3).
+    The scores of a training at a high learning rate grow, and the entropy falls to 0 when each query reads one key alone (Dehghani
+    et al. 2023, Scaling Vision Transformers to 22 Billion Parameters, section 2; Zhai et al. 2023, Stabilizing Transformer Training
+    by Preventing Attention Entropy Collapse, section 3).
     """
     batch = trained.data.validation_batch(size=SCORED).to(trained.device)
     with in_mode(trained.model, training=False):
         _, cache = run_with_cache(trained.model, batch)
-    kept = [name.removesuffix(".scores") for name in cache if name.endswith(".self.scores")]
-    largest = [largest_of(cache[f"{name}.scores"]) for name in kept]  # [batch] each
+    modules = [name.removesuffix(".scores") for name in cache if name.endswith(".self.scores")]
+    largest = [largest_of(cache[f"{name}.scores"]) for name in modules]  # [batch] each
     spread = [
-        spread_of(cache[f"{name}.scores"], shares_read(cache[f"{name}.pattern"], trained.config)) for name in kept
+        spread_of(cache[f"{name}.scores"], shares_read(cache[f"{name}.pattern"], trained.config)) for name in modules
     ]
     return {
         "largest_score": torch.stack(largest).amax(dim=0).median().item(),

@@ -1,5 +1,5 @@
-"""Spreading: softmax attention at lengths beyond the trained one. The scores of a trained head lie in a fixed range, so the more positions
-there are, the less weight is left for any one of them (Veličković et al. 2024, softmax is not enough, section 2)."""
+"""Spreading: softmax attention at lengths beyond the trained one. The scores of a trained head are in a fixed range, so the more
+positions there are, the less weight is left for any one of them (Veličković et al. 2024, softmax is not enough, section 2)."""
 
 import math
 from contextlib import AbstractContextManager
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from engine.analysis.attention.model import run_with_cache
 from engine.analysis.measurements.head_pruning import hooked
-from engine.analysis.measurements.pointing import asking, self_patterns
+from engine.analysis.measurements.pointing import self_patterns, with_last_answer
 from engine.estimate.layout import TESTED
 from engine.model.activations import in_mode
 from engine.model.attention import Pattern
@@ -20,12 +20,12 @@ from engine.training.result import Trained
 
 @torch.no_grad()
 def answer_weight(trained: Trained) -> dict[str, float]:
-    """``answer_weight@9`` and so on, at the trained length and each test length: the mean attention weight that the last position gives
-    the true source of its answer, in the head that gives it most at the trained length.
+    """``answer_weight@9`` and so on, at the trained length and each test length: the mean attention weight that the last position
+    gives the true source of its answer, in the head that gives it most at the trained length.
 
     ``sharpened_accuracy@9`` and so on: the first accuracy of the task with all scores multiplied by log(n) / log(m), where n is the
     number of positions and m that at the trained length. Source: Chiang and Cholak 2022, Overcoming a Theoretical Limitation of
-    Self-Attention. Raises ValueError where the task has no single true source.
+    Self-Attention. Raises ValueError if the task has no single true source.
     """
     model, usual = trained.model, trained.config.seq_len
     lengths = dict.fromkeys([usual, *trained.config.test_lengths])
@@ -45,7 +45,7 @@ def answer_weight(trained: Trained) -> dict[str, float]:
 
 def weights_on_source(trained: Trained, batch: Batch) -> Tensor:
     """The mean weight that the last position gives its true source, [layer, head]."""
-    batch, true = asking(trained.config, batch)
+    batch, true = with_last_answer(trained.config, batch)
     at_end = [
         pattern[:, :, -1] for pattern in self_patterns(run_with_cache(trained.model, batch)[1])
     ]  # [batch, head, key]
@@ -54,7 +54,7 @@ def weights_on_source(trained: Trained, batch: Batch) -> Tensor:
 
 
 def scores_times(model: nn.Module, factor: float) -> AbstractContextManager[None]:
-    """Inside the block all attention scores that are written out, before their bias, are multiplied by the factor."""
+    """Multiply all attention scores that are written out, before their bias, by the factor, inside the block."""
 
     def sharper(module: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         q, *others = given

@@ -1,1 +1,0 @@
-"""Questions about a language model and the text that it was trained on."""

@@ -1,5 +1,3 @@
-"""The jobs on a trained language model: what it writes, and the counting models beside it."""
-
 from typing import TypedDict
 
 import numpy as np
@@ -8,27 +6,23 @@ from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 
 MAX_WRITTEN_TOKENS = 400
-"""The most tokens written by one call."""
-LONGEST_PROMPT = 10_000
-"""The most characters of a prompt; a model reads the last tokens that fit into its length."""
+MAX_PROMPT_CHARACTERS = 10_000  # characters; a model reads the last tokens that fit into its length
 
 
 class TextFacts(TypedDict):
-    """Facts about a text, as numbers of tokens."""
+    """Numbers of tokens."""
 
     trained: int
     held_out: int
     unknown: int
-    """Held-out tokens that are not in the vocabulary."""
     known: int
-    """The size of the vocabulary."""
 
 
 class Counted(TypedDict):
     levels: dict[str, float]
-    """Mean nats of each counting model on the windows of the run's validation; empty where they cannot be compared fairly."""
+    """Mean nats of each counting model on the windows of the run's validation; empty if they cannot be compared fairly."""
     known: dict[str, float]
-    """The same over the tokens of the vocabulary alone; empty where there is none."""
+    """The same over the tokens of the vocabulary alone, if there are any."""
     facts: TextFacts
 
 
@@ -38,7 +32,7 @@ class CountWords(Job[Counted], function=".questions:counting_models", noun="Coun
 
 class Beside(TypedDict):
     tokens: dict[str, int]
-    """The number of tokens by part: ``all``, ``known``, ``words``, ``layout``."""
+    """By part: ``all``, ``known``, ``words``, ``layout``."""
     nats: dict[str, dict[str, float]]
     """The mean nats by name ("model", "unigram", ...) and part."""
     by_read: dict[str, np.ndarray]
@@ -53,16 +47,14 @@ class CompareWithCounting(
 
 
 class Written(TypedDict):
-    prompt: str
-    """The prompt as the model reads it."""
-    text: str
-    """The text that the model writes after the prompt."""
+    prompt: str  # as the model reads it
+    text: str  # after the prompt
     unknown: list[str]
     """The prompt's words that are not in the vocabulary."""
     next: list[tuple[str, float]]
     """The likeliest tokens after the prompt, with their sampling probabilities."""
     read: int
-    """The number of the prompt's tokens that the model reads."""
+    """The prompt's tokens that the model reads."""
 
 
 class WriteText(Job[Written], function=".questions:sample", noun="Writing the text"):

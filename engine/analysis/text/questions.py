@@ -1,4 +1,4 @@
-"""The answers about a trained language model: counting models, the model beside them, what it writes.
+"""The answers about a trained language model: counting models, the model beside them, its samples.
 
 A run is named by its config and the file of its weights. Every question raises ValueError with one sentence. The counting models
 are Kneser-Ney with the same training text, vocabulary and tokens: every held-out token is scored once, given the tokens before it
@@ -30,12 +30,10 @@ from engine.training.data import Batch, Data, text_settings_of
 from engine.training.evaluation import forward
 from engine.training.writing import continuation, distribution, next_logits, write_on
 
-LIKELIEST = 12
-"""The number of next tokens that are named."""
-MAX_SCORED_TEXTS = 40
-"""The number of scored texts kept on disk, the newest."""
+LIKELIEST = 12  # next tokens that are named
+MAX_SCORED_TEXTS = 40  # scored texts on disk, the newest
+# -ln P of every held-out token by counting model, the held-out documents one after the other: [token]
 Nats = dict[str, np.ndarray]
-"""-ln P of every held-out token by counting model, the held-out documents one after the other: [token]."""
 
 
 def counting_models(config: RunConfig) -> Counted:
@@ -94,7 +92,6 @@ def _nats_of(config: RunConfig, model: nn.Module, batch: Batch) -> np.ndarray:
 def sample(
     config: RunConfig, weights: str, prompt: str, length: int, temperature: float, top_k: int | None, seed: int
 ) -> Written:
-    """The text that the model writes after a prompt."""
     _check_numbers(length, temperature, top_k)
     model, settings = trained_model(config, Path(weights)), text_settings_of(config)
     read = read_text(settings.encoded(), prompt)
@@ -122,13 +119,13 @@ def _check_numbers(length: int, temperature: float, top_k: int | None) -> None:
 
 
 def has_baselines(config: RunConfig) -> bool:
-    """Whether a comparison with counting models is fair: the run trains on all its text and other text is held out."""
+    """True if a comparison with counting models is fair: the run trains on all its text and other text is held out."""
     settings = config.task_settings
     return isinstance(settings, TextSettings) and settings.split == "plays" and config.dataset_size is None
 
 
 def baseline_nats(config: RunConfig) -> Nats:
-    """The scores, from disk if the same text was scored before. Raises ValueError where :func:`has_baselines` is False."""
+    """The scores, from disk if the same text was scored before. Raises ValueError unless :func:`has_baselines`."""
     if not has_baselines(config):
         raise ValueError(f"task is {config.task}; counting models need a run that holds other text out.")
     file = _file(config)

@@ -1,5 +1,3 @@
-"""ALiBi, attention with linear biases: settings and registry row."""
-
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.fields import setting
 

@@ -1,7 +1,7 @@
 """ALiBi, attention with linear biases: e_ij = q_i . k_j / sqrt(d_h) - m_h |i - j|, nothing learned.
 
-Source: Press et al. 2022, Train Short, Test Long, section 3; slopes for heads that are no power of two as in the
-authors' code. Looking both ways the penalty is symmetric; under a causal mask it is the paper's.
+Source: Press et al. 2022, Train Short, Test Long, section 3; slopes for heads that are no power of two as in the authors' code. In both
+directions the penalty is symmetric; under a causal mask it is the paper's.
 """
 
 import torch
@@ -15,7 +15,7 @@ from engine.settings.base import BaseConfig
 def slopes(n_heads: int) -> tuple[float, ...]:
     """The slope of each head, m_h = 2^(-8h/H) for h = 1..H.
 
-    Where H is no power of two: the slopes for the power of two below H, then every second slope for the power above.
+    If H is no power of two: the slopes for the power of two below H, then every second slope for the power above.
     """
     power = 2 ** (n_heads.bit_length() - 1)
     below = [2 ** (-8 * h / power) for h in range(1, power + 1)]
@@ -33,8 +33,6 @@ def bias(
 
 
 class Alibi(PositionalEncoding):
-    """Subtracts from each score the distance between query and key times the slope of the head."""
-
     def __init__(self, config: BaseConfig, settings: AlibiSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
         self.slopes = tuple(settings.alibi_slope_scale * slope for slope in slopes(config.n_heads))

@@ -1,8 +1,8 @@
-"""The specification of a positional encoding: its settings with all facts that follow from them, and its registry row.
+"""The specification of a positional encoding: its settings with the facts that follow from them, and its registry row.
 
 Each encoding has a folder: ``engine/encodings/<name>/__init__.py`` holds a subclass of :class:`EncodingSettings` and an
-:class:`EncodingSpec`, ``engine/encodings/<name>/layer.py`` the torch module. In this folder ``layer.py`` is the base class of these
-modules, and what several of them are made of stands beside it.
+:class:`EncodingSpec`, ``engine/encodings/<name>/layer.py`` the torch module. In this folder are the base class of these modules,
+``layer.py``, and parts that several of them share.
 """
 
 from __future__ import annotations
@@ -16,43 +16,42 @@ from engine.settings.base import BaseConfig
 from engine.settings.costs import SINGLE, Shape, StackShape
 from engine.settings.fields import Parameters, setting
 
+# added to the token embedding, added to the attention scores, or rotating queries and keys
 ActsOn = Literal["nowhere", "embedding", "scores", "rotation"]
-"""Where an encoding acts: added to the token embedding, added to the attention scores, or rotating queries and keys."""
 
 
 class EncodingSettings(Parameters):
-    """The settings of one encoding, and what follows from them and from the run's plain settings.
+    """The settings of one encoding, and the facts that follow from them and from the run's plain settings.
 
-    An encoding overrides the methods whose default does not hold for it. Parameters are tested against torch's own count, for every
-    encoding in the registry; memory and time are measured (:mod:`engine.estimate.encoding_costs`).
+    An encoding overrides the methods whose default does not hold for it. Parameters are tested against torch's count, for every encoding
+    in the registry; memory and time are measured (:mod:`engine.estimate.encoding_costs`).
     """
 
     def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:
         """The shape of every learned tensor of one layer module.
 
-        ``max_positions``: positions met in training. ``causal``: whether the stack attends to earlier positions only.
+        ``max_positions``: positions met in training. ``causal``: true if the stack attends to earlier positions only.
         """
         return []
 
     def bytes_bound(self, stack: StackShape) -> int:
-        """An upper bound of the bytes that the encoding holds in one attention layer during a training step, for an encoding whose cost
-        is not measured (:mod:`engine.estimate.encoding_costs`): eight numbers for each pair of a query and a key, and for each of their
-        dimensions."""
+        """Upper bound of the bytes that the encoding holds in one attention layer during a training step, if its cost is not measured
+        (:mod:`engine.estimate.encoding_costs`): eight numbers for each pair of a query and a key, and for each of their dimensions."""
         return SINGLE * stack.queries * 8 * (stack.length + stack.config.head_width)
 
     @property
     def needs_pattern(self) -> bool:
-        """Whether the encoding reads the attention pattern, which a fused kernel never writes out."""
+        """True if the encoding reads the attention pattern, which a fused kernel never writes out."""
         return False
 
     @property
     def ends_at_trained_length(self) -> bool:
-        """Whether positions beyond the trained ones have no encoding (:class:`engine.encodings.base.layer.PositionOutOfRange`)."""
+        """True if positions beyond the trained ones have no encoding (:class:`engine.encodings.base.layer.PositionOutOfRange`)."""
         return False
 
     @property
     def init_std(self) -> float | None:
-        """First scale of what is added to the embedding, where it is set; None where it follows the token embedding's."""
+        """First scale of the rows added to the embedding; None if it follows the token embedding's."""
         return None
 
     def specialise(self, spec: EncodingSpec) -> EncodingSpec:
@@ -60,18 +59,16 @@ class EncodingSettings(Parameters):
         return spec
 
     def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:
-        """For each rule between these settings and others that is broken: the setting to name, and what it may be."""
+        """For each rule between these settings and others that is broken: the setting to name, and its allowed values."""
         yield from ()
 
     def warning(self, config: BaseConfig) -> str | None:
-        """A sentence on what these settings will not do in this run."""
+        """One sentence on what these settings will not do in this run."""
         return None
 
 
 @dataclass(frozen=True)
 class EncodingSpec:
-    """The registry row of one encoding: what it is called, where it acts, where it was published and which class computes it."""
-
     name: str
     label: str
     acts_on: ActsOn
@@ -80,26 +77,25 @@ class EncodingSpec:
     """TeX, in the notation of the source."""
     source: str
     layer: str
-    """``module:Class`` of the torch module, built as ``Class(config, own, max_positions=..., causal=...)``, where ``settings`` is an
-    instance of ``settings``."""
+    """``module:Class`` of the torch module, built as ``Class(config, settings, max_positions=..., causal=...)``."""
     color: str
-    """The one colour of the encoding in the whole app, readable on light and on dark, and told from the others with red-green colour
+    """The colour of the encoding in the whole app, readable on light and on dark, and distinct from the others with red-green colour
     blindness, too."""
     url: str = ""
-    """The address of the source; empty where it is not published."""
+    """The address of the source; empty if it is not published."""
     per_layer: bool = False
-    """Whether every attention layer has a module of its own (Shaw, CoPE) or all layers of a stack share one (T5, RoPE)."""
+    """True if every attention layer has its own module (Shaw, CoPE), false if all layers of a stack share one (T5, RoPE)."""
     relative: bool = False
-    """Whether shifting all positions by the same number changes nothing."""
+    """True if shifting all positions by the same number changes nothing."""
     numbered: bool = True
-    """Whether the encoding reads the numbers of positions, not only which token comes before which."""
+    """True if the encoding reads the numbers of positions, not only the order of the tokens."""
     symbols: tuple[tuple[str, str], ...] = ()
     """Pairs of a symbol of the equation and the setting (or ``head_width``) whose value can be put in for it."""
     shown_as: str = ""
-    """Note under the encoding's plots where they cannot show what it does, since that depends on the tokens (CoPE, Shaw, conv)."""
+    """A note under plots that cannot show what the encoding does, since that depends on the tokens (CoPE, Shaw, conv)."""
 
     def equation_with_numbers(self, config: BaseConfig, settings: EncodingSettings) -> str:
-        """The equation in TeX, with each of the ``symbols`` replaced by the setting's value, except where that is auto."""
+        """The equation in TeX, with each of the ``symbols`` replaced by the setting's value, except if that is auto."""
         formula = self.equation
         # The longest symbol first, so that d_h is not read as d.
         for symbol, name in sorted(self.symbols, key=lambda pair: -len(pair[0])):
@@ -124,8 +120,6 @@ class InitScaleSettings(EncodingSettings):
 
 
 class RotationSettings(EncodingSettings):
-    """The rotation of queries and keys: its frequencies, and the dimensions that form a pair."""
-
     rope_base: float = setting(10_000.0, "RoPE base", "b: pair t turns by b^(-2t/d_head) a position.", ge=2.0, le=1e7)
     rope_layout: Literal["interleaved", "rotate_half"] = setting(
         "rotate_half",

@@ -26,18 +26,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+# Positions of a sequence's tokens. Hashable, so that a result that depends on positions alone is computed once.
 Positions: TypeAlias = range | tuple[int, ...]
-"""The positions of a sequence's tokens. Hashable, so that what depends on positions alone is computed once."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class PositionCache(Generic[P, T]):
-    """A function of positions, lengths and other hashable values that remembers its last ``maxsize`` results until ``cache_clear``.
-
-    The function runs outside inference mode, since a tensor first needed for a plot may next be needed in training.
-    """
+    """A function of positions, lengths and other hashable values that remembers its last ``maxsize`` results until ``cache_clear``."""
 
     def __init__(self, compute: Callable[P, T], maxsize: int) -> None:
         def settled(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -45,46 +42,45 @@ class PositionCache(Generic[P, T]):
             wait_for_side_stream()
             return result
 
+        # outside inference mode: a tensor first needed for a plot may next be needed in training
         self._remembered = lru_cache(maxsize=maxsize)(torch.inference_mode(False)(settled))
         self.cache_clear = self._remembered.cache_clear
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         result = self._remembered(*args, **kwargs)  # type: ignore[arg-type]
-        if (kept := _KEPT.get()) is not None:
-            kept.append(result)
+        if (results := _RESULTS.get()) is not None:
+            results.append(result)
         return result
 
 
 def cached_by_positions(*, maxsize: int) -> Callable[[Callable[P, T]], PositionCache[P, T]]:
-    """Decorator: the function as a remembered one."""
     return lambda compute: PositionCache(compute, maxsize)
 
 
 def wait_for_side_stream() -> None:
-    """Wait until a GPU has made what was just asked of it, which runs on other streams will read. Nothing else waits for that."""
+    """Wait until a GPU has made what was just asked of it."""
     used: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+    # runs on other streams will read it, and nothing else waits for this one
     if used and not torch.cuda.is_current_stream_capturing():
         torch.cuda.current_stream().synchronize()
 
 
-_KEPT = ContextVar[list[object] | None]("kept", default=None)
+_RESULTS = ContextVar[list[object] | None]("results", default=None)
 
 
 @contextmanager
 def keeping_alive() -> Iterator[list[object]]:
-    """A list that gets all that remembered functions give inside the block. While it lives, so do these tensors, also when they are no
+    """A list of all that remembered functions return inside the block. These tensors live as long as the list, also when they are no
     longer among the last results."""
-    kept: list[object] = []
-    before = _KEPT.set(kept)
+    results: list[object] = []
+    before = _RESULTS.set(results)
     try:
-        yield kept
+        yield results
     finally:
-        _KEPT.reset(before)
+        _RESULTS.reset(before)
 
 
 class PositionOutOfRange(ValueError):
-    """A position lies beyond the last row of a learned table."""
-
     def __init__(self, position: int, rows: int) -> None:
         self.position, self.rows = position, rows
         super().__init__(f"Position {position + 1} has no row: the learned table ends at position {rows}.")
@@ -93,16 +89,16 @@ class PositionOutOfRange(ValueError):
 class PositionalEncoding(nn.Module):
     """The identity at every hook. Each encoding overrides the hooks of the place where it acts.
 
-    A subclass is built as ``Class(config, own, *, max_positions, causal)``: the plain settings of the run, the encoding's own
-    settings, the number of positions met in training, and whether the stack attends to earlier positions only.
+    A subclass is built as ``Class(config, settings, *, max_positions, causal)``: the plain settings of the run, those of the encoding,
+    the number of positions met in training, and true if the stack attends to earlier positions only.
     """
 
     needs_pattern = False
-    """Whether ``value_term`` reads the attention pattern, so that no fused kernel can be used. Equal to
+    """True if ``value_term`` reads the attention pattern, so that no fused kernel can be used. Equal to
     :attr:`engine.encodings.base.EncodingSettings.needs_pattern`."""
 
     reads_before = 0
-    """The number of earlier tokens that ``add_to_embedding`` reads for each token: a key-value cache must keep these."""
+    """Earlier tokens that ``add_to_embedding`` reads for each token: a key-value cache must keep these."""
 
     @property
     def device(self) -> torch.device:
@@ -113,8 +109,7 @@ class PositionalEncoding(nn.Module):
     def add_to_embedding(self, x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
         """Add the encoding to token embeddings, [batch, length, d_model] -> the same.
 
-        ``token_mask`` [batch, length] is True where a real token stands. An encoding that reads neighbouring tokens reads
-        zeros elsewhere.
+        ``token_mask`` [batch, length] is True for a real token. An encoding that reads neighbouring tokens reads zeros elsewhere.
         """
         return x
 
@@ -127,7 +122,7 @@ class PositionalEncoding(nn.Module):
         return self.rotate(k, positions)
 
     def score_bias(self, q: Tensor, k: Tensor, query_positions: Positions, key_positions: Positions) -> Tensor | None:
-        """The bias added to the scores before softmax, broadcastable to [batch, head, query, key], or None for none.
+        """The bias added to the scores before softmax, broadcastable to [batch, head, query, key].
 
         ``q`` and ``k`` [batch, head, position, d_head] are as they enter the product: ``q`` is already scaled.
         """
@@ -138,26 +133,24 @@ class PositionalEncoding(nn.Module):
         return None
 
     def added_frequencies(self) -> Tensor | None:
-        """The frequencies of the fixed waves that the encoding adds to the embedding, in radians per position, [wave], float64; None
-        where it adds something else or nothing."""
+        """Radians per position of the fixed waves that the encoding adds to the embedding, [wave], float64; None if it adds something
+        else or nothing."""
         return None
 
     def matrices(self, length: int) -> dict[str, Tensor]:
         """The encoding of positions 0 to length - 1 as matrices to plot.
 
-        ``matrix``: rows [position, d_model], a bias [head, query, key], or angles [position, d_head / 2].
-        ``similarity``: how alike two positions look, [position, position].
+        ``matrix``: rows [position, d_model], a bias [head, query, key], or angles [position, d_head / 2]. ``similarity`` of two
+        positions, [position, position].
 
-        Raises PositionOutOfRange where a learned table has fewer rows.
+        Raises PositionOutOfRange if a learned table has fewer rows.
         """
         raise NotImplementedError
 
 
 class AddedRows(PositionalEncoding):
-    """Adds a row for each position to the embedding."""
-
     def rows(self, positions: Positions) -> Tensor:
-        """The rows, [position, d_model]. Raises PositionOutOfRange where there is none."""
+        """The rows, [position, d_model]. Raises PositionOutOfRange."""
         raise NotImplementedError
 
     def add_to_embedding(self, x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
@@ -169,8 +162,7 @@ class AddedRows(PositionalEncoding):
 
 @torch.no_grad()
 def matrices_of(encoding: PositionalEncoding, positions: int) -> tuple[dict[str, np.ndarray], int]:
-    """The encoding's matrices as float32 arrays, and the number of positions in them: at most ``positions``, fewer where a learned
-    table ends."""
+    """The encoding's matrices as float32 arrays, and the number of positions in them: fewer than ``positions`` if a learned table ends."""
     try:
         matrices, rows = encoding.matrices(positions), positions
     except PositionOutOfRange as end:
@@ -179,7 +171,7 @@ def matrices_of(encoding: PositionalEncoding, positions: int) -> tuple[dict[str,
 
 
 def cosines(rows: Tensor) -> Tensor:
-    """The cosine of every row with every other, [row, row]; 0 where a row is zero."""
+    """The cosine of every row with every other, [row, row]; 0 if a row is zero."""
     units = nn.functional.normalize(rows, dim=-1)
     return units @ units.T
 
@@ -198,12 +190,12 @@ def bias_matrices(bias: Tensor) -> dict[str, Tensor]:
 
 @cached_by_positions(maxsize=64)
 def index_of(positions: Positions, device: torch.device) -> Tensor:
-    """The positions as a tensor of whole numbers, [length]."""
+    """The positions as whole numbers, [length]."""
     return torch.tensor(positions, device=device)
 
 
 def index_below(end: int | None, positions: Positions, device: torch.device) -> Tensor:
-    """:func:`index_of` positions that all have a row in a table with ``end`` rows; None: without an end. Raises PositionOutOfRange."""
+    """:func:`index_of` positions in a table with ``end`` rows; None: without an end. Raises PositionOutOfRange."""
     if end is not None and max(positions) >= end:
         raise PositionOutOfRange(max(positions), end)
     return index_of(positions, device)

@@ -1,5 +1,3 @@
-"""Small torch modules that several encodings are made of: a dense layer and a depthwise convolution."""
-
 from contextlib import nullcontext
 
 import torch
@@ -20,11 +18,10 @@ class Scalable(nn.Module):
 
 
 class Dense(Scalable):
-    """A linear layer, [..., inputs] -> [..., outputs], computed in single precision at least: half precision cannot hold the
-    number of a position.
+    """A linear layer, [..., inputs] -> [..., outputs], computed in single precision at least.
 
-    Weights and biases start uniform within 1 / sqrt(inputs), as torch's own do. The model's Xavier start with zero biases
-    would put every bend of a network on a single number at zero.
+    Weights and biases start uniform within 1 / sqrt(inputs), as torch's own do. The model's Xavier start with zero biases would put every
+    bend of a network on a single number at zero.
     """
 
     weight: Tensor
@@ -37,6 +34,7 @@ class Dense(Scalable):
         register_tensor(self, "bias", torch.empty(outputs).uniform_(-bound, bound), learned=learned)
 
     def forward(self, x: Tensor) -> Tensor:
+        # half precision cannot hold the number of a position
         dtype, kind = at_least_single(self.weight), x.device.type
         lowers = torch.is_autocast_enabled(kind)
         with torch.autocast(kind, enabled=False) if lowers else nullcontext():
@@ -67,8 +65,8 @@ class DepthwiseConvolution(Scalable):
 
     @torch.no_grad()
     def overlap(self, length: int) -> Tensor:
-        """The expected cosine between the outputs at two positions over independent random tokens, [position, position]: near
-        positions read the same neighbours."""
+        """The expected cosine between the outputs at two positions over independent random tokens, [position, position]: near positions
+        read the same neighbours."""
         kernel = self.kernel.float().cpu()
         reads = torch.zeros(length, len(kernel), self.before + length + self.after)
         for index in range(length):
@@ -77,7 +75,6 @@ class DepthwiseConvolution(Scalable):
 
 
 def register_tensor(module: nn.Module, name: str, tensor: Tensor, *, learned: bool) -> None:
-    """Register a tensor as a parameter where it is learned, else as a buffer: saved and loaded with the parameters."""
     if learned:
         module.register_parameter(name, nn.Parameter(tensor))
     else:
@@ -85,10 +82,8 @@ def register_tensor(module: nn.Module, name: str, tensor: Tensor, *, learned: bo
 
 
 def at_least_single(parameter: Tensor) -> torch.dtype:
-    """The tensor's own precision, or float32 where that is half."""
     return torch.promote_types(parameter.dtype, torch.float32)
 
 
 def root_mean_square(rows: Tensor) -> float:
-    """The root of the mean square over all numbers of a tensor."""
     return float(rows.detach().square().mean().sqrt())

@@ -17,7 +17,7 @@ Layout = Literal["interleaved", "rotate_half"]
 
 
 def geometric_frequencies(width: int, base: float) -> Tensor:
-    """base^(-2t / width) for each pair t of dimensions, in radians per position, [width / 2], float64."""
+    """Radians per position of each pair t of dimensions, base^(-2t / width): [width / 2], float64."""
     return base ** -(torch.arange(0, width, 2, dtype=torch.float64) / width)
 
 
@@ -77,6 +77,6 @@ def angle_matrices(turn: Tensor) -> dict[str, Tensor]:
 
 
 def rotated(t: Tensor, positions: Positions, rotation: Rotation, layout: Layout) -> Tensor:
-    """Queries or keys [batch, head, position, d_head], rotated by their positions."""
+    """Rotate queries or keys [batch, head, position, d_head] by their positions."""
     cos, sin = cos_and_sin(positions, rotation, layout, t.device, t.dtype)
     return t * cos + partners(t, layout) * sin

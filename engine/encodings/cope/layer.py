@@ -1,12 +1,11 @@
-"""CoPE, contextual positions: each query counts, back from itself, the keys that a gate lets count, and e_ij has the product of
-the query with a learned vector of that count: e_ij = q_i . (k_j + e[p_ij]) with p_ij = sum_(t=j..i) sigmoid(q_i . k_t).
+"""CoPE, contextual positions: each query counts, back from itself, the keys that a gate lets count, and e_ij has the product of the query
+with a learned vector of that count: e_ij = q_i . (k_j + e[p_ij]) with p_ij = sum_(t=j..i) sigmoid(q_i . k_t).
 
-Source: Golovneva et al. 2024, Contextual Position Encoding: Learning to Count What's Important, section 4. A count is no
-whole number: the products with the vectors of the two whole numbers beside it are interpolated. Counts end at the last
-vector. Heads share the vectors, layers do not. The paper's vectors start at zero; small ones let the gates learn at once.
+Source: Golovneva et al. 2024, Contextual Position Encoding: Learning to Count What's Important, section 4. A count is no whole number:
+the products with the vectors of the two whole numbers beside it are interpolated. Counts end at the last vector. Heads share the vectors,
+layers do not. The paper's vectors start at zero; small ones let the gates learn at once.
 
-The paper's stack is causal. Looking both ways, a query here also counts forward, from itself to the key, with vectors of
-their own.
+The paper's stack is causal. In both directions, a query here also counts forward, from itself to the key, with further vectors.
 """
 
 import torch
@@ -17,12 +16,11 @@ from engine.encodings.base.modules import at_least_single
 from engine.encodings.cope import CopeSettings
 from engine.settings.base import BaseConfig
 
-INIT_STD = 0.02
-"""Standard deviation of the first vectors."""
+INIT_STD = 0.02  # of the first vectors
 
 
 class Cope(PositionalEncoding):
-    """Learned vectors [direction, count, d_head]: one direction in a causal stack, two where a query looks both ways."""
+    """Learned vectors [direction, count, d_head]: one direction in a causal stack, two if a query looks both ways."""
 
     def __init__(self, config: BaseConfig, settings: CopeSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
@@ -52,8 +50,8 @@ class Cope(PositionalEncoding):
 
     @torch.no_grad()
     def matrices(self, length: int) -> dict[str, Tensor]:
-        """``matrix``: the vectors [count, d_head], the forward ones below the backward ones. ``similarity`` [query, key]: were
-        every gate one half, the cosine of the pair's vector with that of the query itself."""
+        """``matrix``: the vectors [count, d_head], the forward ones below the backward ones. ``similarity`` [query, key]: with every gate
+        at one half, the cosine of the pair's vector with that of the query itself."""
         vectors = self.vectors.float().cpu()
         positions = torch.arange(length)
         counts = (((positions[:, None] - positions).abs() + 1) / 2).clamp(max=vectors.shape[1] - 1)  # [query, key]

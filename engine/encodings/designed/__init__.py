@@ -1,7 +1,4 @@
-"""An encoding put together from parts: settings, what they come to in a run, parameters, costs and registry row.
-
-A design is features of a position (or, in the scores, of an offset), a read-out, and the place where what is read out acts.
-"""
+"""An encoding put together from parts: features of a position (in the scores, of an offset), a read-out, and the place where it acts."""
 
 from __future__ import annotations
 
@@ -77,7 +74,7 @@ class DesignedSettings(EncodingSettings):
 
     @property
     def ends_at_trained_length(self) -> bool:
-        """A table of offsets clips instead: its last rows also stand for all offsets beyond."""
+        # a table of offsets clips instead: its last rows also stand for all offsets beyond
         return self.design_features == "table" and self.design_place != "scores"
 
     @property
@@ -90,18 +87,17 @@ class DesignedSettings(EncodingSettings):
 
     @property
     def reads_tokens(self) -> bool:
-        """Whether the features are made of the tokens, not of the numbers of positions."""
+        """True if the features are made of the tokens, not of the numbers of positions."""
         return self.design_features == "convolution"
 
     @property
     def relative(self) -> bool:
-        """Whether shifting all positions by the same number changes nothing."""
+        """True if shifting all positions by the same number changes nothing."""
         waves = self.design_features in ("sinusoids", "fourier")
         return self.design_place == "scores" or self.reads_tokens or (self.design_place == "rotation" and waves)
 
     @property
     def in_words(self) -> str:
-        """The design in a sentence."""
         readout = "readout.network" if self.design_readout == "network" else self.design_readout
         number = "offset" if self.design_place == "scores" else "position"
         return IN_WORDS[self.design_features].format(number=number) + IN_WORDS[readout] + IN_WORDS[self.design_place]
@@ -112,7 +108,6 @@ class DesignedSettings(EncodingSettings):
         return replace(spec, acts_on=self.design_place, relative=self.relative, numbered=numbered, shown_as=shown_as)
 
     def in_run(self, config: BaseConfig, *, max_positions: int, causal: bool) -> Design:
-        """The parts with the sizes that they have in one layer module of a run."""
         outputs = {"embedding": config.d_model, "scores": config.n_heads, "rotation": config.head_width // 2}
         auto = {"embedding": config.token_init_std, "scores": config.d_model**-0.5, "rotation": 1.0}
         return Design(
@@ -140,8 +135,8 @@ class DesignedSettings(EncodingSettings):
         return shapes + (readout[self.design_readout] if self.learns_readout else [])
 
     def bytes_bound(self, stack: StackShape) -> int:
-        """At each place where they are asked for: the features with their phases, hidden units before and after the activation,
-        and what is read out, with its gradient; rotated queries and keys."""
+        """Count each place where values are computed: the features with their phases, hidden units before and after the activation, and
+        the read-out with its gradient; rotated queries and keys."""
         design = self.in_run(stack.config, max_positions=stack.length, causal=stack.causal)
         rows = {"embedding": stack.length, "scores": stack.length**2, "rotation": 2 * stack.length}[self.design_place]
         rows = stack.config.batch_size * stack.length if self.reads_tokens else rows
@@ -159,8 +154,6 @@ class DesignedSettings(EncodingSettings):
 
 @dataclass(frozen=True)
 class Design:
-    """The parts of a design with the sizes that they have in one layer module of a run."""
-
     parts: DesignedSettings
     trained: int
     """Positions of the longest sequence trained."""
@@ -168,20 +161,19 @@ class Design:
     """Numbers that the place takes: d_model, one for each head, or one angle for each pair of dimensions."""
     before: int
     after: int
-    """The number of tokens that a convolution reads before and after each token."""
+    """Tokens that a convolution reads before and after each token."""
     scale: float
-    """Root mean square of what first comes out, over the trained positions."""
+    """Root mean square of the first values, over the trained positions."""
 
     @property
     def width(self) -> int:
-        """The number of features: as many as values are needed, unless a readout follows."""
+        """The number of features: as many as values are needed, unless a read-out follows."""
         if self.parts.design_readout == "direct" or self.parts.reads_tokens:
             return self.outputs
         return self.parts.design_width
 
     @property
     def waves(self) -> int:
-        """The number of frequencies: in a rotation each is an angle, elsewhere a cosine and a sine."""
         return self.width if self.parts.design_place == "rotation" else -(-self.width // 2)
 
     @property
@@ -191,7 +183,6 @@ class Design:
 
     @property
     def rows(self) -> int:
-        """Rows of a table."""
         return self.trained - self.first_row
 
 

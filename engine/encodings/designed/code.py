@@ -1,6 +1,6 @@
 """A design written out as Python: the two files of an encoding that gives the same numbers.
 
-The text is made of fixed lines chosen by the parts; of what a person typed it contains only numbers.
+The text is made of fixed lines chosen by the parts; of a user's input it contains only numbers.
 """
 
 import re
@@ -8,8 +8,10 @@ from pathlib import Path
 
 from engine.encodings.designed import SPEC, DesignedSettings
 
+# the text of both files with gaps to fill; and by place, the hook and the matrices to plot (`tokens`: of features made of the
+# tokens)
 TEMPLATES = Path(__file__).parent / "written"
-"""The text of both files with gaps to fill; and by place, the hook and the matrices to plot (`tokens`: of features made of the tokens)."""
+# names by module: a layer imports those that it uses, in the order of sorted imports
 IMPORTS = {
     "torch.nn.functional": "embedding gelu",
     "engine.encodings.base.layer": "PositionalEncoding Positions bias_matrices index_below index_of offsets row_matrices",
@@ -18,7 +20,6 @@ IMPORTS = {
     "engine.encodings.my_encoding": "MyEncodingSettings",
     "engine.settings.base": "BaseConfig",
 }
-"""By module, the names of which a layer imports those that it uses, as sorted imports have them."""
 OUTPUTS = {"embedding": "config.d_model", "scores": "config.n_heads", "rotation": "config.head_width // 2"}
 AUTO = {"embedding": "config.token_init_std", "scores": "config.d_model**-0.5", "rotation": "1.0"}
 READ = {"direct": "{}", "linear": "self.readout({})", "network": "self.readout(gelu(self.hidden({})))"}
@@ -60,7 +61,7 @@ def layer_code(parts: DesignedSettings) -> str:
 
 
 def _indented(by: int, lines: Lines) -> str:
-    """The lines, all but the first moved to the right by so many levels; empty lines stay empty."""
+    """All lines but the first moved to the right by so many levels; empty lines stay empty."""
     return "\n".join(["    " * by + line if line else "" for line in lines]).lstrip()
 
 
@@ -73,13 +74,11 @@ def _dense(name: str, inputs: str, outputs: str, learned: bool) -> str:
 
 
 def _width(parts: DesignedSettings) -> str:
-    """The number of features, as Python."""
     direct = parts.design_readout == "direct" or parts.reads_tokens
     return OUTPUTS[parts.design_place] if direct else str(parts.design_width)
 
 
 def _waves(parts: DesignedSettings) -> str:
-    """The number of frequencies, as Python."""
     if parts.design_place == "rotation":
         return OUTPUTS["rotation"]
     return f"({_width(parts)} + 1) // 2" if parts.design_readout == "direct" else str(-(-parts.design_width // 2))
@@ -127,8 +126,8 @@ def _readout_made(parts: DesignedSettings) -> Lines:
 
 
 def _scaled(parts: DesignedSettings) -> Lines:
-    """Scaling the first values; the scale of waves is their known amplitude."""
     direct = parts.design_readout == "direct"
+    # the scale of waves is their known amplitude
     if direct and parts.design_features in ("sinusoids", "fourier"):
         return []
     first = "1 - max_positions, " if parts.design_place == "scores" else ""
@@ -141,7 +140,6 @@ def _scaled(parts: DesignedSettings) -> Lines:
 
 
 def _values(parts: DesignedSettings) -> Lines:
-    """The features at each place where they are asked for, and what reads them out."""
     before: Lines = []
     match parts.design_features:
         case "table" if parts.design_place == "scores":

@@ -1,8 +1,8 @@
 """An encoding put together from parts: features of the position, a read-out, and the place where it acts.
 
-The parts are settings of :class:`engine.encodings.designed.DesignedSettings`; :mod:`engine.encodings.designed.code` writes the
-same encoding as a class of its own. Each feature takes positions or offsets ``at`` [...], as floating-point numbers, and gives
-[..., width]. What is not learned is a buffer, so that it is saved and loaded with the parameters.
+The parts are settings of :class:`engine.encodings.designed.DesignedSettings`; :mod:`engine.encodings.designed.code` writes the same
+encoding as a class. Each feature takes positions or offsets ``at`` [...], as floating-point numbers, and gives [..., width]. A part that
+is not learned is a buffer, so that it is saved and loaded with the parameters.
 """
 
 from collections.abc import Callable
@@ -24,13 +24,11 @@ from engine.encodings.base.rotation import angle_matrices, partners
 from engine.encodings.designed import Design, DesignedSettings
 from engine.settings.base import BaseConfig
 
-PROBE = 64
-"""Random tokens over which the first scale of a convolution is measured."""
+PROBE = 64  # random tokens over which the first scale of a convolution is measured
 
 
 class PositionTable(Scalable):
-    """A row for each position trained; or a row for each offset, where the first and the last row also stand for all offsets beyond
-    them."""
+    """A row for each position trained, or for each offset: its first and last row also stand for all offsets beyond them."""
 
     table: Tensor
 
@@ -75,8 +73,6 @@ class Waves(nn.Module):
 
 
 class ReadOut(nn.Module):
-    """A network of one hidden layer from the features to what acts."""
-
     def __init__(self, inputs: int, hidden: int, outputs: int, *, learned: bool) -> None:
         super().__init__()
         self.hidden = Dense(inputs, hidden, learned=learned)
@@ -91,8 +87,6 @@ class ReadOut(nn.Module):
 
 
 class Network(ReadOut):
-    """A network of one hidden layer on the position over the trained length."""
-
     def __init__(self, design: Design) -> None:
         parts = design.parts
         super().__init__(1, parts.design_hidden, design.width, learned=parts.learns_features)
@@ -105,7 +99,6 @@ class Network(ReadOut):
 
 
 def convolution(design: Design) -> DepthwiseConvolution:
-    """A convolution of the tokens, not of positions, [batch, length, d_model] -> the same."""
     return DepthwiseConvolution(design.outputs, design.before, design.after, learned=design.parts.learns_features)
 
 
@@ -128,8 +121,6 @@ def read_out(design: Design) -> nn.Identity | Dense | ReadOut:
 
 
 class Designed(PositionalEncoding):
-    """Acts at the place that the settings choose; at the other hooks it is the identity."""
-
     def __init__(self, config: BaseConfig, settings: DesignedSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
         design = settings.in_run(config, max_positions=max_positions, causal=causal)
@@ -182,7 +173,6 @@ class Designed(PositionalEncoding):
 
     @torch.no_grad()
     def matrices(self, length: int) -> dict[str, Tensor]:
-        """The same matrices as those of the other encodings that act at the same place."""
         at, device = range(length), self.device
         if isinstance(self.features, DepthwiseConvolution):
             rows = self.values(torch.ones(1, length, len(self.features.kernel), device=device))[0]

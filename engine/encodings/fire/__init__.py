@@ -1,5 +1,3 @@
-"""FIRE, a learned function of the relative distance: settings, parameters and registry row."""
-
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
 from engine.settings.costs import Shape, dense_shapes

@@ -1,11 +1,11 @@
 """FIRE, functional interpolation: e_ij = q_i . k_j / sqrt(d_h) + f_h(psi(i - j) / psi(max(L, i))), psi(x) = log(1 + c x).
 
-Source: Li et al. 2023, Functional Interpolation for Relative Positions Improves Long Context Transformers, section 3: f is
-a network of one hidden layer on one number, c and L are learned, and however long the sequence the number stays
-in [0, 1]. The paper's stack is causal. Looking both ways, the number here is sign(i - j) psi(|i - j|) / psi(max(L, i, j)), in
-[-1, 1]: under a causal mask that is the paper's, and the two directions are told apart.
+Source: Li et al. 2023, Functional Interpolation for Relative Positions Improves Long Context Transformers, section 3: f is a network of
+one hidden layer on one number, c and L are learned, and however long the sequence the number stays in [0, 1]. The paper's stack is
+causal. In both directions, the number here is sign(i - j) psi(|i - j|) / psi(max(L, i, j)), in [-1, 1]: under a causal mask that is the
+paper's, and the two directions differ.
 
-Beyond L the query's own position enters, so that shifting all positions changes the biases a little.
+Beyond L the query's position enters, so that shifting all positions changes the biases a little.
 """
 
 import torch
@@ -19,8 +19,6 @@ from engine.settings.base import BaseConfig
 
 
 class Fire(PositionalEncoding):
-    """Adds to each score a learned function of the relative distance, at a scale that follows the query's position."""
-
     def __init__(self, config: BaseConfig, settings: FireSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
         self.threshold = max_positions / 4 if settings.fire_threshold is None else settings.fire_threshold

@@ -1,5 +1,3 @@
-"""Learned Fourier features of the position: settings, parameters and registry row."""
-
 from engine.encodings.base import EncodingSpec, InitScaleSettings
 from engine.settings.base import BaseConfig
 from engine.settings.costs import Shape, dense_shapes

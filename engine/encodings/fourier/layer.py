@@ -17,8 +17,6 @@ from engine.settings.base import BaseConfig
 
 
 class Fourier(AddedRows):
-    """Adds waves of learned wavelengths, mixed by two dense layers; defined at any position."""
-
     def __init__(self, config: BaseConfig, settings: FourierSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
         waves, width = settings.fourier_frequencies, settings.fourier_width

@@ -1,5 +1,3 @@
-"""KERPLE, a learned bias that falls with distance: settings, parameters and registry row."""
-
 from typing import Literal
 
 from engine.encodings.base import EncodingSettings, EncodingSpec

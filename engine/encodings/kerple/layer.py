@@ -15,18 +15,14 @@ from engine.encodings.base.modules import at_least_single
 from engine.encodings.kerple import KerpleSettings
 from engine.settings.base import BaseConfig
 
-SMALLEST = 0.01
-"""The lower bound of the uniform first values, as in the authors' code."""
+SMALLEST = 0.01  # lower bound of the uniform first values, as in the authors' code
 
 
 def softplus_inverse(value: Tensor) -> Tensor:
-    """The number whose softplus is the value."""
     return value.expm1().log()
 
 
 class Kerple(PositionalEncoding):
-    """Subtracts from each score a learned function of the distance, of two numbers for each head."""
-
     def __init__(self, config: BaseConfig, settings: KerpleSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
         self.kernel = settings.kerple_kernel

@@ -12,8 +12,6 @@ from engine.settings.base import BaseConfig
 
 
 class Learned(AddedRows):
-    """One row for each position met in training and none beyond (:func:`index_below`)."""
-
     def __init__(self, config: BaseConfig, settings: LearnedSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
         std = config.token_init_std if settings.table_init_std is None else settings.table_init_std

@@ -1,5 +1,3 @@
-"""A small network on the position: settings, parameters and registry row."""
-
 from itertools import pairwise
 
 from engine.encodings.base import EncodingSpec, InitScaleSettings

@@ -1,7 +1,7 @@
 """A small network on the position itself: h_i^(0) = E[x_i] + MLP(i / n), with n the trained length.
 
-Such a network learns smooth functions first and sharp ones late or never (Tancik et al. 2020, Fourier Features Let Networks
-Learn High Frequency Functions in Low Dimensional Domains): what learned Fourier features are for.
+Such a network learns smooth functions first and sharp ones late or never; learned Fourier features are the remedy (Tancik et al. 2020,
+Fourier Features Let Networks Learn High Frequency Functions in Low Dimensional Domains).
 """
 
 from torch import Tensor, nn
@@ -14,8 +14,6 @@ from engine.settings.base import BaseConfig
 
 
 class PositionMlp(AddedRows):
-    """Adds a smooth function of the position; defined at any position."""
-
     def __init__(self, config: BaseConfig, settings: PositionMlpSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
         width, depth = settings.position_mlp_width, settings.position_mlp_layers

@@ -1,10 +1,8 @@
-"""No positional encoding (NoPE): a row without settings."""
-
 from engine.encodings.base import EncodingSettings, EncodingSpec
 
 
 class NopeSettings(EncodingSettings):
-    """There is nothing to set."""
+    pass
 
 
 SPEC = EncodingSpec(

@@ -12,8 +12,6 @@ from engine.settings.base import BaseConfig
 
 
 class NoEncoding(PositionalEncoding):
-    """Does nothing at any hook; all positions look alike."""
-
     def __init__(self, config: BaseConfig, settings: NopeSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
 

@@ -1,5 +1,3 @@
-"""RoPE, rotary position embedding: settings, rules and registry row."""
-
 from collections.abc import Iterator
 from typing import Literal
 

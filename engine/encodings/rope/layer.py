@@ -53,8 +53,8 @@ class ScaledRotation(Rotation):
             return geometric / s
         if self.settings.rope_scaling == "ntk":
             return geometric_frequencies(self.d_head, self.base * s ** (self.d_head / (self.d_head - 2)))
-        kept = ramp(geometric * self.trained / (2 * math.pi), self.settings.yarn_alpha, self.settings.yarn_beta)
-        return (1 - kept) * geometric / s + kept * geometric
+        unscaled = ramp(geometric * self.trained / (2 * math.pi), self.settings.yarn_alpha, self.settings.yarn_beta)
+        return (1 - unscaled) * geometric / s + unscaled * geometric
 
     def temperature(self, length: int) -> float:
         """1 / sqrt(t) in YaRN's terms; 1 for the other scalings."""
@@ -67,8 +67,6 @@ def ramp(rotations: Tensor, alpha: float, beta: float) -> Tensor:
 
 
 class Rope(PositionalEncoding):
-    """Rotates queries and keys; nothing is learned."""
-
     def __init__(self, config: BaseConfig, settings: RopeSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
         self.rotation = ScaledRotation(config.head_width, settings.rope_base, max_positions, settings)

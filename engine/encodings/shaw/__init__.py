@@ -1,5 +1,3 @@
-"""Shaw's relative position vectors: settings, parameters and registry row."""
-
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
 from engine.settings.costs import Shape
@@ -16,12 +14,11 @@ class ShawSettings(EncodingSettings):
 
     @property
     def vectors(self) -> int:
-        """2K + 1: the offsets that have a vector of their own."""
+        """2K + 1: one vector for each offset that is not clipped."""
         return 2 * self.shaw_max_distance + 1
 
     @property
     def tables(self) -> int:
-        """Tables of vectors: one for the keys and, where asked, one for the values."""
         return 2 if self.shaw_values else 1
 
     def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:

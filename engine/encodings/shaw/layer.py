@@ -22,8 +22,6 @@ def clipped_offsets(
 
 
 class Shaw(PositionalEncoding):
-    """Adds to the keys, and where asked to the values, a learned vector for each offset."""
-
     def __init__(self, config: BaseConfig, settings: ShawSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
         self.max_distance = settings.shaw_max_distance
@@ -49,8 +47,8 @@ class Shaw(PositionalEncoding):
         return by_row.scatter_add(-1, rows.expand_as(pattern), weights) @ self.relative_values
 
     def matrices(self, length: int) -> dict[str, Tensor]:
-        """``matrix``: the relative keys [offset from -K to K, d_head]; ``similarity`` [query, key]: cosine of each
-        pair's vector with the vector of offset 0."""
+        """``matrix``: the relative keys [offset from -K to K, d_head]; ``similarity`` [query, key]: cosine of each pair's vector with the
+        vector of offset 0."""
         rows = self.relative_keys.detach().float().cpu()
         pairs = clipped_offsets(range(length), range(length), self.max_distance, torch.device("cpu"))
         return {"matrix": rows, "similarity": cosines(rows)[self.max_distance][pairs]}

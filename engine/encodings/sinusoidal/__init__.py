@@ -1,5 +1,3 @@
-"""Sinusoids added to the embedding: settings and registry row."""
-
 from collections.abc import Iterator
 from typing import Literal
 

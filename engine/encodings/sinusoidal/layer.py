@@ -18,7 +18,8 @@ from engine.settings.base import BaseConfig
 def table(
     positions: Positions, d_model: int, base: float, layout: str, device: torch.device, dtype: torch.dtype
 ) -> Tensor:
-    """The sinusoids at these positions, [position, d_model], computed in float64 and then rounded to ``dtype``."""
+    """The sinusoids at these positions, [position, d_model]."""
+    # float64 until the end: single precision would lose the angle of late positions
     angles = index_of(positions, torch.device("cpu"))[:, None] * geometric_frequencies(
         d_model, base
     )  # [position, d_model / 2]
@@ -28,8 +29,6 @@ def table(
 
 
 class Sinusoidal(PositionalEncoding):
-    """Adds fixed waves of geometrically spaced wavelengths, one sine and one cosine of each."""
-
     def __init__(self, config: BaseConfig, settings: SinusoidalSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
         self.d_model = config.d_model

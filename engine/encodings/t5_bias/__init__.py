@@ -1,5 +1,3 @@
-"""T5's bucketed relative bias: settings, parameters and registry row."""
-
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
 from engine.settings.costs import Shape

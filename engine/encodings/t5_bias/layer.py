@@ -15,7 +15,7 @@ from engine.settings.base import BaseConfig
 
 
 def bucket(offset: Tensor, *, buckets: int, max_distance: int, causal: bool) -> Tensor:
-    """The bucket of each offset j - i, of any shape. Looking both ways, each direction has half of the buckets."""
+    """The bucket of each offset j - i, of any shape. In both directions, each direction has half of the buckets."""
     if causal:
         first, distance = torch.zeros_like(offset), (-offset).clamp(min=0)
     else:
@@ -37,7 +37,7 @@ def bucket_table(
 
 
 class T5Bias(PositionalEncoding):
-    """Adds to each score a learned bias from a table [bucket, head], which the layers of a stack share."""
+    """A table of biases [bucket, head], which the layers of a stack share."""
 
     def __init__(self, config: BaseConfig, settings: T5BiasSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()

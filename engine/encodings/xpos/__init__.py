@@ -1,5 +1,3 @@
-"""xPos, a rotation whose products decay with distance: settings, rules and registry row."""
-
 from collections.abc import Iterator
 from math import ceil, log
 
@@ -9,8 +7,8 @@ from engine.settings.base import BaseConfig
 from engine.settings.costs import MIXED
 from engine.settings.fields import setting
 
+# largest logarithm of the factor that keys are multiplied by: e^88 is the end of float32, e^11 of float16
 LARGEST_LOG_FACTOR = {"float32": 80.0, MIXED: 80.0, "bfloat16": 80.0, "float16": 8.0}
-"""Largest logarithm of the factor that keys are multiplied by: e^88 is the end of float32, e^11 of float16."""
 
 
 class XposSettings(RotationSettings):

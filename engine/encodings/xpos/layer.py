@@ -1,11 +1,11 @@
 """xPos, a rotation with decay: q_i . k_j as in RoPE, and pair t of dimensions also shrinks by zeta_t^(|i - j| / B) with distance.
 
-Source: Sun et al. 2022, A Length-Extrapolatable Transformer, section 2.2 and algorithm 1: queries are multiplied by
-zeta^(i / B), keys by zeta^(-j / B), zeta_t = (2t / d_h + gamma) / (1 + gamma), gamma .4 and B 512.
+Source: Sun et al. 2022, A Length-Extrapolatable Transformer, section 2.2 and algorithm 1: queries are multiplied by zeta^(i / B), keys by
+zeta^(-j / B), zeta_t = (2t / d_h + gamma) / (1 + gamma), gamma .4 and B 512.
 
-That factors for keys before the query only: for those after it the product zeta^((i - j) / B) grows, which is why the paper (and
-the well-known libraries) keep it to causal stacks. Looking both ways, the scores of keys after the query are here computed
-once more with the factors exchanged: |i - j|, at the price of a second product.
+That factors for keys before the query only: for those after it the product zeta^((i - j) / B) grows, so the paper (and the well-known
+libraries) keep it to causal stacks. In both directions, the scores of keys after the query are here computed once more with the factors
+exchanged: |i - j|, at the price of a second product.
 """
 
 import torch
@@ -37,8 +37,6 @@ def growth(
 
 
 class Xpos(PositionalEncoding):
-    """Rotates queries and keys and makes far products small; nothing is learned."""
-
     def __init__(self, config: BaseConfig, settings: XposSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
         self.rotation = Rotation(config.head_width, settings.rope_base)
@@ -58,7 +56,7 @@ class Xpos(PositionalEncoding):
         return rotated(k, positions, self.rotation, self.layout) * self._growth(k, positions, -1)
 
     def score_bias(self, q: Tensor, k: Tensor, query_positions: Positions, key_positions: Positions) -> Tensor | None:
-        """Looking both ways: for keys after the query, the score as it should be less the one that grew."""
+        """In both directions: for keys after the query, the right score less the one that grew."""
         if not self.mends_keys_after:
             return None
         exchanged = (q * self._growth(q, query_positions, -2)) @ (k * self._growth(k, key_positions, 2)).mT

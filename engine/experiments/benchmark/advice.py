@@ -10,35 +10,35 @@ from engine.experiments.benchmark.criteria import COSTS, CRITERIA, NEEDS, model_
 from engine.experiments.benchmark.table import Column
 from engine.foundation.formatting import listed
 
-LONGER = 4
-"""The multiple of the trained length about which the advice speaks where only shorter ones were asked about."""
+LONGER = 4  # the multiple of the trained length for which the advice speaks if only shorter ones were asked about
 MAX_NAMED = 2
-"""The most encodings that the advice names for a need."""
 LAYERS = listed(sorted({f"{model_of(one).n_layers}" for one in CRITERIA.values()}), "or")
 WIDTH = listed(sorted({f"{model_of(one).d_model}" for one in CRITERIA.values()}), "or")
+# the models for which the advice holds
 SCOPE = f"Measured with {LAYERS} layers of width {WIDTH}: large models may differ."
-"""The models for which the advice holds."""
 
 
 @dataclass(frozen=True)
 class Advice:
     words: str
-    """The answer in a few lines of Markdown."""
+    """A few lines of Markdown."""
     order: tuple[str, ...]
     """All encodings, the most useful first."""
     start: str = ""
-    """The encoding to start with; empty where nothing was measured."""
+    """The encoding to start with; empty if nothing was measured."""
     met: tuple[str, ...] = ()
-    """The needs in which it is among the best."""
+    """The needs in which ``start`` is among the best."""
     unless: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Other needs in words, each with the encodings to use there."""
+    """Other needs in words, each with its encodings."""
 
 
 def advice(
     needs: Collection[str], columns: Mapping[str, Column], longer: Mapping[str, Column], costs: Mapping[str, CostRow]
 ) -> Advice:
-    """The advice for some needs, or for all that are measured where none of these is named. Needs about costs leave out encodings.
-    ``columns``: by criterion, at the length that is asked about; ``longer``: the same at ``LONGER`` times the trained length."""
+    """The advice for some needs, or if none of them is measured for all that are. Needs about costs rule out encodings.
+
+    ``columns``: by criterion, at the requested length; ``longer``: the same at ``LONGER`` times the trained length.
+    """
     allowed = {name for name in costs if all(meets(need, costs, name) for need in COSTS if need in needs)}
     measured = [need for need in NEEDS if need not in COSTS]
     everywhere = {need: _in_all([columns[one.slug] for one in needed_by(need)]) & allowed for need in measured}
@@ -75,7 +75,7 @@ def advice(
 
 
 def meets(cost: str, costs: Mapping[str, CostRow], name: str) -> bool:
-    """Whether an encoding adds no parameters, or no more time than the fastest: as far as the middle half of its measurements says."""
+    """True if the encoding adds no parameters, or no more time than the fastest: as far as the middle half of its measurements says."""
     if cost == "parameters":
         return costs[name].parameters == 0
     timing = costs[name].timing
@@ -83,19 +83,16 @@ def meets(cost: str, costs: Mapping[str, CostRow], name: str) -> bool:
 
 
 def _in_all(columns: Collection[Column]) -> frozenset[str]:
-    """The encodings that are among the best in all columns; none where there is no column, or one without an answer."""
+    """The encodings that are among the best in all columns; none if there is no column, or one without an answer."""
     if not columns or not all(one.solved for one in columns):
         return frozenset()
     return frozenset.intersection(*(one.among_best for one in columns))
 
 
-# In words
-
-
 def _in_words(
     start: str, named: Sequence[str], share: str, unless: Mapping[str, tuple[str, ...]], cost: CostRow
 ) -> str:
-    """``named``: the needs that were chosen and are met; ``share``: how many of all, where none was chosen."""
+    """``named``: the met needs among the chosen ones; ``share``: their number among all, if none was chosen."""
     price = f"{f'{cost.parameters:,}' if cost.parameters else 'no'} parameters"
     if cost.timing:
         price += f" and {cost.timing['ratio']:.2f} times the time"

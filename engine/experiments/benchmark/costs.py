@@ -1,4 +1,4 @@
-"""The costs of each encoding: parameters by formula, and the time that was measured for this version."""
+"""The costs of each encoding: parameters by formula, and the time measured for this version."""
 
 import json
 from collections.abc import Mapping
@@ -13,22 +13,19 @@ from engine.experiments.benchmark.criteria import COMPARED
 from engine.foundation.provenance import Provenance, provenance
 from engine.tasks import PLAIN
 
-FILE = Path(__file__).with_name("times.json")
-"""The forward times that come with a version, written by ``python -m tools.costs encodings``."""
+FILE = Path(__file__).with_name("times.json")  # written by python -m tools.costs encodings
 
+# the model in which parameters are counted and time is measured
 MODEL = RunConfig(
     task=PLAIN, family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"
 )
-"""The model in which parameters are counted and time is measured."""
 
 
 @dataclass(frozen=True)
 class CostRow:
-    """The cost of an encoding."""
-
     parameters: int | None
     timing: Timing | None
-    """The time of a forward pass relative to no encoding; None where it was not measured."""
+    """The time of a forward pass relative to no encoding; None if it was not measured."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +33,11 @@ class Times:
     """The forward times of encodings, and where and when they were measured."""
 
     machine: Provenance
-    """The processor, torch, and the day."""
     by_encoding: Mapping[str, Timing]
 
 
 def machine() -> Provenance:
-    """The part of the origin on which a time depends."""
+    """The processor, torch and the day: the part of the origin on which a time depends."""
     origin = provenance()
     return {"torch": origin["torch"], "processor": origin["processor"], "date": origin["date"]}
 

@@ -16,10 +16,10 @@ from engine.foundation.json_lines import json_lines
 from engine.foundation.stored_json import hash_of
 
 FILE = "designs.json"
+# the numbers by which a finding is reached
 RULE = (
     finding.FEWEST_SEEDS, finding.READERS_SEEDS, finding.LEARNED_SEEDS, statistics.LEVEL, statistics.FEWEST_FOR_HOLM, bounds.NEAR,
 )  # fmt: skip
-"""The numbers by which a finding is reached."""
 
 
 def design_hash(experiment: Experiment) -> str:
@@ -27,11 +27,11 @@ def design_hash(experiment: Experiment) -> str:
     arms = {arm.name: experiment.fingerprint(arm) for arm in experiment.arms}
     claims = [_as_data(claim) for claim in experiment.claims]
     headline = experiment.key_figure.claim if isinstance(experiment, Issue) else ""
-    return hash_of([RULE, arms, sorted(experiment.rates_at_end), claims, headline], 12)
+    return hash_of([RULE, arms, sorted(experiment.rates_at_grid_edge), claims, headline], 12)
 
 
 def fixed_designs(folder: Path = FOLDER) -> dict[str, str]:
-    """The hashes that were fixed, by issue."""
+    """By issue, the fixed hash."""
     file = folder / FILE
     designs: dict[str, str] = json.loads(file.read_text("utf-8")) if file.exists() else {}
     return designs
@@ -42,7 +42,8 @@ def fix_designs(designs: dict[str, str], folder: Path = FOLDER) -> None:
 
 
 def _as_data(claim: Claim) -> list[Any]:
-    """What decides a claim. Its effect is known by what it makes of numbers drawn by name: a formula has no other text that is stable."""
+    """Plain data of all that decides a claim. Its effect is known by its results on numbers drawn by name: a formula has no other
+    text that is stable."""
     effect = claim.effect(
         lambda arm, metric: np.array([random.Random(f"{arm} {metric} {i}").random() for i in range(8)])
     )

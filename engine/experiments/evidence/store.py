@@ -1,6 +1,5 @@
-"""The store of evidence on this machine: one JSON file for each comparison of a design that ended, named by
-:attr:`engine.experiments.comparison.Comparison.name`, so that a link finds it.
-"""
+"""The store of evidence on this machine: one JSON file for each finished comparison of a design, named by
+:attr:`engine.experiments.comparison.Comparison.name`, so that a link finds it."""
 
 import json
 import re
@@ -21,14 +20,11 @@ from engine.foundation.provenance import provenance
 from engine.foundation.stored_json import read_table
 
 FORMAT = 1
-MAX_EXPERIMENTS = 200
-"""The number of comparisons that are kept, the newest."""
+MAX_EXPERIMENTS = 200  # the newest comparisons are stored
+# the same for one visitor, so that a visitor with many comparisons loses no comparison of anybody else
 MAX_EXPERIMENTS_OF_VISITOR = 20
-"""The same of one visitor: who asks for many loses those and nobody else's."""
 DESIGNS = "designs"
-"""The folder of the comparisons of designs."""
 NAME = re.compile("[0-9a-f]{12}")
-"""The name of a comparison."""
 
 
 def folder_of(slug: str) -> Path:
@@ -36,14 +32,13 @@ def folder_of(slug: str) -> Path:
 
 
 def save(run: ExperimentRun, comparison: Comparison) -> Path:
-    """Write the evidence of a comparison that ended. Raises OSError where the disk does not take it."""
+    """Write the evidence of a comparison that ended. Raises OSError if the disk does not take it."""
     file, row = _comparison_file(comparison.name), {**row_of(run), "asked": asdict(comparison)}
     give(file, json.dumps(row, allow_nan=False), run.visitor, MAX_EXPERIMENTS_OF_VISITOR, MAX_EXPERIMENTS)
     return file
 
 
 def row_of(run: ExperimentRun) -> dict[str, Any]:
-    """A run's evidence as plain data."""
     return {
         "format": FORMAT,
         "created": time.time(),
@@ -58,14 +53,14 @@ def row_of(run: ExperimentRun) -> dict[str, Any]:
 
 
 def report_of(experiment: Experiment, row: dict[str, Any]) -> Report:
-    """The report on the trials in a stored row. Raises KeyError, TypeError or ValueError where the row holds none."""
+    """The report on the trials in a stored row. Raises KeyError, TypeError or ValueError if the row holds none."""
     trials, reused = [trial_of(trial) for trial in row["trials"]], row.get("from_before", 0)
     facts = {"extended": row["extended"], "seconds": row["seconds"], "reused": reused}
     return report(experiment, trials, row["seeds"], provenance=row.get("provenance", {}), **facts)
 
 
 def find_comparison(name: str) -> tuple[Comparison, Report] | None:
-    """The comparison of this name and the report on it; None where there is none or it cannot be read."""
+    """The comparison of this name and the report on it; None if there is none or it cannot be read."""
     row = read(_comparison_file(name)) if NAME.fullmatch(name) else {}
     with suppress(KeyError, TypeError, ValueError):  # ConfigError is a ValueError
         wanted = row["asked"]
@@ -79,13 +74,13 @@ def _comparison_file(name: str) -> Path:
 
 
 def read(file: Path) -> dict[str, Any]:
-    """The row in a file; empty where it cannot be read."""
+    """The row in a file; empty if it cannot be read."""
     row = read_table(file)
     return row if row.get("format") == FORMAT else {}
 
 
 def trial_of(row: dict[str, Any]) -> Trial:
-    """The trial in a stored row. Raises KeyError, TypeError or ValueError where the row holds none."""
+    """The trial in a stored row. Raises KeyError, TypeError or ValueError if the row holds none."""
     curves = {name: [(int(step), float(value)) for step, value in curve] for name, curve in row["curves"].items()}
     named = {
         "failure" if name == "outcome" else name: value for name, value in row.items()

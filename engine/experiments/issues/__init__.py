@@ -8,6 +8,7 @@ from pkgutil import resolve_name
 
 from engine.experiments.issues.issue import Issue
 
+# In the order of the map
 NAMES = (
     "depth.what_depth_brings",
     "depth.overfitting_depth",
@@ -28,10 +29,10 @@ NAMES = (
     "encoding.learned_table",
     "encoding.no_encoding",
 )
-"""The modules, in the order of the map."""
 ISSUES: dict[str, Issue] = {
     issue.slug: issue for issue in (resolve_name(f"engine.experiments.issues.{name}:ISSUE") for name in NAMES)
 }
+# the present slug by each earlier one, so that old links, lessons and commands still work
 RENAMED = {
     "stacking-does-not-help": "what-depth-brings",
     "layers-or-rate": "what-depth-brings",
@@ -44,6 +45,5 @@ RENAMED = {
     "trivial-solutions": "shortcuts",
     "position-shortcut": "shortcuts",
 }
-"""The present slug by each earlier one: old links, old lessons and old commands lead on."""
+# earlier slugs of what is counted and not trained: the page Cost shows it, and links lead there
 COSTS = ("cost", "quadratic-cost", "parameter-growth")
-"""Earlier slugs of what is counted and not trained: the page Cost shows it, and links lead there."""

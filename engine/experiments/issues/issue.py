@@ -1,8 +1,8 @@
-"""A documented issue: an experiment, in its module, and the text that its page tells about it, in the Markdown file beside the module.
+"""A documented issue: an experiment, in its module, and the text of its page, in the Markdown file beside the module.
 
 Every file has the same headings. Above its title, between two lines of ``+++``, stands TOML: its ``minutes``, the first screen as
-``[key_figure]``, each row with its label, its arm and the name of its number, and each table of published numbers as ``[[published]]``.
-Where untrained models show the same, ``dial`` leads to them.
+``[key_figure]``, each row with its label, its arm and the name of its number, and each table of published numbers as
+``[[published]]``. If untrained models show the same, ``dial`` leads to them.
 """
 
 import re
@@ -21,11 +21,11 @@ from engine.foundation.tables import Text, one_line
 
 Group = Literal["depth", "attention", "encoding"]
 GROUPS: dict[Group, str] = {"depth": "Depth", "attention": "Self-attention", "encoding": "Positional encoding"}
+# the TOML, the title, the summary, and the sections
 FRONT = re.compile(r"\+\+\+\n(.+)^\+\+\+\n\n# ([^\n]+)\n(.+?)^## (.+)", re.DOTALL | re.MULTILINE)
-"""The TOML, the title, the summary, and the sections."""
 HEADINGS = ("Why it happens", "What helps", "What is claimed", "How it is measured", "Sources")
+# the id of a claim, its subject if that is not the issue itself, its unit, its sentence, and in italics the condition of the test
 CLAIM = re.compile(r"`([\w-]+)`(?: \((condition|remedy)\))? in `(.+?)`: (.+?)(?: \*(.+)\*)?")
-"""The id of a claim, its subject where that is not the issue itself, its unit, its sentence, and in italics the condition of the test."""
 TUNED = (
     "All else is the same in all of them, except for the learning rate: each is trained at its own best one, "
     "unless the rate is its condition."
@@ -36,12 +36,10 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class Publication:
-    """A publication that an issue rests on."""
-
     citation: str
     """Authors, year, title, section or theorem."""
     url: str
-    """Where it can be read: its DOI, or its page at arXiv or the publisher."""
+    """Its DOI, or its page at arXiv or the publisher."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +59,11 @@ class Published:
 
 @dataclass(frozen=True, kw_only=True)
 class Issue(Experiment):
-    """One documented issue. Its text holds no results: they are computed from runs."""
+    """A documented issue. Its text holds no results: they are computed from runs."""
 
     group: Group
     minutes: int
-    """How long a class takes for the question, the run and what was found."""
+    """The time that a class takes for the question, the run and the finding."""
     summary: str
     """The claim in one or two plain sentences."""
     mechanism: str
@@ -79,14 +77,17 @@ class Issue(Experiment):
     notes: tuple[str, ...] = ()
     """Notes on the measurement; no results."""
     dial: Mapping[str, str] = field(default_factory=dict)
-    """The settings of the page Depth at which untrained models show the same; empty where they do not."""
+    """The settings of the page Depth at which untrained models show the same; empty if they do not."""
 
 
 def read_issue(
     module: str, *, base: Mapping[str, Any], arms: tuple[Arm, ...], claims: Sequence[Claim], **more: Any
 ) -> Issue:
-    """The issue of a module, given as its ``__file__``: its group is the folder and its slug the name. ``more``: further fields of the
-    experiment. Raises ValueError with one sentence for a file of another form, and where it does not word exactly these claims."""
+    """The issue of a module, given as its ``__file__``: its group is the folder and its slug the name. ``more``: further fields of
+    the experiment.
+
+    Raises ValueError with one sentence for a file of another form, and if the file does not word exactly these claims.
+    """
     path = Path(module).with_suffix(".md")
     found = FRONT.fullmatch(path.read_text("utf-8"))
     sections = [section.partition("\n") for section in re.split(r"^## ", found[4], flags=re.MULTILINE)] if found else []
@@ -138,7 +139,6 @@ def _worded(path: Path, items: Sequence[str], claims: Sequence[Claim]) -> tuple[
 
 
 def _items(text: str) -> tuple[str, ...]:
-    """The items of a list."""
     return tuple(one_line(item) for item in re.split(r"^- ", text, flags=re.MULTILINE)[1:])
 
 

@@ -22,14 +22,12 @@ from engine.runs.events import Event
 from engine.runs.run import Run
 from engine.serving.pool import Pool
 
+# A waiting trial is tried again after so many seconds: there may be room for it now, or one more machine
 RETRY_SECONDS = 0.5
-"""Seconds after which a waiting trial is tried again: there may be room for it now, or one more machine."""
 
 
 @dataclass(frozen=True)
 class RunningTrial:
-    """A trial that is training."""
-
     arm: Arm
     seed: int
     shared: SharedRun
@@ -67,11 +65,11 @@ class ExperimentRun(BackgroundTask):
         save: Callable[[Trial], object] = lambda trial: None,
         shared: SharedTrials | None = None,
     ) -> None:
-        """``find`` gives the stored trial of an arm at a seed; if it had finished, it is not trained again: the same settings and seed
-        give the same numbers. ``save`` is called with each trial that ends. ``shared``: the trials under way that this experiment
-        may follow, instead of training the same once more.
+        """``find`` gives the stored trial of an arm at a seed; if it had finished, it is not trained again: the same settings and
+        seed give the same numbers. ``save`` is called with each trial that ends. ``shared``: the trials under way that this
+        experiment may follow, instead of training the same once more.
 
-        Raises ConfigError where an arm's settings do not go together.
+        Raises ConfigError if an arm's settings do not go together.
         """
         super().__init__(f"experiment on “{experiment.title}”", visitor)
         self.experiment, self.extended = experiment, extended
@@ -89,18 +87,18 @@ class ExperimentRun(BackgroundTask):
         """The arm and the seconds of each trial that was trained here."""
         self._lost_once: set[tuple[str, int]] = set()
         self._called = Signal()
-        """Set where there is something to do: a trial has ended, or the experiment is to stop."""
+        """Set if there is something to do: a trial has ended, or the experiment is to stop."""
         self._lock = RLock()
 
     @property
     def trials(self) -> tuple[Trial, ...]:
-        """The trials that have ended, in the order of their ends."""
+        """The finished trials, in the order of their ends."""
         with self._lock:
             return tuple(self._trials)
 
     @property
     def report(self) -> Report:
-        """The report on the trials so far: the claims are weighed when somebody asks, once for all who do."""
+        """The report on the trials so far: the claims are weighed on demand, once for all who ask."""
         when, trials = self.state, self.trials
         weighed_when, found = self._weighed
         if when != weighed_when or len(trials) != len(found.trials):
@@ -121,7 +119,7 @@ class ExperimentRun(BackgroundTask):
 
     @property
     def seconds_left(self) -> float | None:
-        """The seconds left, from those that trials have taken here: an arm without one is judged by its steps. None before the first
+        """The seconds left, from the times of trials here: an arm without one is judged by its steps. None before the first trial
         has ended."""
         took, running, ended = self._took, self.running_trials, Counter(trial.arm for trial in self.trials)
         if not took:
@@ -131,10 +129,10 @@ class ExperimentRun(BackgroundTask):
             name: fmean([seconds for arm, seconds in took if arm == name] or [pace * steps])
             for name, steps in self._steps.items()
         }
-        left = {name: len(self.seeds) - ended[name] for name in each}
+        remaining = {name: len(self.seeds) - ended[name] for name in each}
         begun = sum(min(trial.seconds, each[trial.arm.name]) for trial in running)
-        work = sum(number * each[name] for name, number in left.items()) - begun
-        return max(0.0, work) / max(1, min(self._pool.machines.slots, sum(left.values())))
+        work = sum(number * each[name] for name, number in remaining.items()) - begun
+        return max(0.0, work) / max(1, min(self._pool.machines.slots, sum(remaining.values())))
 
     def stop(self) -> None:
         super().stop()
@@ -178,7 +176,7 @@ class ExperimentRun(BackgroundTask):
             self._called.set()
 
     def _start(self, arm: Arm, seed: int, waiting: deque[tuple[Arm, int]]) -> None:
-        """Start a trial as soon as there is room for it, or take it in where somebody else has trained it meanwhile."""
+        """Start a trial as soon as there is room for it, or take it in if somebody else has trained it meanwhile."""
         find = partial(self._found, arm, seed)
         while not self._stop.is_set():
             try:
@@ -195,8 +193,10 @@ class ExperimentRun(BackgroundTask):
             return
 
     def _collect(self, waiting: deque[tuple[Arm, int]]) -> bool:
-        """Take in the trials that have ended; returns whether there were any. One that was lost with its worker, or stopped, waits again,
-        once: the same settings and seed give the same trial."""
+        """Take in the trials that have ended; returns False if there were none.
+
+        A trial that was lost with its worker, or stopped, waits again, once: the same settings and seed give the same trial.
+        """
         ended, read = [trial for trial in self.running_trials if not trial.run.live], []
         for trial in ended:
             key = (trial.arm.name, trial.seed)
@@ -214,7 +214,7 @@ class ExperimentRun(BackgroundTask):
         return True
 
     def _read(self, trial: RunningTrial) -> Trial:
-        """The trial of a run that has ended, stored."""
+        """Read the trial of a run that has ended, and store it."""
         read = read_trial(trial.arm.name, trial.seed, trial.run.events, self.experiment.curves)
         self._save(read)
         return read

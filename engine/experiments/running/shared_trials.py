@@ -18,16 +18,18 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.serving.pool import Pool
 
+# the ends after which a trial is trained again: its worker ended, or a visitor stopped it who follows it no more
 RETRIED_STATES = ("lost", "stopped")
-"""The ends after which a trial is trained again: its worker ended, or somebody stopped it who follows it no more."""
-STOP_SECONDS = 30.0
-"""Seconds to wait for the ends of runs that were told to stop; the pool ends them by force sooner."""
+STOP_SECONDS = 30.0  # seconds to wait for the ends of stopped runs; the pool ends them by force sooner
 
 
 @dataclass(eq=False)
 class SharedRun:
-    """The run of a trial, and the visitors whose experiments follow it, one for each experiment. Each takes the trial when it has
-    ended, and then calls :meth:`SharedTrials.leave` once. The run counts as theirs: it goes on for as long as one of them is here."""
+    """The run of a trial, and the visitors whose experiments follow it, one for each experiment.
+
+    Each takes the trial when it has ended, and then calls :meth:`SharedTrials.leave` once. The run counts as theirs: it goes on for
+    as long as one of them is here.
+    """
 
     run: Run
     followers: list[Visitor]
@@ -35,8 +37,7 @@ class SharedRun:
     _reading: Lock = field(default_factory=Lock)
 
     def trial(self, arm: str, seed: int, read: Callable[[], Trial]) -> Trial:
-        """The trial that has ended, under the name that an experiment gives its arm. ``read`` reads and stores it: once for all who
-        follow."""
+        """The finished trial, under the name that an experiment gives its arm. ``read`` reads and stores it: once for all followers."""
         with self._reading:
             self._trial = self._trial or read()
         return replace(self._trial, arm=arm, seed=seed)
@@ -58,15 +59,16 @@ class SharedTrials:
         visitor: Visitor,
         find: Callable[[], Trial | None],
     ) -> SharedRun | Trial:
-        """The run of an arm at a seed where one is under way, else the stored trial that ``find`` gives, else a new run in the
+        """The run of an arm at a seed if one is under way, else the stored trial that ``find`` gives, else a new run in the
         visitor's name.
 
-        Raises Refused, and NoRoom where it may be tried again.
+        Raises Refused, and NoRoom if it may be tried again.
         """
         config, record = experiment.config(arm, seed), experiment.record(arm)
         request = RunRequest(config, visitor, trial=True, record=record)
         key = json.dumps([experiment.identity(arm), seed], sort_keys=True)
-        # Locked also while it is looked for and submitted: whoever asks for the same one meanwhile waits to follow it.
+        # Held also while the trial is looked up and submitted: a second caller for the same one meanwhile waits, and then follows
+        # it.
         with self._lock:
             shared = self._under_way.get(key)
             if shared is not None and shared.run.state not in RETRIED_STATES:
@@ -79,14 +81,14 @@ class SharedTrials:
             return new
 
     def leave(self, pool: Pool, runs: Sequence[SharedRun], visitor: Visitor) -> None:
-        """An experiment of this visitor follows these runs no more. What nobody follows then is stopped where it has not ended, and
-        deleted."""
-        left = [shared for shared in runs if self._is_last(pool, shared, visitor)]
-        for shared in left:
+        """Remove this visitor's experiment from the followers of these runs. A run without followers is stopped if it has not
+        ended, and deleted."""
+        unfollowed = [shared for shared in runs if self._is_last(pool, shared, visitor)]
+        for shared in unfollowed:
             if shared.run.live:
                 pool.stop(shared.run.id)
         deadline = time.monotonic() + STOP_SECONDS
-        for shared in left:
+        for shared in unfollowed:
             shared.run.wait_for(sys.maxsize, max(0.0, deadline - time.monotonic()))
             try:
                 pool.runs.delete(shared.run.id)

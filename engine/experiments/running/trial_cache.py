@@ -1,5 +1,7 @@
-"""The cache of trials on this machine: whoever asks for the same settings, seed and code gets the trial that was trained first. On a
-CPU a second one would give the same numbers; on a GPU nearly the same."""
+"""The cache of trials on this machine: for the same settings, seed and code the first trained trial is found again.
+
+On a CPU a second one would give the same numbers; on a GPU nearly the same.
+"""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -15,21 +17,21 @@ from engine.foundation.files import keep_newest, write_whole
 from engine.foundation.log import log_unsaved
 from engine.foundation.stored_json import hash_of
 
-MAX_TRIALS = 20_000
-"""The number of trials that are kept, the newest; one takes about 4 KB."""
+MAX_TRIALS = 20_000  # the newest trials are stored; one takes about 4 KB
 
 
 def files_of(experiment: Experiment, arm: Arm, seeds: Iterable[int]) -> list[Path]:
-    """The files of an arm's trials at these seeds, there or not. Their names hold a hash of all that determines the numbers of the arm
-    (see :meth:`Experiment.identity`), which is computed once for all of them."""
+    """The files of an arm's trials at these seeds, existing or not.
+
+    Their names hold a hash of all that determines the numbers of the arm (see :meth:`Experiment.identity`), which is computed once
+    for all of them.
+    """
     key = hash_of([code_hash(), experiment.identity(arm)], 32)
     return [folder_of("trials") / f"{key}-{seed}.json" for seed in seeds]
 
 
 def save(experiment: Experiment, trial: Trial) -> None:
-    """Store a trial that finished. If the disk does not take it, a line in the log says so and
-    nothing else changes.
-    """
+    """Store a trial that finished. If the disk does not take it, a line in the log says so and nothing else changes."""
     arm = experiment.arm(trial.arm)
     if trial.failure:
         return
@@ -41,7 +43,7 @@ def save(experiment: Experiment, trial: Trial) -> None:
 
 
 def find(experiment: Experiment, arm: Arm, seed: int) -> Trial | None:
-    """The stored trial of an arm of the experiment at a seed; None where there is none."""
+    """The stored trial of an arm of the experiment at a seed; None if there is none."""
     (file,) = files_of(experiment, arm, [seed])
     with suppress(KeyError, TypeError, ValueError):
         return replace(trial_of(read(file)["trial"]), arm=arm.name, seed=seed)
@@ -54,10 +56,9 @@ def number_stored(experiment: Experiment, arm: Arm) -> int:
 
 
 def stored_trials_of(experiment: Experiment, arm: Arm) -> Iterator[Trial]:
-    """The stored trials of one arm, seed by seed; each is read when it is asked for."""
+    """The stored trials of one arm, seed by seed; each is read when it is requested."""
     return (trial for seed in experiment.seed_range if (trial := find(experiment, arm, seed)))
 
 
 def delete_oldest() -> None:
-    """Delete the oldest trials above ``MAX_TRIALS``."""
     keep_newest(folder_of("trials"), "*.json", MAX_TRIALS)

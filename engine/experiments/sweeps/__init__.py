@@ -13,11 +13,11 @@ class ModelKind:
     label: str
     color: str
     short: str
-    """The name that stands beside its line in a figure."""
+    """The name beside its line in a figure."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     keeps: bool = False
-    """Whether the next token is also measured with a cache: keys and values, or a state. It costs the same in both
-    implementations of attention, so one is enough."""
+    """True if the next token is also measured with a cache: keys and values, or a state. It costs the same in both implementations
+    of attention, so one is enough."""
 
     @property
     def attends(self) -> bool:

@@ -1,4 +1,4 @@
-"""The checks before a sweep and before each of its points: what they take must be within the host's limits, with room to spare."""
+"""The checks before a sweep and before each of its points: its needs must be within the host's limits, with room to spare."""
 
 from collections.abc import Sequence
 
@@ -8,23 +8,19 @@ from engine.experiments.sweeps.result import Visit, onward
 from engine.foundation.formatting import in_bytes, in_fine_time, in_time
 from engine.serving.limits import Limits
 
-GUESS = 0.25
-"""The fewest seconds of a visit: building the model, and repetitions until the times are reliable."""
+GUESS = 0.25  # the fewest seconds of a visit: building the model, and repetitions until the times are reliable
+# the seconds of a visit in training steps, in the first round (which also counts bytes) and in later ones
 FIRST, FURTHER = 6, 3
-"""The seconds of a visit in training steps, in the first round (which also counts bytes) and in later ones."""
+# The steps at all ticks of one kind together, in steps at the slowest one. Lengths and depths double, and no step gets cheaper: 1
+# + 1/2 + 1/4 + ... < 2; one more because the last tick may be less than twice the one before.
 ALL_TICKS = 3
-"""The steps at all ticks of one kind together, in steps at the slowest one. Lengths and depths double, and no step gets cheaper:
-1 + 1/2 + 1/4 + ... < 2; one more because the last tick may be less than twice the one before."""
-SPARE = 2
-"""The free memory must hold a point this many times."""
-TRANSIENT = 4
-"""The peak of a step over the memory that it keeps, assumed until a peak has been measured."""
-CAUTIOUS_RATE = 2e9
-"""FLOPs per second assumed until a point has been timed: slower than any present machine."""
+SPARE = 2  # the free memory must hold a point this many times
+TRANSIENT = 4  # the peak of a step over the memory that it keeps, assumed until a peak has been measured
+CAUTIOUS_RATE = 2e9  # FLOPs per second assumed until a point has been timed: slower than any present machine
 
 
 def refusal(plan: Plan, limits: Limits) -> str | None:
-    """The reason why this host refuses a plan, in one sentence with a value that fits; else None."""
+    """One sentence with a value that fits, if this host refuses the plan; else None."""
     visits = len(plan.kinds) * len(plan.ticks) * plan.rounds
     steps = len(plan.kinds) * ALL_TICKS * (FIRST + FURTHER * (plan.rounds - 1))
     seconds = visits * GUESS + steps * plan.patience
@@ -32,12 +28,12 @@ def refusal(plan: Plan, limits: Limits) -> str | None:
         return None
     fits = int((limits.seconds - visits * GUESS) / steps * 100) / 100  # rounded down to a hundredth
     advice = f"set patience to {fits:g} or less" if fits >= 0.01 else "choose fewer rounds or kinds"
-    taken = f"the measurement could take {in_time(seconds)} and this host allows {in_time(limits.seconds)}"
-    return f"patience is {plan.patience:g} and rounds is {plan.rounds}: {taken}; {advice}."
+    reason = f"the measurement could take {in_time(seconds)} and this host allows {in_time(limits.seconds)}"
+    return f"patience is {plan.patience:g} and rounds is {plan.rounds}: {reason}; {advice}."
 
 
 def reason_not_to(plan: Plan, kind: str, tick: int, before: Sequence[Visit], room: int) -> str | None:
-    """The reason not to start a point, in one sentence; None where it may be started.
+    """The reason not to start a point, in one sentence; None if it may be started.
 
     ``before``: the kind's visits with measured memory, along the axis; ``room``: free bytes.
     """
@@ -55,7 +51,7 @@ def reason_not_to(plan: Plan, kind: str, tick: int, before: Sequence[Visit], roo
 
 
 def needed_bytes(plan: Plan, kind: str, tick: int, before: Sequence[Visit]) -> int:
-    """The expected peak in bytes: extrapolated from the kind's own peaks so far, at least the formula's total."""
+    """The expected peak in bytes: extrapolated from the kind's peaks so far, at least the formula's total."""
     config, length = plan.config(kind, tick), plan.length_at(tick)
     memory = memory_at(config, length)
     peaks = [(v.tick, float(v.memory.peak)) for v in before if v.memory is not None and v.memory.peak is not None]
@@ -66,7 +62,7 @@ def needed_bytes(plan: Plan, kind: str, tick: int, before: Sequence[Visit]) -> i
 
 
 def needed_seconds(plan: Plan, kind: str, tick: int, before: Sequence[Visit]) -> float:
-    """The expected seconds of a step: extrapolated from the kind's own times; with only one point, in proportion to the FLOPs."""
+    """The expected seconds of a step: extrapolated from the kind's times; with only one point, in proportion to the FLOPs."""
 
     def arithmetic(at: int) -> float:
         return flops_at(plan.config(kind, at), plan.length_at(at))

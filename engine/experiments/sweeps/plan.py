@@ -13,8 +13,7 @@ from engine.experiments.sweeps import KINDS
 from engine.settings.errors import checked
 from engine.settings.fields import Parameters, setting, settings_in
 
-SHORTEST = 64
-"""The first length; each further one is twice the one before."""
+SHORTEST = 64  # each further length is twice the one before
 
 
 class Plan(Parameters):
@@ -74,7 +73,7 @@ class Plan(Parameters):
         return self.n_layers if self.axis == "length" else tick
 
     def config(self, kind: str, tick: int) -> RunConfig:
-        """The model's config at one length or depth; its length is :meth:`length_at`. Raises ConfigError."""
+        """The config of a kind at one length or depth; its length is :meth:`length_at`. Raises ConfigError."""
         settings: dict[str, Any] = {**_base(self), **KINDS[kind].settings, "n_layers": self.depth_at(tick)}
         return parse(settings | {"d_model": width_of(self, kind)})
 

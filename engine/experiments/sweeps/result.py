@@ -1,5 +1,3 @@
-"""The result of a sweep so far as plain data: its plan, the machine, the visits."""
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import log
@@ -12,10 +10,8 @@ from engine.experiments.sweeps.plan import Plan
 from engine.foundation.provenance import Provenance
 from engine.settings.costs import Cost, MachineFacts
 
-Tick = Annotated[int, Field(alias="place")]
-"""Stored files, also of earlier versions, have its earlier name."""
-STEEPEST = 2.5
-"""The highest power with which any cost here grows."""
+Tick = Annotated[int, Field(alias="place")]  # stored files, also those of earlier versions, have its earlier name
+STEEPEST = 2.5  # the highest power with which any cost here grows
 
 
 @dataclass(frozen=True)
@@ -31,7 +27,7 @@ class Visit(Cost):
 
     @property
     def saved(self) -> int | None:
-        """The bytes that a training step saves for backward, where the memory was measured."""
+        """The bytes that a training step saves for backward; None if the memory was not measured."""
         return None if self.memory is None else self.memory.saved
 
 
@@ -65,12 +61,12 @@ class Result:
     """``running``, ``finished``, ``stopped`` or ``failed``."""
     seconds: float
     created: float
-    """The time of creation in seconds since 1970."""
+    """Seconds since 1970."""
     provenance: Provenance = field(default_factory=Provenance)
-    """Empty where it was not noted."""
+    """Empty if it was not stored."""
 
     def summaries(self, kind: str, quantity: str) -> list[Summary]:
-        """A quantity (``train``, ``inference``, ``cached``, ``saved``) along the axis; empty where it was not measured for that kind."""
+        """A quantity (``train``, ``inference``, ``cached``, ``saved``) along the axis; empty if it was not measured for that kind."""
         found: dict[int, list[float]] = {}
         for visit in self.visits:
             value: float | None = getattr(visit, quantity)
@@ -82,7 +78,7 @@ class Result:
         ]
 
     def counted(self, kind: str) -> list[Visit]:
-        """The visits of a kind whose memory was counted, along the axis."""
+        """The visits of a kind with measured memory, along the axis."""
         return sorted((v for v in self.visits if v.kind == kind and v.memory), key=lambda visit: visit.tick)
 
 

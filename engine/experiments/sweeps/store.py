@@ -20,12 +20,11 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from engine.settings.costs import Memory
 
 FORMAT = 1
-MAX_SWEEPS, MAX_SWEEPS_OF_VISITOR = 200, 20
-"""The number of sweeps that are kept, the newest: of everybody, and of one visitor."""
+MAX_SWEEPS, MAX_SWEEPS_OF_VISITOR = 200, 20  # the newest sweeps are stored: of everybody, and of one visitor
 RESULT = TypeAdapter(Result)
 TIME_COLUMNS = {"train": "train_s", "inference": "inference_s", "cached": "cached_s"}
+# the measured columns of the table of visits
 BYTE_COLUMNS = ("cache_bytes", *(field.name for field in fields(Memory)), "inference_peak")
-"""The measured columns of the table of visits."""
 NAME = re.compile(r"[A-Za-z0-9_-]{8,40}")
 
 
@@ -34,14 +33,14 @@ def folder() -> Path:
 
 
 def keep(name: str, result: Result, visitor: Visitor = PROGRAM) -> Path:
-    """Write a sweep that a visitor measured. Raises OSError where the disk does not take it."""
+    """Write a sweep that a visitor measured. Raises OSError if the disk does not take it."""
     file = folder() / f"{name}.json"
     give(file, json.dumps(to_json(result), allow_nan=False), visitor, MAX_SWEEPS_OF_VISITOR, MAX_SWEEPS)
     return file
 
 
 def find(name: str) -> Result | None:
-    """The sweep of that name; None where there is none or it cannot be read."""
+    """The sweep of that name; None if there is none or it cannot be read."""
     if not NAME.fullmatch(name):
         return None
     try:
@@ -61,14 +60,14 @@ def to_json(result: Result) -> dict[str, Any]:
 
 
 def from_json(row: dict[str, Any]) -> Result:
-    """The result in a stored row. Raises KeyError or ValueError where the row holds none."""
+    """The result in a stored row. Raises KeyError or ValueError if the row holds none."""
     if row["format"] != FORMAT:
         raise ValueError(f"format is {row['format']}; allowed is {FORMAT}.")
     return RESULT.validate_python({**row, "plan": read_plan(row["plan"])})
 
 
 def to_csv(result: Result) -> str:
-    """A row for each visit. Times in seconds, memory in bytes; empty cells where a quantity was not measured."""
+    """A row for each visit. Times in seconds, memory in bytes; empty cells for what was not measured."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(

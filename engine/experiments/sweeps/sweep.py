@@ -1,7 +1,7 @@
 """Running a sweep on the worker pool: point after point, each a job on a process that does nothing else meanwhile.
 
-The first round measures every kind along the axis, the short points first, each only after the guard has checked the earlier
-ones. Further rounds repeat all points in shuffled order, so that other load on the machine affects all kinds alike.
+The first round measures every kind along the axis, the short points first, each only after the guard has checked the earlier ones.
+Further rounds repeat all points in shuffled order, so that other load on the machine affects all kinds alike.
 """
 
 import random
@@ -23,17 +23,15 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from engine.serving.pool import Pool
 from engine.serving.processes.machines import HERE
 
-CLOCK = Lock()
-"""Held for one point: two sweeps alternate, so that neither slows the other's point."""
-GAP = 0.005
-"""Seconds between two points, in which another sweep or a short job gets its turn."""
+CLOCK = Lock()  # held for one point: two sweeps alternate, so that neither slows the other's point
+GAP = 0.005  # seconds between two points, in which another sweep or a short job gets its turn
 
 
 class Sweep(BackgroundTask):
     """Every kind at every length or depth, as far as the guard allows; a stop waits for the end of the current point."""
 
     def __init__(self, plan: Plan, pool: Pool, *, visitor: Visitor = PROGRAM) -> None:
-        """Raises Refused where the plan could take longer than the pool's host allows."""
+        """Raises Refused if the plan could take longer than the pool's host allows."""
         if sentence := refusal(plan, pool.limits):
             raise Refused(sentence)
         super().__init__("measurement", visitor)
@@ -48,18 +46,17 @@ class Sweep(BackgroundTask):
 
     @property
     def result(self) -> Result:
-        """The result so far."""
         return replace(self._found, state=self.state, seconds=self.seconds)
 
     @property
     def seconds_left(self) -> float:
         """The predicted seconds left, from the visits so far. A point counts until the guard has rejected it."""
-        taken = Counter((visit.kind, visit.tick) for visit in self._found.visits)
+        n_visits = Counter((visit.kind, visit.tick) for visit in self._found.visits)
         return sum(
-            self._expected(kind, tick) * (self.plan.rounds - taken[kind, tick])
+            self._expected(kind, tick) * (self.plan.rounds - n_visits[kind, tick])
             for kind in self.plan.kinds
             for tick in self.plan.ticks
-            if (kind, tick) in taken or not self._skipped(kind)
+            if (kind, tick) in n_visits or not self._skipped(kind)
         )
 
     @property
@@ -135,7 +132,7 @@ class Sweep(BackgroundTask):
         return any(skip.kind == kind for skip in self._found.skips)
 
     def _expected(self, kind: str, tick: int) -> float:
-        """The predicted seconds of a visit; 0 where the guard will reject it."""
+        """The predicted seconds of a visit; 0 if the guard will reject it."""
         before = self._found.counted(kind)
         if not before:
             return GUESS

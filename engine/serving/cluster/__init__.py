@@ -1,6 +1,6 @@
 """Training on other machines: runs as tasks of a Dask cluster.
 
-Needs what ``requirements-cluster.txt`` names; nothing of it is imported before a scheduler is named.
+Needs the packages of ``requirements-cluster.txt``; none of them is imported before a scheduler is named.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from engine.serving.cluster.cluster import DaskCluster
 
-SCHEDULER_VARIABLE = "ATTENTION_LAB_SCHEDULER"
-"""The environment variable with the address of the scheduler to which the app sends its runs."""
+SCHEDULER_VARIABLE = "ATTENTION_LAB_SCHEDULER"  # names the scheduler to which the app sends its runs
 
 
 def cluster_at(address: str) -> DaskCluster | None:

@@ -1,5 +1,3 @@
-"""The cluster: a connection to a Dask scheduler, and the workers that are there."""
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Event, Thread
@@ -17,19 +15,15 @@ from engine.serving.host import ROOM, SHARED_BYTES, WORKER_BYTES, is_loopback
 from engine.serving.processes.machines import Cluster, Machine
 
 POLL_SECONDS = 1.0
-"""Seconds between two looks at which workers are there."""
-RECONNECT_SECONDS = 5.0
-"""Seconds until a scheduler that could not be reached is tried again."""
-FREE_SHARE = 0.75
-"""The share of a worker's memory that its runs may take together."""
-LONGEST_CLOSE = 10.0
-"""The most seconds that :meth:`DaskCluster.close` takes."""
+RECONNECT_SECONDS = 5.0  # until a scheduler that could not be reached is tried again
+FREE_SHARE = 0.75  # the share of a worker's memory that its runs may take together
+MAX_CLOSE_SECONDS = 10.0  # seconds that DaskCluster.close() may take
 
 
 def checked_address(address: str) -> str:
-    """The address of a scheduler. Raises ValueError with one sentence where it is not protected: whoever reaches a scheduler can
-    run code on its workers and in the app."""
+    """The address of a scheduler. Raises ValueError with one sentence if it is not protected."""
     parts = urlsplit(address)
+    # anybody who reaches a scheduler can run code on its workers and in the app
     protected = parts.scheme == "tls" or (parts.scheme == "tcp" and is_loopback(parts.hostname))
     if protected and parts.hostname and parts.port:
         return address
@@ -39,15 +33,14 @@ def checked_address(address: str) -> str:
 
 
 class DaskCluster(Cluster):
-    """The workers of a Dask scheduler: to the pool one machine, with a place for each of their threads. The connection is renewed when it
-    was lost."""
+    """The workers of a Dask scheduler: to the pool one machine, with a slot for each of their threads. A lost connection is renewed."""
 
     def __init__(self, address: str, security: Security | None = None, training: str = "engine.training.train") -> None:
-        """``security``: the certificates; by default those that Dask's own settings name. Raises ValueError."""
+        """``security``: the certificates; by default those of Dask's settings. Raises ValueError."""
         self.address = checked_address(address)
         self.connecting = True
         self.refused: dict[str, str] = {}
-        """The workers that are not used, each with one sentence."""
+        """A sentence for each worker that is not used, by address."""
         self._security, self._training = security, training
         self._client: Client | None = None
         self._facts_requested: dict[str, Future[Any]] = {}
@@ -69,11 +62,11 @@ class DaskCluster(Cluster):
     def close(self) -> None:
         self._closing.set()
         if self._thread.ident:
-            self._thread.join(LONGEST_CLOSE)
+            self._thread.join(MAX_CLOSE_SECONDS)
 
     def worker(self, number: int) -> tuple[str, int, DeviceFacts]:
-        """The address of the worker for the place of that number, its process's number, and its device; the places with the first numbers
-        own its GPUs. Raises OSError where there is none any more."""
+        """The address of the worker for the slot of that number, its process's number, and its device; the slots with the first
+        numbers own its GPUs. Raises OSError if there is none any more."""
         try:
             address = self._threads[number % len(self._threads)]
             _, pid, device = self._facts[address]
@@ -95,14 +88,13 @@ class DaskCluster(Cluster):
         return (on_device and with_gpu) or list(self._facts)
 
     def forget(self, address: str) -> None:
-        """A worker was lost: it gets nothing until it has told of itself again."""
         self._facts_requested.pop(address, None)
         self._facts.pop(address, None)
         self._threads = [other for other in self._threads if other != address]
         self._machine.slots = len(self._threads)
 
     def restart(self, address: str) -> None:
-        """End a worker's process and have Dask start it anew."""
+        """End a worker's process and have Dask start it again."""
         try:
             self.client.restart_workers([address], timeout=30)
         except Exception as error:
@@ -129,7 +121,6 @@ class DaskCluster(Cluster):
                 self._client = None
 
     def _refresh(self, client: Client) -> None:
-        """Ask the workers that have joined what they are, and forget those that have left."""
         there = client.scheduler_info(n_workers=-1)["workers"]
         newest = max((worker["last_seen"] for worker in there.values()), default=0.0)
         # Dask itself counts on a worker for minutes that says nothing any more.
@@ -157,7 +148,6 @@ class DaskCluster(Cluster):
         self._count({address: there[address] for address in self._facts})
 
     def _count(self, workers: dict[str, dict[str, Any]]) -> None:
-        """Count the places, and tell the listeners where that is news."""
         with_gpu_first = sorted(workers, key=lambda one: (not self._facts[one][2].get("accelerator"), one))
         threads = [address for address in with_gpu_first for _ in range(workers[address]["nthreads"])]
         rooms = [(int(FREE_SHARE * one["memory_limit"]) - SHARED_BYTES) // one["nthreads"] for one in workers.values()]
@@ -169,7 +159,6 @@ class DaskCluster(Cluster):
             self._changed()
 
     def _note_lost(self, error: Exception) -> None:
-        """Say once that the cluster is gone."""
         if not self.problem:
             lost = "The cluster at %s cannot be reached (%s); runs are trained on this machine until it can."
             LOG.warning(lost, self.address, str(error) or type(error).__name__)

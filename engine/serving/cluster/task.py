@@ -1,6 +1,6 @@
-"""What the app sends to a Dask worker: a run or a job, each an actor, whose methods the app calls straight.
+"""A run or a job on a Dask worker: an actor, whose methods the app calls directly.
 
-They compute in one thread of the worker's process, in turns as in a worker process of the app's own machine: torch's random state
+They compute in one thread of the worker's process, in turns as in a worker process of the app's machine: torch's random state
 belongs to a process, so that two threads that train would change each other's numbers.
 """
 
@@ -27,18 +27,16 @@ from engine.runs.folder import RunFolder
 from engine.serving import protocol
 from engine.serving.processes.messages import read_value, write_value
 
+# the number of times that Task.poll checks for reports before it returns without any, and the seconds between two checks
 POLLS, POLL_SECONDS = 5, 0.01
-"""How often :meth:`Task.poll` looks for something to tell before it comes back without, and the seconds between two looks."""
 
-Files = Mapping[str, bytes]
-"""The content of files, by their paths in the data folder or by their names in the run's."""
+Files = Mapping[str, bytes]  # the content of files, by their paths in the data folder or by their names in the run's
 
 
 class Trainer:
     """The thread of this process that computes."""
 
     def __init__(self, training: str) -> None:
-        """``training``: the module with ``begin`` and ``train``."""
         folder = Path(get_worker().local_directory) / "attention-lab"  # Dask deletes it with the worker
         keep_private(folder)
         os.environ[DATA_VARIABLE] = str(folder)
@@ -51,6 +49,7 @@ class Trainer:
         self.commands: SimpleQueue[protocol.Command] = SimpleQueue()
         self.tasks: WeakValueDictionary[str, Task] = WeakValueDictionary()
         self._worker = worker.Worker(module, self.commands, self._take)
+        # the module with begin() and train()
         Thread(target=self._work, name="trainer", daemon=True).start()
 
     def _work(self) -> None:
@@ -81,26 +80,25 @@ def trainer(training: str) -> Trainer:
 
 
 def facts(training: str) -> tuple[str, int, DeviceFacts]:
-    """The hash of the program on this worker, its process's number, and its device; torch is imported then."""
+    """The hash of the program on this worker, its process's number, and its device; it imports torch."""
     return program_hash(), os.getpid(), trainer(training).device
 
 
 def folder_of(run_id: str) -> str:
-    """The folder of a run in a worker's data folder."""
     return f"runs/{run_id}"
 
 
 class Task:
-    """A run or a job. When the app lets it go or is gone, Dask drops this object, and the run ends."""
+    """A run or a job. When the app releases it or is gone, Dask drops this object, and the run ends."""
 
     def __init__(self, training: str, task_id: str, files: Files) -> None:
-        """``files``: those that it reads."""
         self._trainer, self._id = trainer(training), task_id
         self._trainer.tasks[task_id] = self
         self._reported = deque[tuple[bytes, Files]]()
         self._sent: dict[Path, int] = {}  # of each file that the app has: the time of its last change (ns)
         self._busy: protocol.Report | None = None
         self._folder = RunFolder(data_folder() / folder_of(task_id))
+        # files to read
         for name, content in files.items():
             write_whole(data_folder() / name, content)
 
@@ -109,12 +107,11 @@ class Task:
         shutil.rmtree(self._folder.path, ignore_errors=True)
 
     async def where(self) -> str:
-        """The worker's address."""
         return self._trainer.address
 
     async def poll(self, commands: Sequence[bytes]) -> list[tuple[bytes, Files]]:
-        """Take commands (:class:`protocol.Command`), and give the reports since the last call, as soon as there are any, each with the
-        files that it speaks of. Commands and reports are pickled by :func:`write_value`."""
+        """Take commands (:class:`protocol.Command`), and return the reports since the last call, as soon as there are any, each
+        with its files. Commands and reports are pickled by :func:`write_value`."""
         for command in commands:
             self._trainer.commands.put(read_value(command))
         for _ in range(POLLS):

@@ -1,4 +1,4 @@
-"""A place on the cluster: what the pool takes for a worker process. It has one run or job at a time, each of which is a Dask task."""
+"""A slot on the cluster, to the pool a worker process. It has one run or job at a time, each of which is a Dask task."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ from engine.tasks.text import user_texts
 if TYPE_CHECKING:
     from engine.serving.cluster.cluster import DaskCluster
 
-SILENT = 20.0
-"""Seconds without an answer after which a worker of the cluster is taken to be gone."""
+SILENT = 20.0  # without an answer after which a worker of the cluster counts as gone
 
 
 class ClusterWorker:
-    """Its thread waits for a run or a job, and then asks the worker again and again what there is to tell."""
+    """Its thread waits for a run or a job, and then polls the worker for reports."""
 
     def __init__(
         self,
@@ -50,7 +49,7 @@ class ClusterWorker:
         self.begin, self.send = self._thread.start, self._commands.put
 
     def kill(self) -> None:
-        """End it by force: Dask starts the process of its run anew."""
+        # Dask starts the process of its run again
         self._how = self._how or "it was ended by force"
         self._commands.put(None)
 
@@ -92,7 +91,7 @@ class ClusterWorker:
         self._on_message(report)
 
     def _compute(self, command: protocol.Start | protocol.Ask) -> None:
-        """Send a run or a job to the cluster, whose scheduler decides where a run goes, and pass on what it tells until it is over."""
+        """Send a run or a job to the cluster, whose scheduler chooses a worker, and pass its reports on until it is over."""
         task_id, folder, files = "", Path(), dict[str, bytes]()
         if isinstance(command, protocol.Start):
             task_id, folder, files = command.run_id, Path(command.folder), files_of(command)
@@ -114,7 +113,7 @@ class ClusterWorker:
             Thread(target=let_go, args=(future,), daemon=True).start()
 
     def _follow(self, actor: Any, command: protocol.Command, folder: Path) -> None:
-        """Pass on what is told until it is over. ``folder``: the run's."""
+        """Pass reports on until it is over. ``folder``: the run's."""
         self.address, over, commands = self._wait(actor.where()), False, list[protocol.Command | None]([command])
         while not over:
             for body, sent in self._wait(actor.poll([write_value(one) for one in commands])):
@@ -131,7 +130,7 @@ class ClusterWorker:
         self._tell(protocol.Busy(None))
 
     def _wait(self, answer: Any) -> Any:
-        """What a Dask future gives. Raises OSError, TimeoutError too, where the connection is lost or nothing comes."""
+        """The result of a Dask future. Raises OSError, TimeoutError too, if the connection is lost or no result comes."""
         until = time.monotonic() + SILENT
         while True:
             try:
@@ -154,8 +153,7 @@ def let_go(future: Any) -> None:
 
 
 def with_files(report: protocol.Report, files: task.Files, folder: Path) -> protocol.Report:
-    """The report, once the files that it speaks of lie in the run's folder. A state that the disk does not take was not saved; weights of
-    an earlier step must not pass for the last ones."""
+    """The report, once its files are in the run's folder."""
     for name, content in files.items() if folder.exists() else ():  # the run may have been deleted
         file = folder / Path(name).name
         try:
@@ -163,17 +161,20 @@ def with_files(report: protocol.Report, files: task.Files, folder: Path) -> prot
         except OSError as error:
             LOG.error("%s of run %s cannot be saved: %s", name, folder.name, error)
             if isinstance(report, protocol.RunUpdate) and report.state == "saved":
+                # a state that the disk does not take was not saved
                 report = replace(report, state="unsaved")
             if file == RunFolder(folder).weights:
+                # weights of an earlier step must not pass for the last ones
                 with suppress(OSError):
                     file.unlink()
     return report
 
 
 def files_of(start: protocol.Start) -> dict[str, bytes]:
-    """The files that a run reads: its saved state, and a text of the reader's own. What is missing the run itself says."""
+    """The files that a run reads: its saved state, and the user's text."""
     state = RunFolder(Path(start.folder)).state
     wanted = {f"{task.folder_of(start.run_id)}/{state.name}": state} if start.known_step is not None else {}
     if user_texts.NAME.fullmatch(name := str(start.request.config.flat().get("text", ""))):
         wanted[f"texts/{name}.txt"] = data_folder() / "texts" / f"{name}.txt"
+    # the run itself reports a missing file
     return {name: file.read_bytes() for name, file in wanted.items() if file.exists()}

@@ -1,7 +1,7 @@
-"""Child processes: how the server starts a Python process, sends it messages, reads its answers, kills it and waits for it.
+"""Child processes: the server starts a Python process, sends it messages, reads its answers, kills it and waits for it.
 
-Messages go through the child's standard input and output. A child is written so that it exits when its input ends, so none
-outlives the server.
+Messages go through the child's standard input and output. A child is written so that it exits when its input ends, so none outlives
+the server.
 """
 
 import os
@@ -27,6 +27,8 @@ from engine.serving.processes.priority import NICENESS_VARIABLE
 Sent = TypeVar("Sent")
 Received = TypeVar("Received")
 
+# The environment variables that a child gets: for finding programs, libraries and folders, the program's commit, and the settings
+# of Python and torch. Each is named: of a name that only begins in the same way nobody knows what it holds.
 PASSED_ON = frozenset({
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "VIRTUAL_ENV",
     "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "GLIBC_TUNABLES",
@@ -42,36 +44,33 @@ PASSED_ON = frozenset({
     "PYTORCH_NVML_BASED_CUDA_CHECK", "PYTORCH_ENABLE_MPS_FALLBACK", "PYTORCH_MPS_HIGH_WATERMARK_RATIO",
     "PYTORCH_MPS_LOW_WATERMARK_RATIO", "PYTORCH_TUNABLEOP_ENABLED",
 })  # fmt: skip
-"""The environment variables that a child gets: those with which a system finds programs, libraries and folders, the program's
-commit, and the settings of Python and torch. Each is named: of a name that only begins in the same way nobody knows what it holds."""
+# Beginnings of further names: of the system, of numerical libraries and of devices. No password and no key of the server is among
+# them: no child needs any.
 PASSED_ON_PREFIXES = (
     "LC_", "XDG_", "MALLOC_", "OMP_", "MKL_", "KMP_", "OPENBLAS_",
     "CUDA_", "CUDNN_", "CUBLAS_", "HIP_", "ROCR_", "ROCM_", "HSA_",
 )  # fmt: skip
-"""The first letters of further ones: of the system, of numerical libraries and of devices. Passwords and keys of the server are not
-among them: no child needs any."""
+# for NumPy as well as for PyTorch: the children already share the cores
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-"""The variables hold for NumPy as well as for PyTorch: the children already share the cores."""
-KEPT_BLOCKS = {"MALLOC_MMAP_THRESHOLD_": str(32 * 2**20), "MALLOC_TRIM_THRESHOLD_": str(128 * 2**20)}
-"""Bytes. By default glibc returns a training step's large blocks to the system and maps every page of them again in the next one."""
+# Bytes. By default glibc returns a training step's large blocks to the system and maps every page of them again in the next one.
+ALLOCATOR_VARIABLES = {"MALLOC_MMAP_THRESHOLD_": str(32 * 2**20), "MALLOC_TRIM_THRESHOLD_": str(128 * 2**20)}
 
-KEPT_KERNELS = {"LRU_CACHE_CAPACITY": "64", "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64"}
-"""On a CPU with instructions for bfloat16, torch compiles a kernel for each shape of a product in 16 bits, of about a mebibyte. By
-default it keeps the last 1,024; a step needs some thirty, and a token that is written two of its own."""
+# On a CPU with instructions for bfloat16, torch compiles a kernel for each shape of a product in 16 bits, of about a mebibyte. By
+# default it keeps the last 1,024; a step needs some thirty, and a token that is written two more.
+KERNEL_CACHE_VARIABLES = {"LRU_CACHE_CAPACITY": "64", "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64"}
 
 
 def child_environment(environ: Mapping[str, str], data: Path | None = None) -> dict[str, str]:
-    """The environment of a child: the variables of ``environ`` that it may see, by default :data:`KEPT_BLOCKS` and
-    :data:`KEPT_KERNELS`, one thread, and the folder of its data, by default that of this program.
-    """
+    """The environment of a child: the variables of ``environ`` that it may see, by default :data:`ALLOCATOR_VARIABLES` and
+    :data:`KERNEL_CACHE_VARIABLES`, one thread, and the folder of its data, by default that of this program."""
     passed_on = {
         name: value
         for name, value in environ.items()
         if name.upper() in PASSED_ON or name.upper().startswith(PASSED_ON_PREFIXES)
     }
     return {
-        **KEPT_BLOCKS,
-        **KEPT_KERNELS,
+        **ALLOCATOR_VARIABLES,
+        **KERNEL_CACHE_VARIABLES,
         **passed_on,
         **ONE_THREAD,
         DATA_VARIABLE: str((data or data_folder()).absolute()),
@@ -79,7 +78,7 @@ def child_environment(environ: Mapping[str, str], data: Path | None = None) -> d
 
 
 class Spawned(subprocess.Popen[bytes]):
-    """A process that imports for itself all that it needs."""
+    """A process with its own imports."""
 
     stdin: BinaryIO
     stdout: BinaryIO
@@ -90,17 +89,16 @@ class Spawned(subprocess.Popen[bytes]):
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )  # fmt: skip
 
-    def begin(self) -> None:
-        """It is there since the constructor."""
+    def begin(self) -> None: ...
 
 
 def can_fork() -> bool:
-    """Whether children are forked: on Linux, where the system hands over descriptors of processes. Elsewhere a process that has
-    imported numerical libraries cannot be forked safely."""
+    """True if children are forked: on Linux, if the system provides descriptors of processes."""
     try:
         os.close(os.pidfd_open(os.getpid()))
     except (AttributeError, OSError):
         return False
+    # elsewhere a process that has imported numerical libraries cannot be forked safely
     return sys.platform == "linux"
 
 
@@ -111,10 +109,10 @@ class ChildProcess(Generic[Sent, Received]):
     """One child process. The constructor starts the process, :meth:`begin` the threads that write to it and read from it.
 
     ``write`` writes a message to the child's input; ``read`` reads one from its output and raises EOFError at the end.
-    ``on_message`` and, last of all, ``on_end`` are called on the reader thread. All methods may be called from any thread.
+    ``on_message`` and, last of all, ``on_end`` are called on the reader thread. Methods may be called from any thread.
 
-    The child stays in the session of the server: Linux weighs the priorities of processes within one session only, and a
-    child must give way to the server.
+    The child stays in the session of the server: Linux weighs the priorities of processes within one session only, and a child must
+    give way to the server.
     """
 
     def __init__(
@@ -128,8 +126,8 @@ class ChildProcess(Generic[Sent, Received]):
         on_end: Callable[[], None],
         data: Path | None = None,
     ) -> None:
-        """``command``: Python's arguments; ``-m MODULE ...`` is forked where that is safe, and the module's ``main`` is called. ``data``:
-        see :func:`child_environment`. Raises OSError."""
+        """``command``: Python's arguments; ``-m MODULE ...`` is forked if that is safe, and the module's ``main`` is called.
+        ``data``: see :func:`child_environment`. Raises OSError."""
         self.last_message_at = time.monotonic()
         self._write_message, self._read_message = write, read
         self._on_message, self._on_end = on_message, on_end
@@ -140,16 +138,13 @@ class ChildProcess(Generic[Sent, Received]):
         self._writer = Thread(target=self._write, name=f"{name}-writer", daemon=True)
 
     def begin(self) -> None:
-        """Start to write and to read."""
         self._writer.start()  # first: the reader waits for it at the end, which may come at once
         self._reader.start()
 
-    address = ""
-    """Where it is, were that another machine."""
+    address = ""  # set by a process on another machine
 
     @property
     def pid(self) -> int:
-        """The process's number; 0 until it is known."""
         return self._process.pid
 
     def send(self, message: Sent) -> None:
@@ -160,16 +155,16 @@ class ChildProcess(Generic[Sent, Received]):
         self._process.kill()
 
     def close(self) -> None:
-        """Close the child's input, upon which it exits by itself."""
+        """Close the child's input, so that it exits by itself."""
         self._outbox.put(None)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the process is gone and ``on_end`` has returned; False when the time (s) was too short."""
+        """Wait until the process is gone and ``on_end`` has returned; False if the time (s) was too short."""
         self._reader.join(timeout)
         return not self._reader.is_alive()
 
     def is_stopped(self) -> bool:
-        """Whether the system has stopped the process: it is not what it computes that takes so long."""
+        """True if the system has stopped the process: its work is not to blame for the delay."""
         return is_stopped(self.pid)
 
     def memory(self) -> int:

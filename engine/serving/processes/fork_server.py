@@ -1,10 +1,10 @@
 """The fork server: one warm process that has imported torch, of which each child process is a copy that is ready at once.
 
-``python -m engine.serving.processes.fork_server FD MODULE...`` is the process: it imports the modules in its only thread and waits on the
-socket ``FD`` for requests (:mod:`engine.serving.processes.forked` sends them). It never computes, so that no thread, no device and no
-random state crosses a fork, and it ends when the program that started it does. ``multiprocessing.forkserver`` would give it, and so every
-child, the server's whole environment, with its secrets; and its children import the server's ``__main__`` again and have no pipes of
-their own.
+``python -m engine.serving.processes.fork_server FD MODULE...`` is the process: it imports the modules in its only thread and waits
+on the socket ``FD`` for requests (:mod:`engine.serving.processes.forked` sends them). It never computes, so that no thread, no
+device and no random state crosses a fork, and it ends when the program that started it does. ``multiprocessing.forkserver`` would
+give it, and so every child, the server's whole environment, with its secrets; and its children import the server's ``__main__``
+again and have no pipes.
 """
 
 import errno
@@ -26,18 +26,15 @@ from engine.foundation.log import LOG
 from engine.serving.processes.priority import JOBS, give_way
 
 ROOT = Path(__file__).resolve().parents[3]
-"""The folder in which ``python -m engine...`` finds the package."""
-REQUEST = 2**20
-"""The most bytes of a request."""
+REQUEST = 2**20  # bytes
+# messages about a child on its socket: first the process's number, with a pidfd, last its exit status
 NUMBER = struct.Struct("!i")
-"""The messages about a child on its own socket: first the process's number, with a pidfd, last its exit status."""
-N_DESCRIPTORS = 4
-"""The descriptors of a request: the child's stdin, stdout and stderr, and the socket on which its end is told."""
+N_DESCRIPTORS = 4  # of a request: the child's stdin, stdout and stderr, and the socket that reports its end
 
 
 @dataclass(frozen=True)
 class Request:
-    """A child to be started: ``python -m MODULE ARGUMENTS...`` with exactly this environment."""
+    """A child to start: ``python -m MODULE ARGUMENTS...`` with exactly this environment."""
 
     module: str
     arguments: Sequence[str]
@@ -48,7 +45,7 @@ class Request:
 
 
 def serve(server: socket.socket) -> Callable[[], object] | None:
-    """Fork a child for each request, and tell the end of each. Returns what a child does, in the child; None at the end."""
+    """Fork a child for each request, and report the end of each. Returns the child's work, in the child; None at the end."""
     children: dict[
         int, tuple[int, socket.socket]
     ] = {}  # by pidfd: its number, and the socket on which its end is reported
@@ -96,7 +93,7 @@ def _tell_end(handle: int, pid: int, end: socket.socket) -> None:
 
 
 def _become(request: Request, given: Sequence[int]) -> Callable[[], object]:
-    """Make this fresh copy of the fork server the process that was asked for. Returns its main function."""
+    """Make this fresh copy of the fork server the requested process. Returns its main function."""
     for number, descriptor in enumerate(given[:3]):
         os.dup2(descriptor, number)
     for descriptor in given:
@@ -114,7 +111,7 @@ def _become(request: Request, given: Sequence[int]) -> Callable[[], object]:
 
 
 def _draw_new_seeds() -> None:
-    """Give each child random numbers of its own where nobody sets a seed; Python's ``random`` sees to that itself."""
+    """Give each child different random numbers if nobody sets a seed; Python's ``random`` does so itself."""
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed()
     if torch := sys.modules.get("torch"):

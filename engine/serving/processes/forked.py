@@ -19,23 +19,21 @@ import psutil
 from engine.foundation.log import LOG
 from engine.serving.processes.fork_server import NUMBER, ROOT, Request
 
+# modules that the fork server imports: those of the children, of their questions, and of the first training step
 WARM = (
     "engine.serving.worker", "engine.training.train", "engine.training.speed", "engine.analysis.measurements.cost",
     "engine.analysis.attention.changes", "engine.analysis.attention.checks", "engine.analysis.attention.heads",
     "engine.analysis.attention.steps", "engine.analysis.encodings.profiles", "engine.analysis.text.questions",
     "engine.training.first_run", "torch._dynamo", "torch.profiler",
 )  # fmt: skip
-"""The modules that the fork server imports: those of the children, of their questions, and what the first training step imports."""
+# without an answer to a request, after which a fork server hangs: it is killed with the requested child
 HANGS_AFTER = 60.0
-"""Seconds without coming to a request after which a fork server hangs: it is killed with the child that was asked for."""
-POLL_SECONDS = 0.5
-"""Seconds between two looks whether a fork server that says nothing stands still; found so twice, it is killed."""
-TELLS_WITHIN = 5.0
-"""Seconds after the end of a child in which its fork server must tell how it ended."""
+POLL_SECONDS = 0.5  # between two checks of a silent fork server; found stopped twice, it is killed
+TELLS_WITHIN = 5.0  # after the end of a child, for its fork server to report the status
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether the system has stopped a process (SIGSTOP): it does nothing until somebody lets it go on."""
+    """True if the system has stopped a process (SIGSTOP): it does nothing until somebody continues it."""
     try:
         return bool(pid) and psutil.Process(pid).status() in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP)
     except psutil.Error:
@@ -43,13 +41,12 @@ def is_stopped(pid: int) -> bool:
 
 
 class Forked:
-    """A process that the fork server has been asked for. The constructor does not wait; :meth:`begin` does."""
+    """A process requested from the fork server. The constructor does not wait; :meth:`begin` does."""
 
     def __init__(self, module: str, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
-        self.pid = 0
-        """Its number; 0 until it is known."""
+        self.pid = 0  # 0 until it is known
         self.returncode: int | None = None
-        """As that of Popen; None before :meth:`wait` has returned, and where it cannot be known."""
+        """As Popen's; None before :meth:`wait` has returned, and if it cannot be known."""
         self._server, self._requested_at = FORK_SERVER, time.monotonic()
         self._awaited, self._killed, self._lock = True, False, Lock()
         self._handle: int | None = None  # a pidfd: it never means another process
@@ -64,7 +61,7 @@ class Forked:
             self._server.send(Request(module, list(arguments), dict(environment)), [input_, output, 2, end.fileno()])
 
     def begin(self) -> None:
-        """Wait until the process is there, or the fork server refuses, ends or stands still. Raises OSError where this program has no
+        """Wait until the process is there, or the fork server refuses, ends or hangs. Raises OSError if this program has no
         descriptor left for it: the process ends with its input."""
         self._hears()
         body, given, _, _ = socket.recv_fds(self._end, NUMBER.size, 1, socket.MSG_CMSG_CLOEXEC)
@@ -79,7 +76,7 @@ class Forked:
             self.kill()
 
     def _hears(self, seconds: float = math.inf) -> bool:
-        """Wait so long for the fork server to say something, or to end: one that stands still is killed. Returns whether it did."""
+        """Wait so long for the fork server to send something, or to end: one that hangs is killed. Returns True if it did."""
         waits, stopped = select.poll(), 0
         waits.register(self._end, select.POLLIN)
         while not waits.poll(POLL_SECONDS * 1000):
@@ -101,11 +98,11 @@ class Forked:
                 self._server.kill()
 
     def wait(self) -> None:
-        """Wait for the end; to be called once. The status is unknown where the fork server ended before the process, or says nothing."""
+        """Wait for the end; to be called once. The status is unknown if the fork server ended before the process, or is silent."""
         if self._handle is not None:
-            gone = select.poll()
-            gone.register(self._handle, select.POLLIN)
-            gone.poll()
+            poll = select.poll()
+            poll.register(self._handle, select.POLLIN)
+            poll.poll()
             with self._lock:
                 os.close(self._handle)
                 self._handle = None
@@ -115,7 +112,7 @@ class Forked:
 
 
 class ForkServer:
-    """This program's fork server: started with the first child, and anew where it was killed; its children go on without it."""
+    """This program's fork server: started with the first child, and again after it was killed; its children continue without it."""
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -125,11 +122,11 @@ class ForkServer:
 
     @property
     def pid(self) -> int:
-        """Its process's number; 0 where none was started."""
+        # 0 if none was started
         return self._process.pid if self._process else 0
 
     def send(self, request: Request, descriptors: Sequence[int]) -> None:
-        """Pass a request on. Raises OSError where no fork server can be started."""
+        """Pass a request on. Raises OSError if no fork server can be started."""
         with self._lock:
             if self._socket is not None and self._process is not None and self._process.poll() is None:
                 with suppress(ConnectionError):
@@ -155,7 +152,7 @@ class ForkServer:
                 process.wait(POLL_SECONDS)
 
     def close(self) -> None:
-        """End the fork server; one that is importing would else do that to the end."""
+        """End the fork server; one that is importing would else continue to the end."""
         with self._lock:
             if self._socket is not None and self._process is not None:
                 self._socket.close()

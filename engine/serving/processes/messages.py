@@ -1,6 +1,7 @@
-"""The messages between two of the app's processes over pipes: pickled, each with its length in front, and the child's end of the pipes.
+"""The messages between two of the app's processes over pipes: pickled, each with its length in front, and the child's end of the
+pipes.
 
-The pipes are private to the two processes, so pickle is safe here. :func:`read_value` refuses whatever would import torch into
+The pipes are private to the two processes, so pickle is safe here. :func:`read_value` refuses anything that would import torch into
 the page process.
 """
 
@@ -22,13 +23,12 @@ def send(stream: BinaryIO, message: object) -> None:
 
 
 def send_body(stream: BinaryIO, body: bytes) -> None:
-    """Send a message that :func:`write_value` has pickled."""
     stream.write(LENGTH.pack(len(body)) + body)
     stream.flush()
 
 
 def receive(stream: BinaryIO) -> Any:
-    """The next message. Raises EOFError when the other process is gone, also in the middle of a message."""
+    """Read the next message. Raises EOFError when the other process is gone, also in the middle of a message."""
     header = stream.read(LENGTH.size)
     if len(header) < LENGTH.size:
         raise EOFError
@@ -51,7 +51,7 @@ class _WithoutTorch(pickle.Unpickler):
 
 
 def read_value(body: bytes) -> Any:
-    """The value that :func:`write_value` pickled. Raises TypeError where it holds anything of torch."""
+    """Undo :func:`write_value`. Raises TypeError if the value holds anything of torch."""
     return _WithoutTorch(io.BytesIO(body)).load()
 
 
@@ -67,7 +67,7 @@ def take_over_pipes() -> tuple[BinaryIO, BinaryIO]:
 
 
 def listen(inward: BinaryIO, read: Callable[[BinaryIO], Received], take: Callable[[Received], object]) -> None:
-    """Take the messages of the parent on a thread of their own; exit when the parent is gone, whatever this process is doing."""
+    """Take the messages of the parent on a separate thread; exit when the parent is gone, whatever this process is doing."""
 
     def until_the_end() -> None:
         try:

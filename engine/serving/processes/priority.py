@@ -1,20 +1,16 @@
-"""Lower priority for processes that compute in the background, so that the page process gets a core at once."""
-
 import os
 import sys
 
 import psutil
 
+# Niceness of training. On Linux the page process, at 0, then gets a core at once; otherwise training uses nearly all of it.
 TRAINING = 15
-"""Niceness of training. On Linux the page process, at 0, then gets a core at once; otherwise training uses nearly all of it."""
-DEDICATED_PROCESS = 19
-"""Niceness of a run that has a process of its own: it gives way to workers whose processes many runs share."""
-JOBS = 10
-"""Niceness of the processes that answer a page's questions: somebody waits for each, so training gives way to them."""
+DEDICATED_PROCESS = 19  # of a process with a single run: it gives way to workers whose processes many runs share
+JOBS = 10  # of the processes that answer a page's questions: somebody waits for each, so training gives way to them
 
+# The largest niceness, by default that of the system. On a machine that other programs keep busy, training would otherwise get
+# almost no time.
 NICENESS_VARIABLE = "ATTENTION_LAB_NICENESS"
-"""The environment variable with the largest niceness, by default that of the system. On a machine that other programs keep busy,
-training would otherwise get almost no time."""
 
 
 def give_way(niceness: int) -> None:

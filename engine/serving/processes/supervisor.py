@@ -15,24 +15,18 @@ from engine.serving.limits import Limits
 from engine.serving.processes.machines import HERE, Machine, Machines, memory_for
 from engine.serving.processes.process import KillReason, Slot, WorkerProcess
 
-CHECK_SECONDS = 0.1
-"""Seconds between two rounds of checks."""
+CHECK_SECONDS = 0.1  # between two rounds of checks
 MEMORY_EVERY = 1.0
-ASLEEP = 5.0
-"""Seconds by which a round of checks must be late to conclude that the computer was suspended, not the workers."""
+ASLEEP = 5.0  # by so much must a round of checks be late to conclude that the computer was suspended, not the workers
+# for all workers together to end by themselves when the pool is closed, and then for those that were killed
 LAST_WORDS = 2.0
-"""Seconds that all workers together have to end by themselves when the pool is closed, and then those that were killed."""
-START_AGAIN_AFTER = 2.0
-"""Seconds after a failed start until the next ones."""
-STARTS_WITHIN = 120.0
-"""Seconds after which a worker that is not ready is killed."""
-PING_EVERY = 5.0
-"""Seconds of silence after which an idle worker is asked whether it is still there."""
+RESTART_SECONDS = 2.0
+STARTS_WITHIN = 120.0  # until a worker that is not ready is killed
+PING_EVERY = 5.0  # of silence after which an idle worker is asked whether it is still there
+# Without a question, after which a question process is ended. A moving control asks again and again: a process that is there
+# answers in 30 ms, one that is forked for it in 130.
 IDLE = 15.0
-"""Seconds without a question after which a question process is ended. Who moves a control asks again and again: a process that is
-there answers in 30 ms, one that is forked for it in 130."""
-FAILING_AFTER = 3
-"""The number of failed starts in a row from which the supervisor reports that workers cannot be started."""
+FAILING_AFTER = 3  # failed starts in a row from which the supervisor reports that workers cannot be started
 
 
 class Supervisor:
@@ -40,11 +34,11 @@ class Supervisor:
     launched for a run or a question.
 
     ``on_report`` is called on the worker's reader thread, ``on_round`` in every round, with the time (``time.monotonic``), on the
-    supervisor's own thread, without the lock.
+    supervisor's thread, without the lock.
 
     ``on_death`` is called on the reader thread of a worker that is gone, under the lock under which the worker leaves
-    :attr:`workers`: whoever holds the lock finds a run on a worker or where it was moved. It returns what is left to do without
-    the lock.
+    :attr:`workers`: anybody with the lock finds a run on a worker or at its next place. It returns the rest of the work, to be done
+    without the lock.
     """
 
     def __init__(
@@ -76,7 +70,6 @@ class Supervisor:
 
     @property
     def failing(self) -> bool:
-        """Whether workers cannot be started."""
         return self._failed_starts >= FAILING_AFTER
 
     def start(self) -> bool:
@@ -90,7 +83,6 @@ class Supervisor:
         return True
 
     def close(self) -> None:
-        """End every worker and wait for it."""
         self.closing.set()
         if self._thread.ident:
             self._thread.join()
@@ -108,7 +100,6 @@ class Supervisor:
         self.machines.cluster.close()
 
     def take_ready(self, worker: WorkerProcess, facts: DeviceFacts) -> None:
-        """Record that a worker has become ready."""
         worker.memory = worker.memory_when_ready = worker.process.memory()
         room = room_on_accelerator(facts.get("accelerator_memory", 0), self.limits.job_processes)
         with self.lock:
@@ -167,16 +158,17 @@ class Supervisor:
                     self.launch(slot)
 
     def _slots_of(self, machine: Machine) -> list[Slot]:
-        """The slots of a machine in which a process is needed: those with runs first, since it may have become smaller."""
+        """The slots of a machine in which a process is needed."""
         all_of_it = {Slot("runs", number, machine=machine.name) for number in range(machine.slots)}
         there = [worker for worker in self.workers if worker.role == "runs" and worker.machine == machine.name]
         busy = {worker.slot for worker in there if worker.runs}
         free = sorted(all_of_it - busy, key=lambda slot: slot.number)
+        # those with runs first: the machine may have become smaller
         return [*busy, *free[: max(0, machine.slots - len(busy))]]
 
     def launch(self, slot: Slot) -> WorkerProcess | None:
-        """A new process, to which a run or a question may be given at once: it finds it when it is up. None where none can be started
-        now."""
+        """Start a process, to which a run or a question may be given at once: it finds it when it is up. None if none can be
+        started now."""
         with self.lock:
             machine = self.machines.find(slot.machine)  # None: it has just left
             stopped = self.closing.is_set() or not self._thread.ident
@@ -195,12 +187,12 @@ class Supervisor:
 
     def _note_failed_start(self) -> None:
         self._failed_starts += 1
-        self._start_after = time.monotonic() + START_AGAIN_AFTER
+        self._start_after = time.monotonic() + RESTART_SECONDS
 
 
 def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: float) -> None:
-    """Kill workers in which a run does not yield: after the grace time where a stop was asked for, otherwise much later.
-    Kill idle workers that do not answer."""
+    """Kill workers in which a run does not yield: after the grace time if a stop was asked for, otherwise much later. Kill idle
+    workers that do not answer."""
     for worker in workers:
         if not worker.ready:
             if now - worker.started_at > STARTS_WITHIN:
@@ -221,7 +213,7 @@ def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: flo
 
 
 def _ping(worker: WorkerProcess, limits: Limits, now: float) -> None:
-    """Ask an idle worker whether it is still there; kill it where it has not answered for the grace time."""
+    """Ask an idle worker whether it is still there; kill it if it has not answered for the grace time."""
     if worker.pinged_at > worker.process.last_message_at:
         if now - worker.pinged_at > limits.grace_seconds:
             worker.kill_for(KillReason(f"did not answer for {in_time(now - worker.pinged_at)}"))
@@ -231,13 +223,13 @@ def _ping(worker: WorkerProcess, limits: Limits, now: float) -> None:
 
 
 def kill_oversized(workers: Iterable[WorkerProcess]) -> None:
-    """Kill workers above their memory limit, for what the operating system's own limit does not count, and idle workers that have
-    grown to half of it."""
+    """Kill workers above their memory limit, and idle workers that have grown to half of it."""
     for worker in workers:
         if not worker.ready:
             continue
         used, allowed = worker.memory, worker.allowed + worker.libraries
         tasks = [*worker.runs, *([worker.job.ask.job_id] if worker.job else [])]
+        # the operating system's own limit does not count all of it
         if tasks and used > allowed:
             culprit = tasks[0] if len(tasks) == 1 else None
             worker.kill_for(

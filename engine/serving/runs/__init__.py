@@ -1,1 +1,0 @@
-"""The runs on their way: in the queue, on a worker, checkpointed."""

@@ -1,4 +1,4 @@
-"""The runs that become checkpoints, as is planned, reported by their workers, or since these have ended; and how they come back."""
+"""The runs that become checkpoints, as is planned, reported by their workers, or since these have ended; and their return."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -27,8 +27,8 @@ WAITS = "It waits for you; Resume tries again."
 
 
 class Checkpoints:
-    """The runs that are neither in the queue nor on a worker: what lies in its folder is all that there is of each, and it comes back by
-    a submit. Nothing is written to the disk under the lock, which is the supervisor's."""
+    """The runs that are neither in the queue nor on a worker: each is only its folder, and it comes back by a submit. Nothing is
+    written to the disk under the lock, which is the supervisor's."""
 
     def __init__(
         self, supervisor: Supervisor, runs: Runs, queue: RunQueue, presence: Presence,
@@ -37,16 +37,16 @@ class Checkpoints:
         self._supervisor, self._lock = supervisor, supervisor.lock
         self._runs, self._queue, self._predict, self._presence = runs, queue, predict, presence
         self._evicted: dict[str, Visitor] = {}
-        """By id, the owners of the runs that go on as soon as they have a page open."""
+        """By id, the owners of the runs that continue as soon as they have a page open."""
 
     def update_presence(self, now: float) -> None:
-        """Do what is planned (:func:`plan`), and bring back the runs whose owner is here again."""
+        """Carry the plan out (:func:`plan`), and bring back the runs whose owner is here again."""
         with self._lock:
             self._presence.update(self._queue.all_runs(), now)
             for worker in self._supervisor.workers:
                 self._presence.tell(worker)
             waiting, on_workers = self._queue.waiting, self._queue.on_workers()
-            leaving = plan(waiting, on_workers, self._presence.seconds_away, self._queue.shares_worker, now)
+            leaving = plan(waiting, on_workers, self._presence.seconds_disconnected, self._queue.shares_worker, now)
             self._ask(leaving.workers)
             for queued in self._queue.take_out(leaving.queue.__contains__):
                 self._checkpoint(queued, evicted=True)
@@ -61,9 +61,9 @@ class Checkpoints:
                 self.bring_back(run, [protocol.Control(run_id, "resume")], owner)
 
     def leave_all(self) -> bool:
-        """Ask the workers for a checkpoint of every run: the app closes. Returns whether there is any left to wait for; for a worker that
-        the system has stopped nobody waits."""
+        """Ask the workers for a checkpoint of every run, since the app closes. Returns True if there is any left to wait for."""
         with self._lock:
+            # nobody waits for a worker that the system has stopped
             able = (worker for worker in self._supervisor.workers if worker.ready and not worker.process.is_stopped())
             going = [queued for worker in able for queued in worker.runs.values() if queued.request.is_saved]
             self._ask(queued for queued in going if not queued.leaving)
@@ -92,10 +92,10 @@ class Checkpoints:
             self._queue.free_slot(worker, queued)
 
     def _take_back(self, worker: WorkerProcess, queued: QueuedRun) -> None:
-        """A worker has let a run go. Where it is to go on, and somebody waits for it, it queues again."""
+        """Take a run back that a worker has released. If it is to continue, and somebody waits for it, it queues again."""
         closing = self._supervisor.closing.is_set()
         with self._lock:
-            evicted = self._presence.has_left(queued) and not closing
+            evicted = self._presence.is_disconnected(queued) and not closing
         keep_request(queued, evicted=evicted)
         with self._lock:
             stopped = queued.stopped_at is not None
@@ -107,7 +107,8 @@ class Checkpoints:
             end(queued, Ended(queued.run.step, "stopped"))
 
     def move_runs_of(self, worker: WorkerProcess, *, closing: bool) -> Callable[[], object]:
-        """Do with the runs of a worker that is gone what is their :func:`fate`. The lock is held. Returns what is left to do without it."""
+        """Carry out the :func:`fate` of each run of a worker that is gone. The lock is held. Returns the rest of the work, to be
+        done without it."""
         back, later = list[QueuedRun](), list[Callable[[], None]]()
         for queued in worker.runs.values():
             why, suspect = worker.why_it_ended(queued.run.id), worker.is_suspect(queued)
@@ -126,7 +127,8 @@ class Checkpoints:
         return lambda: [do() for do in later]
 
     def close_queue(self) -> Callable[[], object]:
-        """Make checkpoints of all runs that wait: the app closes. The lock is held. Returns what is left to do without it."""
+        """Make checkpoints of all runs that wait, since the app closes. The lock is held. Returns the rest of the work, to be done
+        without it."""
         later = list[Callable[[], None]]()
         for queued in self._queue.take_out():
             if queued.request.is_saved:
@@ -137,16 +139,16 @@ class Checkpoints:
         return lambda: [do() for do in later]
 
     def _checkpoint(self, queued: QueuedRun, setback: str = "", *, evicted: bool = False) -> None:
-        """A run is in the queue and on a worker no more, and the lock is held. ``evicted``: it comes back by itself as soon as its owner is
-        here, unless he has paused it or steps it by hand."""
+        """Make a run a checkpoint that is in the queue and on a worker no more. The lock is held. ``evicted``: it comes back by
+        itself as soon as its owner has a page open, unless the owner has paused it or steps it by hand."""
         queued.run.checkpoint(setback)
         queued.release()
         if evicted and not queued.request.paused:
             self._evicted[queued.run.id] = queued.request.visitor
 
     def take_up(self) -> None:
-        """Queue the runs that were going when their server ended; of those whose owner had left, and of those for which there is no room,
-        each as soon as he is here again."""
+        """Queue the runs that were going when their server ended; those whose owner had left, and those without room, as soon as
+        the owner is back."""
         for run in self._runs.going():
             if not run.files.read_saved_request().get("left"):
                 with suppress(Refused):
@@ -156,8 +158,8 @@ class Checkpoints:
                 self._evicted[run.id] = Visitor(run.owner)
 
     def bring_back(self, run: Run, controls: Iterable[protocol.Control], by: Visitor, setback: str = "") -> None:
-        """Submit a run from its checkpoint, and control it; where somebody was quicker, nothing happens. Raises Refused where there is no
-        room for it. ``setback``: a sentence on the steps that it repeats."""
+        """Submit a run from its checkpoint, and control it; nothing happens if another thread did so already. Raises Refused if
+        there is no room for it. ``setback``: a sentence on the steps that it repeats."""
         release = self._queue.admit(RunRequest(run.config, Visitor(run.owner, by.address)))
         request = read_request(run, by.address)
         prediction = predicted(request, self._predict, run.config)
@@ -184,8 +186,9 @@ class Checkpoints:
 
 
 def keep_request(queued: QueuedRun, *, evicted: bool = False) -> None:
-    """Write down what was asked of a run that has not ended. A disk that does not take it has the request from before."""
+    """Write down the requests for a run that has not ended."""
     if queued.request.is_saved and queued.run.live:
+        # a disk that does not take it has the earlier request
         with suppress(OSError):
             write_request(queued.run, queued.request, left=evicted)
 
@@ -198,5 +201,5 @@ def end(queued: QueuedRun, ending: Ended) -> None:
 
 
 def closed(queued: QueuedRun) -> Ended:
-    """The ending of a run that no later server goes on with."""
+    """The ending of a run that no later server continues."""
     return Ended(queued.run.step, "lost", CLOSED)

@@ -1,6 +1,7 @@
-"""The memory that runs take: of the accelerator where they use one, of the host's for the rest; and whether they fit into a worker.
+"""The memory that runs take: of the accelerator if they use one, of the host's for the rest; and the workers that have room for
+them.
 
-Like the choice of the device, this needs only what a worker has told about itself, and no torch.
+Like the choice of the device, this needs only a worker's report about itself, and no torch.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,16 +16,16 @@ from engine.serving.runs.queued import QueuedRun
 
 
 def needs_accelerator(queued: QueuedRun, workers: Iterable[WorkerProcess]) -> bool:
-    """Whether only a worker that owns an accelerator may take a run: one that would use it, where any worker has found one. While its
-    owner is started anew, the run waits for it."""
+    """True if only a worker that owns an accelerator may take a run: one that would use it, if any worker has found one. While its
+    owner is restarted, the run waits for it."""
     return queued.prediction.device.accelerator and any(worker.facts.get("accelerators") for worker in workers)
 
 
 def accelerator_for(
     prediction: Prediction, supervisor: Supervisor, wait_until_ready: Callable[[float, int | None], object]
 ) -> Accelerator | None:
-    """The accelerator that a run would use, the one with the most room; None where it would use the CPU, or no worker owns one. For a run
-    too large for the host's memory it waits until a worker has told of one, and then for the one that owns it."""
+    """The accelerator that a run would use, the one with the most room; None if it would use the CPU, or no worker owns one. For a
+    run too large for the host's memory it waits until a worker has reported one, and then for the one that owns it."""
     if not prediction.device.accelerator:
         return None
     if prediction.peak > supervisor.limits.memory and supervisor.workers:
@@ -35,42 +36,42 @@ def accelerator_for(
 
 
 def largest_accelerator(workers: Iterable[WorkerProcess]) -> Accelerator | None:
-    """The accelerator with the most room for runs; None where no worker owns one."""
+    """The accelerator with the most room for runs, if a worker owns one."""
     owners = (worker for worker in workers if worker.owns_accelerator)
     owner = max(owners, key=lambda worker: worker.accelerator_room, default=None)
     return None if owner is None else Accelerator(owner.accelerator, owner.accelerator_room)
 
 
 def has_room_for(worker: WorkerProcess, queued: QueuedRun) -> bool:
-    """Whether a run fits beside those of a worker: into the host's memory, and on a GPU with memory of its own into that one. Alone on
-    the GPU it may always go: the prediction is an upper bound."""
+    """True if a run fits beside those of a worker: into the host's memory, and into a GPU's separate memory."""
     fits = has_room([_on_host(worker, run) for run in (*worker.runs.values(), queued)], worker.allowed)
     if not _uses_gpu(worker, queued):
         return fits
     there = [run.prediction for run in worker.runs.values() if _uses_gpu(worker, run)]
     beside = not there or has_room([*there, queued.prediction], worker.accelerator_room, base=0)
+    # alone it may always go: the prediction is an upper bound
     return not worker.runs or (fits and beside)
 
 
 def _uses_gpu(worker: WorkerProcess, queued: QueuedRun) -> bool:
-    """Whether a run of that worker takes the memory of a GPU in place of the host's."""
+    """True if a run of that worker takes the memory of a GPU instead of the host's."""
     return bool(worker.accelerator_room) and queued.prediction.device.accelerator
 
 
 def _on_host(worker: WorkerProcess, queued: QueuedRun) -> Prediction:
-    """The prediction with what the run takes of the host's memory; on a GPU only what lies beside it."""
+    """The prediction with the host's memory only."""
     beside = queued.prediction.beside
     return replace(queued.prediction, peak=beside, between=beside) if _uses_gpu(worker, queued) else queued.prediction
 
 
 def has_room(runs: Iterable[Prediction], memory: float, base: int = WORKER_BYTES) -> bool:
-    """Whether these runs fit together into a worker that may take ``memory`` bytes; ``base`` is what it takes without any run."""
+    """True if these runs fit together into a worker that may take ``memory`` bytes; ``base`` is its memory without any run."""
     return base + together(runs) <= memory
 
 
 def together(runs: Iterable[Prediction]) -> int:
-    """The bytes that runs take which take turns: each what it keeps between its steps, and the two largest what they need in a step
-    (one may be in the middle of a validation)."""
+    """Bytes of runs that take turns: each its memory between its steps, and the two largest their memory in a step."""
     predictions = list(runs)
+    # one may be in the middle of a validation
     in_a_step = sorted(run.peak - run.between for run in predictions)
     return sum(run.between for run in predictions) + sum(in_a_step[-2:])

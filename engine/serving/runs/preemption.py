@@ -1,18 +1,17 @@
-"""Which runs leave the queue and the workers, and what becomes of a run whose worker has ended: pure functions of the runs and the time."""
+"""The runs that leave the queue and the workers, and the fate of a run whose worker has ended: pure functions of the runs and the
+time."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from engine.serving.runs.presence import LEFT_FOR
+from engine.serving.runs.presence import AWAY_SECONDS
 from engine.serving.runs.queue import in_turn
 from engine.serving.runs.queued import QueuedRun
 
+# seconds after which a paused run leaves its worker; the second while others wait for a slot
 PAUSED_FOR, PAUSED_WHILE_OTHERS_WAIT = 30.0, 2.0
-"""Seconds after which a paused run leaves its worker; the second while others wait for a place."""
-WAITS_FOR = 60.0
-"""Seconds after which a run leaves the queue whose owner has no page open."""
-MOST_RETURNS = 3
-"""How often a run comes back to the queue that may have ended its worker, without having been saved meanwhile."""
+WAITS_FOR = 60.0  # seconds after which a run leaves the queue whose owner has no page open
+MAX_RETURNS = 3  # returns to the queue of a run that may have ended its worker, without having been saved meanwhile
 
 
 class Leaving(NamedTuple):
@@ -25,21 +24,22 @@ class Leaving(NamedTuple):
 def plan(
     waiting: Sequence[QueuedRun],
     on_workers: Sequence[QueuedRun],
-    seconds_away: Callable[[QueuedRun], float],
+    seconds_disconnected: Callable[[QueuedRun], float],
     shares_worker: Callable[[QueuedRun], bool],
     now: float,
 ) -> Leaving:
-    """The runs that stand still leave, and those that wait for who has left. If all runs, those on workers first, took places in turn
-    (:func:`in_turn`) and those of who has left last of all, some would find none: these leave, too. So a crowd at one address gives a
-    place to who comes from elsewhere and has at least two fewer.
+    """Plan the runs that leave: those that are paused, and those whose owner has left. If all runs, those on workers first, got
+    slots in turn (:func:`in_turn`) and those of absent owners last of all, some would find none: these leave, too. So a crowd at
+    one address gives a slot to a visitor from elsewhere who has at least two fewer.
 
-    ``seconds_away``: for how long nobody who follows a run has had a page open. ``shares_worker``: whether a run has no process of its own.
+    ``seconds_disconnected``: the time since a follower of the run last had a page open. ``shares_worker``: true if a run has no dedicated
+    process.
     """
 
     def is_here(run: QueuedRun) -> bool:
-        return seconds_away(run) <= LEFT_FOR
+        return seconds_disconnected(run) <= AWAY_SECONDS
 
-    given_up = [run for run in waiting if not run.request.trial and seconds_away(run) > WAITS_FOR]
+    given_up = [run for run in waiting if not run.request.trial and seconds_disconnected(run) > WAITS_FOR]
     stay = [run for run in on_workers if not run.leaving]
     able = [run for run in stay if run.request.is_saved and run.stopped_at is None and now >= run.stays_until]
     longest = PAUSED_WHILE_OTHERS_WAIT if any(map(is_here, waiting)) else PAUSED_FOR
@@ -51,16 +51,16 @@ def plan(
     if not short:
         return Leaving(given_up, still)
     order = in_turn([*filter(is_here, moving), *short], fixed)
-    order += sorted((run for run in moving if not is_here(run)), key=seconds_away)
+    order += sorted((run for run in moving if not is_here(run)), key=seconds_disconnected)
     without = order[len(on_workers) - len(fixed) :]
     return Leaving(given_up, [*still, *(run for run in without if run in moving)])
 
 
 def fate(queued: QueuedRun, *, blamed: bool, suspect: bool, closing: bool) -> Literal["over", "queue", "checkpoint"]:
-    """What becomes of a run whose worker has ended. ``blamed``: the worker was ended for it; ``suspect``: it may be what ended it.
+    """The fate of a run whose worker has ended. ``blamed``: the worker was ended for it; ``suspect``: it may have ended it.
     ``closing``: no other worker comes."""
     if queued.stopped_at is not None or blamed:
         return "over"
-    if not closing and (queued.returned < MOST_RETURNS or not suspect):
+    if not closing and (queued.returned < MAX_RETURNS or not suspect):
         return "queue"
     return "checkpoint" if queued.request.is_saved else "over"

@@ -1,4 +1,4 @@
-"""The visitors for whom each run is trained, and whether they have a page open."""
+"""The visitors for whom each run is trained, and their open pages."""
 
 from collections.abc import Callable, Iterable
 
@@ -7,48 +7,49 @@ from engine.serving import protocol
 from engine.serving.processes.process import WorkerProcess
 from engine.serving.runs.queued import QueuedRun
 
-LEFT_FOR = 5.0
-"""Seconds without an open page after which a visitor has left: a page that is loaded anew is closed for a moment."""
+AWAY_SECONDS = (
+    5.0  # without an open page, after which a visitor has left: a page that is reloaded is closed for a moment
+)
 
 
 class Presence:
-    """The followers of runs that have a page open, as of the last look. The caller holds the supervisor's lock."""
+    """The followers of runs that have a page open, as of the last update. The caller holds the supervisor's lock."""
 
     def __init__(self, here: Callable[[str], bool]) -> None:
-        """``here``: whether the visitor of that id has a page open."""
+        """``here``: true if the visitor of that id has a page open."""
         self._here = here
         # By visitor, the time of the first look without a page; of nobody who follows no run.
-        self._away_since, self._now = dict[str, float](), 0.0
+        self._disconnected_since, self._now = dict[str, float](), 0.0
 
     def update(self, runs: Iterable[QueuedRun], now: float) -> None:
-        """Look who of the followers of these runs has a page open."""
+        """Update which followers of these runs have a page open."""
         followers = {visitor.id for queued in runs for visitor in queued.followers}
         away = [one for one in followers if not self.is_here(one)]
-        self._away_since, self._now = {one: self._away_since.get(one, now) for one in away}, now
+        self._disconnected_since, self._now = {one: self._disconnected_since.get(one, now) for one in away}, now
 
     def is_here(self, visitor_id: str) -> bool:
-        """The program itself is always here."""
+        """True if a visitor has a page open; the program itself is always here."""
         return not visitor_id or self._here(visitor_id)
 
-    def seconds_away(self, queued: QueuedRun) -> float:
+    def seconds_disconnected(self, queued: QueuedRun) -> float:
         """Seconds since the last follower of a run was found without a page; 0 while one has a page open."""
-        return min(map(self._seconds_away, queued.followers))
+        return min(map(self._seconds_disconnected, queued.followers))
 
-    def has_left(self, queued: QueuedRun) -> bool:
-        """Whether nobody who follows a run is here any more."""
-        return self.seconds_away(queued) > LEFT_FOR
+    def is_disconnected(self, queued: QueuedRun) -> bool:
+        """True if nobody who follows a run is here any more."""
+        return self.seconds_disconnected(queued) > AWAY_SECONDS
 
     def tell(self, worker: WorkerProcess) -> None:
-        """Tell a worker for whom its runs are trained, where that has changed."""
+        """Send a worker the visitors for whom its runs are trained, if they have changed."""
         known = {run_id: self._audience(queued) for run_id, queued in worker.runs.items()}
         if known != worker.audience:
             worker.audience = known
             worker.send(protocol.Audience(known))
 
     def _audience(self, queued: QueuedRun) -> protocol.Followers:
-        left = self.has_left(queued)
-        counted = (one for one in queued.followers if left or self._seconds_away(one) <= LEFT_FOR)
-        return protocol.Followers(not left, tuple(one.flow for one in counted))
+        disconnected = self.is_disconnected(queued)
+        counted = (one for one in queued.followers if disconnected or self._seconds_disconnected(one) <= AWAY_SECONDS)
+        return protocol.Followers(not disconnected, tuple(one.flow for one in counted))
 
-    def _seconds_away(self, visitor: Visitor) -> float:
-        return self._now - self._away_since.get(visitor.id, self._now)
+    def _seconds_disconnected(self, visitor: Visitor) -> float:
+        return self._now - self._disconnected_since.get(visitor.id, self._now)

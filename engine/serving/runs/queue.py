@@ -1,4 +1,4 @@
-"""The queue of runs: which are let in, in whose turn they start, and on which worker."""
+"""The queue of runs: admission, turns, and the choice of the worker."""
 
 import math
 from collections import Counter
@@ -20,17 +20,15 @@ from engine.serving.runs.presence import Presence
 from engine.serving.runs.queued import QueuedRun
 
 CLOSING = "The app is closing."
-LOGGED_FROM = 4
-"""The number of waiting runs from which the log tells the length of the queue, each time that it has doubled."""
-LARGE_SHARE = 0.5
-"""The share of a worker's room for runs above which a run is large."""
+LOGGED_FROM = 4  # waiting runs from which the log tells the length of the queue, each time that it has doubled
+LARGE_SHARE = 0.5  # of a worker's room for runs; a run above it is large
+# the bound of a run without a formula up to which it may share a worker: a share of the room, and at least so many bytes
 SMALL_SHARE, SMALL_BOUND = 0.125, 64 * 2**20
-"""The bound of a run without a formula up to which it may share a worker: a share of the room, and at least so many bytes."""
 
 
 def in_turn(queue: Sequence[QueuedRun], going: Iterable[QueuedRun]) -> list[QueuedRun]:
-    """The queue in the order in which it starts: network addresses take turns, and at each its visitors (:class:`FairQueue`), so that
-    cookies that are thrown away bring no further turn. Runs that somebody looks at start before trials of experiments.
+    """The queue in the order of starts: network addresses take turns, and at each its visitors (:class:`FairQueue`), so that new
+    cookies bring no further turn. Runs that somebody looks at start before trials of experiments.
 
     ``going``: the runs on workers, which count as turns had.
     """
@@ -48,22 +46,22 @@ def in_turn(queue: Sequence[QueuedRun], going: Iterable[QueuedRun]) -> list[Queu
 
 
 def seconds_to_start(going: Sequence[Sequence[float]], waiting: Sequence[float], most: int) -> list[float]:
-    """The seconds until each waiting run starts.
+    """Seconds until each waiting run starts.
 
-    ``going``: for each worker the seconds of training that its runs have left; the runs of a worker share its core
-    equally. ``waiting``: the same for the runs in the queue, in order. ``most``: the runs that a worker takes at once.
+    ``going``: for each worker the seconds of training that its runs have left; the runs of a worker share its core equally.
+    ``waiting``: the same for the runs in the queue, in order. ``most``: runs that a worker takes at once.
     """
-    workers = [sorted(left) for left in going]
+    workers = [sorted(run_seconds) for run_seconds in going]
     now, starts = 0.0, list[float]()
     if not workers:
         return starts
     for needed in waiting:
         while min(map(len, workers)) >= most:  # pass the time until the next run of any worker ends
-            passed = min(left[0] * len(left) for left in workers)
+            passed = min(run_seconds[0] * len(run_seconds) for run_seconds in workers)
             now += passed
-            for left in workers:
-                share = passed / max(1, len(left))
-                left[:] = [seconds - share for seconds in left if seconds - share > 1e-9]
+            for run_seconds in workers:
+                share = passed / max(1, len(run_seconds))
+                run_seconds[:] = [seconds - share for seconds in run_seconds if seconds - share > 1e-9]
         starts.append(now)
         chosen = min(workers, key=len)
         chosen.append(needed)
@@ -72,13 +70,10 @@ def seconds_to_start(going: Sequence[Sequence[float]], waiting: Sequence[float],
 
 
 def worker_for_run(workers: Sequence[WorkerProcess], queued: QueuedRun, most: int) -> WorkerProcess | None:
-    """The worker with the fewest running runs; None while every worker has as many runs as its machine allows, else ``most``, or too little
-    room in its memory.
-
-    A run that needs an accelerator goes to a worker that owns one. Where there is none, any worker takes it, and the run
-    itself says that the device is missing.
-    """
+    """The worker with the fewest running runs; None while every worker has as many runs as its machine allows, else ``most``, or
+    too little room in its memory."""
     able = [worker for worker in workers if worker.available and worker.role == "runs"]
+    # without an owner of an accelerator any worker takes the run, which then reports the missing device
     if needs_accelerator(queued, workers):
         able = [worker for worker in able if worker.owns_accelerator]
     room = [worker for worker in able if len(worker.runs) < (worker.most_runs or most) and has_room_for(worker, queued)]
@@ -86,28 +81,27 @@ def worker_for_run(workers: Sequence[WorkerProcess], queued: QueuedRun, most: in
 
 
 def needs_dedicated(queued: QueuedRun, workers: Sequence[WorkerProcess], limits: Limits) -> bool:
-    """Whether a run gets a process of its own, with the operating system's limit: where it is large for a worker, or where its peak is
-    only a bound and not small. Then it alone fails if it takes more than it should. On an accelerator it gets none: the system's limit
-    does not count that memory."""
+    """True if a run gets a dedicated process, with the operating system's limit: if it is large for a worker, or if its peak is
+    only a bound and not small."""
     smallest = min((worker.allowed for worker in workers if worker.role == "runs"), default=int(limits.worker_memory))
     peak, room = queued.prediction.peak, smallest - WORKER_BYTES
     only_bound = queued.prediction.memory.saved is None
     large = peak > LARGE_SHARE * room or (only_bound and peak > max(SMALL_SHARE * room, SMALL_BOUND))
+    # then it alone fails if it takes too much; the system's limit does not count an accelerator's memory
     return large and not needs_accelerator(queued, workers)
 
 
 def machine_for_dedicated(
     workers: Sequence[WorkerProcess], machines: Sequence[Machine], limits: Limits
 ) -> Machine | None:
-    """The machine with the fewest processes of that kind on which there is room for one more process with a run of its own; None while
-    there is none.
+    """The machine with the fewest dedicated processes that has room for one more; None while there is none.
 
-    There are at most as many as a machine has workers, and together with what the runs on these are predicted to take they fit into the
+    There are at most as many as a machine has workers, and together with the predictions of the runs on these they fit into the
     workers' memory. One may always go, so that no run waits for ever.
     """
     if not any(worker.available and worker.role == "runs" for worker in workers):
         return None  # whether there is an accelerator is not known yet
-    dedicated = Counter(worker.machine for worker in workers if worker.role == "own")
+    dedicated = Counter(worker.machine for worker in workers if worker.role == "dedicated")
     room = [
         machine for machine in machines if _has_room_for_dedicated(machine, dedicated[machine.name], workers, limits)
     ]
@@ -115,15 +109,15 @@ def machine_for_dedicated(
 
 
 def _has_room_for_dedicated(machine: Machine, dedicated: int, workers: Iterable[WorkerProcess], limits: Limits) -> bool:
-    """Whether one more process with a run of its own fits on the machine beside ``dedicated`` others."""
+    """True if one more dedicated process fits on the machine beside ``dedicated`` others."""
     shared = [worker for worker in workers if worker.role == "runs" and worker.machine == machine.name]
-    taken = sum(WORKER_BYTES + together(run.prediction for run in worker.runs.values()) for worker in shared)
-    needed = taken + (dedicated + 1) * memory_for("own", machine, limits)
+    occupied = sum(WORKER_BYTES + together(run.prediction for run in worker.runs.values()) for worker in shared)
+    needed = occupied + (dedicated + 1) * memory_for("dedicated", machine, limits)
     return dedicated == 0 or (dedicated < machine.slots and needed <= machine.slots * machine.memory)
 
 
 class RunQueue:
-    """The runs that wait for a worker. Who does several things at once here holds the supervisor's lock meanwhile."""
+    """The runs that wait for a worker. A caller of several methods holds the supervisor's lock meanwhile."""
 
     def __init__(self, supervisor: Supervisor, allowances: Allowances, presence: Presence) -> None:
         self._supervisor, self._allowances, self._presence = supervisor, allowances, presence
@@ -133,8 +127,8 @@ class RunQueue:
         self._not_started = False
 
     def admit(self, request: RunRequest) -> Release:
-        """Count a run among its owner's, but no trial, before anything is written for it; :meth:`add` follows, or it is released. Raises
-        Refused where no further run may wait, or none from this network address."""
+        """Count a run among its owner's, but no trial, before anything is written for it; :meth:`add` follows, or it is released.
+        Raises Refused if no further run may wait, or none from this network address."""
         with self._lock:
             if self._supervisor.closing.is_set():
                 raise Refused(CLOSING)
@@ -148,7 +142,7 @@ class RunQueue:
             return (lambda: None) if request.trial else self._allowances.take("run", request.visitor)
 
     def add(self, queued: QueuedRun) -> bool:
-        """Queue a run that was admitted. False, and it counts no more, where the pool is closing."""
+        """Queue a run that was admitted. False, and it counts no more, if the pool is closing."""
         with self._lock:
             if self._supervisor.closing.is_set():
                 queued.release()
@@ -158,35 +152,34 @@ class RunQueue:
         return True
 
     def find(self, run_id: str) -> tuple[WorkerProcess | None, QueuedRun | None]:
-        """The run of that id, and the worker that has it; no worker where it waits."""
+        """The run of that id, and its worker if it does not wait."""
         for worker in self._supervisor.workers:
             if run_id in worker.runs:
                 return worker, worker.runs[run_id]
         return None, next((queued for queued in self.waiting if queued.run.id == run_id), None)
 
     def shares_worker(self, queued: QueuedRun) -> bool:
-        """Whether a run has no process of its own."""
+        """True if a run has no dedicated process."""
         return not needs_dedicated(queued, self._supervisor.workers, self._limits)
 
     def all_runs(self) -> list[QueuedRun]:
-        """The runs that wait and those on workers."""
         return self.waiting + self.on_workers()
 
     def on_workers(self) -> list[QueuedRun]:
         return [queued for worker in self._supervisor.workers for queued in worker.runs.values()]
 
     def take_out(self, leaves: Callable[[QueuedRun], bool] = lambda _: True) -> list[QueuedRun]:
-        """Remove the runs of which this holds."""
+        """Remove and return the runs of which this holds."""
         with self._lock:
-            taken = [queued for queued in self.waiting if leaves(queued)]
-            for queued in taken:
+            leaving = [queued for queued in self.waiting if leaves(queued)]
+            for queued in leaving:
                 self._remove(queued)
-            if taken:
+            if leaving:
                 self._number()
-            return taken
+            return leaving
 
     def free_slot(self, worker: WorkerProcess, queued: QueuedRun, *, again: bool = False) -> None:
-        """A run has left its worker, and the next one has its slot. It queues ``again``, or counts no more among its owner's."""
+        """Free the slot of a run that has left its worker. It queues ``again``, or counts no more among its owner's."""
         with self._lock:
             del worker.runs[queued.run.id]
             if again:
@@ -214,19 +207,19 @@ class RunQueue:
             self._number()
 
     def retry(self) -> None:
-        """Dispatch again where a process of its own could not be started for a run."""
+        """Dispatch again if a dedicated process could not be started."""
         if self._not_started:
             self.dispatch()
 
     def _worker_for(self, queued: QueuedRun) -> WorkerProcess | None:
-        """A worker with room for the run; for one that needs a process of its own, a new one."""
+        """A worker with room for the run; a new one for a run that needs a dedicated process."""
         workers = self._supervisor.workers
         if not needs_dedicated(queued, workers, self._limits):
             return worker_for_run(workers, queued, self._limits.runs_per_worker)
         machine = machine_for_dedicated(workers, self._supervisor.machines.training, self._limits)
         if machine is None:
             return None
-        worker = self._supervisor.launch(Slot("own", run_id=queued.run.id, machine=machine.name))
+        worker = self._supervisor.launch(Slot("dedicated", run_id=queued.run.id, machine=machine.name))
         self._not_started = self._not_started or worker is None
         return worker
 
@@ -235,15 +228,15 @@ class RunQueue:
         queued.run.wait_in_queue(None)
 
     def _number(self) -> None:
-        """Tell each run its place and how long it will wait."""
+        """Update the rank and the waiting time of each run."""
         going = [
             [queued.seconds_left for queued in worker.runs.values()]
             for worker in self._supervisor.workers
             if worker.role == "runs"
         ]
-        left = [queued.seconds_left for queued in self.waiting]
-        most = max([1, *map(len, going)]) if left else 1  # as some wait, the workers are full
-        waits = seconds_to_start(going, left, most)
+        durations = [queued.seconds_left for queued in self.waiting]
+        most = max([1, *map(len, going)]) if durations else 1  # as some wait, the workers are full
+        waits = seconds_to_start(going, durations, most)
         if len(self.waiting) >= self._logged_from:
             LOG.info("%d runs wait in the queue.", len(self.waiting))
             self._logged_from = 2 * len(self.waiting)

@@ -1,5 +1,3 @@
-"""Runs and jobs in the pool, from submission to their last message."""
-
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -18,17 +16,16 @@ from engine.serving import protocol
 from engine.serving.allowances import Release
 
 NOT_STARTED = "It was stopped before it started."
-SAVE_RETRY_SECONDS = 30.0
-"""Seconds until a worker is asked again for a checkpoint that the disk did not take."""
+SAVE_RETRY_SECONDS = 30.0  # until a worker is asked again for a checkpoint that the disk did not take
 REPEATS = "It repeats the steps that were not saved, at most about a minute; then the curve continues."
 
 
 def predicted(request: RunRequest, predict: Callable[[RunConfig], Prediction], config: RunConfig) -> Prediction:
-    """The prediction of a request with a config, with what is measured at its end, and with the device that was decided on: the speeds
-    may have been measured since."""
+    """The prediction of a request with a config, with the measurements at its end, and with the chosen device."""
     prediction = with_measurements(predict(config), config, request.record.measurements)
     if request.accelerator in (None, prediction.device.accelerator):
         return prediction
+    # the speeds may have been measured since the choice
     kind = CPU if not request.accelerator else next((kind for kind in known_speeds() if kind != CPU), "auto")
     timed = with_measurements(predict(config.replace(device=kind)), config, request.record.measurements)
     return replace(timed, device=replace(timed.device, accelerator=bool(request.accelerator), why=""))
@@ -40,21 +37,21 @@ class QueuedRun:
 
     run: Run
     request: RunRequest
-    """As it was submitted, with what its owner has asked for since: a worker that takes the run begins with that."""
+    """As submitted, with its owner's later controls: a worker that takes the run begins with that."""
     prediction: Prediction
     release: Release = lambda: None
     """It counts no more among its owner's."""
     followers: tuple[Visitor, ...] = ()
     """The visitors who wait for it: its owner; of a trial, everybody whose experiment needs it."""
     early_steps: int = 0
-    """The single steps that were asked for and are not taken yet."""
+    """Requested single steps that are not taken yet."""
     returned: int = 0
-    """How often the run has come back to the queue because its worker ended, and perhaps by it."""
+    """Returns to the queue because its worker ended, perhaps by this run."""
     leaving: bool = False
-    """Whether its worker was asked for a checkpoint, with which the run leaves it."""
+    """True if its worker was asked for a checkpoint, with which the run leaves it."""
     stopped_at: float | None = None
     active_at: float = field(default_factory=time.monotonic)
-    """The time at which it was last heard of it, or something asked of it."""
+    """The time of its last report or control."""
     stays_until: float = 0.0
     """The time before which its worker is not asked for a checkpoint."""
 
@@ -63,17 +60,17 @@ class QueuedRun:
 
     @property
     def known_step(self) -> int | None:
-        """The last step that is known of a run that goes on; None: nothing is known but its facts, and it begins anew."""
+        """The last known step of a run that continues; None for a new one."""
         return self.run.step if self.run.step or self.run.snapshot is not None else None
 
     @property
     def wants_to_go(self) -> bool:
-        """Whether it is to take further steps: all, or single ones that were asked for."""
+        """True if it is to take further steps: all, or requested single ones."""
         return not self.request.paused or self.early_steps > 0
 
     @property
     def seconds_left(self) -> float:
-        """The predicted seconds of training left, alone on a core; 0 where there is no prediction."""
+        """The predicted seconds of training left, alone on a core; 0 if there is no prediction."""
         return self.prediction.seconds(self.request.config.steps - self.run.step) or 0.0
 
     @property
@@ -85,7 +82,7 @@ class QueuedRun:
         self.stopped_at = self.stopped_at or time.monotonic()
 
     def control(self, control: protocol.Control) -> bool:
-        """Note what the run's owner asks, for this worker or the next one; returns whether the request is another one by it."""
+        """Apply a control of the run's owner, for this worker or the next one; return True if the request changed."""
         before, self.active_at = self.request, time.monotonic()
         match control.action:
             case "pause":
@@ -99,7 +96,7 @@ class QueuedRun:
         return self.request != before
 
     def hear(self, steps: int, state: str | None) -> None:
-        """Note what its worker reports: so many new steps, and the state where that has changed."""
+        """Apply a worker's report: so many new steps, and the state if it has changed."""
         self.active_at = time.monotonic()
         if not self.leaving:  # else these steps were taken before the single ones that are asked for meanwhile
             self.early_steps = max(0, self.early_steps - steps)
@@ -109,8 +106,8 @@ class QueuedRun:
             self.leaving, self.stays_until = False, self.active_at + SAVE_RETRY_SECONDS
 
     def come_back(self, why: str, *, counts: bool) -> None:
-        """Its worker has ended: it waits for another one. ``why``: the sentence for a run that repeats some steps there. ``counts``:
-        whether the run may have been what ended it."""
+        """Queue the run again after its worker has ended. ``why``: the sentence for a run that repeats some steps there.
+        ``counts``: true if the run may have ended it."""
         repeats = f"{why} {REPEATS}" if self.known_step is not None else ""
         self.run.queue_again(self.run.setback if self.run.state == "queued" else repeats)
         self.returned += counts
@@ -119,17 +116,14 @@ class QueuedRun:
 
 @dataclass(eq=False)
 class QueuedJob:
-    """A short job and the threads that wait for its answer."""
-
     ask: protocol.Ask
     visitor: Visitor = PROGRAM
-    """Who asked first."""
     alone: bool = False
     callers: int = 1
-    """The number of threads that still wait for the answer."""
+    """Threads that still wait for the answer."""
     begun_at: float | None = None
-    """The time at which its process reported that it is at this job."""
+    """The time at which its process reported that it computes this job."""
     requested_again: bool = False
-    """Whether the job has come back to the queue because its process ended before it began the job."""
+    """True if the job was queued again because its process ended before it began the job."""
     answer: Future[bytes] = field(default_factory=Future)
-    """The pickled answer, or a JobError. It is given once, by who takes the job off the waiting ones or off its process."""
+    """The pickled answer, or a JobError. It is set once, by whoever removes the job from the queue or from its process."""

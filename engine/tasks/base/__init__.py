@@ -1,5 +1,3 @@
-"""The specification of a task: its facts and settings, without its sequences."""
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
@@ -7,16 +5,15 @@ from typing import Literal, Self
 from engine.settings.base import BaseConfig
 from engine.settings.fields import Parameters, setting
 
+# a sequence in, a sequence out: continued by a decoder, relabelled in place by an encoder, or translated
 TRANSDUCER = ("decoder", "encoder", "encoder_decoder")
-"""Architectures for a sequence in, a sequence out: continued by a decoder, relabelled in place by an encoder, or translated."""
-LABELLER = ("decoder", "encoder")
-"""Architectures for one answer at each position read; a decoder sees the past only."""
+LABELLER = ("decoder", "encoder")  # one answer at each position read; a decoder sees the past only
+# the answer stands in the sequence itself, one position on: an architecture that sees it need not learn anything
 READER = ("decoder",)
-"""The answer stands in the sequence itself, one position on: an architecture that sees it need not learn anything."""
-ENCODER = ("encoder",)
-"""An answer may depend on what comes after it."""
+ENCODER = ("encoder",)  # an answer may depend on what comes after it
 
 Group = Literal["rewrite", "place", "symbol", "count", "next"]
+# in the order of every list
 GROUPS: dict[Group, str] = {
     "rewrite": "Write the symbols again, in some order",
     "place": "Find a symbol by its place",
@@ -24,71 +21,66 @@ GROUPS: dict[Group, str] = {
     "count": "Count",
     "next": "Say what comes next",
 }
-"""What the tasks of a group ask for, in the order of every list."""
 
-Breach = tuple[str, str]
-"""A setting whose value does not fit, and what it may be."""
+Breach = tuple[str, str]  # a setting whose value does not fit, and its allowed values
 
 
 class TaskSettings(Parameters):
-    """A task's own settings, and the sizes, names, rules and warnings that follow from them. A task overrides what it changes.
+    """A task's specific settings, and the sizes, names, rules and warnings that follow from them.
 
-    Tokens are numbered: first the symbols, then either the begin-of-sequence token and the padding token or the task's named
-    tokens.
+    Tokens are numbered: first the symbols, then either the begin-of-sequence token and the padding token or the task's named tokens.
     """
 
     @property
     def n_symbols(self) -> int:
-        """The number of different symbols that the input is written with."""
+        """Different symbols that the input is written with."""
         raise NotImplementedError
 
     def n_answers(self, config: BaseConfig) -> int:
-        """The number of classes of the output layer."""
         return self.n_symbols
 
     @property
     def extra_tokens(self) -> int:
-        """The number of unnamed tokens above the symbols (begin of sequence, padding)."""
+        """Unnamed tokens above the symbols (begin of sequence, padding)."""
         return 0
 
     @property
     def named_tokens(self) -> tuple[str, ...]:
-        """The names of the task's own tokens, numbered from just above the symbols."""
+        """Names of the task's special tokens, numbered from just above the symbols."""
         return ()
 
     @property
     def n_tokens(self) -> int:
-        """The number of all of the task's tokens."""
         return self.n_symbols + self.extra_tokens + len(self.named_tokens)
 
     @property
     def lead_tokens(self) -> int:
-        """The number of tokens that stand before the first position."""
+        """Tokens before the first position."""
         return 0
 
     @property
     def pad_token(self) -> int | None:
-        """The padding token; None where all sequences of a batch have one length."""
+        """None if all sequences of a batch have one length."""
         return None
 
     @property
     def token_parts(self) -> tuple[tuple[int, ...], ...] | None:
-        """The rows of the embedding whose sum each token is; None where each token has a row of its own."""
+        """The rows of the embedding whose sum each token is; None if each token has its own row."""
         return None
 
     @property
     def sister_symbols(self) -> int:
-        """The number of symbols that a sister task writes otherwise (:mod:`engine.training.pretraining`); 0 where it has none."""
+        """Symbols that a sister task writes otherwise (:mod:`engine.training.pretraining`); 0 if it has none."""
         return 0
 
     @property
     def nothing(self) -> int | None:
-        """The answer where there is nothing to say; None where the task has no such answer."""
+        """The answer that says nothing; None if the task has no such answer."""
         return None
 
     @property
     def floor(self) -> float:
-        """The lowest mean loss that the answers allow, in nats; above 0 where they are drawn by chance."""
+        """The lowest mean loss that the answers allow, in nats; above 0 if they are drawn by chance."""
         return 0.0
 
     def chance(self, config: BaseConfig) -> float:
@@ -96,7 +88,8 @@ class TaskSettings(Parameters):
         return 1.0 / self.n_answers(config)
 
     def distinct(self, length: int) -> float:
-        """About how many sequences of a length can be drawn; of a few none can be held out."""
+        """About how many sequences of a length can be drawn."""
+        # of a few none can be held out
         return int(self.n_symbols**length)
 
     def unknown_share(self) -> float:
@@ -104,41 +97,37 @@ class TaskSettings(Parameters):
         return 0.0
 
     def decorrelated(self) -> Self:
-        """The settings that draw sequences without the correlation that a model could use instead of the rule."""
         return self
 
     def partners(self, length: int) -> Sequence[int] | None:
-        """For each symbol of the answer, the place in the question of the symbol that it repeats, of a question of this length. None where
-        positions are not coupled."""
+        """For each symbol of the answer, the index in the question of the symbol that it repeats. None if positions are not coupled."""
         return None
 
     def token_name(self, token: int) -> str:
-        """The name of a symbol in a figure."""
         return str(token)
 
     def answer_name(self, answer: int) -> str:
-        """The name of an answer in a figure."""
         return str(answer)
 
     def sample(self, usual: str) -> str:
-        """The worked sample with these settings; ``usual`` is that of the specification, with the defaults."""
+        """The worked sample with these settings; ``usual`` is the specification's, with the defaults."""
         return usual
 
     def broken_rules(self, config: BaseConfig) -> Iterator[Breach]:
-        """The task's rules between settings that a config breaks, the first to name first."""
+        """The task's rules between settings that a config breaks, in the order in which to name them."""
         yield from ()
 
     def warnings(self, config: BaseConfig) -> Iterator[str]:
-        """Warnings about a config, one sentence each with the reason."""
+        """One sentence each, with the reason."""
         yield from ()
 
     def beyond_offsets(self, config: BaseConfig) -> str | None:
-        """The reason why an encoding of offsets alone cannot answer, in one sentence; None where offsets are enough."""
+        """The reason why an encoding of offsets alone cannot answer, in one sentence; None if offsets are enough."""
         return None
 
 
 class SymbolSettings(TaskSettings):
-    """The settings of a task whose sequences are written with symbols that mean nothing by themselves."""
+    """Settings of a task whose symbols mean nothing by themselves."""
 
     vocab_size: int = setting(10, "Symbols", "Number of different symbols. Chance is one over it.", ge=2, le=1000)
 
@@ -152,7 +141,7 @@ class SymbolSettings(TaskSettings):
 
 
 class CoupledSettings(SymbolSettings):
-    """The settings of a task that writes the symbols of its question again, each from a place that is known beforehand.
+    """Settings of a task that writes the symbols of its question again, in an order that is known beforehand.
 
     Source: Cho et al. 2024, Position Coupling: Improving Length Generalization of Arithmetic Transformers Using Task Structure.
     """
@@ -163,7 +152,7 @@ class CoupledSettings(SymbolSettings):
     )  # fmt: skip
 
     def order(self, length: int) -> Sequence[int]:
-        """The places in the question from which the answer is written."""
+        """The index in the question of each symbol of the answer."""
         raise NotImplementedError
 
     def partners(self, length: int) -> Sequence[int] | None:
@@ -181,10 +170,10 @@ class CoupledSettings(SymbolSettings):
 
 @dataclass(frozen=True)
 class TaskSpec:
-    """One task: its name, its question, one worked sample in words, and the architectures that can take it.
+    """The facts about a task.
 
-    The specification of task ``name`` is ``SPEC`` in ``engine/tasks/<name>/__init__.py``; its sequences and answers are ``TASK``
-    in ``engine/tasks/<name>/data.py``, which :func:`engine.tasks.base.data.task_data` loads; tasks on a text share
+    The specification of task ``name`` is ``SPEC`` in ``engine/tasks/<name>/__init__.py``; its sequences and answers are ``TASK`` in
+    ``engine/tasks/<name>/data.py``, which :func:`engine.tasks.base.data.task_data` loads; tasks on a text share
     ``engine/tasks/text/data.py``.
     """
 
@@ -194,12 +183,11 @@ class TaskSpec:
     sample: str
     settings: type[TaskSettings]
     architectures: tuple[str, ...]
-    """The architectures that can learn it, among ``decoder``, ``encoder`` and ``encoder_decoder``; a baseline reads as one of them."""
+    """Architectures that can learn it; a baseline reads as one of them."""
     group: Group
-    """What it asks for; tasks of one group stand together in lists."""
     corpus: bool = False
-    """Whether sequences are cut from a text rather than drawn by a rule; the settings are then TextSettings."""
+    """True if sequences are cut from a text rather than drawn by a rule; the settings are then TextSettings."""
     order_matters: bool = False
-    """Whether the answer depends on where a symbol stands."""
+    """True if the answer depends on the position of a symbol."""
     shortest: int = 2
     """The shortest sequence that asks anything."""

@@ -1,5 +1,3 @@
-"""The data of a task: a function that draws its sequences and one that gives the right answers."""
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pkgutil import resolve_name
@@ -15,20 +13,18 @@ from engine.tasks.base import TaskSettings
 if TYPE_CHECKING:
     from engine.tasks.text.data import TextCorpus
 
-IGNORE = -100
-"""The answer where nothing is asked (PyTorch's own default for a target that does not count)."""
+IGNORE = -100  # the answer that nothing is asked (PyTorch's own default for a target that does not count)
 
 S = TypeVar("S", bound=TaskSettings)
-"""A task's own settings."""
 
 
 def uniform_symbols(batch: int, length: int, settings: TaskSettings, generator: torch.Generator) -> Tensor:
-    """Symbols drawn independently and uniformly, [batch, length]."""
+    """Draw symbols independently and uniformly, [batch, length]."""
     return torch.randint(settings.n_symbols, (batch, length), generator=generator)
 
 
 def answer_at_the_end(source: Tensor, answers: Tensor) -> Tensor:
-    """The answers [batch] at the last position, where alone something is asked: [batch, length]."""
+    """Put the answers [batch] at the last position, and ask nothing elsewhere: [batch, length]."""
     answered = torch.full_like(source, IGNORE)
     answered[:, -1] = answers
     return answered
@@ -36,22 +32,19 @@ def answer_at_the_end(source: Tensor, answers: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class TaskData(Generic[S]):
-    """The sequences and answers of a task with settings of type S."""
-
     answer: Callable[[Tensor, S], Tensor]
-    """``answer(source [batch, length], own)``: the right symbol for each position, [batch, length]; IGNORE where nothing is
-    asked."""
+    """``answer(source [batch, length], settings)``: the right symbol for each position, [batch, length]; IGNORE if nothing is asked."""
     draw: Callable[[int, int, S, torch.Generator], Tensor] = uniform_symbols
-    """``draw(batch, length, own, generator)``: sequences, [batch, length]."""
+    """``draw(batch, length, settings, generator)``: sequences, [batch, length]."""
     true_source: Callable[[Tensor, S], Tensor] | None = None
-    """``true_source(source [batch, length], own)``: the position from which the last position's answer comes, [batch], of
-    sequences whose last position has an answer; None where there is not one such position."""
+    """``true_source(source [batch, length], settings)``: the position from which the last position's answer comes, [batch]; None if there
+    is not one such position."""
     corpus: Callable[[S, BaseConfig], "TextCorpus"] | None = None
-    """``corpus(own, config)``: the text that takes the place of ``draw``, with its own split."""
+    """``corpus(settings, config)``: the text that takes the place of ``draw``, with its own split."""
 
 
 def task_data(name: str) -> TaskData[TaskSettings]:
-    """The data of a task by its name. They are to be given that task's settings and no others."""
+    """The data of a task. They are to be given that task's settings and no others."""
     folder = "text" if TASKS[name].corpus else name
     data: TaskData[TaskSettings] = resolve_name(f"engine.tasks.{folder}.data:TASK")
     return data

@@ -1,5 +1,5 @@
-"""Content offset: 3₁ 1₁ 4₂ → · 3 3. Each token carries a symbol c and an offset o and asks for the symbol that stands o
-positions earlier: y_i = c_(i - o_i). The relation is relative, but the content decides which.
+"""Content offset: 3₁ 1₁ 4₂ → · 3 3. Each token carries a symbol c and an offset o and asks for the symbol o positions earlier: y_i = c_(i
+- o_i). The relation is relative, but the content decides which.
 
 A token's number is c + vocabulary * (o - 1).
 """

@@ -1,5 +1,3 @@
-"""Copy: the answer is the sequence itself."""
-
 from torch import Tensor
 
 from engine.tasks.base.data import TaskData

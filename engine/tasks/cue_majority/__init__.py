@@ -1,8 +1,8 @@
-"""Majority with a cue: ↑ 3 7 1 → · · · 0. Of the symbols after the cue one of three is high (5 or more of 0 to 9), so the
-answer is 0 (low), whatever the cue says. It is asked at the last position.
+"""Majority with a cue: ↑ 3 7 1 → · · · 0. Of the symbols after the cue one of three is high (5 or more of 0 to 9), so the answer, asked
+at the last position, is 0 (low), whatever the cue says.
 
-In training the cue agrees with the answer with probability rho. One attention weight then does what counting would.
-An even number of symbols may tie; a tie is low.
+In training the cue agrees with the answer with probability rho. One attention weight then does what counting would. An even number of
+symbols may tie; a tie is low.
 """
 
 from typing import Self
@@ -23,7 +23,6 @@ class CueMajoritySettings(SymbolSettings):
 
     @property
     def named_tokens(self) -> tuple[str, ...]:
-        """The cues low, high and blank."""
         return "↓", "↑", "□"
 
     def n_answers(self, config: BaseConfig) -> int:

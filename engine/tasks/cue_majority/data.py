@@ -1,17 +1,14 @@
-"""Majority with a cue: the symbols are uniform; the cue in front is drawn to agree with their majority as often as it should."""
-
 import torch
 from torch import Tensor
 
 from engine.tasks.base.data import TaskData, answer_at_the_end, uniform_symbols
 from engine.tasks.cue_majority import CueMajoritySettings
 
-LOW, HIGH, BLANK = range(3)
-"""The cues, numbered from just above the symbols."""
+LOW, HIGH, BLANK = range(3)  # the cues, numbered from just above the symbols
 
 
 def label(source: Tensor, settings: CueMajoritySettings) -> Tensor:
-    """1 where most symbols after the cue are high, [batch]."""
+    """1 if most symbols after the cue are high, [batch]."""
     high = 2 * source[:, 1:] >= settings.vocab_size
     return (2 * high.sum(dim=1) > high.size(1)).long()
 

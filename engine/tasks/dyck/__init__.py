@@ -1,8 +1,8 @@
-"""Bracket depth: ( ( ) → 1 2 1. How many brackets are open after each symbol, counted from 0 up to a greatest depth.
+"""Bracket depth: ( ( ) → 1 2 1. The number of open brackets after each symbol, from 0 up to a greatest depth.
 
-With greatest depth 2: ( ( ( ) ) → 1 2 2 1 0. An opening bracket at the greatest depth and a closing one at 0 change nothing, so
-the depth depends on the order of the brackets and not on their numbers alone: a finite automaton. The lower half of the symbols
-open, the others close.
+With greatest depth 2: ( ( ( ) ) → 1 2 2 1 0. An opening bracket at the greatest depth and a closing one at 0 change nothing, so the depth
+depends on the order of the brackets and not on their numbers alone: a finite automaton. The lower half of the symbols open, the others
+close.
 """
 
 from engine.settings.base import BaseConfig

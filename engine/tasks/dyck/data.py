@@ -1,5 +1,3 @@
-"""Bracket depth: the answer at each position is the state of the automaton after its bracket."""
-
 import torch
 from torch import Tensor
 

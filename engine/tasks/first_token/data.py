@@ -1,5 +1,3 @@
-"""First token: the answer at each position is the first symbol; the first position itself is not asked."""
-
 from torch import Tensor
 
 from engine.tasks.base import SymbolSettings

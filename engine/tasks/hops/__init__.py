@@ -1,12 +1,12 @@
-"""Hops: 0 1 2 0 → · · · 1. At each position: where did its symbol stand last? Go to the symbol after that, so many times, and
-name the symbol there. Where a hop leads nowhere, since the symbol is new, nothing is asked.
+"""Hops: 0 1 2 0 → · · · 1. At each position, go to the symbol after the last earlier occurrence of the present one, so many times, and
+name the symbol there. If a hop leads nowhere, since the symbol is new, nothing is asked.
 
-One hop is an induction head (Olsson et al. 2022, In-context Learning and Induction Heads): one layer tells each position what
-stood before it, the next one finds the place by that. Source: k-hop induction heads, Sanford, Hsu and Telgarsky 2024, Transformers,
-Parallel Computation, and Logarithmic Depth (arXiv 2402.09268), section 4; no symbol follows itself, as in their experiments.
+One hop is an induction head (Olsson et al. 2022, In-context Learning and Induction Heads): one layer tells each position the symbol
+before it, the next one finds the position by that. Source: k-hop induction heads, Sanford, Hsu and Telgarsky 2024, Transformers, Parallel
+Computation, and Logarithmic Depth (arXiv 2402.09268), section 4; no symbol follows itself, as in their experiments.
 
-Some guesses are better than chance. Of 4 symbols at 32 positions the answer is the symbol before in .52 with one hop and .36 with
-three, and the present symbol in .52 with two hops and .36 with four; with repeats, in .65, .59, .67 and .62.
+Some guesses are better than chance. Of 4 symbols at 32 positions the answer is the symbol before in .52 with one hop and .36 with three,
+and the present symbol in .52 with two hops and .36 with four; with repeats, in .65, .59, .67 and .62.
 """
 
 from collections.abc import Iterator
@@ -38,7 +38,6 @@ class HopsSettings(SymbolSettings):
         return f"{counted(self.n_hops, 'hop')}: {' '.join(question)} → {' '.join(answers)}"
 
     def answered(self, length: int) -> float:
-        """The number of positions of a sequence that have an answer, on average."""
         again = 1 / (self.vocab_size - (not self.repeats))
         lead_on = [1.0] * length  # the probability, by position, that the hops so far lead somewhere from there
         for _ in range(self.n_hops):

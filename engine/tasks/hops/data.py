@@ -1,5 +1,3 @@
-"""Hops: the answer at each position is the symbol on which its hops end; nothing is asked where one of them leads nowhere."""
-
 import torch
 from torch import Tensor
 
@@ -18,8 +16,8 @@ def draw(batch: int, length: int, settings: HopsSettings, generator: torch.Gener
 
 
 def landings(source: Tensor) -> Tensor:
-    """The position to which one hop leads from each position, [batch, 1 + length]. Positions count from 1; 0 is nowhere, from where
-    a hop leads nowhere."""
+    """The position to which one hop leads from each position, [batch, 1 + length]. Positions count from 1; 0 is nowhere, and leads
+    nowhere."""
     symbols, order = source.sort(dim=1, stable=True)  # equal symbols side by side, in the order of their positions
     again = symbols[:, 1:] == symbols[:, :-1]
     after = torch.where(again, order[:, :-1] + 2, 0)  # one place on, and one more since positions count from 1
@@ -41,8 +39,8 @@ def answer(source: Tensor, settings: HopsSettings) -> Tensor:
 
 
 def true_source(source: Tensor, settings: HopsSettings) -> Tensor:
-    """The position on which the last position's hops end, [batch]; -1 where they lead nowhere. Raises ValueError with repeats, where a
-    hop can end on the position that asks."""
+    """The position on which the last position's hops end, [batch]; -1 if they lead nowhere. Raises ValueError with repeats."""
+    # a hop can then end on the position that asks
     if settings.repeats:
         raise ValueError("repeats is True; allowed is False where one true source is asked for.")
     return ends(source, settings)[:, -1] - 1

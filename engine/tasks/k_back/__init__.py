@@ -1,4 +1,4 @@
-"""k back: with k = 3, 3 1 4 7 → · · · 3. The relation is a fixed offset, so relative encodings have it easy."""
+"""k back: with k = 3, 3 1 4 7 → · · · 3. The relation is a fixed offset, which relative encodings find easy."""
 
 from collections.abc import Iterator
 
@@ -6,8 +6,7 @@ from engine.settings.base import BaseConfig
 from engine.settings.fields import setting
 from engine.tasks.base import LABELLER, Breach, SymbolSettings, TaskSpec
 
-DIGITS = "3141"
-"""The first symbols of the worked sample; of more places back there is no room for one."""
+DIGITS = "3141"  # the worked sample's first symbols; more would not fit
 
 
 class KBackSettings(SymbolSettings):

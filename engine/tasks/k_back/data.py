@@ -1,5 +1,3 @@
-"""k back: the answer at each position is the symbol k positions earlier; the first k positions are not asked."""
-
 from torch import Tensor
 
 from engine.tasks.base.data import IGNORE, TaskData

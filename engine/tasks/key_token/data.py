@@ -11,7 +11,7 @@ from engine.tasks.key_token import KeyTokenSettings
 
 @lru_cache(maxsize=16)
 def shortcut_answers(length: int, symbols: int) -> Tensor:
-    """g(i) for each position, [length]: random, but the same in every run, and the same at every length."""
+    """Answers g(i) for each position, [length]: random, but the same in every run and at every length."""
     longest = torch.randint(symbols, (4096,), generator=torch.Generator().manual_seed(1))
     return longest[:length]
 

@@ -1,10 +1,10 @@
 """Look-up: c1 a0 b3 b? → · · · 3. Pairs of a key and its value, one token each, then the asked key.
 
-A token's number is ``key * (values + 1) + value``; the value one above all others asks. A token's embedding is the sum of its
-key's row and its value's, so that what belongs together stands in one place.
+A token's number is ``key * (values + 1) + value``; the value one above all others asks. A token's embedding is the sum of its key's row
+and its value's, so that one position holds both.
 
-With several look-ups at once the keys from the asked one on count, in order (after the last comes the first), and the
-one answer names all their values: c1 a0 b3 b? → · · · 3 1 for b and c. One position has to fetch them all.
+With several look-ups at once the keys from the asked one on count, in order (after the last comes the first), and the one answer names
+all their values: c1 a0 b3 b? → · · · 3 1 for b and c. One position has to fetch them all.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,6 @@ from engine.settings.fields import setting
 from engine.tasks.base import LABELLER, Breach, SymbolSettings, TaskSpec
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-"
-"""The names of the keys."""
 MAX_ANSWERS = 4096
 
 
@@ -45,7 +44,7 @@ class LookupSettings(SymbolSettings):
         return int(self.vocab_size**self.lookups)
 
     def distinct(self, length: int) -> float:
-        """The number of choices of values and query; which keys stand in which order is not counted."""
+        """The number of choices of values and query; the choice and order of the keys is not counted."""
         return int(self.vocab_size ** (length - 1) * self.n_keys)
 
     def token_name(self, token: int) -> str:

@@ -1,5 +1,3 @@
-"""Look-up: pairs of different keys stand in random order, the asked ones among them, then the query."""
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,7 @@
 """Markov: name the next symbol of a source in which it depends on the last two: 3 1 4 → · 4 ·
 
-After 3 1 came 4. The first symbol alone is not asked about, nor what follows the last. The source is a table drawn once; what it
-leaves open no model can know, so a loss below that floor on trained sequences is memory.
+After 3 1 came 4. The first symbol is not asked about, nor the one after the last. The source is a table drawn once; its randomness sets a
+floor, so a loss below that on trained sequences is memory.
 """
 
 import math
@@ -16,20 +16,16 @@ from engine.settings.fields import setting
 from engine.tasks.base import READER, SymbolSettings, TaskSpec
 
 Array = NDArray[np.float64]
-ROUNDS = 10_000
-"""The most steps of the chain of pairs."""
-SETTLED = 1e-12
-"""The chain has settled where a step moves less probability than this."""
+ROUNDS = 10_000  # upper bound of the steps of the chain of pairs
+SETTLED = 1e-12  # least probability that a step moves before the chain has settled
 
 
 @dataclass(frozen=True)
 class MarkovSource:
-    """A source over ``v`` symbols."""
-
     table: Array
     """[first, second, next]: the chance of the next symbol after two; each row sums to one."""
     pairs: Array
-    """[first, second]: how often the two follow one another in the long run; sums to one."""
+    """[first, second]: the frequency of the pair in the long run; sums to one."""
 
     @property
     def entropy_rate(self) -> float:
@@ -39,21 +35,21 @@ class MarkovSource:
 
     @property
     def commonest(self) -> float:
-        """The frequency of the commonest symbol."""
         return float(self.pairs.sum(axis=0).max())
 
 
 @lru_cache(maxsize=16)
 def drawn_source(symbols: int, alpha: float, seed: int) -> MarkovSource:
-    """The source over so many symbols whose rows are drawn from a Dirichlet distribution with all parameters ``alpha``."""
+    """Draw the rows from a Dirichlet distribution with all parameters ``alpha``."""
     table = np.random.default_rng(seed).dirichlet(np.full(symbols, alpha), size=(symbols, symbols))
     return MarkovSource(table, _long_run(table))
 
 
 def _long_run(table: Array) -> Array:
-    """The stationary distribution of pairs, [first, second]. Each step keeps half of the old, so that cycles converge, too."""
+    """The stationary distribution of pairs, [first, second]."""
     pairs = np.full(table.shape[:2], 1 / table.shape[0] ** 2)
     for _ in range(ROUNDS):
+        # half of the old stays, so that cycles converge, too
         following = (pairs + np.einsum("ab,abc->bc", pairs, table)) / 2
         if np.abs(following - pairs).sum() < SETTLED:
             break
@@ -75,7 +71,7 @@ class MarkovSettings(SymbolSettings):
 
     @property
     def source(self) -> MarkovSource:
-        """The source is the same for training, validation and every seed of a run."""
+        """The same source for training, validation and every seed of a run."""
         return drawn_source(self.vocab_size, self.dirichlet_alpha, self.source_seed)
 
     @property

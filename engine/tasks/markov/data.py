@@ -1,5 +1,3 @@
-"""Markov: sequences are drawn from the source in its long run; the answer at each position is the symbol that follows."""
-
 import torch
 from torch import Tensor
 
@@ -8,7 +6,7 @@ from engine.tasks.markov import MarkovSettings
 
 
 def draw(batch: int, length: int, settings: MarkovSettings, generator: torch.Generator) -> Tensor:
-    """Sequences, [batch, length]: the first two symbols together, then one by one."""
+    """Draw sequences, [batch, length]: the first two symbols together, then one by one."""
     source, v = settings.source, settings.vocab_size
     cumulative = torch.from_numpy(source.table.cumsum(axis=2))  # [first, second, next]
     pairs = torch.from_numpy(source.pairs).flatten()  # [first * second]

@@ -1,8 +1,7 @@
-"""Own position: 3 1 4 → 0 1 2. The symbols carry no information; only an encoding, or a causal mask with an anchor to count
-from, can tell.
+"""Own position: 3 1 4 → 0 1 2. The symbols carry no information; only an encoding tells, or a causal mask with an anchor to count from.
 
-The padded variant draws a length from 1 to n for each sequence: 3 1 · → 0 1 ·, where · is padding that no position may attend
-to. The constant variant reads one symbol everywhere: 0 0 0 → 0 1 2.
+The padded variant draws a length from 1 to n for each sequence: 3 1 · → 0 1 ·, where · is padding that no position may attend to. The
+constant variant reads one symbol everywhere: 0 0 0 → 0 1 2.
 """
 
 from typing import Literal
@@ -33,14 +32,14 @@ class OwnPositionSettings(SymbolSettings):
 
     @property
     def pad_token(self) -> int | None:
-        """The padding token lies one above the begin-of-sequence token, which lies just above the symbols."""
+        # just above the symbols is the begin-of-sequence token
         return self.n_symbols + 1 if self.variant == "padded" else None
 
     def n_answers(self, config: BaseConfig) -> int:
         return max(config.seq_len, *config.test_lengths, 0)
 
     def chance(self, config: BaseConfig) -> float:
-        """Position 0 is the commonest: of n lengths it occurs in all, of n(n+1)/2 positions."""
+        """The chance of position 0, the commonest: of n lengths it occurs in all, of n(n+1)/2 positions."""
         return 2 / (config.seq_len + 1) if self.variant == "padded" else 1 / config.seq_len
 
     def distinct(self, length: int) -> float:

@@ -1,5 +1,3 @@
-"""Own position: the answer at each position is its number; padding is not asked."""
-
 import torch
 from torch import Tensor
 

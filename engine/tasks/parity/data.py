@@ -1,5 +1,3 @@
-"""Parity: the answer at the last position is the sum of all symbols modulo their number."""
-
 from torch import Tensor
 
 from engine.tasks.base.data import TaskData, answer_at_the_end

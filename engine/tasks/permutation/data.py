@@ -1,4 +1,4 @@
-"""Permutation: each length has an order of its own, drawn from ``permutation_seed``; the run's seed does not change it."""
+"""Permutation: each length has its own order, drawn from ``permutation_seed``; the run's seed does not change it."""
 
 from functools import lru_cache
 

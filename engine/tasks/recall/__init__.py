@@ -14,7 +14,6 @@ class RecallSettings(SymbolSettings):
 
     @property
     def n_keys(self) -> int:
-        """The number of symbols that are keys; they are numbered before the values."""
         return self.vocab_size // 2
 
     def chance(self, config: BaseConfig) -> float:

@@ -1,6 +1,5 @@
-"""Associative recall: each sequence has a table of its own from keys to values; no key is written twice before all were. An
-even length repeats the question.
-"""
+"""Associative recall: each sequence has its own table from keys to values; no key is written twice before all were. An even length
+repeats the question."""
 
 import torch
 from torch import Tensor
@@ -10,7 +9,7 @@ from engine.tasks.recall import RecallSettings
 
 
 def n_pairs(length: int) -> int:
-    """The number of pairs before the question in a sequence of ``length`` tokens."""
+    """Pairs before the question in a sequence of ``length`` tokens."""
     return (length - 1) // 2
 
 

@@ -1,5 +1,3 @@
-"""Reverse: the answer is the sequence from its end."""
-
 from torch import Tensor
 
 from engine.tasks.base.data import TaskData

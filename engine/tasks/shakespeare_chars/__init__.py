@@ -1,4 +1,4 @@
-"""Next character: T o ␣ b → o ␣ b e. Of Shakespeare's plays, or of a text of one's own."""
+"""Next character: T o ␣ b → o ␣ b e. Of Shakespeare's plays, or of a user's text."""
 
 from typing import ClassVar
 

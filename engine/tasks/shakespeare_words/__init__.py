@@ -1,4 +1,4 @@
-"""Next word: to be , → be , or. A token is a word or what stands between two, unless that is a single space."""
+"""Next word: to be , → be , or. A token is a word or the signs between two, unless that is a single space."""
 
 from typing import ClassVar
 

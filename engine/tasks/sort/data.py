@@ -1,5 +1,3 @@
-"""Sort: the answer is the symbols of the sequence in ascending order."""
-
 from torch import Tensor
 
 from engine.tasks.base import SymbolSettings

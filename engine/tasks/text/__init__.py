@@ -1,5 +1,3 @@
-"""The settings of a task on a text, which the text tasks share."""
-
 import math
 from collections.abc import Iterator
 from typing import ClassVar, Literal
@@ -15,20 +13,16 @@ from engine.tasks.text import user_texts
 from engine.tasks.text.encoded import Encoded, encoded, unknown_shares
 from engine.tasks.text.tokens import Unit
 
-MOST_UNKNOWN = 0.01
-"""The largest share of unknown held-out tokens in an experiment."""
+MAX_UNKNOWN_SHARE = 0.01  # the largest share of unknown held-out tokens in an experiment
+# advice if no vocabulary is large enough
 INSTEAD: dict[Unit, str] = {
     "words": "Characters have fewer different tokens (task shakespeare_chars).",
     "characters": "Take a text with fewer different characters.",
 }
-"""The advice where no vocabulary is large enough."""
 
 
 class TextSettings(TaskSettings):
-    """The text, its windows, and its held-out part."""
-
     unit: ClassVar[Unit]
-    """The unit of a token."""
 
     text: str = setting("shakespeare", "Text", "Shakespeare's plays, or the name of your own text.")
     plays: int = setting(
@@ -51,33 +45,32 @@ class TextSettings(TaskSettings):
         labels={"plays": "Other plays", "windows": "Windows at random (fault)", "none": "Nothing (fault)"},
     )
     vocab_size: int
-    """The number of tokens; each text task has its own bounds and default."""
 
     @property
     def n_symbols(self) -> int:
         return self.vocab_size
 
     def encoded(self) -> Encoded:
-        """The whole text as tokens. Raises ValueError with one sentence where there is none of that name."""
+        """Read the whole text as tokens. Raises ValueError with one sentence."""
         return encoded(self.text, self.plays, self.unit, self.vocab_size)
 
     def unknown_share(self) -> float:
-        """The share of the held-out tokens that the vocabulary has not. Raises ValueError where there is no such text."""
+        """The share of the held-out tokens that the vocabulary has not. Raises ValueError if there is no such text."""
         shares = self._unknown_shares()
         return float(shares[min(self.vocab_size, len(shares)) - 1])
 
     def refuse_unknown(self) -> None:
-        """Raises ConfigError where more of the held-out tokens are unknown than an experiment on a text may have: the unknown token is
-        easy to guess, and a loss over many of them says little about the language."""
-        if self.unknown_share() <= MOST_UNKNOWN:
+        """Raises ConfigError if more of the held-out tokens are unknown than an experiment on a text may have."""
+        # the unknown token is easy to guess, and a loss over many of them says little about the language
+        if self.unknown_share() <= MAX_UNKNOWN_SHARE:
             return
         most = next(row.maximum for row in settings_in(type(self)) if row.name == "vocab_size") or math.inf
-        enough = 1 + int(np.argmax(self._unknown_shares() <= MOST_UNKNOWN))  # 1 where there is none
+        enough = 1 + int(np.argmax(self._unknown_shares() <= MAX_UNKNOWN_SHARE))  # 1 where there is none
         if 1 < enough <= most:
             allowed, hint = f"at least {enough} in an experiment on this text", ""
         else:
             allowed, hint = f"no number of {self.unit} in an experiment on this text", INSTEAD[self.unit]
-        share, limit = fine_percent(self.unknown_share()), percent(MOST_UNKNOWN)
+        share, limit = fine_percent(self.unknown_share()), percent(MAX_UNKNOWN_SHARE)
         sentence = f"{share} of its held-out tokens would be unknown, and at most {limit} may be"
         raise ConfigError([Problem("vocab_size", str(self.vocab_size), f"{allowed}, since {sentence}", hint)])
 

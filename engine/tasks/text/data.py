@@ -1,4 +1,4 @@
-"""Windows: the sequences of the text tasks, cut from a text of which a part is held out."""
+"""The sequences of the text tasks: windows, cut from a text of which a part is held out."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -12,15 +12,13 @@ from engine.tasks.base.data import IGNORE, TaskData
 from engine.tasks.text import TextSettings
 from engine.tasks.text.encoded import no_window
 
-SPLIT_SHARE = 5
-"""Where the split is by windows, one of this many windows is held out."""
+SPLIT_SHARE = 5  # one of so many windows is held out, if the split is by windows
 
 
 def next_token(source: Tensor, settings: TextSettings) -> Tensor:
-    """The token that follows at each position, nothing at the last: [batch, length]. Windows come with one token more, so
-    that their last position is answered too.
-    """
+    """The token that follows at each position, nothing at the last: [batch, length]."""
     following = source.roll(-1, dims=1)
+    # the corpus cuts windows with one token more, and answers the last position, too
     following[:, -1] = IGNORE
     return following
 
@@ -41,7 +39,7 @@ class Windows:
         return len(self.starts)
 
     def text_positions(self, rows: Tensor) -> Tensor:
-        """The indices of the tokens of some windows in all texts one after the other: [row, length + 1]."""
+        """The indices of the tokens of some windows in all texts, one after the other: [row, length + 1]."""
         return self.starts[rows, None] + torch.arange(self.length + 1)
 
     def take(self, rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -51,13 +49,10 @@ class Windows:
 
 
 class TextCorpus:
-    """The training and the held-out text of a text task."""
-
     def __init__(self, settings: TextSettings, config: BaseConfig) -> None:
         text = settings.encoded()
         trained = _tensors(text.trained)
         self.names = text.vocabulary.names(settings.vocab_size)
-        """The name of each token."""
         self.trained = (
             trained if settings.text_tokens is None else (_stretch(trained, settings.text_tokens, config.seed),)
         )
@@ -71,11 +66,11 @@ class TextCorpus:
         self.chance = counts.max().item() / counts.sum().item()
         """The share of the training text that the best constant guess gets right."""
         self.kinds = int((counts > 0).sum())
-        """The number of different tokens in the training text; the vocabulary may have room for more."""
+        """Different tokens in the training text; the vocabulary may have room for more."""
 
     def draw(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> tuple[Tensor, Tensor]:
-        """Inputs and the answers at each position, both [size, length]: windows drawn with repeats while training; held-out ones each at
-        most once as far as there are enough. Raises ValueError where there are none."""
+        """Draw inputs and the answers at each position, both [size, length]: with repeats while training; held-out windows each once if
+        there are enough. Raises ValueError if there are none."""
         windows, rows = self._drawn(size, length, generator, held_out)
         return windows.take(rows)
 
@@ -96,7 +91,6 @@ class TextCorpus:
         return windows, rows[torch.randint(len(rows), (size,), generator=generator)]
 
     def _windows(self, length: int, held_out: bool) -> tuple[Windows, Tensor]:
-        """The windows of a length, and which of them belong to a side."""
         if (length, held_out) not in self._cut:
             self._cut[length, held_out] = self._side(length, held_out)
         return self._cut[length, held_out]
@@ -119,7 +113,6 @@ class TextCorpus:
 
 @lru_cache(maxsize=4)
 def text_corpus(settings: TextSettings, config: BaseConfig) -> TextCorpus:
-    """The corpus of a run with these settings."""
     return TextCorpus(settings, config)
 
 

@@ -1,5 +1,4 @@
-"""A text as token numbers: read, counted and encoded once per process, with a part of it held out; and a reader's own words as tokens
-of the same vocabulary, the one way in for prompts and sentences."""
+"""A text as token numbers, with a part of it held out, encoded once per process; prompts and sentences in the same vocabulary."""
 
 import sys
 from collections import Counter
@@ -22,8 +21,7 @@ from engine.tasks.text.tokens import (
     vocabulary_of,
 )
 
-OWN_SHARE = 10
-"""The last tenth of a person's own text is held out."""
+USER_TEXT_SHARE = 10  # the last tenth of a user's text is held out
 
 
 def documents(text: str, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -31,13 +29,12 @@ def documents(text: str, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if text == "shakespeare":
         return tuple(map(plays.read, plays.trained_plays(count))), tuple(map(plays.read, plays.HELD_OUT))
     whole = user_texts.read(text)
-    end = len(whole) - len(whole) // OWN_SHARE
+    end = len(whole) - len(whole) // USER_TEXT_SHARE
     return (whole[:end],), (whole[end:],)
 
 
 def without_window(text: str, unit: Unit, length: int) -> str:
-    """Why nothing can be trained on a text at that length, in one sentence: a part of it has no window. Empty where there is no reason.
-    Raises ValueError where there is no such text."""
+    """One sentence if a part of the text has no window of that length, else empty. Raises ValueError if there is no such text."""
     for side, (document, *_) in zip(("to train on", "held out"), documents(text, 1), strict=True):
         if not has_pieces(document, unit, length + 1):
             return no_window(side, unit, length)
@@ -45,7 +42,7 @@ def without_window(text: str, unit: Unit, length: int) -> str:
 
 
 def no_window(side: str, unit: Unit, length: int) -> str:
-    """That a side of a text, "to train on" or "held out", is too short, in one sentence."""
+    """One sentence on a side of a text, "to train on" or "held out", that is too short."""
     remedy = "take more text or a smaller seq_len"
     if unit == "words":
         remedy = "take more text, a smaller seq_len, or characters (task shakespeare_chars)"
@@ -61,14 +58,12 @@ class Encoded:
     trained: tuple[np.ndarray, ...]
     held_out: tuple[np.ndarray, ...]
     held_out_words: np.ndarray
-    """[token] bool, over the held-out documents one after the other: whether it is a word, known or not, or layout."""
+    """[token] bool, over the held-out documents one after the other: true for a word, known or not, false for layout."""
 
 
 @once_of_latest(4)
 def encoded(text: str, count: int, unit: Unit, size: int) -> Encoded:
-    """A text with ``count`` plays to train on and a vocabulary of ``size`` tokens. Raises ValueError with one sentence where
-    there is no such text.
-    """
+    """Encode a text with ``count`` plays to train on and a vocabulary of ``size`` tokens. Raises ValueError with one sentence."""
     trained, held_out = ([pieces(document, unit) for document in side] for side in documents(text, count))
     vocabulary = vocabulary_of(trained, size)
     words = np.array([is_word(piece) for document in held_out for piece in document], dtype=bool)
@@ -78,10 +73,9 @@ def encoded(text: str, count: int, unit: Unit, size: int) -> Encoded:
 
 @once_of_latest(8)
 def unknown_shares(text: str, count: int, unit: Unit, side: Literal["trained", "held out"]) -> np.ndarray:
-    """The share of the tokens of a side of a text that are unknown to a vocabulary of the n commonest pieces of the side to train on,
-    for each n from 0: [n + 1]. The tokens are only counted, which takes a fraction of the time of :func:`encoded`. Raises ValueError with
-    one sentence where there is no such text.
-    """
+    """The share of the tokens of a side that are unknown to a vocabulary of the n commonest pieces of the side to train on, for each n
+    from 0: [n + 1]. Raises ValueError with one sentence."""
+    # only counted, which takes a fraction of the time of encoded()
     trained, held_out = documents(text, count)
     ranked = vocabulary_of((pieces(document, unit) for document in trained), sys.maxsize).numbers
     counts = Counter[str]()
@@ -94,21 +88,20 @@ def unknown_shares(text: str, count: int, unit: Unit, side: Literal["trained", "
 
 @dataclass(frozen=True)
 class TokenizedText:
-    """A text as the model reads it."""
-
     text: str
     tokens: list[int]
     names: list[str]
-    """The name of each token in a figure; in brackets what the vocabulary has not."""
+    """Each token's name in a figure; in brackets if the vocabulary has it not."""
     unknown: list[str]
     """Pieces that the vocabulary has not, each once."""
 
 
 def read_text(trained: Encoded, given: str) -> TokenizedText:
-    """A given text in the vocabulary of the text that a model is trained on. Spaces and line ends around it are left out.
+    """Read a given text in the vocabulary of the text that a model is trained on, without spaces and line ends around it.
 
-    Raises ValueError with one sentence where nothing is left.
+    Raises ValueError with one sentence if nothing is left.
     """
+    # half of a surrogate pair, which UTF-8 cannot write
     if any("\ud800" <= character <= "\udfff" for character in given):
         raise ValueError("The prompt is no text in UTF-8.")
     vocabulary = trained.vocabulary
@@ -121,7 +114,7 @@ def read_text(trained: Encoded, given: str) -> TokenizedText:
 
 
 def _going_on(parts: list[str], vocabulary: Vocabulary) -> list[str]:
-    """A mark at the very end as it stands within a text, with a space or line end after it: the commonest known one."""
+    """Replace a mark at the very end by the commonest known one with a space or line end after it, as it stands within a text."""
     last = parts[-1] if parts else ""
     if not last or is_word(last) or last in vocabulary.numbers:
         return parts

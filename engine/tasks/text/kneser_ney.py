@@ -11,17 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+# tokens in a gram of each counting model, the predicted token included
 ORDERS = {"unigram": 1, "bigram": 2, "trigram": 3}
-"""The number of tokens in a gram of each counting model, the predicted token included."""
-Discounts = tuple[float, float, float]
-"""The parts taken from a count of one, of two, and of three or more."""
+Discounts = tuple[float, float, float]  # the parts subtracted from a count of one, of two, and of three or more
+# for a text so small that some of the counts which the estimate needs do not occur
 FALLBACK: Discounts = (0.75, 0.75, 0.75)
-"""The discounts of a text so small that some of the counts which the estimate needs do not occur."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """The grams of one length: what each context gives to its words, and what it leaves to the next lower order."""
+    """The grams of one length: the share of each context that its words have, and the share left to the next lower order."""
 
     grams: np.ndarray
     """[gram] context and word in one number, ascending."""
@@ -44,13 +43,12 @@ class KneserNey:
     """``orders[k]`` looks k tokens back."""
 
     size: int
-    """Tokens of the vocabulary."""
     orders: tuple[Order, ...]
 
     def probabilities(self, contexts: np.ndarray, words: np.ndarray) -> np.ndarray:
         """P(word | context) for contexts [row, order - 1], the latest token last, and words [row]: [row].
 
-        A context token of -1 says that nothing stands there; what is before it is not looked at.
+        A context token of -1 is empty; those before it do not count.
         """
         chances = np.full(len(words), 1.0 / self.size)
         for back, order in enumerate(self.orders):
@@ -73,8 +71,8 @@ def kneser_ney(
 ) -> KneserNey:
     """Count texts ([token] each, numbers below ``size``) in grams of up to ``order`` tokens; no gram spans two texts.
 
-    ``discounts``: for each order from the lowest; by default estimated from the counts. Raises ValueError where the
-    grams of a vocabulary are too many to be numbered.
+    ``discounts``: for each order from the lowest; by default estimated from the counts. Raises ValueError if the grams of a vocabulary
+    are too many to be numbered.
     """
     if size**order > 2**63:
         raise ValueError(f"{order} tokens of a vocabulary of {size:,} are too many grams to number.")
@@ -99,7 +97,7 @@ def estimated(counts: np.ndarray) -> Discounts:
 
 
 def _count(texts: Sequence[np.ndarray], size: int, length: int) -> tuple[np.ndarray, np.ndarray]:
-    """The different grams of that length, ascending, and how often each occurs."""
+    """The different grams of that length, ascending, and their counts."""
     runs = [np.lib.stride_tricks.sliding_window_view(text, length) for text in texts if len(text) >= length]
     packed = [_packed(run, size) for run in runs] or [np.empty(0, dtype=np.int64)]
     return np.unique(np.concatenate(packed), return_counts=True)
@@ -107,14 +105,14 @@ def _count(texts: Sequence[np.ndarray], size: int, length: int) -> tuple[np.ndar
 
 def _order(grams: np.ndarray, counts: np.ndarray, size: int, discounts: Discounts) -> Order:
     contexts, first = np.unique(grams // size, return_index=True)
-    taken = np.asarray(discounts)[np.minimum(counts, len(discounts)) - 1]
-    occurs, discounted = (np.add.reduceat(part, first) if len(first) else part for part in (counts, taken))
+    subtracted = np.asarray(discounts)[np.minimum(counts, len(discounts)) - 1]
+    occurs, discounted = (np.add.reduceat(part, first) if len(first) else part for part in (counts, subtracted))
     each = np.diff(np.append(first, len(grams)))  # [context] how many grams
-    return Order(grams, (counts - taken) / np.repeat(occurs, each), contexts, discounted / occurs)
+    return Order(grams, (counts - subtracted) / np.repeat(occurs, each), contexts, discounted / occurs)
 
 
 def _packed(tokens: np.ndarray, size: int) -> np.ndarray:
-    """[row, token] -> [row]: the tokens as the digits of one number."""
+    """The tokens as the digits of one number: [row, token] -> [row]."""
     number = np.zeros(len(tokens), dtype=np.int64)
     for column in tokens.T:
         number = number * size + column
@@ -122,7 +120,7 @@ def _packed(tokens: np.ndarray, size: int) -> np.ndarray:
 
 
 def _found(keys: np.ndarray, values: np.ndarray, queried: np.ndarray, *, absent: float) -> np.ndarray:
-    """The values [row] of the keys asked for, ``absent`` where there is none."""
+    """The values [row] of the queried keys, ``absent`` if there is none."""
     if not len(keys):
         return np.full(len(queried), absent)
     rows = np.searchsorted(keys, queried).clip(max=len(keys) - 1)

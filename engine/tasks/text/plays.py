@@ -10,31 +10,27 @@ from zipfile import ZipFile
 
 from engine.foundation.once import once, once_of_latest
 
+# never trained on: a comedy, a history, a Roman play and a tragedy
 HELD_OUT = ("as-you-like-it", "henry-v", "julius-caesar", "macbeth")
-"""Plays that are never trained on: a comedy, a history, a Roman play and a tragedy."""
-FIRST = ("hamlet", "a-midsummer-night-s-dream", "richard-iii", "the-tempest")
-"""Plays to train on first; the others follow by name."""
+FIRST = ("hamlet", "a-midsummer-night-s-dream", "richard-iii", "the-tempest")  # the others follow by name
 ARCHIVE = Path(__file__).with_name("shakespeare.zip")
 
 MARKS = re.compile(r"^#+ |[*_]| +$", re.MULTILINE)
-"""Markdown's headings, emphasis and line ends."""
 
 
 @once
 def members() -> dict[str, str]:
-    """Name to member of the archive, such as ``tragedies/hamlet.md``, sorted by name."""
+    """Names to members of the archive, such as ``tragedies/hamlet.md``, sorted by name."""
     with ZipFile(ARCHIVE) as archive:
         return dict(sorted((PurePosixPath(member).stem, member) for member in archive.namelist() if "/" in member))
 
 
 def trained_plays(count: int) -> tuple[str, ...]:
-    """The first so many names of those that may be trained on."""
     rest = [name for name in members() if name not in (*FIRST, *HELD_OUT)]
     return tuple([*FIRST, *rest][:count])
 
 
 @once_of_latest(64)
 def read(name: str) -> str:
-    """A play as plain text."""
     with ZipFile(ARCHIVE) as archive:
         return MARKS.sub("", archive.read(members()[name]).decode("utf-8"))

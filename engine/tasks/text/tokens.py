@@ -16,27 +16,24 @@ from engine.foundation.once import once
 from engine.settings.errors import quoted
 
 Unit = Literal["characters", "words"]
-UNKNOWN = 0
-"""The token of everything that is not in the vocabulary."""
+UNKNOWN = 0  # everything that is not in the vocabulary
 UNKNOWN_NAME = "�"
 WORD = re.compile(r"\w")
+# the line ends of other systems: carriage return, vertical tab and form feed, and Unicode's own signs
 LINE_END = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
-"""The line ends in files of other systems: carriage return, vertical tab and form feed, and Unicode's own signs."""
+# categories that belong to the character before them: marks, such as vowel signs, and joiners and other format characters
 EXTENDING = ("Mn", "Mc", "Me", "Cf")
-"""The categories of what belongs to the character before it: marks, such as vowel signs, and joiners and other format characters."""
+# Further signs that belong to the character before them: skin tones, the letters of a region's flag, and joiners. Other format
+# characters, such as marks of direction, are characters by themselves.
 SIGNS = "\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\u200c\u200d"
-"""What else belongs to the character before it: skin tones, the letters of a region's flag, and joiners. Other format characters, such as
-marks of direction, are characters of their own."""
-BREAK = "\u200b"
-"""The one format character that parts words: a space of no width, as in Khmer."""
+BREAK = "\u200b"  # the one format character that parts words: a space of no width, as in Khmer
 VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥"})
-"""The signs that stand for characters which cannot be seen."""
 SPACE = " "
 
 
 def normalised(text: str) -> str:
-    """The text with one kind of line end, and each letter with its accents in one form (Unicode's form C): files of different systems
-    then give the same tokens."""
+    """The text with one kind of line end, and each letter with its accents in one form (Unicode's form C)."""
+    # else the same text from two systems would give different tokens
     return unicodedata.normalize("NFC", LINE_END.sub("\n", text))
 
 
@@ -54,13 +51,13 @@ def _character() -> re.Pattern[str]:
     marks, pictures = "".join(_of("Mn", "Mc", "Me")), "".join(_of("So"))
     near = re.sub("[^\0-\uffff]", "", marks)
     # Most are followed by a letter: that is asked first, since it is soon answered.
-    own = rf"(?:(?![\0-\u02ff])(?:[{near}\u200c\u200d]|(?![\0-\uffff])[{marks}{SIGNS}]))*"
-    return re.compile(rf"[\U0001f1e6-\U0001f1ff]{{2}}|.{own}(?:(?<=\u200d)[{pictures}]{own})*", re.DOTALL)
+    extenders = rf"(?:(?![\0-\u02ff])(?:[{near}\u200c\u200d]|(?![\0-\uffff])[{marks}{SIGNS}]))*"
+    return re.compile(rf"[\U0001f1e6-\U0001f1ff]{{2}}|.{extenders}(?:(?<=\u200d)[{pictures}]{extenders})*", re.DOTALL)
 
 
 @once
 def _piece() -> re.Pattern[str]:
-    """A word, or what stands between two: anything but a single space, and that too where the text begins or ends.
+    """A word, or the signs between two: anything but a single space, and that too if the text begins or ends with it.
 
     A word is letters and digits, each with what extends it. Source: Unicode Standard Annex 29, Unicode Text Segmentation, rule WB4.
     """
@@ -70,10 +67,10 @@ def _piece() -> re.Pattern[str]:
 
 
 def pieces(text: str, unit: Unit) -> Sequence[str]:
-    """The text as characters, or split at word boundaries; a single space between two words goes without saying. Equal pieces are
-    one string: the plays have a million of them."""
+    """Split the text into characters, or at word boundaries; a single space between two words is left out."""
     if unit == "characters" and text.isascii():
         return text
+    # one string for all equal pieces: the plays have a million of them
     return list(map(sys.intern, _pattern(unit).findall(text)))
 
 
@@ -82,13 +79,12 @@ def _pattern(unit: Unit) -> re.Pattern[str]:
 
 
 def has_pieces(text: str, unit: Unit, count: int) -> bool:
-    """Whether the text has at least so many pieces; it is read only so far."""
+    """True if the text has at least so many pieces; it is read only so far."""
     found = _pattern(unit).finditer(text)
     return any(True for _ in islice(found, count - 1, None))
 
 
 def joined(parts: Sequence[str], unit: Unit) -> str:
-    """The text that the pieces were made from."""
     if unit == "characters":
         return "".join(parts)
     gaps = [SPACE if is_word(before) and is_word(part) else "" for before, part in pairwise(["", *parts])]
@@ -96,19 +92,17 @@ def joined(parts: Sequence[str], unit: Unit) -> str:
 
 
 def is_word(piece: str) -> bool:
-    """Whether a piece is a word rather than what stands between two: layout, that is spaces, line ends and punctuation."""
+    """True for a word, false for layout: spaces, line ends and punctuation."""
     return WORD.match(piece) is not None
 
 
 def name_of(piece: str) -> str:
-    """A piece on a picture: line ends visible, and spaces where there is nothing else; by its numbers in Unicode where nothing could
-    be seen."""
+    """A piece on a picture: line ends visible, and spaces if there is nothing else; its numbers in Unicode if nothing could be seen."""
     name = (piece.strip(SPACE) or piece).translate(VISIBLE)
     return name if any(map(str.isprintable, name)) else " ".join(f"U+{ord(c):04X}" for c in name)
 
 
 def unknown_in_words(unknown: list[str]) -> str:
-    """The pieces that the vocabulary has not, in one sentence."""
     named = ", ".join(quoted(name_of(piece)) for piece in unknown[:8])
     more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
     verb = "is" if len(unknown) == 1 else "are"
@@ -116,7 +110,7 @@ def unknown_in_words(unknown: list[str]) -> str:
 
 
 def unknown_beside(share: float) -> str:
-    """The share of unknown tokens, to stand beside a number of a text, such as "0.3 % unknown"; empty where there are none."""
+    """ "0.3 % unknown", beside a number of a text; empty if there are none."""
     return f"{fine_percent(share)} unknown" if share else ""
 
 
@@ -127,11 +121,10 @@ class Vocabulary:
     numbers: dict[str, int]
 
     def encode(self, text: Sequence[str]) -> np.ndarray:
-        """[token] int64"""
+        """Token numbers, [token] int64."""
         return np.fromiter(map(self.numbers.get, text, repeat(UNKNOWN)), dtype=np.int64, count=len(text))
 
     def spelled(self, tokens: Iterable[int]) -> list[str]:
-        """The piece that each token stands for."""
         spellings = (UNKNOWN_NAME, *self.numbers)
         return [spellings[token] for token in tokens]
 
@@ -142,7 +135,7 @@ class Vocabulary:
 
 
 def vocabulary_of(texts: Iterable[Sequence[str]], size: int) -> Vocabulary:
-    """The ``size - 1`` commonest pieces; those that are equally common in the order of their characters."""
+    """The ``size - 1`` commonest pieces; equally common ones in the order of their characters."""
     counts = Counter[str]()
     for text in texts:
         counts.update(text)

@@ -1,6 +1,6 @@
-"""A person's own text, kept in the data directory under the hash of its content.
+"""A user's text, kept in the data directory under the hash of its content.
 
-A link names a text by this hash only: it can neither read a file of the host nor guess what somebody else gave.
+A link names a text by this hash only: it can neither read a file of the host nor guess the text of somebody else.
 """
 
 import hashlib
@@ -12,19 +12,16 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from engine.tasks.text.tokens import normalised
 
 MAX_TEXT_BYTES = 1_000_000
-"""The most bytes of a text."""
-MIN_TEXT_CHARACTERS = 1_000
-"""The fewest characters of a text: in a shorter one nothing is left to hold out."""
-MAX_TEXTS = 200
-"""The number of texts kept; above it the one unused for longest is deleted."""
+MIN_TEXT_CHARACTERS = 1_000  # In a shorter text nothing is left to hold out
+MAX_TEXTS = 200  # above it the text unused for longest is deleted
 NAME = re.compile(r"[0-9a-f]{32}")
 
 
 def keep(content: bytes, visitor: Visitor = PROGRAM, most: int = MAX_TEXTS) -> str:
-    """Keep a text and give its name. Raises ValueError with one sentence where it is no text to train on, OSError where the disk
-    does not take it.
+    """Keep a text and return its name. Raises ValueError with one sentence if it is no text to train on, OSError if the disk does not
+    take it.
 
-    ``most``: how many texts the visitor may have here; above it, its oldest one is deleted.
+    ``most``: texts that the visitor may have here; above it, the visitor's oldest one is deleted.
     """
     if len(content) > MAX_TEXT_BYTES:
         raise ValueError(f"The text has {len(content):,} bytes; allowed is UTF-8 of at most {MAX_TEXT_BYTES:,} bytes.")
@@ -36,13 +33,14 @@ def keep(content: bytes, visitor: Visitor = PROGRAM, most: int = MAX_TEXTS) -> s
         raise ValueError("The text contains a null character, so it is no plain text.")
     if len(text) < MIN_TEXT_CHARACTERS:
         raise ValueError(f"The text has {len(text):,} characters; allowed is at least {MIN_TEXT_CHARACTERS:,}.")
-    kept = normalised(text).encode()
-    if len(kept) > MAX_TEXT_BYTES:
+    # composing may lengthen a text
+    encoded = normalised(text).encode()
+    if len(encoded) > MAX_TEXT_BYTES:
         raise ValueError(
-            f"The text has {len(kept):,} bytes in Unicode's form C; allowed is at most {MAX_TEXT_BYTES:,} bytes."
+            f"The text has {len(encoded):,} bytes in Unicode's form C; allowed is at most {MAX_TEXT_BYTES:,} bytes."
         )
-    name = _name_of(kept)
-    give(_file(name), kept, visitor, most, MAX_TEXTS)
+    name = _name_of(encoded)
+    give(_file(name), encoded, visitor, most, MAX_TEXTS)
     return name
 
 
@@ -60,7 +58,7 @@ def keep_file(path: Path) -> str:
 
 
 def read(name: str) -> str:
-    """A kept text. Raises ValueError with one sentence where there is none of that name."""
+    """Read a kept text. Raises ValueError with one sentence."""
     file = _file(name)
     try:
         content = file.read_bytes()

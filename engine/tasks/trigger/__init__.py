@@ -1,7 +1,7 @@
 """Trigger: ⊢ 3 5 ? 1 ? → ∅ ∅ ∅ 4 ∅ 3. At a trigger (?) the answer is the mean of all numbers before it, rounded; elsewhere there is
 nothing to say (∅).
 
-Softmax must spread a weight of one also where there is nothing to say. The start ⊢ is a token that no answer needs. After the
+Softmax must spread a weight of one also if there is nothing to say. The start ⊢ is a token that no answer needs. After the
 trigger-conditional task of Ran-Milo 2026 (arXiv 2603.11487), with numbers as tokens and a class for "nothing".
 """
 
@@ -18,7 +18,6 @@ class TriggerSettings(SymbolSettings):
 
     @property
     def named_tokens(self) -> tuple[str, ...]:
-        """The start and the trigger."""
         return "⊢", "?"
 
     @property
@@ -29,7 +28,7 @@ class TriggerSettings(SymbolSettings):
         return self.vocab_size + 1
 
     def chance(self, config: BaseConfig) -> float:
-        """The share of "nothing", or that of the commonest number where triggers are more frequent: both means lie near the ends."""
+        """The share of "nothing", or of the commonest number if triggers are more frequent: both means lie near the ends."""
         return max(1 - self.trigger_share * (config.seq_len - 2) / config.seq_len, 1 / self.n_answers(config))
 
     def distinct(self, length: int) -> float:

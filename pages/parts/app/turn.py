@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock, local
 
-from engine.foundation.visitor import Pace, Turns
+from engine.foundation.visitor import RateLimit, Turns
 from pages.parts.app.visitor import number_here, visitor
 
-PACE = Pace(rate=1.0, most=10.0)
+PACE = RateLimit(rate=1.0, most=10.0)
 """A script run that computes for t seconds takes t times its price from a budget that gains one in each second. The full
 budget is more than hands can ask for. A script run that draws large pictures so counts for more than one that moves a number."""
 TOGETHER = 0.6

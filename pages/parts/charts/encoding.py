@@ -32,7 +32,7 @@ LIKENESS = {"table": "cosine", "angles": "mean cosine of the angles", "vectors":
 OTHER = "other position"
 OF_TRAINED: dict[str, Any] = {"layer": "above", "yanchor": "top", "xanchor": "left", "padding": 3}
 """How the line at the end of the trained length differs from others: it is over the cells, and its name is beside it."""
-MOST_HEADS = 8
+MAX_HEADS = 8
 """The most lines of a profile."""
 
 Profile = Mapping[str, Any]
@@ -139,7 +139,7 @@ def profile_figure(profile: Profile, color: str) -> go.Figure:
     offsets, lines = profile["offsets"], profile["profile"]
     traces: list[Trace] = []
     several = len(lines) > 1
-    shown = np.unique(np.linspace(0, len(lines) - 1, min(len(lines), MOST_HEADS)).round().astype(int))
+    shown = np.unique(np.linspace(0, len(lines) - 1, min(len(lines), MAX_HEADS)).round().astype(int))
     for index, line in enumerate(shown.tolist()):
         low, high = profile["low"][line], profile["high"][line]
         if not several and float((high - low).max()) > 1e-6:

@@ -11,7 +11,7 @@ from engine.config.link import to_query as lab_query
 from engine.encodings import ENCODINGS
 from engine.encodings.designed import DesignedSettings
 from engine.encodings.designed.code import layer_code, spec_code
-from engine.experiments.comparison import DESIGN, MATCHED, MOST_RIVALS, RIVALS, TASKS, Comparison, design_config
+from engine.experiments.comparison import DESIGN, MATCHED, MAX_RIVALS, RIVALS, TASKS, Comparison, design_config
 from engine.experiments.evidence.store import find_comparison
 from engine.experiments.experiment import Experiment
 from engine.experiments.running.experiment_run import ExperimentRun
@@ -135,7 +135,7 @@ def _rivals(*, disabled: bool) -> None:
     if SETTINGS.drawn(AGAINST):
         bound = SETTINGS.labelled(AGAINST, shown=list(value(AGAINST)), disabled=disabled)
         st.multiselect(
-            options=RIVALS, format_func=lambda name: ENCODINGS[name].label, max_selections=MOST_RIVALS,
+            options=RIVALS, format_func=lambda name: ENCODINGS[name].label, max_selections=MAX_RIVALS,
             placeholder="Choose encodings", **bound,
         )  # fmt: skip
     if SETTINGS.drawn(ON_TASKS):

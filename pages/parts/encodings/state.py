@@ -11,7 +11,7 @@ from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
 from engine.encodings.designed import DesignedSettings
 from engine.experiments.benchmark.criteria import NEEDS
-from engine.experiments.comparison import DESIGN, MOST_RIVALS, RIVALS, TASKS, USUAL, design_config
+from engine.experiments.comparison import DESIGN, MAX_RIVALS, RIVALS, TASKS, USUAL, design_config
 from engine.experiments.evidence.store import find_comparison
 from engine.settings.errors import Problem, checked, leniently, no_setting
 from engine.settings.fields import Setting, setting, settings_in, to_text
@@ -73,7 +73,7 @@ class EncodingsState(PageState):
         "Test length for the fixed-distance, look-up and character tasks. The first two start at 2×.",
         labels={"1": "The trained length", "2": "Twice that", "4": "4 times", "8": "8 times"},
     )
-    against: Annotated[tuple[str, ...], AfterValidator(lambda names: _some_of(names, RIVALS, MOST_RIVALS))] = setting(
+    against: Annotated[tuple[str, ...], AfterValidator(lambda names: _some_of(names, RIVALS, MAX_RIVALS))] = setting(
         USUAL, "Against", "Built-in encodings with their usual settings."
     )
     tasks: Annotated[tuple[str, ...], AfterValidator(lambda names: _some_of(names, ORDER[ON_TASKS], len(TASKS)))] = setting(

@@ -19,7 +19,7 @@ import streamlit as st
 from markupsafe import Markup, escape
 
 from engine.estimate.matching import n_parameters
-from engine.experiments.classroom import MOST_STUDENTS
+from engine.experiments.classroom import MAX_STUDENTS
 from engine.experiments.evidence.shipped import ShippedResult, shipped_claims, shipped_result
 from engine.experiments.finding import READERS_SEEDS, Finding
 from engine.experiments.issues import ISSUES
@@ -78,7 +78,7 @@ def document(title: str, body: Markup) -> str:
 # memory alone, so that a reload loses nothing.
 
 
-MOST_VISITORS = 2 * MOST_STUDENTS
+MOST_VISITORS = 2 * MAX_STUDENTS
 """The most visitors whose hand-ins are kept, those of one network half of it: a full class, and as many others. Of more, the one is
 dropped whose page wrote longest ago, first of those who have no page open."""
 NAME, OF_READER = "name", "own"

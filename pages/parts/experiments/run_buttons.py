@@ -8,7 +8,7 @@ import streamlit as st
 from engine.estimate.prediction import predict
 from engine.experiments.class_seeds import OF_CLASS
 from engine.experiments.comparison import DESIGN
-from engine.experiments.experiment import MOST_SEEDS, Experiment
+from engine.experiments.experiment import MAX_SEEDS, Experiment
 from engine.experiments.finding import READERS_SEEDS
 from engine.experiments.issues import ISSUES
 from engine.experiments.running import trial_cache
@@ -47,7 +47,7 @@ def forecast(experiment: Experiment, extended: bool = False) -> str:
 def seeds_setting() -> Any:
     """The setting of a page's state for the number of seeds."""
     help = "Each seed gives every arm the same data. Six seeds can decide, eight are better."
-    return setting(READERS_SEEDS, label="Seeds", help=help, ge=1, le=MOST_SEEDS)
+    return setting(READERS_SEEDS, label="Seeds", help=help, ge=1, le=MAX_SEEDS)
 
 
 def run_or_stop(

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from engine.analysis.text.jobs import (
-    LONGEST_PROMPT,
+    MAX_PROMPT_CHARACTERS,
     MAX_WRITTEN_TOKENS,
     CompareWithCounting,
     Counted,
@@ -155,8 +155,8 @@ def _ask_for_words(run: Run) -> None:
     for key, value in DEFAULTS.items():
         st.session_state.setdefault(key, value)
     kept: dict[str, Any] = {"persist_state": "session"}
-    limit = f"At most {LONGEST_PROMPT:,} characters."
-    st.text_area("Prompt", key=PROMPT, height=68, max_chars=LONGEST_PROMPT, help=limit, **kept)
+    limit = f"At most {MAX_PROMPT_CHARACTERS:,} characters."
+    st.text_area("Prompt", key=PROMPT, height=68, max_chars=MAX_PROMPT_CHARACTERS, help=limit, **kept)
     with st.container(horizontal=True, gap="small"):
         # A callback: if the page is rerun again before it gets here, a return value would be lost.
         st.button("Write", icon=":material/edit_note:", on_click=_write, args=(run,))

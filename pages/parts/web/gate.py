@@ -26,7 +26,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from engine.foundation.errors import NoRoom
 from engine.foundation.formatting import in_time
-from engine.foundation.visitor import Pace, Visitor
+from engine.foundation.visitor import RateLimit, Visitor
 from engine.settings.fields import whole_number
 from pages.parts.web.live import visitor_of
 
@@ -206,7 +206,7 @@ class Gate:
     def __init__(self, app: ASGIApp, take: Take, clock: Callable[[], float] = time.monotonic) -> None:
         self.app, self.take, self.clock = app, take, clock
         self.threads = CapacityLimiter(1)
-        self.floods = Pace(1 / FLOOD_SECONDS, FLOODS_AT_ONCE, clock)
+        self.floods = RateLimit(1 / FLOOD_SECONDS, FLOODS_AT_ONCE, clock)
         self.files: dict[tuple[str, str], Callable[[], None]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -225,7 +225,7 @@ class Gate:
             sentence = f"Too many messages came from your network address. Try again in {in_time(wait)}."
             await WebSocket(scope, receive, send).send_denial_response(PlainTextResponse(sentence, 429))
             return
-        pace, held = Pace(MESSAGES_PER_SECOND, MESSAGES_AT_ONCE, self.clock), Held(self.take, visitor, self.clock)
+        pace, held = RateLimit(MESSAGES_PER_SECOND, MESSAGES_AT_ONCE, self.clock), Held(self.take, visitor, self.clock)
         ended = False
 
         def is_needed(message: Message) -> bool:

@@ -23,7 +23,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from engine.foundation.errors import NoRoom
-from engine.foundation.visitor import Pace, Visitor
+from engine.foundation.visitor import RateLimit, Visitor
 from engine.settings.errors import Problem
 from engine.settings.fields import whole_number
 from pages.parts.app.visitor import id_in, shared_address
@@ -170,7 +170,7 @@ def live_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
 
     429 with one sentence for a visitor who has enough streams: the board then polls.
     """
-    messages, makers, refusals = MessagesOfRuns(), CapacityLimiter(MAKERS), Pace(REFUSALS, AT_ONCE)
+    messages, makers, refusals = MessagesOfRuns(), CapacityLimiter(MAKERS), RateLimit(REFUSALS, AT_ONCE)
 
     async def live(request: Request) -> Response | CountedAnswer:
         visitor = visitor_of(request)

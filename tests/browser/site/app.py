@@ -1,4 +1,4 @@
-"""The app's own server around scripted runs: ``streamlit run tests/browser/site/app.py`` from the repository."""
+"""The app's server around scripted runs: ``streamlit run tests/browser/site/app.py`` from the repository."""
 
 import sys
 from pathlib import Path
@@ -14,7 +14,7 @@ shared.begin("waiting", rate=0)
 
 
 def nothing() -> None:
-    """There is no pool to start or stop."""
+    """Start and stop no pool."""
 
 
 screens = Path(__file__).parent / "screens" / "main.py"

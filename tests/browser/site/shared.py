@@ -8,14 +8,13 @@ from engine.config.run_config import parse
 from tests.scripted import ScriptedRun
 
 RUNS: dict[str, ScriptedRun] = {}
-RATES: dict[str, float] = {}
-"""Steps per second."""
+RATES: dict[str, float] = {}  # steps per second
+# so many of the latest runs advance; nobody looks at older ones any more, and they would slow the machine down
 LOOKED_AT = 3
-"""So many of the latest runs go on; nobody looks at older ones any more, and they would slow the machine down."""
 
 
 def begin(run_id: str, rate: float, **settings: Any) -> ScriptedRun:
-    """A run of that id at so many steps per second; rate 0 stays queued. Asked for again with a higher rate, it hurries."""
+    """A run of that id at so many steps per second; rate 0 stays queued. A later call with a higher rate speeds it up."""
     if run_id not in RUNS:
         RUNS[run_id] = ScriptedRun(config=parse(settings), id=run_id, queue_position=3 if rate == 0 else None)
     run, before = RUNS[run_id], RATES.get(run_id, 0.0)

@@ -1,5 +1,3 @@
-"""The command line as a person or a script meets it: exit codes, one line per complaint, one JSON object per line."""
-
 import json
 import random
 import re
@@ -36,7 +34,6 @@ def lines(text: str) -> list[dict[str, Any]]:
 
 
 def printed(capsys: Printed, *arguments: str) -> str:
-    """What a command that succeeds prints."""
     assert main([*arguments]) == 0
     return capsys.readouterr().out
 
@@ -47,7 +44,7 @@ def rows_of(capsys: Printed, *arguments: str) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def fake(monkeypatch: Patch) -> None:
-    """An issue whose runs take no time, and workers for it."""
+    """Replace an issue by one whose runs take no time, with workers for it."""
     monkeypatch.setitem(ISSUES, "fake", fake_issue(base={"steps": 9, "learning_rate": 0.001}))
     monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
 
@@ -92,21 +89,21 @@ def test_a_failed_run_says_why_and_exits_with_one(capsys: Printed) -> None:
 
 def test_settings_without_effect_are_said_beside_the_result(capsys: Printed) -> None:
     assert main(["predict", "--family", "GRU", "--pos-encoding", "fire", "--n-heads", "8", "--json"]) == 0
-    told = capsys.readouterr()
-    assert told.err == "A GRU has no attention: positional encoding, heads, scores and the MLP are not used.\n"
-    assert lines(told.out)
+    output = capsys.readouterr()
+    assert output.err == "A GRU has no attention: positional encoding, heads, scores and the MLP are not used.\n"
+    assert lines(output.out)
 
 
 @pytest.mark.parametrize(("arguments", "expected"), CASES["refused"])
 def test_bad_input_is_one_line(arguments: list[str], expected: str, capsys: Printed) -> None:
     try:
         code = main(arguments)
-    except SystemExit as left:
-        code = left.code  # type: ignore[assignment]
-    said = capsys.readouterr().err
+    except SystemExit as stop:
+        code = stop.code  # type: ignore[assignment]
+    message = capsys.readouterr().err
     assert code == 2
-    assert expected in said
-    assert len(said.splitlines()) == 1
+    assert expected in message
+    assert len(message.splitlines()) == 1
 
 
 def test_encodings_and_issues_are_listed(capsys: Printed) -> None:
@@ -166,10 +163,10 @@ def test_a_folder_that_cannot_be_made_is_told_in_one_line_before_anything_is_tra
     folder: str, capsys: Printed
 ) -> None:
     assert main(["train", "--steps", "1", "--save", folder]) == 2
-    told = capsys.readouterr()
-    assert folder in told.err
-    assert told.err.count("\n") == 1
-    assert "Held-out" not in told.out
+    output = capsys.readouterr()
+    assert folder in output.err
+    assert output.err.count("\n") == 1
+    assert "Held-out" not in output.out
 
 
 @pytest.mark.usefixtures("fake")
@@ -184,8 +181,10 @@ def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(capsys: 
 
     monkeypatch.setattr(Pool, "submit", None)
     again = rows_of(capsys, "issue", "fake", "--seeds", "2")
-    told, told_again = ({(row["arm"], row["seed"]): row["numbers"] for row in all_of[:-1]} for all_of in (rows, again))
-    assert told_again == told
+    numbers, numbers_again = (
+        {(row["arm"], row["seed"]): row["numbers"] for row in all_of[:-1]} for all_of in (rows, again)
+    )
+    assert numbers_again == numbers
 
 
 @pytest.mark.usefixtures("fake")
@@ -204,9 +203,9 @@ def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: Printed) -> None
     assert counted["levels"]["bigram"] < counted["levels"]["unigram"]
     sample = ["sample", str(tmp_path / "run"), "--prompt", "a", "--length", "4", "--temperature", "0"]
     assert main(sample) == 0
-    told = capsys.readouterr()
-    assert told.out.startswith("a rose")
-    assert told.err == ""
+    output = capsys.readouterr()
+    assert output.out.startswith("a rose")
+    assert output.err == ""
     assert main([*sample[:3], "a zebra's rose", *sample[4:]]) == 0
     assert capsys.readouterr().err == (
         "“zebra”, “'”, “s” are not in the vocabulary: the model reads the unknown token there.\n"
@@ -225,14 +224,14 @@ def test_a_leak_is_named_before_and_after_training(tmp_path: Path, capsys: Print
     file.write_text("the cat saw the queen and then the day was done.\n" * 60)
     given = ["--softmax-axis", "query", "--attention-impl", "materialised"]
     on_text = ["--task", "shakespeare_chars", "--text-file", str(file), "--steps", "30"]
-    for task, said in (
+    for task, sentence in (
         (["--task", "copy", "--steps", "150"], "False success. With the right answers as input"),
         (on_text, "The run's score leaks"),
     ):
         assert main(["train", *task, *given]) == 0
         out, err = capsys.readouterr()
         assert "With the softmax over the queries, each weight depends on later symbols." in err
-        assert said in " ".join(out.split())
+        assert sentence in " ".join(out.split())
         assert "Learned" not in out
 
 
@@ -256,24 +255,24 @@ def test_of_a_text_of_unknown_words_no_number_stands_alone(tmp_path: Path, capsy
 
 def drawn(table: Table) -> str:
     console = Console(width=200)
-    with console.capture() as said:
+    with console.capture() as output:
         console.print(table)
-    return said.get()
+    return output.get()
 
 
 def test_claims_are_told_in_the_words_of_the_pages_counted_and_without_interval_and_p_where_all_is_alike() -> None:
-    said = drawn(claims_table(fake_report()))
-    assert "fake: Holds (seeds 0 to 5, 12 s)" in said
-    assert "0.031" in said
-    assert "Holm" not in said
+    output = drawn(claims_table(fake_report()))
+    assert "fake: Holds (seeds 0 to 5, 12 s)" in output
+    assert "0.031" in output
+    assert "Holm" not in output
     assert "Holm" in drawn(claims_table(fake_report(range(16))))
     assert "fake: The opposite holds" in drawn(claims_table(fake_report(short=-0.3)))
     assert "Undecided (needs at least six seeds)" in drawn(claims_table(fake_report(range(5))))
 
-    said = drawn(claims_table(fake_report(noise=0.0)))
-    assert "+0.4 nats" in said
-    assert "0.031" not in said
-    assert "+0.4 to" not in said
+    output = drawn(claims_table(fake_report(noise=0.0)))
+    assert "+0.4 nats" in output
+    assert "0.031" not in output
+    assert "+0.4 to" not in output
 
     (line,) = [line for line in drawn(summary_table([fake_report(short=-0.3)], 60)).splitlines() if "fake" in line]
     assert "The opposite holds" in line

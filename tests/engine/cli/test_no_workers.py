@@ -1,5 +1,3 @@
-"""Commands whose workers cannot start say so in one sentence and end."""
-
 from functools import partial
 
 import pytest

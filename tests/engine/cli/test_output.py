@@ -1,5 +1,3 @@
-"""The command line where output is not UTF-8, and where there is no folder for its data."""
-
 import os
 import subprocess
 import sys
@@ -38,10 +36,10 @@ def test_what_a_terminal_cannot_show_is_a_replacement_sign(letters: dict[str, st
     command = [sys.executable, "-c", PLAYED, *sample]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, env=os.environ | letters)
     assert (done.returncode, b"codec" in done.stderr) == (0, False), done.stderr
-    _, *said = done.stdout.split(b"\x1e")
+    _, *lines = done.stdout.split(b"\x1e")
     begins = (b"Documented issues", b"usage: python -m engine train", *([b"?????"] if sample else []))
-    assert [text.strip()[: len(one)] for text, one in zip(said, begins, strict=True)] == [*begins]
-    assert all(b"?" in text for text in said)
+    assert [text.strip()[: len(one)] for text, one in zip(lines, begins, strict=True)] == [*begins]
+    assert all(b"?" in text for text in lines)
 
 
 def test_a_text_for_which_there_is_no_folder_is_refused_in_one_sentence(
@@ -50,6 +48,6 @@ def test_a_text_for_which_there_is_no_folder_is_refused_in_one_sentence(
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv(DATA_VARIABLE, str(tmp_path / "file" / "data"))
     assert main(["train", "--task", "shakespeare_chars", "--text-file", str(ROOT / "README.md")]) == 2
-    (told,) = capsys.readouterr().err.splitlines()
-    assert told.startswith(f"python -m engine train: The data folder {tmp_path / 'file' / 'data'} cannot be written (")
-    assert told.endswith(f"; set {DATA_VARIABLE} to a folder that can be written.")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"python -m engine train: The data folder {tmp_path / 'file' / 'data'} cannot be written (")
+    assert line.endswith(f"; set {DATA_VARIABLE} to a folder that can be written.")

@@ -1,5 +1,3 @@
-"""A run that is interrupted keeps weights and state, and goes on with the numbers of one that was not."""
-
 import json
 import signal
 from collections.abc import Iterator
@@ -20,21 +18,21 @@ SMALL = ["train", "--steps", str(STEPS), "--d-model", "16", "--n-layers", "2", "
 
 @pytest.fixture(autouse=True)
 def _hears_ctrl_c() -> Iterator[None]:
-    """Also where the tests run in the background of a shell, which lets its commands ignore Ctrl-C."""
+    """Also if the tests run in the background of a shell, which lets its commands ignore Ctrl-C."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
 def interrupt_at(monkeypatch: Patch, *steps: int, number: int = signal.SIGINT) -> list[dict[str, Any]]:
-    """Send the signal when an event of the first of these steps, or of a later step, is printed; then at the second, and so on. Gives
-    what is printed."""
-    left, printed = list(steps), list[dict[str, Any]]()
+    """Send the signal when an event of the first of these steps, or of a later step, is printed; then at the second, and so on. Return
+    the printed rows."""
+    remaining, printed = list(steps), list[dict[str, Any]]()
 
     def show(row: dict[str, Any]) -> None:
         printed.append(row)
-        if left and row.get("step", 0) >= left[0]:
-            left.pop(0)
+        if remaining and row.get("step", 0) >= remaining[0]:
+            remaining.pop(0)
             signal.raise_signal(number)
 
     monkeypatch.setattr("engine.cli.train.print_json", show)
@@ -92,7 +90,7 @@ def test_what_an_interrupted_run_keeps_writes_on(
 
 
 def test_an_event_that_is_there_already_is_not_written_again(tmp_path: Path, monkeypatch: Patch) -> None:
-    """A state is of an earlier step than the last event where the run that went on with it was killed."""
+    """A state is of an earlier step than the last event if the run that continued with it was killed."""
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     assert main([*SMALL, "--save", str(whole)]) == 0
     interrupt_at(monkeypatch, 12)
@@ -116,9 +114,9 @@ def test_a_run_that_cannot_begin_leaves_no_folder(tmp_path: Path, capsys: Printe
 def test_a_folder_that_holds_no_interrupted_run_is_refused(tmp_path: Path, capsys: Printed, monkeypatch: Patch) -> None:
     def refused(*given: str) -> str:
         assert main(["train", "--resume", *given]) == 2
-        said = capsys.readouterr().err
-        assert said.count("\n") == 1
-        return said
+        message = capsys.readouterr().err
+        assert message.count("\n") == 1
+        return message
 
     assert "allowed is a folder that train --save left" in refused(str(tmp_path))
     done = tmp_path / "done"

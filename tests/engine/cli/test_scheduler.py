@@ -1,5 +1,3 @@
-"""``--scheduler``: what cannot work is one line, and a run on a cluster prints and leaves what one on this machine does."""
-
 import json
 import signal
 from collections.abc import Iterator
@@ -15,14 +13,13 @@ from tests.clustering import loopback_cluster
 from tests.engine.cli.test_cli import Patch, Printed, lines
 from tests.engine.cli.test_terminal import begun
 
+# facts that differ from one training to the next
 OF_THE_MACHINE = {"tokens_per_second", "steps_per_second", "seconds", "memory"}
-"""The facts that differ from one training to the next."""
 TRAIN = ["train", "--steps", "12", "--test-lengths", "6,9", "--json"]
 
 
 @pytest.fixture(scope="module")
 def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a scheduler on loopback with one worker."""
     with loopback_cluster(tmp_path_factory.mktemp("cluster"), tls=False) as cluster:
         yield cluster.address
 
@@ -36,15 +33,15 @@ def test_an_address_without_protection_is_refused(command: list[str], capsys: Pr
     monkeypatch.setenv(SCHEDULER_VARIABLE, "tcp://10.0.0.7:8786")
     for given in (["--scheduler", "tcp://10.0.0.8:8786"], []):
         assert main([*command, *given]) == 2
-        told = capsys.readouterr().err
-        assert told.count("\n") == 1
-        assert ("10.0.0.8" if given else "10.0.0.7") in told
-        assert "tls://host:port" in told
+        message = capsys.readouterr().err
+        assert message.count("\n") == 1
+        assert ("10.0.0.8" if given else "10.0.0.7") in message
+        assert "tls://host:port" in message
 
 
 ADDRESS = "tls://scheduler:8786"
+# without workers that take runs
 NONE = {"address": ADDRESS, "problem": "", "connecting": False, "refused": {}, "machines": ()}
-"""A cluster without workers that take runs."""
 
 
 @pytest.mark.parametrize(
@@ -63,9 +60,9 @@ def test_a_cluster_without_workers_is_one_line_that_says_why(
     found = SimpleNamespace(start=lambda changed: None, close=lambda: None, **{**NONE, **without})
     monkeypatch.setattr(cluster, "cluster_at", lambda address: found)
     assert main(["train", "--scheduler", ADDRESS]) == 2
-    told = capsys.readouterr()
-    assert (told.out, told.err.count("\n")) == ("", 1)
-    assert sentence in told.err
+    output = capsys.readouterr()
+    assert (output.out, output.err.count("\n")) == ("", 1)
+    assert sentence in output.err
 
 
 @pytest.mark.acceptance

@@ -1,5 +1,3 @@
-"""The command line in a terminal and in a pipe: Ctrl-C, readers that leave, narrow tables, the version."""
-
 import signal
 import subprocess
 import sys
@@ -17,7 +15,7 @@ from tests.engine.cli.test_cli import Patch, Printed, printed
 
 
 def begun(*arguments: str) -> subprocess.Popen[str]:
-    """The command line in a process. Whoever runs the tests in the background hands down a SIGINT that is ignored."""
+    """Start the command line in a process. A program in the background passes on an ignored SIGINT."""
     return subprocess.Popen(
         [sys.executable, "-m", "engine", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
@@ -64,15 +62,15 @@ def test_what_is_piped_is_whole_and_on_a_narrow_terminal_every_digit_is_there(
     shown = printed(capsys, "encodings")
     assert all(row.source in shown for row in ENCODINGS.values())
     narrow = Console(width=40)
-    with narrow.capture() as said:
+    with narrow.capture() as output:
         narrow.print(table(None, ("model", "parameters"), [("a long name of a model", "70,553,706,496")] * 2))
-    cells = [line.split("│")[1:-1] for line in said.get().splitlines() if "│" in line]
+    cells = [line.split("│")[1:-1] for line in output.get().splitlines() if "│" in line]
     assert "".join(cell[1].strip() for cell in cells).count("70,553,706,496") == 2
-    assert "…" not in said.get()
+    assert "…" not in output.get()
 
 
 def test_the_version_is_that_of_the_project(capsys: Printed) -> None:
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as stop:
         main(["--version"])
     project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
-    assert (left.value.code, capsys.readouterr().out) == (0, f"Attention Lab {project['version']}\n")
+    assert (stop.value.code, capsys.readouterr().out) == (0, f"Attention Lab {project['version']}\n")

@@ -1,5 +1,3 @@
-"""The presets of the lab."""
-
 import pytest
 
 from engine.config.presets import BLOCKS, PRESETS

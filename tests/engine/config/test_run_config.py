@@ -1,5 +1,3 @@
-"""RunConfig: every field survives each way out and back; every refusal names setting, value and what is allowed."""
-
 import itertools
 import shlex
 from collections.abc import Iterable
@@ -19,10 +17,9 @@ from tests.tables import tables_beside
 
 CASES = tables_beside(__file__)
 
+# every other setting may take nearly any value
 ROOMY = {"task": "k_back", "n_heads": 6, "d_head": 8, "seq_len": 96, "attention_impl": "materialised"}
-"""A config in which every other setting may take nearly any value."""
-ROOM = {"lookup": {"seq_len": 6}}
-"""Where a task has no room for so many symbols."""
+ROOM = {"lookup": {"seq_len": 6}}  # for a task without room for so many symbols
 
 
 def other_values(row: Setting) -> Iterable[Any]:
@@ -50,13 +47,13 @@ def with_another_value(flat: dict[str, Any], row: Setting) -> dict[str, Any]:
 
 def changed_configs() -> list[Any]:
     """Each setting of the table once, and each parameter of each task and encoding once, away from its default."""
-    seen: set[str] = set()
+    values: set[str] = set()
     cases = []
     for task, encoding in itertools.product(("k_back", *TASKS), ENCODINGS):
         roomy = {**ROOMY, **ROOM.get(task, {}), "family": TASKS[task].architectures[0]}
         for row in settings_for(task, encoding):
-            if row.name not in seen and row.name not in ("task", "pos_encoding"):
-                seen.add(row.name)
+            if row.name not in values and row.name not in ("task", "pos_encoding"):
+                values.add(row.name)
                 flat = with_another_value({**roomy, "task": task, "pos_encoding": encoding}, row)
                 cases.append(pytest.param(flat, row.name, id=row.name))
         if task == "k_back" or encoding == "learned":  # the names of their settings differ, see below
@@ -86,10 +83,10 @@ def test_every_field_survives_link_and_command_line(flat: dict[str, Any], name: 
 
 
 def test_setting_names_are_unique_and_each_has_label_help_and_group() -> None:
-    own = set(RunConfig.model_fields)
+    fields = set(RunConfig.model_fields)
     for _, types in COMPOSED.values():
         for name, settings in types.items():
-            assert not own & set(settings.model_fields), name
+            assert not fields & set(settings.model_fields), name
 
     for row in all_settings().values():
         assert row.label, row.name
@@ -163,8 +160,8 @@ def test_a_default_that_does_not_go_with_a_link_is_named_with_what_it_must_be() 
 def test_changes_name_what_differs() -> None:
     before = RunConfig()
     after = before.replace(pos_encoding="rope", n_layers=2)
-    own = ["rope_base", "rope_layout", "rope_scaling", "rope_scale_factor", "yarn_alpha", "yarn_beta"]
-    assert [row.name for row, _, _ in changes_between(before, after)] == ["n_layers", "pos_encoding", *own]
+    names = ["rope_base", "rope_layout", "rope_scaling", "rope_scale_factor", "yarn_alpha", "yarn_beta"]
+    assert [row.name for row, _, _ in changes_between(before, after)] == ["n_layers", "pos_encoding", *names]
     assert list(changes_between(before, RunConfig())) == []
 
 

@@ -1,5 +1,3 @@
-"""Encodings that are added to the embedding: against other people's code and the equations by hand."""
-
 import math
 
 import pytest
@@ -89,9 +87,9 @@ def test_fourier_agrees_with_the_equations() -> None:
     encoding = tiny_encoding("fourier", max_positions=LENGTH, fourier_frequencies=5).double()
     x = torch.randn(2, LENGTH, 16, dtype=torch.float64)
     added = encoding.add_to_embedding(x, range(3, 3 + LENGTH)) - x
-    for place in range(LENGTH):
-        expected = fourier_row(encoding, place + 3).double()
-        torch.testing.assert_close(added[:, place], expected.expand(2, -1), atol=1e-5, rtol=1e-5)
+    for position in range(LENGTH):
+        expected = fourier_row(encoding, position + 3).double()
+        torch.testing.assert_close(added[:, position], expected.expand(2, -1), atol=1e-5, rtol=1e-5)
 
 
 def test_features_approximate_a_gaussian_kernel_of_the_asked_width() -> None:

@@ -1,5 +1,3 @@
-"""An encoding put together from parts: every combination runs, and is what its parts say; the code written for it is the same."""
-
 import importlib
 import itertools
 import subprocess
@@ -38,12 +36,12 @@ def choices(name: str) -> tuple[str, ...]:
 
 
 def designs() -> list[Settings]:
-    """Every combination of features, read-out and place that the rules allow, each with one choice of what is learned."""
+    """Every combination of features, read-out and place that the rules allow, each with one choice of learned parts."""
     found: list[Settings] = []
     learned = itertools.cycle(choices("design_learned"))
     axes = itertools.product(*(choices(f"design_{part}") for part in ("features", "readout", "place")))
-    for features, readout, place in axes:
-        settings = {"design_features": features, "design_readout": readout, "design_place": place}
+    for features, readout, where in axes:
+        settings = {"design_features": features, "design_readout": readout, "design_place": where}
         try:
             tiny_config(pos_encoding="designed", **settings)
         except ConfigError:
@@ -62,7 +60,6 @@ def built(kind: Any, config: RunConfig, specific: EncodingSettings | None = None
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder of an encoding that a person adds to the package."""
     monkeypatch.setattr(engine.encodings, "__path__", [*engine.encodings.__path__, str(tmp_path)])
     made = tmp_path / "my_encoding"
     made.mkdir()
@@ -72,14 +69,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def acted(encoding: PositionalEncoding) -> list[Tensor]:
-    """What it does at every hook."""
     generator = torch.Generator().manual_seed(1)
     x, q, k = torch.randn(2, TRAINED, 16, generator=generator), *torch.randn(2, 2, 4, TRAINED, 4, generator=generator)
-    places = range(TRAINED)
-    turned = encoding.rotate(q, places), encoding.rotate_keys(k, places)
-    bias = encoding.score_bias(q, k, places, places)
-    seen = [encoding.add_to_embedding(x, places), *turned, *(() if bias is None else (bias,))]
-    return [*seen, *encoding.matrices(TRAINED).values()]
+    positions = range(TRAINED)
+    turned = encoding.rotate(q, positions), encoding.rotate_keys(k, positions)
+    bias = encoding.score_bias(q, k, positions, positions)
+    results = [encoding.add_to_embedding(x, positions), *turned, *(() if bias is None else (bias,))]
+    return [*results, *encoding.matrices(TRAINED).values()]
 
 
 @pytest.mark.parametrize("settings", designs(), ids=str)
@@ -116,7 +112,7 @@ def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder:
 
 @pytest.mark.parametrize("settings", designs()[::3], ids=str)
 def test_a_whole_model_agrees_with_what_the_row_says(settings: Settings) -> None:
-    """Fused and materialised, shifts, gradients; a table ends where it was trained."""
+    """Fused and materialised, shifts, gradients; a table ends at its trained length."""
     flat = {"pos_encoding": "designed", **settings}
     fused, model = (tiny_model(**flat, family="encoder", attention_impl=impl) for impl in ("fused", "materialised"))
     given = given_to(model)

@@ -1,5 +1,3 @@
-"""All encodings of the registry: what their specifications say agrees with their modules and with whole models."""
-
 import re
 from pkgutil import resolve_name
 from typing import Any, get_type_hints
@@ -21,8 +19,8 @@ def test_spec_and_layer_agree_on_settings_and_on_what_is_needed_and_learned(name
     assert issubclass(layer, PositionalEncoding)
     assert layer.__module__ == f"engine.encodings.{name}.layer"
     assert spec.settings.__module__ == f"engine.encodings.{name}"
-    taken = get_type_hints(layer.__init__)
-    assert (taken["config"], taken["settings"]) == (BaseConfig, spec.settings)
+    parameters = get_type_hints(layer.__init__)
+    assert (parameters["config"], parameters["settings"]) == (BaseConfig, spec.settings)
 
     model = tiny_model(pos_encoding=name, max_positions=12)
     encoding, settings = model.encoding, model.config.encoding_settings

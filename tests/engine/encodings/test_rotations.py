@@ -1,5 +1,3 @@
-"""Encodings that rotate queries and keys: against other people's code and the papers' equations; RoPE beyond the trained length."""
-
 import math
 from typing import Any
 
@@ -49,7 +47,7 @@ D_HEAD, BASE, TRAINED = 64, 10_000.0, 2048
 
 
 def theirs(kind: str, factor: float, length: int | None = None) -> tuple[Tensor, float]:
-    """Frequencies [d_head / 2] and what queries and keys are multiplied by."""
+    """Frequencies [d_head / 2] and the factor of the queries."""
     from transformers import LlamaConfig
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
@@ -157,9 +155,9 @@ def q_and_k() -> tuple[Tensor, Tensor]:
 
 
 def scores(encoding: Xpos, q: Tensor, k: Tensor) -> Tensor:
-    places = range(LENGTH)
-    turned_q, turned_k = encoding.rotate(q, places), encoding.rotate_keys(k, places)
-    bias = encoding.score_bias(turned_q, turned_k, places, places)
+    positions = range(LENGTH)
+    turned_q, turned_k = encoding.rotate(q, positions), encoding.rotate_keys(k, positions)
+    bias = encoding.score_bias(turned_q, turned_k, positions, positions)
     return turned_q @ turned_k.mT + (0 if bias is None else bias)
 
 

@@ -1,5 +1,3 @@
-"""Encodings that are added to the scores: against the papers' own rules, other people's code, and loops over their equations."""
-
 import math
 
 import pytest
@@ -19,7 +17,7 @@ BATCH, HEADS, LENGTH, WIDTH = 2, 4, 9, 4
 
 
 def bias_of(encoding: PositionalEncoding, length: int) -> Tensor:
-    """What is added to the scores where queries and keys do not matter, [head, query, key]."""
+    """The bias added to the scores if queries and keys do not matter, [head, query, key]."""
     q = torch.zeros(1, 4, length, 4)
     return encoding.score_bias(q, q, range(length), range(length))[0].detach()
 
@@ -130,8 +128,8 @@ def published_fire(encoding: Fire, length: int) -> Tensor:
 @pytest.mark.parametrize("threshold", [None, 3.0, 100.0])
 def test_agrees_with_the_paper_where_a_causal_stack_looks(threshold: float | None) -> None:
     encoding = tiny_encoding("fire", max_positions=LENGTH, fire_threshold=threshold)
-    seen = torch.ones(LENGTH, LENGTH).tril().bool()
-    torch.testing.assert_close(bias_of(encoding, LENGTH)[:, seen], published_fire(encoding, LENGTH)[:, seen])
+    visible = torch.ones(LENGTH, LENGTH).tril().bool()
+    torch.testing.assert_close(bias_of(encoding, LENGTH)[:, visible], published_fire(encoding, LENGTH)[:, visible])
 
 
 def test_distances_stay_within_one_and_up_to_the_threshold_a_shift_changes_nothing() -> None:

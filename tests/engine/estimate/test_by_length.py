@@ -1,5 +1,3 @@
-"""Lengths beyond those of a run, and the longest sequence that fits."""
-
 import pytest
 
 from engine.estimate.by_length import cache_bytes_at, flops_at, longest, memory_at
@@ -16,8 +14,8 @@ def test_the_longest_is_allowed_and_one_more_is_not(power: float, allowed: float
 
 def test_at_a_runs_own_length_it_is_the_runs_prediction_and_the_cache_grows_by_two_vectors() -> None:
     config = read_plan({"n_layers": 2}).config("fused", 64).replace(seq_len=200)
-    told = predict(config)
-    assert (memory_at(config, 200), flops_at(config, 200)) == (told.memory, told.flops_per_step)
+    predicted = predict(config)
+    assert (memory_at(config, 200), flops_at(config, 200)) == (predicted.memory, predicted.flops_per_step)
 
     config = read_plan({"d_model": 48, "n_layers": 3, "batch_size": 2}).config("fused", 64)
     assert cache_bytes_at(config, 101) - cache_bytes_at(config, 100) == 2 * (2 * 3 * 48 * 4)

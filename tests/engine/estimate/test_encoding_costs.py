@@ -1,12 +1,18 @@
-"""The measured costs of encodings: none is missing, and on held-out sizes no prediction is below what a step takes."""
-
 import tomllib
 
 import pytest
 
 from engine.config.run_config import parse
 from engine.encodings import ENCODINGS
-from engine.estimate.encoding_costs import FILE, cost_of, costs, encoding_work, held_bytes, kept_bytes, numbers_of
+from engine.estimate.encoding_costs import (
+    FILE,
+    cost_of,
+    costs,
+    encoding_layer_bytes,
+    encoding_saved_bytes,
+    encoding_work,
+    numbers_of,
+)
 from tools.encoding_costs import worst
 
 WRITTEN = [name for name in ENCODINGS if name != "designed"]
@@ -28,14 +34,16 @@ def test_costs_grow_with_what_they_are_counted_by() -> None:
     fire, wide, cope = (
         parse({"pos_encoding": "fire"}), parse({"pos_encoding": "fire", "fire_width": 64}), parse({"pos_encoding": "cope"}),
     )  # fmt: skip
-    assert kept_bytes(fire, 8, 20) == kept_bytes(fire, 1, 20), "a bias of positions is the same for all sequences"
-    assert kept_bytes(wide, 1, 20) > kept_bytes(fire, 1, 20)
-    assert kept_bytes(cope, 8, 20) > 7 * kept_bytes(cope, 1, 20)
+    assert encoding_saved_bytes(fire, 8, 20) == encoding_saved_bytes(fire, 1, 20), (
+        "a bias of positions is the same for all sequences"
+    )
+    assert encoding_saved_bytes(wide, 1, 20) > encoding_saved_bytes(fire, 1, 20)
+    assert encoding_saved_bytes(cope, 8, 20) > 7 * encoding_saved_bytes(cope, 1, 20)
     assert encoding_work(cope, 8, 20) > encoding_work(cope, 8, 10) > 0
 
 
 def test_a_design_has_a_bound_and_as_much_work_as_the_slowest_in_its_place() -> None:
     design = parse({"pos_encoding": "designed", "design_place": "scores", "n_layers": 3})
-    assert kept_bytes(design, 8, 20) == 0 < held_bytes(design, 8, 20)
+    assert encoding_saved_bytes(design, 8, 20) == 0 < encoding_layer_bytes(design, 8, 20)
     slowest = max(cost.work for name, cost in costs().items() if ENCODINGS[name].acts_on == "scores")
     assert encoding_work(design, 8, 20) == 3 * slowest * numbers_of(design, 8, 20)

@@ -1,5 +1,3 @@
-"""The FLOPs of a training step without encoding, against torch's own count of every matrix product."""
-
 from typing import Any
 
 import pytest
@@ -14,7 +12,6 @@ STEP = {"batch_size": 3, "attention_impl": "materialised", "pos_encoding": "nope
 
 
 def counted(**settings: Any) -> float:
-    """Operations of the products of one training step."""
     model = tiny_model(max_positions=LENGTH, **STEP, **settings)
     with FlopCounterMode(display=False) as counter:
         model(**given_to(model)).sum().backward()

@@ -1,5 +1,3 @@
-"""Predicted memory against measured memory, over everything that changes it."""
-
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,17 +21,17 @@ from engine.training.measured_memory import Saved, measure_memory, saved_for_bac
 from engine.training.train import begin
 from tests.engine.tiny import TODAY
 
+# seq_len stands for the length the model reads
 SHAPES = [
     {"batch_size": 4, "seq_len": 9, "d_model": 16, "n_heads": 2, "n_layers": 1},
     {"batch_size": 2, "seq_len": 24, "d_model": 8, "n_heads": 4, "n_layers": 2},
     {"batch_size": 3, "seq_len": 16, "d_model": 12, "n_heads": 1, "n_layers": 1, "d_head": 6, "d_ff": 20},
 ]
-"""``seq_len`` stands for the length the model reads."""
 SIZES = Shapes(n_tokens=11, n_outputs=10, length=0, source_length=None, position_range=30)
 
 
 def measured(config: RunConfig, *, source_length: int | None = None, padded: bool = False) -> Saved:
-    """What one step on random tokens saves for backward."""
+    """The bytes that one step on random tokens saves for backward."""
     model = build_model(config, **SIZES.of_model)
     shape, source_shape = (config.batch_size, config.seq_len), (config.batch_size, source_length or 1)
     given: dict[str, Tensor] = {"inputs": torch.randint(11, shape)}
@@ -51,18 +49,18 @@ def measured(config: RunConfig, *, source_length: int | None = None, padded: boo
 
 
 def assert_predicted(config: RunConfig, *, source_length: int | None = None, padded: bool = False) -> None:
-    """Within 1 %, or not below where the encoding keeps what was measured once; the scores' share to the byte."""
+    """Within 1 %, or not below if the encoding's memory was measured once; the scores' share to the byte."""
     sizes = replace(SIZES, length=config.seq_len, source_length=source_length, padded=padded)
-    told = predict_memory(config, sizes)
-    seen = measured(config, source_length=source_length, padded=padded)
+    predicted = predict_memory(config, sizes)
+    measurement = measured(config, source_length=source_length, padded=padded)
     cost = cost_of(config)
-    assert told.saved is not None
+    assert predicted.saved is not None
     assert cost is not None
     if cost.kept:
-        assert told.saved >= seen.total, config.flat()
+        assert predicted.saved >= measurement.total, config.flat()
     else:
-        assert told.saved == pytest.approx(seen.total, rel=0.01), config.flat()
-        assert told.scores == seen.scores, config.flat()
+        assert predicted.saved == pytest.approx(measurement.total, rel=0.01), config.flat()
+        assert predicted.scores == measurement.scores, config.flat()
 
 
 def grid() -> Iterator[dict[str, Any]]:
@@ -81,8 +79,8 @@ def test_saved_for_backward_is_predicted(name: str, impl: str) -> None:
         if has_formula(config):
             assert_predicted(config)
         else:
-            told = predict_memory(config, replace(SIZES, length=config.seq_len))
-            assert (told.saved, told.scores, told.total) == (None, None, None)
+            predicted = predict_memory(config, replace(SIZES, length=config.seq_len))
+            assert (predicted.saved, predicted.scores, predicted.total) == (None, None, None)
 
 
 def test_only_designs_learned_biases_and_fused_attention_with_dropout_have_no_formula() -> None:
@@ -91,10 +89,10 @@ def test_only_designs_learned_biases_and_fused_attention_with_dropout_have_no_fo
         for name, impl, dropout in itertools.product(ENCODINGS, ("fused", "materialised"), (0.0, 0.1))
         if not has_formula(parse({"pos_encoding": name, "attention_impl": impl, "dropout": dropout}))
     }
-    own = {name: spec.settings() for name, spec in ENCODINGS.items()}
-    fused = {name for name in ENCODINGS if not own[name].needs_pattern}
+    settings = {name: spec.settings() for name, spec in ENCODINGS.items()}
+    fused = {name for name in ENCODINGS if not settings[name].needs_pattern}
     on_scores = {name for name in fused if ENCODINGS[name].acts_on == "scores"}
-    biases = {name for name in on_scores if own[name].parameter_shapes(RunConfig(), 8, True)}
+    biases = {name for name in on_scores if settings[name].parameter_shapes(RunConfig(), 8, True)}
     assert without == {
         *((name, "fused", 0.1) for name in fused),
         *((name, "fused", 0.0) for name in biases),
@@ -186,20 +184,20 @@ OPTIMIZED = ({}, {"family": "encoder_decoder", "pos_encoding": "rope"}, {"dtype"
     ids=str,
 )
 def test_what_a_run_saves_and_keeps_is_predicted_to_the_byte(flat: dict[str, Any]) -> None:
-    """On the batches of the run's own data: every task in every family that has a formula, every optimizer after a step."""
+    """On the batches of the run's data: every task in every family that has a formula, every optimizer after a step."""
     config = parse({"batch_size": 4, "device": "cpu", **flat})
-    state, told = begin(config), predict(config)
+    state, prediction = begin(config), predict(config)
     for _ in range(2):
         batch = state.upcoming(1)[0]
-        seen = measure_memory(state.model, batch, state.optimizers)
-        assert told.memory.saved == (seen.saved if has_formula(config) else None)
+        measurement = measure_memory(state.model, batch, state.optimizers)
+        assert prediction.memory.saved == (measurement.saved if has_formula(config) else None)
         loss_of(forward(state.model, batch).float(), batch.targets).backward()
         for optimizer in state.optimizers:
             optimizer.step()
-    assert told.parameters == sum(p.numel() for p in state.model.parameters())
-    seen = measure_memory(state.model, batch, state.optimizers)
-    kept = ("parameters", "gradients", "optimizer")
-    assert [getattr(told.memory, name) for name in kept] == [getattr(seen, name) for name in kept]
+    assert prediction.parameters == sum(p.numel() for p in state.model.parameters())
+    measurement = measure_memory(state.model, batch, state.optimizers)
+    fields = ("parameters", "gradients", "optimizer")
+    assert [getattr(prediction.memory, name) for name in fields] == [getattr(measurement, name) for name in fields]
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])

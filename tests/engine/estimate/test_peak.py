@@ -1,5 +1,3 @@
-"""The predicted peak of a run, also with measurements: always a number, never below what is known, and close to real processes."""
-
 import sys
 from typing import Any
 
@@ -36,8 +34,8 @@ def test_every_family_has_a_peak_that_grows_with_each_size(family: str) -> None:
 def test_what_is_done_beside_the_steps_counts(more: dict[str, Any]) -> None:
     """A training set, test lengths, the snapshot's patterns: each above everything of the step."""
     config = parse({**MEDIUM, **more})
-    told = predict(config)
-    assert told.peak > 1.5 * (told.memory.total or 0) + 100 * 2**20
+    prediction = predict(config)
+    assert prediction.peak > 1.5 * (prediction.memory.total or 0) + 100 * 2**20
 
 
 def test_kernels_for_16_bits_are_those_of_a_process_not_of_each_run_between_its_steps() -> None:
@@ -69,9 +67,9 @@ REAL: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", REAL)
 def test_a_real_process_stays_below_the_peak(name: str) -> None:
     flat = {**MEDIUM, **REAL[name]}
-    told, real = predict(parse({"device": "cpu", **flat})), real_peak(flat)
-    assert told.peak >= real
-    assert told.memory.saved is None or told.peak <= 2.5 * real
+    prediction, real = predict(parse({"device": "cpu", **flat})), real_peak(flat)
+    assert prediction.peak >= real
+    assert prediction.memory.saved is None or prediction.peak <= 2.5 * real
 
 
 PROBED = {"task": "own_position", "family": "encoder", "seq_len": 64, "n_layers": 6, "batch_size": 8, "steps": 3}
@@ -100,11 +98,11 @@ def test_the_largest_of_several_counts_and_an_unknown_one_is_left_to_the_run() -
     [
         (Work(64), Work(256)),
         (Work(64), Work(64, written_out=True)),
-        (Work(64, written_out=True), Work(64, written_out=True, kept=True)),
+        (Work(64, written_out=True), Work(64, written_out=True, keeps_records=True)),
         (Work(64), Work(64, gradient=True)),
         (Work(64), Work(64, streams=lambda n_layers: n_layers)),
         (Work(64), Work(64, models=1)),
-        (Work(64, written_out=True, kept=True), Work(64, written_out=True, kept=True, tested=True)),
+        (Work(64, written_out=True, keeps_records=True), Work(64, written_out=True, keeps_records=True, tested=True)),
     ],
 )
 def test_all_that_is_held_counts(less: Work, more: Work) -> None:

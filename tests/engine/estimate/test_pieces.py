@@ -1,5 +1,3 @@
-"""The bounds of the tensors of a pass, against those of real ones; the pieces of long work: documented experiments stay whole."""
-
 from typing import Any
 
 import pytest
@@ -27,17 +25,17 @@ OTHERS: dict[str, dict[str, Any]] = CASES["others"]
 def assert_bounded(config: RunConfig) -> None:
     state = begin(config)
     step = measure_memory(state.model, state.upcoming(1)[0], [])
-    held = state.data.validation_batch(size=ROWS)
+    batch = state.data.validation_batch(size=ROWS)
     real = {
         "step": (step.peak or 0) - step.parameters - step.gradients,
-        "pass": peak_bytes(lambda: evaluate(state.model, held), torch.device("cpu")),
+        "pass": peak_bytes(lambda: evaluate(state.model, batch), torch.device("cpu")),
     }
-    told = {
+    bounds = {
         "step": step_bytes(config, shapes(config), predict(config).memory),
         "pass": pass_bytes(config, shapes(config), ROWS, written_out=writes_out(config)),
     }
     for name, most in (("step", 6), ("pass", 3.1)):
-        assert told[name] / most < real[name] <= told[name], (name, config.flat())
+        assert bounds[name] / most < real[name] <= bounds[name], (name, config.flat())
 
 
 @pytest.mark.parametrize("impl", ["fused", "materialised"])
@@ -96,7 +94,6 @@ def test_a_long_pass_and_one_over_large_tensors_is_cut(flat: dict[str, Any]) -> 
     at_once = rows_at_once(config, config.seq_len, rows)
 
     def share(n: int) -> float:
-        """Of what a piece may be."""
         bytes_ = pass_bytes(config, shapes(config), n, written_out=written_out)
         return max(n * forward_flops(config, shapes(config)) / PIECE_FLOPS, bytes_ / PIECE_BYTES)
 

@@ -1,5 +1,3 @@
-"""The stored speed of this machine, the time of measurements at the end, and the steps at which a run is validated and recorded."""
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -70,8 +68,7 @@ def test_a_family_without_attention_has_a_time_and_all_are_measured_where_each_h
 
 
 SMALL, LARGE = {"steps": 100}, {"steps": 100, "d_model": 384, "n_layers": 6, "n_heads": 6}
-LAUNCHES = Speed(overhead=1e-2, rate=1e13)
-"""The speed of an accelerator that takes long for each kernel."""
+LAUNCHES = Speed(overhead=1e-2, rate=1e13)  # an accelerator that takes long for each kernel
 
 
 @pytest.mark.parametrize(
@@ -85,29 +82,29 @@ def test_the_faster_device_is_chosen_and_the_time_is_that_of_the_device_that_the
     settings: dict[str, Any], device: str, accelerator: bool, timed: str
 ) -> None:
     remember_speeds({"cpu": Speed(1e-3, 1e10), "cuda": LAUNCHES})
-    told = predict(parse({**settings, "device": device}))
-    assert (told.device.accelerator, told.device.timed) == (accelerator, timed)
-    assert bool(told.device.why) == (device == "auto")
+    prediction = predict(parse({**settings, "device": device}))
+    assert (prediction.device.accelerator, prediction.device.timed) == (accelerator, timed)
+    assert bool(prediction.device.why) == (device == "auto")
     alone = {name: predict(parse({**settings, "device": name})).seconds(100) for name in ("cpu", "cuda")}
-    assert told.seconds(100) == alone.get(timed)
+    assert prediction.seconds(100) == alone.get(timed)
     if device == "auto":
-        assert told.seconds(100) == min(seconds for seconds in alone.values() if seconds)
+        assert prediction.seconds(100) == min(seconds for seconds in alone.values() if seconds)
 
 
 def test_where_the_accelerator_is_not_measured_the_size_decides_and_the_time_is_that_of_the_cpu() -> None:
     for speeds in ({}, {"cpu": Speed(1e-3, 1e10)}):
         for settings in (SMALL, LARGE):
-            told = predict(parse(settings), speeds)
-            assert told.device.accelerator == (told.flops_per_step >= ACCELERATOR_FROM)
-            assert told.device.timed == "cpu"
-            assert told.seconds(100) == predict(parse({**settings, "device": "cpu"}), speeds).seconds(100)
+            prediction = predict(parse(settings), speeds)
+            assert prediction.device.accelerator == (prediction.flops_per_step >= ACCELERATOR_FROM)
+            assert prediction.device.timed == "cpu"
+            assert prediction.seconds(100) == predict(parse({**settings, "device": "cpu"}), speeds).seconds(100)
     gru = predict(parse({"family": "gru"}), {"cpu": Speed(1e-3, 1e10, (GRU,)), "cuda": LAUNCHES})
     assert gru.device.timed == "cpu", "that family is not measured there"
 
 
 @pytest.mark.parametrize("name", ["shaw", "cope"])
 def test_what_an_encoding_looks_up_takes_time_for_each_pair(name: str) -> None:
-    """At twice the length, four times the pairs; the FLOPs of the rest stay where they are told."""
+    """At twice the length, four times the pairs; the FLOPs of the rest stay."""
     remember_speeds({"cpu": Speed(0.0, 5e10)})
     times = {
         (chosen, n): predict(RunConfig().replace(task="k_back", pos_encoding=chosen, seq_len=n)).seconds_per_step or 0
@@ -135,12 +132,12 @@ def test_each_test_length_adds_to_it_and_only_what_writes_is_timed_for_writing()
 
 @pytest.mark.parametrize("family", ["decoder", "encoder_decoder"])
 def test_a_whole_pass_for_each_token_grows_with_the_square_of_the_length(family: str) -> None:
-    """Where a fault forbids to keep the past, against where it is kept: twice the length, about four times and twice the time."""
+    """A fault that forbids to keep the past, against a run that keeps it: twice the length, about four times and twice the time."""
     faulty = [seconds(seq_len=n, family=family, mask_fault="off_by_one", pos_encoding="alibi") for n in (32, 64)]
-    kept = [seconds(seq_len=n, family=family, pos_encoding="alibi") for n in (32, 64)]
+    durations = [seconds(seq_len=n, family=family, pos_encoding="alibi") for n in (32, 64)]
     assert faulty[1] / faulty[0] > 3
-    assert kept[1] / kept[0] < 3
-    assert faulty[1] > 10 * kept[1]
+    assert durations[1] / durations[0] < 3
+    assert faulty[1] > 10 * durations[1]
 
 
 LARGE = {"n_layers": 2, "d_model": 64, "n_heads": 4, "seq_len": 32}

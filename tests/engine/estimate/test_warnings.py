@@ -1,5 +1,3 @@
-"""Every setting that lets a position see its answer is warned of, and no other; a warm-up that never ends has one line."""
-
 from typing import Any
 
 import pytest
@@ -29,7 +27,7 @@ READING = ({"task": "copy"}, {"task": "copy", "family": "encoder_decoder"}, {"ta
 
 
 def change_before(config: RunConfig) -> float:
-    """How much the logits before the middle change with the tokens after it, of a model with random weights."""
+    """The change of the logits before the middle with the tokens after it, of a model with random weights."""
     torch.manual_seed(0)
     sizes = shapes(config)
     model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=sizes.position_range)

@@ -1,5 +1,3 @@
-"""Tests of running experiments share a pool with a torch-free training."""
-
 from collections.abc import Iterator
 
 import pytest

@@ -46,7 +46,7 @@ def fake_issue(**changes: Any) -> Issue:
 
 
 def fake_report(seeds: range = range(6), short: float = 0.5, noise: float = 0.01) -> Report:
-    """Of trials whose short arm ends at this loss, and a little higher at every other seed; the long one ends at .1."""
+    """The report on trials whose short arm ends at this loss, and a little higher at every other seed; the long one ends at .1."""
     trials = [Trial("short", seed, {"loss": short + noise * (seed % 2)}) for seed in seeds]
     trials += [Trial("long", seed, {"loss": 0.1}) for seed in seeds]
     return report(fake_issue(), trials, seeds, seconds=12)

@@ -1,5 +1,3 @@
-"""The answer to the documents' question: it rests on claims that exist, tells every issue, and says what the evidence says."""
-
 import pytest
 
 from engine.experiments.answer import ANSWER, Paragraph, Section, Statement, claim_of, read, statements
@@ -8,20 +6,22 @@ from engine.experiments.experiment import CONFIRMATORY_SEEDS, Change
 from engine.experiments.issues import ISSUES
 from tests.weighed_again import findings
 
-TOLD = [(rows.issue, claim_of(rows).sentence) for rows in statements(ANSWER)]
+STATED = [(rows.issue, claim_of(rows).sentence) for rows in statements(ANSWER)]
 
 
 def test_statements_rest_on_measured_claims_each_told_once_and_no_issue_and_no_opposite_is_left_out() -> None:
-    assert len(set(TOLD)) == len(TOLD)
-    assert set(TOLD) <= findings().keys()
-    assert {(slug, ISSUES[slug].claims[0].sentence) for slug, _ in findings()} <= set(TOLD)
-    assert {claim for claim, found in findings().items() if found == "opposite"} <= set(TOLD)
+    assert len(set(STATED)) == len(STATED)
+    assert set(STATED) <= findings().keys()
+    assert {(slug, ISSUES[slug].claims[0].sentence) for slug, _ in findings()} <= set(STATED)
+    assert {claim for claim, found in findings().items() if found == "opposite"} <= set(STATED)
     for rows in statements(ANSWER):
         assert rows.text[0].isupper() or rows.text[0].isdigit(), rows.text
         assert rows.text.endswith("."), rows.text
     unexpected = [found for found in ANSWER if found.anchor == "unexpected"]
-    held = [rows.text for rows in statements(unexpected) if findings()[rows.issue, claim_of(rows).sentence] == "holds"]
-    assert held == [], "what is told as unexpected does not hold"
+    sentences = [
+        rows.text for rows in statements(unexpected) if findings()[rows.issue, claim_of(rows).sentence] == "holds"
+    ]
+    assert sentences == [], "what is told as unexpected does not hold"
 
 
 def test_a_sentence_begins_on_a_line_of_its_own_and_one_that_rests_on_no_claim_is_refused() -> None:

@@ -1,5 +1,3 @@
-"""“Which one should I use?”: the experiment behind the table, its cells, the advice, published numbers and costs."""
-
 from collections.abc import Mapping
 from dataclasses import replace
 from math import isnan
@@ -37,11 +35,11 @@ from engine.experiments.rates import is_tuned
 from engine.experiments.trial import Trial
 
 OFFSETS, LOOKUP, TEXT = (CRITERIA[name] for name in ("offsets", "lookup", "text"))
+# a made-up quality in which guessing gives .5
 SHORT = Criterion(
     slug="short", label="Short", need="A class for each sequence", task="majority: are most symbols high?", metric="accuracy",
     smallest=0.05, settings={"task": "cue_majority", "family": "encoder", "seq_len": 12, "steps": 200},
 )  # fmt: skip
-"""A made-up quality in which guessing gives .5."""
 pytestmark = pytest.mark.usefixtures("own_data_folder")
 
 
@@ -189,7 +187,7 @@ def test_encodings_at_a_bound_are_not_as_good_but_cannot_be_told_apart() -> None
 
 @pytest.mark.parametrize(("spread", "state"), [(0.0, "not learned"), (0.02, "best")])
 def test_no_number_hangs_on_a_thousandth_of_what_counts_as_learned(spread: float, state: str) -> None:
-    """Nine tenths of the way are .91 here: .909 is below, and not learned only where the interval is below too."""
+    """Nine tenths of the way are .91 here: .909 is below, and not learned only if the interval is below too."""
     arm = arm_name(OFFSETS, "kerple")
     numbers = [{"accuracy@12": 0.909 + spread * (-1) ** seed, "accuracy@48": 0.9} for seed in range(16)]
     found = column(OFFSETS, 4, [Trial(arm, seed, specific) for seed, specific in enumerate(numbers)])
@@ -227,11 +225,11 @@ def test_among_the_best_are_those_whose_shown_number_is_within_what_counts_of_th
 
 
 def test_the_advice_starts_with_what_is_among_the_best_most_often_and_names_what_to_use_else() -> None:
-    said = advice((), ALL, ALL, COST)
-    assert (said.start, said.order[:2]) == ("shaw", ("shaw", "rope"))
-    assert said.met == tuple(need for need in NEEDS if need in CRITERIA and need not in ("text", "few"))
-    assert said.unless == {NEEDS["text"]: ("rope",), NEEDS["parameters"]: ("rope",)}, "no one is the best in all of few"
-    assert said.words == "  \n".join(
+    text = advice((), ALL, ALL, COST)
+    assert (text.start, text.order[:2]) == ("shaw", ("shaw", "rope"))
+    assert text.met == tuple(need for need in NEEDS if need in CRITERIA and need not in ("text", "few"))
+    assert text.unless == {NEEDS["text"]: ("rope",), NEEDS["parameters"]: ("rope",)}, "no one is the best in all of few"
+    assert text.words == "  \n".join(
         [
             "**Start with Shaw relative**: among the best for 5 of 6 needs. It costs 40 parameters.",
             f"**Unless** you must {NEEDS['text']} or add no parameters: RoPE.",
@@ -239,17 +237,17 @@ def test_the_advice_starts_with_what_is_among_the_best_most_often_and_names_what
         ]
     )
     assert "1 or 2 layers of width 32" in SCOPE
-    assert sorted(said.order) == sorted(COMPARED)
+    assert sorted(text.order) == sorted(COMPARED)
 
 
 def test_chosen_needs_are_met_first_and_costs_leave_encodings_out() -> None:
-    said = advice(("text", "absolute"), ALL, ALL, COST)
-    assert (said.start, said.met) == ("shaw", ("absolute",)), "each is the best in one, Shaw's more often elsewhere"
-    said = advice(("absolute", "parameters"), ALL, ALL, COST)
-    assert (said.start, said.words) == ("", "There is no answer: no encoding here meets this.")
-    assert said.order[0] == "rope"
-    said = advice(("parameters",), ALL, ALL, COST)
-    assert (said.start, said.met, said.unless) == ("rope", ("text",), {})
+    text = advice(("text", "absolute"), ALL, ALL, COST)
+    assert (text.start, text.met) == ("shaw", ("absolute",)), "each is the best in one, Shaw's more often elsewhere"
+    text = advice(("absolute", "parameters"), ALL, ALL, COST)
+    assert (text.start, text.words) == ("", "There is no answer: no encoding here meets this.")
+    assert text.order[0] == "rope"
+    text = advice(("parameters",), ALL, ALL, COST)
+    assert (text.start, text.met, text.unless) == ("rope", ("text",), {})
     timed = {name: CostRow(0, {"ratio": 1.2, "low": 1.1, "high": 1.3, "seconds": 1e-3}) for name in ("rope", "shaw")}
     slow = CostRow(0, {"ratio": 3.0, "low": 2.0, "high": 4.0, "seconds": 1e-3})
     assert [meets("time", {**COST, **timed, "cope": slow}, name) for name in ("rope", "cope", "alibi")] == [
@@ -257,9 +255,9 @@ def test_chosen_needs_are_met_first_and_costs_leave_encodings_out() -> None:
         False,
         False,
     ]
-    said = advice(("text",), ALL, ALL, {**COST, **timed})
+    text = advice(("text",), ALL, ALL, {**COST, **timed})
     first = f"among the best if you must {NEEDS['text']}. It costs no parameters and 1.20 times the time."
-    assert first in said.words, "chosen needs are named"
+    assert first in text.words, "chosen needs are named"
 
 
 def test_the_advice_speaks_of_longer_sequences_where_shorter_ones_were_asked_about() -> None:

@@ -1,5 +1,3 @@
-"""The seeds of a class: each phone has its own in each round, a press counts once, a late one not at all, and all go with the class."""
-
 import os
 import time
 from collections.abc import Sequence
@@ -18,7 +16,7 @@ from engine.experiments.class_seeds import (
     press_seed,
 )
 from engine.experiments.classroom import (
-    HELD_FOR,
+    IN_USE_SECONDS,
     MAX_CLASSES_OF_VISITOR,
     ProjectorState,
     enter,
@@ -27,7 +25,7 @@ from engine.experiments.classroom import (
     show_projector,
 )
 from engine.experiments.evidence.shipped import sets_of_seeds
-from engine.experiments.experiment import LARGEST_SEED, MOST_SEEDS, PILOT_SEEDS
+from engine.experiments.experiment import LARGEST_SEED, MAX_SEEDS, PILOT_SEEDS
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.report import report
@@ -51,7 +49,6 @@ def code(own_data_folder: Path) -> str:
 
 
 def trials_of(issue: Issue, seed: int) -> list[Trial]:
-    """Trials of the arms that a phone trains, with a number that the figure does not need."""
     experiment = class_experiment(issue, seed)
     requested = {*((row.arm, row.metric) for row in issue.key_figure.rows), *experiment.claims[0].numbers}
     return [
@@ -77,9 +74,9 @@ def test_each_phone_has_a_seed_of_its_own_in_each_round_and_each_class_which_no_
     ]
     assert len(set(seeds)) == 16
     stored = {*PILOT_SEEDS, *(seed for measured in sets_of_seeds() for seed in measured["seeds"])}
-    assert min(seeds) > 10_000 + MOST_SEEDS, "no reader's setting reaches them"
+    assert min(seeds) > 10_000 + MAX_SEEDS, "no reader's setting reaches them"
     assert max(stored) < min(seeds)
-    assert max(seeds) <= LARGEST_SEED - MOST_SEEDS
+    assert max(seeds) <= LARGEST_SEED - MAX_SEEDS
     assert class_seed(code, ANN, 0, 1) == class_seed(code, ANN, 0, 1)
 
 
@@ -141,7 +138,7 @@ def test_who_is_not_in_the_class_trains_nothing_and_a_phone_only_so_many(
         press_seed(code, Visitor("eve"), 0, 1)
     with pytest.raises(NoRoom, match="has ended"):
         press_seed("0123abcd", ANN, 0, 1)
-    monkeypatch.setattr(module, "MOST_SEEDS", 2)
+    monkeypatch.setattr(module, "MAX_SEEDS_OF_STUDENT", 2)
     for round in (1, 2):
         show_projector(code, TEACHER, replace(ASKS, round=round))
         press_seed(code, ANN, 0, round)
@@ -153,11 +150,11 @@ def test_who_is_not_in_the_class_trains_nothing_and_a_phone_only_so_many(
 
 def test_only_the_numbers_that_the_figure_needs_are_kept_and_they_go_with_the_class(code: str) -> None:
     train(code, ANN)
-    (kept, *_) = class_seeds(code, 0, 1).trials
-    assert (kept.curves, "seconds" in kept.numbers, len(kept.numbers) > 0) == ({}, False, True)
+    (trial, *_) = class_seeds(code, 0, 1).trials
+    assert (trial.curves, "seconds" in trial.numbers, len(trial.numbers) > 0) == ({}, False, True)
     seed = class_seed(code, ANN, 0, 1)
     assert seed.file.stat().st_size < 2000
-    long_ago = time.time() - HELD_FOR - 1
+    long_ago = time.time() - IN_USE_SECONDS - 1
     for _ in range(MAX_CLASSES_OF_VISITOR):
         os.utime(seed.file.parent, (long_ago, long_ago))
         open_class(TEACHER)

@@ -1,5 +1,3 @@
-"""Classes: only who presents opens one, guesses are counted once per student, and nobody can fill or push out somebody else's."""
-
 import json
 import os
 import time
@@ -14,8 +12,8 @@ import pytest
 from engine.experiments import classroom
 from engine.experiments.classroom import (
     FORM,
-    HELD_FOR,
     HERE_FOR,
+    IN_USE_SECONDS,
     ProjectorState,
     Responses,
     empty_class,
@@ -44,21 +42,19 @@ def files(folder: Path) -> set[str]:
 
 
 def asking(presenter: Visitor = TEACHER, at: int = 0) -> str:
-    """A class whose wall asks for guesses."""
     code = open_class(presenter)
     show_projector(code, presenter, replace(ASKS, at=at))
     return code
 
 
 def set_back(path: Path, seconds: float) -> None:
-    """Let what is there be older."""
     changed = path.stat().st_mtime - seconds
     os.utime(path, (changed, changed))
 
 
 def leave_class(code: str) -> None:
-    """Let everybody be out of the class for so long that it counts as held no more."""
-    set_back(data_folder() / "classrooms" / code, HELD_FOR + 1)
+    """Let everybody be out of the class for so long that it is over."""
+    set_back(data_folder() / "classrooms" / code, IN_USE_SECONDS + 1)
 
 
 @pytest.fixture
@@ -95,17 +91,17 @@ def test_nobody_waits_for_a_phone_that_has_left_until_it_is_back(code: str, own_
 
 
 def test_only_who_opened_a_class_steers_its_wall_which_all_others_follow(code: str, own_data_folder: Path) -> None:
-    told = ProjectorState("heads.5", 0, "told", 2, (0, 1), "It stays the same.")
+    state = ProjectorState("heads.5", 0, "told", 2, (0, 1), "It stays the same.")
     for stranger in (ANN, Visitor("teacher's pupil", "10.0.0.1"), PROGRAM):
-        show_projector(code, stranger, told)
+        show_projector(code, stranger, state)
         assert not presents(code, stranger)
     assert projector_of(code) == ASKS
     assert presents(code, TEACHER)
-    show_projector(code, TEACHER, told)
-    assert projector_of(code) == told
+    show_projector(code, TEACHER, state)
+    assert projector_of(code) == state
     file = own_data_folder / "classrooms" / f"{code}.class"
     before = file.stat().st_mtime_ns
-    show_projector(code, TEACHER, told)
+    show_projector(code, TEACHER, state)
     assert file.stat().st_mtime_ns == before, "what the wall shows already is not written again"
     assert json.loads(file.read_bytes()).keys() == {"presenter", "wall"}, "as a server of an earlier version reads it"
     for damaged in ("", "{", "[]", '{"presenter": "teacher", "wall": {"phase": "party"}}'):
@@ -116,8 +112,8 @@ def test_only_who_opened_a_class_steers_its_wall_which_all_others_follow(code: s
 
 def test_a_guess_that_comes_when_the_wall_has_gone_on_counts_no_more(code: str) -> None:
     keep_guess(code, ANN, 0, 1)
-    for wall in (replace(ASKS, phase="look"), replace(ASKS, phase="told"), replace(ASKS, at=1), ProjectorState()):
-        show_projector(code, TEACHER, wall)
+    for state in (replace(ASKS, phase="look"), replace(ASKS, phase="told"), replace(ASKS, at=1), ProjectorState()):
+        show_projector(code, TEACHER, state)
         with pytest.raises(Refused, match=r"The next step has begun\."):
             keep_guess(code, ANN, 0, -1)
         with pytest.raises(Refused, match="has begun"):
@@ -160,8 +156,8 @@ def test_a_student_s_many_guesses_take_the_room_of_one(code: str, own_data_folde
 def test_the_students_of_an_address_and_of_a_class_are_limited_and_those_in_it_stay(
     code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(classroom, "MOST_STUDENTS", 70)
-    for number in range(classroom.MOST_OF_ADDRESS):
+    monkeypatch.setattr(classroom, "MAX_STUDENTS", 70)
+    for number in range(classroom.MAX_STUDENTS_OF_NETWORK):
         enter(code, Visitor(f"cookie {number}", "10.0.0.1"))
     with pytest.raises(NoRoom, match=r"60 students at your network address already, the most that are counted\."):
         enter(code, Visitor("one more cookie", "10.0.0.1"))
@@ -214,13 +210,13 @@ def _few_classes(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_few_classes")
 def test_who_opens_many_classes_loses_those_and_no_other_one_goes(code: str, own_data_folder: Path) -> None:
     keep_guess(code, ANN, 0, 1)
-    own = [asking(Visitor("a cookie", "10.0.0.9")) for _ in range(classroom.MAX_CLASSES_OF_VISITOR)]
-    for one in own:
+    codes = [asking(Visitor("a cookie", "10.0.0.9")) for _ in range(classroom.MAX_CLASSES_OF_VISITOR)]
+    for one in codes:
         keep_guess(one, BEN, 0, 1)
         leave_class(one)
     last = open_class(Visitor("a cookie", "10.0.0.9"))
-    assert [responses(one, 0).students for one in own] == [0] + [1] * (len(own) - 1)
-    assert not (own_data_folder / "classrooms" / own[0]).exists(), "the guesses of a class go with it"
+    assert [responses(one, 0).students for one in codes] == [0] + [1] * (len(codes) - 1)
+    assert not (own_data_folder / "classrooms" / codes[0]).exists(), "the guesses of a class go with it"
     assert enter(last, BEN) == {}
 
     for number in range(classroom.MAX_CLASSES + 10):
@@ -250,19 +246,19 @@ def test_no_number_of_new_classes_takes_the_place_of_one_that_is_held(code: str,
 def test_a_phone_alone_or_a_wall_alone_holds_a_class(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(classroom, "MAX_CLASSES", 6)
     teacher = Visitor("another teacher")
-    by_phone, by_wall, by_nobody = (asking(teacher) for _ in range(3))
-    enter(by_phone, ANN)
-    (file,) = (data_folder() / "classrooms" / by_phone).iterdir()
-    for one in (code, by_phone, by_wall, by_nobody):
+    for_student, for_projector, for_nobody = (asking(teacher) for _ in range(3))
+    enter(for_student, ANN)
+    (file,) = (data_folder() / "classrooms" / for_student).iterdir()
+    for one in (code, for_student, for_projector, for_nobody):
         leave_class(one)
-    set_back(file, HELD_FOR)
-    enter(by_phone, ANN)
-    show_projector(by_wall, teacher, ASKS)
+    set_back(file, IN_USE_SECONDS)
+    enter(for_student, ANN)
+    show_projector(for_projector, teacher, ASKS)
     for number in range(3):
         leave_class(open_class(Visitor(f"cookie {number}")))
         leave_class(open_class(Visitor(f"cookie {number}")))
-    assert projector_of(by_phone) == projector_of(by_wall) == ASKS
-    for one in (code, by_nobody):
+    assert projector_of(for_student) == projector_of(for_projector) == ASKS
+    for one in (code, for_nobody):
         with pytest.raises(NoRoom, match="has ended"):
             projector_of(one)
 
@@ -290,7 +286,7 @@ def test_a_class_stays_while_its_wall_goes_on_after_the_clock_was_set_back(
 def test_a_full_class_takes_the_next_student_in_place_of_one_whose_phone_has_left(
     code: str, own_data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(classroom, "MOST_STUDENTS", 62)
+    monkeypatch.setattr(classroom, "MAX_STUDENTS", 62)
     made_up = [Visitor(f"cookie {number}", f"2001:db8:0:{number % 8}::/64") for number in range(60)]
     for one in made_up:
         keep_guess(code, one, 0, -1)
@@ -340,20 +336,20 @@ def test_a_damaged_file_is_passed_over_and_written_anew(code: str, own_data_fold
 
 
 def test_the_wall_reads_only_what_has_changed(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    read, seen = Path.read_bytes, list[str]()
+    read, names = Path.read_bytes, list[str]()
 
-    def noted(file: Path) -> bytes:
-        seen.append(file.name)
+    def note(file: Path) -> bytes:
+        names.append(file.name)
         return read(file)
 
     for student in (ANN, BEN):
         keep_guess(code, student, 0, 1)
     responses(code, 0)
     keep_guess(code, BEN, 0, -1)
-    monkeypatch.setattr(Path, "read_bytes", noted)
+    monkeypatch.setattr(Path, "read_bytes", note)
     for at in (0, 0, 1):
         responses(code, at)
-    assert seen == ["ben..json"]
+    assert names == ["ben..json"]
 
 
 def test_a_full_disk_is_an_error_and_the_guess_before_it_counts(code: str, monkeypatch: pytest.MonkeyPatch) -> None:

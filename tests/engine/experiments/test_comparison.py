@@ -1,5 +1,3 @@
-"""A design against built-in encodings: arms that differ in the encoding alone, an effect against the best of the others."""
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,7 @@ from engine.experiments.report import report
 from engine.experiments.trial import Trial
 from engine.settings.errors import ConfigError
 
-OWN = ("design", "sinusoid", "table", "rope", "yarn", "pos")
+PREFIXES = ("design", "sinusoid", "table", "rope", "yarn", "pos")
 """The first words of the settings that belong to encodings."""
 
 
@@ -18,7 +16,7 @@ def test_arms_of_a_task_differ_in_the_encoding_alone_and_every_built_in_one_can_
     assert len(experiment.arms) == len(TASKS) * (1 + len(USUAL))
     for task in TASKS:
         configs = [experiment.config(experiment.arm(arm_name(task, name)), seed=3).flat() for name in (DESIGN, *USUAL)]
-        shared = [{k: v for k, v in config.items() if k.split("_")[0] not in OWN} for config in configs]
+        shared = [{k: v for k, v in config.items() if k.split("_")[0] not in PREFIXES} for config in configs]
         assert shared == [shared[0]] * len(shared)
     assert experiment.config(experiment.arms[0]).value("design_features") == "table"
     for name in compared.RIVALS:

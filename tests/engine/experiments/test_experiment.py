@@ -1,5 +1,3 @@
-"""An experiment as a value; a trial's numbers and curves, read from events."""
-
 import json
 import math
 from dataclasses import replace

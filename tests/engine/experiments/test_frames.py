@@ -1,5 +1,3 @@
-"""Reports and published numbers as data frames."""
-
 import pytest
 
 from engine.experiments.experiment import Claim, above

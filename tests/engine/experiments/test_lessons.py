@@ -1,5 +1,3 @@
-"""Lessons: their text in a link and back, and those that come with this version."""
-
 from dataclasses import replace
 from urllib.parse import quote_plus
 
@@ -12,9 +10,9 @@ from engine.experiments.issues import COSTS, ISSUES, RENAMED
 from engine.experiments.lessons import (
     LEARNS,
     LESSONS,
-    LONGEST_TEXT,
-    LONGEST_TITLE,
-    MOST_STEPS,
+    MAX_SLIDE_LETTERS,
+    MAX_STEPS,
+    MAX_TITLE_LETTERS,
     PREPARED,
     TUTORIAL,
     Lesson,
@@ -30,7 +28,7 @@ from engine.experiments.question import ANSWERS, Observed
 from engine.experiments.run_readings import READINGS
 from engine.settings.errors import ConfigError
 
-MOST_WORDS = 60
+MAX_WORDS = 60
 
 
 def test_shipped_lessons_are_named_and_found_by_their_steps_and_each_issue_takes_a_third_of_its_minutes() -> None:
@@ -67,10 +65,10 @@ def test_own_words_come_back_from_a_link_as_far_as_they_are_allowed() -> None:
         lesson = Lesson(title, (slide, LessonStep(7, "heads"), LessonStep(3, slide=Slide("Only a title"))))
         assert from_code(to_code(lesson)) == lesson
     assert teachers_words("  a ~~ b \n\n  c~ ", 80) == "a -- b\n\nc-"
-    assert len(from_code(f"title~{'x' * 500}~~text~{'y' * 500}~{'z' * 5000}.5").title) == LONGEST_TITLE
+    assert len(from_code(f"title~{'x' * 500}~~text~{'y' * 500}~{'z' * 5000}.5").title) == MAX_TITLE_LETTERS
     (long,) = from_code(f"text~{'y' * 500}~{'z' * 5000}.5").steps
     assert long.slide is not None
-    assert (len(long.slide.title), len(long.slide.text)) == (LONGEST_TITLE, LONGEST_TEXT)
+    assert (len(long.slide.title), len(long.slide.text)) == (MAX_TITLE_LETTERS, MAX_SLIDE_LETTERS)
     assert to_code(Lesson("Mine", LESSONS["depth"].steps)).startswith("title~Mine~~"), "an own title is kept"
 
 
@@ -94,7 +92,7 @@ def test_a_teachers_own_question_comes_back_from_a_link_and_a_reading_of_the_run
     None
 ):
     lab = lab_step(5, RunConfig(n_layers=3))
-    asked = replace(
+    question = replace(
         lab, teachers_question=teachers_question(lab, "Is 2.5 ~ enough?", ["No", "Half", "Yes"], "how-many-right")
     )
     slide = LessonStep(2, slide=Slide("Before we train", "Guess."))
@@ -102,14 +100,14 @@ def test_a_teachers_own_question_comes_back_from_a_link_and_a_reading_of_the_run
         slide, teachers_question=teachers_question(slide, "How many weights?", ["10", "100", "1,000"], "1")
     )
     untold = replace(polled, slide=Slide("Before we train"))
-    code = to_code(Lesson("", (asked, polled, untold)))
-    assert from_code(code).steps == (asked, polled, untold)
+    code = to_code(Lesson("", (question, polled, untold)))
+    assert from_code(code).steps == (question, polled, untold)
     assert code.startswith(
         "lab~n_layers~3~ask~Is 2.5 - enough?~No~Half~Yes~how-many-right.5~~text~Before we train~Guess.~ask~"
     )
-    assert asked.question is not None
-    assert (asked.question.words, asked.question.decided_by) == ("Is 2.5 - enough?", READINGS["how-many-right"])
-    assert asked.question.sample == lab.question.sample if lab.question else False
+    assert question.question is not None
+    assert (question.question.words, question.question.decided_by) == ("Is 2.5 - enough?", READINGS["how-many-right"])
+    assert question.question.sample == lab.question.sample if lab.question else False
     assert polled.question is not None
     assert polled.question.decided_by == 1
 
@@ -145,7 +143,7 @@ def test_every_value_of_a_prepared_step_makes_a_run_of_it_that_differs_in_this_s
     assert (step.question.words, step.question.sample) == (guide.asks, "3 1 4 → 4 1 3")
     assert len(step.question.pictures) in (0, len(ANSWERS))
     assert 2 <= len(guide.text) <= 3
-    assert len(" ".join(guide.text).split()) <= MOST_WORDS
+    assert len(" ".join(guide.text).split()) <= MAX_WORDS
     assert guide.asks.endswith("?")
     assert len(set(guide.answers)) == len(set(guide.teaches)) == len(ANSWERS)
     assert [guide.taught_by(Observed((answer,), "")) for answer in ANSWERS] == list(guide.teaches)
@@ -195,7 +193,7 @@ def test_a_lesson_of_ten_stages_fits_a_small_qr_code() -> None:
         ("lab~ask~Why?~a~b~c~heads-at-the-mirror.5", "lesson is heads-at-the-mirror; allowed is one of learned"),
         ("text~Now~ask~Why?~a~b~c~learned.5", "lesson is learned; allowed is one of -1, 0"),
         ("heads~ask~Why?~a~b~c~1.5", "lesson is heads"),
-        ("~~".join(["heads.1"] * (MOST_STEPS + 1)), f"1 to {MOST_STEPS} steps"),
+        ("~~".join(["heads.1"] * (MAX_STEPS + 1)), f"1 to {MAX_STEPS} steps"),
     ],
 )
 def test_what_is_no_lesson_is_named_in_a_sentence(code: str, sentence: str) -> None:

@@ -1,5 +1,3 @@
-"""The grid of learning rates: how far it goes, which rate it chooses, and that it catches an unfair comparison."""
-
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -38,7 +36,7 @@ def test_the_grid_is_five_rates_half_a_decade_apart_and_grows_towards_a_best_one
     grid = measured(lambda rate: 1.0 if rate == 0.032 else 0.5)
     assert (sorted(grid.scores), grid.best) == (around, 0.032)
     grid = measured(lambda rate: min(1.0, rate))
-    assert (sorted(grid.scores), grid.best, grid.at_end) == ([*around, 0.32, 1.0], 1.0, True)
+    assert (sorted(grid.scores), grid.best, grid.at_grid_edge) == ([*around, 0.32, 1.0], 1.0, True)
     assert rates.best_in_words(grid) == "1 (the last one tried)"
     grid = measured(lambda rate: 1 - rate)
     assert sorted(grid.scores) == around, "the lower ones are no better than that of the arm's settings, within .01"
@@ -73,27 +71,27 @@ def test_a_pilot_trains_what_is_missing_on_seeds_that_no_verdict_uses_and_its_nu
     ]
     outcomes = ["It failed.", *[""] * (len(losses) - 1)]
     ended = list(zip(trained.arms, losses, outcomes, strict=True))
-    trials = [Trial(arm.name, seed, loss, failure=told) for arm, loss, told in ended for seed in PILOT_SEEDS]
+    trials = [Trial(arm.name, seed, loss, failure=failure) for arm, loss, failure in ended for seed in PILOT_SEEDS]
     grids = with_trials(grids, trials)
     assert pilot(issue, grids) is None
     assert grids[0].scores[0.0001] == [None] * len(PILOT_SEEDS)
 
     write_grids("other", grids, tmp_path)
     write_grids("fake", grids, tmp_path)
-    kept = read_grids("fake", tmp_path)
-    assert [(grid.arm, grid.given, grid.metric, grid.best) for grid in kept] == [(*key, 0.0032) for key in given]
-    assert [grid.chance for grid in kept] == [2.303, 2.303]
-    assert kept[1].scores[0.001] == pytest.approx(grids[1].scores[0.001])
-    assert (read_grids("other", tmp_path), read_grids("none", tmp_path)) == (kept, [])
+    stored = read_grids("fake", tmp_path)
+    assert [(grid.arm, grid.given, grid.metric, grid.best) for grid in stored] == [(*key, 0.0032) for key in given]
+    assert [grid.chance for grid in stored] == [2.303, 2.303]
+    assert stored[1].scores[0.001] == pytest.approx(grids[1].scores[0.001])
+    assert (read_grids("other", tmp_path), read_grids("none", tmp_path)) == (stored, [])
     json.loads((tmp_path / "rates.json").read_text())
 
 
 def test_where_no_rate_is_better_than_blind_guessing_the_arm_keeps_its_own_and_says_so() -> None:
     given = "0.01 (its own: no rate is better than guessing)"
     lucky = measured(lambda rate: 0.515 if rate == 0.032 else 0.48, chance=0.5)
-    assert (lucky.best, lucky.at_end, rates.best_in_words(lucky)) == (0.01, False, given)
+    assert (lucky.best, lucky.at_grid_edge, rates.best_in_words(lucky)) == (0.01, False, given)
     rising = measured(lambda rate: 0.45 + 0.03 * log10(100 * rate), chance=0.5)
-    assert (max(rising.scores), rising.best, rising.at_end) == (1.0, 0.01, False)
+    assert (max(rising.scores), rising.best, rising.at_grid_edge) == (1.0, 0.01, False)
     learned = replace(rising, chance=0.48)
     assert (learned.best, rates.best_in_words(learned)) == (1.0, "1 (the last one tried)")
     unlearned = measured(lambda rate: 2.29 + 0.1 * abs(rate - 0.1), metric="best_loss", chance=2.303)
@@ -103,13 +101,13 @@ def test_where_no_rate_is_better_than_blind_guessing_the_arm_keeps_its_own_and_s
 
 
 def test_an_experiment_knows_the_arms_whose_best_rate_is_the_last_one_tried() -> None:
-    inside, at_end = measured(lambda rate: 1.0 if rate == 0.032 else 0.5), measured(lambda rate: min(1.0, rate))
-    grids = [replace(inside, arm="short"), replace(at_end, arm="long")]
+    inside, at_grid_edge = measured(lambda rate: 1.0 if rate == 0.032 else 0.5), measured(lambda rate: min(1.0, rate))
+    grids = [replace(inside, arm="short"), replace(at_grid_edge, arm="long")]
     tuned = rates.at_best_rates(fake_issue(), grids)
-    assert (tuned.rates, tuned.rates_at_end) == ({"short": 0.032, "long": 1.0}, {"long"})
-    again = rates.at_best_rates(tuned, [replace(inside, arm="long"), replace(at_end, arm="short")])
-    assert again.rates_at_end == {"short"}
-    assert (again.untuned().rates, again.untuned().rates_at_end) == ({}, frozenset())
+    assert (tuned.rates, tuned.rates_at_grid_edge) == ({"short": 0.032, "long": 1.0}, {"long"})
+    again = rates.at_best_rates(tuned, [replace(inside, arm="long"), replace(at_grid_edge, arm="short")])
+    assert again.rates_at_grid_edge == {"short"}
+    assert (again.untuned().rates, again.untuned().rates_at_grid_edge) == ({}, frozenset())
 
 
 def test_a_grid_without_any_score_is_refused() -> None:
@@ -185,7 +183,7 @@ def test_where_the_rate_is_the_condition_no_grid_is_measured_and_each_arm_is_tra
 
 @pytest.mark.thorough
 def test_a_comparison_in_which_one_arm_is_far_from_its_best_rate_is_caught() -> None:
-    """Two arms that differ in nothing but the rate that somebody gave to one of them."""
+    """Two arms that differ only in the rate that somebody gave to one of them."""
     base = {"task": "k_back", "k": 1, "seq_len": 6, "d_model": 16, "n_layers": 1, "pos_encoding": "rope", "steps": 40}
     unfair = Experiment(
         slug="unfair", title="Unfair", base=base | {"schedule": "cosine"},
@@ -196,7 +194,7 @@ def test_a_comparison_in_which_one_arm_is_far_from_its_best_rate_is_caught() -> 
     def run(experiment: Experiment) -> list[Trial]:
         pairs = [(arm, seed) for arm in experiment.arms for seed in experiment.seed_range]
         events = [[*train(experiment.config(arm, seed), record=experiment.record(arm))] for arm, seed in pairs]
-        return [read_trial(arm.name, seed, told) for (arm, seed), told in zip(pairs, events, strict=True)]
+        return [read_trial(arm.name, seed, log) for (arm, seed), log in zip(pairs, events, strict=True)]
 
     def finding(experiment: Experiment) -> Finding:
         return report(experiment, run(experiment), experiment.seed_range).claims[0].finding
@@ -219,7 +217,7 @@ def test_the_shipped_grids_are_of_the_arms_as_they_are_and_each_of_those_is_trai
         assert grid.chance is not None
         assert not grid.missing()
         assert issue.config(arm, 3).learning_rate == grid.best
-    assert issue.rates_at_end == {grid.arm for grid in grids if grid.at_end}
+    assert issue.rates_at_grid_edge == {grid.arm for grid in grids if grid.at_grid_edge}
     for measured in sets_of_seeds() if issue.rates else ():
         stored = measured["issues"].get(slug, {}).get("rates", {})
         shown = {arm.name for arm in issue.arms_of()} & issue.rates.keys() & stored.keys()

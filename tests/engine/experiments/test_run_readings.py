@@ -1,5 +1,3 @@
-"""What a run says: the right answer to each question is the run's own, whatever the run did."""
-
 import math
 from collections.abc import Sequence
 
@@ -35,9 +33,9 @@ SAMPLES = (sample("12134567", "33345678"), sample("99123456", "12345678"))
 
 
 def mirrored(heads: Sequence[bool]) -> np.ndarray:
-    """A pattern of one layer: heads that read the mirrored position, and heads that read their own."""
-    own = np.eye(8, dtype=np.float32)
-    return np.stack([own[::-1] if mirror else own for mirror in heads])[None]
+    """A pattern of one layer: heads that read the mirrored position, and heads that read the query's."""
+    diagonal = np.eye(8, dtype=np.float32)
+    return np.stack([diagonal[::-1] if mirror else diagonal for mirror in heads])[None]
 
 
 def events_of(
@@ -78,7 +76,7 @@ def test_whatever_a_run_did_exactly_one_answer_is_right_once_it_has_finished(slu
 
 
 @pytest.mark.parametrize(
-    ("question", "events", "answer", "said"),
+    ("question", "events", "answer", "sentence"),
     [
         *(
             ("how-many-right", events_of(accuracy), answer, f"{percent(accuracy)} of the answers are right; guessing gives 10 %")
@@ -90,8 +88,8 @@ def test_whatever_a_run_did_exactly_one_answer_is_right_once_it_has_finished(slu
         ("equal-symbols", events_of(0.3, samples=SAMPLES), 0, "1 of 2"),
         ("equal-symbols", events_of(0.3, samples=SAMPLES[:1]), 1, "1 of 1"),
         *(
-            ("heads-at-the-mirror", events_of(1.0, pattern=mirrored(heads)), answer, said)
-            for heads, answer, said in (
+            ("heads-at-the-mirror", events_of(1.0, pattern=mirrored(heads)), answer, sentence)
+            for heads, answer, sentence in (
                 ([True], 1, "The head has"), ([False], -1, "The head has"),
                 ([True, False, False, True], 0, "2 of 4 heads"), ([True] * 4, 1, "4 of 4 heads"),
             )
@@ -121,10 +119,10 @@ def test_whatever_a_run_did_exactly_one_answer_is_right_once_it_has_finished(slu
         ("when-most-are-right", events_of(0.899, measured=[(100, 0.89)]), -1, ""),
     ],
 )  # fmt: skip
-def test_the_answer_is_read_from_the_run(question: str, events: EventLog, answer: Direction, said: str) -> None:
+def test_the_answer_is_read_from_the_run(question: str, events: EventLog, answer: Direction, sentence: str) -> None:
     observed = READINGS[question].of(ENCODER, events)
     assert observed.right == (answer,)
-    assert said in observed.sentence
+    assert sentence in observed.sentence
 
 
 def test_equal_symbols_are_counted_pair_by_pair_within_one_sequence_where_an_answer_is_asked() -> None:
@@ -149,9 +147,9 @@ def test_a_share_is_never_rounded_to_all(share: float) -> None:
     assert percent(REACHED_ACCURACY) in next(
         step.guide.asks for step in PREPARED.values() if step.guide.reads == "when-most-are-right"
     )
-    said = float(percent(share).removesuffix(" %")) / 100
-    assert math.isclose(said, share, abs_tol=0.005)
-    assert (said == 1.0) == (share == 1.0)
+    rounded = float(percent(share).removesuffix(" %")) / 100
+    assert math.isclose(rounded, share, abs_tol=0.005)
+    assert (rounded == 1.0) == (share == 1.0)
 
 
 @pytest.mark.parametrize(

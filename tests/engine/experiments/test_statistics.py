@@ -1,5 +1,3 @@
-"""The rules of evidence against known cases, and a key figure's outcome: computed from the seeds, and told in one sentence."""
-
 import math
 import tracemalloc
 from dataclasses import replace
@@ -104,10 +102,10 @@ def test_holms_correction_is_that_of_his_paper_and_what_has_no_p_does_not_count(
 def test_an_effect_of_the_detectable_size_is_found_in_four_of_five_experiments(
     smallest: float, seeds: int, within: float
 ) -> None:
-    seen = [-1.0, 1.0] * (seeds // 2)
-    size = weigh(seen, smallest).detectable
+    spread = [-1.0, 1.0] * (seeds // 2)
+    size = weigh(spread, smallest).detectable
     assert size > smallest
-    many = np.random.default_rng(3).normal(size, np.std(seen, ddof=1), (2000, seeds))  # [experiment, seed]
+    many = np.random.default_rng(3).normal(size, np.std(spread, ddof=1), (2000, seeds))  # [experiment, seed]
     found = [weigh(effects, smallest).finding is Finding.HOLDS for effects in many]
     assert float(np.mean(found)) == pytest.approx(0.8, abs=within)
     assert weigh([1.0] * seeds, smallest).detectable is None

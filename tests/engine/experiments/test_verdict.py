@@ -1,5 +1,3 @@
-"""The verdict on a claim, on made-up numbers: bounds, arms that have not learned, and rates at the end of their grid."""
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -47,26 +45,28 @@ def test_two_arms_at_a_bound_are_never_too_small_to_count(bound: float, smallest
     assert "nothing is left to differ" in judged(rows).weighed.why
 
 
-@pytest.mark.parametrize("place", [0.3, 0.6, 0.85])
+@pytest.mark.parametrize("position", [0.3, 0.6, 0.85])
 def test_between_the_bounds_a_small_effect_is_too_small_and_a_planted_one_is_found_as_often_as_is_stated(
-    place: float,
+    position: float,
 ) -> None:
     random = np.random.default_rng(6)
 
     def found(effect: float, times: int = 200) -> list[Finding]:
-        pairs = ((random.normal(place, 0.012, 16), random.normal(place - effect, 0.012, 16)) for _ in range(times))
+        pairs = (
+            (random.normal(position, 0.012, 16), random.normal(position - effect, 0.012, 16)) for _ in range(times)
+        )
         return [judged({"here": here.tolist(), "there": there.tolist()}).finding for here, there in pairs]
 
     nothing = found(0.0)
     assert set(nothing) <= {Finding.SMALL, Finding.UNDECIDED}
     assert nothing.count(Finding.SMALL) > 190
     for times_smallest, share in ((1.0, 0.48), (1.25, 1.0), (1.5, 1.0)):  # of a spread at which eight can see .05
-        held = np.mean([finding is Finding.HOLDS for finding in found(0.05 * times_smallest)])
-        assert held == pytest.approx(share, abs=0.08)
+        share_holding = np.mean([finding is Finding.HOLDS for finding in found(0.05 * times_smallest)])
+        assert share_holding == pytest.approx(share, abs=0.08)
     assert Finding.OPPOSITE not in found(0.05)
 
 
-def told(rows: Mapping[str, Sequence[float]], **more: object) -> tuple[Finding, float | None]:
+def finding_and_number(rows: Mapping[str, Sequence[float]], **more: object) -> tuple[Finding, float | None]:
     """The finding of one claim, and the share of draws of eight seeds that give it again."""
     found = reported(rows, **more)
     return found.claims[0].finding, found.again(found.claims[0])
@@ -76,7 +76,7 @@ def test_beside_a_finding_of_sixteen_seeds_stands_how_often_eight_of_them_give_i
     noise = np.random.default_rng(5).normal(0.0, 0.02, 16)
     noise -= noise.mean()
     level = [0.9] * 16
-    assert told({"here": level, "there": (0.6 + noise).tolist()}) == (Finding.HOLDS, 1.0)
+    assert finding_and_number({"here": level, "there": (0.6 + noise).tolist()}) == (Finding.HOLDS, 1.0)
     for effects in (0.055 + noise, np.repeat([0.0, 0.8], [11, 5]) + noise):
         there = (0.9 - effects).tolist()
         fresh = np.random.default_rng(7).choice(effects, (400, 8))
@@ -84,10 +84,10 @@ def test_beside_a_finding_of_sixteen_seeds_stands_how_often_eight_of_them_give_i
             [judged({"here": level[:8], "there": (0.9 - row).tolist()}).finding is Finding.HOLDS for row in fresh]
         )
         assert 0.1 < share < 0.8
-        finding, again = told({"here": level, "there": there})
+        finding, again = finding_and_number({"here": level, "there": there})
         assert finding is Finding.HOLDS, "it is that of all sixteen"
         assert again == pytest.approx(share, abs=0.1)
-        assert told({"here": level[:15], "there": there[:15]}) == (Finding.HOLDS, None)
+        assert finding_and_number({"here": level[:15], "there": there[:15]}) == (Finding.HOLDS, None)
 
 
 def test_a_draw_in_which_too_few_have_learned_does_not_give_the_finding_again() -> None:
@@ -96,7 +96,7 @@ def test_a_draw_in_which_too_few_have_learned_does_not_give_the_finding_again() 
 
     def found(seeds: np.ndarray) -> tuple[Finding, float | None]:
         rows = {"here": here[seeds].tolist(), "there": there[seeds].tolist()}
-        return told(rows, learned=(("here", "accuracy", 0.9),))
+        return finding_and_number(rows, learned=(("here", "accuracy", 0.9),))
 
     fresh = [found(random.integers(16, size=8))[0] for _ in range(400)]
     assert set(fresh) == {Finding.HOLDS, Finding.CANNOT_TELL}
@@ -185,9 +185,9 @@ def test_a_best_rate_at_the_end_of_its_grid_says_nothing_about_the_best_rate() -
         Trial(arm.name, seed, {"accuracy": value}) for arm, value in ((HERE, 0.9), (THERE, 0.5)) for seed in SEEDS
     ]
 
-    def finding(*at_end: str) -> ClaimReport:
+    def finding(*arms: str) -> ClaimReport:
         experiment = Experiment(
-            slug="fake", title="Fake", base={"task": "k_back"}, arms=(HERE, THERE), claims=(claim,), rates_at_end=frozenset(at_end)
+            slug="fake", title="Fake", base={"task": "k_back"}, arms=(HERE, THERE), claims=(claim,), rates_at_grid_edge=frozenset(arms)
         )  # fmt: skip
         return report(experiment, trials, SEEDS).claims[0]
 

@@ -1,5 +1,3 @@
-"""BackgroundTask in a thread: how it ends, and what is called when it is over."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -12,8 +10,6 @@ from engine.foundation.visitor import PROGRAM, Visitor
 
 
 class Scripted(BackgroundTask):
-    """Does what it is told."""
-
     def __init__(self, task: Callable[[Scripted], object] = lambda work: None, visitor: Visitor = PROGRAM) -> None:
         super().__init__("errand", visitor)
         self.task = task
@@ -47,19 +43,19 @@ def raising(error: Exception) -> Callable[[BackgroundTask], None]:
 def test_how_it_ends_is_a_state_and_a_sentence(
     task: Callable[[Scripted], object], state: TaskState, problem: str
 ) -> None:
-    work, seen = Scripted(task), list[TaskState]()
+    work, states = Scripted(task), list[TaskState]()
     assert work.state == "running"
-    work.start(lambda: seen.append(work.state))
+    work.start(lambda: states.append(work.state))
     assert work.wait(240)
-    assert (work.state, work.problem, seen) == (state, problem, [state])
-    taken = work.seconds
-    assert work.seconds == taken, "the clock stands still"
+    assert (work.state, work.problem, states) == (state, problem, [state])
+    seconds = work.seconds
+    assert work.seconds == seconds, "the clock stands still"
 
 
 def test_a_stop_ends_it_and_waiting_waits_for_what_is_to_follow() -> None:
-    work, seen = Scripted(Scripted.until_stopped), list[str]()
-    work.start(lambda: seen.append("kept"))
+    work, states = Scripted(Scripted.until_stopped), list[str]()
+    work.start(lambda: states.append("kept"))
     assert not work.wait(0.01)
     work.stop()
     assert work.wait(240)
-    assert (work.state, seen) == ("stopped", ["kept"])
+    assert (work.state, states) == ("stopped", ["kept"])

@@ -1,11 +1,11 @@
-"""Results are stored under the code that made them: all of the engine but those parts that cannot decide a number."""
+"""Results are stored under the code that made them: all of the engine except parts that cannot decide a number."""
 
 import shutil
 from pathlib import Path
 
 import grimp
 
-from engine.foundation.code_hash import ENGINE, LEFT_OUT, code_hash
+from engine.foundation.code_hash import ENGINE, EXCLUDED, code_hash
 
 COUNT = (
     "tasks/text/encoded.py", "estimate/layout.py", "settings/architectures.py", "estimate/prediction.py", "experiments/trial.py",
@@ -18,18 +18,18 @@ DO_NOT_COUNT = (
     "serving/processes/child.py",
     "foundation/glossary.toml",
 )
+# the rooms of the engine with which a trial is trained and measured
 TRAINS = ("encodings", "analysis.measurements", "model", "tasks", "training")
-"""The rooms of the engine with which a trial is trained and measured."""
 
 
 def test_every_part_that_decides_a_number_counts_and_what_only_starts_carries_or_shows_does_not(tmp_path: Path) -> None:
     folder = shutil.copytree(ENGINE, tmp_path / "engine", ignore=shutil.ignore_patterns("__pycache__", "recorded"))
     assert code_hash(folder) == code_hash(), "the same files, wherever they lie"
-    seen = [code_hash()]
+    hashes = [code_hash()]
 
     def changed() -> bool:
-        seen.append(code_hash.__wrapped__(folder))  # hashes are kept by folder
-        return seen[-1] not in seen[:-1]
+        hashes.append(code_hash.__wrapped__(folder))  # hashes are kept by folder
+        return hashes[-1] not in hashes[:-1]
 
     for file in COUNT:
         with (folder / file).open("a") as source:
@@ -52,5 +52,5 @@ def test_what_trains_imports_nothing_that_is_left_out() -> None:
     for room in TRAINS:
         imported |= graph.find_upstream_modules(f"engine.{room}", as_package=True)
     assert "engine.settings.base" in imported
-    left_out = tuple(f"engine.{name.replace('/', '.')}" for name in LEFT_OUT)
+    left_out = tuple(f"engine.{name.replace('/', '.')}" for name in EXCLUDED)
     assert [module for module in imported if module.startswith(left_out)] == []

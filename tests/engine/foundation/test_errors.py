@@ -1,5 +1,3 @@
-"""Errors as one sentence for a person."""
-
 from engine.foundation.errors import error_in_words
 
 
@@ -9,5 +7,5 @@ def test_running_out_of_memory_names_what_to_lower() -> None:
 
 
 def test_a_path_of_the_machine_is_not_told() -> None:
-    told = error_in_words(OSError(30, "Read-only file system", "/home/somebody/runs"))
-    assert told == "An error ended it (OSError: Read-only file system)."
+    sentence = error_in_words(OSError(30, "Read-only file system", "/home/somebody/runs"))
+    assert sentence == "An error ended it (OSError: Read-only file system)."

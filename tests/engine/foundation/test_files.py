@@ -1,5 +1,3 @@
-"""A file is there as a whole or not at all, and a folder keeps its newest: what every store of this program stands on."""
-
 import os
 import stat
 import subprocess
@@ -14,7 +12,7 @@ import pytest
 
 from engine.foundation import files
 from engine.foundation.files import (
-    ABANDONED,
+    ABANDONED_SECONDS,
     DATA_VARIABLE,
     NoDataFolder,
     adding,
@@ -35,7 +33,6 @@ LONG = 200_000
 
 
 def names(folder: Path) -> set[str]:
-    """The names of the files in a folder, without folders."""
     return {file.name for file in folder.iterdir() if file.is_file()}
 
 
@@ -54,14 +51,14 @@ def test_a_reader_sees_the_old_or_the_new_while_two_processes_and_a_thread_write
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(file), letter]) for letter in "bc"]
     thread = Thread(target=lambda: [write_whole(file, "d" * LONG) for _ in range(80)])
     thread.start()
-    seen = set()
+    contents = set()
     while any(writer.poll() is None for writer in writers) or thread.is_alive():
         content = file.read_text()
         assert (len(content), len(set(content))) == (LONG, 1)
-        seen.add(content[0])
+        contents.add(content[0])
     thread.join()
     assert [writer.returncode for writer in writers] == [0, 0]
-    assert len(seen) > 1
+    assert len(contents) > 1
     assert os.listdir(tmp_path) == ["contended"]
 
 
@@ -103,12 +100,12 @@ def test_the_newest_are_kept_and_only_abandoned_half_written_files_are_deleted(
     assert names(tmp_path) == {"1.txt", "4.txt", "5.txt", "other.json"}
     keep_newest(tmp_path / "nowhere", "*.txt", 3)
 
-    for name, age in (("of-a-former-version.part", ABANDONED + 60), ("being-written.json.1234.part", 1)):
+    for name, age in (("of-a-former-version.part", ABANDONED_SECONDS + 60), ("being-written.json.1234.part", 1)):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (time.time() - age,) * 2)
     keep_newest(tmp_path, "*.json", 3)
     assert len(list(tmp_path.glob("*.part"))) == 2, "it has not been looked at twice"
-    monkeypatch.setattr(files, "STILL", 0.0)
+    monkeypatch.setattr(files, "STILL_SECONDS", 0.0)
     keep_newest(tmp_path, "*.json", 3)
     assert [file.name for file in tmp_path.glob("*.part")] == ["being-written.json.1234.part"]
     keep_newest(tmp_path, "*", 4)
@@ -173,20 +170,21 @@ def test_the_mark_of_a_file_that_is_gone_goes_too_and_takes_no_place(
     (tmp_path / "b.txt").unlink()
     give(tmp_path / "c.txt", "c", me, 2, 100)
     assert names(tmp_path) == {"a.txt", "c.txt"}
-    monkeypatch.setattr(files, "STILL", 0.0)
-    monkeypatch.setattr(files, "ABANDONED", 0.0)
+    monkeypatch.setattr(files, "STILL_SECONDS", 0.0)
+    monkeypatch.setattr(files, "ABANDONED_SECONDS", 0.0)
     give(tmp_path / "d.txt", "d", me, 3, 100)
     assert names(tmp_path / "owners") == {"me.@a.txt", "me.@c.txt", "me.@d.txt"}
 
 
 @pytest.mark.parametrize("former", ["anna", "ben"])
-@pytest.mark.parametrize("moment", ["is written", "has been written", "loses its mark", "would be deleted"])
+@pytest.mark.parametrize("when", ["is written", "has been written", "loses its mark", "would be deleted"])
 def test_a_file_stays_that_a_visitor_gives_while_it_is_given_up(
-    moment: str, former: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    when: str, former: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ben gives a file that is the oldest of its former owner, who may be Ben in another tab and who gives another one just when it ..."""
+    """Ben gives a file that is the oldest of its former owner, who may be Ben in another tab and who gives another one just when it
+    ..."""
     shared, write, move, todo = tmp_path / "shared.txt", Path.write_bytes, Path.replace, ["another", "again"]
-    given_up = moment in ("loses its mark", "would be deleted")
+    given_up = when in ("loses its mark", "would be deleted")
 
     def give_it(visitor: str, name: str, content: str = "given") -> None:
         give(tmp_path / f"{name}.txt", content, Visitor(visitor), 1, 100)
@@ -195,16 +193,16 @@ def test_a_file_stays_that_a_visitor_gives_while_it_is_given_up(
         return now and name in todo and not todo.remove(name)
 
     def written(path: Path, content: bytes) -> int:
-        if meanwhile("another", now=moment == "is written" and path.name.startswith("shared")):
+        if meanwhile("another", now=when == "is written" and path.name.startswith("shared")):
             give_it(former, "another")
         return write(path, content)
 
     def moved(path: Path, target: Path) -> Path:
-        taken = shared if moment == "would be deleted" else tmp_path / "owners" / f"{former}.@shared.txt"
-        if meanwhile("again", now=given_up and path == taken):
+        file = shared if when == "would be deleted" else tmp_path / "owners" / f"{former}.@shared.txt"
+        if meanwhile("again", now=given_up and path == file):
             give_it("ben", "shared")
         done = move(path, target)
-        if meanwhile("another", now=moment == "has been written" and target == shared):
+        if meanwhile("another", now=when == "has been written" and target == shared):
             give_it(former, "another")
         return done
 
@@ -217,12 +215,12 @@ def test_a_file_stays_that_a_visitor_gives_while_it_is_given_up(
         else:
             give_it("ben", "shared")
     assert todo == ["another" if given_up else "again"], "the moment came"
-    kept, marks = names(tmp_path), names(tmp_path / "owners")
+    names_before, marks = names(tmp_path), names(tmp_path / "owners")
     if former == "anna":
-        assert (kept, marks) == ({"shared.txt", "another.txt"}, {"ben.@shared.txt", "anna.@another.txt"})
+        assert (names_before, marks) == ({"shared.txt", "another.txt"}, {"ben.@shared.txt", "anna.@another.txt"})
     else:
-        assert len(kept) == 1, "one of the two that Ben gave at once, as many as he may have"
-        assert marks >= {f"ben.@{name}" for name in kept}
+        assert len(names_before) == 1, "one of the two that Ben gave at once, as many as he may have"
+        assert marks >= {f"ben.@{name}" for name in names_before}
 
 
 def test_of_a_file_that_is_written_twice_while_it_is_deleted_the_last_content_stays(

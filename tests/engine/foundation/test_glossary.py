@@ -1,12 +1,10 @@
-"""The glossary: terms that settings, panels and pages lead to exist, and say something."""
-
 from engine.config.run_config import settings_for
 from engine.encodings import ENCODINGS
 from engine.foundation.glossary import OF_SETTING, TERMS
 from engine.tasks import TASKS
 
+# the words of the statistics that pages and tables of evidence use
 STATISTICS = {"p-value", "effect", "holm", "paired-seeds", "confidence-interval", "power"}
-"""The words of the statistics that pages and tables of evidence use."""
 
 
 def test_the_words_of_the_statistics_are_told_with_their_source() -> None:

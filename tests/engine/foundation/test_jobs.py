@@ -1,5 +1,3 @@
-"""Every job that is declared can be done: its function is there, and takes its fields and gives its answer."""
-
 import re
 from dataclasses import fields
 from importlib import import_module
@@ -15,7 +13,6 @@ from engine.foundation.job import Job
 
 ROOT = Path(engine.__file__).parents[1]
 MODULES = sorted(".".join(file.relative_to(ROOT).with_suffix("").parts) for file in ROOT.glob("engine/**/*jobs.py"))
-"""Where jobs are declared."""
 JOBS: list[type[Job[Any]]] = [
     kind
     for name in MODULES

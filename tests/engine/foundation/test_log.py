@@ -1,5 +1,3 @@
-"""The log: what went wrong and where, and nothing that a reader typed."""
-
 import logging
 
 import pytest
@@ -17,25 +15,25 @@ def raised(kind: type[Exception]) -> Exception:
 
 
 @pytest.fixture
-def said(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
+def log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
     monkeypatch.setattr(LOG, "propagate", True)
     caplog.set_level(logging.INFO, logger=LOG.name)
     return caplog
 
 
-def test_an_error_is_logged_with_its_place_and_without_its_message(said: pytest.LogCaptureFixture) -> None:
+def test_an_error_is_logged_with_its_place_and_without_its_message(log: pytest.LogCaptureFixture) -> None:
     log_failure("Job write_on", raised(KeyError))
-    assert "Job write_on: KeyError" in said.text
-    assert "in raised" in said.text
-    assert TYPED not in said.text
+    assert "Job write_on: KeyError" in log.text
+    assert "in raised" in log.text
+    assert TYPED not in log.text
 
     log_error("Weights", OSError(28, "No space left on device", "/home/somebody/file"))
-    assert "Weights: OSError (No space left on device)" in said.text
-    assert "/home/somebody" not in said.text
+    assert "Weights: OSError (No space left on device)" in log.text
+    assert "/home/somebody" not in log.text
 
-    said.clear()
+    log.clear()
     log_failure("Job write_on", raised(ValueError))
-    assert said.messages == ["Job write_on: ValueError"], "a reader's typo is one line"
+    assert log.messages == ["Job write_on: ValueError"], "a reader's typo is one line"
 
 
 def test_each_place_fills_the_log_once_per_minute_and_another_place_is_written() -> None:
@@ -59,7 +57,7 @@ def test_each_place_fills_the_log_once_per_minute_and_another_place_is_written()
 
 
 def test_a_full_disk_is_one_line_a_minute_for_all_runs_together(
-    said: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1e6
     monkeypatch.setattr("time.monotonic", lambda: now)
@@ -67,11 +65,11 @@ def test_a_full_disk_is_one_line_a_minute_for_all_runs_together(
     full = OSError(28, "No space left on device", "/home/somebody/file")
     for run in ("one", "two", "one"):
         log_unsaved(what, run, full)
-    assert said.messages == ["The numbers of run one cannot be saved: No space left on device"]
+    assert log.messages == ["The numbers of run one cannot be saved: No space left on device"]
     log_unsaved("The weights of run %s cannot be saved", "two", full)
-    assert len(said.messages) == 2, "another place has its own line"
+    assert len(log.messages) == 2, "another place has its own line"
     now += 61
     for run in ("two", "one"):
         log_unsaved(what, run, full)
-    assert said.messages[2:] == ["The numbers of run two cannot be saved: No space left on device"]
-    assert all(record.exc_info is None and "Traceback" not in record.getMessage() for record in said.records)
+    assert log.messages[2:] == ["The numbers of run two cannot be saved: No space left on device"]
+    assert all(record.exc_info is None and "Traceback" not in record.getMessage() for record in log.records)

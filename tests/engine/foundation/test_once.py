@@ -1,5 +1,3 @@
-"""Results that are computed once in a process."""
-
 import time
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""The origin of numbers: commit, code, torch, processor and date are those of this process, and files are named by them."""
-
 import json
 import os
 import re
@@ -69,10 +67,10 @@ def test_an_installed_program_has_the_commit_that_was_installed(
 ) -> None:
     monkeypatch.setattr(module, "ENGINE", tmp_path / "engine")
     assert commit.__wrapped__(tmp_path) == "", "neither a checkout nor installed"
-    noted = {"url": "https://example.org/lab.git", "vcs_info": {"vcs": "git", "commit_id": "0" * 40}}
+    direct_url = {"url": "https://example.org/lab.git", "vcs_info": {"vcs": "git", "commit_id": "0" * 40}}
     folder = tmp_path / "attention_lab.dist-info"
     folder.mkdir()
-    (folder / "direct_url.json").write_text(json.dumps(noted))
+    (folder / "direct_url.json").write_text(json.dumps(direct_url))
     monkeypatch.setattr(module, "distribution", lambda name: Distribution.at(folder))
     assert commit.__wrapped__(tmp_path) == "0" * 40
     monkeypatch.setenv(module.COMMIT_VARIABLE, "1" * 40)

@@ -1,4 +1,4 @@
-"""JSON from the disk: whatever is wrong with it is a ValueError, for each reader of stored files."""
+"""Anything wrong with a stored JSON file is a ValueError, for each reader of stored files."""
 
 import hashlib
 import json

@@ -1,5 +1,3 @@
-"""Content in TOML: words on several lines are one text, and what does not fit is named by table and field."""
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal

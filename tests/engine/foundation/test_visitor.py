@@ -1,11 +1,9 @@
-"""A visitor's pace: free up to a budget, then as fast as it fills. Turns: in the order of coming, and nobody is forgotten."""
-
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Thread
 
 import pytest
 
-from engine.foundation.visitor import PROGRAM, Pace, Turns, Visitor
+from engine.foundation.visitor import PROGRAM, RateLimit, Turns, Visitor
 
 
 def test_a_visitor_steers_its_own_and_the_program_steers_all() -> None:
@@ -23,27 +21,27 @@ class Clock:
 
 def test_a_full_budget_is_spent_at_once_and_then_as_fast_as_it_fills() -> None:
     clock = Clock()
-    pace = Pace(rate=4.0, most=8.0, clock=clock)
-    assert [pace.spend("a", 1.0) for _ in range(8)] == [0.0] * 8
-    assert [pace.spend("a", 1.0) for _ in range(3)] == pytest.approx([0.25, 0.5, 0.75])
+    limit = RateLimit(rate=4.0, most=8.0, clock=clock)
+    assert [limit.spend("a", 1.0) for _ in range(8)] == [0.0] * 8
+    assert [limit.spend("a", 1.0) for _ in range(3)] == pytest.approx([0.25, 0.5, 0.75])
     clock.now += 0.75
-    assert pace.wait("a") == pytest.approx(0.0)
+    assert limit.wait("a") == pytest.approx(0.0)
     clock.now += 100
-    assert [pace.spend("a", 1.0) for _ in range(9)] == pytest.approx([0.0] * 8 + [0.25]), "it is never more than full"
+    assert [limit.spend("a", 1.0) for _ in range(9)] == pytest.approx([0.0] * 8 + [0.25]), "it is never more than full"
 
 
 def test_visitors_have_budgets_of_their_own_and_over_a_long_time_no_more_than_the_rate() -> None:
     clock = Clock()
-    pace = Pace(rate=1.0, most=1.0, clock=clock)
-    pace.spend("a", 5.0)
-    assert (pace.wait("a"), pace.wait("b"), pace.spend("b", 1.0)) == (pytest.approx(4.0), 0.0, 0.0)
+    limit = RateLimit(rate=1.0, most=1.0, clock=clock)
+    limit.spend("a", 5.0)
+    assert (limit.wait("a"), limit.wait("b"), limit.spend("b", 1.0)) == (pytest.approx(4.0), 0.0, 0.0)
 
     clock = Clock()
-    pace = Pace(rate=0.25, most=5.0, clock=clock)
+    limit = RateLimit(rate=0.25, most=5.0, clock=clock)
     spent = 0.0
     while clock.now < 1100.0:
-        if pace.wait("a") == 0:
-            pace.spend("a", 0.4)
+        if limit.wait("a") == 0:
+            limit.spend("a", 0.4)
             spent += 0.4
         clock.now += 0.4
     assert spent == pytest.approx(1000 * 0.25 + 5, rel=0.02)
@@ -78,7 +76,7 @@ def test_as_many_as_allowed_have_a_turn_and_the_next_one_gives_up_in_time() -> N
 
 def test_who_is_called_just_when_it_gives_up_has_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     class CalledJustThen(Event):
-        """A signal that is set between the end of the wait and the look whether it is set."""
+        """A signal that is set between the end of the wait and the check."""
 
         def wait(self, timeout: float | None = None) -> bool:
             turns.end()

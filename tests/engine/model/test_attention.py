@@ -1,5 +1,3 @@
-"""Attention against a slow literal transcription; fused against materialised; who sees whom, measured by gradients."""
-
 import itertools
 import math
 from collections.abc import Callable
@@ -16,13 +14,13 @@ from engine.model.masks import causal_mask, padding_mask
 from engine.model.transformer import Transformer
 from tests.engine.tiny import LENGTH, TODAY, given_to, tiny_model, tokens
 
+# one query with one key, [d_head] each; w are an additive score's weights
 COMPARE: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
     "scaled_dot": lambda q, k, w: q @ k / math.sqrt(len(q)),
     "dot": lambda q, k, w: q @ k,
     "cosine": lambda q, k, w: torch.cosine_similarity(q, k, dim=0) * math.sqrt(len(q)),
     "additive": lambda q, k, w: w @ torch.tanh(q + k),
 }
-"""One query with one key, [d_head] each; w are an additive score's own weights."""
 
 
 @pytest.mark.parametrize("impl", ["fused", "materialised"])
@@ -38,11 +36,11 @@ def test_softmax_plus_one_is_softmax_with_a_zero_key_and_a_zero_value(impl: str)
     more = torch.nn.functional.pad(scores, (1, 0)).softmax(-1) @ torch.nn.functional.pad(v, (0, 0, 1, 0))
     torch.testing.assert_close(pattern @ v, more)
     mixed = more.transpose(1, 2).flatten(2)
-    seen: list[Tensor] = []
+    patterns: list[Tensor] = []
     other = tiny_model(**settings, attention_impl=impl)
-    other.stack.blocks[0].attention.out.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    other.stack.blocks[0].attention.out.register_forward_pre_hook(lambda _, given: patterns.append(given[0]))
     other(tokens(batch=2))
-    torch.testing.assert_close(seen[0], mixed)
+    torch.testing.assert_close(patterns[0], mixed)
 
 
 @pytest.mark.parametrize("family", ["decoder", "encoder", "encoder_decoder"])
@@ -112,8 +110,8 @@ def test_qk_norm_comes_after_the_projection_and_before_the_rotation(family: str)
         for part, expected in (("q", q), ("k", k), ("v", v)):
             torch.testing.assert_close(cache[f"{tap}.{part}"], expected)
         turned = (q, k) if cross else (model.encoding.rotate(t, range(t.size(2))) for t in (q, k))
-        seen = causal_mask(LENGTH, "none", None, CPU, q.dtype).bias if stack == "decoder" and not cross else 0.0
-        expected = scores_of(*turned) + seen
+        bias = causal_mask(LENGTH, "none", None, CPU, q.dtype).bias if stack == "decoder" and not cross else 0.0
+        expected = scores_of(*turned) + bias
         torch.testing.assert_close(cache[f"{tap}.scores"], expected)
 
 
@@ -151,8 +149,8 @@ def test_heads_that_share_keys_and_values_are_heads_with_equal_ones(name: str, f
     torch.testing.assert_close(*caches)
 
 
+# encodings of each kind, which are tested with every score in every family; the others with each once
 PRODUCTS = ("nope", "alibi", "rope")
-"""Encodings of each kind, which are seen with every score in every family; the others see each once."""
 OTHERS = [name for name in ENCODINGS if name not in PRODUCTS]
 SCORES, FAMILIES = ("scaled_dot", "dot", "cosine"), ("decoder", "encoder", "encoder_decoder")
 
@@ -224,19 +222,19 @@ def test_dropout_reaches_the_attention_weights(impl: str) -> None:
 
 CPU = torch.device("cpu")
 ALL = torch.ones(LENGTH, LENGTH, dtype=torch.bool)
+# both ways give the same numbers and gradients with every encoding, as is tested above: each family is tested in one of them
 PAIRS = [("decoder", "materialised"), ("encoder", "fused"), ("encoder_decoder", "materialised")]
-"""Both ways give the same numbers and gradients with every encoding, as is tested above: each family is seen in one of them."""
-SEEN = {"none": ALL.tril(), "missing": ALL, "transposed": ALL.triu(), "off_by_one": ALL.tril(1)}
+VISIBLE = {"none": ALL.tril(), "missing": ALL, "transposed": ALL.triu(), "off_by_one": ALL.tril(1)}
 
 
 def influence(model: Transformer) -> Tensor:
-    """Whether output i depends at all on the input embedding j, bool [i, j], by gradient: row i of a batch of one sequence
-    over and over is asked for output i alone."""
-    kept: list[Tensor] = []
-    handle = model.embedding.register_forward_hook(lambda _, __, out: kept.append(out))
+    """True if output i depends at all on the input embedding j, bool [i, j], by gradient: row i of a batch of one sequence over and
+    over is asked for output i alone."""
+    gradients: list[Tensor] = []
+    handle = model.embedding.register_forward_hook(lambda _, __, out: gradients.append(out))
     logits = model(**{name: read[:1].expand(LENGTH, -1) for name, read in given_to(model).items()})
     handle.remove()
-    embedded = kept[-1]  # an encoder-decoder embeds its source first
+    embedded = gradients[-1]  # an encoder-decoder embeds its source first
     (gradient,) = torch.autograd.grad(logits.diagonal(dim1=0, dim2=1).square().sum(), embedded)
     return gradient.abs().amax(-1) > 0  # [i, j, d_model] -> [i, j]
 
@@ -245,17 +243,17 @@ def influence(model: Transformer) -> Tensor:
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_a_causal_stack_leaks_nothing_and_an_encoder_sees_everything(name: str, family: str, impl: str) -> None:
     model = tiny_model(pos_encoding=name, family=family, attention_impl=impl)
-    assert torch.equal(influence(model), ALL if family == "encoder" else SEEN["none"])
+    assert torch.equal(influence(model), ALL if family == "encoder" else VISIBLE["none"])
 
 
-@pytest.mark.parametrize(("fault", "impl"), zip(SEEN, ("fused", "materialised") * 2, strict=True))
+@pytest.mark.parametrize(("fault", "impl"), zip(VISIBLE, ("fused", "materialised") * 2, strict=True))
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_each_fault_shows_exactly_what_it_says(name: str, fault: str, impl: str) -> None:
     model = tiny_model(pos_encoding=name, mask_fault=fault, attention_impl=impl, n_layers=1)
     # An encoding that reads earlier tokens brings them along with each token that may be seen.
     brought = ALL.tril() & ALL.triu(-model.encoding.reads_before)
-    seen = SEEN[fault].double() @ brought.double() > 0
-    assert torch.equal(influence(model), seen | brought)
+    visible = VISIBLE[fault].double() @ brought.double() > 0
+    assert torch.equal(influence(model), visible | brought)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
@@ -269,8 +267,8 @@ def test_blocked_pairs_get_a_weight_of_exactly_zero(dtype: torch.dtype) -> None:
 def test_a_mask_is_made_only_where_something_is_hidden_and_a_query_in_padding_keeps_something_to_look_at() -> None:
     real = torch.tensor([[False, False, True, True], [False] * 4])
     mask = causal_mask(4, "none", real, CPU, torch.float32)
-    seen = ~mask.blocked[0, 0]
-    assert seen.tolist() == [[True] * 4, [True] * 4, [False, False, True, False], [False, False, True, True]]
+    visible = ~mask.blocked[0, 0]
+    assert visible.tolist() == [[True] * 4, [True] * 4, [False, False, True, False], [False, False, True, True]]
     assert not mask.blocked[1].any()
 
     assert causal_mask(5, "missing", None, CPU, torch.float32) is None
@@ -311,12 +309,12 @@ def test_softmax_over_queries_gives_padding_no_weight() -> None:
     assert (pattern[..., :6] > 0).all()
 
 
-@pytest.mark.parametrize("fault", SEEN)
+@pytest.mark.parametrize("fault", VISIBLE)
 def test_softmax_over_queries_shares_each_key_among_those_who_see_it(fault: str) -> None:
     model = tiny_model(softmax_axis="query", attention_impl="materialised", mask_fault=fault, n_layers=1)
     cache: ActivationCache = {}
     model(**given_to(model), cache=cache)
     pattern = cache["decoder.0.self.pattern"]
-    assert (pattern[..., ~SEEN[fault]] == 0).all()
+    assert (pattern[..., ~VISIBLE[fault]] == 0).all()
     torch.testing.assert_close(pattern.sum(-2), torch.ones(3, 4, LENGTH).double())
     assert not torch.allclose(pattern.sum(-1), torch.ones(3, 4, LENGTH).double())

@@ -1,5 +1,3 @@
-"""Models without attention: causal, counted by formula, whole in every part, and blind to what attention is set to."""
-
 import pytest
 import torch
 
@@ -30,11 +28,11 @@ def test_no_answer_depends_on_a_later_token(family: str) -> None:
 @pytest.mark.parametrize("n_layers", [1, 2, 3])
 def test_convolutions_see_exactly_their_receptive_field(n_layers: int) -> None:
     config = tiny_config(family="cnn", n_layers=n_layers)
-    model, seen = tiny_model(family="cnn", n_layers=n_layers), receptive_field(config)
+    model, reach = tiny_model(family="cnn", n_layers=n_layers), receptive_field(config)
     hidden = model.embedding(tokens(20, batch=1)).detach().requires_grad_()
     model.body(hidden)[0, -1, 0].backward()
     touched = hidden.grad[0].abs().sum(-1) > 1e-12
-    assert touched.tolist() == [False] * (20 - seen) + [True] * seen
+    assert touched.tolist() == [False] * (20 - reach) + [True] * reach
 
 
 @pytest.mark.parametrize("family", BASELINES)
@@ -57,9 +55,9 @@ def test_a_transformer_is_matched_at_a_width_that_its_heads_divide() -> None:
 def test_a_run_shows_predictions_but_no_pattern(family: str) -> None:
     config = parse({"family": family, "steps": 3, "d_model": 8, "dropout": 0.2})
     events = list(train(config))
-    looks = [event for event in events if isinstance(event, Snapshot)]
-    assert looks
-    assert all(look.samples and not look.patterns and not look.encoding for look in looks)
+    snapshots = [event for event in events if isinstance(event, Snapshot)]
+    assert snapshots
+    assert all(snapshot.samples and not snapshot.patterns and not snapshot.encoding for snapshot in snapshots)
     assert isinstance(events[-1], Finished)
     assert continues(config)
 

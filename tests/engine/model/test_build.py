@@ -1,5 +1,3 @@
-"""From config to model: weights by the seed alone, sizes as asked, each parameter in a named part; one matrix that embeds and answers."""
-
 import itertools
 import json
 import re
@@ -160,9 +158,9 @@ def test_a_file_of_weights_says_its_config_and_its_origin_and_equal_weights_are_
         save_weights(prepare(config), file)
     assert files[0].read_bytes() == files[1].read_bytes()
     with safe_open(files[0], "pt") as stored:
-        told = json.loads(stored.metadata()[ORIGIN])
-    assert parse(told.pop("config")) == config
-    assert told == {name: now[name] for name in ("version", "commit", "code", "torch")}  # type: ignore[literal-required]
+        origin = json.loads(stored.metadata()[ORIGIN])
+    assert parse(origin.pop("config")) == config
+    assert origin == {name: now[name] for name in ("version", "commit", "code", "torch")}  # type: ignore[literal-required]
 
 
 def test_weights_for_which_the_disk_has_no_room_are_an_error_of_the_disk(tmp_path: Path) -> None:

@@ -1,5 +1,4 @@
-"""Mixed precision in every encoding and family: close to float32 and not it, with float32 weights; whoever asks a model, its config
-decides the precision. TF32 by stand-ins for a CUDA device."""
+"""Mixed precision in every encoding and family: close to float32 and not equal. TF32 by stand-ins for a CUDA device."""
 
 import itertools
 from collections.abc import Iterator
@@ -55,9 +54,9 @@ def test_weights_gradients_and_optimizer_are_float32_and_products_bfloat16() -> 
     forward(state.model, state.upcoming(1)[0], cache).float().sum().backward()
     for optimizer in state.optimizers:
         optimizer.step()
-    kept = [value for optimizer in state.optimizers for one in optimizer.state.values() for value in one.values()]
+    states = [value for optimizer in state.optimizers for one in optimizer.state.values() for value in one.values()]
     gradients = [parameter.grad for parameter in state.model.parameters()]
-    assert {tensor.dtype for tensor in (*state.model.parameters(), *gradients, *kept)} == {torch.float32}
+    assert {tensor.dtype for tensor in (*state.model.parameters(), *gradients, *states)} == {torch.float32}
     half = {name.split(".")[-1] for name, tensor in cache.items() if tensor.dtype == torch.bfloat16}
     assert half >= {"q", "k", "v", "scores", "hidden", "logits"}
     between = {name for name in cache if name.endswith(("pattern", "embedding")) or name.count(".") == 2}
@@ -97,14 +96,12 @@ def test_the_head_reads_any_layer_in_the_precision_of_the_run(tmp_path: Path) ->
 
 
 def on(device: str, **settings: Any) -> Any:
-    """A stand-in for a model on a device."""
     weight = SimpleNamespace(device=torch.device(device))
     return SimpleNamespace(config=parse(settings), head=SimpleNamespace(weight=weight))
 
 
 @pytest.fixture
 def switches() -> Iterator[None]:
-    """The switches of TF32, left as they were found."""
     found = torch.backends.cuda.matmul, torch.backends.cudnn.conv, torch.backends.cudnn.rnn
     before = [switch.fp32_precision for switch in found]
     yield
@@ -115,26 +112,26 @@ def switches() -> Iterator[None]:
 @pytest.mark.usefixtures("switches")
 def test_each_run_sets_tf32_as_it_asks_and_a_cpu_never() -> None:
     @in_input_precision
-    def seen(model: Any) -> tuple[str, ...]:
+    def precisions(model: Any) -> tuple[str, ...]:
         backends = torch.backends.cuda.matmul, torch.backends.cudnn.conv, torch.backends.cudnn.rnn
         return tuple(backend.fp32_precision for backend in backends)
 
     on_cpu = torch.backends.mkldnn.matmul.fp32_precision
     set_tf32(False)
-    assert seen(on("cpu")) == ("ieee",) * 3
+    assert precisions(on("cpu")) == ("ieee",) * 3
     for allowed in (True, False, True):
-        assert seen(on("cuda", tf32=allowed)) == ("tf32" if allowed else "ieee",) * 3
-    assert seen(on("cpu", tf32=False)) == ("tf32",) * 3
+        assert precisions(on("cuda", tf32=allowed)) == ("tf32" if allowed else "ieee",) * 3
+    assert precisions(on("cpu", tf32=False)) == ("tf32",) * 3
     assert torch.backends.mkldnn.matmul.fp32_precision == on_cpu
 
 
 def test_autocast_keeps_no_weights_that_a_captured_graph_would_hold() -> None:
     @in_input_precision
-    def seen(model: Any) -> tuple[bool, bool]:
+    def precisions(model: Any) -> tuple[bool, bool]:
         return torch.is_autocast_enabled("cpu"), torch.is_autocast_cache_enabled()
 
-    assert seen(on("cpu", **MIXED)) == (True, False)
-    assert not seen(on("cpu"))[0]
+    assert precisions(on("cpu", **MIXED)) == (True, False)
+    assert not precisions(on("cpu"))[0]
 
 
 def test_a_run_says_that_it_uses_tf32(monkeypatch: pytest.MonkeyPatch) -> None:

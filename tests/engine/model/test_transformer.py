@@ -1,5 +1,3 @@
-"""Blocks against torch's own layers; skips, norms and scale against their equations; shared layers; the cache; taps."""
-
 import re
 from typing import Any
 
@@ -24,7 +22,7 @@ def copy_attention(theirs: nn.MultiheadAttention, ours: nn.Module) -> None:
 
 
 def copy_block(theirs: nn.Module, ours: nn.Module) -> None:
-    """Our block's weights into one of torch's layers."""
+    """Copy our block's weights into one of torch's layers."""
     copy_attention(theirs.self_attn, ours.attention)
     residuals = [ours.attention_residual, ours.mlp_residual]
     if ours.cross is not None:
@@ -49,8 +47,8 @@ def shake_norms(model: nn.Module) -> None:
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 @pytest.mark.parametrize("family", ["decoder", "encoder", "encoder_decoder"])
 def test_stacks_agree_with_torchs_own_layers(family: str, activation: str, norm: str, impl: str) -> None:
-    asked = {"family": family, "activation": activation, "norm": norm, "attention_impl": impl}
-    model = tiny_model(**asked, d_ff=HIDDEN, pos_encoding="nope")
+    flat = {"family": family, "activation": activation, "norm": norm, "attention_impl": impl}
+    model = tiny_model(**flat, d_ff=HIDDEN, pos_encoding="nope")
     shake_norms(model)
     given = given_to(model)
     real = torch.arange(LENGTH).expand(3, -1) < torch.tensor([[LENGTH], [7], [4]])

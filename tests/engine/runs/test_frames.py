@@ -1,5 +1,3 @@
-"""A run as data frames: the columns and values that its CSV has."""
-
 from engine.runs.events import Finished, Progress
 from engine.runs.frames import lengths_frame, steps_frame
 from engine.settings.costs import Memory

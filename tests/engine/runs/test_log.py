@@ -1,5 +1,3 @@
-"""Events in memory: every number comes back, and what is kept does not grow as objects with the steps."""
-
 import gc
 import threading
 from dataclasses import replace
@@ -24,7 +22,6 @@ def validated(number: int) -> Progress:
 
 @pytest.fixture(scope="module")
 def events() -> list[Event]:
-    """Those of a whole run, in many layouts."""
     bare = [Progress(301, 0.5, 1.0, 0.1, 1.0), Progress(302, 0.5, 1.0, 0.1, 1.0, {}, {}, {}), Ended(302, "stopped")]
     return [*ScriptedRun().advance(300).events, *bare]
 
@@ -75,8 +72,8 @@ def test_steps_add_no_objects_to_the_garbage_collection() -> None:
 def test_tables_and_kinds_of_events_are_those_of_a_stretch(events: list[Event]) -> None:
     log = EventLog(events)
     for after, upto in ((0, len(log)), (3, 3), (17, 120), (250, len(log))):
-        told = sorted(row for table in log.tables(after, upto) for row in table.values[:, :2].tolist())
-        assert told == [[e.step, e.loss] for e in events[after:upto] if isinstance(e, Progress)]
+        rows = sorted(row for table in log.tables(after, upto) for row in table.values[:, :2].tolist())
+        assert rows == [[e.step, e.loss] for e in events[after:upto] if isinstance(e, Progress)]
 
     for after, upto in ((0, len(log)), (2, 50), (40, 40)):
         assert list(log.of(Snapshot, after, upto)) == [e for e in events[after:upto] if isinstance(e, Snapshot)]
@@ -87,8 +84,8 @@ def test_landmarks_tell_what_all_events_tell(events: list[Event]) -> None:
     for upto in (0, 1, 2, 3, 40, 77, len(events)):
         log = EventLog(events[:upto])
         last = max((e.step for e in log if isinstance(e, Progress)), default=0)
-        kept = [e for e in log if not isinstance(e, Progress) or e.validation is not None or e.step == last]
-        assert list(log.landmarks()) == kept
+        landmarks = [e for e in log if not isinstance(e, Progress) or e.validation is not None or e.step == last]
+        assert list(log.landmarks()) == landmarks
     run = ScriptedRun().advance(120)
     assert run_summary(run.config, run.events.landmarks()) == run_summary(run.config, run.events)
     levels = {"some": 1.5}

@@ -1,5 +1,3 @@
-"""What is suggested after a run: one allowed change that fits its end, and an issue that exists."""
-
 import itertools
 from collections.abc import Mapping
 from typing import Any
@@ -97,7 +95,6 @@ def test_an_accuracy_that_falls_again_asks_for_a_lower_rate_and_a_rise_counts_fo
 
 
 def learned(config: RunConfig) -> tuple[float, NextStep | None]:
-    """The accuracy at the end of a run, and what is told to try next."""
     events = list(train(config))
     assert isinstance(events[-1], Finished)
     return events[-1].metrics[metric_names(config)[0]], next_step(config, events)

@@ -1,5 +1,3 @@
-"""Which runs are kept: one who starts many loses those alone, and what is pinned stays."""
-
 from pathlib import Path
 
 import pytest

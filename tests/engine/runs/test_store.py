@@ -1,5 +1,3 @@
-"""Runs in memory and on disk: what is written comes back, ids never leave the folder, old runs go."""
-
 import json
 import os
 import shutil
@@ -20,7 +18,7 @@ from engine.foundation.provenance import provenance
 from engine.runs import folder as run_folder
 from engine.runs.events import ARRAYS, Ended, Event, Failed, Progress, Sample, Snapshot, to_json
 from engine.runs.retention import Retention
-from engine.runs.run import WRITE_AGAIN, Run
+from engine.runs.run import RETRY_SECONDS, Run
 from engine.runs.saved_request import delete_saved
 from engine.runs.store import Runs
 from tests.engine.fake_training import config, train
@@ -38,16 +36,15 @@ def finish(run: Run) -> Run:
 
 
 def read_anew(runs: Runs, run: Run) -> Run:
-    """The run as another process finds it on disk."""
     return Runs(runs.folder).get(run.id)
 
 
 def test_a_run_comes_back_from_disk_as_it_was_without_settings_of_another_version(runs: Runs) -> None:
-    asked = config(steps=5, pos_encoding="rope", n_heads=4, d_model=32, test_lengths=(8, 12))
-    run = finish(runs.create(asked, "a session"))
+    settings = config(steps=5, pos_encoding="rope", n_heads=4, d_model=32, test_lengths=(8, 12))
+    run = finish(runs.create(settings, "a session"))
     found = read_anew(runs, run)
     assert found is not run
-    assert (found.config, found.owner, found.state, found.step) == (asked, "a session", "finished", 5)
+    assert (found.config, found.owner, found.state, found.step) == (settings, "a session", "finished", 5)
     assert [to_json(e) for e in found.events] == [to_json(e) for e in run.events]
     assert (found.started, found.ending) == (run.started, run.ending)
 
@@ -68,16 +65,16 @@ def test_snapshots_keep_their_arrays_on_disk_and_one_whose_file_is_gone_is_empty
     patterns = {"self": np.random.rand(1, 2, 3, 3), "cross": np.ones((1, 2, 3, 4))}
     more = {"self": np.random.rand(3, 1, 2, 3, 3)}
     facts: dict[str, Any] = {"samples": [sample], "prompt": "before", "written": "after", "more_patterns": more}
-    looks = [Snapshot(step, patterns, {"matrix": step * np.eye(3)}, **facts) for step in (0, 7, 9)]
-    for look in looks:
-        run.append([look])
-    for kept in (run.events, read_anew(runs, run).events):
-        for wrote, read in zip(looks, kept[:3], strict=True):
+    snapshots = [Snapshot(step, patterns, {"matrix": step * np.eye(3)}, **facts) for step in (0, 7, 9)]
+    for snapshot in snapshots:
+        run.append([snapshot])
+    for events in (run.events, read_anew(runs, run).events):
+        for wrote, read in zip(snapshots, events[:3], strict=True):
             assert to_json(read) == to_json(wrote)
             for group in ARRAYS:
                 there, written = getattr(read, group), getattr(wrote, group)
                 assert {n: a.tolist() for n, a in there.items()} == {n: a.tolist() for n, a in written.items()}
-    assert [look.step for look in run.events.of(Snapshot, 1)] == [7, 9]
+    assert [snapshot.step for snapshot in run.events.of(Snapshot, 1)] == [7, 9]
     assert "patterns" not in (run.folder / "events.jsonl").read_text()
     assert run.snapshot.step == 9
 
@@ -94,29 +91,29 @@ def test_snapshots_keep_their_arrays_on_disk_and_one_whose_file_is_gone_is_empty
 def test_only_the_latest_snapshot_is_held_in_memory(runs: Runs) -> None:
     run = runs.create(config())
 
-    def look(step: int) -> Snapshot:
+    def snapshot_at(step: int) -> Snapshot:
         run.append([Snapshot(step, {"self": np.ones((1, 1, 1, 1))}, {}, [])])
         run.folder.joinpath("snapshots", f"{step}.npz").unlink()
         return run.snapshot
 
-    first = look(0)
+    first = snapshot_at(0)
     assert list(first.patterns) == ["self"], "the latest is held"
-    second = look(3)
+    second = snapshot_at(3)
     assert not first.patterns, "an earlier one is in its file, if anywhere"
     assert list(second.patterns) == ["self"]
     run.append([Ended(3, "stopped")])
     assert not second.patterns, "nothing is held of a run that has ended"
 
 
-def kept_in(folder: Path) -> tuple[list[int], int]:
+def stored_in(folder: Path) -> tuple[list[int], int]:
     """The steps of the snapshots in a run's folder, and their size in bytes."""
     files = list(folder.glob("snapshots/*.npz"))
     return sorted(int(file.stem) for file in files), sum(file.stat().st_size for file in files)
 
 
 def test_snapshots_are_thinned_but_first_and_last_stay(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their sizes are counted as they are written, and not looked up for each; what an earlier process wrote counts, too."""
-    looks = [Snapshot(step, {"self": np.random.rand(1, 1, 16, 16)}, {}, []) for step in range(30)]
+    """Their sizes are counted as they are written; those of an earlier process count, too."""
+    snapshots = [Snapshot(step, {"self": np.random.rand(1, 1, 16, 16)}, {}, []) for step in range(30)]
     run, listed, list_files = runs.create(config()), list[object](), Path.glob
 
     def glob(folder: Path, pattern: str) -> Iterator[Path]:
@@ -125,18 +122,18 @@ def test_snapshots_are_thinned_but_first_and_last_stay(runs: Runs, monkeypatch: 
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "glob", glob)
-        for look in looks[:8]:
-            run.append([look])
+        for snapshot in snapshots[:8]:
+            run.append([snapshot])
     assert len(listed) == 1
-    steps, size = kept_in(run.folder)
+    steps, size = stored_in(run.folder)
     assert steps == list(range(8))
 
     monkeypatch.setattr(run_folder, "LARGEST_SNAPSHOTS", size)
-    run.files.write_events(looks[8:9])
-    assert kept_in(run.folder)[0] == [0, 2, 4, 6, 8]
-    for look in looks[9:]:
-        run.append([look])
-    steps, now = kept_in(run.folder)
+    run.files.write_events(snapshots[8:9])
+    assert stored_in(run.folder)[0] == [0, 2, 4, 6, 8]
+    for snapshot in snapshots[9:]:
+        run.append([snapshot])
+    steps, now = stored_in(run.folder)
     assert (steps[0], steps[-1]) == (0, 29)
     assert now <= size
 
@@ -209,8 +206,8 @@ def test_events_waiting_and_none_after_the_end(runs: Runs) -> None:
     assert not run.wait_for(1, timeout=0.01)
 
     def write() -> None:
-        for place in range(0, len(events), 5):
-            run.append(events[place : place + 5])
+        for start in range(0, len(events), 5):
+            run.append(events[start : start + 5])
 
     writer = threading.Thread(target=write)
     read, heard = list[object](), list[int]()
@@ -220,7 +217,7 @@ def test_events_waiting_and_none_after_the_end(runs: Runs) -> None:
             run.wait_for(len(read) + 1, timeout=240)
             read += run.events[len(read) :]
         writer.join()
-    assert heard == [min(place + 5, len(events)) for place in range(0, len(events), 5)], "once for each change"
+    assert heard == [min(start + 5, len(events)) for start in range(0, len(events), 5)], "once for each change"
     assert [type(e) for e in read] == [type(e) for e in events]
     assert [e.step for e in read if isinstance(e, Progress)] == list(range(1, 201))
 
@@ -242,7 +239,7 @@ def test_recent_runs_newest_first_and_by_session(runs: Runs) -> None:
 def test_the_oldest_go_the_live_stay_and_so_do_folders_in_which_a_run_may_yet_be_written(
     runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "STILL", 0.0)  # seconds between two looks
+    monkeypatch.setattr(files, "STILL_SECONDS", 0.0)  # seconds between two looks
     live = runs.create(config())
     ended = [finish(runs.create(config(steps=1))) for _ in range(5)]
     refused, beginning = runs.folder / "refused", runs.folder / "beginning"
@@ -261,34 +258,34 @@ def test_half_written_files_of_a_run_go_once_they_are_abandoned(runs: Runs, monk
     run = finish(runs.create(config(steps=1)))
     snapshots = run.folder / "snapshots"
     snapshots.mkdir(exist_ok=True)
-    left, written = {run.folder / "state.pt.1.part", snapshots / "1.npz.1.part"}, snapshots / "2.npz.2.part"
-    for file in (*left, written):
+    abandoned, written = {run.folder / "state.pt.1.part", snapshots / "1.npz.1.part"}, snapshots / "2.npz.2.part"
+    for file in (*abandoned, written):
         file.touch()
-    for file in left:
+    for file in abandoned:
         os.utime(file, (0, 0))
     allowed = Retention(runs=10, bytes=2**30)
     runs.prune(allowed)
-    assert all(file.exists() for file in left), "the clock alone does not tell: it may have been set"
-    monkeypatch.setattr(files, "STILL", 0.0)
+    assert all(file.exists() for file in abandoned), "the clock alone does not tell: it may have been set"
+    monkeypatch.setattr(files, "STILL_SECONDS", 0.0)
     runs.prune(allowed)
     assert set(run.folder.rglob("*.part")) == {written}
 
 
 def test_what_is_saved_of_a_run_is_deleted_also_where_its_folder_is_gone(runs: Runs) -> None:
-    """As that of a trial may be, whose numbers were read as soon as it had ended."""
-    here, gone = (finish(runs.create(config(steps=1))) for _ in range(2))
+    """As a trial's folder may be, whose numbers were read as soon as it had ended."""
+    here, removed = (finish(runs.create(config(steps=1))) for _ in range(2))
     saved = [here.folder / name for name in ("request.json", "state.pt", "state.pt.1.part")]
     for file in saved:
         file.touch()
-    shutil.rmtree(gone.folder)
-    for run in (here, gone):
+    shutil.rmtree(removed.folder)
+    for run in (here, removed):
         delete_saved(run)
     assert not any(file.exists() for file in saved)
 
 
 def test_ended_runs_are_not_all_held_in_memory(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     made = [finish(runs.create(config(steps=100))) for _ in range(4)]
-    monkeypatch.setattr("engine.runs.store.HELD_BYTES", 2 * made[0].nbytes)
+    monkeypatch.setattr("engine.runs.store.MAX_BYTES_IN_MEMORY", 2 * made[0].nbytes)
     assert runs.get(made[-1].id) is made[-1]
     old = runs.get(made[0].id)
     assert old is not made[0]
@@ -308,7 +305,7 @@ def test_what_a_full_disk_did_not_take_is_written_when_it_can(runs: Runs, monkey
     monkeypatch.setattr(run_folder, "append_whole", whole)
     run.append(middle[:1])
     assert run.unsaved, "it is not tried again at once"
-    monkeypatch.setattr("time.monotonic", lambda: now + 2 * WRITE_AGAIN)
+    monkeypatch.setattr("time.monotonic", lambda: now + 2 * RETRY_SECONDS)
     run.append(middle[1:2])
     assert not run.unsaved
     assert [to_json(event) for event in read_anew(runs, run).events][:-1] == [to_json(event) for event in run.events]
@@ -372,7 +369,7 @@ def test_a_run_that_the_disk_does_not_let_go_of_stays(runs: Runs, monkeypatch: p
     monkeypatch.setattr("shutil.rmtree", full)
     with pytest.raises(OSError, match="No space left"):
         runs.delete(run.id)
-    assert [kept.id for kept in runs.recent()] == [run.id]
+    assert [one.id for one in runs.recent()] == [run.id]
 
 
 def test_a_loss_that_is_not_finite_survives_the_disk_and_every_event_is_written_as_to_json_gives_it(runs: Runs) -> None:
@@ -399,15 +396,15 @@ def test_one_slow_folder_stops_no_other(runs: Runs, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(run_folder.RunFolder, "read_events", read)
     with ThreadPoolExecutor(2) as threads:
-        asked = [threads.submit(cold.get, slow) for _ in range(2)]
+        futures = [threads.submit(cold.get, slow) for _ in range(2)]
         while not reads:
             time.sleep(0.001)
         found = cold.get(other)
         assert found.state == "finished"
         assert cold.create(config()) in cold.live()
-        assert not any(one.done() for one in asked)
+        assert not any(one.done() for one in futures)
         go_on.set()
-        first, second = (one.result() for one in asked)
+        first, second = (one.result() for one in futures)
     assert first is second is cold.get(slow)
     assert reads.count(slow) == 1, "who asks for the same run waits, and does not read it again"
 

@@ -1,5 +1,3 @@
-"""Findings, and when a counting model was passed, follow from the numbers; warnings from the config; neither is said without cause."""
-
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +21,7 @@ def row(step: int, second: float, first: float = 0.1, loss: float = 1.0, gap: fl
 
 
 def words(*events: Event, end: Event | None = None, steps: int = 300) -> list[tuple[str, str]]:
-    """Of a run that came to its end, or to another ``end``."""
+    """The remarks on a run that came to its end, or to another ``end``."""
     config = RunConfig(steps=steps)
     return [(f.kind, f.sentence) for f in run_summary(config, [STARTED, *events, end or finished()])]
 
@@ -32,7 +30,7 @@ def finished(**metrics: float) -> Finished:
     return Finished(300, metrics, [], Memory(1, 1, 1, 1, 1), 1.0)
 
 
-def said_of_text(share: float, **flat: Any) -> list[tuple[str, str]]:
+def sentences_on_text(share: float, **flat: Any) -> list[tuple[str, str]]:
     scores = {"loss": 0.1, "accuracy": 1.0, "unknown_share": share, "known_accuracy": 0.125, "known_perplexity": 987.6}
     started = replace(STARTED, chance={"accuracy": 0.1})
     last = Progress(10, 0.1, 1.0, 0.01, 1.0, validation=scores)
@@ -41,15 +39,15 @@ def said_of_text(share: float, **flat: Any) -> list[tuple[str, str]]:
 
 def test_of_a_text_the_share_of_unknown_tokens_is_said_and_with_many_of_them_nothing_is_learned() -> None:
     words = {"task": "shakespeare_words"}
-    assert [kind for kind, _ in said_of_text(0.0, **words)] == ["success"]
-    (learned, _), (kind, sentence) = said_of_text(0.149, **words)
+    assert [kind for kind, _ in sentences_on_text(0.0, **words)] == ["success"]
+    (learned, _), (kind, sentence) = sentences_on_text(0.149, **words)
     assert (learned, kind) == ("success", "note")
     assert sentence == (
         "14.9 % of the held-out tokens are unknown, that is, not in the vocabulary; over the others accuracy is 12.5 % and perplexity "
         "is 988."
     )
     for unit, better in (("words", "characters are the better unit"), ("chars", "take a larger vocab_size")):
-        (kind, sentence), (learned, _) = said_of_text(0.5, task=f"shakespeare_{unit}")
+        (kind, sentence), (learned, _) = sentences_on_text(0.5, task=f"shakespeare_{unit}")
         assert (kind, learned) == ("note", "note")
         assert "the loss over all says little" in sentence
         assert better in sentence
@@ -121,7 +119,7 @@ QUERIES = {"softmax_axis": "query", "attention_impl": "materialised"}
 
 
 def with_leak(read: float, written: float | None, first: float = 0.1, **flat: Any) -> list[tuple[str, str]]:
-    """Of a run whose main accuracy is ``read`` with the right answers in sight."""
+    """The remarks on a run whose main accuracy is ``read`` with the right answers in sight."""
     config, name = parse(flat), "second_half_accuracy"
     end = [] if written is None else [finished(written_accuracy=written)]
     if config.task == "markov":

@@ -1,4 +1,4 @@
-"""The workers of these tests have a data folder of their own; a scheduler has a clock that the test sets."""
+"""The workers of these tests have a separate data folder; a scheduler has a clock that the test sets."""
 
 from collections.abc import Iterator
 

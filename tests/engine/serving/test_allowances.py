@@ -1,5 +1,3 @@
-"""Allowances: counted by visitor, and refused with one sentence."""
-
 from contextlib import suppress
 
 import pytest
@@ -28,7 +26,7 @@ def test_what_is_released_or_ended_by_an_error_counts_no_more() -> None:
     release = allowances.take("run", ANNA)
     release()
     release()
-    with pytest.raises(ZeroDivisionError), allowances.taken("run", ANNA):  # noqa: PT012 the error comes last
+    with pytest.raises(ZeroDivisionError), allowances.lease("run", ANNA):  # noqa: PT012 the error comes last
         with pytest.raises(NoRoom):
             allowances.take("run", ANNA)
         raise ZeroDivisionError

@@ -1,8 +1,5 @@
-"""Checkpointed runs: their slot is free, they come back as they were, also after a restart, and only for their owner. Runs that go on
-are saved: they go on by themselves when their worker or the app has ended.
-
-Most of it is played without processes: workers to which the test lends its voice.
-"""
+"""Checkpointed runs: their slot is free, and they come back as they were, also after a restart. Most of it is played without
+processes: the test speaks for the workers."""
 
 import os
 import signal
@@ -32,8 +29,8 @@ from engine.serving.processes.process import KillReason, Slot, WorkerProcess
 from engine.serving.protocol import Control, RunUpdate, Start
 from engine.serving.runs import preemption
 from engine.serving.runs.checkpoints import WAITS, Checkpoints
-from engine.serving.runs.preemption import MOST_RETURNS, PAUSED_FOR, WAITS_FOR
-from engine.serving.runs.presence import LEFT_FOR, Presence
+from engine.serving.runs.preemption import MAX_RETURNS, PAUSED_FOR, WAITS_FOR
+from engine.serving.runs.presence import AWAY_SECONDS, Presence
 from engine.serving.runs.queue import RunQueue
 from engine.serving.runs.queued import REPEATS, QueuedRun
 from engine.training.train import train
@@ -57,7 +54,7 @@ ME, YOU = Visitor("me"), Visitor("you")
 
 
 class Silent:
-    """A process that does nothing, and keeps what it is sent."""
+    """A process that does nothing, and keeps the messages to it."""
 
     pid, address = 1, ""
 
@@ -82,7 +79,7 @@ def worker_of(number: int) -> WorkerProcess:
 
 
 class Stand:
-    """Runs, their queue and two workers with one place each, without a process. Its time is that of :meth:`update`."""
+    """Runs, their queue and two workers with one slot each, without a process. Its time is that of :meth:`update`."""
 
     def __init__(self, folder: Path, *, workers: int = 2, **limits: int) -> None:
         allowed = Limits.model_validate({"steps": LONG, "runs_per_worker": 1, **limits})
@@ -105,7 +102,6 @@ class Stand:
         return queued
 
     def going(self, visitor: Visitor = ME, **how: Any) -> QueuedRun:
-        """A run that has taken a step."""
         queued = self.submit(visitor, **how)
         self.says(queued, "running", [Progress(1, 1.0, 1.0, 0.01, 1000.0)])
         return queued
@@ -127,7 +123,6 @@ class Stand:
         queued.active_at += self.passed
 
     def says(self, queued: QueuedRun, state: Any, events: Any = ()) -> None:
-        """The run's worker reports."""
         worker, _ = self.queue.find(queued.run.id)
         assert worker is not None
         self.checkpoints.take(worker, RunUpdate(queued.run.id, [*events], state))
@@ -135,18 +130,18 @@ class Stand:
         queued.stays_until += self.passed
 
     def update(self, passed: float = 0.0) -> None:
-        """Look around after so many seconds."""
+        """Update after so many seconds."""
         self.passed += passed
         self.checkpoints.update_presence(time.monotonic() + self.passed)
 
     def was_sent(self, run: Run) -> list[str | None]:
-        """What the workers were told of a run; its last step at a start."""
+        """The messages to the workers about a run; its last step at a start."""
         sent = [one for worker in self.workers for one in cast(Any, worker.process).sent]
-        own = [one for one in sent if isinstance(one, Start | Control) and one.run_id == run.id]
-        return [f"start at {one.known_step}" if isinstance(one, Start) else one.action for one in own]
+        of_run = [one for one in sent if isinstance(one, Start | Control) and one.run_id == run.id]
+        return [f"start at {one.known_step}" if isinstance(one, Start) else one.action for one in of_run]
 
     def dies(self, queued: QueuedRun) -> None:
-        """The run's worker ends, and another one comes."""
+        """End the run's worker, and let another one come."""
         worker, _ = self.queue.find(queued.run.id)
         assert worker is not None
         self.workers.remove(worker)
@@ -195,9 +190,9 @@ def test_what_is_stopped_while_it_leaves_has_ended(stand: Stand) -> None:
 
 def test_where_the_disk_does_not_take_it_a_run_stays_and_is_asked_again_later(stand: Stand) -> None:
     run = stand.paused()
-    for seconds, asked in ((PAUSED_FOR + 1, 1), (0, 1), (PAUSED_FOR + 1, 2)):
+    for seconds, requests in ((PAUSED_FOR + 1, 1), (0, 1), (PAUSED_FOR + 1, 2)):
         stand.update(seconds)
-        assert stand.was_sent(run.run).count("checkpoint") == asked
+        assert stand.was_sent(run.run).count("checkpoint") == requests
         if run.leaving:
             stand.says(run, "unsaved")
     assert (run.run.state, run.run.checkpointed) == ("paused", False)
@@ -210,7 +205,7 @@ def test_who_has_left_makes_room_and_finds_his_run_going_when_he_is_back(tmp_pat
     stand.update()
     stand.here.discard("me")
     stand.update()
-    stand.update(LEFT_FOR + 1)
+    stand.update(AWAY_SECONDS + 1)
     assert [stand.was_sent(queued.run) for queued in (mine, waits)] == [["start at None", "checkpoint"], []]
     stand.says(mine, "checkpointed")
     assert mine.run.checkpointed, "it does not wait: nobody waits for it"
@@ -262,7 +257,7 @@ def test_who_is_back_and_has_no_room_finds_the_run_waiting_once_he_has(tmp_path:
     mine, _, _ = stand.going(), stand.going(YOU), stand.submit(Visitor(""))
     stand.here.discard("me")
     stand.update()
-    stand.update(LEFT_FOR + 1)
+    stand.update(AWAY_SECONDS + 1)
     stand.says(mine, "checkpointed")
     other = stand.submit()
     stand.here.add("me")
@@ -276,7 +271,7 @@ def test_who_is_back_and_has_no_room_finds_the_run_waiting_once_he_has(tmp_path:
 def test_a_run_whose_worker_has_ended_goes_to_another_one_until_it_may_be_what_ends_them(tmp_path: Path) -> None:
     stand = Stand(tmp_path, workers=1, runs_per_worker=2)
     run, beside = stand.going(), stand.going(YOU)
-    for then in [REPEATS] * MOST_RETURNS + [WAITS]:
+    for then in [REPEATS] * MAX_RETURNS + [WAITS]:
         stand.workers[0].begin_task(run.run.id)
         stand.dies(run)
         assert run.run.setback == f"Its worker process ended unexpectedly (signal 9). {then}"
@@ -321,16 +316,18 @@ def test_when_the_app_closes_what_waits_and_what_its_workers_let_go_goes_on_afte
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Run:
+def checkpoint(tmp_path: Path) -> Run:
     """A checkpoint on the disk, of a run of mine."""
     Stand(tmp_path).checkpointed()
     [run] = Runs(tmp_path).recent()
     return run
 
 
-def test_only_its_owner_resumes_or_stops_a_checkpoint_and_only_where_he_has_room(tmp_path: Path, kept: Run) -> None:
+def test_only_its_owner_resumes_or_stops_a_checkpoint_and_only_where_he_has_room(
+    tmp_path: Path, checkpoint: Run
+) -> None:
     pool = resting(Runs(tmp_path), runs_per_visitor=1)
-    run = pool.runs.get(kept.id)
+    run = pool.runs.get(checkpoint.id)
     for act in (lambda: pool.steer(run.id, "resume", YOU), lambda: pool.stop(run.id, YOU)):
         with pytest.raises(Refused, match="somebody else"):
             act()
@@ -346,9 +343,9 @@ def test_only_its_owner_resumes_or_stops_a_checkpoint_and_only_where_he_has_room
 
 
 @pytest.mark.parametrize("waits", [False, True])
-def test_a_checkpoint_can_be_stopped_also_while_it_waits_to_go_on(tmp_path: Path, kept: Run, waits: bool) -> None:
+def test_a_checkpoint_can_be_stopped_also_while_it_waits_to_go_on(tmp_path: Path, checkpoint: Run, waits: bool) -> None:
     pool = resting(Runs(tmp_path))
-    run = pool.runs.get(kept.id)
+    run = pool.runs.get(checkpoint.id)
     (run.folder / "state.pt").touch()
     if waits:
         pool.steer(run.id, "resume", ME)
@@ -365,8 +362,8 @@ def test_what_is_asked_of_a_run_is_on_the_disk_before_the_app_ends(tmp_path: Pat
     quiet = RecordOptions(snapshots=False, memory=False)
     pool = resting(Runs(tmp_path))
     run = pool.submit(RunRequest(config(5), ME, pace=20_000.0, record=quiet))
-    asked = RunRequest(run.config, ME, pace=20_000.0, paused=True, record=quiet, accelerator=False)
-    assert read_request(run) == asked
+    request = RunRequest(run.config, ME, pace=20_000.0, paused=True, record=quiet, accelerator=False)
+    assert read_request(run) == request
     assert [other.id for other in Runs(tmp_path).going()] == [run.id]
     pool.steer(run.id, "pause", ME)
     found = Runs(tmp_path)

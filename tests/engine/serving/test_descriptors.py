@@ -1,5 +1,3 @@
-"""The descriptors that a server asks for, and what it sets aside of them."""
-
 import subprocess
 import sys
 

@@ -1,5 +1,3 @@
-"""What people share: network addresses, visitors and their runs take turns, whatever the number of each."""
-
 from collections import Counter
 
 import pytest
@@ -54,7 +52,7 @@ def test_who_has_just_come_goes_first_until_it_is_ahead() -> None:
 
 
 def test_accounts_that_are_not_ahead_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever is ahead gets no more by the coming and going of others."""
+    """An account with a lead gets no more by the coming and going of others."""
     monkeypatch.setattr(module, "MAX_ACCOUNTS", 20)
     fair_queue, ahead, other = FairQueue(), ("a", "x"), ("b", "y")
     fair_queue.next([ahead, other])

@@ -1,5 +1,3 @@
-"""A worker's time is shared by people: by network address, then visitor, then run, on a clock that the test sets."""
-
 from __future__ import annotations
 
 from collections import Counter
@@ -15,29 +13,25 @@ from tests.engine.foundation.test_visitor import Clock
 from tests.engine.serving.test_live_run import Timed, live_run, started, take_turn
 
 HONEST = ("elsewhere", "honest")
-CROWD = [("here", f"cookie {n}") for n in range(44)]
-"""Visitors of one network address."""
-told_to = WeakKeyDictionary[FairShare, dict[str, Followers]]()
-"""The followers of which each has been told."""
+CROWD = [("here", f"cookie {n}") for n in range(44)]  # visitors of one network address
+followers_of = WeakKeyDictionary[FairShare, dict[str, Followers]]()  # the followers last set, by fair share
 
 
 def add(turns: FairShare, run: LiveRun, *followers: tuple[str, str], here: bool = True) -> LiveRun:
     turns.runs.append(run)
-    told = told_to.setdefault(turns, {})
-    told[run.run_id] = Followers(here, followers)
-    turns.follow(told)
+    shares = followers_of.setdefault(turns, {})
+    shares[run.run_id] = Followers(here, followers)
+    turns.follow(shares)
     return run
 
 
 def add_crowd(turns: FairShare, clock: Clock, *, here: bool = True, seconds: float = 0.01) -> None:
-    """Three runs of each of the crowd."""
     for who in CROWD:
         for number in range(3):
             add(turns, started(Timed(clock, seconds), f"{who[1]}, run {number}"), who, here=here)
 
 
 def train(turns: FairShare, clock: Clock, seconds: float) -> Counter[str]:
-    """The seconds for which each run trained."""
     took, until = Counter[str](), clock.now + seconds
     while clock.now < until:
         began = clock.now
@@ -70,7 +64,7 @@ def test_runs_whose_owners_have_left_get_only_time_that_nobody_else_wants(clock:
     assert len(took) == 1 + 3 * len(CROWD), "while mine waits for its pace"
     mine.pause()
     assert "mine" not in train(turns, clock, 5.0)
-    turns.follow({**told_to[turns], "cookie 3, run 0": Followers(True, (CROWD[3],))})
+    turns.follow({**followers_of[turns], "cookie 3, run 0": Followers(True, (CROWD[3],))})
     assert set(train(turns, clock, 5.0)) == {"cookie 3, run 0"}, "somebody is back"
 
 

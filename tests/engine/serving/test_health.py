@@ -1,5 +1,3 @@
-"""What the pool's health says of workers on several machines."""
-
 from types import SimpleNamespace
 from typing import Any
 

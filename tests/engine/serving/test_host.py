@@ -1,5 +1,3 @@
-"""The cores and the memory that a control group grants, on trees of files as Linux shows them."""
-
 from pathlib import Path
 
 import pytest
@@ -9,13 +7,12 @@ from engine.serving.limits import Limits
 from tests.tables import tables_beside
 
 MIB = 2**20
-UNLIMITED = "9223372036854771712\n"
-"""The number that version 1 shows where there is no limit."""
+UNLIMITED = "9223372036854771712\n"  # version 1 shows this number if there is no limit
 TREES = tables_beside(__file__)
 
 
 def tree(folder: Path, groups: str, files: dict[str, str]) -> tuple[Path, Path]:
-    """The tree of groups and the file that names the process's place in it."""
+    """The tree of groups and the file with the process's path in it."""
     for name, content in files.items():
         (folder / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "tree" / name).write_text(content)
@@ -55,7 +52,7 @@ def test_workers_stay_within_the_group_s_memory(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize(("memory", "beside"), [(690, 190), (760, 190), (1024, 256), (8192, 2048)])
 def test_the_open_pages_of_a_class_count_in_the_memory_of_a_small_host(memory: int, beside: int) -> None:
-    """``beside``: what is left to the page process, in MiB; a quarter, or its size with thirty pages."""
+    """``beside``: the memory left to the page process, in MiB; a quarter, or its size with thirty pages."""
     assert host.PAGE_BYTES + 30 * host.SESSION_BYTES == 190 * MIB
     assert memory * MIB - host.SHARED_BYTES - host.for_workers(memory * MIB) == beside * MIB
 
@@ -71,8 +68,8 @@ def test_a_run_may_take_what_a_worker_can_give_it(profile: str, large: int, monk
         monkeypatch.setattr(host, "memory", lambda share=share: share)
         limits = Limits.from_environment({"ATTENTION_LAB_PROFILE": profile, "ATTENTION_LAB_WORKERS": "1"})
         assert limits.memory == (allowed or limits.worker_memory - host.WORKER_BYTES)
-    told = {"ATTENTION_LAB_MEMORY": "1GiB", "ATTENTION_LAB_WORKER_MEMORY": "300MiB"}
-    assert Limits.from_environment(told).memory == 2**30, "the workers of a cluster may be larger"
+    environment = {"ATTENTION_LAB_MEMORY": "1GiB", "ATTENTION_LAB_WORKER_MEMORY": "300MiB"}
+    assert Limits.from_environment(environment).memory == 2**30, "the workers of a cluster may be larger"
 
 
 @pytest.mark.parametrize(("free", "questions", "room"), [(80_000, 8, 80_000 - 8 * 518), (4_000, 8, 3_000), (0, 8, 0)])

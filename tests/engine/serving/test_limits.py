@@ -1,5 +1,3 @@
-"""Limits: refused before it starts, with the setting to lower and a value that fits."""
-
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,7 +21,7 @@ CASES = tables_beside(__file__)
 def prediction(
     memory: Memory, steps_per_second: float | None, result_seconds: float | None, peak: int | None = None
 ) -> Prediction:
-    """``peak``: by default what a step is known to take."""
+    """``peak``: by default the known memory of a step."""
     if peak is None:
         peak = memory.parameters + memory.gradients + memory.optimizer + (memory.saved or 0)
     return Prediction(
@@ -45,7 +43,7 @@ def refusal(
     predict: Callable[[RunConfig], Prediction] = predict,
     accelerator: Accelerator | None = None,
 ) -> str:
-    """The sentence, empty where the run is taken."""
+    """The sentence, empty if the run is taken."""
     return allowed_by.refusal(config, predict(config), limits, predict, accelerator) or ""
 
 
@@ -72,13 +70,13 @@ def test_without_a_formula_the_bound_counts() -> None:
 
 
 GPU = Accelerator("NVIDIA H100", 78 * 2**30)
+# of the size of nanoGPT's small model of characters
 LARGE = parse(
     {
         "task": "shakespeare_chars", "pos_encoding": "learned", "seq_len": 256, "d_model": 384, "n_layers": 6, "n_heads": 6,
         "batch_size": 64, "dropout": 0.2, "steps": 2500, "dtype": "bfloat16_mixed",
     }
 )  # fmt: skip
-"""Of the size of nanoGPT's small model of characters."""
 
 
 def test_a_run_on_a_gpu_is_weighed_against_its_memory_and_the_host_counts_what_lies_beside() -> None:

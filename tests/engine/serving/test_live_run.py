@@ -1,5 +1,3 @@
-"""One worker's runs: turns, pace, pause, single steps, snapshots and deliveries, on a clock that the test sets."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
@@ -26,8 +24,8 @@ from tests.engine.serving.test_limits import prediction
 
 @dataclass
 class Timed(fake_training.State):
-    """The training of one run, and its state. Every step takes the same time on the test's clock; so does each piece of measuring its
-    result. Saving the state takes ``saving`` seconds."""
+    """The training of one run, and its state. Every step takes the same time on the test's clock; so does each piece of measuring
+    its result. Saving the state takes ``saving`` seconds."""
 
     clock: Clock
     seconds: float
@@ -98,24 +96,24 @@ def steps_in(events: list[Event]) -> list[int]:
 
 def test_measuring_the_result_is_cut_into_slices_and_not_told(clock: Clock) -> None:
     run = started(Timed(clock, 0.01, pieces=100), steps=2)
-    told, slices, longest = list[Event](), 0, 0.0
+    events, slices, longest = list[Event](), 0, 0.0
     while not run.over:
         began = clock.now
         run.advance()
-        told += run.deliver()
+        events += run.deliver()
         slices, longest = slices + 1, max(longest, clock.now - began)
     assert slices >= 100 * 0.01 / SLICE
     assert longest <= SLICE + 0.011
-    assert isinstance(told[-1], Finished)
-    assert not any(isinstance(event, Measuring) for event in told)
+    assert isinstance(events[-1], Finished)
+    assert not any(isinstance(event, Measuring) for event in events)
 
 
 def test_a_slice_ends_after_its_time_and_is_cut_short_while_something_waits_but_never_to_nothing(clock: Clock) -> None:
     run = started(Timed(clock, 0.001))
-    for seconds, taken in ((0.003, SHORT_SLICE), (0.03, 0.03), (9.0, SLICE)):
+    for seconds, seconds_taken in ((0.003, SHORT_SLICE), (0.03, 0.03), (9.0, SLICE)):
         waits_from = clock.now + seconds
         run.advance(hurry=lambda: clock.now >= waits_from)  # noqa: B023 called at once
-        assert len(run.deliver()) == round(taken / 0.001)
+        assert len(run.deliver()) == round(seconds_taken / 0.001)
 
 
 def test_facts_and_first_point_leave_at_once_and_the_rest_in_batches(clock: Clock) -> None:
@@ -131,7 +129,7 @@ def test_facts_and_first_point_leave_at_once_and_the_rest_in_batches(clock: Cloc
 
 
 def seconds_of_each(turns: FairShare, clock: Clock, during: float) -> list[float]:
-    """The seconds in which each run trained, by name."""
+    """Seconds in which each run trained, by name."""
     took, until = dict[str, float](), clock.now + during
     while clock.now < until:
         began = clock.now
@@ -170,7 +168,7 @@ def test_new_runs_go_first_until_their_first_points_as_they_came(clock: Clock, t
 
 
 class OnDevice(Timed):
-    """The training of a run whose steps a device takes by itself, several runs' at once; who reads their numbers too early waits."""
+    """The training of a run whose steps a device takes by itself, several runs' at once; reading their numbers too early waits."""
 
     def train(self, config: RunConfig, *given: Any) -> Generator[Event, str | None, None]:
         for event in fake_training.train(config, *given):
@@ -238,16 +236,16 @@ def test_a_run_that_starts_paused_shows_its_first_weights(clock: Clock) -> None:
 @pytest.mark.parametrize(("pace", "snapshots"), [(50.0, 10 / SNAPSHOT_EVERY), (None, 0)])
 def test_a_slowed_run_takes_snapshots_by_the_clock(clock: Clock, pace: float | None, snapshots: float) -> None:
     """At full speed the config alone says when."""
-    run, began, taken = started(Timed(clock, 0.01), pace=pace), clock.now, list[Event]()
+    run, began, events = started(Timed(clock, 0.01), pace=pace), clock.now, list[Event]()
     while clock.now - began < 10:
         run.advance()
         clock.now = max(clock.now, run.pacer.due)
-        taken += [event for event in run.deliver() if isinstance(event, Snapshot)]
-    assert len(taken) == pytest.approx(snapshots, abs=1)
+        events += [event for event in run.deliver() if isinstance(event, Snapshot)]
+    assert len(events) == pytest.approx(snapshots, abs=1)
 
 
 def test_looking_does_not_change_the_steps(clock: Clock) -> None:
-    """The generator never gets a look where it would take it for a request to go on."""
+    """The generator never gets a request for a snapshot that it would take for a request to continue."""
     run, events = live_run(Timed(clock, 0.001), steps=50), list[Event]()
     while not run.over:
         run.pause()
@@ -295,11 +293,11 @@ def continued(clock: Clock, tmp_path: Path, state: str = "7", **how: Any) -> Liv
 
 
 def test_steps_that_are_repeated_keep_no_pace(clock: Clock, tmp_path: Path) -> None:
-    run, told = continued(clock, tmp_path, pace=1.0), list[Event]()
+    run, events = continued(clock, tmp_path, pace=1.0), list[Event]()
     while run.pacer.due <= clock.now:
         run.advance()
-        told += run.deliver()
-    assert steps_in(told) == [8, 9]
+        events += run.deliver()
+    assert steps_in(events) == [8, 9]
     assert run.pacer.due > clock.now + 0.5
 
 
@@ -338,31 +336,31 @@ def test_stopped_while_it_repeats_steps_it_ends_where_it_was(clock: Clock, tmp_p
 
 
 class Enough(Exception):
-    """The worker's loop ends."""
+    """Ends the worker's loop."""
 
 
 def reports_of(
     training: Any, begins: protocol.Start, answer: Callable[[protocol.RunUpdate], list[protocol.Command]]
 ) -> list[protocol.Report]:
-    """What a worker reports until its run is over or has left for good; each report on it is answered by commands."""
-    commands, told = SimpleQueue[protocol.Command](), list[protocol.Report]()
+    """The reports of a worker until its run is over or has left for good; each report on it is answered by commands."""
+    commands, reports = SimpleQueue[protocol.Command](), list[protocol.Report]()
     commands.put(begins)
 
-    def report(said: protocol.Report) -> None:
-        told.append(said)
-        if isinstance(said, protocol.RunUpdate):
-            for command in answer(said):
+    def report(update: protocol.Report) -> None:
+        reports.append(update)
+        if isinstance(update, protocol.RunUpdate):
+            for command in answer(update):
                 commands.put(command)
-            if said.state == "over" or (said.state == "checkpointed" and commands.empty()):
+            if update.state == "over" or (update.state == "checkpointed" and commands.empty()):
                 raise Enough
 
     with pytest.raises(Enough):
         Worker(training, commands, report).work()
-    return told
+    return reports
 
 
-def states_in(told: list[protocol.Report]) -> list[str]:
-    return [said.state for said in told if isinstance(said, protocol.RunUpdate) and said.state]
+def states_in(reports: list[protocol.Report]) -> list[str]:
+    return [update.state for update in reports if isinstance(update, protocol.RunUpdate) and update.state]
 
 
 LEAVE = protocol.Control("run", "checkpoint")
@@ -370,8 +368,8 @@ LEAVE = protocol.Control("run", "checkpoint")
 
 def test_a_run_that_leaves_before_it_has_begun_begins_anew_all_the_same(clock: Clock, tmp_path: Path) -> None:
     begins = start("run", RunRequest(fake_training.config(20)), tmp_path)
-    told = reports_of(Timed(clock, 0.01), begins, lambda said: [LEAVE] if said.state == "running" else [])
-    assert states_in(told) == ["running", "checkpointed"]
+    reports = reports_of(Timed(clock, 0.01), begins, lambda update: [LEAVE] if update.state == "running" else [])
+    assert states_in(reports) == ["running", "checkpointed"]
     assert not (tmp_path / "state.pt").exists()
 
 
@@ -382,8 +380,8 @@ def test_a_run_that_cannot_be_saved_stays_and_goes_on(clock: Clock, tmp_path: Pa
             raise error
 
     begins = start("run", RunRequest(fake_training.config(20)), tmp_path)
-    told = reports_of(Full(clock, 0.01), begins, lambda said: [LEAVE] if steps_in(said.events) == [1] else [])
-    assert states_in(told) == ["running", "unsaved", "over"]
+    reports = reports_of(Full(clock, 0.01), begins, lambda update: [LEAVE] if steps_in(update.events) == [1] else [])
+    assert states_in(reports) == ["running", "unsaved", "over"]
 
 
 def test_a_run_that_comes_back_as_soon_as_it_has_left_is_said_to_be_computed(tmp_path: Path) -> None:
@@ -391,17 +389,19 @@ def test_a_run_that_comes_back_as_soon_as_it_has_left_is_said_to_be_computed(tmp
     begins = start("run", RunRequest(fake_training.config(5), paused=True), tmp_path)
     again = replace(begins, request=replace(begins.request, paused=False), known_step=1)
 
-    def answer(said: protocol.RunUpdate) -> list[protocol.Command]:
-        if said.state == "paused":
+    def answer(update: protocol.RunUpdate) -> list[protocol.Command]:
+        if update.state == "paused":
             return [LEAVE, again] if (tmp_path / "began").exists() else [protocol.Control("run", "step")]
-        (tmp_path / "began").touch() if steps_in(said.events) else None
+        (tmp_path / "began").touch() if steps_in(update.events) else None
         return []
 
-    told = reports_of(fake_training, begins, answer)
-    assert states_in(told) == ["paused", "paused", "checkpointed", "running", "over"]
+    reports = reports_of(fake_training, begins, answer)
+    assert states_in(reports) == ["paused", "paused", "checkpointed", "running", "over"]
     away = next(
-        n for n, said in enumerate(told) if isinstance(said, protocol.RunUpdate) and said.state == "checkpointed"
+        n
+        for n, update in enumerate(reports)
+        if isinstance(update, protocol.RunUpdate) and update.state == "checkpointed"
     )
-    running, busy, *_ = told[away + 1 :]
+    running, busy, *_ = reports[away + 1 :]
     assert (running, busy) == (protocol.RunUpdate("run", state="running"), protocol.Busy("run"))
     assert (tmp_path / "state.pt").read_text() == "1"

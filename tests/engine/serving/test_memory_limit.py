@@ -1,12 +1,10 @@
-"""The operating system's memory limit: what asks for too much gets an error with the sentence, and the process goes on."""
-
 import os
 import subprocess
 import sys
 
 import pytest
 
-from engine.serving.processes.child import KEPT_BLOCKS
+from engine.serving.processes.child import ALLOCATOR_VARIABLES
 from engine.serving.processes.fork_server import ROOT
 
 SCRIPT = """
@@ -45,9 +43,9 @@ for beside in (False, True):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps such a limit, and only glibc blocks for later")
 def test_what_a_run_took_is_given_back_and_a_tensor_that_is_too_large_is_an_error_and_the_process_goes_on() -> None:
     """Alone, and beside a process that shares its memory."""
-    environment = {**os.environ, **KEPT_BLOCKS}
+    environment = {**os.environ, **ALLOCATOR_VARIABLES}
     done = subprocess.run([sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, env=environment)
     assert (done.returncode, done.stderr) == (0, "")
-    given_back, *told = done.stdout.splitlines()
+    given_back, *lines = done.stdout.splitlines()
     assert int(given_back) > 100
-    assert told == ["The machine ran out of memory; a smaller batch_size or seq_len needs less."] * 2
+    assert lines == ["The machine ran out of memory; a smaller batch_size or seq_len needs less."] * 2

@@ -1,5 +1,5 @@
-"""Everything that the app offers by itself runs under every profile: what pages open with, presets, lessons, every arm
-of every issue, what a design is compared with, and the measurement of memory and time."""
+"""Every offer of the app runs under every profile: pages as they open, presets, lessons, every arm of every issue, designs and
+their comparisons, and the measurement of memory and time."""
 
 from collections.abc import Iterator, Sequence
 
@@ -22,11 +22,10 @@ from engine.serving.limits import PROFILE, PROFILES, Limits, refusal
 from engine.settings.architectures import ARCHITECTURES
 from engine.tasks import TASKS
 
+# a core of about half the speed of a present one
 SLOW = Speed(0.001, 25e9, tuple(BaselineSpeed(family, 0.001, 0.0002, 1e-8, 2e-10) for family in BASELINES))
-"""A core of about half the speed of a present one."""
 
-Offer = tuple[RunConfig, Sequence[str]]
-"""A config, and the measurements that are taken at the end of its run."""
+Offer = tuple[RunConfig, Sequence[str]]  # A config, and the measurements at the end of its run
 
 
 def in_the_lab() -> Iterator[Offer]:

@@ -1,5 +1,3 @@
-"""The pool with a torch-free training: killed, hung, stopped, paused, raised, queued, interleaved, closed."""
-
 import os
 import re
 import signal
@@ -43,11 +41,9 @@ from tests.engine.fake_training import Add, Fail, Nap, NoSuchFunction, ReadStdin
 from tests.engine.serving.test_limits import prediction
 
 FAKE = "tests.engine.fake_training"
-LONG = 100_000
-"""Steps that no test waits for."""
+LONG = 100_000  # no test waits for so many
 PATIENCE = 240.0
-LARGE = 1000
-"""The seed of runs that are predicted to take much of a worker's memory."""
+LARGE = 1000  # seed of runs that are predicted to take much of a worker's memory
 
 
 def some(config: RunConfig) -> Prediction:
@@ -72,7 +68,7 @@ def long_lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
 
 @pytest.fixture
 def one(long_lived: Pool) -> Iterator[Pool]:
-    """A pool of one worker, on which nothing is left of the tests before."""
+    """A pool of one worker, without anything left of the tests before."""
     yield long_lived
     for run in long_lived.runs.live():
         wait_stopped(long_lived, run)
@@ -98,12 +94,12 @@ def wait_end(run: Run) -> Run:
 
 
 def written_once(run: Run) -> None:
-    """Each event of a run is on the disk once, in order, as in memory."""
+    """Check that each event of a run is on the disk once, in order, as in memory."""
     written = list(run.files.read_events())
     assert steps_of(run) == [event.step for event in written if isinstance(event, Progress)]
     assert steps_of(run) == list(range(1, run.step + 1))
-    looks = [event.step for event in written if isinstance(event, Snapshot)]
-    assert looks == sorted(set(looks))
+    steps = [event.step for event in written if isinstance(event, Snapshot)]
+    assert steps == sorted(set(steps))
     assert [isinstance(event, Started) for event in written].count(True) == 1
 
 
@@ -124,7 +120,7 @@ def wait_stopped(pool: Pool, run: Run) -> Run:
 
 
 def hangs(pool: Pool, run: Run) -> bool:
-    """Whether the worker of a run whose seed is HANGS takes no command any more."""
+    """True if the worker of a run whose seed is HANGS takes no command any more."""
     return run.step == 2 and fake_training.hang_note(pid_of(pool, run)).exists()
 
 
@@ -299,8 +295,8 @@ def test_a_silent_run_is_ended_and_its_neighbour_goes_on_and_is_told_why(tmp_pat
         assert hung.state == "lost"
         assert hung.ending.reason == "It did not come back for 1 s and was ended."  # type: ignore[union-attr]
         until(lambda: neighbour.setback != "")
-        told = "Its worker was ended because something else on it did not come back for 1 s."
-        assert neighbour.setback == f"{told} {REPEATS}"
+        sentence = "Its worker was ended because something else on it did not come back for 1 s."
+        assert neighbour.setback == f"{sentence} {REPEATS}"
         until(lambda: neighbour.setback == "")
         assert pool.wait_until_ready(PATIENCE)
 
@@ -352,7 +348,7 @@ def test_a_large_run_has_a_process_of_its_own_that_ends_with_it(one: Pool) -> No
     pid = pid_of(one, large)
     assert pid != pid_of(one, neighbour)
     assert psutil.Process(pid).nice() > psutil.Process(pid_of(one, neighbour)).nice(), "it gives way to many"
-    assert [worker.role for worker in one.health().workers if large.id in worker.runs] == ["own"]
+    assert [worker.role for worker in one.health().workers if large.id in worker.runs] == ["dedicated"]
     wait_stopped(one, large)
     until(lambda: not psutil.pid_exists(pid))
     assert neighbour.live
@@ -369,10 +365,10 @@ def test_large_runs_wait_in_the_queue_until_there_is_memory_for_their_processes(
 
 def test_a_run_that_is_stopped_before_its_process_is_ready_leaves_none(one: Pool) -> None:
     run = one.submit(RunRequest(config(5, seed=LARGE)))
-    until(lambda: any(worker.role == "own" for worker in one.health().workers))
+    until(lambda: any(worker.role == "dedicated" for worker in one.health().workers))
     one.stop(run.id)
     assert wait_end(run).state == "stopped"
-    until(lambda: all(worker.role != "own" for worker in one.health().workers))
+    until(lambda: all(worker.role != "dedicated" for worker in one.health().workers))
 
 
 # Queue, refusals, alone
@@ -456,7 +452,6 @@ class SlowDisk(Runs):
 
 
 def resting(runs: Runs, **limits: int) -> Pool:
-    """A pool that is not started yet."""
     return Pool(runs, Limits(**limits), 1, training=FAKE, predict=some)  # type: ignore[arg-type]
 
 
@@ -516,7 +511,7 @@ def test_a_run_whose_folder_is_written_while_the_pool_closes_is_lost(tmp_path: P
 def test_an_ending_that_is_slow_to_write_holds_up_nobody(
     tmp_path: Path, end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preemption, "MOST_RETURNS", 0)
+    monkeypatch.setattr(preemption, "MAX_RETURNS", 0)
     runs = SlowDisk(tmp_path, "ending")
     pool = resting(runs)
     with ThreadPoolExecutor() as threads:
@@ -539,9 +534,9 @@ def test_an_ending_that_is_slow_to_write_holds_up_nobody(
 
 
 def test_a_submitted_run_is_predicted_once(tmp_path: Path) -> None:
-    asked, request = list[RunConfig](), RunRequest(config(5))
-    pool = Pool(Runs(tmp_path), training=FAKE, predict=lambda config: asked.append(config) or some(config))  # type: ignore[arg-type, func-returns-value]
-    assert [pool.submit(request).config] == asked == [request.config]
+    configs, request = list[RunConfig](), RunRequest(config(5))
+    pool = Pool(Runs(tmp_path), training=FAKE, predict=lambda config: configs.append(config) or some(config))  # type: ignore[arg-type, func-returns-value]
+    assert [pool.submit(request).config] == configs == [request.config]
     pool.close()
 
 
@@ -584,7 +579,7 @@ def test_closing_beside_workers_and_a_fork_server_that_stand_still_loses_no_run(
         pids = [pid_of(pool, runs[0]), cold.pid]
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
-    wait_gone(pids[0])  # nobody is left who waits for it: its parent was killed
+    wait_for_end(pids[0])  # nobody is left who waits for it: its parent was killed
     assert all(worker.process.wait(0) for worker in workers), "none is waited for any more"
     assert [run.checkpointed for run in runs] == [True] * 4
     with pool_of(tmp_path) as pool:
@@ -611,6 +606,7 @@ def test_old_runs_are_deleted_while_the_supervisor_goes_on(tmp_path: Path) -> No
         go_on.set()
 
 
+# a server without pages, which ends when its input ends
 APP = """
 import sys
 from pathlib import Path
@@ -636,12 +632,11 @@ print(*(run.id for run in (*runs, waits)), pool.health().workers[0].pid, flush=T
 sys.stdin.read()
 assert "torch" not in sys.modules
 """
-"""A server without pages, which ends when nobody can tell it anything any more."""
 
 
 @contextmanager
 def app_on(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[str], int]]:
-    """A process of its own that trains here, its run, its trial and its run that waits, and its worker."""
+    """A process that trains here, its run, its trial and its run that waits, and its worker."""
     command, pipe = [sys.executable, "-c", APP, str(folder), "tests.engine.saved_often"], subprocess.PIPE
     with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as app:
         *runs, pid = app.stdout.readline().split()
@@ -649,7 +644,7 @@ def app_on(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[str], int
         app.communicate(timeout=PATIENCE)
 
 
-def wait_gone(pid: int) -> None:
+def wait_for_end(pid: int) -> None:
     until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
 
@@ -657,7 +652,7 @@ def test_when_the_app_is_killed_its_workers_go_and_its_runs_go_on_after_the_next
     with app_on(tmp_path) as (app, (run_id, trial_id, waits_id), pid):
         until(lambda: (tmp_path / run_id / "state.pt").exists())
         app.kill()
-    wait_gone(pid)
+    wait_for_end(pid)
     trial = Runs(tmp_path).get(trial_id)
     assert trial.state == "lost"
     assert steps_of(trial) == list(range(1, trial.step + 1)) != []

@@ -1,5 +1,3 @@
-"""Which runs leave the queue and the workers, and what becomes of those whose worker has ended: a table of states."""
-
 import time
 from pathlib import Path
 
@@ -7,7 +5,7 @@ import pytest
 
 from engine.runs.store import Runs
 from engine.serving.protocol import Control
-from engine.serving.runs.preemption import MOST_RETURNS, fate, plan
+from engine.serving.runs.preemption import MAX_RETURNS, fate, plan
 from engine.serving.runs.queued import QueuedRun
 from tests.engine.serving.test_queue import queued
 
@@ -15,8 +13,8 @@ CROWD = ", ".join(f"c{n}@1, c{n}@1, c{n}@1" for n in range(4))
 NOW = time.monotonic() + 1000.0
 
 
-def told(runs: Runs, words: str, state: str) -> QueuedRun:
-    """A run told by its owner and by words, each of which may have a number of seconds: "anna@1 paused 31 away 9"."""
+def described_run(runs: Runs, words: str, state: str) -> QueuedRun:
+    """A run described by its owner and by words, each of which may have a number of seconds: "anna@1 paused 31 away 9"."""
     name, *rest = words.split()
     run = queued(runs, name)
     if state:
@@ -78,17 +76,17 @@ def number_after(word: str, words: str) -> float:
 def test_who_stands_still_has_left_or_has_most_leaves_a_worker(
     waiting: str, on_workers: str, leave: str, tmp_path: Path
 ) -> None:
-    runs, away, own = Runs(tmp_path), dict[QueuedRun, float](), dict[QueuedRun, bool]()
+    runs, away, dedicated = Runs(tmp_path), dict[QueuedRun, float](), dict[QueuedRun, bool]()
 
     def all_of(many: str, state: str) -> list[QueuedRun]:
         found = list[QueuedRun]()
         for words in filter(None, many.split(", ")):
-            found.append(run := told(runs, words, state))
-            away[run], own[run] = number_after("away", words), "own" in words.split()
+            found.append(run := described_run(runs, words, state))
+            away[run], dedicated[run] = number_after("away", words), "own" in words.split()
         return found
 
     waits, there = all_of(waiting, ""), all_of(on_workers, "running")
-    found = plan(waits, there, away.__getitem__, lambda run: not own[run], NOW)
+    found = plan(waits, there, away.__getitem__, lambda run: not dedicated[run], NOW)
     assert [run.run.owner.partition("@")[0] for run in found.workers] == leave.split(", " if leave else None)
     assert len(set(found.workers)) == len(found.workers)
     assert found.queue == []
@@ -119,7 +117,7 @@ def test_who_has_left_waits_for_a_minute(tmp_path: Path) -> None:
 )
 def test_what_becomes_of_a_run_whose_worker_has_ended(words: str, becomes: str, tmp_path: Path) -> None:
     run = queued(Runs(tmp_path), "anna?" if "trial" in words else "anna")
-    run.returned = MOST_RETURNS if "returned" in words else MOST_RETURNS - 1
+    run.returned = MAX_RETURNS if "returned" in words else MAX_RETURNS - 1
     if "stopped" in words:
         run.stop()
     found = fate(run, blamed="blamed" in words, suspect="suspect" in words, closing="closing" in words)

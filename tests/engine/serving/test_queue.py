@@ -1,5 +1,3 @@
-"""The queue: whose turn it is, how long the others wait, which worker takes a run, and who gets a process of its own."""
-
 from dataclasses import replace
 from pathlib import Path
 from threading import RLock
@@ -45,7 +43,7 @@ def test_thirty_small_runs_fit_into_the_one_worker_of_a_small_host() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "peak", "allowed", "own"),
+    ("settings", "peak", "allowed", "dedicated"),
     [
         ({"n_layers": 1, "d_model": 512}, None, "1GiB", False),
         ({"n_layers": 12, "d_model": 512}, None, "1GiB", True),
@@ -59,18 +57,18 @@ def test_thirty_small_runs_fit_into_the_one_worker_of_a_small_host() -> None:
     ],
 )
 def test_which_runs_have_own_processes(
-    tmp_path: Path, settings: dict[str, Any], peak: int | None, allowed: object, own: bool
+    tmp_path: Path, settings: dict[str, Any], peak: int | None, allowed: object, dedicated: bool
 ) -> None:
     config = parse(settings)
     known = predict(config)
     assert (known.memory.saved is None) == ("family" in settings)
     prediction = replace(known, peak=known.peak if peak is None else peak)
     queued = QueuedRun(Runs(tmp_path).create(config), RunRequest(config), prediction)
-    assert needs_dedicated(queued, [], limits(worker_memory=allowed)) == own
+    assert needs_dedicated(queued, [], limits(worker_memory=allowed)) == dedicated
 
 
 def test_a_run_that_is_large_for_the_smallest_machine_gets_a_process_of_its_own(tmp_path: Path) -> None:
-    """Else it would wait for ever where every machine of a cluster is smaller than the app's own."""
+    """Else it would wait for ever if every machine of a cluster is smaller than the app's."""
     config = parse({"n_layers": 6, "d_model": 256})
     run = Runs(tmp_path).create(config, "")
     queued = QueuedRun(run, RunRequest(config), replace(predict(config), peak=600 * MIB))
@@ -155,15 +153,14 @@ def test_a_run_is_weighed_against_the_accelerator_with_the_most_room_once_the_wo
     assert waited == [1], "where none knows of one, for one worker only"
 
 
-def queued(runs: Runs, told: str) -> QueuedRun:
-    """The run of a visitor, told by name and address. A question mark: a trial."""
-    name, _, address = told.removesuffix("?").partition("@")
-    request = RunRequest(CONFIG, Visitor(name, address), trial=told.endswith("?"))
-    return QueuedRun(runs.create(CONFIG, told), request, predict(CONFIG))
+def queued(runs: Runs, visitor_name: str) -> QueuedRun:
+    """The run of a visitor, described by name and address. A question mark: a trial."""
+    name, _, address = visitor_name.removesuffix("?").partition("@")
+    request = RunRequest(CONFIG, Visitor(name, address), trial=visitor_name.endswith("?"))
+    return QueuedRun(runs.create(CONFIG, visitor_name), request, predict(CONFIG))
 
 
-THROWN_AWAY = "c0@1 c1@1 c2@1 c3@1"
-"""The runs of visitors of one address."""
+THROWN_AWAY = "c0@1 c1@1 c2@1 c3@1"  # the runs of visitors of one address
 
 
 @pytest.mark.parametrize(
@@ -180,7 +177,7 @@ THROWN_AWAY = "c0@1 c1@1 c2@1 c3@1"
 )
 def test_they_take_turns_in_the_order_of_submission(waiting: str, going: str, order: str, tmp_path: Path) -> None:
     runs = Runs(tmp_path)
-    waits, there = ([queued(runs, told) for told in names.split()] for names in (waiting, going))
+    waits, there = ([queued(runs, name) for name in names.split()] for names in (waiting, going))
     found = in_turn(waits, there)
     assert [run.run.owner for run in found] == order.split()
     assert in_turn(found, there) == found, "looking again changes nothing"
@@ -189,14 +186,14 @@ def test_they_take_turns_in_the_order_of_submission(waiting: str, going: str, or
 
 
 def test_the_log_tells_that_the_queue_has_doubled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told, runs = list[int](), [queued(Runs(tmp_path), "anna") for _ in range(16)]
-    monkeypatch.setattr(queue.LOG, "info", lambda _, length: told.append(length))
+    lengths, runs = list[int](), [queued(Runs(tmp_path), "anna") for _ in range(16)]
+    monkeypatch.setattr(queue.LOG, "info", lambda _, length: lengths.append(length))
     supervisor = cast(Any, SimpleNamespace(lock=RLock(), limits=limits(), workers=[]))
     waits = RunQueue(supervisor, cast(Any, None), cast(Any, None))
     for length in (1, 2, 3, 4, 5, 6, 7, 8, 9, 3, 8, 0, 4, 16):
         waits.waiting = runs[:length]
         waits.dispatch()
-    assert told == [4, 8, 4, 16]
+    assert lengths == [4, 8, 4, 16]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-"""The supervisor of the worker processes."""
-
 import os
 import signal
 from collections.abc import Callable
@@ -15,20 +13,20 @@ from tests.engine.serving.test_pool import FAKE, until
 
 
 def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else() -> None:
-    looks = list[bool]()
+    observations = list[bool]()
 
     def update() -> bool:
         if found := supervisor.lock.acquire(blocking=False):
             supervisor.lock.release()
         return found
 
-    def others_can_look() -> bool:
+    def lock_is_free() -> bool:
         with ThreadPoolExecutor() as threads:
             return threads.submit(update).result()
 
     def on_death(_: WorkerProcess) -> Callable[[], None]:
-        looks.append(others_can_look())
-        return lambda: looks.append(others_can_look())
+        observations.append(lock_is_free())
+        return lambda: observations.append(lock_is_free())
 
     limits = Limits()
     supervisor = Supervisor(
@@ -39,10 +37,10 @@ def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else()
     try:
         until(lambda: any(worker.process.pid for worker in supervisor.workers))
         os.kill(supervisor.workers[0].process.pid, signal.SIGKILL)
-        until(lambda: bool(looks))
-        assert not looks[0], "a Stop in between would find the run nowhere"
-        until(lambda: len(looks) > 1)
-        assert looks[1], "what is written to the disk holds up nobody"
+        until(lambda: bool(observations))
+        assert not observations[0], "a Stop in between would find the run nowhere"
+        until(lambda: len(observations) > 1)
+        assert observations[1], "what is written to the disk holds up nobody"
     finally:
         supervisor.close()
 

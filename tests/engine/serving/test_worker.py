@@ -1,5 +1,3 @@
-"""Workers with the real training: the pool changes no number, and leaves the weights."""
-
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
@@ -29,10 +27,9 @@ def pool(warm: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]
 
 
 def numbers(events: Iterable[Event]) -> list[dict[str, Any]]:
-    """All a run's numbers but those that a clock gave."""
-    kept = [event for event in events if isinstance(event, Progress | Finished)]
+    numbers_of_run = [event for event in events if isinstance(event, Progress | Finished)]
     clocked = ("tokens_per_second", "seconds", "memory")
-    return [{name: value for name, value in asdict(event).items() if name not in clocked} for event in kept]
+    return [{name: value for name, value in asdict(event).items() if name not in clocked} for event in numbers_of_run]
 
 
 def test_a_run_in_the_pool_has_the_numbers_and_weights_of_the_run_alone_whoever_trains_beside_it(pool: Pool) -> None:
@@ -53,8 +50,8 @@ def test_a_run_in_the_pool_has_the_numbers_and_weights_of_the_run_alone_whoever_
         assert torch.equal(stored[name], value), name
 
     found = Runs(pool.runs.folder).get(run.id)
-    looks = ([event for event in told if isinstance(event, Snapshot)] for told in (found.events, alone))
-    assert every_number(next(looks)) == every_number(next(looks))
+    snapshots = ([event for event in log if isinstance(event, Snapshot)] for log in (found.events, alone))
+    assert every_number(next(snapshots)) == every_number(next(snapshots))
 
 
 def test_a_stopped_run_leaves_weights_that_load(pool: Pool) -> None:

@@ -1,5 +1,3 @@
-"""Names as people type them: one meaning is understood, none is guessed, and a near one is asked about."""
-
 import pytest
 
 from engine.settings.names import did_you_mean, meant
@@ -36,7 +34,7 @@ def test_an_earlier_name_leads_on_to_the_present_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "sentence"),
     [
         ("mising mask", "Did you mean missing-mask?"),
         ("ropes", "Did you mean rope?"),
@@ -45,5 +43,5 @@ def test_an_earlier_name_leads_on_to_the_present_one() -> None:
         ("x" * 10**6, ""),
     ],
 )
-def test_a_near_name_is_asked_about(given: str, said: str) -> None:
-    assert did_you_mean(given, KNOWN) == said
+def test_a_near_name_is_asked_about(given: str, sentence: str) -> None:
+    assert did_you_mean(given, KNOWN) == sentence

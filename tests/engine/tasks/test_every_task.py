@@ -1,5 +1,3 @@
-"""All tasks of the registry: folder, data, and that data and specification speak of the same settings; where offsets are not enough."""
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -19,31 +17,31 @@ from tests.tables import tables_beside
 CASES = tables_beside(__file__)
 
 
-def settings_taken(function: Callable[..., Any]) -> type[TaskSettings]:
-    """The class that a function of a task's data declares for the task's own settings."""
-    taken: type[TaskSettings] = get_type_hints(function)["settings"]
-    return taken
+def settings_of(function: Callable[..., Any]) -> type[TaskSettings]:
+    """The class that a function of a task's data declares for the task's settings."""
+    settings: type[TaskSettings] = get_type_hints(function)["settings"]
+    return settings
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_its_data_takes_the_settings_of_its_specification(name: str) -> None:
     data, spec = task_data(name), TASKS[name]
-    declared, own = spec.settings, spec.settings()
+    declared, defaults = spec.settings, spec.settings()
     assert spec.name == name
     assert spec.corpus == (data.corpus is not None) == issubclass(declared, TextSettings)
-    assert not (own.named_tokens and own.extra_tokens), "both are numbered from just above the symbols"
-    assert own.n_symbols >= 2
-    assert own.n_answers(BaseConfig()) >= 2
+    assert not (defaults.named_tokens and defaults.extra_tokens), "both are numbered from just above the symbols"
+    assert defaults.n_symbols >= 2
+    assert defaults.n_answers(BaseConfig()) >= 2
     assert isinstance(data, TaskData)
     functions = [f for f in (data.answer, data.draw, data.true_source, data.corpus) if f is not None]
     for function in functions:
-        taken = settings_taken(function)
+        expected = settings_of(function)
         of_its_own = function.__module__ == f"engine.tasks.{name}.data"
-        assert taken is declared if of_its_own else issubclass(declared, taken)
+        assert expected is declared if of_its_own else issubclass(declared, expected)
 
 
 def test_every_folder_is_registered_and_stands_once_in_a_group_with_a_label() -> None:
-    folders = {file.parent.name for place in engine.tasks.__path__ for file in Path(place).glob("*/__init__.py")}
+    folders = {file.parent.name for path in engine.tasks.__path__ for file in Path(path).glob("*/__init__.py")}
     assert folders - {"base", "text"} == set(TASKS)
 
     in_groups = [spec.name for specs in BY_GROUP.values() for spec in specs]

@@ -1,5 +1,3 @@
-"""Hops against a search written as loops; what is asked, refused and warned of."""
-
 import itertools
 import re
 from collections import Counter
@@ -22,7 +20,7 @@ def hopped(symbols: list[int], hops: int) -> list[int]:
     answers = []
     for at in range(len(symbols)):
         for _ in range(hops):
-            earlier = [place for place in range(at) if symbols[place] == symbols[at]]
+            earlier = [index for index in range(at) if symbols[index] == symbols[at]]
             if not earlier:
                 answers.append(IGNORE)
                 break
@@ -37,29 +35,29 @@ def hopped(symbols: list[int], hops: int) -> list[int]:
 def test_hops_lead_where_a_search_leads(vocab_size: int, repeats: bool, n_hops: int) -> None:
     flat = {"vocab_size": vocab_size, "repeats": repeats, "n_hops": n_hops}
     for family in ("decoder", "encoder"):
-        config, read, asked = drawn(task="hops", seq_len=24, family=family, **flat)
-        assert asked == [hopped(symbols, n_hops) for symbols in read]
+        config, read, targets = drawn(task="hops", seq_len=24, family=family, **flat)
+        assert targets == [hopped(symbols, n_hops) for symbols in read]
         follows_itself = [a == b for symbols in read for a, b in itertools.pairwise(symbols)]
         assert np.mean(follows_itself) == pytest.approx(repeats / vocab_size, abs=0.02)
         counts = Counter(symbol for symbols in read for symbol in symbols)
         assert [counts[symbol] / 12_000 for symbol in range(vocab_size)] == pytest.approx(
             [1 / vocab_size] * vocab_size, abs=0.03
         )
-        answers = Counter(answer for answers in asked for answer in answers if answer != IGNORE)
+        answers = Counter(answer for answers in targets for answer in answers if answer != IGNORE)
         assert max(answers.values()) / answers.total() == pytest.approx(Data(config).chance(), abs=0.04)
 
 
 @pytest.mark.parametrize("n_hops", [1, 2, 3])
 def test_the_last_answer_stands_at_its_true_source_and_one_that_is_not_asked_has_none(n_hops: int) -> None:
-    own = HopsSettings(vocab_size=6, n_hops=n_hops)
-    _, source, answers = read_from(own, "hops", 500, 12)
-    true, asked = TASK.true_source(source, own), answers[:, -1] != IGNORE
-    assert 0 < int(asked.sum()) < 500
+    settings = HopsSettings(vocab_size=6, n_hops=n_hops)
+    _, source, answers = read_from(settings, "hops", 500, 12)
+    true, has_answer = TASK.true_source(source, settings), answers[:, -1] != IGNORE
+    assert 0 < int(has_answer.sum()) < 500
     found = source.gather(1, true.clamp(min=0)[:, None])[:, 0]
-    assert found[asked].equal(answers[asked, -1])
-    assert int(true[asked].min()) >= 1, "an answer follows an earlier symbol"
-    assert int(true[asked].max()) < 11, "it never stands where it is asked"
-    assert set(true[~asked].tolist()) == {-1}
+    assert found[has_answer].equal(answers[has_answer, -1])
+    assert int(true[has_answer].min()) >= 1, "an answer follows an earlier symbol"
+    assert int(true[has_answer].max()) < 11, "it never stands where it is asked"
+    assert set(true[~has_answer].tolist()) == {-1}
     with pytest.raises(ValueError, match="repeats is True; allowed is False"):
         TASK.true_source(source, HopsSettings(vocab_size=6, repeats=True))
 
@@ -69,9 +67,9 @@ def test_the_last_answer_stands_at_its_true_source_and_one_that_is_not_asked_has
 def test_the_positions_that_hops_ask_are_counted_and_every_drawable_sequence_is_distinct(
     n_hops: int, repeats: bool
 ) -> None:
-    own = HopsSettings(vocab_size=4, n_hops=n_hops, repeats=repeats)
-    _, source, answers = read_from(own, "hops", 4000, 24)
-    assert (answers != IGNORE).sum().item() / 4000 == pytest.approx(own.answered(24), rel=0.02)
+    settings = HopsSettings(vocab_size=4, n_hops=n_hops, repeats=repeats)
+    _, source, answers = read_from(settings, "hops", 4000, 24)
+    assert (answers != IGNORE).sum().item() / 4000 == pytest.approx(settings.answered(24), rel=0.02)
     few = HopsSettings(vocab_size=3, n_hops=n_hops, repeats=repeats)
     _, source, _ = read_from(few, "hops", 4000, 5)
     assert len({tuple(row) for row in source.tolist()}) == few.distinct(5) == (243 if repeats else 48)
@@ -83,8 +81,8 @@ def test_hops_are_refused_where_none_can_lead_anywhere_and_the_longest_possible_
     with pytest.raises(ConfigError, match="from 1 to 2"):
         parse({"task": "hops", "seq_len": 9, "test_lengths": "4", "n_hops": 3})
     assert parse({"task": "hops", "seq_len": 3, "n_hops": 4, "repeats": True}).value("n_hops") == 4
-    asked = drawn(task="hops", seq_len=5, n_hops=3, vocab_size=3)[2]
-    assert any(answers[-1] != IGNORE for answers in asked)
+    targets = drawn(task="hops", seq_len=5, n_hops=3, vocab_size=3)[2]
+    assert any(answers[-1] != IGNORE for answers in targets)
 
 
 def test_hops_warn_of_fewer_layers_than_were_seen_to_learn_them_and_of_batches_that_ask_for_nothing() -> None:
@@ -99,6 +97,6 @@ def test_hops_warn_of_fewer_layers_than_were_seen_to_learn_them_and_of_batches_t
 
     rare = {"n_layers": 4, "n_hops": 3, "vocab_size": 50, "batch_size": 4}
     batches = [drawn(task="hops", seq_len=32, seed=seed, **rare)[2] for seed in range(300)]
-    nothing = np.mean([{answer for answers in asked for answer in answers} == {IGNORE} for asked in batches])
-    told = float(re.findall(r"About (\d+)% of the batches ask for nothing", warned(**rare))[0]) / 100
-    assert nothing == pytest.approx(told, abs=0.1)
+    nothing = np.mean([{answer for answers in answered for answer in answers} == {IGNORE} for answered in batches])
+    share = float(re.findall(r"About (\d+)% of the batches ask for nothing", warned(**rare))[0]) / 100
+    assert nothing == pytest.approx(share, abs=0.1)

@@ -1,5 +1,3 @@
-"""Tasks against slow rules of their own, and what their sequences promise: rules, look-up, shortcuts, a table of chances."""
-
 import math
 from collections import Counter
 from typing import Any
@@ -33,10 +31,10 @@ def drawn(**settings: Any) -> tuple[RunConfig, list[list[int]], list[list[int]]]
 
 @pytest.mark.parametrize("family", ["decoder", "encoder"])
 def test_an_offset_in_the_content_points_at_the_answer(family: str) -> None:
-    for read, asked in zip(*drawn(**OFFSETS, family=family)[1:], strict=True):
+    for read, answers in zip(*drawn(**OFFSETS, family=family)[1:], strict=True):
         pairs = [(token % SYMBOLS, 1 + token // SYMBOLS) for token in read]
         for i, (_, offset) in enumerate(pairs):
-            assert asked[i] == (pairs[i - offset][0] if i >= offset else IGNORE)
+            assert answers[i] == (pairs[i - offset][0] if i >= offset else IGNORE)
 
 
 def test_the_model_reads_pairs_which_occur_alike_and_answers_symbols() -> None:
@@ -52,7 +50,7 @@ def test_a_run_in_which_batches_ask_for_nothing_is_warned_of() -> None:
     often = {**OFFSETS, "seq_len": 2, "max_offset": 9, "batch_size": 2}
     (warning,) = parse(often).task_settings.warnings(parse(often))
     batches = [drawn(**often, seed=seed)[2] for seed in range(300)]
-    nothing = sum({answer for answers in asked for answer in answers} == {IGNORE} for asked in batches)
+    nothing = sum({answer for answers in targets for answer in answers} == {IGNORE} for targets in batches)
     assert nothing / 300 == pytest.approx((8 / 9) ** 2, abs=0.07)
     assert "About 79% of the batches ask for nothing" in warning
     assert not list(parse(OFFSETS).task_settings.warnings(parse(OFFSETS)))
@@ -60,26 +58,25 @@ def test_a_run_in_which_batches_ask_for_nothing_is_warned_of() -> None:
 
 def test_a_permutation_is_the_settings_not_the_runs_and_no_single_offset_answers_many_positions() -> None:
     def order(**settings: Any) -> list[int]:
-        """The place from which each answer comes."""
-        config, read, asked = drawn(task="permutation", seq_len=N, vocab_size=1000, family="encoder", **settings)
+        config, read, answers = drawn(task="permutation", seq_len=N, vocab_size=1000, family="encoder", **settings)
         order = permutation(N, config.value("permutation_seed"))
         assert sorted(order) == list(range(N))
-        assert asked == [[symbols[place] for place in order] for symbols in read]
+        assert answers == [[symbols[position] for position in order] for symbols in read]
         return list(order)
 
     assert order(seed=0, permutation_seed=1) == order(seed=9, permutation_seed=1) != order(permutation_seed=2)
     # Else a relative encoding had an easy part.
-    assert max(Counter(place - i for i, place in enumerate(order())).values()) <= 3
+    assert max(Counter(position - i for i, position in enumerate(order())).values()) <= 3
 
 
 @pytest.mark.parametrize("vocab_size", [10, 3])
 def test_at_a_trigger_the_answer_is_the_rounded_mean_of_the_numbers_before_it_and_elsewhere_nothing(
     vocab_size: int,
 ) -> None:
-    config, read, asked = drawn(task="trigger", seq_len=N, vocab_size=vocab_size)
+    config, read, targets = drawn(task="trigger", seq_len=N, vocab_size=vocab_size)
     start, trigger, nothing = vocab_size, vocab_size + 1, config.task_settings.nothing
     triggers, means = 0, Counter[int]()
-    for tokens, answers in zip(read, asked, strict=True):
+    for tokens, answers in zip(read, targets, strict=True):
         assert tokens[0] == start not in tokens[1:]
         assert tokens[1] < vocab_size
         for i, (token, answer) in enumerate(zip(tokens, answers, strict=True)):
@@ -96,8 +93,8 @@ def test_at_a_trigger_the_answer_is_the_rounded_mean_of_the_numbers_before_it_an
 
 @pytest.mark.parametrize("vocab_size", [2, 3])
 def test_parity_is_asked_at_the_end_only(vocab_size: int) -> None:
-    _, read, asked = drawn(task="parity", seq_len=9, vocab_size=vocab_size)
-    for symbols, answers in zip(read, asked, strict=True):
+    _, read, targets = drawn(task="parity", seq_len=9, vocab_size=vocab_size)
+    for symbols, answers in zip(read, targets, strict=True):
         state = 0
         for symbol in symbols:
             state = (state + symbol) % vocab_size
@@ -106,8 +103,8 @@ def test_parity_is_asked_at_the_end_only(vocab_size: int) -> None:
 
 @pytest.mark.parametrize(("vocab_size", "max_depth"), [(2, 4), (2, 1), (6, 3)])
 def test_bracket_depth_follows_an_automaton(vocab_size: int, max_depth: int) -> None:
-    _, read, asked = drawn(task="dyck", seq_len=12, vocab_size=vocab_size, max_depth=max_depth)
-    for symbols, answers in zip(read, asked, strict=True):
+    _, read, targets = drawn(task="dyck", seq_len=12, vocab_size=vocab_size, max_depth=max_depth)
+    for symbols, answers in zip(read, targets, strict=True):
         depth, expected = 0, []
         for symbol in symbols:
             if symbol < vocab_size / 2 and depth < max_depth:
@@ -116,14 +113,14 @@ def test_bracket_depth_follows_an_automaton(vocab_size: int, max_depth: int) -> 
                 depth -= 1
             expected.append(depth)
         assert answers == expected
-    assert {depth for answers in asked for depth in answers} == set(range(max_depth + 1))
+    assert {depth for answers in targets for depth in answers} == set(range(max_depth + 1))
 
 
 @pytest.mark.parametrize(("seq_len", "vocab_size"), [(15, 16), (16, 16), (3, 16), (16, 6), (4, 4)])
 def test_recall_asks_for_the_value_of_a_key_that_was_shown(seq_len: int, vocab_size: int) -> None:
-    _, read, asked = drawn(task="recall", seq_len=seq_len, vocab_size=vocab_size)
+    _, read, targets = drawn(task="recall", seq_len=seq_len, vocab_size=vocab_size)
     n_pairs = (seq_len - 1) // 2
-    for symbols, answers in zip(read, asked, strict=True):
+    for symbols, answers in zip(read, targets, strict=True):
         keys, values = symbols[: 2 * n_pairs : 2], symbols[1 : 2 * n_pairs : 2]
         table = dict(zip(keys, values, strict=True))
         assert len(set(zip(keys, values, strict=True))) == len(table), "one value a key"
@@ -134,12 +131,12 @@ def test_recall_asks_for_the_value_of_a_key_that_was_shown(seq_len: int, vocab_s
 
 
 def test_each_place_is_asked_for_as_often_and_each_value_is_as_common() -> None:
-    config, read, asked = drawn(task="recall", seq_len=15, vocab_size=16, batch_size=4096)
-    places = Counter(symbols.index(symbols[-1]) // 2 for symbols in read)
-    values = Counter(answers[-1] for answers in asked)
-    assert set(places) == set(range(7))
+    config, read, targets = drawn(task="recall", seq_len=15, vocab_size=16, batch_size=4096)
+    counts = Counter(symbols.index(symbols[-1]) // 2 for symbols in read)
+    values = Counter(answers[-1] for answers in targets)
+    assert set(counts) == set(range(7))
     assert set(values) == set(range(8, 16))
-    assert max(places.values()) < 1.25 * min(places.values())
+    assert max(counts.values()) < 1.25 * min(counts.values())
     assert max(values.values()) / 4096 == pytest.approx(Data(config).chance(), abs=0.02)
 
 
@@ -168,9 +165,9 @@ def test_every_key_value_place_and_query_occurs() -> None:
     source = TASK.draw(4000, 5, LOOKUP, torch.Generator().manual_seed(0))
     assert set(source[:, :-1].flatten().tolist()) == {key * 5 + value for key in range(8) for value in range(4)}
     assert set(source[:, -1].tolist()) == {key * 5 + 4 for key in range(8)}
-    places = queried_positions(source, LOOKUP)
+    positions = queried_positions(source, LOOKUP)
     for look_up in range(3):
-        share = places[:, look_up].bincount(minlength=4) / len(source)
+        share = positions[:, look_up].bincount(minlength=4) / len(source)
         assert share.tolist() == pytest.approx([0.25] * 4, abs=0.04), "the asked pair may stand anywhere"
 
 
@@ -209,18 +206,18 @@ def drawn_from(flat: dict[str, Any], batch: int, length: int) -> tuple[Any, torc
     return read_from(parse(flat).task_settings, str(flat["task"]), batch, length)
 
 
-def read_from(own: Any, task: str, batch: int, length: int) -> tuple[Any, torch.Tensor, torch.Tensor]:
-    source = task_data(task).draw(batch, length, own, torch.Generator().manual_seed(0))
-    return own, source, task_data(task).answer(source, own)
+def read_from(task_settings: Any, task: str, batch: int, length: int) -> tuple[Any, torch.Tensor, torch.Tensor]:
+    source = task_data(task).draw(batch, length, task_settings, torch.Generator().manual_seed(0))
+    return task_settings, source, task_data(task).answer(source, task_settings)
 
 
 def majority(**given: Any) -> Any:
     return parse({**MAJORITY, **given}).task_settings
 
 
-def cues_and_labels(own: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    _, source, _ = read_from(own, "cue_majority", 8000, 12)
-    return source[:, 0] - own.vocab_size, label(source, own)
+def cues_and_labels(task_settings: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    _, source, _ = read_from(task_settings, "cue_majority", 8000, 12)
+    return source[:, 0] - task_settings.vocab_size, label(source, task_settings)
 
 
 def share(which: torch.Tensor) -> float:
@@ -268,14 +265,14 @@ def test_every_symbol_moves_by_the_one_key(symbols: int, rho: float | None) -> N
 @pytest.mark.parametrize("rho", [0.0, 0.25, 0.9, 1.0])
 def test_the_shortcut_is_right_as_often_as_it_should_be(rho: float) -> None:
     _, _, answer = drawn_from({**KEY, "shortcut": rho}, 4000, 16)
-    asked = answer != IGNORE
-    right = (answer == shortcut_answers(16, 4))[asked].float().mean().item()
+    has_answer = answer != IGNORE
+    right = (answer == shortcut_answers(16, 4))[has_answer].float().mean().item()
     assert right == pytest.approx(rho, abs=0.01)
 
 
 def test_without_the_correlation_symbols_and_answers_are_uniform_at_every_position() -> None:
-    own = parse({**KEY, "shortcut": 1.0}).task_settings.decorrelated()
-    _, source, answer = read_from(own, "key_token", 20_000, 6)
+    task_settings = parse({**KEY, "shortcut": 1.0}).task_settings.decorrelated()
+    _, source, answer = read_from(task_settings, "key_token", 20_000, 6)
     for position in range(6):
         for values in (source[:, position], answer[:, position]):
             symbols = values[(values >= 0) & (values < 4)]
@@ -284,15 +281,15 @@ def test_without_the_correlation_symbols_and_answers_are_uniform_at_every_positi
 
 def test_the_key_stands_anywhere_and_is_any() -> None:
     _, source, _ = drawn_from({**KEY, "shortcut": 1.0}, 4000, 5)
-    places, keys = (source >= 4).int().argmax(dim=1), source.max(dim=1).values - 4
-    assert (places.bincount() / 4000).tolist() == pytest.approx([0.2] * 5, abs=0.03)
+    positions, keys = (source >= 4).int().argmax(dim=1), source.max(dim=1).values - 4
+    assert (positions.bincount() / 4000).tolist() == pytest.approx([0.2] * 5, abs=0.03)
     assert (keys.bincount() / 4000).tolist() == pytest.approx([0.25] * 4, abs=0.03)
 
 
 @pytest.mark.parametrize("rho", [None, 1.0])
 def test_distinct_counts_the_sequences_that_can_be_drawn(rho: float | None) -> None:
-    own, source, _ = drawn_from({**KEY, "vocab_size": 2, "shortcut": rho}, 3000, 3)
-    assert len({tuple(row) for row in source.tolist()}) == own.distinct(3) == (24 if rho is None else 6)
+    task_settings, source, _ = drawn_from({**KEY, "vocab_size": 2, "shortcut": rho}, 3000, 3)
+    assert len({tuple(row) for row in source.tolist()}) == task_settings.distinct(3) == (24 if rho is None else 6)
 
 
 def test_a_shortcut_that_leaves_few_sequences_does_not_stop_the_drawing() -> None:
@@ -308,10 +305,10 @@ def test_what_is_drawn_follows_the_table_everywhere_and_its_mean_loss_is_the_flo
     source = MARKOV.task_settings.source
     rows = draw(20_000, 8, MARKOV.task_settings, torch.Generator().manual_seed(0))
     triples = rows.unfold(1, 3, 1).numpy()  # [sequence, place, three symbols]
-    for place in range(6):
+    for position in range(6):
         shares = np.zeros_like(source.table)
-        np.add.at(shares, tuple(triples[:, place].T), 1 / len(rows))
-        assert np.abs(shares - source.pairs[..., None] * source.table).max() < 0.012, place
+        np.add.at(shares, tuple(triples[:, position].T), 1 / len(rows))
+        assert np.abs(shares - source.pairs[..., None] * source.table).max() < 0.012, position
         assert shares[source.table == 0].sum() == 0
     losses = -np.log(source.table[tuple(triples.reshape(-1, 3).T)])
     assert loss_floor(MARKOV) == pytest.approx(losses.mean(), abs=0.01)
@@ -330,8 +327,8 @@ def test_the_long_run_is_what_walking_the_table_settles_at() -> None:
 def test_chance_is_how_often_the_commonest_symbol_comes_and_what_hardly_varies_holds_nothing_out() -> None:
     data = Data(MARKOV)
     targets = data.validation_batch(size=20_000).targets
-    asked = targets[targets != IGNORE]
-    assert data.chance() == pytest.approx(asked.bincount().max().item() / len(asked), abs=0.02)
+    answers = targets[targets != IGNORE]
+    assert data.chance() == pytest.approx(answers.bincount().max().item() / len(answers), abs=0.02)
     assert not Data(parse({"task": "markov", "vocab_size": 2, "dirichlet_alpha": 0.01})).holds_out(16)
 
 

@@ -1,5 +1,3 @@
-"""Measurements beside a step: computed on the device, read in one transfer, each under its own name."""
-
 import dataclasses
 
 import pytest
@@ -19,9 +17,9 @@ def test_each_measurement_is_a_field_of_a_step() -> None:
 
 def test_numbers_come_back_under_their_names_and_are_kept_apart_from_the_next_ones() -> None:
     numbers = Numbers.of({"first": torch.tensor([1.0, 2.0]), "none": torch.empty(0), "second": torch.tensor([3.0])})
-    kept = numbers.kept()
+    first = numbers.copy()
     numbers.values.fill_(7.0)
-    assert kept.read() == {"first": [1.0, 2.0], "none": [], "second": [3.0]}
+    assert first.read() == {"first": [1.0, 2.0], "none": [], "second": [3.0]}
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["before the others", "after them"])

@@ -1,5 +1,3 @@
-"""The direct contributions of a model's parts to the right symbol's logit, as a snapshot has them."""
-
 from typing import Any
 
 import numpy as np
@@ -40,7 +38,7 @@ def shaken(**settings: Any) -> tuple[Transformer | Baseline, Batch]:
     return model.eval(), Data(config).validation_batch(size=2)
 
 
-def seen(model: Transformer | Baseline, batch: Batch) -> Snapshot:
+def first_snapshot(model: Transformer | Baseline, batch: Batch) -> Snapshot:
     return take_snapshot(model.config, model, batch, 0)
 
 
@@ -61,7 +59,7 @@ def summed(contributions: dict[str, np.ndarray]) -> np.ndarray:
 @pytest.mark.parametrize("settings", NORMS, ids=str)
 def test_the_contributions_of_all_parts_add_up_to_the_logit(settings: dict[str, Any], family: str) -> None:
     model, batch = shaken(family=family, **settings)
-    contributions = seen(model, batch).contributions
+    contributions = first_snapshot(model, batch).contributions
     np.testing.assert_allclose(summed(contributions), right_logit(model, batch), rtol=1e-4, atol=1e-3)
     kinds = {"self", "mlp", "embedding", "bias"} | ({"cross"} if family == "encoder_decoder" else set())
     layers, length = model.config.n_layers, batch.inputs.size(1)
@@ -88,7 +86,7 @@ def test_the_contributions_of_all_parts_add_up_to_the_logit(settings: dict[str, 
 def test_they_add_up_with_every_encoding_and_setting(settings: dict[str, Any]) -> None:
     model, batch = shaken(**settings)
     np.testing.assert_allclose(
-        summed(seen(model, batch).contributions), right_logit(model, batch), rtol=1e-4, atol=1e-3
+        summed(first_snapshot(model, batch).contributions), right_logit(model, batch), rtol=1e-4, atol=1e-3
     )
 
 
@@ -98,40 +96,40 @@ def test_a_head_of_the_last_layer_contributes_what_the_logit_falls_by_when_nothi
     for head in range(4):
         less = right_logit(ablated(model, [Part("head", "self", 2, head)]), batch)
         np.testing.assert_allclose(
-            seen(model, batch).contributions["self"][2, head], whole - less, rtol=1e-4, atol=1e-3
+            first_snapshot(model, batch).contributions["self"][2, head], whole - less, rtol=1e-4, atol=1e-3
         )
 
 
 def test_what_was_taken_away_contributes_nothing_and_the_rest_still_adds_up() -> None:
     model, batch = shaken(n_layers=3)
-    gone = [Part("head", "self", 1, 2), Part("mlp", "self", 0), Part("skip", "self", 1), Part("norm", "self", 2)]
-    less = ablated(model, gone)
-    contributions = seen(less, batch).contributions
+    parts = [Part("head", "self", 1, 2), Part("mlp", "self", 0), Part("skip", "self", 1), Part("norm", "self", 2)]
+    less = ablated(model, parts)
+    contributions = first_snapshot(less, batch).contributions
     np.testing.assert_allclose(summed(contributions), right_logit(less, batch), rtol=1e-4, atol=1e-3)
-    asked = batch.targets[0].numpy() != IGNORE
-    assert not contributions["self"][1, 2, asked].any()
-    assert not contributions["mlp"][0, asked].any()
-    assert not contributions["embedding"][asked].any(), "layer 2 hands nothing on"
-    assert contributions["mlp"][1, asked].all()
+    has_answer = batch.targets[0].numpy() != IGNORE
+    assert not contributions["self"][1, 2, has_answer].any()
+    assert not contributions["mlp"][0, has_answer].any()
+    assert not contributions["embedding"][has_answer].any(), "layer 2 hands nothing on"
+    assert contributions["mlp"][1, has_answer].all()
 
 
 def test_without_skips_only_the_last_branch_contributes_by_itself() -> None:
     model, batch = shaken(skips=False)
-    contributions, asked = seen(model, batch).contributions, batch.targets[0].numpy() != IGNORE
-    assert contributions["mlp"][1, asked].all()
-    assert not contributions["mlp"][0, asked].any()
-    assert not contributions["self"][:, :, asked].any()
+    contributions, has_answer = first_snapshot(model, batch).contributions, batch.targets[0].numpy() != IGNORE
+    assert contributions["mlp"][1, has_answer].all()
+    assert not contributions["mlp"][0, has_answer].any()
+    assert not contributions["self"][:, :, has_answer].any()
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "bfloat16_mixed"])
 def test_in_low_precision_they_add_up_roughly(dtype: str) -> None:
     model, batch = shaken(dtype=dtype)
-    np.testing.assert_allclose(summed(seen(model, batch).contributions), right_logit(model, batch), atol=0.2)
+    np.testing.assert_allclose(summed(first_snapshot(model, batch).contributions), right_logit(model, batch), atol=0.2)
 
 
 @pytest.mark.parametrize("settings", [{}, {"norm": "post", "family": "encoder_decoder"}, {"skips": False}], ids=str)
 def test_they_are_computed_without_a_look_at_any_value(settings: dict[str, Any]) -> None:
-    """On the device ``meta`` there are no values: what waited for one, as nothing in a recorded CUDA graph may, would fail."""
+    """The device ``meta`` has no values: code that waited for one, as nothing in a recorded CUDA graph may, would fail."""
     model, batch = shaken(**settings)
     cache: ActivationCache = {}
     with torch.no_grad():
@@ -143,4 +141,4 @@ def test_they_are_computed_without_a_look_at_any_value(settings: dict[str, Any])
 
 
 def test_a_model_without_attention_has_none() -> None:
-    assert seen(*shaken(family="gru")).contributions == {}
+    assert first_snapshot(*shaken(family="gru")).contributions == {}

@@ -1,5 +1,3 @@
-"""Tasks against their rules; what is held out; how each family is asked; where tokens stand; pre-training on related sequences."""
-
 import itertools
 import math
 from collections import Counter
@@ -27,8 +25,7 @@ from engine.training.pretraining import Pretraining
 from engine.training.train import begin, train
 
 SAMPLE = [3, 1, 4]
-READ = {"content_offset": [3, 1, 14]}
-"""Worked samples in tokens, where a token is more than a symbol."""
+READ = {"content_offset": [3, 1, 14]}  # worked samples in tokens, if a token is more than a symbol
 EVERY_FRAMING = [(task, family) for task, row in TASKS.items() for family in row.architectures]
 
 
@@ -42,7 +39,7 @@ def read_token(token: str, config: RunConfig) -> int:
 
 
 def assert_same_batches(config: RunConfig, counts: Sequence[int]) -> None:
-    """Batches drawn so many at once are those drawn one by one, and begin at the same states of the generator."""
+    """Check that batches drawn so many at once are those drawn one by one, and begin at the same states of the generator."""
     one_by_one, together = Data(config), Data(config)
     for count in counts:
         for state, batch in together.training_batches(count):
@@ -58,14 +55,14 @@ def test_batches_drawn_together_are_those_drawn_one_by_one(task: str, family: st
     assert_same_batches(parse({"task": task, "family": family}), (1, 7, 2))
 
 
-OWN_RANDOMNESS: tuple[dict[str, Any], ...] = (
+# two sequences need a second draw now and then; the others are not drawn together
+RANDOM: tuple[dict[str, Any], ...] = (
     {"batch_size": 2}, {"min_seq_len": 4}, {"label_noise": 0.3}, {"dataset_size": 50}, {"randomized_positions": 4},
     {"vocab_size": 2, "seq_len": 2},
 )  # fmt: skip
-"""Two sequences need a second draw now and then; the others are not drawn together."""
 
 
-@pytest.mark.parametrize("settings", OWN_RANDOMNESS, ids=str)
+@pytest.mark.parametrize("settings", RANDOM, ids=str)
 def test_so_they_are_where_a_batch_needs_a_second_draw_or_random_numbers_of_another_kind(
     settings: dict[str, Any],
 ) -> None:
@@ -84,11 +81,11 @@ def test_the_worked_sample_follows_the_rule(task: str) -> None:
 @pytest.mark.parametrize(("task", "name"), [("k_back", "k"), ("hops", "n_hops")])
 @pytest.mark.parametrize("value", [1, 2, 4])
 def test_the_worked_sample_is_that_of_the_settings_in_force(task: str, name: str, value: int) -> None:
-    own = TASKS[task].settings(**{name: value})
-    told, _, sample = own.sample("").rpartition(": ")
+    settings = TASKS[task].settings(**{name: value})
+    words, _, sample = settings.sample("").rpartition(": ")
     question, expected = (side.split() for side in sample.split("→"))
-    answer = task_data(task).answer(torch.tensor([[int(token) for token in question]]), own)
-    assert str(value) in told
+    answer = task_data(task).answer(torch.tensor([[int(token) for token in question]]), settings)
+    assert str(value) in words
     assert answer.tolist() == [[symbol(token) for token in expected]]
     assert expected[-1] != "·"
 
@@ -101,8 +98,8 @@ def test_batches_have_the_shapes_that_are_promised(task: str, family: str) -> No
     assert batch.inputs.shape == batch.targets.shape == (config.batch_size, sizes.length)
     assert (None if batch.source is None else batch.source.size(1)) == sizes.source_length
     assert int(batch.inputs.max()) < len(config.task_settings.token_parts or range(sizes.n_tokens))
-    asked = batch.targets[batch.targets != IGNORE]
-    assert 0 <= int(asked.min()) <= int(asked.max()) < sizes.n_outputs
+    answers = batch.targets[batch.targets != IGNORE]
+    assert 0 <= int(answers.min()) <= int(answers.max()) < sizes.n_outputs
     assert tuple(batch.regions) == metric_names(config)
 
 
@@ -116,8 +113,8 @@ def test_a_decoder_reads_question_and_answer_as_one_line_and_an_encoder_decoder_
 
     data = Data(RunConfig(seq_len=3, family="encoder_decoder"))
     batch = data.frame(torch.tensor([SAMPLE]), torch.tensor([[4, 1, 3]]))
-    seen = [part.tolist() for part in (batch.source, batch.inputs, batch.targets)]
-    assert seen == [[SAMPLE], [[10, 4, 1]], [[4, 1, 3]]]
+    sequences = [part.tolist() for part in (batch.source, batch.inputs, batch.targets)]
+    assert sequences == [[SAMPLE], [[10, 4, 1]], [[4, 1, 3]]]
 
 
 @pytest.mark.parametrize("dataset_size", [None, 200])
@@ -136,8 +133,8 @@ def test_a_fixed_set_has_as_many_sequences_as_its_size_equally_many_of_each_leng
         "task": "copy", "vocab_size": 1000, "seq_len": 16, "min_seq_len": 3, "dataset_size": size, "family": "encoder",
     })  # fmt: skip
     data = Data(config)
-    seen = {tuple(row) for _ in range(400) for row in data.training_batch().inputs.tolist()}
-    counts = Counter(map(len, seen))
+    sequences = {tuple(row) for _ in range(400) for row in data.training_batch().inputs.tolist()}
+    counts = Counter(map(len, sequences))
     assert counts.total() == size
     assert sorted(counts) == list(lengths)
     assert max(counts.values()) - min(counts.values()) == (size % 14 > 0 and size > 14)
@@ -145,10 +142,10 @@ def test_a_fixed_set_has_as_many_sequences_as_its_size_equally_many_of_each_leng
 
 def test_a_fifth_of_all_sequences_is_held_out_in_every_part_of_the_space() -> None:
     every = torch.tensor(list(itertools.product(range(10), repeat=4)))
-    held = is_held_out(every).float()
-    assert held.mean().item() == pytest.approx(0.2, abs=0.02)
+    shares = is_held_out(every).float()
+    assert shares.mean().item() == pytest.approx(0.2, abs=0.02)
     for position, value in itertools.product(range(4), range(10)):
-        assert held[every[:, position] == value].mean().item() == pytest.approx(0.2, abs=0.06)
+        assert shares[every[:, position] == value].mean().item() == pytest.approx(0.2, abs=0.06)
 
     # Where too few sequences exist none is held out.
     assert not Data(parse({"seq_len": 2, "vocab_size": 2})).holds_out(2)
@@ -180,8 +177,8 @@ def test_chance_is_what_the_best_constant_guess_scores_and_padding_marks_what_is
     config = parse({"task": "own_position", "variant": "padded", "seq_len": 9})
     data = Data(config)
     targets = data.validation_batch(size=20_000).targets
-    asked = targets[targets != IGNORE]
-    best = asked.bincount().max().item() / len(asked)
+    answers = targets[targets != IGNORE]
+    best = answers.bincount().max().item() / len(answers)
     assert data.chance() == pytest.approx(best, abs=0.01)
 
     # Padding marks what is not there.
@@ -205,17 +202,17 @@ def test_drawn_positions_ascend_and_lie_where_spread_ones_do_on_average() -> Non
     many = [drawn(5, 40, generator) for _ in range(4000)]
     assert all(list(row) == sorted(set(row)) and row[-1] < 40 for row in many)
     means = torch.tensor(many).double().mean(dim=0)
-    for mean, place in zip(means.tolist(), spread(5, 40), strict=True):
-        assert place <= mean + 0.3
-        assert mean - 0.3 <= place + 1
+    for mean, position in zip(means.tolist(), spread(5, 40), strict=True):
+        assert position <= mean + 0.3
+        assert mean - 0.3 <= position + 1
 
 
 @pytest.mark.parametrize(("length", "limit"), [(1, 1), (7, 7), (7, 8), (7, 1000)])
 def test_spread_positions_are_different_and_fit(length: int, limit: int) -> None:
-    places = spread(length, limit)
-    assert list(places) == sorted(set(places))
-    assert 0 <= places[0] <= places[-1] < limit
-    assert length < limit or places == tuple(range(length))
+    positions = spread(length, limit)
+    assert list(positions) == sorted(set(positions))
+    assert 0 <= positions[0] <= positions[-1] < limit
+    assert length < limit or positions == tuple(range(length))
 
 
 @pytest.mark.parametrize(
@@ -259,7 +256,7 @@ def test_a_coupled_symbol_of_the_answer_has_the_position_of_the_one_that_it_repe
         n = (batch.inputs.size(1) + 1) // 2
         question, answer = batch.positions[:n], batch.positions[n:]
         assert question == tuple(range(question[0], question[0] + n))
-        where = [question.index(place) for place in answer]
+        where = [question.index(symbol_position) for symbol_position in answer]
         assert batch.inputs[:, n:].equal(batch.inputs[:, where])
         firsts.add((n, question[0]))
     trained = {(n, first) for n in (3, 4, 5) for first in range(8 - n + 1)}
@@ -323,27 +320,27 @@ RECALL = {"task": "recall", "seq_len": 9, "vocab_size": 8, "d_model": 16, "steps
 )
 def test_the_sister_task_has_the_same_rule_and_no_symbol_in_common(settings: dict[str, Any]) -> None:
     config = parse(settings)
-    own, both, symbols = labelled(config), shapes(config), config.value("vocab_size")
+    sequences, both, symbols = labelled(config), shapes(config), config.value("vocab_size")
     batch = Pretraining(config).training_batches(1)[0][1]
     read = batch.inputs if batch.source is None else batch.source
-    assert int(read.min()) >= own.n_tokens
-    assert int(read.max()) < both.n_tokens == own.n_tokens + symbols
-    asked = batch.targets != IGNORE
-    answers = batch.targets[asked]
-    assert own.n_outputs <= int(answers.min()) <= int(answers.max()) < both.n_outputs
+    assert int(read.min()) >= sequences.n_tokens
+    assert int(read.max()) < both.n_tokens == sequences.n_tokens + symbols
+    has_answer = batch.targets != IGNORE
+    answers = batch.targets[has_answer]
+    assert sequences.n_outputs <= int(answers.min()) <= int(answers.max()) < both.n_outputs
     if batch.source is None and settings is not RECALL and config.task == "reverse":
         n = config.seq_len
-        question, written = batch.inputs[:, :n] - own.n_tokens, batch.targets[:, n - 1 :] - own.n_outputs
+        question, written = batch.inputs[:, :n] - sequences.n_tokens, batch.targets[:, n - 1 :] - sequences.n_outputs
         assert written.equal(question.flip(1))
     if settings is RECALL:
-        expected = Data(config).task.answer(batch.inputs - own.n_tokens, config.task_settings)
-        assert (batch.targets[asked] - own.n_outputs).equal(expected[asked])
+        expected = Data(config).task.answer(batch.inputs - sequences.n_tokens, config.task_settings)
+        assert (batch.targets[has_answer] - sequences.n_outputs).equal(expected[has_answer])
 
 
 def test_next_tokens_are_asked_without_the_answers() -> None:
     config = parse({**RECALL, "pretrain_on": "next_token"})
-    batch, own = Pretraining(config).training_batches(1)[0][1], labelled(config)
-    assert batch.targets[:, :-1].equal(batch.inputs[:, 1:] + own.n_outputs)
+    batch, sequences = Pretraining(config).training_batches(1)[0][1], labelled(config)
+    assert batch.targets[:, :-1].equal(batch.inputs[:, 1:] + sequences.n_outputs)
     assert (batch.targets[:, -1] == IGNORE).all()
     assert int(batch.targets.max()) < shapes(config).n_outputs
 
@@ -400,8 +397,10 @@ def test_a_model_whose_encoding_was_dropped_is_one_without_and_stays_so_when_loa
     )
     longer = Data(config).validation_batch(8)
     blind = build_model(config.replace(pos_encoding="nope", drop_encoding_at=1.0), **shapes(config).of_model)
-    kept = {name: value for name, value in model.state_dict().items() if "table" not in name and "switch" not in name}
-    blind.load_state_dict(kept)
+    weights = {
+        name: value for name, value in model.state_dict().items() if "table" not in name and "switch" not in name
+    }
+    blind.load_state_dict(weights)
     save_weights(model, tmp_path / "weights")
     for other in (model, trained_model(config, tmp_path / "weights")):
         assert forward(other, longer).equal(forward(blind, longer))

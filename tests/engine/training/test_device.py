@@ -1,4 +1,4 @@
-"""Devices that this machine need not have, by stand-ins for torch's facts: the choice, its note, the random state."""
+"""Devices that this machine need not have, by stand-ins for torch's facts."""
 
 import re
 from collections.abc import Callable
@@ -31,14 +31,14 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Found:
 CORE, GPU = Speed(1e-3, 1e10), Speed(1e-4, 1e12)
 
 
-@pytest.mark.parametrize("asked", ["auto", "cuda"])
-def test_a_run_on_a_gpu_says_that_its_numbers_vary_and_without_one_it_is_refused(asked: str, found: Found) -> None:
+@pytest.mark.parametrize("requested", ["auto", "cuda"])
+def test_a_run_on_a_gpu_says_that_its_numbers_vary_and_without_one_it_is_refused(requested: str, found: Found) -> None:
     def choice(device: str = "auto", **speeds: Speed) -> tuple[torch.device, str]:
         config = parse({"device": device})
         return choose_device(config, predict(config, speeds))
 
     found("cuda")
-    device, note = choice(asked, cpu=CORE, cuda=GPU)
+    device, note = choice(requested, cpu=CORE, cuda=GPU)
     assert device.type == "cuda"
     assert note.startswith("On cuda the same settings and seed give nearly the same numbers")
     assert choice("cpu", cpu=CORE, cuda=GPU) == (torch.device("cpu"), "")
@@ -108,8 +108,8 @@ def test_a_worker_tells_the_free_memory_of_the_gpu_that_it_owns(found: Found, mo
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda slot: f"GPU {slot}")
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda slot: (10 + slot, 100))
     facts = [describe_device(slot, owns=True) for slot in range(3)]
-    told = [(own["accelerator_name"], own["accelerator_memory"]) for own in facts]
-    assert told == [("GPU 0", 10), ("GPU 1", 11), ("", 0)]
+    memory = [(one["accelerator_name"], one["accelerator_memory"]) for one in facts]
+    assert memory == [("GPU 0", 10), ("GPU 1", 11), ("", 0)]
     monkeypatch.setattr(torch.cuda, "set_device", None)  # it would make a context
     other = describe_device(0, owns=False)
     assert (other["accelerators"], other["accelerator_memory"]) == (2, 0)
@@ -117,7 +117,7 @@ def test_a_worker_tells_the_free_memory_of_the_gpu_that_it_owns(found: Found, mo
 
 @pytest.mark.parametrize("kind", ["cuda", "mps", "cpu"])
 def test_a_state_of_another_device_is_taken_over_as_far_as_it_goes(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where a data folder is moved to a machine without a GPU, or to one with another."""
+    """As if a data folder was moved to a machine without a GPU, or to one with another."""
     written = list[str]()
     for name in ("cuda", "mps"):
         monkeypatch.setattr(getattr(torch, name), "get_rng_state", lambda *device: torch.zeros(1))
@@ -125,8 +125,8 @@ def test_a_state_of_another_device_is_taken_over_as_far_as_it_goes(kind: str, mo
             getattr(torch, name), "set_rng_state", lambda state, *device, name=name: written.append(name)
         )
     here = RandomState(0, torch.device(kind))
-    for own in (None, torch.zeros(1)):
-        here.states = torch.get_rng_state(), own
+    for random_state in (None, torch.zeros(1)):
+        here.states = torch.get_rng_state(), random_state
         with here.active():
             torch.rand(1)
     assert set(written) == {kind} - {"cpu"}

@@ -1,5 +1,3 @@
-"""Long work beside the steps is done in pieces: the numbers stay, and a caller has its turn in between. What is recorded changes none."""
-
 import math
 from dataclasses import replace
 from typing import Any

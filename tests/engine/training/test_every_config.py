@@ -15,19 +15,18 @@ from engine.settings.fields import Setting
 from engine.tasks import TASKS
 from engine.training.train import train
 
+# bounds within those of the settings, so that three steps take milliseconds
 SMALL = {
     "d_model": (2, 16), "n_layers": (1, 3), "n_heads": (1, 4), "d_head": (1, 8), "d_ff": (1, 16), "seq_len": (2, 9),
     "min_seq_len": (2, 9), "batch_size": (1, 4), "vocab_size": (2, 12), "dataset_size": (1, 40), "pretrain_steps": (0, 4),
     "randomized_positions": (1, 4), "plays": (1, 2), "text_tokens": (64, 2000), "design_width": (1, 8), "warmup_steps": (0, 5),
 }  # fmt: skip
-"""Bounds within those of the settings, so that three steps take milliseconds."""
 FIXED = {"steps": 3, "device": "cpu"}
-CHANGED = 6
-"""At most so many settings differ from their defaults, so that most configs break no rule."""
+CHANGED = 6  # so many settings may differ from their defaults: most configs then break no rule
 
 
 def values_of(row: Setting) -> st.SearchStrategy[Any]:
-    """Allowed values of one setting, small ones where size costs time."""
+    """Allowed values of one setting, small ones if size costs time."""
     low, high = SMALL.get(row.name, (row.minimum, row.maximum))
     drawn: st.SearchStrategy[Any]
     if row.kind == "choice":

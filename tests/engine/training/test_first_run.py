@@ -1,5 +1,4 @@
-"""A forked worker has all that a run may need beside its numbers: no first run imports a module, reads the code or starts git. What it
-shares with the others has the room that a host sets aside."""
+"""A forked worker has all that a run may need beside its numbers: no first run imports a module, reads the code or starts git."""
 
 import subprocess
 import sys
@@ -45,8 +44,8 @@ print(anonymous, trained > 30, opened, sorted(name for name in set(sys.modules) 
 
 def test_no_first_run_imports_a_module_or_looks_for_the_origin_and_what_all_share_has_its_room() -> None:
     done = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True)
-    shared, _, told = done.stdout.strip().partition(" ")
-    assert told == "True [] []", done.stderr
+    shared, _, modules = done.stdout.strip().partition(" ")
+    assert modules == "True [] []", done.stderr
     assert host.brings_cuda() == (torch.version.cuda is not None)
     if FORKS:  # else nothing is shared
         assert 0.6 * host.SHARED_BYTES < int(shared) * 2**10 < host.SHARED_BYTES

@@ -1,5 +1,3 @@
-"""Measured memory against sums done by hand, the optimizers' own state, and the profiler's allocator events."""
-
 from typing import Any
 
 import pytest
@@ -22,7 +20,7 @@ def ready(**settings: Any) -> tuple[RunConfig, nn.Module, Batch]:
 
 
 def test_saved_tensors_of_a_small_network_by_hand_and_none_without_gradient() -> None:
-    """Linear keeps its input, tanh its output, which the next Linear shares; what was there before does not count."""
+    """Linear keeps its input, tanh its output, which the next Linear shares; earlier tensors do not count."""
     first, second, x = nn.Linear(8, 16), nn.Linear(16, 4), torch.randn(5, 8)
     network = nn.Sequential(first, nn.Tanh(), second)
     _, saved, _ = saved_for_backward(network, lambda: network(x).sum())
@@ -39,15 +37,15 @@ def test_saved_tensors_of_a_small_network_by_hand_and_none_without_gradient() ->
 @pytest.mark.parametrize("settings", [{}, {"attention_impl": "materialised"}, {"pos_encoding": "alibi"}])
 def test_peak_agrees_with_the_allocator(settings: dict[str, Any]) -> None:
     _, model, batch = ready(**settings)
-    told = measure_memory(model, batch, [])
+    memory = measure_memory(model, batch, [])
     model.zero_grad()
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         loss_of(forward(model, batch), batch.targets).backward()
     kineto = profiler.profiler.kineto_results.events()
     events = sorted((e.start_ns(), e.nbytes()) for e in kineto if e.name() == "[memory]")
-    held = torch.tensor([size for _, size in events]).cumsum(0)
-    assert told.peak - told.parameters == pytest.approx(held.max().item(), rel=0.01)
-    assert told.peak > told.saved + told.parameters
+    alive = torch.tensor([size for _, size in events]).cumsum(0)
+    assert memory.peak - memory.parameters == pytest.approx(alive.max().item(), rel=0.01)
+    assert memory.peak > memory.saved + memory.parameters
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.3])

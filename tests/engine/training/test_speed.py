@@ -1,5 +1,3 @@
-"""The speed of this machine's devices, with a stand-in for the training on an accelerator, and the fit."""
-
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -19,21 +17,20 @@ pytestmark = pytest.mark.usefixtures("own_data_folder")
 
 GRU = BaselineSpeed("gru", step=2e-4, layer=3e-5, number=1e-11, flop=1e-13)
 GPU = Speed(1e-4, 2e13, tuple(replace(GRU, family=family) for family in BASELINES))
-BUFFER, CAPTURE = 16, 3.0
-"""The steps that the stand-in takes at once, and the seconds of the first of them."""
+BUFFER, CAPTURE = 16, 3.0  # steps that the stand-in takes at once, and the seconds of the first of them
 
 
 def stand_in(config: RunConfig, record: object) -> Iterator[Progress]:
-    """A run on a device of a known speed: the steps are taken in buffers, and the first buffer takes long. On the CPU each step takes some
-    of the thread's time."""
-    told, length = predict(config), shapes(config).length
-    each = GPU.seconds_on(config, told.flops_per_step, config.batch_size, length)
+    """A run on a device of a known speed: the steps are taken in buffers, and the first buffer takes long. On the CPU each step
+    takes some of the thread's time."""
+    prediction, length = predict(config), shapes(config).length
+    each = GPU.seconds_on(config, prediction.flops_per_step, config.batch_size, length)
     for first in range(1, config.steps + 1, BUFFER):
         for step in range(first, first + BUFFER):
             if config.device == "cpu":
                 sum(range(5000))
-            taken = first + BUFFER - 1
-            pace = told.tokens_per_step * taken / (CAPTURE + each * taken)
+            last_step = first + BUFFER - 1
+            pace = prediction.tokens_per_step * last_step / (CAPTURE + each * last_step)
             yield Progress(step, 1.0, 1.0, 0.1, pace, {}, None, None)
 
 
@@ -48,8 +45,8 @@ def test_an_accelerator_is_measured_too_without_its_first_steps_and_over_buffers
     assert found == known_speeds()
     assert fully_measured()
     assert list(found) == ["cpu", "cuda"]
-    for told, right in zip(found["cuda"].baselines, GPU.baselines, strict=True):
-        assert told.step + 8 * told.layer == pytest.approx(right.step + 8 * right.layer, rel=0.05)
+    for measured, right in zip(found["cuda"].baselines, GPU.baselines, strict=True):
+        assert measured.step + 8 * measured.layer == pytest.approx(right.step + 8 * right.layer, rel=0.05)
     for config in (speed.SMALL, speed.LARGE, speed.LARGEST):
         work = config, predict(config).flops_per_step, config.batch_size, shapes(config).length
         assert found["cuda"].seconds_on(*work) == pytest.approx(GPU.seconds_on(*work), rel=0.05)

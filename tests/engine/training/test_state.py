@@ -1,5 +1,3 @@
-"""A run that is saved and continued gives the numbers of one that is not, to the last bit."""
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -41,7 +39,7 @@ def config_of(name: str) -> RunConfig:
 
 
 def numbers(events: Iterable[Event]) -> list[dict[str, Any]]:
-    """All numbers but those that a clock gave; arrays as bytes, so that they are compared to the last bit."""
+    """All numbers except times; arrays as bytes, so that they are compared to the last bit."""
     rows, apart = [], {*ARRAYS, "tokens_per_second", "seconds"}
     for event in events:
         row = {name: value for name, value in vars(event).items() if name not in apart}
@@ -52,7 +50,7 @@ def numbers(events: Iterable[Event]) -> list[dict[str, Any]]:
 
 
 def until(config: RunConfig, step: int, file: Path) -> list[Event]:
-    """The events of a run, begun or taken up from a file, up to a step, after which it is saved in the file."""
+    """The events of a run, begun or continued from a file, up to a step, after which it is saved in the file."""
     state, given = begin(config), list[Event]()
     if file.exists():
         state.load(file)
@@ -68,7 +66,7 @@ def until(config: RunConfig, step: int, file: Path) -> list[Event]:
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_saved_and_continued_again_and_again_is_as_if_never_stopped(name: str, tmp_path: Path) -> None:
-    """Before the first step, around the end of the pre-training, after the last step, and looked at."""
+    """Before the first step, around the end of the pre-training, after the last step, and with snapshots."""
     config, whole = config_of(name), list(train(config_of(name)))
     assert isinstance(whole[-1], Finished)
     in_parts = list[Event]()

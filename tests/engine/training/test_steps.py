@@ -1,5 +1,5 @@
-"""Captured steps give the events of single ones: same numbers, same failure, also when paused, saved and resumed in between. A stand-in
-on the CPU takes the place of a GPU's recorder."""
+"""Captured steps give the events of single ones, also when paused, saved and resumed in between. A stand-in on the CPU takes the
+place of a GPU's recorder."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -32,21 +32,20 @@ from engine.training.train import begin, train
 from tests.engine.foundation.test_visitor import Clock
 from tests.engine.training.test_state import CONFIGS, SMALL
 
-CLOSE = 1e-5
-"""The largest relative difference of two losses: a fused update rounds its learning rate to float32."""
+CLOSE = 1e-5  # the largest relative difference of two losses: a fused update rounds its learning rate to float32
 
 
+# operations that a device cannot record: the program needs their values
 WAITS = ("aten._local_scalar_dense.default", "aten.equal.default", "aten.nonzero.default")
-"""Operations that a device cannot record: the program needs their values."""
 
 
 class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Notes the operations of some work with the very tensors that they read and give, as a CUDA graph does. What they change is left
-    as it is, and nothing can be read from the tensors that they make."""
+    """Records the operations of some work with the very tensors that they read and return, as a CUDA graph does. Changes of tensors
+    are undone, and nothing can be read from new tensors."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.noted: list[Callable[[], object]] = []
+        self.operations: list[Callable[[], object]] = []
         self.made: list[Tensor] = []
 
     def __torch_dispatch__(
@@ -57,27 +56,27 @@ class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
             raise RuntimeError("The work waits for a number.")
         schema = func._schema  # noqa: SLF001 - torch has no public name for it
         if schema.is_mutable:
-            self.noted.append(lambda: func(*args, **given))
+            self.operations.append(lambda: func(*args, **given))
             return given.get("out", args[0]) if schema.returns else None
         result = func(*args, **given)
         read = {leaf.untyped_storage().data_ptr() for leaf in tree_leaves((args, given)) if isinstance(leaf, Tensor)}
         made = [leaf for leaf in tree_leaves(result) if isinstance(leaf, Tensor)]
-        own = [leaf for leaf in made if leaf.untyped_storage().data_ptr() not in read]  # the others are views
-        if own:
-            self.made += own
+        allocated = [leaf for leaf in made if leaf.untyped_storage().data_ptr() not in read]  # the others are views
+        if allocated:
+            self.made += allocated
 
             def again() -> None:
-                for kept, new in zip(
+                for saved, new in zip(
                     made, [x for x in tree_leaves(func(*args, **given)) if isinstance(x, Tensor)], strict=True
                 ):
-                    kept.copy_(new)
+                    saved.copy_(new)
 
-            self.noted.append(again)
+            self.operations.append(again)
         return result
 
     def repeat(self) -> None:
         with torch.no_grad():
-            for operation in self.noted:
+            for operation in self.operations:
                 operation()
 
 
@@ -125,8 +124,8 @@ def events_of(config: RunConfig, state: TrainingState | None = None) -> list[Eve
 
 
 def assert_alike(one: list[Event], other: list[Event]) -> None:
-    """The same events, their numbers close, their arrays too: Adam also moves weights whose gradient is rounding, as of a bias that
-    softmax takes out."""
+    """Check for the same events, with close numbers and arrays: Adam also moves weights whose gradient is rounding, as of a bias
+    that softmax cancels."""
     assert [type(event) for event in one] == [type(event) for event in other]
     for a, b in zip(one, other, strict=True):
         if isinstance(a, Progress) and isinstance(b, Progress):
@@ -199,17 +198,17 @@ def failing_at(step: int, state: TrainingState) -> TrainingState:
 
 
 @pytest.mark.parametrize(
-    ("own", "step"),
+    ("settings", "step"),
     [
         *(({}, step) for step in (1, 2, 9, 12)),
-        *((own, 9) for own in ({"dropout": 0.2}, {"optimizer": "sgd"}, {"grad_clip": None})),
+        *((settings, 9) for settings in ({"dropout": 0.2}, {"optimizer": "sgd"}, {"grad_clip": None})),
     ],
     ids=str,
 )
 def test_a_failure_among_steps_that_were_handed_over_together_is_told_as_if_each_had_been_taken_alone(
-    own: dict[str, Any], step: int
+    settings: dict[str, Any], step: int
 ) -> None:
-    config = parse({**SMALL, **own})
+    config = parse({**SMALL, **settings})
     states = failing_at(step, begin(config)), failing_at(step, captured_state(config))
     single, captured = (events_of(config, state) for state in states)
     assert_alike(single, captured)
@@ -252,7 +251,7 @@ def live_run(
 
 
 def computing(run: LiveRun, after: int) -> list[Event]:
-    """Train a run past a step, and until a device computes further ones; its events so far."""
+    """Train a run past a step, and until a device computes further ones; return its events so far."""
     events = list[Event]()
     while run.step < after:
         run.advance()
@@ -297,19 +296,19 @@ def test_a_pause_shows_the_model_at_the_last_event_and_single_steps_are_single(t
 def test_a_run_that_leaves_its_worker_while_the_device_computes_goes_on_as_if_it_had_not(
     tmp_path: Path, config: dict[str, Any]
 ) -> None:
-    own = parse({**SMALL, **config, "steps": 60})
-    whole = events_of(own, captured_state(own))
-    first = live_run(own, tmp_path, StandIn())
+    run_config = parse({**SMALL, **config, "steps": 60})
+    whole = events_of(run_config, captured_state(run_config))
+    first = live_run(run_config, tmp_path, StandIn())
     given = computing(first, 20)
     first.settle()
     assert first.save()
     first.close()
     given += first.deliver()
-    second = live_run(own, tmp_path, StandIn(), n_tokens=first.step)
+    second = live_run(run_config, tmp_path, StandIn(), n_tokens=first.step)
     while not second.over:
         second.advance()
         given += second.deliver()
-    assert steps_in(given) == list(range(1, own.steps + 1))
+    assert steps_in(given) == list(range(1, run_config.steps + 1))
     losses = {event.step: event.loss for event in given if isinstance(event, Progress)}
     assert losses == pytest.approx({e.step: e.loss for e in whole if isinstance(e, Progress)}, rel=CLOSE)
     assert isinstance(given[-1], Finished)
@@ -383,21 +382,23 @@ def test_a_computation_is_done_then_recorded_then_repeated() -> None:
 def test_a_snapshot_may_be_asked_for_between_steps() -> None:
     config = parse({**SMALL, "steps": 12})
     training = train(config, state=captured_state(config, ahead=1))
-    asked = [training.send(SNAPSHOT_NOW) for event in training if isinstance(event, Progress) and event.step in (3, 7)]
-    assert [event.step for event in asked if isinstance(event, Snapshot)] == [3, 7]
+    snapshots = [
+        training.send(SNAPSHOT_NOW) for event in training if isinstance(event, Progress) and event.step in (3, 7)
+    ]
+    assert [event.step for event in snapshots if isinstance(event, Snapshot)] == [3, 7]
 
 
 def test_a_cpu_records_nothing_and_what_a_gpu_cannot_record_is_told() -> None:
-    for own, named in (
+    for settings, named in (
         ({"optimizer": "muon"}, "Muon"),
         ({"randomized_positions": 4}, "randomized positions"),
         ({"coupled_positions": True}, "coupled positions"),
     ):
-        assert named in why_not_recorded(parse(own), torch.device("cuda"))
-        assert recorder_for(parse(own), torch.device("cuda")) is None
-    for own in ({}, {"optimizer": "muon"}):
-        assert recorder_for(parse(own), torch.device("cpu")) is None
-        assert not why_not_recorded(parse(own), torch.device("cpu")), "a CPU records no run's steps"
+        assert named in why_not_recorded(parse(settings), torch.device("cuda"))
+        assert recorder_for(parse(settings), torch.device("cuda")) is None
+    for settings in ({}, {"optimizer": "muon"}):
+        assert recorder_for(parse(settings), torch.device("cpu")) is None
+        assert not why_not_recorded(parse(settings), torch.device("cpu")), "a CPU records no run's steps"
     assert not why_not_recorded(parse({}), torch.device("cuda"))
 
 
@@ -406,5 +407,5 @@ def test_runs_with_dropout_are_recorded_where_each_graph_has_a_random_state_of_i
     monkeypatch: pytest.MonkeyPatch, version: str, recorded: bool
 ) -> None:
     monkeypatch.setattr(torch, "__version__", version)
-    for own in ({"dropout": 0.1}, {"position_dropout": 0.1}):
-        assert bool(why_not_recorded(parse(own), torch.device("cuda"))) is not recorded
+    for settings in ({"dropout": 0.1}, {"position_dropout": 0.1}):
+        assert bool(why_not_recorded(parse(settings), torch.device("cuda"))) is not recorded

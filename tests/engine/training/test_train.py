@@ -1,5 +1,3 @@
-"""train(config): what it learns, that looking changes nothing, that runs do not disturb one another, how it fails."""
-
 import math
 
 import numpy as np
@@ -11,7 +9,7 @@ from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.prediction import predict
 from engine.estimate.recording import snapshot_steps
-from engine.runs.events import Event, Failed, Finished, Progress, Snapshot, Started, layers_kept, of_layer
+from engine.runs.events import Event, Failed, Finished, Progress, Snapshot, Started, of_layer, stored_layers
 from engine.runs.next_step import next_step
 from engine.runs.record_options import SNAPSHOT_NOW
 from engine.runs.summary import run_summary
@@ -24,7 +22,7 @@ from tests.engine.serving.test_worker import numbers
 SHORT = RunConfig(steps=12, dropout=0.1, position_dropout=0.5, d_model=16)
 
 
-def first_look(config: RunConfig) -> Snapshot:
+def first_snapshot(config: RunConfig) -> Snapshot:
     return next(event for event in train(config) if isinstance(event, Snapshot))
 
 
@@ -68,7 +66,7 @@ def test_a_missing_mask_is_found_out_by_the_first_half() -> None:
 
 
 def test_a_softmax_over_the_queries_is_found_out_by_what_the_model_writes() -> None:
-    """karpathy/minGPT issue 132: the loss is low on both sides, and what the model writes is poor."""
+    """karpathy/minGPT issue 132: the loss is low on both sides, and the model writes poorly."""
     config = parse({"task": "copy", "softmax_axis": "query", "attention_impl": "materialised"})
     events = list(train(config))
     assert events[-1].metrics["second_half_accuracy"] >= 0.99
@@ -130,7 +128,7 @@ def test_events_come_in_order_and_gradient_norms_of_the_parts_make_up_the_whole(
 
 def test_a_snapshot_shows_rows_that_sum_to_one_and_respect_the_mask(monkeypatch: pytest.MonkeyPatch) -> None:
     config = RunConfig(steps=2, n_layers=2, n_heads=4)
-    snapshot = first_look(config)
+    snapshot = first_snapshot(config)
     pattern = snapshot.patterns["self"]
     assert pattern.shape == (2, 4, 11, 11)
     np.testing.assert_allclose(pattern.sum(-1), 1, atol=1e-5)
@@ -142,11 +140,11 @@ def test_a_snapshot_shows_rows_that_sum_to_one_and_respect_the_mask(monkeypatch:
     assert snapshot.encoding["similarity"].shape == (11, 11)
 
     one = 2 * 4 * 11 * 11  # weights of one sequence
-    for room, kept in ((one - 1, 0), (2 * one, 2), (9 * one, 3)):  # of long sequences those that fit
+    for room, n_more in ((one - 1, 0), (2 * one, 2), (9 * one, 3)):  # of long sequences those that fit
         monkeypatch.setattr("engine.training.snapshot.LARGEST_MORE", room)
-        assert len(first_look(config).more_patterns.get("self", ())) == kept
+        assert len(first_snapshot(config).more_patterns.get("self", ())) == n_more
 
-    translated = first_look(PRESETS["translate"].config.replace(steps=1))
+    translated = first_snapshot(PRESETS["translate"].config.replace(steps=1))
     kinds = {name: array.shape for name, array in translated.patterns.items()}
     assert kinds == dict.fromkeys(("self", "encoder", "cross"), (1, 2, 8, 8))
 
@@ -155,16 +153,16 @@ def test_a_snapshot_keeps_what_each_layer_has_of_its_own(monkeypatch: pytest.Mon
     config = RunConfig(steps=3, n_layers=3, pos_encoding="cope")
     first, *_, last = (event.encoding for event in train(config) if isinstance(event, Snapshot))
     assert list(last) == ["matrix", "similarity", "matrix.1", "similarity.1", "matrix.2", "similarity.2"]
-    assert layers_kept(last) == 3
+    assert stored_layers(last) == 3
     for layer in range(3):
         assert not np.array_equal(first[of_layer("matrix", layer)], last[of_layer("matrix", layer)]), "each is trained"
     assert not np.array_equal(last["matrix"], last["matrix.1"])
-    assert layers_kept(first_look(config.replace(share_layers=True)).encoding) == 1
-    monkeypatch.setattr(snapshots, "LONGEST_MATRIX", 10)
-    short = first_look(config).encoding
+    assert stored_layers(first_snapshot(config.replace(share_layers=True)).encoding) == 1
+    monkeypatch.setattr(snapshots, "MAX_MATRIX_LENGTH", 10)
+    short = first_snapshot(config).encoding
     assert short["similarity.2"].shape == (5, 5), "so many that three take no more than one of 10"
     monkeypatch.setattr(snapshots, "LARGEST_MATRICES", 2 * sum(short[name].size for name in ("matrix", "similarity")))
-    assert layers_kept(first_look(config).encoding) == 2
+    assert stored_layers(first_snapshot(config).encoding) == 2
 
 
 def test_a_value_that_is_not_finite_is_named_with_a_remedy_that_works() -> None:

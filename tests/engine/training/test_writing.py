@@ -1,5 +1,3 @@
-"""Answers written token by token have the numbers of whole passes, and time for others between; text is drawn as it must be."""
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -121,11 +119,11 @@ def test_a_run_can_be_left_between_any_two_tokens_that_it_writes(settings: dict[
 def test_a_long_sequence_is_written_without_whole_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tokens that pass through the model while a decoder writes grow with the length, not with its square."""
     config, model, batch = ready(seq_len=48, pos_encoding="alibi")
-    seen: list[int] = []
-    handle = model.head.register_forward_pre_hook(lambda module, given: seen.append(given[0].size(1)))
+    lengths: list[int] = []
+    handle = model.head.register_forward_pre_hook(lambda module, given: lengths.append(given[0].size(1)))
     exhaust(generation_accuracy(config, model, batch, 47))
     handle.remove()
-    assert sum(seen) == batch.inputs.size(1)
+    assert sum(lengths) == batch.inputs.size(1)
 
 
 TEXT = "the cat sat on the mat, and the dog sat by the cat.\n" * 60
@@ -150,18 +148,18 @@ def test_temperature_is_softmax_of_the_quotient_zero_is_greedy_and_top_k_keeps_t
     assert distribution(LOGITS, 1.0, top_k=1).equal(greedy)
     assert torch.allclose(distribution(LOGITS, 1e-3), greedy)
 
-    kept = distribution(LOGITS, 1.0, top_k=2)
-    assert (kept > 0).nonzero().flatten().tolist() == [3, 4]
-    assert kept.sum().item() == pytest.approx(1.0)
-    assert (kept[3] / kept[4]).item() == pytest.approx(torch.tensor(0.1).exp().item(), rel=1e-5)
+    probabilities = distribution(LOGITS, 1.0, top_k=2)
+    assert (probabilities > 0).nonzero().flatten().tolist() == [3, 4]
+    assert probabilities.sum().item() == pytest.approx(1.0)
+    assert (probabilities[3] / probabilities[4]).item() == pytest.approx(torch.tensor(0.1).exp().item(), rel=1e-5)
 
 
 def test_what_is_drawn_follows_the_distribution(config: RunConfig) -> None:
     model = prepare(config).eval()
     chances = distribution(next_logits(config, model, [3, 1]), temperature=1.0)
     drawn = torch.tensor([write_on(config, model, [3, 1], 1, seed=seed)[0] for seed in range(700)])
-    seen = drawn.bincount(minlength=len(chances)) / len(drawn)
-    assert (seen - chances).abs().max() < 0.07
+    frequencies = drawn.bincount(minlength=len(chances)) / len(drawn)
+    assert (frequencies - chances).abs().max() < 0.07
     assert chances[UNKNOWN] == 0
 
 

@@ -1,5 +1,3 @@
-"""Saved links of earlier versions: each opens the page of today that shows what it showed, and nothing in it is lost."""
-
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,8 +20,7 @@ from tests.tables import tables_beside
 
 SAVED = tables_beside(__file__)["link"]
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "record.json").read_text())["links"]
-OTHERS = ("term", "class")
-"""The names that the frame and a phone read."""
+OTHERS = ("term", "class")  # names that the frame and a phone read
 SETTINGS: Mapping[str, PageSettings] = {
     f"{one.__name__.split('.')[2]}.py": one.SETTINGS
     for one in (cost, start, teach, encodings, lab, notebooks, questions)
@@ -33,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("own_data_folder")
 
 
 def opened(link: str) -> tuple[str, dict[str, Any], list[str]]:
-    """The file of the page that a link opens, the values that it asks for there, and the names in it that are ignored."""
+    """The file of the page that a link opens, the values that it sets there, and the names in it that are ignored."""
     address, _, text = link.partition("?")
     query = dict(parse_qsl(text, keep_blank_values=True))
     now = moved(address, query)

@@ -1,5 +1,3 @@
-"""Pages of the app, fragments of a page, and presses that a script tells."""
-
 import re
 from pathlib import Path
 
@@ -71,9 +69,9 @@ def page() -> None:
 
 def test_the_container_that_a_fragment_makes_has_no_neighbours() -> None:
     app = AppTest.from_function(page, default_timeout=300).run()
-    before, place, after = app.main.children.values()
+    before, container, after = app.main.children.values()
     assert (before.value, after.value) == ("before", "after")
-    (inside,) = place.children.values()
+    (inside,) = container.children.values()
     assert [text.value for text in inside.children.values()] == ["one", "two"]
 
 
@@ -83,7 +81,8 @@ def test_every_fragment_of_the_app_is_made_so() -> None:
 
 
 def test_no_page_stops_its_script_early() -> None:
-    """``st.stop`` would keep the fragments of the script run before: one that is asked to run again then draws at a place that is gone."""
+    """``st.stop`` would keep the fragments of the script run before: one that is asked to run again then draws at a position that
+    does not exist any more."""
     stopping = [file.name for file in FOLDER.rglob("*.py") if re.search(r"\bst\.stop\b", file.read_text("utf-8"))]
     assert stopping == []
 
@@ -92,8 +91,8 @@ KEY = "test.received"
 
 
 def test_what_no_script_tells_is_no_press() -> None:
-    for told in (5, "x", {"number": 1}, [5, "x", {}, {"number": "1"}, {"number": None}]):
-        assert received(told, KEY) == []
+    for message in (5, "x", {"number": 1}, [5, "x", {}, {"number": "1"}, {"number": None}]):
+        assert received(message, KEY) == []
 
 
 def test_each_press_is_taken_once_and_in_order_however_often_it_is_told() -> None:

@@ -1,5 +1,3 @@
-"""The first occurrence of each term in a text leads to the glossary; what is no plain text is left as it is."""
-
 import re
 
 import pytest

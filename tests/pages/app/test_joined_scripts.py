@@ -1,5 +1,3 @@
-"""Scripts that import each other, sent as one."""
-
 from graphlib import CycleError
 from pathlib import Path
 

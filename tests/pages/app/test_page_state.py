@@ -1,5 +1,3 @@
-"""What is set on a page: its state, its address, and the names of its files."""
-
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -31,7 +29,7 @@ def test_a_changed_widget_changes_the_value_and_one_that_was_set_anew_does_not()
 
 
 def test_the_message_of_a_widget_says_its_value_whichever_script_run_brings_it() -> None:
-    """A script run's messages are lost where the next one begins before they were sent: no later one may count on them."""
+    """A script run's messages are lost if the next one begins before they were sent: no later one may count on them."""
 
     def page() -> None:
         import streamlit as st
@@ -62,7 +60,6 @@ NAMES = [*(row.name for row in settings_for(None, CHOSEN["pos_encoding"])), "pre
 
 
 def page() -> None:
-    """One setting, in the session and in the address."""
     import streamlit as st
 
     from pages.parts.app.page_state import take_link, write_link, written
@@ -139,7 +136,7 @@ def opened_form(**query: str) -> AppTest:
 
 
 def drawn(app: AppTest) -> dict[str, bool]:
-    """The settings that have a widget, and whether it is disabled."""
+    """The settings that have a widget, and True if it is disabled."""
     kinds = (app.selectbox, app.number_input, app.toggle, app.text_input)
     return {str(one.key).removeprefix("set."): one.disabled for kind in kinds for one in kind}
 

@@ -1,5 +1,3 @@
-"""What workers answered is remembered for all sessions, and each session has its own."""
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,10 +14,10 @@ from pages.parts.app.questions import SharedCache
 
 
 def test_changing_what_one_session_got_does_not_change_what_another_gets() -> None:
-    answers, asked = SharedCache(4), []
+    answers, calls = SharedCache(4), []
 
     def answer(size: int) -> dict[str, object]:
-        asked.append(size)
+        calls.append(size)
         return {"matrix": np.zeros((size, size)), "names": ["a"]}
 
     for _ in range(3):  # the one who asked first, too
@@ -29,35 +27,35 @@ def test_changing_what_one_session_got_does_not_change_what_another_gets() -> No
         got["matrix"][:] = 1
         got["names"].append("b")
     assert answers.if_known((RunConfig(), 3)) is not answers.if_known((RunConfig(), 3))
-    assert asked == [3]
+    assert calls == [3]
 
 
 def test_an_equal_question_under_way_is_not_asked_twice() -> None:
-    asked, go = [], Event()
+    calls, go = [], Event()
 
     def slow(number: int) -> int:
-        asked.append(number)
+        calls.append(number)
         go.wait(240)
         return number + 1
 
     answers = SharedCache(4)
     with ThreadPoolExecutor(4) as sessions:
         waiting = [sessions.submit(answers.get, number, partial(slow, number)) for number in (1, 1, 2, 1)]
-        while len(asked) < 2:
+        while len(calls) < 2:
             pass
         assert answers.if_known(1) is None
         go.set()
         assert [session.result() for session in waiting] == [2, 2, 3, 2]
-    assert sorted(asked) == [1, 2]
+    assert sorted(calls) == [1, 2]
     assert answers.if_known(1) == 2
 
 
 def test_an_error_is_not_remembered_and_the_answers_asked_for_last_are_kept() -> None:
-    asked = []
+    calls = []
 
     def failing_once(number: int) -> int:
-        asked.append(number)
-        if len(asked) == 1:
+        calls.append(number)
+        if len(calls) == 1:
             raise ValueError("The worker was stopped.")
         return number
 
@@ -66,7 +64,7 @@ def test_an_error_is_not_remembered_and_the_answers_asked_for_last_are_kept() ->
         answers.get(1, lambda: failing_once(1))
     assert answers.if_known(1) is None
     assert answers.get(1, lambda: failing_once(1)) == 1
-    assert asked == [1, 1]
+    assert calls == [1, 1]
 
     answers = SharedCache(2)
     for number in (1, 2, 1, 3):

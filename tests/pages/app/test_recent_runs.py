@@ -1,5 +1,3 @@
-"""A visitor's own runs: what is promised before one, and the recent runs of a tab, from which the oldest goes unless it is pinned."""
-
 import pytest
 from streamlit.testing.v1 import AppTest
 

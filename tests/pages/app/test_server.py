@@ -1,5 +1,3 @@
-"""The data folder is one server's; and the log at the start: limits, a server that is open to others without saying so."""
-
 import os
 import signal
 import subprocess
@@ -26,8 +24,8 @@ def test_a_second_server_on_a_data_folder_ends_with_one_sentence_and_that_of_a_k
 ) -> None:
     first = taking(tmp_path)
     assert first.stdout.readline() == "taken\n"
-    told = taking(tmp_path).communicate()
-    assert told == (
+    output = taking(tmp_path).communicate()
+    assert output == (
         "",
         f"Another server uses the data folder {tmp_path}. Stop it first, or name another folder in ATTENTION_LAB_DATA.\n",
     )
@@ -44,10 +42,10 @@ def test_a_second_server_on_a_data_folder_ends_with_one_sentence_and_that_of_a_k
 
 @pytest.mark.thorough
 def test_streamlit_ends_where_another_server_has_the_data_and_starts_once_that_one_was_killed(tmp_path: Path) -> None:
-    own = {"STREAMLIT_SERVER_PORT": str(free_port()), "ATTENTION_LAB_DATA": str(tmp_path / "data")}
+    environment = {"STREAMLIT_SERVER_PORT": str(free_port()), "ATTENTION_LAB_DATA": str(tmp_path / "data")}
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
     with running("app.py", tmp_path) as (server, _):
-        second = subprocess.run(command, cwd=ROOT, env=os.environ | own, capture_output=True, text=True)
+        second = subprocess.run(command, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True)
         assert second.returncode != 0
         assert f"Another server uses the data folder {tmp_path / 'data'}." in second.stdout + second.stderr
         assert "Traceback" not in second.stdout + second.stderr
@@ -67,8 +65,8 @@ def test_limits_and_the_scheduler_are_told() -> None:
 
 @pytest.mark.parametrize("address", [None, "0.0.0.0", "::", "lab.example.org"])
 def test_a_server_open_to_others_without_a_profile_says_so_in_one_line(address: str | None) -> None:
-    first, said = start_lines(Limits(), {}, address)
-    assert f"{PROFILE}=public" in said
+    first, line = start_lines(Limits(), {}, address)
+    assert f"{PROFILE}=public" in line
     assert list(start_lines(Limits(), {PROFILE: "own"}, address)) == [first]
-    for own in ("127.0.0.1", "::1", "localhost"):
-        assert list(start_lines(Limits(), {}, own)) == [first], "one's own computer"
+    for local in ("127.0.0.1", "::1", "localhost"):
+        assert list(start_lines(Limits(), {}, local)) == [first], "one's own computer"

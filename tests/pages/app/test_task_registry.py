@@ -1,5 +1,3 @@
-"""The works of a server process: one of a session at a time, the same one once for all, the old ones forgotten."""
-
 from threading import Event
 
 import pytest
@@ -67,10 +65,10 @@ def test_stop_may_be_pressed_twice_and_after_the_end(tasks: TaskRegistry[Scripte
 def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(
     tasks: TaskRegistry[Scripted], caplog: pytest.LogCaptureFixture
 ) -> None:
-    work, kept = Scripted(), list[str]()
-    name = tasks.begin(work, keep=kept.append)
+    work, names = Scripted(), list[str]()
+    name = tasks.begin(work, keep=names.append)
     assert work.wait(240)
-    assert kept == [name]
+    assert names == [name]
 
     again = Scripted()
     name = tasks.begin(again, keep=full)

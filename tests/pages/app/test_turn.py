@@ -1,5 +1,3 @@
-"""Script runs without a pause wait where others are there, and nobody waits alone; only a few are done at the same time."""
-
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle
@@ -8,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from engine.foundation.visitor import Pace, Visitor
+from engine.foundation.visitor import RateLimit, Visitor
 from pages.parts.app import turn
 
 
 def most_together(computing: Sequence[float]) -> int:
-    """The most script runs inside a turn at the same time, where each computes for so many seconds there."""
+    """The most script runs inside a turn at the same time, if each computes for so many seconds there."""
     inside, most, lock = 0, 0, Lock()
 
     def script_run(seconds: float) -> None:
@@ -59,7 +57,7 @@ def test_script_runs_cost_more_where_more_visitors_are_here_and_where_one_visito
 def test_those_of_one_visitor_that_get_their_answers_together_go_on_at_the_visitors_pace(monkeypatch: Any) -> None:
     number, now, began, of_thread = 20, [0.0], list[float](), local()
     computes = 2.0 / turn.price(30, 1)
-    """Seconds, so many that each stretch of computing takes two of the budget's where few are under way."""
+    """Seconds, so many that each stretch of computing takes two of the budget's if few are under way."""
 
     def thread_time() -> float:
         of_thread.time = getattr(of_thread, "time", 0.0) + computes
@@ -68,7 +66,7 @@ def test_those_of_one_visitor_that_get_their_answers_together_go_on_at_the_visit
     def sleep(seconds: float) -> None:
         now[0] += seconds
 
-    monkeypatch.setattr(turn, "PACE", Pace(rate=1.0, most=10.0, clock=lambda: now[0]))
+    monkeypatch.setattr(turn, "PACE", RateLimit(rate=1.0, most=10.0, clock=lambda: now[0]))
     monkeypatch.setattr(turn, "visitor", lambda: Visitor("many tabs", ""))
     monkeypatch.setattr(turn, "number_here", lambda: 30)
     monkeypatch.setattr(turn.time, "thread_time", thread_time)
@@ -88,8 +86,8 @@ def test_those_of_one_visitor_that_get_their_answers_together_go_on_at_the_visit
     with ThreadPoolExecutor(number) as threads:  # raises where one that waits keeps the others from their answers
         list(threads.map(script_run, range(number)))
     # One takes two, and as many times that as there are pairs under way: 20, 19, 18 ... 3, 2, 2.
-    spent = [max(2.0, float(number - place)) for place in range(number)]
-    assert began == pytest.approx([max(0.0, sum(spent[:place]) - 10.0) for place in range(number)])
+    spent = [max(2.0, float(number - index)) for index in range(number)]
+    assert began == pytest.approx([max(0.0, sum(spent[:index]) - 10.0) for index in range(number)])
 
 
 def order_of(names: Sequence[str], monkeypatch: Any, away: int = 0) -> list[str]:

@@ -1,5 +1,3 @@
-"""The visitors who have a page open: by the sessions of the server, so that a hidden tab counts and a closed one does not."""
-
 import pytest
 from streamlit import runtime
 

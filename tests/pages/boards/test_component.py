@@ -1,5 +1,3 @@
-"""The scripts of a board: modules that import each other, sent as one."""
-
 import pytest
 
 from pages.parts.boards.live.board import LIVE

@@ -1,5 +1,3 @@
-"""The board as a page calls it. What it draws is tested in a browser."""
-
 from typing import Any, get_args
 
 from streamlit.testing.v1 import AppTest
@@ -10,7 +8,6 @@ from tests.scripted import ScriptedRun
 
 
 def page() -> None:
-    """A page on a run that the test drives."""
     import streamlit as st
 
     from pages.parts.boards.live.board import Layout, Recording, live_board
@@ -57,13 +54,13 @@ def test_earlier_runs_in_their_colors_with_few_points_and_a_recording_stand_besi
 
 def test_polling_reaches_back_so_that_a_skipped_message_loses_nothing() -> None:
     run = ScriptedRun()
-    told: list[set[int]] = []
+    steps: list[set[int]] = []
     for _ in range(30):
         run.advance(5)
-        told.append(set(poll(run, "scripted/a", "key")["columns"]["loss"][0]))
-    received = set[int]().union(*told[::8])
-    assert received >= set(range(1, max(told[24]) + 1)), "seven of eight messages lost, every step arrived"
-    assert len(told[-1]) <= 50, "and no message is the whole history again"
+        steps.append(set(poll(run, "scripted/a", "key")["columns"]["loss"][0]))
+    received = set[int]().union(*steps[::8])
+    assert received >= set(range(1, max(steps[24]) + 1)), "seven of eight messages lost, every step arrived"
+    assert len(steps[-1]) <= 50, "and no message is the whole history again"
     again = poll(run, "scripted/b", "key")
     assert again["columns"]["loss"][0] == list(range(1, 151)), "a board that is mounted anew is told everything"
     assert "loss" in again["figures"]

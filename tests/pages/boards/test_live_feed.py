@@ -1,5 +1,3 @@
-"""What the board is told of a run: nothing skipped, nothing twice, no extreme lost, no value far off."""
-
 import base64
 import json
 from dataclasses import replace
@@ -8,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.analysis.attention.attribution import followed
+from engine.analysis.attention.attribution import attribute_answers
 from engine.config.run_config import parse
 from engine.runs.events import Ended, Progress, Snapshot, of_layer
 from engine.runs.log import EventLog
@@ -34,8 +32,8 @@ def decoded(packed: Any) -> np.ndarray:
 
 
 def thin(steps: list[int], values: list[float], points: int) -> Column:
-    kept = kept_points(np.array(steps), np.array(values), points)
-    return [steps[part] for part in kept], [values[part] for part in kept]
+    indices = kept_points(np.array(steps), np.array(values), points)
+    return [steps[part] for part in indices], [values[part] for part in indices]
 
 
 def test_figures_come_with_their_facts_and_only_once() -> None:
@@ -177,13 +175,13 @@ def test_large_pictures_are_shown_in_blocks_by_their_strongest_entry() -> None:
 
 def test_few_snapshots_are_first_latest_and_even_between() -> None:
     snapshots = [Snapshot(step, {"self": np.zeros((1, 1, 2, 2))}, {}, []) for step in range(1000)]
-    kept = [snapshot.step for snapshot in few_of(snapshots)]
-    assert (kept[0], kept[-1], len(kept)) == (0, 999, 60)
-    assert set(np.diff(kept)) <= {16, 17}
+    steps = [snapshot.step for snapshot in few_of(snapshots)]
+    assert (steps[0], steps[-1], len(steps)) == (0, 999, 60)
+    assert set(np.diff(steps)) <= {16, 17}
     large = [Snapshot(step, {"self": np.zeros((10, 10, 100, 100))}, {}, []) for step in range(20)]
-    kept = [snapshot.step for snapshot in few_of(large)]
-    assert len(kept) * MAX_DRAWN_CELLS <= MAX_SNAPSHOT_BYTES
-    assert (kept[0], kept[-1], few_of([])) == (0, 19, [])
+    steps = [snapshot.step for snapshot in few_of(large)]
+    assert len(steps) * MAX_DRAWN_CELLS <= MAX_SNAPSHOT_BYTES
+    assert (steps[0], steps[-1], few_of([])) == (0, 19, [])
 
 
 def test_the_tokens_of_cross_attention_are_queries_of_the_answer_and_keys_of_the_source() -> None:
@@ -212,9 +210,9 @@ def test_the_residual_stream_is_sent_in_plain_numbers_and_the_mean_of_the_heads_
     snapshot = run.events.of(Snapshot)[0]
     right = np.full((3, 11), np.nan)
     right[:, 5:] = 1 / 3
-    told = plain_snapshot(replace(snapshot, residual={"norm": np.full((3, 11), 12.3456), "right": right}))
-    assert told["residual"] == {"norm": [[12.346] * 11] * 3, "right": [[None] * 5 + [0.33333] * 6] * 3}
-    assert told["means"] == {}
+    sent = plain_snapshot(replace(snapshot, residual={"norm": np.full((3, 11), 12.3456), "right": right}))
+    assert sent["residual"] == {"norm": [[12.346] * 11] * 3, "right": [[None] * 5 + [0.33333] * 6] * 3}
+    assert sent["means"] == {}
     assert plain_snapshot(snapshot)["residual"] == {}
 
     assert set(plain_snapshot(snapshot)["paths"]) == {None}
@@ -225,13 +223,13 @@ def test_the_residual_stream_is_sent_in_plain_numbers_and_the_mean_of_the_heads_
     assert coarse["patterns"]["self"]["block"] != [1, 1]
     [sample, *_] = snapshot.samples
     long = replace(sample, **{part: ["1"] * 200 for part in ("tokens", "targets", "predictions")})
-    for kept in (200, 150, 90):  # the patterns of a long sequence are cut behind
-        cut = replace(snapshot, samples=[long], patterns={"self": large[..., :kept, :kept]})
+    for length in (200, 150, 90):  # the patterns of a long sequence are cut behind
+        cut = replace(snapshot, samples=[long], patterns={"self": large[..., :length, :length]})
         means = plain_snapshot(cut)["means"]
-        if kept == 90:
+        if length == 90:
             assert means == {}
         else:
-            last = large[..., 104:kept, 104:kept].mean(1)
+            last = large[..., 104:length, 104:length].mean(1)
             np.testing.assert_allclose(decoded(means["self"]), last, atol=1 / 255, err_msg="the last 96 positions")
 
 
@@ -242,17 +240,17 @@ def test_each_answer_is_sent_with_its_path_and_a_snapshot_with_where_most_arise(
     right, heads = np.tile([[0.1], [0.2], [0.9]], (1, 11)), np.full((2, 4, 11), 0.1)
     heads[1, 2] = 5.0
     given: dict[str, Any] = {"residual": {"right": right}, "contributions": {"self": heads, "mlp": np.zeros((2, 11))}}
-    told = plain_snapshot(replace(snapshot, **given))
-    assert told["answer_layer"] == "most answers in layer 2"
-    paths = [path for path in told["paths"] if path]
-    assert [path is not None for path in told["paths"]] == [mark is not None for mark in told["samples"][0]["marks"]]
+    sent = plain_snapshot(replace(snapshot, **given))
+    assert sent["answer_layer"] == "most answers in layer 2"
+    paths = [path for path in sent["paths"] if path]
+    assert [path is not None for path in sent["paths"]] == [mark is not None for mark in sent["samples"][0]["marks"]]
     for path in paths:
         assert (path["arrives"], path["layer"]) == (True, 1)
         assert (path["contributor"], path["readings"]) == ("", []), (
             "whether an answer needs a head is not known while it trains"
         )
         assert {piece["part"] for piece in path["words"]} <= {"", "layer.1"}
-    linked = plain_snapshot(replace(snapshot, **given), followed(replace(snapshot, **given)))
+    linked = plain_snapshot(replace(snapshot, **given), attribute_answers(replace(snapshot, **given)))
     paths = [path for path in linked["paths"] if path]
     for path in paths:
         assert (path["contributor"], path["readings"][0]["layer"], path["readings"][0]["head"]) == ("head", 1, 2)

@@ -1,5 +1,3 @@
-"""The figure board's data. What it draws of them is tested in a browser."""
-
 import base64
 import json
 from typing import Any
@@ -15,7 +13,7 @@ SCALE: Any = {"scale": diverging(), "low": -1.0, "high": 1.0}
 
 
 def numbers(sent: Any) -> np.ndarray:
-    """What the browser reads from an array as Plotly sends it: base64 of little-endian float32."""
+    """The browser's numbers of an array as Plotly sends it: base64 of little-endian float32."""
     assert sent["dtype"] == "f4"
     shape = [int(side) for side in sent["shape"].split(",")]
     return np.frombuffer(base64.b64decode(sent["bdata"]), "<f4").reshape(shape)

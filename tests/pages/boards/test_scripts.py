@@ -1,5 +1,3 @@
-"""The pages' scripts are as the formatter, the linter and the type checker want them, pass their tests, and compute as the engine does."""
-
 import json
 import os
 import subprocess
@@ -19,15 +17,14 @@ from pages.parts.charts.heat import grid
 from tests.serving import ROOT
 
 SCRIPTS = "../tests/pages/boards/scripts"
+# outside its folder deno's settings do not hold
 TESTS = f"fmt --check --no-config --no-semicolons --line-width 120 {SCRIPTS}"
-"""Outside its folder deno's settings do not hold."""
 
 
 def deno(folder: Path, *arguments: str) -> str:
-    """What deno writes; its cache lies in the folder."""
-    own = {"DENO_DIR": str(folder), "DENO_NO_UPDATE_CHECK": "1", "NO_COLOR": "1"}
+    environment = {"DENO_DIR": str(folder), "DENO_NO_UPDATE_CHECK": "1", "NO_COLOR": "1"}
     command = [find_deno_bin(), *arguments]
-    done = subprocess.run(command, cwd=ROOT / "pages", env=os.environ | own, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=ROOT / "pages", env=os.environ | environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -46,14 +43,14 @@ def test_the_module_of_a_board_can_be_loaded(source: BoardKind, tmp_path: Path) 
 
 def test_the_roll_out_is_that_of_the_engine(tmp_path: Path) -> None:
     patterns = np.random.default_rng(0).dirichlet(np.ones(5), (3, 2, 5))
-    told = deno(tmp_path, "run", f"{SCRIPTS}/roll_out.js", json.dumps(grid(patterns, 0.0, 1.0)))
+    rolled_out = deno(tmp_path, "run", f"{SCRIPTS}/roll_out.js", json.dumps(grid(patterns, 0.0, 1.0)))
     exact = flow_through(torch.tensor(patterns.mean(1)).float()[:, None])[-1, 0, 4].numpy()
-    np.testing.assert_allclose(json.loads(told), exact, atol=0.02)
+    np.testing.assert_allclose(json.loads(rolled_out), exact, atol=0.02)
 
 
 def test_thinning_in_the_browser_is_the_same_rule(tmp_path: Path) -> None:
     values = np.random.default_rng(5).normal(size=3000).round(6).tolist()
     steps = list(range(7, 3007))
-    told = deno(tmp_path, "run", f"{SCRIPTS}/thinned.js", json.dumps([[steps, values], 400]))
-    kept = kept_points(np.array(steps), np.array(values), 400)
-    assert json.loads(told) == [[line[part] for part in kept] for line in (steps, values)]
+    thinned = deno(tmp_path, "run", f"{SCRIPTS}/thinned.js", json.dumps([[steps, values], 400]))
+    expected = kept_points(np.array(steps), np.array(values), 400)
+    assert json.loads(thinned) == [[line[part] for part in expected] for line in (steps, values)]

@@ -1,5 +1,3 @@
-"""The model as its picture is told it: every part has its words, whatever the family, and what it lacks is not offered."""
-
 from typing import Any, get_args
 
 import pytest

@@ -1,5 +1,3 @@
-"""The figures of a model that is taken apart."""
-
 import numpy as np
 
 from pages.parts.charts import attention as charts

@@ -1,5 +1,3 @@
-"""The figures of costs: every number where it belongs."""
-
 import math
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""Training curves: where runs broke off, what leaves the figure, and two losses in one panel."""
-
 from typing import Any
 
 import pytest

@@ -1,5 +1,3 @@
-"""Figures of what depth does: a line at the median, a band over the draws, a mark at the dial's depth."""
-
 import numpy as np
 import pytest
 

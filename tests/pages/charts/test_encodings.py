@@ -1,5 +1,3 @@
-"""Figures of an encoding's profile, and the panels made of them, for every registered encoding."""
-
 from typing import Any
 
 import pytest

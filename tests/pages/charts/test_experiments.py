@@ -1,5 +1,3 @@
-"""An experiment's figures: what they show and what they say."""
-
 from typing import Any
 from xml.etree import ElementTree
 
@@ -24,7 +22,7 @@ def test_roles_have_colours_of_their_own_that_stand_out_in_both_themes(theme: An
     assert len({role_color(role)[theme] for role in ROLE_COLORS}) == len(ROLE_COLORS)
     for of in (1, 4, 20):
         for role in ROLE_COLORS:
-            colors = [role_color(role, place, of)[theme] for place in range(of)]
+            colors = [role_color(role, index, of)[theme] for index in range(of)]
             assert of > 4 or len({*colors}) == of
             assert all(contrast(color, SURFACE[theme]) >= LINE_CONTRAST[theme] for color in colors)
 

@@ -1,5 +1,3 @@
-"""Figures say what they show: units, levels, legends, colours that stand out in both themes."""
-
 import tomllib
 from itertools import combinations, product
 from pathlib import Path
@@ -20,13 +18,13 @@ from pages.parts.charts.heat import gap
 from pages.parts.charts.loss import accuracy_figure, gradients_figure, loss_figure, overlay_traces, some_of
 from pages.parts.charts.table import numbers_right
 
-SEEN = {
+# The perception of linear sRGB. Source: Machado, Oliveira and Fernandes 2009, A Physiologically-based Model for Simulation of
+# Color Vision Deficiency, severity 1.
+EYES = {
     "all cones": np.eye(3),
     "protanopia": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
     "deuteranopia": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
 }  # fmt: skip
-"""How linear sRGB is seen. Source: Machado, Oliveira and Fernandes 2009, A Physiologically-based Model for Simulation of Color Vision
-Deficiency, severity 1."""
 TO_XYZ = np.array(
     [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
 )
@@ -124,10 +122,10 @@ def test_memory_parts_add_up_to_the_total_and_what_is_not_known_is_said() -> Non
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("eyes", SEEN)
+@pytest.mark.parametrize("eyes", EYES)
 def test_every_two_encodings_are_told_apart_also_with_red_green_colour_blindness(eyes: str, theme: Any) -> None:
-    seen = {name: in_lab(SEEN[eyes] @ linear(shade(row.color)[theme])) for name, row in ENCODINGS.items()}
-    apart = {(one, other): float(np.linalg.norm(seen[one] - seen[other])) for one, other in combinations(seen, 2)}
+    colors = {name: in_lab(EYES[eyes] @ linear(shade(row.color)[theme])) for name, row in ENCODINGS.items()}
+    apart = {(one, other): float(np.linalg.norm(colors[one] - colors[other])) for one, other in combinations(colors, 2)}
     assert {pair: round(distance, 1) for pair, distance in apart.items() if distance < 10} == {}
 
 
@@ -135,7 +133,7 @@ def test_the_distance_of_two_colours_is_that_of_published_values() -> None:
     """Lindbloom's calculator, D65: red, and a grey."""
     assert in_lab(linear("#FF0000")) == pytest.approx([53.24, 80.09, 67.20], abs=0.02)
     assert in_lab(linear("#777777")) == pytest.approx([50.03, 0, 0], abs=0.02)
-    for matrix in SEEN.values():
+    for matrix in EYES.values():
         assert matrix.sum(axis=1) == pytest.approx(1, abs=1e-5), "white stays white"
 
 

@@ -1,5 +1,3 @@
-"""The key figure of every issue: every word has room, and none is markup."""
-
 import re
 
 import plotly.graph_objects as go
@@ -29,13 +27,13 @@ def test_names_take_two_lines(issue: Issue) -> None:
 
 
 def numbers(drawn: go.Figure, of: str) -> dict[float, tuple[str, float]]:
-    """By the place of each number of a trace: its words, and the place across at which it begins."""
+    """By the position of each number of a trace: its words, and the position across at which it begins."""
     trace = next(trace for trace in drawn.data if trace.uid == of)
     return {round(y, 6): (text.strip(), x) for x, y, text in zip(trace.x, trace.y, trace.text, strict=True)}
 
 
 def bars(drawn: go.Figure, stored: str = "") -> dict[float, float]:
-    """By the middle of each mean's bar: its place across."""
+    """By the middle of each mean's bar: its position across."""
     found = [trace for trace in drawn.data if trace.uid.startswith(f"{stored}mean-") and trace.x]
     return {round(sum(trace.y) / 2, 6): trace.x[0] for trace in found}
 
@@ -48,12 +46,12 @@ def test_each_number_stands_at_its_own_bar_also_where_stored_seeds_stand_beside_
         EndNumbers("b", color, [None, None], [10_000, 10_001]),
     ]
     drawn = key_figure(live, share=True, stored=stored)
-    own, before = numbers(drawn, "means"), numbers(drawn, "stored-means")
-    assert [text for text, _ in own.values()] == ["0.62"], "no number where there is no bar"
+    live_bars, before = numbers(drawn, "means"), numbers(drawn, "stored-means")
+    assert [text for text, _ in live_bars.values()] == ["0.62"], "no number where there is no bar"
     assert [text for text, _ in before.values()] == ["0.74", "0.74"]
-    assert own == {y: ("0.62", x) for y, x in bars(drawn).items()}
+    assert live_bars == {y: ("0.62", x) for y, x in bars(drawn).items()}
     assert before.keys() == bars(drawn, "stored-").keys()
-    assert len({*own, *before}) == 3, "in one row the two stand one above the other"
+    assert len({*live_bars, *before}) == 3, "in one row the two stand one above the other"
     by_name = {trace.uid: trace for trace in drawn.data}
     assert max(by_name["stored-points-0"].y) < min(by_name["points-0"].y)
     assert max(by_name["points-0"].y) < 0.5 < min(by_name["stored-points-1"].y), "and the next row begins below"

@@ -1,5 +1,3 @@
-"""Lines over x: told apart by colour, dash, mark and the name at their end."""
-
 import itertools
 
 import pytest
@@ -68,7 +66,7 @@ def test_a_line_that_ends_early_says_so_and_has_no_tie_that_looks_like_data() ->
 
 def test_labels_keep_apart_in_their_order_and_inside_or_where_they_are_wanted() -> None:
     middles = apart([50, 52, 54, 0, 100], [20] * 5, 120)
-    ordered = [middles[place] for place in (3, 0, 1, 2, 4)]
+    ordered = [middles[index] for index in (3, 0, 1, 2, 4)]
     assert all(after - before >= 20 for before, after in itertools.pairwise(ordered))
     assert ordered[0] >= 10
     assert ordered[-1] <= 110

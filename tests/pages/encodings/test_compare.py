@@ -1,5 +1,3 @@
-"""Two encodings side by side by their widgets and words; the link."""
-
 import pytest
 
 from engine.encodings import ENCODINGS

@@ -1,5 +1,3 @@
-"""A design on the encodings page by its widgets and words: parts, link, run against built-in encodings, guide."""
-
 import re
 from pathlib import Path
 from typing import Any
@@ -98,8 +96,15 @@ def test_an_earlier_link_to_a_design_keeps_its_parts_its_rivals_and_what_it_hide
 
 def test_every_choice_survives_its_link() -> None:
     parts = dict(DesignedSettings(design_features="network", design_place="rotation", design_init_std=0.5))
-    own = {f"a.{name}": value for name, value in fitting(parts).items()}
-    chosen = {**SETTINGS.defaults(), "a": "designed", **own, "against": ("shaw",), "tasks": ("k_back",), "seeds": 3}
+    settings = {f"a.{name}": value for name, value in fitting(parts).items()}
+    chosen = {
+        **SETTINGS.defaults(),
+        "a": "designed",
+        **settings,
+        "against": ("shaw",),
+        "tasks": ("k_back",),
+        "seeds": 3,
+    }
     assert SETTINGS.read({name: to_text(value) for name, value in chosen.items() if name != "experiment"}) == (
         chosen,
         [],
@@ -156,8 +161,8 @@ def test_a_design_has_only_the_numbers_that_matter() -> None:
 
 CASES = tables_beside(__file__)
 
+# ten designs with every feature, read-out and place: features, read-out, place, and the learned parts
 DESIGNS = CASES["designs"]
-"""Ten designs with every feature, read-out and place: features, read-out, place, and what is learned."""
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,3 @@
-"""The recommendation of the encodings page and the table behind it: words, colours, links, costs."""
-
 from dataclasses import replace
 from typing import Any
 
@@ -70,10 +68,10 @@ def test_the_table_waits_for_no_worker_and_says_where_its_times_were_measured(
 ) -> None:
     app = open_page(PAGE, a="designed")
 
-    def asked(*_: Any, **__: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise AssertionError("a worker was asked")
 
-    monkeypatch.setattr(questions, "ask", asked)
+    monkeypatch.setattr(questions, "ask", fail)
     app.session_state[TABLE] = True
     (table,) = app.run().table
     assert ENCODINGS["designed"].label not in table.value.index, "a design has no row"
@@ -95,12 +93,12 @@ def cell(**changes: Any) -> TableCell:
 
 def test_the_share_of_unknown_characters_stands_beside_each_number_of_a_text() -> None:
     text = CRITERIA["text"]
-    for size, told in ((55, True), (80, False)):
+    for size, shown_share in ((55, True), (80, False)):
         criterion = replace(text, settings={**text.settings, "vocab_size": size})
         arm = arm_of(criterion, "rope")
         trials = [Trial(arm.name, seed, {criterion.number(1): 2.0}) for seed in range(16)]
         one = column(criterion, 1, trials)
-        assert ("% unknown;" in head(one), "% unknown, 16 seeds" in hover(one, "rope")) == (told, told)
+        assert ("% unknown;" in head(one), "% unknown, 16 seeds" in hover(one, "rope")) == (shown_share, shown_share)
 
 
 def test_below_the_table_stand_published_numbers_and_the_scale_of_what_is_not_as_by_default(open_page: Open) -> None:
@@ -126,8 +124,8 @@ def test_the_table_links_every_cell_and_tells_all_facts_on_hover() -> None:
     assert first[0].startswith("[0.90](lab?")
     assert first[1:] == ["7", "–"]
     assert "#1A7F4B" in styled.to_html(), "the colour of the best"
-    told = "accuracy 0.900 (0.800 to 1.000), 8 seeds, from 0.700 to 1.000. The best one:"
-    assert hover(one, "rope").startswith(told)
+    sentence = "accuracy 0.900 (0.800 to 1.000), 8 seeds, from 0.700 to 1.000. The best one:"
+    assert hover(one, "rope").startswith(sentence)
     assert scope_of(SELDOM).capitalize() in hover(one, "rope"), "the scale of the models"
     assert "of the 4 pairs of dimensions" in hover(one, "rope")
     assert "Behind RoPE by 0.400: worse." in hover(one, "nope")
@@ -136,8 +134,8 @@ def test_the_table_links_every_cell_and_tells_all_facts_on_hover() -> None:
     assert len({icon_of(one, "rope"), icon_of(one, "nope"), icon_of(FACTS, "rope")}) == 3
     assert icon_of(one, "learned") == icon_of(one, "nope")
 
-    told = evidence_styled(["rope"], [one], {"rope": CostRow(0, TIMED)}).data["Forward time"].iloc[0]  # type: ignore
-    assert told.split("  \n") == ["1.50 ×", ":small[1.25 to 1.75, 4 ms]"]
+    sentence = evidence_styled(["rope"], [one], {"rope": CostRow(0, TIMED)}).data["Forward time"].iloc[0]  # type: ignore
+    assert sentence.split("  \n") == ["1.50 ×", ":small[1.25 to 1.75, 4 ms]"]
 
 
 def test_a_cell_shows_the_price_of_few_data_and_a_mark_where_counting_is_better() -> None:

@@ -1,5 +1,3 @@
-"""A student's hand-in, the teacher's sheet and the hand-out."""
-
 import re
 from dataclasses import replace
 from functools import partial
@@ -12,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig
 from engine.estimate.matching import n_parameters
-from engine.experiments.classroom import MOST_STUDENTS
+from engine.experiments.classroom import MAX_STUDENTS
 from engine.experiments.evidence.shipped import shipped_claims, shipped_result
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS, TUTORIAL, Lesson, LessonStep, Slide, from_code, lab_step
@@ -32,7 +30,7 @@ from pages.parts.experiments.handouts import (
     teachers_sheet,
     write_down,
 )
-from tests.pages.looking import noted, press
+from tests.pages.looking import notes_of, press
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> $title {} & “quotes”"
 NOTE = Note("Heads?", "How many?", "It falls", "Trained here: 8 seeds (0 to 7).", "It falls from 1 to 0.5.")
@@ -82,7 +80,7 @@ def noting() -> None:
 
 def test_the_guess_is_the_one_that_stood_before_the_first_result() -> None:
     app = AppTest.from_function(noting, default_timeout=300).run()
-    notes = noted(app)
+    notes = notes_of(app)
     assert list(notes) == ["one", "two"]
     assert (notes["one"].guessed, notes["one"].ran, notes["one"].found) == ("first", "run 3", "result 3")
     assert (notes["two"].guessed, notes["two"].found) == ("another guess", "result")
@@ -113,8 +111,8 @@ def test_nothing_is_offered_before_anything_was_done_and_what_was_done_survives_
     app.text_input[0].set_value("Ada").run()
     again = AppTest.from_function(offering, default_timeout=300).run()
     assert again.text_input[0].value == "Ada"
-    kept = kept_of(id_in({COOKIE: "h" * 43}) or "")
-    assert (list(kept.notes), kept.words) == (["one", "two"], {NAME: "Ada"})
+    record = kept_of(id_in({COOKIE: "h" * 43}) or "")
+    assert (list(record.notes), record.words) == (["one", "two"], {NAME: "Ada"})
     press(again, "Start over")
     assert again.caption[0].value == NOTHING_YET
     AppTest.from_function(noting_again, default_timeout=300).run()
@@ -129,7 +127,7 @@ def test_every_student_of_a_full_class_keeps_its_hand_in_whatever_comes_from_els
         monkeypatch.setattr("pages.parts.experiments.handouts.visitor", partial(Visitor, name, address))
         write_down("one", NOTE)
 
-    students = [f"student {number}" for number in range(MOST_STUDENTS)]
+    students = [f"student {number}" for number in range(MAX_STUDENTS)]
     for name in students:
         write(name, "10.0.0.1")
     for number in range(2 * MOST_VISITORS):
@@ -181,9 +179,11 @@ def test_a_sheet_has_goal_minutes_what_to_say_the_answers_and_what_comes_out(les
         allowed = (found.finding.answer, found.finding.also_right)
         assert right(section) == [escape(figure.answers[ANSWERS.index(one)]) for one in ANSWERS if one in allowed]
         findings = {one.claim.sentence: one.finding for one in shipped_claims(issue)}
-        told = {words: finding for words, finding in findings.items() if f"<li>{escape(words)} " in section}
-        assert len(told) == min(3, len(findings) - 1)
-        assert all(finding.words in section for finding in told.values())
+        finding_by_sentence = {
+            words: finding for words, finding in findings.items() if f"<li>{escape(words)} " in section
+        }
+        assert len(finding_by_sentence) == min(3, len(findings) - 1)
+        assert all(finding.words in section for finding in finding_by_sentence.values())
 
 
 @pytest.mark.parametrize("lesson", OF_ISSUES.values(), ids=OF_ISSUES)
@@ -242,13 +242,15 @@ def test_the_reason_stands_on_the_sheet_and_after_the_answer_on_the_hand_out_whe
     given = 0
     for lesson in OF_ISSUES.values():
         before, after = hand_out(lesson, "").split('<div class="page dense">')[1:]
-        for step, told, kept in zip(lesson.steps, sections(teachers_sheet(lesson)), sections(after), strict=True):
+        for step, section, section_after in zip(
+            lesson.steps, sections(teachers_sheet(lesson)), sections(after), strict=True
+        ):
             found = shipped_result(ISSUES[step.issue], ISSUES[step.issue].key_figure)
             assert found is not None
             reason = escape(found.finding.because)
-            assert ("<b>Because</b>" in told, "<b>Because</b>" in kept) == (bool(reason), bool(reason))
-            assert f"<b>Because</b> {reason} " in told or not reason
-            assert f"<b>Because</b> {reason} " in kept or not reason
+            assert ("<b>Because</b>" in section, "<b>Because</b>" in section_after) == (bool(reason), bool(reason))
+            assert f"<b>Because</b> {reason} " in section or not reason
+            assert f"<b>Because</b> {reason} " in section_after or not reason
             assert str(reason) not in before or not reason
             given += bool(reason)
     assert given > 5
@@ -256,10 +258,10 @@ def test_the_reason_stands_on_the_sheet_and_after_the_answer_on_the_hand_out_whe
 
 def test_a_slide_is_told_and_asks_nothing() -> None:
     lesson = Lesson("", (LessonStep(1, slide=Slide("Welcome", "<b>Depth</b>")), lab_step(3, RunConfig())))
-    told, lab = sections(teachers_sheet(lesson))
-    assert "Welcome" in told
-    assert escape("<b>Depth</b>") in told
-    assert "Ask." not in told
+    slide, lab = sections(teachers_sheet(lesson))
+    assert "Welcome" in slide
+    assert escape("<b>Depth</b>") in slide
+    assert "Ask." not in slide
     assert "Ask." in lab
     assert all("Welcome" in page for page in hand_out(lesson, LINK).split('<div class="page dense">')[1:])
 

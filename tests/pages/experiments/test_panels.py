@@ -1,5 +1,3 @@
-"""An experiment's panels: what they show, what they say, where the arms ended, and that nothing is made anew for nothing."""
-
 import json
 from dataclasses import replace
 from typing import Any
@@ -26,7 +24,7 @@ def shown_of(
 
 
 def ended_at_half(slug: str, state: str = "finished") -> dict[str, Any]:
-    """The panels of a real issue where all trials reached .5, by their ids."""
+    """The panels of a real issue if all trials reached .5, by their ids."""
     issue = ISSUES[slug]
     trials = [Trial(arm.name, seed, {arm.metric: 0.5}) for arm in issue.arms_of(state == "shipped") for seed in (0, 1)]
     panels = ended_section(Shown.of(report(issue, trials, range(2)), state))["panels"]

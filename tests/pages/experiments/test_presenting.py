@@ -1,5 +1,3 @@
-"""What each press makes of a lesson, as a table: the state before, the key, the state after, and what else is to be done."""
-
 from dataclasses import replace
 
 import pytest
@@ -9,7 +7,7 @@ from pages.parts.experiments.presenting import CODE, Facts, Presenting, next_sta
 
 LESSON = from_code("text~Now~ask~Who?~Ann~Bob~Cy~0.2~~heads.5~~lab~steps~10.5~~text~Later.2")
 ASKS, ISSUE, LAB, SLIDE = (Presenting(LESSON, at) for at in range(4))
-WALL = {"classroom": "0123abcd"}
+ROOM = {"classroom": "0123abcd"}
 NOTE = "0 of 2 have answered. Continue?"
 QUESTION = "Remove 3 students and all guesses? Press E again."
 
@@ -34,31 +32,31 @@ CASES = [
     ("alone: a step back", ALONE, "back", {"at": 0, "phase": 2, "ran": frozenset({0})}, ("open step",)),
     # Present and leave
     ("present", replace(ALONE, phase=3), "present", {"on": True, "phase": 0}, ("open class",)),
-    ("present again in the same class", replace(ALONE, **WALL), "present", {"on": True}, ()),
+    ("present again in the same class", replace(ALONE, **ROOM), "present", {"on": True}, ()),
     ("present no more", phase(ISSUE, "run", over=True), "present", {"on": False, "phase": 0, "over": False}, ()),
     ("leave", ISSUE, "leave", None, ()),
-    ("leave a class", replace(ISSUE, **WALL), "leave", None, ("send home",)),
+    ("leave a class", replace(ISSUE, **ROOM), "leave", None, ("send home",)),
     # Guesses
     ("a guess", ISSUE, "3", {"guess": 2, "phase": 1}, ()),
     ("no guess after the run", phase(ISSUE, "run"), "3", {}, ()),
     ("no guess in a step that has run", replace(ISSUE, ran=frozenset({1})), "1", {}, ()),
     ("no guess without a question", SLIDE, "1", {}, ()),
     # Seeds of a class
-    ("seeds before the run", phase(ISSUE, "guess", **WALL), "seeds", {"phase": 3, "round": 1, "training": True, "ran": frozenset({1})}, ()),
-    ("seeds after the run", phase(ISSUE, "run", **WALL), "seeds", {"phase": 4, "round": 1, "training": True, "ran": frozenset({1})}, ()),
-    ("seeds once more", phase(ISSUE, "figure", round=1, **WALL), "seeds", {"round": 2, "training": True, "ran": frozenset({1})}, ()),
-    ("no seeds before the guess", replace(ISSUE, **WALL), "seeds", {}, ()),
-    ("no seeds in the lab", phase(LAB, "run", **WALL), "seeds", {}, ()),
+    ("seeds before the run", phase(ISSUE, "guess", **ROOM), "seeds", {"phase": 3, "round": 1, "training": True, "ran": frozenset({1})}, ()),
+    ("seeds after the run", phase(ISSUE, "run", **ROOM), "seeds", {"phase": 4, "round": 1, "training": True, "ran": frozenset({1})}, ()),
+    ("seeds once more", phase(ISSUE, "figure", round=1, **ROOM), "seeds", {"round": 2, "training": True, "ran": frozenset({1})}, ()),
+    ("no seeds before the guess", replace(ISSUE, **ROOM), "seeds", {}, ()),
+    ("no seeds in the lab", phase(LAB, "run", **ROOM), "seeds", {}, ()),
     ("no seeds without a class", phase(ISSUE, "run"), "seeds", {}, ()),
     ("the phones train until the presenter goes on", phase(ISSUE, "figure", training=True), "next", {"phase": 4, "training": False}, ()),
     # A question before something is lost
-    ("go on?", phase(ISSUE, "guess", **WALL), "next", {"note": NOTE}, ()),
-    ("go on", phase(ISSUE, "guess", note=NOTE, **WALL), "next", {"phase": 2, "note": ""}, ()),
-    ("another key takes the question away", phase(ISSUE, "guess", note=NOTE, **WALL), "2", {"guess": 1, "note": ""}, ()),
-    ("empty it?", replace(ISSUE, **WALL), "empty", {"note": QUESTION}, ()),
-    ("empty it", replace(ISSUE, note=QUESTION, **WALL), "empty", {}, ("empty class",)),
+    ("go on?", phase(ISSUE, "guess", **ROOM), "next", {"note": NOTE}, ()),
+    ("go on", phase(ISSUE, "guess", note=NOTE, **ROOM), "next", {"phase": 2, "note": ""}, ()),
+    ("another key takes the question away", phase(ISSUE, "guess", note=NOTE, **ROOM), "2", {"guess": 1, "note": ""}, ()),
+    ("empty it?", replace(ISSUE, **ROOM), "empty", {"note": QUESTION}, ()),
+    ("empty it", replace(ISSUE, note=QUESTION, **ROOM), "empty", {}, ("empty class",)),
     ("nothing to empty", ISSUE, "empty", {}, ()),
-    ("alone nobody is let go", replace(ISSUE, on=False, **WALL), "empty", {}, ()),
+    ("alone nobody is let go", replace(ISSUE, on=False, **ROOM), "empty", {}, ()),
 ]  # fmt: skip
 
 

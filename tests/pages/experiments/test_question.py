@@ -1,5 +1,3 @@
-"""What is said of a guess once the answer is known."""
-
 import pytest
 
 from engine.experiments.question import ANSWERS, Direction, Question
@@ -15,14 +13,14 @@ TAUGHT = Question("Who?", ("Ann", "Bob", "Cy"), 0)
 def test_a_guess_is_right_where_it_is_the_answer_and_else_the_answer_is_named(
     guess: Direction, right: Direction
 ) -> None:
-    said = verdict(TAUGHT, guess, (right,))
-    assert f"You said: *{TAUGHT.in_words(guess)}*" in said
-    assert ("**Right.**" in said) == (guess == right)
-    assert (f"The teacher says: **{TAUGHT.in_words(right)}**" in said) == (guess != right)
+    sentence = verdict(TAUGHT, guess, (right,))
+    assert f"You said: *{TAUGHT.in_words(guess)}*" in sentence
+    assert ("**Right.**" in sentence) == (guess == right)
+    assert (f"The teacher says: **{TAUGHT.in_words(right)}**" in sentence) == (guess != right)
 
 
 @pytest.mark.parametrize(
-    ("guess", "right", "said"),
+    ("guess", "right", "words"),
     [
         (1, (0,), ":orange[:material/close:] You said: *All*. Measured: **Some**."),
         (0, (0, 1), ":green[:material/check:] You said: *Some*. **Right.**"),
@@ -32,6 +30,6 @@ def test_a_guess_is_right_where_it_is_the_answer_and_else_the_answer_is_named(
     ],
 )
 def test_what_was_measured_is_named_also_without_a_guess(
-    guess: Direction | None, right: tuple[Direction, ...], said: str
+    guess: Direction | None, right: tuple[Direction, ...], words: str
 ) -> None:
-    assert verdict(MEASURED, guess, right) == said
+    assert verdict(MEASURED, guess, right) == words

@@ -1,5 +1,3 @@
-"""The stored notebooks as the app reads them: cells, outputs, steps."""
-
 from pathlib import Path
 
 import nbformat

@@ -1,6 +1,3 @@
-"""What was found, in words: every statement says what the evidence says. That the findings are those of its numbers is tested beside
-:mod:`engine.experiments.answer`."""
-
 import re
 from dataclasses import replace
 
@@ -24,10 +21,10 @@ from pages.parts.questions.conclusions import (
 from tests.pages.looking import Open, said
 
 
-def finding_of(told: Statement) -> Finding:
+def finding_of(statement: Statement) -> Finding:
     """The finding of the claim on which a statement rests."""
-    claims = shipped_claims(ISSUES[told.issue])
-    return next(one.finding for one in claims if one.claim.sentence == claim_of(told).sentence)
+    claims = shipped_claims(ISSUES[statement.issue])
+    return next(one.finding for one in claims if one.claim.sentence == claim_of(statement).sentence)
 
 
 def test_below_the_map_stands_the_question_with_its_answer_in_short_and_in_numbers(open_page: Open) -> None:
@@ -45,10 +42,10 @@ def test_every_question_has_its_conclusion_and_every_statement_stands_once_on_th
     for slug, issue in ISSUES.items():
         assert conclusion(issue) in pages[slug]
         assert conclusion(issue)
-    for told in statements(ANSWER):
-        assert [slug for slug in ISSUES for _ in range(pages[slug].count(told.text))] == [told.issue]
-        found = finding_of(told)
-        before, after = in_words(told).split(told.text)
+    for statement in statements(ANSWER):
+        assert [slug for slug in ISSUES for _ in range(pages[slug].count(statement.text))] == [statement.issue]
+        found = finding_of(statement)
+        before, after = in_words(statement).split(statement.text)
         assert before == ("" if found is Finding.HOLDS else f"**{IN_SHORT[found]}:** ")
         assert re.match(r" :gray\[.+ \d+ seeds\]", after)
 
@@ -63,23 +60,25 @@ def test_in_short_tells_apart_what_holds_and_what_does_not() -> None:
     yes, *others = f"{in_short()} {in_doubt()}".split(". ")
     for section in ANSWER:
         found = finding_of(section.lead)
-        (told,) = (part for part in (yes, *others) if section.short in part)
-        assert told.startswith("A deep stack goes wrong where" if found is Finding.HOLDS else IN_SHORT[found])
+        (conclusion,) = (part for part in (yes, *others) if section.short in part)
+        assert conclusion.startswith("A deep stack goes wrong where" if found is Finding.HOLDS else IN_SHORT[found])
 
 
 def test_a_turned_statement_tells_the_same_two_numbers_the_other_way_round() -> None:
     found = next(one for one in shipped_claims(ISSUES["missing-skips"]) if one.sides is not None)
     before, after = numbers(found).split(" in ")[0].split("\u00a0→\u00a0")
     assert numbers(found, turned=True).startswith(f"{after}\u00a0→\u00a0{before} in ")
-    assert all("→" in in_words(told) for told in statements(ANSWER) if told.turned), "others have not two numbers"
+    assert all("→" in in_words(statement) for statement in statements(ANSWER) if statement.turned), (
+        "others have not two numbers"
+    )
 
 
 def test_the_words_before_a_statement_are_those_of_its_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = ANSWER[0].lead
-    found = next(one for one in shipped_claims(ISSUES[told.issue]) if one.claim == claim_of(told))
+    statement = ANSWER[0].lead
+    found = next(one for one in shipped_claims(ISSUES[statement.issue]) if one.claim == claim_of(statement))
     assert found.finding == "holds"
     for finding in Finding:
         other = replace(found, weighed=replace(found.weighed, finding=finding))
         monkeypatch.setattr(conclusions, "claims_of", lambda slug, other=other: (other,))
-        assert in_words(told).startswith(told.text) == (finding == "holds")
-        assert told.text in in_words(told)
+        assert in_words(statement).startswith(statement.text) == (finding == "holds")
+        assert statement.text in in_words(statement)

@@ -1,5 +1,3 @@
-"""The page of questions by its widgets and words: map, link, guess, answer, experiment, evidence."""
-
 import csv
 import io
 import json
@@ -38,7 +36,7 @@ from pages.parts.questions.conclusions import conclusion, findings
 from pages.parts.questions.tabs import with_formulas_apart
 from pages.parts.questions.view import key_finding_so_far
 from tests.engine.serving.test_pool import until
-from tests.pages.looking import Open, disabled, labels, noted, press, said, sent
+from tests.pages.looking import Open, disabled, labels, notes_of, press, said, sent
 from tests.pages.scripted_experiment import Scripted, ScriptedPool
 
 MASK, HEADS = ISSUES["missing-mask"], ISSUES["heads"]
@@ -46,7 +44,7 @@ MASK, HEADS = ISSUES["missing-mask"], ISSUES["heads"]
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch, own_data_folder: object) -> ScriptedPool:
-    """A pool whose runs end when the test says so, all with the same number. No other test follows what is left running."""
+    """A pool whose runs end when the test says so, all with the same number. No other test follows a run that is left."""
     pool = ScriptedPool(lambda config: 0.5, at_once=False)
     monkeypatch.setattr(server, "pool", lambda: pool)
     monkeypatch.setattr(experiments, "SHARED", SharedTrials())
@@ -54,7 +52,7 @@ def slow(monkeypatch: pytest.MonkeyPatch, own_data_folder: object) -> ScriptedPo
 
 
 def unlinked(app: AppTest) -> str:
-    """What a page says, without its links to the glossary."""
+    """The words of a page, without its links to the glossary."""
     return re.sub(r"\[([^\[\]]+)\]\(glossary\?term=[\w-]+\)", r"\1", said(app))
 
 
@@ -64,7 +62,7 @@ def links(app: AppTest) -> dict[str, str]:
 
 
 def veiled(app: AppTest) -> dict[str, bool]:
-    """Of each tile on the map in the registry's order, whether its figure is veiled."""
+    """True for each tile on the map, in the registry's order, whose figure is veiled."""
     order = [link.proto.query_string.removeprefix("issue=") for link in app.get("page_link") if link.proto.query_string]
     drawn = [box.value for box in app.get("html") if 'class="thumbnail"' in box.value]
     by_slug = dict(
@@ -122,10 +120,9 @@ def one_browser(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def finish(pool: ScriptedPool, experiment: ExperimentRun) -> None:
-    """Let every trial of an experiment end."""
-    for place in range(experiment.total):
-        until(lambda number=place: len(pool.submitted) > number)
-        pool.finish(pool.submitted[place])
+    for index in range(experiment.total):
+        until(lambda number=index: len(pool.submitted) > number)
+        pool.finish(pool.submitted[index])
     assert experiment.wait(600)
 
 
@@ -322,7 +319,7 @@ def test_a_guess_stays_with_its_run_when_the_page_is_loaded_again(open_page: Ope
     assert "guess" in said(wrong)
 
 
-ABOVE, SAID = "grey: stored seeds 1000 to 1015", "in 16 of 16 stored seeds"
+ABOVE, SENTENCE = "grey: stored seeds 1000 to 1015", "in 16 of 16 stored seeds"
 
 
 def test_no_live_seed_is_a_stored_one_or_a_pilot(open_page: Open) -> None:
@@ -335,7 +332,7 @@ def test_the_answer_is_shown_at_a_press_and_what_is_trained_here_has_a_sentence_
 ) -> None:
     app = open_page("questions.py", issue=HEADS.slug)
     app.button_group(key=f"guess.{HEADS.slug}").set_value(-1).run()
-    for later in (SAID, HEADS.key_figure.because, HEADS.key_figure.remedy):
+    for later in (SENTENCE, HEADS.key_figure.because, HEADS.key_figure.remedy):
         assert later not in said(app) + sent(app), "not before the press"
     press(app, "Show the answer")
     assert not slow.submitted
@@ -343,7 +340,7 @@ def test_the_answer_is_shown_at_a_press_and_what_is_trained_here_has_a_sentence_
     after = [box.value for box in app.markdown]
     because, remedy = f"**Because** {HEADS.key_figure.because}", f"**Remedy:** {HEADS.key_figure.remedy}"
     assert after.index(because) < after.index(remedy)
-    assert SAID in sent(app)
+    assert SENTENCE in sent(app)
     assert ABOVE not in sent(app), "the stored seeds are the figure"
     assert not [claim.id for claim in HEADS.claims if claim.sentence in unlinked(app)]
     assert disabled(app, "Show the answer")
@@ -352,15 +349,15 @@ def test_the_answer_is_shown_at_a_press_and_what_is_trained_here_has_a_sentence_
     assert ABOVE in sent(app)
     assert "Trained here" not in sent(app)
     assert "0 of" not in sent(app), "how far it is, only from the first number on"
-    for place in range(len(HEADS.arms_of())):
-        until(lambda number=place: len(slow.submitted) > number)
-        slow.finish(slow.submitted[place])
+    for index in range(len(HEADS.arms_of())):
+        until(lambda number=index: len(slow.submitted) > number)
+        slow.finish(slow.submitted[index])
     until(lambda: len(run_of(app, HEADS.slug).trials) == len(HEADS.arms_of()))
     assert {run.config.seed for run in slow.submitted[: len(HEADS.arms_of())]} == {LIVE_SEED}
     assert "Trained here: it stays about the same: 0.50 and 0.50, over 1 seed. It takes at least 5 more" in sent(
         app.run()
     )
-    assert SAID in sent(app)
+    assert SENTENCE in sent(app)
     assert "**Right.**" in said(app), "they are not pooled"
 
     open_tab(app, "Evidence", HEADS.slug)
@@ -373,18 +370,18 @@ def test_the_answer_is_shown_at_a_press_and_what_is_trained_here_has_a_sentence_
     press(app, "Stop")
     assert run_of(app, HEADS.slug).wait(600)
     press(app.run(), "Guess again")
-    assert not [told for told in (ABOVE, SAID, "Because") if told in said(app) + sent(app)]
+    assert not [words for words in (ABOVE, SENTENCE, "Because") if words in said(app) + sent(app)]
 
 
 def test_who_trains_first_sees_no_stored_seed_until_the_answer_is_asked_for(
     open_page: Open, slow: ScriptedPool
 ) -> None:
     app = press(open_page("questions.py", issue=MASK.slug), "Train it here, too")
-    assert not [told for told in (ABOVE, SAID, "Because") if told in said(app) + sent(app)]
+    assert not [words for words in (ABOVE, SENTENCE, "Because") if words in said(app) + sent(app)]
     assert app.button_group(key=f"guess.{MASK.slug}").proto.disabled
     press(app, "Show the answer")
     assert ABOVE in sent(app)
-    assert SAID in sent(app)
+    assert SENTENCE in sent(app)
     press(app, "Stop")
     assert run_of(app, MASK.slug).wait(600)
 
@@ -402,31 +399,31 @@ def test_where_the_run_is_refused_the_answer_is_there_all_the_same(open_page: Op
     assert not slow.submitted
     assert not app.session_state[RAN]
     assert "experiment" in app.error[0].value
-    assert SAID in sent(press(app, "Show the answer"))
-    assert SAID not in sent(press(app, "Guess again"))
+    assert SENTENCE in sent(press(app, "Show the answer"))
+    assert SENTENCE not in sent(press(app, "Guess again"))
 
 
 def test_a_presenter_goes_on_to_the_stored_answer_and_trains_nothing(open_page: Open, slow: ScriptedPool) -> None:
-    wall = open_page("questions.py", issue=MASK.slug, lesson=f"{MASK.slug}.5", at="1", present="true")
-    now = wall.session_state[PRESENTING]
+    projector = open_page("questions.py", issue=MASK.slug, lesson=f"{MASK.slug}.5", at="1", present="true")
+    now = projector.session_state[PRESENTING]
 
     def at(phase: str) -> str:
-        wall.session_state[PRESENTING] = replace(now, phase=now.phases.index(phase))
-        return sent(wall.run())
+        projector.session_state[PRESENTING] = replace(now, phase=now.phases.index(phase))
+        return sent(projector.run())
 
     after, row = MASK.key_figure.after.label, MASK.key_figure.rows[2].label
     assert "Measured when" not in at("guess"), "nothing before the guess"
-    assert "Train it here, too" not in labels(wall)
+    assert "Train it here, too" not in labels(projector)
     assert after in at("run")
-    assert row not in sent(wall), "the two rows that the question compares"
-    assert SAID not in sent(wall), "the sentence waits for its phase"
-    assert "Train it here, too" in labels(wall)
+    assert row not in sent(projector), "the two rows that the question compares"
+    assert SENTENCE not in sent(projector), "the sentence waits for its phase"
+    assert "Train it here, too" in labels(projector)
     assert row in at("figure")
-    assert SAID in at("sentence")
+    assert SENTENCE in at("sentence")
     at("remedy")
-    assert f"**Because** {MASK.key_figure.because}" in said(wall)
-    assert "**Remedy:**" in said(wall)
-    assert not {"Train it here, too", "Stop"} & set(labels(wall)), "they make room for it"
+    assert f"**Because** {MASK.key_figure.because}" in said(projector)
+    assert "**Remedy:**" in said(projector)
+    assert not {"Train it here, too", "Stop"} & set(labels(projector)), "they make room for it"
     at("guess")
     at("run")
     assert not slow.submitted
@@ -436,29 +433,29 @@ def test_the_next_step_of_a_lesson_begins_in_place_of_what_the_last_one_still_tr
     open_page: Open, scripted: Scripted
 ) -> None:
     scripted[1].at_once = False
-    wall = open_page("questions.py", issue="scripted", lesson=f"scripted.5~~{MASK.slug}.5", at="1", present="true")
-    now = wall.session_state[PRESENTING]
-    wall.session_state[PRESENTING] = replace(now, phase=now.phases.index("run"))
-    first = run_of(wall.run())
-    wall.session_state[PRESENTING] = replace(now, at=1, phase=now.phases.index("run"))
-    wall.query_params["issue"] = MASK.slug
-    press(wall.run(), "Train it here, too")
+    projector = open_page("questions.py", issue="scripted", lesson=f"scripted.5~~{MASK.slug}.5", at="1", present="true")
+    now = projector.session_state[PRESENTING]
+    projector.session_state[PRESENTING] = replace(now, phase=now.phases.index("run"))
+    first = run_of(projector.run())
+    projector.session_state[PRESENTING] = replace(now, at=1, phase=now.phases.index("run"))
+    projector.query_params["issue"] = MASK.slug
+    press(projector.run(), "Train it here, too")
     assert first.wait(600)
-    assert (first.state, run_of(wall, MASK.slug).state) == ("stopped", "running")
-    assert not wall.error
-    press(wall, "Stop")
-    assert run_of(wall, MASK.slug).wait(600)
+    assert (first.state, run_of(projector, MASK.slug).state) == ("stopped", "running")
+    assert not projector.error
+    press(projector, "Stop")
+    assert run_of(projector, MASK.slug).wait(600)
 
 
 @pytest.mark.usefixtures("one_browser")
 def test_two_walls_of_a_presenter_begin_one_experiment(open_page: Open, scripted: Scripted) -> None:
     scripted[1].at_once = False
     link = {"issue": "scripted", "lesson": "scripted.5", "at": "1", "present": "true"}
-    first, other = walls = [open_page("questions.py", **link) for _ in range(2)]
-    for wall in walls:
-        now = wall.session_state[PRESENTING]
-        wall.session_state[PRESENTING] = replace(now, phase=now.phases.index("run"))
-        wall.run()
+    first, other = projectors = [open_page("questions.py", **link) for _ in range(2)]
+    for projector in projectors:
+        now = projector.session_state[PRESENTING]
+        projector.session_state[PRESENTING] = replace(now, phase=now.phases.index("run"))
+        projector.run()
     assert first.session_state[RAN] == other.session_state[RAN]
     run = run_of(first)
     assert run.state == "running"
@@ -595,22 +592,22 @@ def test_displayed_formulas_stand_apart() -> None:
 
 def test_the_hand_in_holds_the_guess_the_own_run_and_its_result(open_page: Open, scripted: Scripted) -> None:
     app = open_page("questions.py", issue="scripted", seeds="6")
-    assert not noted(app)
+    assert not notes_of(app)
     app.button_group(key="guess.scripted").set_value(1).run()
-    note = noted(app)["issue.scripted"]
+    note = notes_of(app)["issue.scripted"]
     assert (note.guessed, note.ran, note.found) == ("It rises", "", "")
     ran(app)
     found, figure = of_run(run_of(app)), scripted[0].key_figure
     finding = key_finding_so_far(figure, found)
     assert finding is not None
-    note = noted(app)["issue.scripted"]
+    note = notes_of(app)["issue.scripted"]
     assert (note.guessed, note.ran, note.found) == (
         "It rises",
         "Trained here: 6 seeds (10000 to 10005).",
         finding.sentence,
     )
     other = open_page("questions.py", issue="scripted", experiment=app.session_state[RAN]["scripted"])
-    watched = noted(other)["issue.scripted"]
+    watched = notes_of(other)["issue.scripted"]
     assert (watched.guessed, watched.ran) == ("", "Nothing; watched somebody else’s run: 6 seeds (10000 to 10005).")
 
 
@@ -619,7 +616,7 @@ def test_the_hand_in_says_that_a_stored_result_was_not_trained(open_page: Open, 
     app.button_group(key=f"guess.{MASK.slug}").set_value(1).run()
     press(app, "Show the answer")
     first = shipped_reports(MASK)[0]
-    note = noted(app)[f"issue.{MASK.slug}"]
+    note = notes_of(app)[f"issue.{MASK.slug}"]
     assert note.ran == f"Nothing; read stored runs: {first.seeds_in_words}."
     assert (bool(note.found), note.guessed) == (True, "It rises")
     open_tab(app, "Share")

@@ -1,5 +1,3 @@
-"""What the first screen of a question shows, from the lesson, the run and the guess."""
-
 from dataclasses import asdict
 from typing import Any
 
@@ -19,7 +17,7 @@ def at(phase: str, round: int = 0) -> Presenting:
 
 
 def shown(now: Presenting | None, run: str = "", slug: str = SLUG, **given: bool) -> dict[str, Any]:
-    """What is shown, without what is empty or false."""
+    """The shown parts, without those that are empty or false."""
     flags = {"answered": False, "closed": now is not None and now.on and now.past_guessing, "guessed": False}
     return {
         name: value for name, value in asdict(experiment_view(slug, now, run, **{**flags, **given})).items() if value

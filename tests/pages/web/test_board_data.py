@@ -1,5 +1,3 @@
-"""What a board asks for beside its stream: a run's exact numbers, an untrained model, a typed sequence; or why there is none."""
-
 import asyncio
 import json
 import threading
@@ -40,11 +38,11 @@ def run() -> ScriptedRun:
 
 def test_a_snapshots_exact_arrays_are_read_by_step_and_name_and_no_others_are_given(run: ScriptedRun) -> None:
     client = TestClient(Starlette(routes=[exact_route({run.id: run}.get)]))
-    looks = [event for event in run.events if isinstance(event, Snapshot)]
-    for look in (looks[0], looks[-1]):
-        answer = client.get(f"/live/{run.id}/{look.step}/patterns/self")
+    snapshots = [event for event in run.events if isinstance(event, Snapshot)]
+    for snapshot in (snapshots[0], snapshots[-1]):
+        answer = client.get(f"/live/{run.id}/{snapshot.step}/patterns/self")
         found = np.frombuffer(answer.content, "<f4").reshape(json.loads(answer.headers["x-shape"]))
-        np.testing.assert_array_equal(found, look.patterns["self"])
+        np.testing.assert_array_equal(found, snapshot.patterns["self"])
     assert client.get(f"/live/{run.id}/0/encoding/similarity").status_code == 200
 
     for path in ("0/patterns/cross", "7/patterns/self", "0/encoding/matrix.3"):
@@ -58,10 +56,10 @@ def test_a_snapshots_exact_arrays_are_read_by_step_and_name_and_no_others_are_gi
 def test_a_runs_lines_are_read_with_every_step_and_every_digit(run: ScriptedRun) -> None:
     client = TestClient(Starlette(routes=[lines_route({run.id: run}.get)]))
     answer = client.get(f"/live/{run.id}/lines", params={"name": ["loss", "validation.loss", "nothing"]})
-    told = answer.json()
+    content = answer.json()
     progress = [event for event in run.events if isinstance(event, Progress)]
-    assert told.keys() == {"loss", "validation.loss"}
-    assert told["loss"] == [[event.step for event in progress], [event.loss for event in progress]]
+    assert content.keys() == {"loss", "validation.loss"}
+    assert content["loss"] == [[event.step for event in progress], [event.loss for event in progress]]
     assert client.get("/live/unknown/lines").status_code == 404
     assert client.post(f"/live/{run.id}/lines").status_code == 405
 
@@ -78,7 +76,7 @@ def test_an_exact_array_counts_as_a_stream(run: ScriptedRun) -> None:
 
 
 class Watched(EventLog):
-    """Events that note how often and by how many threads at once their steps are read."""
+    """Events that count the readings of their steps, and the threads that read at once."""
 
     times = inside = most = 0
 
@@ -130,16 +128,16 @@ def test_a_line_is_made_when_the_one_before_has_been_sent_and_the_answer_counts_
 
 
 @pytest.fixture
-def asked() -> list[Job[Any]]:
+def jobs() -> list[Job[Any]]:
     return []
 
 
 @pytest.fixture
-def get(asked: list[Job[Any]]) -> Get:
+def get(jobs: list[Job[Any]]) -> Get:
     """Ask an address whose jobs are done in this process."""
 
     def answered(job: Job[Any], _: Visitor) -> Any:
-        asked.append(job)
+        jobs.append(job)
         try:
             return job.do()
         except ValueError as error:
@@ -149,22 +147,22 @@ def get(asked: list[Job[Any]]) -> Get:
     client = TestClient(Starlette(routes=routes))
 
     def answer(path: str) -> dict[str, Any]:
-        told = client.get(path)
-        assert told.status_code == 200
-        found: dict[str, Any] = told.json()
+        response = client.get(path)
+        assert response.status_code == 200
+        found: dict[str, Any] = response.json()
         return found
 
     return answer
 
 
-def test_an_untrained_model_is_the_beginning_of_a_run_and_reads_what_is_typed(get: Get, asked: list[Job[Any]]) -> None:
-    told = get("/untrained?v=1&seq_len=4&device=cpu&seed=5")
-    assert told["status"]["state"] == "none"
-    assert [snapshot["step"] for snapshot in told["snapshots"]] == [0]
-    assert {"loss", "accuracy", "memory", "matrix", "pattern.self"} <= told["figures"].keys()
-    assert told["milestones"]["levels"].keys() == {"above chance", "half right", "learned"}
+def test_an_untrained_model_is_the_beginning_of_a_run_and_reads_what_is_typed(get: Get, jobs: list[Job[Any]]) -> None:
+    content = get("/untrained?v=1&seq_len=4&device=cpu&seed=5")
+    assert content["status"]["state"] == "none"
+    assert [snapshot["step"] for snapshot in content["snapshots"]] == [0]
+    assert {"loss", "accuracy", "memory", "matrix", "pattern.self"} <= content["figures"].keys()
+    assert content["milestones"]["levels"].keys() == {"above chance", "half right", "learned"}
     get("/untrained?v=1&seq_len=4&device=cpu&seed=5")
-    assert len(asked) == 1  # the second visitor gets the same answer
+    assert len(jobs) == 1  # the second visitor gets the same answer
     leaking = get("/untrained?v=1&seq_len=4&device=cpu&seed=5&mask_fault=missing")
     assert leaking["milestones"]["levels"].keys() == {"above chance", "half right"}
 
@@ -172,7 +170,7 @@ def test_an_untrained_model_is_the_beginning_of_a_run_and_reads_what_is_typed(ge
     assert snapshot["samples"][0]["tokens"][:4] == ["1", "2", "3", "4"]
 
 
-def test_a_model_is_read_without_each_part_that_is_named(get: Get, asked: list[Job[Any]]) -> None:
+def test_a_model_is_read_without_each_part_that_is_named(get: Get, jobs: list[Job[Any]]) -> None:
     settings = "v=1&seq_len=4&device=cpu&n_layers=2"
     untrained = get(f"/untrained?{settings}")["snapshots"][0]
     whole, less = (get(f"/own?{settings}&text={more}")["snapshot"] for more in ("", "&without=mlp.0&without=layer.1"))
@@ -180,7 +178,7 @@ def test_a_model_is_read_without_each_part_that_is_named(get: Get, asked: list[J
     assert whole["residual"] == untrained["residual"]
     assert [len(one["residual"]["norm"]) for one in (whole, less)] == [3, 2]
     assert less["patterns"]["self"]["shape"][0] == 1
-    assert [part.name for part in vars(asked[-1])["without"]] == ["mlp.0", "layer.1"]
+    assert [part.name for part in vars(jobs[-1])["without"]] == ["mlp.0", "layer.1"]
     assert all(0 < right < 1 for right in whole["residual"]["right"][-1])
     assert "ablation" not in less
     head = get(f"/own?{settings}&without=head.1.0")["snapshot"]
@@ -189,11 +187,11 @@ def test_a_model_is_read_without_each_part_that_is_named(get: Get, asked: list[J
 
 
 def test_of_an_ended_run_the_links_are_asked_for_once_for_all_and_not_without_some_parts(
-    get: Get, asked: list[Job[Any]]
+    get: Get, jobs: list[Job[Any]]
 ) -> None:
     whole, again, less = (get(f"/own?run={HOPS.id}&text={more}")["snapshot"] for more in ("", "", "&without=mlp.0"))
     assert whole == again
-    assert [type(job) for job in asked] == [ReadUserSequence, FollowAnswers, ReadUserSequence]
+    assert [type(job) for job in jobs] == [ReadUserSequence, FollowAnswers, ReadUserSequence]
     named = {f"head.{one['layer']}.{one['head']}" for path in whole["paths"] if path for one in path["readings"]}
     assert named == {"head.0.0", "head.1.0"}
     assert not any(path["readings"] for path in less["paths"] if path)

@@ -1,5 +1,3 @@
-"""The arguments of ``st.App``: the health route, the scripts, what a server imports at its start, and what it does first at its end."""
-
 import json
 import os
 import re
@@ -76,12 +74,14 @@ def test_what_the_first_run_asks_for_is_there_before_the_workers_start() -> None
 
 
 def test_pandas_is_whole_before_the_first_page_runs_and_no_page_brings_torch(tmp_path: Path) -> None:
-    """What pages import is under a contract; here it is seen, with what they do late.
+    """Contracts hold what pages import at once; this test also sees late imports.
 
     A page that imports pandas late breaks Plotly in the threads of other sessions, which meets a half imported module.
     """
-    own = os.environ | {"ATTENTION_LAB_DATA": str(tmp_path)}
-    found = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, env=own, capture_output=True, text=True, check=True)
+    environment = os.environ | {"ATTENTION_LAB_DATA": str(tmp_path)}
+    found = subprocess.run(
+        [sys.executable, "-c", CODE], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
     assert found.stdout.strip() == "[]"
 
 
@@ -184,7 +184,7 @@ def test_the_health_route_answers_while_all_threads_of_pages_wait() -> None:
 
 
 def threads_of(client: TestClient) -> int:
-    """The number of threads that all pages of a server share."""
+    """Threads that all pages of a server share."""
 
     async def threads() -> int:
         return int(to_thread.current_default_thread_limiter().total_tokens)

@@ -1,5 +1,5 @@
-"""Who lets the server wait: half requests, answers that nobody reads, tabs without number; alone, and against a real server that has few
-descriptors."""
+"""Clients that let the server wait: half requests, answers that nobody reads, tabs without number; alone, and against a real server
+that has few descriptors."""
 
 import asyncio
 import socket
@@ -20,7 +20,7 @@ from tests.engine.serving.test_pool import until
 from tests.serving import running
 from tools.load.session import visitor
 
-MOST = 8
+MAX_SILENT = 8
 
 
 @dataclass(eq=False)
@@ -43,8 +43,6 @@ class Cycle:
 
 @dataclass(eq=False)
 class Connection:
-    """As uvicorn's."""
-
     host: str = "203.0.113.5"
     cycle: Cycle | None = None
     transport: Transport | None = field(default_factory=Transport)
@@ -62,7 +60,7 @@ class Scene:
 
     def __init__(self) -> None:
         self.now, self.here = 0.0, set[object]()
-        self.waiting = Waiting(self.here, MOST, lambda: self.now)
+        self.waiting = Waiting(self.here, MAX_SILENT, lambda: self.now)
 
     def add(self, host: str = "203.0.113.5") -> Connection:
         made = Connection(host, transport=None)
@@ -79,8 +77,8 @@ class Scene:
 
 def test_a_request_that_is_not_whole_in_time_is_closed_and_one_that_is_answered_is_not() -> None:
     scene = Scene()
-    silent, half, asked, again = (scene.add() for _ in range(4))
-    asked.ask()
+    silent, half, answered, again = (scene.add() for _ in range(4))
+    answered.ask()
     again.ask()
     half.ask(more_body=True)
     again.cycle.response_complete = True
@@ -88,9 +86,9 @@ def test_a_request_that_is_not_whole_in_time_is_closed_and_one_that_is_answered_
     again.ask()  # its next request, on the same connection
     again.cycle.response_complete = True
     scene.wait(3)
-    assert [one.transport.closed for one in (silent, half, asked, again)] == [True, False, False, False]
+    assert [one.transport.closed for one in (silent, half, answered, again)] == [True, False, False, False]
     scene.wait(GO_ON_WITHIN)
-    assert [one.transport.closed for one in (silent, half, asked, again)] == [True, True, False, True]
+    assert [one.transport.closed for one in (silent, half, answered, again)] == [True, True, False, True]
 
 
 def test_an_answer_that_nobody_reads_is_given_up_and_one_that_is_read_slowly_is_not() -> None:
@@ -121,22 +119,21 @@ def test_what_has_ended_or_became_a_websocket_is_forgotten_and_so_is_what_was_ne
 def test_of_too_many_that_are_silent_those_go_whose_address_has_most_and_the_earliest_first() -> None:
     scene = Scene()
     honest = scene.add("198.51.100.7")
-    asked = []
-    for _ in range(2 * MOST):
-        asked.append(scene.add())
-        asked[-1].ask()
-    attack = [scene.add("203.0.113.9") for _ in range(10 * MOST)]
+    silent = []
+    for _ in range(2 * MAX_SILENT):
+        silent.append(scene.add())
+        silent[-1].ask()
+    attack = [scene.add("203.0.113.9") for _ in range(10 * MAX_SILENT)]
     assert not honest.transport.closed
-    assert not any(one.transport.closed for one in asked)
+    assert not any(one.transport.closed for one in silent)
     open_ = [number for number, one in enumerate(attack) if not one.transport.closed]
-    assert open_ == list(range(open_[0], 10 * MOST)), "the latest stay"
-    assert len(open_) <= 2 * MOST
+    assert open_ == list(range(open_[0], 10 * MAX_SILENT)), "the latest stay"
+    assert len(open_) <= 2 * MAX_SILENT
 
 
 # Against a real server
 
-FEW = ["sh", "-c", 'ulimit -n 128 && exec "$@"', "-"]
-"""Start a program that may have so many descriptors, and no more."""
+FEW = ["sh", "-c", 'ulimit -n 128 && exec "$@"', "-"]  # start a program that may have so many descriptors, and no more
 NO_RESOURCE = "socket.accept() out of system resource"
 
 
@@ -185,8 +182,7 @@ def test_half_sent_requests_beyond_all_descriptors_leave_room_for_others_and_end
     assert (tmp_path / "log.txt").read_text().count(NO_RESOURCE) <= 1
 
 
-OF_A_TAB = 4
-"""Descriptors of an open tab."""
+OF_A_TAB = 4  # descriptors of an open tab
 UPGRADE = {
     "Connection": "Upgrade",
     "Upgrade": "websocket",
@@ -196,7 +192,7 @@ UPGRADE = {
 
 
 async def tab(http: aiohttp.ClientSession, address: str) -> aiohttp.ClientResponse:
-    """The answer to the handshake with which a tab begins; 101 where it is let in, and stays open."""
+    """The answer to the handshake with which a tab begins; 101 if it is let in, and stays open."""
     return await http.get(f"{address}_stcore/stream", headers=UPGRADE)
 
 
@@ -222,8 +218,8 @@ async def test_tabs_of_a_visitor_beyond_the_limit_are_refused_in_words_and_leave
             assert [one.status for one in tabs] == [101] * 3
             for _ in range(20):
                 refused = await tab(anna, address)
-                told = await refused.text()
-                assert (refused.status, told) == (
+                sentence = await refused.text()
+                assert (refused.status, sentence) == (
                     429,
                     "You have 3 tabs going, and this host allows 3 at once. Close one.",
                 )

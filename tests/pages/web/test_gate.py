@@ -1,6 +1,3 @@
-"""What the gate lets through to Streamlit: what pages send, at their pace and while there is memory for it; and what a stranger's messages
-do to a real server: others are answered, its memory and its log stay small."""
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -24,8 +21,7 @@ from tools.load.session import opened, visitor
 
 MIB = 2**20
 HOST, OTHER = "203.0.113.5", "198.51.100.7"
-TOKEN = "2|00000000|" + "00" * 16 + "|1"
-"""A token of Streamlit's; whoever sends it twice may upload."""
+TOKEN = "2|00000000|" + "00" * 16 + "|1"  # A token of Streamlit's; a client that sends it twice may upload
 
 
 def rerun(*states: WidgetState, query: str = "") -> BackMsg:
@@ -43,7 +39,7 @@ def uploads(number: int) -> BackMsg:
 
 
 class Tab:
-    """A websocket, by what it sends and what comes through the gate."""
+    """A websocket, by its messages and those that come through the gate."""
 
     def __init__(self, gate: Gate, host: str) -> None:
         self.inbox, self.answers = asyncio.Queue[Any](), asyncio.Queue[Any]()
@@ -61,7 +57,7 @@ class Tab:
         self.inbox.put_nowait({"type": "websocket.receive", "text" if isinstance(data, str) else "bytes": data})
 
     async def passes(self, *messages: BackMsg | bytes | str) -> bool:
-        """Whether all messages come through; False where the websocket is ended before that."""
+        """True if all messages come through; False if the websocket is ended before that."""
         for message in messages:
             self.send(message)
             come = asyncio.create_task(self.answers.get())

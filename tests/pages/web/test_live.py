@@ -1,5 +1,3 @@
-"""The live-event route: a run's events as a stream, for whom, in which words, and how long."""
-
 import asyncio
 import itertools
 import json
@@ -101,13 +99,13 @@ def collect(run: ScriptedRun, act: list[Any]) -> list[tuple[int, dict[str, Any]]
     """Stream a run from its beginning; after each message the next act is performed on it."""
 
     async def listen() -> str:
-        told = ""
+        text = ""
         acts = iter(act)
         async for body in stream(Messages(run), 0, Event()):
-            told += body.decode()
+            text += body.decode()
             if perform := next(acts, None):
                 perform()
-        return told
+        return text
 
     return messages(asyncio.run(listen()))
 
@@ -123,23 +121,23 @@ def test_news_comes_as_it_happens_without_gap_or_double_and_so_does_a_pause_whic
         run.advance(steps)
 
     acts = [lambda: run.advance(1), lambda: run.advance(20), pause, lambda: go_on(7), lambda: run.advance(999)]
-    told = collect(run, acts)
-    steps = [step for _, payload in told for step in payload.get("columns", {}).get("loss", ([], []))[0]]
+    messages_of_run = collect(run, acts)
+    steps = [step for _, payload in messages_of_run for step in payload.get("columns", {}).get("loss", ([], []))[0]]
     assert steps == list(range(1, 301))
-    looks = [look["step"] for _, payload in told for look in payload.get("snapshots", [])]
-    assert looks == [event.step for event in run.events.of(Snapshot)]
-    assert [number for number, _ in told][1:] == [payload["last"] for _, payload in told][1:]
-    assert all(later["after"] == number for (number, _), (_, later) in itertools.pairwise(told))
+    snapshot_steps = [snapshot["step"] for _, payload in messages_of_run for snapshot in payload.get("snapshots", [])]
+    assert snapshot_steps == [event.step for event in run.events.of(Snapshot)]
+    assert [number for number, _ in messages_of_run][1:] == [payload["last"] for _, payload in messages_of_run][1:]
+    assert all(later["after"] == number for (number, _), (_, later) in itertools.pairwise(messages_of_run))
     states = ["queued", "running", "running", "paused", "running", "finished"]
-    assert [payload["status"]["state"] for _, payload in told] == states
-    assert [payload["end"] for _, payload in told] == [False] * 5 + [True]
+    assert [payload["status"]["state"] for _, payload in messages_of_run] == states
+    assert [payload["end"] for _, payload in messages_of_run] == [False] * 5 + [True]
 
 
-async def ask(app: Starlette, path: str, send: Any, gone: asyncio.Event, query: bytes = b"") -> None:
+async def ask(app: Starlette, path: str, send: Any, disconnected: asyncio.Event, query: bytes = b"") -> None:
     """Ask as a server does; the reader goes away once ``gone`` is set."""
 
     async def receive() -> dict[str, Any]:
-        await gone.wait()
+        await disconnected.wait()
         return {"type": "http.disconnect"}
 
     scope = {"type": "http", "method": "GET", "path": path, "headers": [], "query_string": query}
@@ -154,18 +152,16 @@ def test_silence_is_broken_by_comments(monkeypatch: pytest.MonkeyPatch) -> None:
         async def send(message: Any) -> None:
             if message.get("body", b"").startswith(b": "):
                 comments.append(message["body"])
-                gone.set()
+                disconnected.set()
 
-        gone = asyncio.Event()
-        await ask(Starlette(routes=[live_route({run.id: run}.get)]), f"/live/{run.id}", send, gone)
+        disconnected = asyncio.Event()
+        await ask(Starlette(routes=[live_route({run.id: run}.get)]), f"/live/{run.id}", send, disconnected)
 
     asyncio.run(until_a_comment())
     assert comments[0].endswith(b"\r\n\r\n")
 
 
 class Counted:
-    """Lets so many streams in at once."""
-
     def __init__(self, most: int) -> None:
         self.most, self.inside, self.came = most, 0, list[Visitor]()
 
@@ -196,7 +192,7 @@ def test_a_stream_too_many_is_refused_until_another_ends(run: ScriptedRun, monke
 def test_a_server_that_is_asked_to_stop_waits_for_no_refusal(run: ScriptedRun, monkeypatch: pytest.MonkeyPatch) -> None:
     slept, sleep = list[float](), asyncio.sleep
 
-    async def noted(seconds: float) -> None:
+    async def note(seconds: float) -> None:
         slept.append(seconds)
         if len(slept) == 2:
             monkeypatch.setattr(AppStatus, "should_exit", True)
@@ -204,7 +200,7 @@ def test_a_server_that_is_asked_to_stop_waits_for_no_refusal(run: ScriptedRun, m
 
     monkeypatch.setattr("pages.parts.web.live.REFUSED_AFTER", 3600.0)
     monkeypatch.setattr("pages.parts.web.live.LATEST", 3600.0)
-    monkeypatch.setattr(asyncio, "sleep", noted)
+    monkeypatch.setattr(asyncio, "sleep", note)
     with TestClient(Starlette(routes=[live_route({run.id: run}.get, admit=Counted(0))])) as client:
         assert client.get(f"/live/{run.id}").status_code == 429
     assert len(slept) == 2
@@ -248,13 +244,13 @@ def test_a_stream_whose_reader_has_gone_or_reads_nothing_is_ended(ending: str, m
 
 def test_a_stream_sleeps_until_its_run_changes_and_who_left_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.parts.web.live.STOP_WITHIN", 3600.0)  # only a change can wake it up
-    run, looks, heard = ScriptedRun().advance(1), list[Progress_](), list[bytes]()
+    run, wakes, heard = ScriptedRun().advance(1), list[Progress_](), list[bytes]()
 
     class Noted(Messages):
         @property
         def now(self) -> Progress_:
-            looks.append(super().now)
-            return looks[-1]
+            wakes.append(super().now)
+            return wakes[-1]
 
     async def listen() -> None:
         stopping = Event()
@@ -266,7 +262,7 @@ def test_a_stream_sleeps_until_its_run_changes_and_who_left_is_forgotten(monkeyp
                 asyncio.get_running_loop().call_later(0.05, run.advance, 1)
 
     asyncio.run(listen())
-    assert len(looks) <= 6, "it looked again and again while nothing happened"
+    assert len(wakes) <= 6, "it looked again and again while nothing happened"
     assert run.watchers == []
 
 
@@ -286,8 +282,8 @@ def short_run() -> ScriptedRun:
     return ScriptedRun().advance(5)
 
 
-def told(messages: Messages, heard: Progress_ = COME) -> Iterator[Message]:
-    """All that somebody hears who knows so much, up to now."""
+def messages_since(messages: Messages, heard: Progress_ = COME) -> Iterator[Message]:
+    """All messages up to now to a listener who knows so much."""
     while heard != messages.now:
         message = messages.made(heard) or messages.make(heard)
         yield message
@@ -315,38 +311,38 @@ def test_who_comes_later_or_asks_at_another_time_gets_the_same_and_misses_nothin
     short_run: ScriptedRun, made: Mock
 ) -> None:
     messages = Messages(short_run)
-    quick, slow = list(told(messages)), list(told(messages))
+    quick, slow = list(messages_since(messages)), list(messages_since(messages))
     for _ in range(6):
         short_run.advance(2)
-        quick += told(messages, quick[-1].upto)
-    slow += told(messages, slow[-1].upto)
-    late = list(told(messages))
+        quick += messages_since(messages, quick[-1].upto)
+    slow += messages_since(messages, slow[-1].upto)
+    late = list(messages_since(messages))
     assert steps_in(quick) == steps_in(slow) == steps_in(late) == list(range(1, 18))
     assert late[0].body is slow[0].body is quick[0].body
     assert made.call_count == 7, "nothing was made again"
     short_run.advance(999)
-    (message,) = told(messages, quick[-1].upto)
+    (message,) = messages_since(messages, quick[-1].upto)
     assert message.last
     assert message.upto == (len(short_run.events), "finished", None)
 
 
 def test_states_that_come_back_without_an_event_go_round_in_no_circle(short_run: ScriptedRun) -> None:
     messages = Messages(short_run)
-    heard = list(told(messages))
+    heard = list(messages_since(messages))
     for state in ("paused", "running", "paused", "running"):
         short_run.state = state
-        heard += told(messages, heard[-1].upto)
+        heard += messages_since(messages, heard[-1].upto)
     assert [payload_of(message)["status"]["state"] for message in heard] == [
         "running", "paused", "running", "paused", "running",
     ]  # fmt: skip
     short_run.advance(2)
     for at in {message.upto for message in heard}:
-        assert steps_in(list(told(messages, at))) == [6, 7]
+        assert steps_in(list(messages_since(messages, at))) == [6, 7]
 
 
 def test_what_is_kept_does_not_grow_and_who_was_away_for_long_misses_nothing(short_run: ScriptedRun) -> None:
     messages = Messages(short_run)
-    away = list(told(messages))
+    away = list(messages_since(messages))
     heard, made = away[-1].upto, list[ref[Message]]()
     for _ in range(3 * MAX_MESSAGES):
         short_run.advance(1)
@@ -355,7 +351,7 @@ def test_what_is_kept_does_not_grow_and_who_was_away_for_long_misses_nothing(sho
         made.append(ref(message))
     del message
     assert sum(one() is not None for one in made) <= MAX_MESSAGES
-    assert steps_in([*away, *told(messages, away[-1].upto)]) == list(range(1, 6 + 3 * MAX_MESSAGES))
+    assert steps_in([*away, *messages_since(messages, away[-1].upto)]) == list(range(1, 6 + 3 * MAX_MESSAGES))
 
 
 def test_a_runs_messages_are_those_of_all_who_listen_and_go_with_the_last() -> None:

@@ -1,5 +1,3 @@
-"""What stands around every route: who asks, behind a proxy too; the visitor's cookie; which websites may open a websocket; the headers."""
-
 from collections.abc import Callable, Iterator
 from typing import Any
 from unittest.mock import Mock
@@ -28,7 +26,7 @@ LetsIn, Configure = Callable[..., bool], Callable[[str, Any], None]
 
 
 def around(*routes: Any) -> Starlette:
-    """Routes inside of the app's own middleware, as it is configured now."""
+    """Routes inside of the app's middleware, as it is configured now."""
     made = serving(find=lambda _: None, start=list, stop=list, health=dict, ask=lambda *_: None)
     return Starlette(routes=routes, middleware=made["middleware"])
 
@@ -41,7 +39,7 @@ async def page(request: Request) -> HTMLResponse:
 
 
 def proxied() -> ProxyHeadersMiddleware:
-    """A page and a websocket that tell who asks, inside of uvicorn's own middleware too, as on the server."""
+    """A page and a websocket that tell who asks, inside of uvicorn's middleware too, as on the server."""
 
     async def socket(websocket: WebSocket) -> None:
         await websocket.accept()
@@ -52,7 +50,7 @@ def proxied() -> ProxyHeadersMiddleware:
 
 
 @pytest.mark.parametrize(
-    ("connection", "trusted", "told"),
+    ("connection", "trusted", "response_text"),
     [
         ("127.0.0.1", None, "https 203.0.113.5"),
         ("::ffff:127.0.0.1", None, "https 203.0.113.5"),
@@ -66,16 +64,16 @@ def proxied() -> ProxyHeadersMiddleware:
     ],
 )
 def test_a_trusted_proxy_tells_who_asks_and_who_is_none_speaks_for_itself_only(
-    connection: str, trusted: str | None, told: str, monkeypatch: pytest.MonkeyPatch
+    connection: str, trusted: str | None, response_text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if trusted is not None:
         monkeypatch.setenv(TRUSTED, trusted)
     with TestClient(proxied(), client=(connection, 1), headers=FORWARDED) as client:
         answer = client.get("/")
-        assert answer.text == told
-        assert ("Secure" in answer.headers["set-cookie"].split("; ")) == told.startswith("https")
+        assert answer.text == response_text
+        assert ("Secure" in answer.headers["set-cookie"].split("; ")) == response_text.startswith("https")
         with client.websocket_connect("/socket") as socket:
-            assert socket.receive_text() == told.replace("http", "ws")
+            assert socket.receive_text() == response_text.replace("http", "ws")
 
 
 @pytest.mark.parametrize(("host", "shared"), CASES["hosts"])
@@ -180,11 +178,11 @@ def configure() -> Iterator[Configure]:
 
 @pytest.fixture
 def lets_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[LetsIn]:
-    """Whether a handshake with these headers gets through the app's middleware and Streamlit's own endpoint, which then does not want to
-    find out the address of this machine."""
-    asked: list[str] = []
+    """True if a handshake with these headers gets through the app's middleware and Streamlit's endpoint, which then does not look
+    up the address of this machine."""
+    peers: list[str] = []
     for name in ("get_external_ip", "get_internal_ip"):
-        monkeypatch.setattr(net_util, name, lambda name=name: asked.append(name))
+        monkeypatch.setattr(net_util, name, lambda name=name: peers.append(name))
 
     def knock(origin: str | None, host: str = "lab.example.org") -> bool:
         client = TestClient(around(*create_websocket_routes(Mock(), None)))
@@ -196,7 +194,7 @@ def lets_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[LetsIn]:
             return False
 
     yield knock
-    assert asked == []
+    assert peers == []
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-"""The app on a real server: whom it lets in, that it asks nothing of the internet, and how it ends."""
-
 import json
 import re
 import shlex
@@ -49,11 +47,11 @@ def test_the_deploy_line_lets_in_who_comes_by_the_hosts_name_and_nobody_else(tmp
 
 
 async def train(address: str) -> dict[str, Any]:
-    """The last message of a short run's event stream, which is told from its beginning to its end."""
+    """The last message of a short run's event stream, read from its beginning to its end."""
     async with visitor() as me, opened(me, address, "lab", "steps=2") as tab:
         await tab.press("Train")
         run = (await tab.until_ended()).run
-        return [news async for news in messages(me, address, run, 0)][-1]
+        return [message async for message in messages(me, address, run, 0)][-1]
 
 
 async def test_named_origins_are_let_in_and_none_asks_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,11 +78,11 @@ async def test_named_origins_are_let_in_and_none_asks_outside(tmp_path: Path, mo
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(f"{address}_stcore/metrics")
         assert (await train(address))["status"]["state"] == "finished"
-    noted: list[dict[str, Any]] = [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()]
-    began = [" ".join(note["began"]) for note in noted if "began" in note]
+    requests: list[dict[str, Any]] = [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()]
+    began = [" ".join(note["began"]) for note in requests if "began" in note]
     assert any("streamlit run app.py" in command for command in began)
     assert any("engine.serving.worker" in command for command in began), "the workers are watched too"
-    assert [note for note in noted if "host" in note] == []
+    assert [note for note in requests if "host" in note] == []
 
 
 async def test_no_script_run_ends_with_a_full_collection_which_would_stop_every_session_at_once(tmp_path: Path) -> None:
@@ -100,9 +98,9 @@ async def test_no_script_run_ends_with_a_full_collection_which_would_stop_every_
 def test_a_server_that_is_asked_to_stop_ends_its_streams_and_stops(number: signal.Signals, tmp_path: Path) -> None:
     """Otherwise it would wait for them for ever."""
     with running("tests/browser/site/app.py", tmp_path) as (process, address):
-        with urllib.request.urlopen(f"{address}live/waiting") as told:
-            assert told.readline().startswith(b"id: ")
+        with urllib.request.urlopen(f"{address}live/waiting") as stream:
+            assert stream.readline().startswith(b"id: ")
             process.send_signal(number)
-            assert b"queue_position" in told.read(), "it ended as streams end, not in the middle"
+            assert b"queue_position" in stream.read(), "it ended as streams end, not in the middle"
         process.wait()
     assert "Error" not in (tmp_path / "log.txt").read_text()

@@ -1,5 +1,3 @@
-"""Streamlit's own scripts are sent compressed, and its page with the app's styles; all else goes on to the server."""
-
 from pathlib import Path
 
 import pytest

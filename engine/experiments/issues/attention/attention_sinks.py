@@ -7,17 +7,16 @@ from engine.experiments.issues.issue import read_issue
 
 FIRST, EVEN, ASKED = "first_token_weight", "even_first_weight", "first_token_weight_asked"
 RIGHT = "right_when_asked"
+# The smallest difference of weights on the first token that counts. Shares of right answers count from .05 on.
 A_TENTH = 0.1
-"""The smallest difference of weights on the first token that counts. Shares of right answers count from .05 on."""
-LEARNED = 0.75
-"""The share of right answers at triggers from which on a model has learned the task."""
+LEARNED = 0.75  # the share of right answers at triggers from which a model has learned the task
 NOPE, PLUS_ONE, GATE = "no encoding", ", plus one", ", gate"
 ENCODINGS = {NOPE: "nope", "RoPE": "rope", "ALiBi": "alibi"}
 KINDS: dict[str, dict[str, Any]] = {"": {}, PLUS_ONE: {"softmax_plus_one": True}, GATE: {"attention_gate": True}}
 
 
 def _claim(name: str, effect: Change, smallest: float, direction: Literal["more", "less"] = "more") -> Claim:
-    """A claim that asks of each of its models that it answers most triggers rightly."""
+    """A claim with the condition that each of its models answers most triggers rightly."""
     return once_learned(RIGHT, LEARNED, Claim(name, effect, smallest, direction))
 
 

@@ -5,8 +5,7 @@ from typing import Literal
 from engine.experiments.experiment import Arm, Change, Claim, difference, once_learned, rise
 from engine.experiments.issues.issue import read_issue
 
-LENGTHS = {8: 9, 16: 17, 32: 33, 64: 65}
-"""The number of symbols by the number of pairs: the query is one more."""
+LENGTHS = {8: 9, 16: 17, 32: 33, 64: 65}  # by number of pairs, the number of symbols: the query is one more
 NEAR, FAR = 9, 65
 ONE, TWO, COSINE = "one layer", "two layers", "one layer, cosine scores"
 QK_NORM, LONGER, MORE_STEPS = (
@@ -14,8 +13,7 @@ QK_NORM, LONGER, MORE_STEPS = (
     "one layer, trained on 8 to 32 pairs",
     "one layer, three times as many steps",
 )
-LEARNED_ACCURACY = 0.9
-"""The accuracy at the trained length from which on a model is asked about longer sequences."""
+LEARNED_ACCURACY = 0.9  # the accuracy at the trained length from which a model is asked about longer sequences
 
 
 def _arm(name: str, *, extended: bool = False, **settings: object) -> Arm:
@@ -24,7 +22,7 @@ def _arm(name: str, *, extended: bool = False, **settings: object) -> Arm:
 
 
 def _claim(name: str, effect: Change, smallest: float = 0.05, direction: Literal["more", "less"] = "more") -> Claim:
-    """A claim that asks of each of its models that it has learned the look-up among eight pairs."""
+    """A claim with the condition that each of its models has learned the look-up among eight pairs."""
     return once_learned(f"accuracy@{NEAR}", LEARNED_ACCURACY, Claim(name, effect, smallest, direction))
 
 

@@ -12,8 +12,8 @@ BASE: dict[str, Any] = {
     "learning_rate": 0.005, "steps": 180, "device": "cpu",
 }  # fmt: skip
 LABELS = {"decoder": "transformer", "gru": "GRU"}
+# The shortest and the longest sequences of parity. There are 65,536 of the longest, so that those of the test are new.
 FEWEST_BITS, BITS = 2, 16
-"""The shortest and the longest sequences of parity. There are 65,536 of the longest, so that those of the test are new."""
 LENGTHS = BITS - FEWEST_BITS + 1
 TASKS: dict[str, dict[str, Any]] = {
     "brackets": {"task": "dyck", "max_depth": 8, "steps": 120},
@@ -74,8 +74,8 @@ CURVES = [
 ]
 LONG = SISTER_STEPS + BASE["steps"]
 FEW, SISTER = _name("recall", "decoder", 128), "recall, transformer, 128, after a sister task"
+# guessing has a loss of .69 nats; a few of the seeds may end there
 GRU_HAS_PARITY = ((_name("parity", "gru", 512), "train_loss", 0.2),)
-"""Guessing has a loss of .69 nats; a few of the seeds may end there."""
 LONGER = f"recall, transformer, 128, {LONG} steps"
 
 ISSUE = read_issue(

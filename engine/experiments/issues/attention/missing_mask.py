@@ -10,8 +10,8 @@ BASE = {
     "task": "reverse", "seq_len": 6, "n_layers": 1, "n_heads": 1, "d_model": 32, "learning_rate": 0.01, "steps": 150,
 }  # fmt: skip
 
+# A model that has learned nothing is at chance on the first half with any mask
 MUST_REACH = (("causal mask", SECOND, 0.9),)
-"""A model that has learned nothing is at chance on the first half whatever its mask is."""
 
 ISSUE = read_issue(
     __file__,

@@ -6,11 +6,10 @@ from engine.estimate.matching import matched_width
 from engine.experiments.experiment import Arm, Change, Claim, Role, above, difference
 from engine.experiments.issues.issue import read_issue
 
-WITHOUT = "decorrelated_accuracy"
-"""The accuracy on data without the shortcut."""
+WITHOUT = "decorrelated_accuracy"  # the accuracy on data without the shortcut
+# The smallest difference of accuracies, or of shares, that counts. A model that counts is right so often that “looks better” has
+# room for little more than .04: there it is .03. “Far more than chance” is .7.
 COUNTS = 0.05
-"""The smallest difference of accuracies, or of shares, that counts. A model that counts is right so often that “looks better” has room for
-little more than .04: there it is .03. “Far more than chance” is .7."""
 BASE: dict[str, Any] = {
     "task": "cue_majority", "family": "encoder", "seq_len": 12, "d_model": 32, "n_layers": 1, "n_heads": 2,
     "learning_rate": 0.003, "steps": 200,
@@ -23,8 +22,9 @@ POSITION: dict[str, Any] = {
 }  # fmt: skip
 
 
+# by the share of cases in which the shortcut is right, the words for it: in one of two cases, or of four, a random one is right
+# by chance
 RIGHT = {0.25: "says nothing", 0.5: "says nothing", 0.9: "right 9 of 10", 1.0: "always right"}
-"""How often the shortcut is right, in words: in one of two cases, or of four, a random one is right by chance."""
 
 
 def _cue(line: str, role: Role, right: float, **more: Any) -> Arm:

@@ -17,9 +17,9 @@ def _arm(layers: int, role: Role, name: str = "", *, extended: bool = False, **s
     return Arm(name or counted(layers, "layer"), role, given, "pointing.last", MEASURED, extended, points=points)
 
 
+# an explanation can only be right about answers that are right, so each model must answer nearly all of them: there is no
+# comparison of their accuracies
 LEARNED_ACCURACY = 0.9
-"""An explanation can only be right about answers that are right, so each model must answer nearly all of them: there is no comparison of
-their accuracies."""
 _learned = partial(once_learned, "accuracy", LEARNED_ACCURACY)
 
 

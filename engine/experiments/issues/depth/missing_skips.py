@@ -14,12 +14,10 @@ BARE, BARE_SKIPS = "16 layers, no skips", "16 layers, skips"
 VANISHING, EXPLODING = "16 layers, no skips, no LayerNorm", "16 layers, skips, no LayerNorm"
 SMALL_BRANCHES = "16 layers, small branches, no LayerNorm"
 NO_SKIPS, NO_NORM = {"skips": False}, {"norm": "none"}
-SMALL = {"residual_scale": 0.18}
-"""One over the root of twice the number of layers, 16."""
-ROLES: dict[bool, Role] = {True: "control", False: "fault"}
-"""With and without skips, at any depth."""
+SMALL = {"residual_scale": 0.18}  # one over the root of twice the number of layers, 16
+ROLES: dict[bool, Role] = {True: "control", False: "fault"}  # with and without skips, at any depth
+# the smallest changes that count: a number vanishes if at most a tenth of it remains, and grows if it is three times as large
 A_TENTH_IS_LEFT, THREE_TIMES = 0.9, 2.0
-"""The smallest changes that count: a number vanishes where at most a tenth of it is left, and grows where it is three times as large."""
 
 # With 150 steps the models with skips are nearly always right; after 80 they have room to be better or worse.
 BASE = {
@@ -35,7 +33,7 @@ def _trained(layers: int, *, skips: bool, extended: bool = False) -> Arm:
 
 
 def _untrained(name: str, role: Role, settings: Mapping[str, object]) -> Arm:
-    """An arm of which only the gradients before training are asked."""
+    """An arm that is only asked for its gradients before training."""
     started = {"n_layers": 16, "steps": 1, **settings}
     return Arm(name, role, started, "first_grad.first", ("first_gradients",), tuned=False)
 

@@ -15,18 +15,17 @@ ADAM_NONE, ADAM_PRE, ADAM_SCALED = "AdamW, no norm", "AdamW, pre-LN", "AdamW, no
 ADAM_RMS, ADAM_BY_DEPTH = "AdamW, RMSNorm", "AdamW, pre-LN divided by √layer"
 ADAM_VALUES = "AdamW, pre-LN, value residual"
 HALF, BRAIN, SINGLE = "16 layers, float16", "16 layers, bfloat16", "16 layers, float32"
-SMALL_BRANCHES: dict[str, object] = {"residual_scale": 0.25}
-"""One over the root of twice the number of blocks."""
+SMALL_BRANCHES: dict[str, object] = {"residual_scale": 0.25}  # one over the root of twice the number of blocks
 ADAM = {"optimizer": "adamw", "learning_rate": 0.003}
+# AdamW with so few steps that the best arm, which has small branches, is not yet always right: .96 on the pilot seeds. Pre-LN is
+# at .68 there; with enough steps for it to pass .75, small branches would have no room left.
 ROOM = {**ADAM, "steps": 44}
-"""AdamW with so few steps that the best arm, which has small branches, is not yet always right: .96 on the pilot seeds. Pre-LN is at .68
-there; with enough steps for it to pass .75, small branches would have no room left."""
 PRE_LN = {**ROOM, "norm": "pre"}
 DEEPER = {**ADAM, "n_layers": 16, "steps": 20}
 
 
 def _at_its_rate(name: str, role: Role, settings: Mapping[str, object], extended: bool = False) -> Arm:
-    """An arm of which it is asked whether it stays finite at this rate, so that the rate is not tuned."""
+    """An arm whose rate is not tuned, since the question is if it stays finite at this rate."""
     return Arm(name, role, settings, "finite", extended=extended, tuned=False)
 
 

@@ -12,11 +12,10 @@ DEEP_MANY, SHALLOW_MANY = f"6 layers, {MANY} sequences", f"1 layer, {MANY} seque
 DROPOUT, DECAY, NOISE = "dropout 0.2", "weight decay 1", "a fifth of the answers wrong"
 WIDE_DEEP, WIDE_SHALLOW = "6 layers, width 32, 32 sequences", "1 layer, width 32, 32 sequences"
 EQUAL = f"1 wider layer, {FEW} sequences"
+# The highest training loss of a model that has learned, in nats: half way from the best that one symbol back can give, 1.51, to
+# the floor, .97. A model that has not learned has a small gap, too.
 LEARNED_LOSS = 1.25
-"""The highest training loss of a model that has learned, in nats: half way from the best that one symbol back can give, 1.51, to the
-floor, .97. A model that has not learned has a small gap, too."""
-LEARNED_TEXT = 2.5
-"""The same on a text, whose commonest characters alone give 3.3 nats."""
+LEARNED_TEXT = 2.5  # the same on a text, whose commonest characters alone give 3.3 nats
 DEEP_SLOW, SHALLOW_SLOW = f"{DEEP}, rate .01", f"{SHALLOW}, rate .01"
 SIDE, OVERLAPPING, AS_MANY = "windows side by side", "windows overlap", "windows overlap, as many"
 LEAK = "windows overlap, split at random"
@@ -27,8 +26,8 @@ MARKOV: dict[str, Any] = {
     "task": "markov", "vocab_size": 6, "dirichlet_alpha": 0.2, "seq_len": 16, "d_model": 16, "n_heads": 2,
     "learning_rate": 0.01, "warmup_steps": 60, "batch_size": 64, "steps": 160,
 }  # fmt: skip
+# the width at which one layer has as many parameters as six
 AS_MANY_PARAMETERS = matched_width(MARKOV | {"n_layers": 6}, n_layers=1)
-"""The width at which one layer has as many parameters as six."""
 TEXT: dict[str, Any] = {
     "task": "shakespeare_chars", "text_tokens": 4096, "seq_len": 32, "n_layers": 1, "n_heads": 4, "d_model": 32,
     "learning_rate": 0.005, "steps": 250,

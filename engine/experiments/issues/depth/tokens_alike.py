@@ -7,14 +7,12 @@ from engine.experiments.issues.issue import read_issue
 
 SKIPS, NO_SKIPS = "skips", "no skips"
 SKIPS_ONLY, NEITHER = "skips, no MLP", "no skips, no MLP"
-AFTER = (1, 2, 4, 8)
-"""The layers, counted from 1, after which the tokens are shown."""
+AFTER = (1, 2, 4, 8)  # the layers, counted from 1, after which the tokens are shown
+# the share in which the tokens differ after the last layer: after training and before it
 RESIDUAL, BEFORE = "token_residual", "init_token_residual"
-"""The share in which the tokens differ after the last layer: after training and before it."""
-HALF, TWICE = 0.5, 1.0
-"""The smallest changes that count: at most half as much, or at least twice as much."""
+HALF, TWICE = 0.5, 1.0  # the smallest changes that count: at most half as much, or at least twice as much
+# the accuracy from which a model has learned the task; the best guesses that need no look-up reach about half of that
 LEVEL = 0.75
-"""The accuracy from which a model has learned the task; the best guesses that need no look-up reach about half of that."""
 MUST_REACH = ((SKIPS, "accuracy", LEVEL),)
 
 

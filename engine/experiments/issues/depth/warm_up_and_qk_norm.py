@@ -3,14 +3,10 @@
 from engine.experiments.experiment import Arm, Claim, Relative, Role, difference
 from engine.experiments.issues.issue import read_issue
 
-COUNTS = 0.05
-"""The smallest effect that counts, in accuracy."""
-THREE_TIMES = 2.0
-"""The smallest change of a score or a gradient that counts: three times as large."""
-LEARNED_ACCURACY = 0.75
-"""The accuracy that a deep model must reach with warm-up, so that there is something to compare."""
-A_TENTH = 0.1
-"""The smallest effect that counts, in entropy as a share of that of equal weights."""
+COUNTS = 0.05  # the smallest effect that counts, in accuracy
+THREE_TIMES = 2.0  # the smallest change of a score or a gradient that counts: three times as large
+LEARNED_ACCURACY = 0.75  # the accuracy that a deep model must reach with warm-up, so that there is something to compare
+A_TENTH = 0.1  # the smallest effect that counts, in entropy as a share of that of equal weights
 FAST_PLAIN, FAST_QK = "rate .08, plain", "rate .08, QK-norm"
 FASTER_PLAIN, FASTER_QK = "rate .1, plain", "rate .1, QK-norm"
 SLOW_PLAIN, SLOW_QK = "rate .01, plain", "rate .01, QK-norm"

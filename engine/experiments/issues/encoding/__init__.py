@@ -1,1 +1,0 @@
-"""Issues of positional encoding."""

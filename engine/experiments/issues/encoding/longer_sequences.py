@@ -9,15 +9,13 @@ import numpy as np
 from engine.experiments.experiment import Arm, Claim, Role, Values, above, difference, once_learned, rise
 from engine.experiments.issues.issue import read_issue
 
+# the metric by length, relative to the trained one
 AT = {1.0: "accuracy@12", 1.5: "accuracy@18", 2.0: "accuracy@24", 4.0: "accuracy@48"}
-"""The metric by length, relative to the trained one."""
-DEEP_AT = {1.0: "accuracy@24", 2.0: "accuracy@48", 4.0: "accuracy@96"}
-"""The same of the deeper models."""
+DEEP_AT = {1.0: "accuracy@24", 2.0: "accuracy@48", 4.0: "accuracy@96"}  # the same of the deeper models
 FAR, DEEP_FAR = AT[4.0], DEEP_AT[4.0]
-LEARNED_ACCURACY = 0.9
-"""The accuracy at the trained length from which on a model is asked about longer sequences."""
+LEARNED_ACCURACY = 0.9  # the accuracy at the trained length from which on a model is asked about longer sequences
+# The smallest difference of accuracies that counts: one for all claims here. It was .2 or .3 in most and .05 or .1 in others.
 COUNTS = 0.05
-"""The smallest difference of accuracies that counts: one for all claims here. It was .2 or .3 in most and .05 or .1 in others."""
 
 # With 220 steps the model that was trained on up to 48 symbols is between .9 and .97 there. At the trained length itself the models that
 # are asked about longer ones must have learned their task, so the claims about that length are decided beside a number near 1.
@@ -38,18 +36,18 @@ REVERSE: dict[str, Any] = {
     "task": "reverse", "seq_len": 10, "min_seq_len": 3, "test_lengths": (10, 15, 20, 30), "n_layers": 2, "n_heads": 2, "d_model": 64,
     "learning_rate": 0.006, "steps": 400,
 }  # fmt: skip
+# the metric of its answer by length
 REVERSE_AT = {length / 10: f"second_half_accuracy@{length}" for length in (10, 15, 20, 30)}
-"""The metric of its answer by length."""
 COUPLED, UNCOUPLED = "reverse, coupled table", "reverse, RoPE"
 REVERSED: dict[str, dict[str, Any]] = {
     COUPLED: {"pos_encoding": "learned", "coupled_positions": True},
     UNCOUPLED: {"pos_encoding": "rope"},
 }
+# the encoding by its name in the arms of deeper models
 NAMES = {
     "sinusoidal": "sinusoidal", "learned table": "learned", "T5 bias": "t5_bias", "ALiBi": "alibi", "RoPE": "rope", "FIRE": "fire",
     "no encoding": "nope",
 }  # fmt: skip
-"""The encoding by its name in the arms of deeper models."""
 
 
 def _arm(

@@ -8,12 +8,11 @@ from engine.experiments.experiment import Arm, Claim, Role, above, difference, w
 from engine.experiments.issues.issue import read_issue
 
 LENGTH, SYMBOLS = 12, 10
-POSITIONS = 16
-"""The number of positions in "own position"."""
+POSITIONS = 16  # the number of positions in "own position"
+# A number "stays at" a level known beforehand where it is nearer to it than the margin, by so much at least
 MARGIN, CLOSER = 0.05, 0.02
-"""A number "stays at" a level known beforehand where it is nearer to it than the margin, by so much at least."""
+# The smallest difference of accuracies that counts. It was .2 or .3 in most claims without a reason.
 COUNTS = 0.05
-"""The smallest difference of accuracies that counts. It was .2 or .3 in most claims without a reason."""
 
 
 def bag_bound(length: int, symbols: int) -> float:

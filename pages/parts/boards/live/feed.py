@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from engine.analysis.attention.attribution import followed
+from engine.analysis.attention.attribution import attribute_answers
 from engine.analysis.attention.path import AnswerLayer, Path
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
 from engine.estimate.recording import interim_size
 from engine.estimate.warnings import leak_of
-from engine.runs.events import Ended, Failed, Finished, Snapshot, Started, layers_kept
+from engine.runs.events import Ended, Failed, Finished, Snapshot, Started, stored_layers
 from engine.runs.summary import LEARNED_ACCURACY, above_chance
 from engine.serving.processes.machines import host_of
 from engine.tasks import TASKS
@@ -144,7 +144,7 @@ def plain_snapshot(event: Snapshot, linked: Followed | None = None) -> dict[str,
 def plain_paths(snapshot: Snapshot, linked: Followed | None = None) -> dict[str, Any]:
     """``paths``: of the answer at each position of the first sample, as the picture draws and says them, None where it is not known;
     ``answer_layer``: where most of them arise. Links are named only where they are known to be needed."""
-    found, answer_layer = linked or followed(snapshot)
+    found, answer_layer = linked or attribute_answers(snapshot)
     paths = [
         path and {
             "arrives": path.arrives, "layer": path.layer, "contributor": path.contributor if linked else "",
@@ -212,7 +212,7 @@ def cells_of(snapshot: Snapshot) -> int:
 
 def _room(names: Collection[str]) -> int:
     """The most cells of one matrix of the encoding: those of all layers together have no more than one alone would."""
-    return MAX_DRAWN_CELLS // max(1, layers_kept(names))
+    return MAX_DRAWN_CELLS // max(1, stored_layers(names))
 
 
 def snapshot_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, dict[str, Any]]:

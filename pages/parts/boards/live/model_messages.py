@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from engine.analysis.attention.jobs import (
-    MOST_BYTES,
-    MOST_FLOPS,
+    MAX_BYTES,
+    MAX_FLOPS,
     AblateHead,
     FollowAnswers,
     ReadUserSequence,
@@ -68,6 +68,6 @@ def user_sequence_message(config: RunConfig, weights: str, text: str, ask: Ask, 
 def too_large(config: RunConfig) -> str:
     """Why the model of a config is not looked at before training, in one sentence; empty where it is."""
     prediction = predict(config)
-    if prediction.flops_per_step <= MOST_FLOPS and prediction.peak <= MOST_BYTES:
+    if prediction.flops_per_step <= MAX_FLOPS and prediction.peak <= MAX_BYTES:
         return ""
     return f"Train this model to see it: it needs {in_bytes(prediction.peak)}, too much for each move of a control."

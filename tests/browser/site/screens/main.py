@@ -1,4 +1,4 @@
-"""One board on a scripted run; the query says which."""
+"""One board on a scripted run, which the query names."""
 
 from typing import Any
 

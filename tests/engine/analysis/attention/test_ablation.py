@@ -1,5 +1,3 @@
-"""A model without a part computes what a computation by hand without it computes, and the model itself stays as it is."""
-
 from copy import deepcopy
 from typing import Any
 
@@ -91,8 +89,8 @@ def test_a_head_is_taken_away_as_where_it_is_multiplied_by_zero(settings: dict[s
         gate[part.head] = 0.0
         with hooked([attention_at(model, part).out], lambda _, given, gate=gate: (given[0] * gate.flatten(),)):
             expected = read(model, **given_to(model))
-        taken = ablated(model, [part])
-        torch.testing.assert_close(read(taken, **given_to(model)), expected)
+        without_part = ablated(model, [part])
+        torch.testing.assert_close(read(without_part, **given_to(model)), expected)
         assert not torch.allclose(expected, read(model, **given_to(model)))
 
 
@@ -124,11 +122,11 @@ def test_layers_that_share_weights_are_cut_one_by_one() -> None:
 
 def test_each_layers_own_encoding_goes_with_its_layer_and_the_encoder_has_parts_of_its_own() -> None:
     model = tiny_model(pos_encoding="shaw", n_layers=3).eval()
-    taken = without(model, "layer.1")
-    assert [len(taken.stack.blocks), len(taken.stack.encodings), taken.stack.depth] == [2, 2, 2]
-    left = [taken.stack.encodings[part].state_dict() for part in (0, 1)]
+    smaller = without(model, "layer.1")
+    assert [len(smaller.stack.blocks), len(smaller.stack.encodings), smaller.stack.depth] == [2, 2, 2]
+    encodings = [smaller.stack.encodings[part].state_dict() for part in (0, 1)]
     there = [model.stack.encodings[part].state_dict() for part in (0, 2)]
-    assert all(torch.equal(one[key], other[key]) for one, other in zip(left, there, strict=True) for key in one)
+    assert all(torch.equal(one[key], other[key]) for one, other in zip(encodings, there, strict=True) for key in one)
     none = without(model, "layer.0", "layer.1", "layer.2")
     cache: ActivationCache = {}
     none(tokens(), cache=cache)

@@ -1,5 +1,3 @@
-"""Every classic fault is caught by its test, and the steps of one query, put together, are the model's own numbers."""
-
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,7 @@ from engine.analysis.attention.steps import steps
 from engine.encodings import ENCODINGS
 from tests.engine.tiny import TODAY, tiny_config
 
-PLACE = Part("head", "self", 0, 0)
+HEAD = Part("head", "self", 0, 0)
 CAUGHT_BY = {
     "mask_missing": {"future"},
     "mask_transposed": {"future", "past"},
@@ -27,7 +25,7 @@ CAUGHT_BY = {
 
 def failed(faults: tuple[str, ...], **settings: Any) -> set[str]:
     request = ModelRequest(tiny_config(seq_len=4, **settings))
-    checks = switch_faults_on(request, SampleRequest(), PLACE, faults)["after"]["checks"]
+    checks = switch_faults_on(request, SampleRequest(), HEAD, faults)["after"]["checks"]
     return {row["name"] for row in checks if row["passed"] is False}
 
 
@@ -63,17 +61,17 @@ def test_faults_add_up_and_those_that_do_not_apply_say_why() -> None:
 
 def test_the_code_shown_is_what_ran_and_the_numbers_are_there() -> None:
     request = ModelRequest(tiny_config(seq_len=4))
-    seen = switch_faults_on(request, SampleRequest(), PLACE, ("mask_missing",))
-    assert seen["before"]["influence"].shape == (7, 7)
-    assert np.tril(seen["before"]["influence"], -1).max() == 0.0
-    assert np.tril(seen["after"]["influence"], -1).max() > 0.01
-    future = seen["after"]["checks"][0]
+    result = switch_faults_on(request, SampleRequest(), HEAD, ("mask_missing",))
+    assert result["before"]["influence"].shape == (7, 7)
+    assert np.tril(result["before"]["influence"], -1).max() == 0.0
+    assert np.tril(result["after"]["influence"], -1).max() > 0.01
+    future = result["after"]["checks"][0]
     assert "def influence(" in future["code"]
     assert "def future_leak(" in future["code"]
     namespace: dict[str, Any] = vars(__import__("engine.analysis.attention.checks", fromlist=["x"])).copy()
     exec(future["code"], namespace)
     model, batch = model_of(request), sample_of(request.config, SampleRequest())
-    assert namespace["future_leak"](model, batch) == seen["before"]["checks"][0]["value"]
+    assert namespace["future_leak"](model, batch) == result["before"]["checks"][0]["value"]
 
 
 def test_without_the_scale_entropy_falls_with_the_width_of_a_head() -> None:
@@ -85,7 +83,7 @@ def test_without_the_scale_entropy_falls_with_the_width_of_a_head() -> None:
 PAIR = {"family": "encoder_decoder"}
 
 
-def taken(part: Part, query: int = 7, **settings: Any) -> dict[str, Any]:
+def ablation(part: Part, query: int = 7, **settings: Any) -> dict[str, Any]:
     config = tiny_config(seq_len=5 if settings.get("family") != "encoder_decoder" else 8, **settings)
     return steps(ModelRequest(config), SampleRequest(1), part, query)
 
@@ -110,7 +108,7 @@ def taken(part: Part, query: int = 7, **settings: Any) -> dict[str, Any]:
 def test_the_steps_recombine_to_the_models_own_output(which: Any, settings: dict[str, Any]) -> None:
     from scipy.special import softmax
 
-    s = taken(Part("head", which, 1, 2), query=4, **settings)
+    s = ablation(Part("head", which, 1, 2), query=4, **settings)
     assert s["gap"] < 1e-5
     score = np.where(s["blocked"], -np.inf, s["score"])
     weight = softmax([*score, 0.0])[:-1] if settings.get("softmax_plus_one") else softmax(score)
@@ -126,13 +124,13 @@ def test_the_steps_recombine_to_the_models_own_output(which: Any, settings: dict
 
 
 def test_what_the_encoding_added_is_its_bias_or_its_rotation_and_a_query_that_is_not_there_is_named() -> None:
-    assert np.abs(taken(Part("head", "self", 0, 0), pos_encoding="nope")["by_encoding"]).max() == 0.0
-    alibi = taken(Part("head", "self", 0, 0), pos_encoding="alibi")
+    assert np.abs(ablation(Part("head", "self", 0, 0), pos_encoding="nope")["by_encoding"]).max() == 0.0
+    alibi = ablation(Part("head", "self", 0, 0), pos_encoding="alibi")
     assert alibi["by_encoding"] == pytest.approx(alibi["bias"], abs=1e-5)
-    rope = taken(Part("head", "self", 0, 0), pos_encoding="rope")
+    rope = ablation(Part("head", "self", 0, 0), pos_encoding="rope")
     assert rope["by_encoding"] == pytest.approx((rope["turned"] - rope["product"]) / 2, abs=1e-5)
     assert rope["by_encoding"][7] == pytest.approx(0.0, abs=1e-5), "no distance, no turn"
-    learned = taken(Part("head", "self", 1, 0), pos_encoding="learned")
+    learned = ablation(Part("head", "self", 1, 0), pos_encoding="learned")
     assert np.abs(learned["by_encoding"]).max() > 0.01
     with pytest.raises(ValueError, match=r"query is 9; allowed is a whole number from 0 to 8\."):
-        taken(Part("head", "self", 0, 0), query=9)
+        ablation(Part("head", "self", 0, 0), query=9)

@@ -1,12 +1,10 @@
-"""Kinds of heads on patterns that are known, and what happens without a head, hotter or colder."""
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from engine.analysis.attention.changes import each_head_off, other_scores, tempered, without_heads
+from engine.analysis.attention.changes import each_head_off, other_scores, switch_heads_off, tempered
 from engine.analysis.attention.heads import NONE, entropy, heads, kind_scores, mean_distance, name_of
 from engine.analysis.attention.model import held_out, model_of, run_with_cache
 from engine.analysis.attention.parts import Part
@@ -17,14 +15,14 @@ LENGTH = 9
 CAUSAL = torch.ones(1, LENGTH, LENGTH).tril().bool()
 ALL = torch.ones_like(CAUSAL)
 MODEL = ModelRequest(tiny_config(seq_len=4))
-PLACE = Part("head", "self", 1, 3)
+HEAD = Part("head", "self", 1, 3)
 
 
 def fixed(offset: int) -> torch.Tensor:
     """Every query looks ``offset`` keys further on, as far as there are any, else at itself."""
-    places = torch.arange(LENGTH)
-    target = places + offset
-    return torch.eye(LENGTH)[torch.where((target >= 0) & (target < LENGTH), target, places)][None]
+    positions = torch.arange(LENGTH)
+    target = positions + offset
+    return torch.eye(LENGTH)[torch.where((target >= 0) & (target < LENGTH), target, positions)][None]
 
 
 @pytest.mark.parametrize(
@@ -83,36 +81,40 @@ def test_with_softmax_plus_one_entropy_and_distance_are_of_what_is_read_and_the_
 
 def test_every_head_of_every_kind_has_a_row() -> None:
     config = tiny_config(family="encoder_decoder", seq_len=6)
-    seen = heads(ModelRequest(config), SampleRequest())
-    assert len(seen["rows"]) == 3 * 2 * 4
+    result = heads(ModelRequest(config), SampleRequest())
+    assert len(result["rows"]) == 3 * 2 * 4
     shapes = dict.fromkeys(("self", "encoder", "cross"), (2, 4, 6, 6))
-    assert {which: pattern.shape for which, pattern in seen["patterns"].items()} == shapes
-    assert seen["rollout"]["self"]["flow"].sum(-1) == pytest.approx(np.ones((2, 6)), abs=1e-5)
+    assert {which: pattern.shape for which, pattern in result["patterns"].items()} == shapes
+    assert result["rollout"]["self"]["flow"].sum(-1) == pytest.approx(np.ones((2, 6)), abs=1e-5)
 
 
 def test_without_skip_connections_the_roll_out_of_one_layer_is_its_attention() -> None:
     for skips in (True, False):
-        seen = heads(ModelRequest(tiny_config(n_layers=1, skips=skips, seq_len=4)), SampleRequest())["rollout"]["self"]
-        itself = np.eye(seen["mean"].shape[-1])
-        expected = (seen["mean"] + itself) / 2 if skips else seen["mean"]
-        assert seen["flow"] == pytest.approx(expected, abs=1e-6)
+        roll_out = heads(ModelRequest(tiny_config(n_layers=1, skips=skips, seq_len=4)), SampleRequest())["rollout"][
+            "self"
+        ]
+        itself = np.eye(roll_out["mean"].shape[-1])
+        expected = (roll_out["mean"] + itself) / 2 if skips else roll_out["mean"]
+        assert roll_out["flow"] == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_head_switched_off_has_the_numbers_of_its_row_and_its_pattern_stays() -> None:
     rows = each_head_off(MODEL)["rows"]
-    assert (len(rows), rows[-1]["part"]) == (8, PLACE)
-    seen = without_heads(MODEL, SampleRequest(), PLACE, [PLACE], 1.0)
-    assert seen["after"]["metrics"] == pytest.approx({k: v for k, v in rows[-1].items() if k != "part"})
-    assert np.array_equal(seen["before"]["pattern"], seen["after"]["pattern"]), "the pattern is made before the gate"
+    assert (len(rows), rows[-1]["part"]) == (8, HEAD)
+    result = switch_heads_off(MODEL, SampleRequest(), HEAD, [HEAD], 1.0)
+    assert result["after"]["metrics"] == pytest.approx({k: v for k, v in rows[-1].items() if k != "part"})
+    assert np.array_equal(result["before"]["pattern"], result["after"]["pattern"]), (
+        "the pattern is made before the gate"
+    )
 
 
 def test_temperature_flattens_and_sharpens_and_leaves_the_model_as_it_was() -> None:
     model = model_of(MODEL)
     before = run_with_cache(model, held_out(MODEL.config))[0]
-    found = [without_heads(MODEL, SampleRequest(), PLACE, [], temperature) for temperature in (0.05, 1.0, 20.0)]
-    entropies = [seen["after"]["entropy"] for seen in found]
+    found = [switch_heads_off(MODEL, SampleRequest(), HEAD, [], temperature) for temperature in (0.05, 1.0, 20.0)]
+    entropies = [result["after"]["entropy"] for result in found]
     assert entropies == sorted(entropies)
-    hot = without_heads(MODEL, SampleRequest(), PLACE, [], 1e6)["after"]["pattern"]
+    hot = switch_heads_off(MODEL, SampleRequest(), HEAD, [], 1e6)["after"]["pattern"]
     assert hot[-1] == pytest.approx(np.full(7, 1 / 7), abs=1e-5)
     with tempered(model, 1.0):
         assert torch.equal(run_with_cache(model, held_out(MODEL.config))[0], before)
@@ -120,11 +122,11 @@ def test_temperature_flattens_and_sharpens_and_leaves_the_model_as_it_was() -> N
 
 
 def test_an_answer_does_not_depend_on_what_was_asked_before() -> None:
-    """Comparing scores sets the weights of an additive score in a model of its own, not in the one that all questions share."""
+    """Comparing scores sets the weights of an additive score in a copy, not in the model that all questions share."""
     changes = (("attention_score", "additive"), ("attention_impl", "materialised"))
     shared = model_of(replace(MODEL, changes=changes))
     before = run_with_cache(shared, held_out(MODEL.config))[0]
-    other_scores(MODEL, SampleRequest(), PLACE)
+    other_scores(MODEL, SampleRequest(), HEAD)
     assert torch.equal(run_with_cache(shared, held_out(MODEL.config))[0], before)
 
 
@@ -138,8 +140,8 @@ def test_the_models_own_way_to_compare_is_among_the_four() -> None:
     ):
         config = tiny_config(seq_len=4, attention_score=score, attention_impl=impl, **others)
         request = ModelRequest(config)
-        found = other_scores(request, SampleRequest(), PLACE)
-        own = without_heads(request, SampleRequest(), PLACE, [], 1.0)["before"]
-        assert found[score]["pattern"] == pytest.approx(own["pattern"], abs=1e-6)
-        assert found[score]["metrics"] == pytest.approx(own["metrics"], rel=1e-4)
+        found = other_scores(request, SampleRequest(), HEAD)
+        before = switch_heads_off(request, SampleRequest(), HEAD, [], 1.0)["before"]
+        assert found[score]["pattern"] == pytest.approx(before["pattern"], abs=1e-6)
+        assert found[score]["metrics"] == pytest.approx(before["metrics"], rel=1e-4)
         assert all(np.triu(row["pattern"], 1).max() == 0.0 for row in found.values())

@@ -1,10 +1,8 @@
-"""The links that answers need, on the trained model of one hop that the app ships, and the losses behind them."""
-
 import numpy as np
 import pytest
 import torch
 
-from engine.analysis.attention.attribution import followed
+from engine.analysis.attention.attribution import attribute_answers
 from engine.analysis.attention.jobs import FollowAnswers, SwitchEachHeadOff
 from engine.analysis.attention.links import NEEDED, Losses
 from engine.analysis.attention.model import attention_at, held_out, model_of
@@ -35,7 +33,7 @@ def test_of_one_hop_both_heads_are_named_and_only_where_the_answer_is_lost_witho
     lost = {int(at) for at in np.flatnonzero(whole[0] & ~without[0])}
     assert named
     assert named <= lost, "taking it away loses this very answer"
-    guessed = {path.position for path in followed(hops.events.of(Snapshot)[-1])[0] if path and path.readings}
+    guessed = {path.position for path in attribute_answers(hops.events.of(Snapshot)[-1])[0] if path and path.readings}
     assert guessed - named, "by what is read alone it would be named where the answer survives"
     off = SwitchEachHeadOff(request).do()
     cost = {row["part"]: off["whole"]["accuracy"] - row["accuracy"] for row in off["rows"]}
@@ -43,7 +41,7 @@ def test_of_one_hop_both_heads_are_named_and_only_where_the_answer_is_lost_witho
 
 
 def _right(request: ModelRequest, off: list[Part], rows: slice = slice(1)) -> np.ndarray:
-    """Whether the answers to some sequences are right with some heads multiplied by zero, [sequence, position]."""
+    """True for answers to some sequences that are right with some heads multiplied by zero, [sequence, position]."""
     model, batch = model_of(request), held_out(request.config).rows(rows)
     gates = torch.ones(len(attentions(model)), request.config.n_heads)
     for part in off:

@@ -1,5 +1,3 @@
-"""The model of a question is the run's own, also trained again; a typed sequence is framed, checked and read; the look before training."""
-
 import itertools
 from pathlib import Path
 
@@ -66,9 +64,9 @@ def test_own_tokens_are_framed_and_checked() -> None:
 )
 def test_a_sentence_is_read_as_written_and_named_by_the_vocabulary(task: str, sentence: str, names: list[str]) -> None:
     config = tiny_config(task=task, seq_len=10, plays=1)
-    seen = models.sequence(config, SampleRequest(text=sentence))
-    assert seen["tokens"]["self"][0] == names
-    assert seen["unknown"] == (["Gandalf"] if "Gandalf" in sentence else [])
+    sequence = models.sequence(config, SampleRequest(text=sentence))
+    assert sequence["tokens"]["self"][0] == names
+    assert sequence["unknown"] == (["Gandalf"] if "Gandalf" in sentence else [])
     batch, size = sample_of(config, SampleRequest(text=sentence)), len(data_of(config).corpus.names)
     unit = config.task_settings.unit
     known = vocabulary_of([pieces(plays.read(plays.trained_plays(1)[0]), unit)], size)
@@ -84,10 +82,10 @@ def test_the_look_before_training_is_how_the_run_begins(settings: dict[str, obje
     config = parse({**settings, "steps": 3, "device": "cpu"})
     started, snapshot, first = before_training(config)
     run = (event for event in train(config) if isinstance(event, Started | Snapshot | Progress))
-    its_start, own, its_first = itertools.islice(run, 3)
-    assert (started, snapshot.step) == (its_start, own.step) == (its_start, 0)
-    assert (snapshot.samples, snapshot.patterns.keys()) == (own.samples, own.patterns.keys())
-    assert all(np.array_equal(snapshot.patterns[name], own.patterns[name]) for name in own.patterns)
+    its_start, untrained, its_first = itertools.islice(run, 3)
+    assert (started, snapshot.step) == (its_start, untrained.step) == (its_start, 0)
+    assert (snapshot.samples, snapshot.patterns.keys()) == (untrained.samples, untrained.patterns.keys())
+    assert all(np.array_equal(snapshot.patterns[name], untrained.patterns[name]) for name in untrained.patterns)
     assert first.loss == its_first.loss
 
 

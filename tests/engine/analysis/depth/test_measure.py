@@ -1,5 +1,3 @@
-"""What a deep stack does to positions: against models of each depth and length, and against numbers of other code."""
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -82,7 +80,7 @@ Measure = Callable[[Transformer, tuple[int, ...]], Sequence[np.ndarray] | np.nda
 
 
 def medians(measure: Measure, config: RunConfig, depths: tuple[int, ...], *, usual: bool = False) -> list[np.ndarray]:
-    """Medians over four draws of what a measurement gives. ``usual``: with torch's first weights for linear layers, smaller than ours in
+    """Medians of a measurement over four draws. ``usual``: with torch's first weights for linear layers, smaller than ours in
     attention, as the referee had them."""
     models = (untrained(config.replace(seed=seed, n_layers=max(depths))) for seed in range(4))
     found = [measure(with_weights(model, seed, usual), depths) for seed, model in enumerate(models)]

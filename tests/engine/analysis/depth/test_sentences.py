@@ -1,5 +1,3 @@
-"""Sentences about depth follow from the numbers."""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""Portraits of every registered encoding; the numbers behind them where they are known."""
-
 import math
 
 import numpy as np
@@ -65,7 +63,7 @@ def test_scales_are_those_of_the_settings() -> None:
 
 @torch.no_grad()
 def on_content(name: str) -> bool:
-    """Whether what the encoding adds, to tokens or to scores, depends on the tokens."""
+    """True if the values that the encoding adds, to tokens or to scores, depend on the tokens."""
     encoding, at = profiles.first_weights(config(name)), range(12)
     first, second = torch.randn(2, 1, 12, 16)
     biases = [encoding.score_bias(q, k, at, at) for q, k in torch.randn(2, 2, 1, 4, 12, 4)]

@@ -1,5 +1,3 @@
-"""Bytes, times, collapse of the tokens, first gradients: against cases whose answer is known; the trained model is left as it was."""
-
 from itertools import combinations
 from pkgutil import resolve_name
 from typing import Any
@@ -61,18 +59,18 @@ def test_a_visit_measures_what_the_formulas_say(kind: str, dtype: str, monkeypat
     monkeypatch.setattr(cost, "MIN_REPETITIONS", 1)
     monkeypatch.setattr(cost, "MAX_REPETITIONS", 1)
     config = PLAN.config(kind, 64).replace(dtype=dtype)
-    seen = measure_at(config, 65, device="cpu", memory=True)
-    told = memory_at(config, 65)
-    assert (seen.memory.parameters, seen.memory.gradients) == (told.parameters, told.gradients)
-    assert seen.memory.optimizer == told.optimizer
-    if told.saved is not None:
-        assert (seen.memory.saved, seen.memory.scores) == (told.saved, told.scores)
-    assert seen.memory.peak > (seen.memory.total or 0) - seen.memory.gradients
-    assert 0 < (seen.inference_peak or 0) < seen.memory.peak
-    assert min(seen.train, seen.inference) > 0
-    assert (seen.cached is not None) == (kind != "cnn")
+    measurement = measure_at(config, 65, device="cpu", memory=True)
+    predicted = memory_at(config, 65)
+    assert (measurement.memory.parameters, measurement.memory.gradients) == (predicted.parameters, predicted.gradients)
+    assert measurement.memory.optimizer == predicted.optimizer
+    if predicted.saved is not None:
+        assert (measurement.memory.saved, measurement.memory.scores) == (predicted.saved, predicted.scores)
+    assert measurement.memory.peak > (measurement.memory.total or 0) - measurement.memory.gradients
+    assert 0 < (measurement.inference_peak or 0) < measurement.memory.peak
+    assert min(measurement.train, measurement.inference) > 0
+    assert (measurement.cached is not None) == (kind != "cnn")
     if KINDS[kind].attends:
-        assert seen.cache_bytes == cache_bytes_at(config, 65)
+        assert measurement.cache_bytes == cache_bytes_at(config, 65)
         shared = config.replace(kv_heads=1)
         assert measure_at(shared, 65, device="cpu", memory=False).cache_bytes == cache_bytes_at(shared, 65)
 
@@ -80,12 +78,12 @@ def test_a_visit_measures_what_the_formulas_say(kind: str, dtype: str, monkeypat
 def test_lengths_beyond_those_of_a_run_are_counted_to_the_byte_and_a_further_visit_takes_only_the_time() -> None:
     plan = read_plan({"d_model": 8, "n_heads": 1})
     config = plan.config("materialised", 64)
-    seen = measure_at(config, 1100, device="cpu", memory=True)
-    assert seen.memory.saved == memory_at(config, 1100).saved
+    measurement = measure_at(config, 1100, device="cpu", memory=True)
+    assert measurement.memory.saved == memory_at(config, 1100).saved
 
-    seen = measure_at(PLAN.config("fused", 64), 64, device="cpu", memory=False)
-    assert seen.memory is seen.inference_peak is None
-    assert seen.train > 0
+    measurement = measure_at(PLAN.config("fused", 64), 64, device="cpu", memory=False)
+    assert measurement.memory is measurement.inference_peak is None
+    assert measurement.train > 0
 
 
 @pytest.mark.parametrize(("kind", "vectors"), [("gru", 1), ("lstm", 2)])
@@ -124,15 +122,15 @@ def test_the_machine_is_named_and_an_accelerator_that_is_not_there_is_refused() 
 
 @pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch without oneDNN")
 def test_an_lstm_layer_is_one_call_for_a_whole_sequence_and_a_gru_many_for_each_token() -> None:
-    """What the page Cost says of the two lines."""
+    """As the page Cost says of the two lines."""
 
     def calls(kind: str, length: int) -> tuple[int, int]:
         config, inputs = PLAN.config(kind, 64), torch.zeros(1, length, dtype=torch.long)
         sizes = shapes(config)
         model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=length)
-        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as seen:
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
             model(inputs)
-        counts = {row.key: row.count for row in seen.key_averages()}
+        counts = {row.key: row.count for row in profile.key_averages()}
         return sum(counts.values()), counts.get("aten::mkldnn_rnn_layer", 0)
 
     (short, layers), (long, again) = calls("lstm", 16), calls("lstm", 80)

@@ -1,5 +1,3 @@
-"""Held-out sequences of other kinds, the position probe, neighbours' cosine and a table's structure, where the answer is known."""
-
 import random
 from pathlib import Path
 from typing import Any
@@ -85,8 +83,8 @@ def test_accuracy_is_pooled_over_positions_of_like_exposure() -> None:
 def test_exposures_are_what_the_data_show_and_a_continuing_decoder_reads_twice_as_far() -> None:
     config = parse({"task": "k_back", "k": 1, "seq_len": 8, "min_seq_len": 3, "length_decay": 0.7, "steps": 1000})
     data = Data(config.replace(batch_size=1))
-    seen = torch.tensor([data.training_batch().inputs.size(1) for _ in range(1000)])
-    counted = [32 * int((seen > position).sum()) for position in range(8)]
+    lengths = torch.tensor([data.training_batch().inputs.size(1) for _ in range(1000)])
+    counted = [32 * int((lengths > position).sum()) for position in range(8)]
     assert exposures(config) == pytest.approx(counted, rel=0.25)
     assert exposures(RunConfig(seq_len=4, steps=10, batch_size=2)) == [20.0] * 7
 

@@ -1,5 +1,3 @@
-"""Explanations on models whose right explanation is known beforehand, and heads of which it is known that they matter."""
-
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,13 +13,13 @@ from engine.analysis.measurements.head_pruning import attentions, gated, head_pr
 from engine.analysis.measurements.pointing import (
     answering_head,
     answers_after,
-    asking,
     best_layer,
     block_calls,
     flow_through,
     gradients,
     pointing,
     same_answer_permuted,
+    with_last_answer,
 )
 from engine.model.activations import in_mode
 from engine.tasks.base.data import IGNORE
@@ -46,7 +44,7 @@ def test_rollout_is_half_attention_half_identity_and_finds_what_was_fetched_on_t
 
 
 def test_gradient_times_input_sums_to_the_answer_of_a_linear_model() -> None:
-    """Without attention's content (uniform patterns), norm, MLP or bias the answer is linear in what is read."""
+    """Without attention's content (uniform patterns), norm, MLP or bias the answer is linear in the input."""
     given = trained(norm="none", mlp=False)
     for name, parameter in given.model.named_parameters():
         if name.endswith("bias") or ".attention.q." in name or ".attention.k." in name:
@@ -85,11 +83,11 @@ def test_tops_among_the_pairs_are_counted_the_model_is_left_as_it_was_and_number
 def test_of_hops_only_the_sequences_whose_last_position_has_an_answer_are_scored() -> None:
     given = as_trained(task="hops", vocab_size=6, seq_len=6, n_layers=2, pos_encoding="rope")
     batch = given.data.validation_batch(size=200)
-    asked = batch.targets[:, -1] != IGNORE
-    kept, true = asking(given.config, batch)
-    assert 0 < len(kept.inputs) == int(asked.sum()) < 200
-    assert kept.inputs.equal(batch.inputs[asked])
-    assert kept.inputs.gather(1, true[:, None])[:, 0].equal(kept.targets[:, -1])
+    has_answer = batch.targets[:, -1] != IGNORE
+    scored, true = with_last_answer(given.config, batch)
+    assert 0 < len(scored.inputs) == int(has_answer.sum()) < 200
+    assert scored.inputs.equal(batch.inputs[has_answer])
+    assert scored.inputs.gather(1, true[:, None])[:, 0].equal(scored.targets[:, -1])
     numbers = pointing(given)
     assert {"pointing.layer.0", "pointing.layer.1"} <= numbers.keys()
     assert numbers["pointing.layer.1"] == numbers["pointing.last"]
@@ -101,10 +99,10 @@ def test_the_head_that_brings_the_answer_is_the_only_one_that_adds_anything() ->
     given = as_trained(task="hops", vocab_size=6, seq_len=8, n_layers=3, n_heads=4, pos_encoding="rope", mlp=False)
     with torch.no_grad():
         for layer, attention in enumerate(attentions(given.model)):
-            kept = attention.out.weight[:, 16:24].clone() if layer == 1 else 0.0
+            columns = attention.out.weight[:, 16:24].clone() if layer == 1 else 0.0
             attention.out.weight.zero_()
             attention.out.bias.zero_()
-            attention.out.weight[:, 16:24] = 1000.0 * kept
+            attention.out.weight[:, 16:24] = 1000.0 * columns
         given.model.head.bias.zero_()  # type: ignore[operator,union-attr]
         batch, cache = given.data.validation_batch(size=16), {}
         given.model(batch.inputs, cache=cache)

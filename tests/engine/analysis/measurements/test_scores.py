@@ -1,5 +1,3 @@
-"""Sizes of attention scores and the spread of their weights, on models whose scores are known beforehand."""
-
 from typing import Any
 
 import pytest

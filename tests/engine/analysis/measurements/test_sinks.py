@@ -1,5 +1,3 @@
-"""The weight on the first token, on models whose weights are known beforehand."""
-
 from typing import Any
 
 import pytest
@@ -34,8 +32,8 @@ def test_equal_scores_give_the_first_token_as_much_as_any_other_and_with_plus_on
     assert numbers["even_first_weight"] == pytest.approx((1 / visible[silent]).mean().item())
     assert numbers["first_token_weight"] == pytest.approx((1 / (visible + plus_one)[silent]).mean().item())
     assert numbers["nowhere_weight"] == pytest.approx(plus_one * (1 / (visible + 1)[silent]).mean().item(), abs=1e-6)
-    asked = batch.targets < given.config.task_settings.nothing
-    assert numbers["first_token_weight_asked"] == pytest.approx((1 / (visible + plus_one)[asked]).mean().item())
+    has_answer = batch.targets < given.config.task_settings.nothing
+    assert numbers["first_token_weight_asked"] == pytest.approx((1 / (visible + plus_one)[has_answer]).mean().item())
 
 
 def test_answers_count_only_where_there_is_something_to_say() -> None:

@@ -1,5 +1,3 @@
-"""Attention at longer lengths, on models whose weights are known beforehand."""
-
 import pytest
 import torch
 
@@ -28,7 +26,7 @@ def test_without_scores_each_position_has_the_same_weight_and_twice_the_length_h
 
 
 def test_the_head_is_the_one_that_reads_the_answer_at_the_trained_length() -> None:
-    """One head compares keys by what they are; it finds the asked pair at any length, with scores this far apart."""
+    """One head compares keys by content; it finds the asked pair at any length, with scores this far apart."""
     given = trained(d_model=48, n_heads=2, d_head=48, norm="none", vocab_size=4)
     rows = given.model.embedding.table.weight  # type: ignore[operator,union-attr]
     attention = attentions(given.model)[0]

@@ -1,5 +1,3 @@
-"""What a worker answers about a trained language model: on a small text of one's own, with the weights of a short run."""
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -22,8 +20,7 @@ from engine.training.train import prepare, train
 CLAUSES = ("the cat sat on the mat", "a dog ran to the gate", "the old king slept", "birds sang, and the sun rose")
 TEXT = "".join(f"{CLAUSES[n * n % 7 % 4]}, {CLAUSES[n % 3]}.\n" for n in range(120))
 
-Ran = tuple[RunConfig, str, Finished, list[Snapshot]]
-"""A short run: its config, its weights, its end, its looks."""
+Ran = tuple[RunConfig, str, Finished, list[Snapshot]]  # A short run: its config, its weights, its end, its snapshots
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +35,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
         model = prepare(config)
         events = list(train(config, model))
         save_weights(model, folder / "weights.safetensors")
-        looks = [event for event in events if isinstance(event, Snapshot)]
-        yield config, str(folder / "weights.safetensors"), events[-1], looks
+        snapshots = [event for event in events if isinstance(event, Snapshot)]
+        yield config, str(folder / "weights.safetensors"), events[-1], snapshots
 
 
 def test_counting_models_see_the_models_text_and_are_left_out_where_that_would_not_be_fair(run: Ran) -> None:
@@ -49,15 +46,15 @@ def test_counting_models_see_the_models_text_and_are_left_out_where_that_would_n
     vocabulary = vocabulary_of([trained], 14)
     nats = kneser_ney([vocabulary.encode(trained)], 14, 3).nats(vocabulary.encode(held_out))
     np.testing.assert_allclose(baseline_nats(config)["trigram"], nats, rtol=1e-6)
-    told = questions.counting_models(config)
-    assert told["levels"].keys() == {"unigram", "bigram", "trigram"}
+    counts = questions.counting_models(config)
+    assert counts["levels"].keys() == {"unigram", "bigram", "trigram"}
     # A whole number of windows with repeats: each held-out token but the first few at the ends is asked about as often.
-    assert told["levels"]["trigram"] == pytest.approx(nats[1:].mean(), abs=0.25)
-    assert told["facts"]["trained"] == len(trained)
+    assert counts["levels"]["trigram"] == pytest.approx(nats[1:].mean(), abs=0.25)
+    assert counts["facts"]["trained"] == len(trained)
     positions = Data(config).validation_positions()[:, 1:].numpy()
-    asked, scored = vocabulary.encode(held_out)[positions], nats[positions]
-    assert 0 < (asked == 0).mean() < 1
-    assert told["known"]["trigram"] == pytest.approx(scored[asked != 0].mean(), rel=1e-5)
+    answers, scored = vocabulary.encode(held_out)[positions], nats[positions]
+    assert 0 < (answers == 0).mean() < 1
+    assert counts["known"]["trigram"] == pytest.approx(scored[answers != 0].mean(), rel=1e-5)
 
     for changes in ({"split": "none"}, {"dataset_size": 20}):
         other = run[0].replace(**changes)
@@ -69,9 +66,9 @@ def test_counting_models_see_the_models_text_and_are_left_out_where_that_would_n
 def test_a_disk_that_does_not_take_the_scores_costs_a_line_in_the_log(
     run: Ran, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    told = questions.counting_models(run[0])
+    counts = questions.counting_models(run[0])
     monkeypatch.setenv("ATTENTION_LAB_DATA", "/dev/null/full")
-    assert baseline_nats(run[0]).keys() == told["levels"].keys()
+    assert baseline_nats(run[0]).keys() == counts["levels"].keys()
     assert "cannot be saved" in caplog.text
 
 
@@ -104,12 +101,12 @@ def test_all_held_out_tokens_by_part_and_by_place_agree(run: Ran) -> None:
 
 def test_writing_names_what_is_unknown_and_is_reproducible(run: Ran) -> None:
     config, weights, _, _ = run
-    told = WriteText(config, weights, " the cat Gandalf sat.", length=12, temperature=0.9, seed=3).do()
-    assert told["unknown"] == ["Gandalf"]
-    assert told["prompt"] == "the cat Gandalf sat.\n", "the last mark goes on as it does in the text"
-    assert told == WriteText(config, weights, "the cat Gandalf sat.", length=12, temperature=0.9, seed=3).do()
-    assert sum(p for _, p in told["next"]) == pytest.approx(1.0, abs=0.2)
-    assert [p for _, p in told["next"]] == sorted((p for _, p in told["next"]), reverse=True)
+    written = WriteText(config, weights, " the cat Gandalf sat.", length=12, temperature=0.9, seed=3).do()
+    assert written["unknown"] == ["Gandalf"]
+    assert written["prompt"] == "the cat Gandalf sat.\n", "the last mark goes on as it does in the text"
+    assert written == WriteText(config, weights, "the cat Gandalf sat.", length=12, temperature=0.9, seed=3).do()
+    assert sum(p for _, p in written["next"]) == pytest.approx(1.0, abs=0.2)
+    assert [p for _, p in written["next"]] == sorted((p for _, p in written["next"]), reverse=True)
     greedy = WriteText(config, weights, "the", length=5, temperature=0.0).do()
     assert [p for _, p in greedy["next"]] == [1.0]
 
@@ -127,16 +124,15 @@ def test_what_does_not_fit_is_named(run: Ran, given: dict[str, Any], sentence: s
 
 
 def test_looks_write_on_from_held_out_text_and_get_better(run: Ran) -> None:
-    looks = run[3]
-    assert {look.prompt for look in looks} == {looks[0].prompt}
-    assert looks[0].written != looks[-1].written
+    snapshots = run[3]
+    assert {snapshot.prompt for snapshot in snapshots} == {snapshots[0].prompt}
+    assert snapshots[0].written != snapshots[-1].written
     held_out = TEXT[len(TEXT) - len(TEXT) // 10 :]
-    assert looks[0].prompt in held_out.replace("\ufffd", "")
+    assert snapshots[0].prompt in held_out.replace("\ufffd", "")
 
-    def share(look: Snapshot) -> float:
-        """Of the written pairs of neighbours, how many the text has."""
-        parts, whole = pieces(look.written.strip(), "words"), pieces(TEXT, "words")
+    def share(snapshot: Snapshot) -> float:
+        parts, whole = pieces(snapshot.written.strip(), "words"), pieces(TEXT, "words")
         there = set(pairwise(whole))
         return float(np.mean([pair in there for pair in pairwise(parts)]))
 
-    assert share(looks[-1]) > share(looks[0]) + 0.2
+    assert share(snapshots[-1]) > share(snapshots[0]) + 0.2

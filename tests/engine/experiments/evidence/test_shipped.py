@@ -1,5 +1,3 @@
-"""The evidence that came with this version speaks of the issues of today."""
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +35,7 @@ def test_every_issue_was_run_on_the_confirmatory_seeds_with_the_claims_and_arms_
 
 
 def test_no_effect_that_is_shown_as_too_small_has_a_number_at_a_bound() -> None:
-    """With the numbers looked at here, and not by the rule that computed the verdict."""
+    """With the numbers computed here, and not by the rule that computed the finding."""
     checked = 0
     for issue in ISSUES.values():
         found = shown_report(issue)

@@ -1,5 +1,3 @@
-"""Evidence on this machine: a comparison is found again, weighed by today's claims, and old files open."""
-
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -19,8 +17,8 @@ pytestmark = pytest.mark.usefixtures("own_data_folder")
 TABLE = Comparison({"design_features": "table"}, ("rope",), ("permutation",), 2)
 ARMS = [arm.name for arm in TABLE.experiment.arms]
 TRIALS = [Trial(arm, seed, {"accuracy": 0.5 + 0.1 * seed}) for seed in range(TABLE.seeds) for arm in ARMS]
+# earlier versions wrote this beside trials and seeds
 ROW = {"format": 1, "created": 1.0, "extended": False, "seconds": 3.0, "verdict": "inconclusive", "weighed": []}
-"""What earlier versions wrote beside trials and seeds."""
 
 
 def test_a_comparison_is_found_again_by_what_was_compared() -> None:
@@ -41,8 +39,8 @@ def test_a_comparison_is_found_again_by_what_was_compared() -> None:
 
 def test_the_name_of_a_comparison_and_the_format_of_its_file_are_those_of_earlier_versions() -> None:
     assert TABLE.name == "8da888493e28"
-    asked = {"parts": {"design_features": "table"}, "against": ["rope"], "tasks": ["permutation"], "seeds": 2}
-    row = {**ROW, "seeds": [0, 1], "from_before": 1, "trials": [asdict(trial) for trial in TRIALS], "asked": asked}
+    comparison = {"parts": {"design_features": "table"}, "against": ["rope"], "tasks": ["permutation"], "seeds": 2}
+    row = {**ROW, "seeds": [0, 1], "from_before": 1, "trials": [asdict(trial) for trial in TRIALS], "asked": comparison}
     folder = store.folder_of("designs")
     folder.mkdir(parents=True)
     (folder / f"{TABLE.name}.json").write_text(json.dumps(row))

@@ -1,5 +1,3 @@
-"""The claims of all issues: each finds its numbers in runs of its arms."""
-
 from collections.abc import Iterator
 from functools import cache
 

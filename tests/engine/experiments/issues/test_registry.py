@@ -1,5 +1,3 @@
-"""An issue as it is read from its files; what holds for every documented issue; what the comparisons of single ones rest on."""
-
 import itertools
 import re
 from collections import Counter
@@ -31,11 +29,9 @@ from engine.settings.architectures import ARCHITECTURES
 from engine.training.train import train
 
 EVERY = pytest.mark.parametrize("issue", ISSUES.values(), ids=list(ISSUES))
-MOST_WORDS, MOST_WORDS_A_SENTENCE = 60, 15
-"""On the first screen, and in a sentence there."""
-LONGEST_TITLE = 60
-"""Characters."""
-MOST_RIGHT = 0.6
+MAX_WORDS, MAX_WORDS_A_SENTENCE = 60, 15  # on the first screen, and in a sentence there
+MAX_TITLE_LETTERS = 60
+MAX_RIGHT_SHARE = 0.6
 MEASURED = {
     "decorrelated_accuracy": "decorrelated", "unchanged_by_content": "shuffle_meters", "unchanged_by_positions": "shuffle_meters",
     OFTEN: "accuracy_by_position", RARELY: "accuracy_by_position", "table_structure": "table_structure",
@@ -43,7 +39,6 @@ MEASURED = {
     "first_token_weight": "attention_sinks", "even_first_weight": "attention_sinks", "right_when_asked": "attention_sinks",
     "first_token_weight_asked": "attention_sinks",
 }  # fmt: skip
-"""The measurement by a number that it gives."""
 
 
 @EVERY
@@ -92,13 +87,13 @@ def test_claims_ask_for_numbers_that_their_arms_give_and_are_paired_by_seed(issu
     assert len({claim.id for claim in issue.claims}) == len(issue.claims)
     points = [(arm.name, metric) for arm in issue.arms for _, metric in arm.points]
     shown = [cell for table in issue.published for row in table.ours.values() for cell in row]
-    asked = [number for claim in issue.claims for number in claim.numbers]
-    for name, metric in (*asked, *points, *shown):
+    requested = [number for claim in issue.claims for number in claim.numbers]
+    for name, metric in (*requested, *points, *shown):
         gives_the_number(issue, name, metric)
 
 
 def gives_the_number(issue: Issue, name: str, metric: str) -> None:
-    """Whether an arm is tested at the length that a number names, and measured by what gives it."""
+    """Check that an arm is tested at the length that a number names, and has the measurement that gives it."""
     arm = issue.arm(name)
     config = issue.config(arm)
     if metric.startswith("position_probe."):
@@ -134,7 +129,7 @@ def test_an_issue_is_complete_and_what_is_read_first_is_short(issue: Issue) -> N
             numbers = [trial.numbers for trial in measured.trials if trial.arm == row.arm]
             assert any(row.metric in found for found in numbers), f"{row.label}: no {row.metric}"
     words = " ".join([issue.title, figure.sample, figure.question, *figure.answers, "Your guess"]).split()
-    assert len(words) <= MOST_WORDS
+    assert len(words) <= MAX_WORDS
     assert len(set(figure.answers)) == len(ANSWERS)
     assert figure.question.endswith("?")
     assert figure.claim in {claim.id for claim in issue.claims_of(issue.arms_of())}
@@ -154,10 +149,10 @@ def test_remedy_and_reason_rest_on_claims_that_hold_or_say_may(issue: Issue) -> 
 @EVERY
 def test_sentences_of_the_first_screen_are_short(issue: Issue) -> None:
     figure = issue.key_figure
-    assert len(issue.title) <= LONGEST_TITLE
+    assert len(issue.title) <= MAX_TITLE_LETTERS
     for text in (issue.title, figure.question, f"Because {figure.because}", figure.remedy):
         for sentence in re.split(r"(?<=[.?!]) ", text):
-            assert len(sentence.split()) <= MOST_WORDS_A_SENTENCE, sentence
+            assert len(sentence.split()) <= MAX_WORDS_A_SENTENCE, sentence
 
 
 def test_an_earlier_slug_is_that_of_no_issue_and_leads_to_one() -> None:
@@ -170,15 +165,15 @@ def test_no_constant_answer_wins() -> None:
     results = (shipped_result(issue, issue.key_figure) for issue in measured)
     right = Counter(result.finding.answer for result in results if result)
     assert sum(right.values()) >= len(measured) > 0
-    assert max(right.values()) <= MOST_RIGHT * sum(right.values()), right
+    assert max(right.values()) <= MAX_RIGHT_SHARE * sum(right.values()), right
 
 
 def test_a_key_comes_before_or_after_a_query_in_every_text() -> None:
     texts = [issue.summary + issue.mechanism + " ".join((*issue.remedies, *issue.notes)) for issue in ISSUES.values()]
     texts += [term.text for term in TERMS.values()]
-    place = r"\b(query|key|position|token)"
+    noun = r"\b(query|key|position|token)"
     for text in texts:
-        assert not re.search(rf"\bbehind\b[^.]*{place}|{place}\b[^.]*\bbehind\b", text)
+        assert not re.search(rf"\bbehind\b[^.]*{noun}|{noun}\b[^.]*\bbehind\b", text)
 
 
 def config_of(slug: str, name: str) -> RunConfig:
@@ -253,8 +248,8 @@ def test_the_wide_shared_block_has_as_many_parameters_as_the_own_blocks() -> Non
     hop = counts(*(f"one hop, {name}" for name in ("own blocks", wide, shared, "one block, once")))
     assert markov == (9382, 9510, 2710), "the notes of the issue say so"
     assert hop == (9126, 8998, 2454, 2454), "the notes of the issue say so"
-    for own, as_many, *_ in (markov, hop):
-        assert as_many == pytest.approx(own, rel=0.02)
+    for arm, as_many, *_ in (markov, hop):
+        assert as_many == pytest.approx(arm, rel=0.02)
 
 
 def test_what_stands_in_for_a_layer_has_its_parameters_or_takes_its_operations() -> None:
@@ -270,8 +265,8 @@ def test_what_stands_in_for_a_layer_has_its_parameters_or_takes_its_operations()
 def test_every_network_sees_the_whole_sequence_it_is_asked_about() -> None:
     issue = ISSUES["data-hunger"]
     for config in map(issue.config, issue.arms):
-        seen = ARCHITECTURES[config.family].sees(config)
-        assert seen is None or seen >= shapes(config).length
+        reach = ARCHITECTURES[config.family].sees(config)
+        assert reach is None or reach >= shapes(config).length
 
 
 def test_windows_side_by_side_and_as_many_are_equally_many() -> None:
@@ -370,7 +365,7 @@ def test_claims_that_are_not_worded_one_by_one_are_refused(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "sentence"),
     [
         (TEXT.replace("# A title\n", "", 1), "one_more.md must have TOML between lines of +++, a title"),
         (TEXT.removeprefix("+++"), "TOML between lines of +++"),
@@ -381,8 +376,8 @@ def test_claims_that_are_not_worded_one_by_one_are_refused(tmp_path: Path) -> No
         (TEXT.replace("remedy = ", "rmedy = "), "one_more.md: a KeyFigure has no rmedy."),
     ],
 )
-def test_a_file_of_another_form_is_refused_in_one_sentence(tmp_path: Path, wrong: str, said: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(said)):
+def test_a_file_of_another_form_is_refused_in_one_sentence(tmp_path: Path, wrong: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(sentence)):
         issue_of(tmp_path, wrong, FIRST, SECOND)
 
 

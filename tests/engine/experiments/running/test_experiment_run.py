@@ -1,5 +1,3 @@
-"""Experiments over a real pool with a torch-free training; trials that are trained once for several, or used again."""
-
 import json
 import os
 import signal
@@ -96,15 +94,15 @@ def test_stopping_keeps_what_was_measured(pool: Pool) -> None:
 
 
 def test_stored_trials_are_not_trained_again_unless_they_did_not_finish(pool: Pool) -> None:
-    first, kept = ended(ExperimentRun(fake_issue(seeds=2), pool)), list[Trial]()
+    first, saved = ended(ExperimentRun(fake_issue(seeds=2), pool)), list[Trial]()
     broken = replace(first.trials[0], failure="The worker was ended.")
     stored = {(trial.arm, trial.seed): trial for trial in (*first.trials[1:], broken)}
-    more = ExperimentRun(fake_issue(seeds=3), pool, find=lambda arm, n: stored.get((arm.name, n)), save=kept.append)
+    more = ExperimentRun(fake_issue(seeds=3), pool, find=lambda arm, n: stored.get((arm.name, n)), save=saved.append)
     assert more.done > 0
     assert more.seconds_left is None, "no pace is known yet"
     ended(more)
     assert (len(more.reused), len(more.trials)) == (3, 6)
-    assert {(t.arm, t.seed) for t in kept} == {("short", 2), ("long", 2), (broken.arm, broken.seed)}
+    assert {(t.arm, t.seed) for t in saved} == {("short", 2), ("long", 2), (broken.arm, broken.seed)}
     assert more.report.claims[0].effects[:2] == first.report.claims[0].effects
     assert (more.done, more.seconds_left) == (1, 0)
 
@@ -122,27 +120,27 @@ def test_an_arm_that_does_not_parse_is_refused_before_anything_runs(pool: Pool) 
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "sentence"),
     [
         ({"vocab_size": 10}, "vocab_size is 10; allowed is at least 50 in an experiment on this text, since 41.4 % of"),
         ({"text": "0" * 32}, f"text is {'0' * 32}; no text of that name is kept here."),
     ],
 )
 def test_a_text_of_which_too_much_is_unknown_is_refused_before_anything_is_trained(
-    pool: Pool, settings: dict[str, object], said: str, monkeypatch: pytest.MonkeyPatch
+    pool: Pool, settings: dict[str, object], sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     base = {"task": "shakespeare_chars", "steps": 9, "learning_rate": 1e-6}
     assert ended(ExperimentRun(fake_issue(seeds=1, base=base), pool)).state == "finished"
     monkeypatch.setattr(pool, "submit", None)
     run = ended(ExperimentRun(fake_issue(seeds=1, base={**base, **settings}), pool))
     assert (run.state, run.trials) == ("failed", ())
-    assert run.problem.startswith(said)
+    assert run.problem.startswith(sentence)
 
 
 def test_a_trial_that_is_lost_with_its_worker_is_trained_again_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preemption, "MOST_RETURNS", 0)  # else it goes on at another worker
+    monkeypatch.setattr(preemption, "MAX_RETURNS", 0)  # else it goes on at another worker
     slow = fake_issue(seeds=2, base={"steps": 9, "learning_rate": 0.2})
     with pool_of(tmp_path) as pool:
         run = ExperimentRun(slow, pool).start()
@@ -167,7 +165,6 @@ def submitted(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> list[RunRequest]:
 
 
 def together(pool: Pool, experiment: Experiment, number: int, **more: object) -> list[ExperimentRun]:
-    """So many visitors press Run at once."""
     shared = SharedTrials()
     runs = [
         ExperimentRun(experiment, pool, visitor=Visitor(f"visitor {n}"), shared=shared, **more)  # type: ignore[arg-type]
@@ -180,13 +177,13 @@ def numbers(run: ExperimentRun) -> dict[tuple[str, int], dict[str, float]]:
     return {(trial.arm, trial.seed): trial.numbers for trial in run.trials}
 
 
-def kept(experiment: Experiment) -> dict[str, object]:
+def from_cache(experiment: Experiment) -> dict[str, object]:
     return {"find": partial(trial_cache.find, experiment), "save": partial(trial_cache.save, experiment)}
 
 
 def test_a_trial_is_trained_once_for_all_who_wait_or_come_later(pool: Pool, submitted: list[RunRequest]) -> None:
     issue = fake_issue(seeds=4, base={"steps": 9, "learning_rate": 0.01})
-    late = ExperimentRun(issue, pool, **kept(issue))  # type: ignore[arg-type]
+    late = ExperimentRun(issue, pool, **from_cache(issue))  # type: ignore[arg-type]
     assert late.reused == ()
     stored = list[Trial]()
 
@@ -194,7 +191,7 @@ def test_a_trial_is_trained_once_for_all_who_wait_or_come_later(pool: Pool, subm
         stored.append(trial)
         trial_cache.save(issue, trial)
 
-    runs = together(pool, issue, 5, **kept(issue) | {"save": save})
+    runs = together(pool, issue, 5, **from_cache(issue) | {"save": save})
     assert all(run.wait(600) for run in runs)
     assert [run.state for run in runs] == ["finished"] * 5
     assert late.start().wait(600)
@@ -252,19 +249,19 @@ def test_nobody_steers_a_shared_trial_and_one_that_is_stopped_is_trained_again(p
 
 
 def test_a_trial_is_trained_for_those_who_follow_it(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = dict[str, tuple[str, ...]]()
+    followers = dict[str, tuple[str, ...]]()
     follow = pool.follow
 
-    def noted(run_id: str, visitors: Iterable[Visitor]) -> None:
-        told[run_id] = tuple(visitor.id for visitor in visitors)
+    def note(run_id: str, visitors: Iterable[Visitor]) -> None:
+        followers[run_id] = tuple(visitor.id for visitor in visitors)
         follow(run_id, visitors)
 
-    monkeypatch.setattr(pool, "follow", noted)
+    monkeypatch.setattr(pool, "follow", note)
     runs = together(pool, fake_issue(seeds=2, base={"steps": 9, "learning_rate": 0.2}), 3)
     trial = followed_by(pool, runs).run.id
-    until(lambda: sorted(told.get(trial, ())) == [run.visitor.id for run in runs])
+    until(lambda: sorted(followers.get(trial, ())) == [run.visitor.id for run in runs])
     runs[0].stop()
-    until(lambda: sorted(told[trial]) == [run.visitor.id for run in runs[1:]])
+    until(lambda: sorted(followers[trial]) == [run.visitor.id for run in runs[1:]])
     for run in runs[1:]:
         run.stop()
     assert all(run.wait(600) for run in runs)
@@ -290,8 +287,8 @@ def trial_of(arm: str, seed: int, accuracy: float = 0.5) -> Trial:
 
 def test_an_issue_uses_the_same_cache_and_its_extended_arms_and_claims_come_when_asked_for(pool: Pool) -> None:
     two, three = fake_issue(seeds=2), fake_issue(seeds=3)
-    first = ended(ExperimentRun(two, pool, **kept(two)))  # type: ignore[arg-type]
-    more = ended(ExperimentRun(three, pool, extended=True, **kept(three)))  # type: ignore[arg-type]
+    first = ended(ExperimentRun(two, pool, **from_cache(two)))  # type: ignore[arg-type]
+    more = ended(ExperimentRun(three, pool, extended=True, **from_cache(three)))  # type: ignore[arg-type]
     assert len(more.reused) == 4
     assert {arm.name for arm in more.report.arms} == {"short", "long", "longest"}
     assert [len(run.report.claims) for run in (first, more)] == [2, 3]
@@ -371,9 +368,9 @@ def test_a_run_that_cannot_be_deleted_costs_the_experiment_nothing(
 def test_an_experiment_is_told_of_the_end_of_a_trial_and_looks_at_none_while_it_trains(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Its thread shares the interpreter with every page: thirty experiments that look again and again would delay all of them."""
-    looked, asked = list[str](), Run.live.fget
-    monkeypatch.setattr(Run, "live", property(lambda run: looked.append(current_thread().name) or asked(run)))
+    """Its thread shares the interpreter with every page: thirty experiments that poll again and again would delay all of them."""
+    looked, live = list[str](), Run.live.fget
+    monkeypatch.setattr(Run, "live", property(lambda run: looked.append(current_thread().name) or live(run)))
     scripted = ScriptedPool(lambda config: 0.5, at_once=False)
     run = ExperimentRun(fake_issue(seeds=1), cast(Pool, scripted)).start()
     for trial in range(2):

@@ -1,5 +1,3 @@
-"""A pool whose machine follows laws that the test states."""
-
 from collections import Counter
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +18,7 @@ LAWS = {
 
 
 class ScriptedPool:
-    """Answers what a sweep asks at once; a visit to ``fails`` comes to nothing."""
+    """Answers a sweep's questions at once, by laws that the test states; a visit to ``fails`` gives nothing."""
 
     def __init__(self, fails: tuple[str, int] | None = None) -> None:
         self.limits = Limits()

@@ -1,5 +1,3 @@
-"""The limits of a sweep: which of its points are started, and why the others are not."""
-
 import re
 
 import pytest

@@ -1,5 +1,3 @@
-"""Plans that are allowed, and the models compared, which are of one size."""
-
 import pytest
 
 from engine.estimate.matching import n_parameters

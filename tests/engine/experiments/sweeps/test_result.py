@@ -1,5 +1,3 @@
-"""The results of sweeps: what follows from the points so far."""
-
 import pytest
 
 from engine.experiments.sweeps.result import onward

@@ -1,5 +1,3 @@
-"""A sweep on disk and as a table."""
-
 import csv
 import io
 import json

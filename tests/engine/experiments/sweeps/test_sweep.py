@@ -1,5 +1,3 @@
-"""A sweep over a machine whose laws are known: in which order, how far, and what it finds."""
-
 from typing import Any, cast
 
 import pytest
@@ -63,13 +61,13 @@ def test_a_stop_keeps_what_there_is_and_until_then_the_time_left_counts_down() -
     assert sweep.wait(240)
     assert (sweep.state, len(sweep.result.visits), sweep.done) == ("stopped", 7, 1.0)
 
-    pool, left = ScriptedPool(), list[float]()
+    pool, seconds = ScriptedPool(), list[float]()
     sweep = Sweep(PLAN, cast(Pool, pool))
-    pool.on_visit = lambda count: left.append(sweep.seconds_left)
+    pool.on_visit = lambda count: seconds.append(sweep.seconds_left)
     sweep.start()
     assert sweep.wait(240)
     assert sweep.seconds_left == 0
-    half = left[len(left) // 2 :]
+    half = seconds[len(seconds) // 2 :]
     assert half == sorted(half, reverse=True)
 
 

@@ -1,4 +1,4 @@
-"""A pool on a real Dask cluster on loopback, with TLS and the torch-free training: what works here works there."""
+"""A pool on a real Dask cluster on loopback, with TLS and the torch-free training."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,12 +28,12 @@ def pool_on(cluster: LoopbackCluster, folder: Path) -> Iterator[Pool]:
     allowed = Limits.model_validate({"steps": LONG, "grace_seconds": 4.0})
     there = DaskCluster(cluster.address, cluster.security, FAKE)
     with Pool(Runs(folder), allowed, 1, training=FAKE, predict=some, cluster=there) as pool:  # type: ignore[arg-type]
-        until_places(pool, len(cluster.workers))
+        until_slots(pool, len(cluster.workers))
         yield pool
 
 
-def until_places(pool: Pool, number: int) -> None:
-    """Until so many places of the cluster are ready to train, and no other process is there."""
+def until_slots(pool: Pool, number: int) -> None:
+    """Wait until so many slots of the cluster are ready to train, and no other process is there."""
 
     def there() -> bool:
         workers = [worker for worker in pool.health().workers if worker.role == "runs"]
@@ -114,7 +114,7 @@ def test_a_run_ends_there_when_its_app_is_gone(cluster: LoopbackCluster, tmp_pat
 def test_a_run_of_a_killed_worker_goes_on_at_another_one(
     saved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From where it was last saved, where it was, else from its beginning: its curve has each step once."""
+    """From its last save, if there was one, else from its beginning: its curve has each step once."""
     with loopback_cluster(tmp_path, workers=2) as cluster, pool_on(cluster, tmp_path / "runs") as pool:
         run = long_run(pool)
         if saved:  # a run that stands still is saved; then it goes on
@@ -132,7 +132,7 @@ def test_a_run_of_a_killed_worker_goes_on_at_another_one(
         with Client(cluster.address, security=cluster.security, set_as_default=False) as client:
             assert list(client.run(states_there).values()) == [[run.id] if saved else []]
         assert steps_of(run) == list(range(1, len(steps_of(run)) + 1))
-        until_places(pool, 1)
+        until_slots(pool, 1)
         # One of another version is refused, and forgotten when it leaves.
         with monkeypatch.context() as patch:
             patch.setattr(connection, "program_hash", lambda: "other")
@@ -142,7 +142,7 @@ def test_a_run_of_a_killed_worker_goes_on_at_another_one(
             other.kill()
             until(lambda: not pool.machines.cluster.refused)  # type: ignore[attr-defined]
         cluster.add()
-        until_places(pool, 2)
+        until_slots(pool, 2)
         pool.stop(run.id)
         wait_end(run)
 
@@ -157,7 +157,7 @@ def test_a_run_that_does_not_yield_is_ended_by_force_and_the_next_one_goes(tmp_p
             pool.stop(run.id)
             assert "did not stop when asked, so its worker was ended" in getattr(wait_end(run).ending, "reason", "")
             until(lambda: not psutil.pid_exists(pid))
-            until_places(pool, 1)
+            until_slots(pool, 1)
             assert wait_end(pool.submit(RunRequest(config(5)))).state == "finished"
 
 

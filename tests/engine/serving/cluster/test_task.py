@@ -1,5 +1,3 @@
-"""A task on a Dask worker, without Dask: what it tells, in order and once."""
-
 import asyncio
 from queue import SimpleQueue
 from types import SimpleNamespace
@@ -16,18 +14,18 @@ def test_a_report_that_comes_while_the_app_asks_is_told_the_next_time(monkeypatc
     monkeypatch.setattr(task, "trainer", lambda training: trainer)
     monkeypatch.setattr(task, "POLLS", 1)
     run = task.Task("training", "a-run", {})
-    told = list[protocol.Report]()
+    received = list[protocol.Report]()
 
     def ask() -> None:
-        told.extend(read_value(body) for body, _ in asyncio.run(run.poll([])))
+        received.extend(read_value(body) for body, _ in asyncio.run(run.poll([])))
 
-    def asked_meanwhile(value: object) -> bytes:
+    def ask_meanwhile(value: object) -> bytes:
         ask()
         return write_value(value)
 
-    monkeypatch.setattr(task, "write_value", asked_meanwhile)
+    monkeypatch.setattr(task, "write_value", ask_meanwhile)
     reports = [protocol.RunUpdate("a-run", state="running"), protocol.Busy("a-run"), protocol.RunUpdate("a-run")]
     for report in reports:
         run.take(report)
     ask()
-    assert told == reports
+    assert received == reports

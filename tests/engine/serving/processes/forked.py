@@ -1,4 +1,5 @@
-"""``python -m tests.engine.serving.processes.forked WHAT``: a child that says what the fork left in it, then each line that it gets."""
+"""A child that prints the state that the fork left in it, then each line that it gets: ``python -m
+tests.engine.serving.processes.forked WHAT``."""
 
 import json
 import os

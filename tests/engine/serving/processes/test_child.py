@@ -1,5 +1,3 @@
-"""Child processes: their messages, and the environment that they are given. How they start and end is tested beside the fork server."""
-
 import json
 from collections.abc import Sequence
 from typing import Any, BinaryIO
@@ -22,8 +20,6 @@ def read(stream: BinaryIO) -> Any:
 
 
 class Child:
-    """A child, and its messages."""
-
     def __init__(self, command: Sequence[str], *, begin: bool = True) -> None:
         self.messages: list[Any] = []
         self.ends = 0
@@ -45,8 +41,8 @@ def test_a_child_whose_message_cannot_be_read_is_given_up(caplog: pytest.LogCapt
 
 
 def test_a_default_gives_way_to_the_server_s_own_value_and_one_thread_does_not() -> None:
-    own = {"MALLOC_TRIM_THRESHOLD_": "1", "OMP_NUM_THREADS": "8", "Path": "C:\\\\programs"}
-    found = child_environment(own)
+    environment = {"MALLOC_TRIM_THRESHOLD_": "1", "OMP_NUM_THREADS": "8", "Path": "C:\\\\programs"}
+    found = child_environment(environment)
     assert (found["MALLOC_TRIM_THRESHOLD_"], found["MALLOC_MMAP_THRESHOLD_"]) == ("1", str(32 * 2**20))
     assert found["LRU_CACHE_CAPACITY"] == found["ONEDNN_PRIMITIVE_CACHE_CAPACITY"] == "64"
-    assert (found["OMP_NUM_THREADS"], found["Path"]) == ("1", own["Path"])
+    assert (found["OMP_NUM_THREADS"], found["Path"]) == ("1", environment["Path"])

@@ -1,6 +1,3 @@
-"""The start of processes: forked children are ready at once, have nothing of each other, and outlive the fork server; spawned ones
-are the same to whoever uses them."""
-
 import os
 import resource
 import signal
@@ -34,8 +31,8 @@ SECRETS = (
 forks = pytest.mark.skipif(not FORKS, reason="nothing is forked here")
 
 
-def told(*arguments: str) -> tuple[Child, dict[str, Any]]:
-    """A child that goes on, and what it has said of itself."""
+def child_and_facts(*arguments: str) -> tuple[Child, dict[str, Any]]:
+    """A child that goes on, and its report about itself."""
     child = Child([*COMMAND, *arguments])
     until(lambda: bool(child.messages))
     return child, child.messages[0]
@@ -55,12 +52,12 @@ def test_children_have_no_thread_no_file_and_no_random_state_of_each_other(
 ) -> None:
     monkeypatch.setattr(forked, "WARM", WARM)
     monkeypatch.setattr(forked, "FORK_SERVER", warm_server)
-    (first, one), (second, two) = told("first"), told("second")
+    (first, one), (second, two) = child_and_facts("first"), child_and_facts("second")
     assert (one["arguments"], two["arguments"]) == (["first"], ["second"])
     assert one["parent"] == two["parent"] == warm_server.pid
-    for said in (one, two):
-        assert (said["threads"], said["system threads"], said["cuda"]) == (1, 1, False)
-        assert (said["files"], len(said["random"])) == ([0, 1, 2], 3)
+    for child_facts in (one, two):
+        assert (child_facts["threads"], child_facts["system threads"], child_facts["cuda"]) == (1, 1, False)
+        assert (child_facts["files"], len(child_facts["random"])) == ([0, 1, 2], 3)
     assert not set(one["random"]) & set(two["random"])
     server = psutil.Process(warm_server.pid)
     assert (server.num_threads(), server.net_connections(kind="inet")) == (1, [])
@@ -69,14 +66,14 @@ def test_children_have_no_thread_no_file_and_no_random_state_of_each_other(
 
 @forks
 def test_a_killed_fork_server_takes_no_child_along_and_a_new_one_comes(cold: ForkServer) -> None:
-    child, said = told("goes on")
+    child, facts = child_and_facts("goes on")
     os.kill(cold.pid, signal.SIGKILL)
-    until(lambda: psutil.Process(child.process.pid).ppid() != said["parent"])
-    later, _ = told("later")
+    until(lambda: psutil.Process(child.process.pid).ppid() != facts["parent"])
+    later, _ = child_and_facts("later")
     child.process.send("still here")
     until(lambda: "still here" in child.messages)
     assert end(child, later) == ["its fork server did not say how", "exit code 0"]
-    orphan, _ = told("killed")
+    orphan, _ = child_and_facts("killed")
     os.kill(cold.pid, signal.SIGKILL)
     orphan.process.kill()
     assert orphan.process.wait(PATIENCE)
@@ -86,9 +83,9 @@ def test_a_killed_fork_server_takes_no_child_along_and_a_new_one_comes(cold: For
 @forks
 def test_many_threads_start_children_at_once_and_no_fork_server_is_left(cold: ForkServer) -> None:
     with ThreadPoolExecutor(8) as threads:
-        children = list(threads.map(lambda number: told(str(number)), range(8)))
-    assert [said["arguments"] for _, said in children] == [[str(number)] for number in range(8)]
-    assert {said["parent"] for _, said in children} == {cold.pid}
+        children = list(threads.map(lambda number: child_and_facts(str(number)), range(8)))
+    assert [facts["arguments"] for _, facts in children] == [[str(number)] for number in range(8)]
+    assert {facts["parent"] for _, facts in children} == {cold.pid}
     assert end(*(child for child, _ in children)) == ["exit code 0"] * 8
     pid = cold.pid
     cold.close()
@@ -107,7 +104,7 @@ def test_a_child_that_is_killed_before_it_is_there_does_not_live(cold: ForkServe
 @forks
 @pytest.mark.parametrize("waits", ["for a child", "for a child's end"])
 def test_a_fork_server_that_stands_still_is_replaced_by_whoever_waits_for_it(cold: ForkServer, waits: str) -> None:
-    child, first = told("goes on")
+    child, first = child_and_facts("goes on")
     os.kill(cold.pid, signal.SIGSTOP)
     if waits == "for a child":
         never = Child([*COMMAND, "never"])
@@ -115,8 +112,8 @@ def test_a_fork_server_that_stands_still_is_replaced_by_whoever_waits_for_it(col
         assert (never.process.pid, never.process.how_it_ended()) == (0, "its fork server did not start it")
         never.process.kill()
     assert end(child) == ["its fork server did not say how"]
-    later, said = told("later")
-    assert said["parent"] == cold.pid != first["parent"]
+    later, facts = child_and_facts("later")
+    assert facts["parent"] == cold.pid != first["parent"]
     assert end(later) == ["exit code 0"]
 
 
@@ -124,7 +121,7 @@ def test_a_fork_server_that_stands_still_is_replaced_by_whoever_waits_for_it(col
 def test_a_fork_server_that_hangs_otherwise_ends_with_who_gives_up_waiting_for_it(
     cold: ForkServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    child, _ = told("goes on")
+    child, _ = child_and_facts("goes on")
     monkeypatch.setattr(forked, "is_stopped", lambda pid: False)
     os.kill(cold.pid, signal.SIGSTOP)
     waits = Child([*COMMAND, "waits"])
@@ -133,12 +130,12 @@ def test_a_fork_server_that_hangs_otherwise_ends_with_who_gives_up_waiting_for_i
     monkeypatch.setattr(forked, "HANGS_AFTER", 0.0)
     waits.process.kill()
     assert waits.process.wait(PATIENCE)
-    later, said = told("later")
+    later, facts = child_and_facts("later")
     for ended in (waits, child):
         ended.process.close()
         assert ended.process.wait(PATIENCE)
         ended.process.kill()
-    assert said["parent"] == cold.pid
+    assert facts["parent"] == cold.pid
     assert psutil.pid_exists(cold.pid), "who has ended takes nobody along"
     end(later)
 
@@ -147,7 +144,7 @@ def test_a_fork_server_that_hangs_otherwise_ends_with_who_gives_up_waiting_for_i
 def test_a_fork_server_without_descriptors_refuses_in_a_sentence_and_lives_on(
     cold: ForkServer, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    child, _ = told("goes on")
+    child, _ = child_and_facts("goes on")
     server = psutil.Process(cold.pid)
     limits = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
     resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (server.num_fds() + 2, limits[1]))
@@ -157,8 +154,8 @@ def test_a_fork_server_without_descriptors_refuses_in_a_sentence_and_lives_on(
     assert refused.process.how_it_ended() == "its fork server did not start it"
     assert capfd.readouterr().err == "A process cannot be started: the fork server has no descriptors left.\n"
     resource.prlimit(server.pid, resource.RLIMIT_NOFILE, limits)
-    later, said = told("later")
-    assert said["parent"] == cold.pid == server.pid
+    later, facts = child_and_facts("later")
+    assert facts["parent"] == cold.pid == server.pid
     assert end(child, later) == ["exit code 0"] * 2
 
 
@@ -173,11 +170,11 @@ def test_what_the_fork_server_cannot_import_is_told_once_and_children_that_need_
         (tmp_path / f"{name}.py").write_text(failure)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr(forked, "WARM", ("broken_one", "broken_two"))
-    child, _ = told("goes on")
+    child, _ = child_and_facts("goes on")
     assert end(child) == ["exit code 0"]
-    said = capfd.readouterr().err
-    assert said.startswith("The fork server cannot import broken_one (")
-    assert said.count("\n") == 1
+    output = capfd.readouterr().err
+    assert output.startswith("The fork server cannot import broken_one (")
+    assert output.count("\n") == 1
 
 
 @pytest.mark.parametrize("by", ["fork", "spawn"])
@@ -189,10 +186,10 @@ def test_both_ways_agree(by: str, cold: ForkServer, monkeypatch: pytest.MonkeyPa
     for name in SECRETS:
         monkeypatch.setenv(name, "secret")
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
-    child, said = told("one", "two")
-    assert (said["parent"] == os.getpid()) == (by == "spawn")
-    assert said["arguments"] == ["one", "two"]
-    environment = said["environment"]
+    child, facts = child_and_facts("one", "two")
+    assert (facts["parent"] == os.getpid()) == (by == "spawn")
+    assert facts["arguments"] == ["one", "two"]
+    environment = facts["environment"]
     assert not environment.keys() & set(SECRETS)
     assert "secret" not in environment.values()
     named = ("CUDA_VISIBLE_DEVICES", "ATTENTION_LAB_DATA", "OMP_NUM_THREADS")

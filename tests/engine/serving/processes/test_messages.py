@@ -1,5 +1,3 @@
-"""Messages over a pipe: whole or not at all, and nothing of torch."""
-
 import io
 import sys
 

@@ -1,5 +1,3 @@
-"""The priority of processes that compute: how far they give way, and the most by which a host lets them."""
-
 import sys
 
 import psutil
@@ -28,5 +26,5 @@ def test_a_process_gives_way_as_far_as_the_host_allows(
         monkeypatch.setenv(NICENESS_VARIABLE, most)
     child = Child(["-c", CODE])
     assert child.process.wait(PATIENCE)
-    own = int(psutil.Process().nice())
-    assert child.messages == [max(own, niceness) for niceness in found]
+    before = int(psutil.Process().nice())
+    assert child.messages == [max(before, niceness) for niceness in found]

@@ -1,5 +1,3 @@
-"""The text tasks: what their settings refuse, and windows and splits of a small text, checked against slices of that text."""
-
 import math
 import random
 import re
@@ -81,8 +79,8 @@ def test_a_stretch_is_cut_where_the_seed_says(config: RunConfig) -> None:
     whole = numbers_of(TEXT[:3600], config)
     found = [every(config.replace(text_tokens=100, seed=seed), held_out=False) for seed in (1, 1, 2)]
     assert found[0] == found[1] != found[2]
-    places = [at for at in range(3501) if slices(whole[at : at + 100], 8, 1) == found[0]]
-    assert len(places) == 1
+    starts = [at for at in range(3501) if slices(whole[at : at + 100], 8, 1) == found[0]]
+    assert len(starts) == 1
 
 
 def test_windows_split_at_random_are_apart_but_share_text_where_they_overlap(config: RunConfig) -> None:
@@ -124,14 +122,14 @@ def test_a_vocabulary_that_lacks_too_many_tokens_is_refused_with_the_size_that_i
         return ""
 
     assert refused() == ""
-    said = re.fullmatch(
+    sentence = re.fullmatch(
         r"vocab_size is 10; allowed is at least (\d+) in an experiment on this text, since (.+) of its held-out tokens would be "
         r"unknown, and at most 1 % may be\.",
         refused(vocab_size=10),
     )
-    assert said is not None
-    enough, share = int(said[1]), parse({**config.flat(), "vocab_size": 10}).task_settings.unknown_share()
-    assert said[2] == f"{100 * share:.1f} %"
+    assert sentence is not None
+    enough, share = int(sentence[1]), parse({**config.flat(), "vocab_size": 10}).task_settings.unknown_share()
+    assert sentence[2] == f"{100 * share:.1f} %"
     assert refused(vocab_size=enough) == ""
     assert f"at least {enough} in" in refused(vocab_size=enough - 1)
     words = refused(task="shakespeare_words", text="shakespeare", plays=34, vocab_size=30_000)
@@ -142,7 +140,7 @@ def test_a_vocabulary_that_lacks_too_many_tokens_is_refused_with_the_size_that_i
 
 
 def refusal(config: RunConfig) -> str:
-    """Why the windows of both sides cannot be drawn; empty where they can."""
+    """The reason why the windows of both sides cannot be drawn; empty if they can."""
     try:
         Data(config).training_batch()
         Data(config).validation_batch()
@@ -163,9 +161,9 @@ def test_that_a_text_has_no_window_is_known_before_anything_is_counted(
     text: str, why: str, own_data_folder: Path
 ) -> None:
     name = user_texts.keep(text.encode())
-    said = without_window(name, "words", 16)
-    assert (why in said) if why else not said
-    assert refusal(parse({"task": "shakespeare_words", "text": name, "seq_len": 16})) == said
+    sentence = without_window(name, "words", 16)
+    assert (why in sentence) if why else not sentence
+    assert refusal(parse({"task": "shakespeare_words", "text": name, "seq_len": 16})) == sentence
     assert without_window(name, "characters", 16) == ""
 
 

@@ -1,5 +1,3 @@
-"""Text: characters and words, the plays, texts of one's own; Kneser-Ney against its definition and what probabilities must be."""
-
 import hashlib
 import unicodedata
 from collections import Counter
@@ -191,33 +189,33 @@ def test_held_out_windows_are_of_other_plays(task: str) -> None:
     assert joined(max(runs, key=len), unit) in held_out
 
 
-OWN = "Wörter, and more words.\n" * 60
+USER_TEXT = "Wörter, and more words.\n" * 60
 
 
 def test_a_text_comes_back_by_its_name() -> None:
-    name = user_texts.keep(OWN.encode())
-    assert user_texts.read(name) == OWN
-    assert user_texts.keep(OWN.replace("\n", "\r\n").encode("utf-8-sig")) == name
+    name = user_texts.keep(USER_TEXT.encode())
+    assert user_texts.read(name) == USER_TEXT
+    assert user_texts.keep(USER_TEXT.replace("\n", "\r\n").encode("utf-8-sig")) == name
     assert parse({"task": "shakespeare_chars", "text": name}).value("text") == name
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r", "\v", "\f", "\x85", "\u2028", "\u2029"])
 def test_every_systems_line_end_is_one(end: str) -> None:
-    assert user_texts.read(user_texts.keep(OWN.replace("\n", end).encode())) == OWN
-    assert user_texts.read(user_texts.keep(f"{end}{end}{OWN}".encode())) == f"\n\n{OWN}"
+    assert user_texts.read(user_texts.keep(USER_TEXT.replace("\n", end).encode())) == USER_TEXT
+    assert user_texts.read(user_texts.keep(f"{end}{end}{USER_TEXT}".encode())) == f"\n\n{USER_TEXT}"
 
 
 def test_one_letter_in_two_forms_is_one_token_in_text_and_prompt() -> None:
-    apart = unicodedata.normalize("NFD", OWN)
-    assert apart != OWN
+    apart = unicodedata.normalize("NFD", USER_TEXT)
+    assert apart != USER_TEXT
     name = user_texts.keep(apart.encode())
-    assert user_texts.read(name) == OWN
+    assert user_texts.read(name) == USER_TEXT
     read = read_text(encoded(name, 1, "words", 50), f"{apart.split()[0]}\rand")
     assert (read.text, read.unknown) == ("Wörter,\nand", [",\n"])
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "sentence"),
     [
         (b"x" * 1_000_001, "at most 1,000,000 bytes"),
         (b"\xff\xfe" + b"x" * 2000, "not UTF-8"),
@@ -226,8 +224,8 @@ def test_one_letter_in_two_forms_is_one_token_in_text_and_prompt() -> None:
         ("\u0958".encode() * 333_000, "1,998,000 bytes in Unicode's form C; allowed is at most 1,000,000"),
     ],
 )
-def test_what_is_no_text_is_refused_in_one_sentence(content: bytes, said: str, own_data_folder: Path) -> None:
-    with pytest.raises(ValueError, match=said) as caught:
+def test_what_is_no_text_is_refused_in_one_sentence(content: bytes, sentence: str, own_data_folder: Path) -> None:
+    with pytest.raises(ValueError, match=sentence) as caught:
         user_texts.keep(content)
     assert "\n" not in str(caught.value)
     assert not (own_data_folder / "texts").exists()
@@ -248,23 +246,23 @@ def test_unknown_names_missing_files_and_a_text_that_changed_are_said(own_data_f
     with pytest.raises(ValueError, match="cannot be read"):
         user_texts.keep_file(own_data_folder / "none.txt")
 
-    name = user_texts.keep(OWN.encode())
+    name = user_texts.keep(USER_TEXT.encode())
     (own_data_folder / "texts" / f"{name}.txt").write_text("something else")
     with pytest.raises(ValueError, match="has changed"):
         user_texts.read(name)
 
 
 def test_a_visitor_keeps_so_many_texts_and_all_so_many(own_data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bens = user_texts.keep(OWN.encode(), Visitor("ben"), most=2)
-    annas = [user_texts.keep(f"{number} {OWN}".encode(), Visitor("anna"), most=2) for number in range(4)]
+    bens = user_texts.keep(USER_TEXT.encode(), Visitor("ben"), most=2)
+    annas = [user_texts.keep(f"{number} {USER_TEXT}".encode(), Visitor("anna"), most=2) for number in range(4)]
     assert len(list((own_data_folder / "texts").glob("*.txt"))) == 3
     for name in (bens, *annas[2:]):
-        assert OWN in user_texts.read(name)
+        assert USER_TEXT in user_texts.read(name)
     with pytest.raises(ValueError, match="no text of that name"):
         user_texts.read(annas[0])
 
     monkeypatch.setattr(user_texts, "MAX_TEXTS", 2)
-    last = user_texts.keep(f"last {OWN}".encode())
+    last = user_texts.keep(f"last {USER_TEXT}".encode())
     assert len(list((own_data_folder / "texts").glob("*.txt"))) == 2
     assert user_texts.read(last).startswith("last ")
 
@@ -272,7 +270,7 @@ def test_a_visitor_keeps_so_many_texts_and_all_so_many(own_data_folder: Path, mo
 @pytest.mark.parametrize("same", [False, True])
 def test_thirty_give_a_text_at_once_and_each_may_train_on_it(same: bool, own_data_folder: Path) -> None:
     def give(number: int) -> str:
-        text = OWN if same else f"{number} {OWN}"
+        text = USER_TEXT if same else f"{number} {USER_TEXT}"
         name = user_texts.keep(text.encode(), Visitor(f"visitor {number}", "10.0.0.1"), most=3)
         assert user_texts.read(name) == text
         return name
@@ -308,12 +306,12 @@ def slowly(texts: list[np.ndarray], order: int, given: list[Discounts] | None, c
         following = {gram: count for gram, count in counts[n].items() if gram[:-1] == history}
         if not following:
             return lower
-        taken = given[n - 1] if given else estimated(np.array(list(counts[n].values())))
-        discount = {count: taken[min(count, 3) - 1] for count in following.values()}
+        discounts = given[n - 1] if given else estimated(np.array(list(counts[n].values())))
+        discount = {count: discounts[min(count, 3) - 1] for count in following.values()}
         total = sum(following.values())
-        left = sum(discount[count] for count in following.values()) / total
+        backed_off = sum(discount[count] for count in following.values()) / total
         count = following.get((*history, word), 0)
-        return (max(count - discount[count], 0) / total if count else 0.0) + left * lower
+        return (max(count - discount[count], 0) / total if count else 0.0) + backed_off * lower
 
     return chance(tuple(context[len(context) - order + 1 :]))
 

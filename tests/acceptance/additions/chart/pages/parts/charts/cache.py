@@ -13,12 +13,12 @@ from pages.parts.charts.colors import shade
 COLOR = "#2A5BD7"
 
 
-def cache_figure(held: Mapping[str, int]) -> go.Figure:
+def cache_figure(entries: Mapping[str, int]) -> go.Figure:
     """``held`` in bytes per token, by the model's label."""
     pair = shade(COLOR)
     bars = go.Bar(
-        y=list(held), x=[size / 2**10 for size in held.values()], orientation="h", uid=uid_of("cache"),
+        y=list(entries), x=[size / 2**10 for size in entries.values()], orientation="h", uid=uid_of("cache"),
         marker={"color": pair["light"], "line": {"width": 0}}, meta={"color": pair},
-        customdata=[in_bytes(size) for size in held.values()], hovertemplate="%{y}: %{customdata}<extra></extra>",
+        customdata=[in_bytes(size) for size in entries.values()], hovertemplate="%{y}: %{customdata}<extra></extra>",
     )  # fmt: skip
     return figure([bars], xaxis=axis("cache per token (KiB), predicted"), yaxis=axis("", autorange="reversed"))
