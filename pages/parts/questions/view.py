@@ -13,7 +13,7 @@ from engine.experiments.class_seeds import class_experiment, class_seeds
 from engine.experiments.classroom import responses
 from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import KeyFigure, KeyFinding, key_finding_of
+from engine.experiments.key_figure import KeyFigure, KeyFinding, key_finding_in
 from engine.experiments.report import Report, report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.formatting import counted, percent
@@ -291,9 +291,7 @@ TALL_LOWEST = 330
 
 def key_finding_so_far(figure: KeyFigure, found: Report | None, **words: str) -> KeyFinding | None:
     """The finding of the seeds of a report so far; None without a report, or while it has too few of them."""
-    return (
-        key_finding_of(figure, found.values, found.claim(figure.claim).weighed, **words) if found is not None else None
-    )
+    return key_finding_in(figure, found, **words) if found is not None else None
 
 
 def outcomes(figure: KeyFigure, stored: Report | None, shown: Shown | None) -> list[KeyFinding]:
