@@ -137,7 +137,7 @@ def read_long_runs(experiment: Experiment, folder: Path = FOLDER) -> dict[tuple[
     return {
         (arm.name, metric): LongRuns(arm.name, metric, row["rate"], tuple(row["steps"]), np.array(values))
         for arm in experiment.arms
-        if (row := stored.get(arm.name, {})).get("fingerprint") == experiment.fingerprint(arm)
+        if (row := stored.get(arm.name)) and row["fingerprint"] == experiment.fingerprint(arm)
         for metric, values in row["values"].items()
     }
 

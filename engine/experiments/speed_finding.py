@@ -61,22 +61,18 @@ class SpeedFinding:
 
     @property
     def sentence(self) -> str:
-        """The finding in plain words, with every seed that never reaches the level counted."""
-        return " ".join(filter(None, self._sentences()))
-
-    def _sentences(self) -> tuple[str, ...]:
-        name, reached, seeds, level = f"“{self.worse.row.label}”", self.worse.reached, self.seeds, f"{self.level:g}"
-        if self.kind is Kind.SPEED:
-            too = "" if self._better() else " too"
-            first = f"{name} reaches {level}{too}, in {reached} of {seeds} seeds."
-            return first, f"{self._steps()}: {self.kind}.", self._better()
-        how_many = f"{reached} of {seeds} seeds of {name} reach" if reached else f"no seed of {name} reaches"
-        rises = "the mean no longer rises" if self.flat else "the mean still rises"
-        if self.kind is Kind.LIMIT:
-            only = "only " if reached else ""
-            return f"With ten times the steps, {only}{how_many} {level}, and {rises}: {self.kind}.", self._better()
-        first = "Limit or speed? Ten times the steps leave it open:"
-        return f"{first} {how_many} {level}, and {rises}.", self._better()
+        """The finding in plain words, with every seed that does not reach the level counted."""
+        reached, name = self.worse.reached, f"“{self.worse.row.label}”"
+        seeds = f"{reached} of {self.seeds} seeds of {name} reach" if reached else f"no seed of {name} reaches"
+        there = f"{seeds} {self.level:g}"
+        curve = "its curve is flat" if self.flat else "its curve still rises"
+        match self.kind:
+            case Kind.SPEED:
+                return f"A matter of speed: {there}, {self._steps()}{self._better()}."
+            case Kind.LIMIT:
+                only = "only " if reached else ""
+                return f"A limit at this size: with ten times the steps {only}{there}, and {curve}{self._better()}."
+        return f"Limit or speed stays open: with ten times the steps {there}, and {curve}{self._better()}."
 
     def _steps(self) -> str:
         """The ratio of steps. A seed that never reaches the level took more than the steps for which it counts."""
@@ -86,21 +82,18 @@ class SpeedFinding:
             case Finding.HOLDS:
                 censored = self.worse.reached < self.seeds
                 about = "about " if self.better.reached < self.seeds else "at least " if censored else ""
-                return f"It takes {about}{times} times as many steps"
+                return f"after {about}{times} times as many steps"
             case Finding.OPPOSITE:
-                return f"It even takes fewer steps, {times} times as many"
+                return f"even after fewer steps ({times} times as many)"
             case Finding.SMALL:
-                return "It takes about as many steps"
-        return "The seeds do not decide which of the two takes more steps"
+                return "after about as many steps"
+        return "and it stays open which of the two takes more steps"
 
     def _better(self) -> str:
         """How many seeds of the better row reach the level; empty where all do, as a reader expects."""
-        name, reached = f"“{self.better.row.label}”", self.better.reached
-        if reached == self.seeds:
-            return ""
-        if not reached:
-            return f"{name} does not reach it either."
-        return f"{name} reaches it in {reached} of {self.seeds}."
+        reached = self.better.reached
+        how_many = f"only {reached} do" if reached else "no seed does"
+        return "" if reached == self.seeds else f"; of “{self.better.row.label}” {how_many}"
 
     def to_json(self) -> dict[str, Any]:
         return {

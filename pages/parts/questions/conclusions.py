@@ -9,6 +9,7 @@ from engine.experiments.finding import Finding, contradict
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import ZERO, number
+from engine.experiments.speed_finding import shipped_speed
 from engine.foundation.formatting import counted, listed
 from engine.foundation.once import once
 from pages.parts.app.in_markdown import escaped
@@ -29,6 +30,13 @@ IN_SHORT: Mapping[Finding | None, str] = {
 def claims_of(slug: str) -> tuple[ShippedClaim, ...]:
     """The claims of an issue as the shipped evidence weighs them."""
     return tuple(shipped_claims(ISSUES[slug]))
+
+
+@once
+def speed_of(slug: str) -> str:
+    """Whether the contrast of an issue's key figure is a limit or a matter of speed, in one sentence; empty without long runs."""
+    found = shipped_speed(ISSUES[slug])
+    return found.sentence if found is not None else ""
 
 
 def evidence_for(statement: Statement) -> ShippedClaim | None:
@@ -66,6 +74,8 @@ def in_words(statement: Statement) -> str:
         parts.append(
             f"Seeds that were seen before say otherwise: {', '.join(finding.words for finding in found.known_seeds)}."
         )
+    if statement.claim == ISSUES[statement.issue].key_figure.claim:
+        parts.append(escaped(speed_of(statement.issue)))
     return " ".join(filter(None, parts))
 
 

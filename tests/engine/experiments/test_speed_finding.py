@@ -49,27 +49,26 @@ A, B = "“before”", "“after”"
     ("before", "after", "kind", "sentence"),
     [
         ([FIRST] * 16, [LATER] * 16, Kind.SPEED,
-         f"{B} reaches 0.9 too, in 16 of 16 seeds. It takes 10 times as many steps: a matter of speed."),
+         f"A matter of speed: 16 of 16 seeds of {B} reach 0.9, after 10 times as many steps."),
         ([FIRST] * 16, [LATER] * 13 + [NEVER] * 3, Kind.SPEED,
-         f"{B} reaches 0.9 too, in 13 of 16 seeds. It takes at least 15 times as many steps: a matter of speed."),
+         f"A matter of speed: 13 of 16 seeds of {B} reach 0.9, after at least 15 times as many steps."),
         ([FIRST] * 14 + [NEVER] * 2, [LAST] * 16, Kind.SPEED,
-         f"{B} reaches 0.9, in 16 of 16 seeds. It takes about 56 times as many steps: a matter of speed. {A} reaches it in 14 of 16."),
+         f"A matter of speed: 16 of 16 seeds of {B} reach 0.9, after about 56 times as many steps; of {A} only 14 do."),
         ([NEVER] * 16, [LATER] * 16, Kind.SPEED,
-         f"{B} reaches 0.9, in 16 of 16 seeds. It even takes fewer steps, 0.1 times as many: a matter of speed. "
-         f"{A} does not reach it either."),
+         f"A matter of speed: 16 of 16 seeds of {B} reach 0.9, even after fewer steps (0.1 times as many); of {A} no seed does."),
         ([LATER] * 16, [LATER] * 16, Kind.SPEED,
-         f"{B} reaches 0.9 too, in 16 of 16 seeds. It takes about as many steps: a matter of speed."),
+         f"A matter of speed: 16 of 16 seeds of {B} reach 0.9, after about as many steps."),
         ([FIRST, LATER] * 8, [LATER, FIRST] * 8, Kind.SPEED,
-         f"{B} reaches 0.9 too, in 16 of 16 seeds. The seeds do not decide which of the two takes more steps: a matter of speed."),
+         f"A matter of speed: 16 of 16 seeds of {B} reach 0.9, and it stays open which of the two takes more steps."),
         ([FIRST] * 16, [NEVER] * 16, Kind.LIMIT,
-         f"With ten times the steps, no seed of {B} reaches 0.9, and the mean no longer rises: a limit at this size."),
+         f"A limit at this size: with ten times the steps no seed of {B} reaches 0.9, and its curve is flat."),
         ([NEVER] * 16, [NEVER] * 14 + [LATER] * 2, Kind.LIMIT,
-         f"With ten times the steps, only 2 of 16 seeds of {B} reach 0.9, and the mean no longer rises: a limit at this size. "
-         f"{A} does not reach it either."),
+         f"A limit at this size: with ten times the steps only 2 of 16 seeds of {B} reach 0.9, and its curve is flat; "
+         f"of {A} no seed does."),
         ([FIRST] * 16, [RISING] * 16, Kind.OPEN,
-         f"Limit or speed? Ten times the steps leave it open: no seed of {B} reaches 0.9, and the mean still rises."),
+         f"Limit or speed stays open: with ten times the steps no seed of {B} reaches 0.9, and its curve still rises."),
         ([FIRST] * 16, [NEVER] * 8 + [LATER] * 8, Kind.OPEN,
-         f"Limit or speed? Ten times the steps leave it open: 8 of 16 seeds of {B} reach 0.9, and the mean no longer rises."),
+         f"Limit or speed stays open: with ten times the steps 8 of 16 seeds of {B} reach 0.9, and its curve is flat."),
     ],
 )  # fmt: skip
 def test_the_sentence_follows_from_the_seeds(before: Curves, after: Curves, kind: Kind, sentence: str) -> None:

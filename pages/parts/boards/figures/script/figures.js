@@ -1,6 +1,6 @@
 // The source of figures that the page hands over: all of them with each rerun, as sections of panels by their ids.
 
-import { ARROWS, el, holdOnly, number, setText, termLink } from "../../base/script/dom.js"
+import { ARROWS, choice, el, holdOnly, number, setText, termLink } from "../../base/script/dom.js"
 import { downloads } from "../../base/script/downloads.js"
 import { newPanel, put } from "../../base/script/figure.js"
 import { drawingWith } from "../../base/script/base.js"
@@ -110,10 +110,33 @@ function newCard(board, { id, title }, level) {
   plot.onkeydown = (event) => stepThrough(board, panel, event)
   plot.onblur = () => point(board, panel, null)
   tools.append(downloads(board, panel))
-  let drawn = ""
+  const views = el("div", { class: "views", hidden: true })
+  tools.before(views)
+  let [drawn, of] = ["", ""]
+  /** @type {PanelData} */
+  let heard
 
-  /** Take what the page says of the panel; the figure is drawn again only if it has changed. */
+  /** Take what the page says of the panel, of another subject in its first view. */
   panel.hear = (/** @type {PanelData} */ given) => {
+    heard = given
+    const labels = given.views?.map(({ label }) => label) ?? []
+    const wanted = `${given.views_of} ${labels}`
+    if (wanted !== of) {
+      of = wanted
+      panel.view = 0
+      const options = Object.fromEntries(labels.map((label, index) => [`${index}`, label]))
+      views.replaceChildren(choice("View", options, "0", (index) => {
+        panel.view = Number(index)
+        show()
+        board.painter.now()
+      }))
+      views.hidden = !labels.length
+    }
+    show()
+  }
+  /** Show the chosen view; the figure is drawn again only if it has changed. */
+  const show = () => {
+    const given = { ...heard, ...heard.views?.[panel.view] }
     /** @type {Pick<PanelData, "title" | "link" | "slide">} */
     const { title, link = ["", ""], slide } = given
     Object.assign(panel, { title, link, slide, picks: Boolean(given.picks), drags: Boolean(given.drags) })
@@ -144,7 +167,7 @@ function newCard(board, { id, title }, level) {
     drawn = figure
   }
   panel.draw = () => {
-    put(board, panel, panel.figure.data, panel.figure.layout)
+    put(board, panel, panel.figure.data, panel.figure.layout, panel.view ? `${board.subject} ${panel.view}` : undefined)
     moveHighlights(panel, null)
     listen(board, panel)
   }
