@@ -65,7 +65,7 @@ class SpeedFinding:
         reached, name = self.worse.reached, f"“{self.worse.row.label}”"
         seeds = f"{reached} of {self.seeds} seeds of {name} reach" if reached else f"no seed of {name} reaches"
         there = f"{seeds} {self.level:g}"
-        curve = "its curve is flat" if self.flat else "its curve still rises"
+        curve = "the curve is flat" if self.flat else "the curve still rises"
         match self.kind:
             case Kind.SPEED:
                 return f"A matter of speed: {there}, {self._steps()}{self._better()}."

@@ -61,14 +61,14 @@ A, B = "“before”", "“after”"
         ([FIRST, LATER] * 8, [LATER, FIRST] * 8, Kind.SPEED,
          f"A matter of speed: 16 of 16 seeds of {B} reach 0.9, and it stays open which of the two takes more steps."),
         ([FIRST] * 16, [NEVER] * 16, Kind.LIMIT,
-         f"A limit at this size: with ten times the steps no seed of {B} reaches 0.9, and its curve is flat."),
+         f"A limit at this size: with ten times the steps no seed of {B} reaches 0.9, and the curve is flat."),
         ([NEVER] * 16, [NEVER] * 14 + [LATER] * 2, Kind.LIMIT,
-         f"A limit at this size: with ten times the steps only 2 of 16 seeds of {B} reach 0.9, and its curve is flat; "
+         f"A limit at this size: with ten times the steps only 2 of 16 seeds of {B} reach 0.9, and the curve is flat; "
          f"of {A} no seed does."),
         ([FIRST] * 16, [RISING] * 16, Kind.OPEN,
-         f"Limit or speed stays open: with ten times the steps no seed of {B} reaches 0.9, and its curve still rises."),
+         f"Limit or speed stays open: with ten times the steps no seed of {B} reaches 0.9, and the curve still rises."),
         ([FIRST] * 16, [NEVER] * 8 + [LATER] * 8, Kind.OPEN,
-         f"Limit or speed stays open: with ten times the steps 8 of 16 seeds of {B} reach 0.9, and its curve is flat."),
+         f"Limit or speed stays open: with ten times the steps 8 of 16 seeds of {B} reach 0.9, and the curve is flat."),
     ],
 )  # fmt: skip
 def test_the_sentence_follows_from_the_seeds(before: Curves, after: Curves, kind: Kind, sentence: str) -> None:
