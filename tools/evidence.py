@@ -21,13 +21,14 @@ from engine.experiments.benchmark.criteria import CHOICE, SETS
 from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.shipped import (
     is_confirmatory,
+    is_fresh,
     new_arms,
     sets_of_seeds,
     shipped_report,
     shown_report,
     write_set,
 )
-from engine.experiments.experiment import CONFIRMATORY_SEEDS, PILOT_SEEDS, Experiment
+from engine.experiments.experiment import CONFIRMATORY_SEEDS, FRESH_SEEDS, PILOT_SEEDS, Experiment
 from engine.experiments.finding import RULE, Finding, contradict
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport, Report
@@ -35,6 +36,7 @@ from engine.experiments.speed_finding import SpeedFinding, shares, speed_finding
 from engine.experiments.statistics import FEWEST_FOR_HOLM, LOWEST_P, POWER, holm
 from engine.foundation.formatting import percent
 from engine.foundation.provenance import in_words
+from tools.calibration import calibration
 from tools.headroom import HIGHEST, LOWEST, headroom_table
 from tools.rates import experiment_named
 
@@ -52,7 +54,7 @@ def markdown(folder: Path = FOLDER) -> str:
     it that of each set of seen seeds. An issue that was not run on the confirmatory seeds has a line that says so."""
     sets = sets_of_seeds(folder)
     commands = [
-        f"- `python -m tools.evidence --all --seeds {len(s['seeds'])} --first-seed {s['seeds'][0]}`:"
+        f"- `{_command(s['seeds'])}`:"
         f" {sum(row['seconds'] for slug, row in s['issues'].items() if slug in ISSUES) / 60:.1f} minutes on {s['machine']}{_origins(s)}\n"
         for s in sets
     ]
@@ -63,7 +65,8 @@ def markdown(folder: Path = FOLDER) -> str:
     counts = " ".join(filter(None, (counts_in_words(rows), shares(speeds.values()))))
     corrected = iter(holm([row.weighed.p if row.weighed.seeds >= FEWEST_FOR_HOLM else None for row in rows]))
     known_seeds = [s for s in sets if not is_confirmatory(s["seeds"])]
-    names = [f"seen: seeds {s['seeds'][0]} to {s['seeds'][-1]}" for s in known_seeds]
+    names = [f"{_kind(s['seeds'])}: seeds {s['seeds'][0]} to {s['seeds'][-1]}" for s in known_seeds]
+    fresh = [calibration([found for found in shown.values() if found], s) for s in sets if is_fresh(s["seeds"])]
     columns = [
         "issue",
         "claim",
@@ -89,7 +92,19 @@ def markdown(folder: Path = FOLDER) -> str:
         commands="".join(commands), rule=RULE, lowest_p=LOWEST_P, first=PILOT_SEEDS[0], last=PILOT_SEEDS[-1], power=POWER,
         confirmatory=f"{CONFIRMATORY_SEEDS[0]} to {CONFIRMATORY_SEEDS[-1]}", counts=counts,
         headroom=headroom_table([found for found in shown.values() if found is not None]), low=LOWEST, high=HIGHEST, table="".join(lines),
+        fresh=f"{FRESH_SEEDS[0]} to {FRESH_SEEDS[-1]}", calibration="".join(fresh) or "They have not been run yet.\n",
     )  # fmt: skip
+
+
+def _command(seeds: Sequence[int]) -> str:
+    """The command that measured a set of seeds."""
+    if is_fresh(seeds):
+        return "python -m tools.fresh run"
+    return f"python -m tools.evidence --all --seeds {len(seeds)} --first-seed {seeds[0]}"
+
+
+def _kind(seeds: Sequence[int]) -> str:
+    return "fresh" if is_fresh(seeds) else "seen"
 
 
 def counts_in_words(rows: Sequence[ClaimReport]) -> str:

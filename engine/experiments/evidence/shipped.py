@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from engine.experiments.evidence import FOLDER
-from engine.experiments.experiment import CONFIRMATORY_SEEDS, Arm, Change, Experiment
+from engine.experiments.evidence.design import design_hash
+from engine.experiments.experiment import CONFIRMATORY_SEEDS, FRESH_SEEDS, Arm, Change, Experiment
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import KeyFigure, KeyFinding, key_finding_in
@@ -35,6 +36,10 @@ def sets_of_seeds(folder: Path = FOLDER) -> list[dict[str, Any]]:
 
 def is_confirmatory(seeds: Sequence[int]) -> bool:
     return list(seeds) == list(CONFIRMATORY_SEEDS)
+
+
+def is_fresh(seeds: Sequence[int]) -> bool:
+    return list(seeds) == list(FRESH_SEEDS)
 
 
 def shipped_reports(experiment: Experiment, folder: Path = FOLDER, *, confirmatory: bool | None = None) -> list[Report]:
@@ -135,6 +140,7 @@ def _row_of(found: Report) -> dict[str, Any]:
         "extended": found.extended, "seconds": round(_seconds_live(found), 2), "rates": rates, "fingerprints": fingerprints,
         "arms": arms, "reasons": reasons, **({"provenance": found.provenance} if found.provenance else {}),
         **({"moved": dict(found.moved)} if found.moved else {}),
+        **({"design": design_hash(experiment)} if experiment.own_sources else {}),
     }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.experiments.evidence.shipped import shipped_reports
+from engine.experiments.evidence.shipped import shipped_reports, shipped_result
 from engine.experiments.experiment import PILOT_SEEDS, PILOTS, Claim
 from engine.experiments.finding import RULE
 from engine.experiments.frames import published_frame
@@ -18,6 +18,7 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure, KeyFinding
 from engine.experiments.rates import RateGrid, best_in_words, read_grids
 from engine.experiments.running.experiment_run import ExperimentRun
+from engine.experiments.scaled import read_scaled
 from engine.experiments.statistics import LOWEST_P
 from engine.experiments.trial import Trial
 from pages.parts.app.frame import listening_script
@@ -100,13 +101,21 @@ def _sets(issue: Issue, name: str, run: ExperimentRun | None) -> dict[str, tuple
 
 def _measured(issue: Issue) -> None:
     st.markdown(f"Every arm is trained on the same seeds. {RULE}")
-    if issue.notes:
-        st.markdown("\n".join(f"- {note}" for note in with_terms(*issue.notes)))
     figure = issue.key_figure
+    if notes := [*with_terms(*issue.notes), *_one_scale_up(issue)]:
+        st.markdown("\n".join(f"- {note}" for note in notes))
     if any(arm.extended for arm in issue.arms):
         SETTINGS.widget("extended")
     show_arms(issue, extended(), request(issue).first_seed, (figure.before.arm, figure.after.arm))
     show_rates(issue, extended())
+
+
+def _one_scale_up(issue: Issue) -> list[str]:
+    """The sentence on larger models, where some were trained and the question has an answer; else nothing."""
+    scaled, shown = read_scaled(issue), shipped_result(issue, issue.key_figure)
+    if scaled is None or shown is None:
+        return []
+    return [scaled.sentence(issue.key_figure, shown.finding.after - shown.finding.before)]
 
 
 # The text: claim, mechanism, sources, remedies, published numbers
