@@ -112,7 +112,10 @@ def test_the_keyboard_changes_to_the_learning_curves_and_nothing_moves(
     page.locator(f"{FIGURE} .main-svg").first.wait_for()
     for _ in ("veiled", "answered"):
         places = parts(page)
-        for chosen, other, words in ((second, first, "logarithmic axis"), (first, second, "rows: no seed|stored seeds")):
+        for chosen, other, words in (
+            (second, first, "logarithmic axis"),
+            (first, second, "rows: no seed|stored seeds"),
+        ):
             chosen.focus()
             page.keyboard.press("Enter")
             expect(chosen).to_have_attribute("aria-pressed", "true")
