@@ -107,26 +107,22 @@ def test_the_keyboard_changes_to_the_learning_curves_and_nothing_moves(
     if not slug:
         pytest.skip("no long runs are stored")
     page = open_page(f"questions?issue={slug}", ISSUES[slug].title, viewport)
-    first, second = (page.locator(f"{FIGURE} .views button").nth(index) for index in (0, 1))
-    plot = page.locator(f"{FIGURE} .plot")
+    switch, plot = page.get_by_role("switch", name="Learning curve"), page.locator(f"{FIGURE} .plot")
     page.locator(f"{FIGURE} .main-svg").first.wait_for()
-    for _ in ("veiled", "answered"):
-        places = parts(page)
-        for chosen, other, words in (
-            (second, first, "logarithmic axis"),
-            (first, second, "rows: no seed|stored seeds"),
-        ):
-            chosen.focus()
-            page.keyboard.press("Enter")
-            expect(chosen).to_have_attribute("aria-pressed", "true")
-            expect(other).to_have_attribute("aria-pressed", "false")
-            expect(plot).to_have_attribute("aria-label", re.compile(words))
-            assert parts(page) == places
-        if button(page, "Show the answer").is_enabled():
-            expect(plot).not_to_have_attribute("aria-label", re.compile("logarithmic"))
+    for answered in (False, True):
+        if answered:
             button(page, "Show the answer").click()
             page.locator(f"{FIGURE} .words").get_by_text("16 stored seeds").wait_for()
-    second.click()
+        places = parts(page)
+        switch.focus()
+        for on, words in (("true", "logarithmic axis"), ("false", "stored seeds" if answered else "no seed has ended")):
+            page.keyboard.press("Space")
+            expect(switch).to_have_attribute("aria-checked", on)
+            expect(plot).to_have_attribute("aria-label", re.compile(words))
+            assert parts(page) == places
+    for _ in range(2):  # a second press is none on the other view
+        switch.get_by_text("Learning curve").click()
+        expect(switch).to_have_attribute("aria-checked", "true")
     expect(plot).to_have_attribute("aria-label", re.compile(r"0\.\d\d at step"))
     assert page.locator(f"{FIGURE} .words").get_by_text(re.compile("ten times|matter of speed")).count() == 1
 

@@ -55,31 +55,6 @@ export function holdOnly(/** @type {Element} */ parent, /** @type {Element[]} */
   }
 }
 
-/**
- * Buttons of which exactly one is pressed.
- *
- * @template {string} Name
- * @param {string} label
- * @param {Record<string, string>} options
- * @param {Name} chosen
- * @param {(name: Name) => void} onChoose
- */
-export function choice(label, options, chosen, onChoose) {
-  const group = el("div", { class: "choice", role: "group", "aria-label": label })
-  const buttons = /** @type {[Name, string][]} */ (Object.entries(options)).map(([name, text]) => {
-    const onclick = () => {
-      press(name)
-      onChoose(name)
-    }
-    return { name, button: el("button", { type: "button", "data-name": name, onclick }, text) }
-  })
-  const press = (/** @type {Name} */ pressed) =>
-    buttons.forEach(({ name, button }) => button.setAttribute("aria-pressed", `${name === pressed}`))
-  group.append(...buttons.map(({ button }) => button))
-  press(chosen)
-  return group
-}
-
 /** @type {Record<string, [number, number]>} where each leads: to the right, and down */
 export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
 

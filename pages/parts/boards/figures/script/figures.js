@@ -1,6 +1,6 @@
 // The source of figures that the page hands over: all of them with each rerun, as sections of panels by their ids.
 
-import { ARROWS, choice, el, holdOnly, number, setText, termLink } from "../../base/script/dom.js"
+import { ARROWS, el, holdOnly, number, setText, termLink } from "../../base/script/dom.js"
 import { downloads } from "../../base/script/downloads.js"
 import { newPanel, put } from "../../base/script/figure.js"
 import { drawingWith } from "../../base/script/base.js"
@@ -110,8 +110,15 @@ function newCard(board, { id, title }, level) {
   plot.onkeydown = (event) => stepThrough(board, panel, event)
   plot.onblur = () => point(board, panel, null)
   tools.append(downloads(board, panel))
-  const views = el("div", { class: "views", hidden: true })
+  const views = el("button", { type: "button", class: "views", role: "switch", hidden: true })
   tools.before(views)
+  views.onclick = ({ target, detail }) => {
+    // With a pointer, the view that is pressed is the one to show.
+    const pressed = detail ? [...views.children].indexOf(/** @type {Element} */ (target)) : -1
+    panel.view = pressed < 0 ? 1 - panel.view : pressed
+    show()
+    board.painter.now()
+  }
   let [drawn, of] = ["", ""]
   /** @type {PanelData} */
   let heard
@@ -124,12 +131,7 @@ function newCard(board, { id, title }, level) {
     if (wanted !== of) {
       of = wanted
       panel.view = 0
-      const options = Object.fromEntries(labels.map((label, index) => [`${index}`, label]))
-      views.replaceChildren(choice("View", options, "0", (index) => {
-        panel.view = Number(index)
-        show()
-        board.painter.now()
-      }))
+      views.replaceChildren(...labels.map((label) => el("span", {}, label)))
       views.hidden = !labels.length
     }
     show()
@@ -137,6 +139,7 @@ function newCard(board, { id, title }, level) {
   /** Show the chosen view; the figure is drawn again only if it has changed. */
   const show = () => {
     const given = { ...heard, ...heard.views?.[panel.view] }
+    views.setAttribute("aria-checked", `${panel.view === 1}`)
     /** @type {Pick<PanelData, "title" | "link" | "slide">} */
     const { title, link = ["", ""], slide } = given
     Object.assign(panel, { title, link, slide, picks: Boolean(given.picks), drags: Boolean(given.drags) })

@@ -36,7 +36,7 @@ export interface PanelData {
   empty?: boolean
   result?: string
   slide?: Slide
-  /** Other figures in the panel's place, of which a reader chooses one: each with what differs in it. */
+  /** Two views, of which a reader sees one: each with what differs in it. */
   views?: (Partial<PanelData> & { label: string })[]
   /** What the views are about; of another subject the first one is shown. */
   views_of?: string
@@ -67,7 +67,7 @@ export interface Card extends Panel {
   link: [string, string]
   /** Whether the page is told what was picked. */
   picks: boolean
-  /** The index of the chosen view. */
+  /** The index of the view that is shown. */
   view: number
   figure: Figure
   /** The point that was reached by keys, and its row and column. */

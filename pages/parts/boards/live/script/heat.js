@@ -1,8 +1,8 @@
 // Attention patterns and the encoding's matrices of the chosen snapshot.
 
 import { entryOf, matrixAlone, matrixOf, mosaicOf, tracesOf } from "./data.js"
-import { runPanel } from "./panels.js"
-import { choice, el, number } from "../../base/script/dom.js"
+import { choice, runPanel } from "./panels.js"
+import { el, number } from "../../base/script/dom.js"
 import { downloads } from "../../base/script/downloads.js"
 import { put } from "../../base/script/figure.js"
 

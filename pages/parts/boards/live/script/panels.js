@@ -3,7 +3,7 @@
 import { exactLines } from "./data.js"
 import { scoreOf } from "./stack/words.js"
 import { milestoneLines, upright } from "./timeline.js"
-import { choice, el, number, setText, termLink } from "../../base/script/dom.js"
+import { el, number, setText, termLink } from "../../base/script/dom.js"
 import { downloads } from "../../base/script/downloads.js"
 import { newPanel, put } from "../../base/script/figure.js"
 
@@ -42,6 +42,31 @@ export function runPanel(
   call(name)
   const concerns = (/** @type {Update} */ update) => Boolean(update.snapshots?.length)
   return Object.assign(panel, { waiting, concerns, sayWhose, call })
+}
+
+/**
+ * Buttons of which exactly one is pressed.
+ *
+ * @template {string} Name
+ * @param {string} label
+ * @param {Record<string, string>} options
+ * @param {Name} chosen
+ * @param {(name: Name) => void} onChoose
+ */
+export function choice(label, options, chosen, onChoose) {
+  const group = el("div", { class: "choice", role: "group", "aria-label": label })
+  const buttons = /** @type {[Name, string][]} */ (Object.entries(options)).map(([name, text]) => {
+    const onclick = () => {
+      press(name)
+      onChoose(name)
+    }
+    return { name, button: el("button", { type: "button", "data-name": name, onclick }, text) }
+  })
+  const press = (/** @type {Name} */ pressed) =>
+    buttons.forEach(({ name, button }) => button.setAttribute("aria-pressed", `${name === pressed}`))
+  group.append(...buttons.map(({ button }) => button))
+  press(chosen)
+  return group
 }
 
 /**
