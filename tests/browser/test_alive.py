@@ -217,6 +217,8 @@ def test_little_stands_on_the_first_screen_and_the_untrained_model_is_changed_in
     page.wait_for_url(re.compile("skips=false"))
     stack.locator(".part.skip.off").first.wait_for()
     stack.get_by_text("This model has no skip connections.").wait_for()
+    page.locator(".board .badge").get_by_text("Finished").wait_for()
+    settled(page)  # until then the page grows, and takes the box of Share along
     more(page).get_by_role("button", name="Share").click()
     page.get_by_text("With every setting stated, also on the command line").click()
     page.get_by_text(re.compile(r"python -m engine train .*--skips false")).wait_for()

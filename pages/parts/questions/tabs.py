@@ -20,11 +20,16 @@ from engine.experiments.rates import RateGrid, best_in_words, read_grids
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.scaled import read_scaled
 from engine.experiments.statistics import LOWEST_P
+from engine.experiments.trained_depth import read_trained_depth
 from engine.experiments.trial import Trial
+from engine.foundation.formatting import counted
 from pages.parts.app.frame import listening_script
 from pages.parts.app.in_markdown import escaped, links_to_terms, with_terms
 from pages.parts.app.visitor import mine
+from pages.parts.boards.depth import depth_panels
 from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.colors import color_of
+from pages.parts.charts.depth import DepthLine
 from pages.parts.charts.experiments.arms import role_colors, with_unit
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
 from pages.parts.charts.experiments.stack import stack_svg
@@ -139,6 +144,7 @@ def show_why(issue: Issue) -> None:
     with drawing:
         _drawing()(key=f"drawing.{issue.slug}", data=[stack_svg(issue)])
         st.caption("Coloured: what the arms change.", text_alignment="center")
+    _show_before_and_after(issue)
     st.subheader("What to do about it", anchor=False)
     st.markdown("\n".join(f"- {line}" for line in remedies))
     if issue.dial:
@@ -149,6 +155,20 @@ def show_why(issue: Issue) -> None:
             query_params=issue.dial,
         )
     st.markdown("\n".join(f"- [{source.citation}]({source.url})" for source in issue.sources))
+
+
+def _show_before_and_after(issue: Issue) -> None:
+    """What training did to the two arms of a question about depth, layer by layer; nothing for another question."""
+    arms = read_trained_depth(issue)
+    if not arms or issue.slug not in shown_answers():
+        return
+    st.subheader("Before and after training", anchor=False)
+    for one in arms:
+        config = issue.config(issue.arm(one.arm))
+        lines = [DepthLine("Trained", one.trained, color_of(config)), DepthLine("Untrained", one.untrained)]
+        st.caption(f"{issue.key_figure.name_of(one.arm)}, {counted(len(one.trained), 'seed')}")
+        items = depth_panels(lines, config.n_layers, config.norm, height=230, mark=False)
+        panels(items, key=f"depth.{issue.slug}.{one.arm}", name=f"depth-{issue.slug}", least=260)
 
 
 @st.cache_resource

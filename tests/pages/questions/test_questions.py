@@ -20,6 +20,7 @@ from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.rates import RateGrid
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.running.shared_trials import SharedTrials
+from engine.experiments.trained_depth import read_trained_depth
 from engine.foundation.provenance import provenance
 from engine.foundation.visitor import Visitor
 from engine.serving.allowances import Allowances
@@ -167,6 +168,18 @@ def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_p
 def test_an_issue_that_untrained_models_show_leads_to_the_dial_of_depth(open_page: Open) -> None:
     app = open_tab(open_page("questions.py", issue="tokens-alike"), "Why", "tokens-alike")
     assert links(app)["Turn the dial of depth, before training"] == "depth=8&skips=false&mlp=false"
+
+
+def test_what_training_did_by_depth_stands_with_the_reason_once_the_answer_is_seen(open_page: Open) -> None:
+    app = open_tab(open_page("questions.py", issue="tokens-alike"), "Why", "tokens-alike")
+    assert "Before and after training" not in [heading.value for heading in app.subheader]
+    press(app, "Show the answer")
+    open_tab(app, "Why", "tokens-alike")
+    assert "Before and after training" in [heading.value for heading in app.subheader]
+    stored = read_trained_depth(ISSUES["tokens-alike"])
+    assert [caption.value for caption in app.caption if "4 seeds" in caption.value] == [
+        f"{ISSUES['tokens-alike'].key_figure.name_of(one.arm)}, 4 seeds" for one in stored
+    ]
 
 
 def test_the_arms_say_how_their_rates_were_chosen_and_which_keep_their_own(
