@@ -2,7 +2,7 @@
 
     python -m tools.evidence                                     write the table anew from what is stored
     python -m tools.evidence SLUG --seeds 16 --first-seed 1000   measure an issue first; --all: every one
-    python -m tools.evidence choice                              measure the table of Encodings
+    python -m tools.evidence choice                              measure the table of Encodings, and count its text
 
 Each trial is kept as it ends: after Ctrl-C the same command goes on where it was.
 
@@ -17,6 +17,7 @@ from typing import Any
 
 from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.experiments import run_to_end
+from engine.experiments.benchmark.counted import write_counted
 from engine.experiments.benchmark.criteria import CHOICE, SETS
 from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.shipped import (
@@ -192,6 +193,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     experiment = replace(experiment, arms=new_arms(experiment, given.write))
                 task = run_to_end(experiment, pool, as_json=False, extended=given.extended)
                 write_set([task.report], given.write, only_new=given.only_new)
+                if experiment.slug == CHOICE.slug:
+                    write_counted(given.write)
     write_readme(given.write)
 
 

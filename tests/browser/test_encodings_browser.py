@@ -44,7 +44,7 @@ def test_a_control_redraws_what_it_changes_and_a_design_is_run_and_found_again_o
     fits_the_width(page)
     button(page, "Your needs").click()
     page.get_by_role("button", name=NEEDS["absolute"], exact=True).click()
-    page.get_by_text(re.compile(f"among the best in small models when you {NEEDS['absolute']}")).wait_for()
+    page.get_by_text(re.compile(f"among the best if you must {NEEDS['absolute']}")).wait_for()
     page.keyboard.press("Escape")
     page.get_by_text("Every number:").click()
     page.get_by_role("row", name=re.compile("^RoPE")).get_by_role("link").first.wait_for()

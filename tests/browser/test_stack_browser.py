@@ -226,7 +226,7 @@ def test_parts_are_shown_on_hover_reached_by_keys_and_taken_away_and_put_back_by
     taken_away(page, '.part.skip[data-layer="1"]')
     panel.locator('.part.skip.ablated[data-layer="1"]').wait_for()
     panel.get_by_text("Taken away: skip connection of layer 2.").wait_for()
-    issue = panel.get_by_role("link", name="Do deep models need skip connections?")
+    issue = panel.get_by_role("link", name="Does a model need skip connections?")
     assert issue.get_attribute("href").endswith("questions?issue=missing-skips")
     assert lines(page, "ablated-stream").count("M") == 11, "the stretch past the second layer, at each position"
     expect(dialog).to_have_count(0)

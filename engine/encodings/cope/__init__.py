@@ -19,7 +19,8 @@ SPEC = EncodingSpec(
     name="cope", label="CoPE", acts_on="scores", settings=CopeSettings,
     equation=r"e_{ij} = q_i \cdot (k_j + e[p_{ij}]),\quad p_{ij} = \sum_{t=j}^{i} \sigma(q_i \cdot k_t)",
     source="Golovneva et al. 2024, Contextual Position Encoding: Learning to Count What's Important (here the query is first "
-    "divided by the square root of its width, also in the gates)", url="https://arxiv.org/abs/2405.18719",
+    "divided by the square root of its width: the gates agree with the authors' listing, the position's term is smaller than there by "
+    "that root)", url="https://arxiv.org/abs/2405.18719",
     layer="engine.encodings.cope.layer:Cope", color="#067446", per_layer=True, relative=True,
     numbered=False,
     shown_as=(

@@ -85,14 +85,21 @@ def _trials(experiment: Experiment, row: dict[str, Any], seeds: Sequence[int]) -
 
 
 def new_arms(experiment: Experiment, folder: Path) -> tuple[Arm, ...]:
-    """The arms of an experiment of which a folder has no numbers at its seeds with the settings of today."""
+    """The arms of an experiment of which a folder lacks numbers at its seeds with the settings of today."""
     rows = [
         one["issues"].get(experiment.slug, {})
         for one in sets_of_seeds(folder)
         if one["seeds"] == list(experiment.seed_range)
     ]
-    stored = {name: mark for row in rows for name, mark in row.get("fingerprints", {}).items()}
+    stored = {
+        name: mark for row in rows for name, mark in row.get("fingerprints", {}).items() if _has_every_seed(row, name)
+    }
     return tuple(arm for arm in experiment.arms if stored.get(arm.name) != experiment.fingerprint(arm))
+
+
+def _has_every_seed(row: dict[str, Any], arm: str) -> bool:
+    """Whether each seed of an arm was run: one number of it is there for all, or it is noted why some did not finish."""
+    return arm in row.get("reasons", {}) or any(None not in numbers for numbers in row["arms"][arm].values())
 
 
 def write_set(reports: Sequence[Report], folder: Path, *, only_new: bool = False) -> None:

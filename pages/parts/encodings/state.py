@@ -67,10 +67,10 @@ class EncodingsState(PageState):
     token_init_std: float = _of_run("token_init_std", help="Standard deviation of the tokens beside which the encoding stands.")
     seed: int = _of_run("seed", help="Draws the first values of what is learned.")
     base: float = setting(10_000.0, "Base", "b in both formulas: the larger, the slower the slowest wave.", ge=2.0, le=1e7)
-    needs: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, NEEDS))] = setting((), "You need to", "")
+    needs: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, NEEDS))] = setting((), "You must", "")
     tested: Literal["1", "2", "4", "8"] = setting(
         "1", "Tested at",
-        "The tested length of the tasks with a fixed distance, a look-up and language; the first two begin at twice.",
+        "The tested length of the tasks with a fixed distance, a look-up and characters; the first two begin at twice.",
         labels={"1": "The trained length", "2": "Twice that", "4": "4 times", "8": "8 times"},
     )
     against: Annotated[tuple[str, ...], AfterValidator(lambda names: _some_of(names, RIVALS, MOST_RIVALS))] = setting(
