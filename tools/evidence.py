@@ -33,6 +33,7 @@ from engine.experiments.experiment import CONFIRMATORY_SEEDS, FRESH_SEEDS, PILOT
 from engine.experiments.finding import RULE, Finding, contradict
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport, Report
+from engine.experiments.speed_finding import SpeedFinding, shares, speed_finding
 from engine.experiments.statistics import FEWEST_FOR_HOLM, LOWEST_P, POWER, holm
 from engine.foundation.formatting import percent
 from engine.foundation.provenance import in_words
@@ -59,6 +60,8 @@ def markdown(folder: Path = FOLDER) -> str:
     slugs = [slug for slug in ISSUES if any(slug in measured["issues"] for measured in sets)]
     shown = {slug: shown_report(ISSUES[slug], folder) for slug in slugs}
     rows = [row for found in shown.values() if found is not None for row in found.claims]
+    speeds = {slug: speed_finding(ISSUES[slug], found, folder) for slug, found in shown.items() if found is not None}
+    counts = " ".join(filter(None, (counts_in_words(rows), shares(speeds.values()))))
     corrected = iter(holm([row.weighed.p if row.weighed.seeds >= FEWEST_FOR_HOLM else None for row in rows]))
     known_seeds = [s for s in sets if not is_confirmatory(s["seeds"])]
     names = [f"{_kind(s['seeds'])}: seeds {s['seeds'][0]} to {s['seeds'][-1]}" for s in known_seeds]
@@ -73,6 +76,7 @@ def markdown(folder: Path = FOLDER) -> str:
         "smallest",
         "found",
         "eight show it",
+        "limit or speed",
         *names,
         "seconds",
     ]
@@ -82,10 +86,10 @@ def markdown(folder: Path = FOLDER) -> str:
         if found is None:
             lines.append(f"| `{slug}` | not run on the confirmatory seeds{' |' * (len(columns) - 1)}\n")
         else:
-            lines.extend(_lines(found, beside, corrected))
+            lines.extend(_lines(found, speeds[slug], beside, corrected))
     return TEXT.read_text("utf-8").format(
         commands="".join(commands), rule=RULE, lowest_p=LOWEST_P, first=PILOT_SEEDS[0], last=PILOT_SEEDS[-1], power=POWER,
-        confirmatory=f"{CONFIRMATORY_SEEDS[0]} to {CONFIRMATORY_SEEDS[-1]}", counts=counts_in_words(rows),
+        confirmatory=f"{CONFIRMATORY_SEEDS[0]} to {CONFIRMATORY_SEEDS[-1]}", counts=counts,
         headroom=headroom_table([found for found in shown.values() if found is not None]), low=LOWEST, high=HIGHEST, table="".join(lines),
         fresh=f"{FRESH_SEEDS[0]} to {FRESH_SEEDS[-1]}", calibration="".join(fresh) or "They have not been run yet.\n",
     )  # fmt: skip
@@ -116,9 +120,12 @@ def _origins(measured: dict[str, Any]) -> str:
     return "".join(f"; {origin}" for origin in words if origin)
 
 
-def _lines(shown: Report, known_seeds: Sequence[Report | None], corrected: Iterator[float | None]) -> Iterator[str]:
-    """The lines of an issue; ``known_seeds``: its report on each earlier set of seeds, if it was run; ``corrected``: the next
-    p-values."""
+def _lines(
+    shown: Report, speed: SpeedFinding | None, known_seeds: Sequence[Report | None], corrected: Iterator[float | None]
+) -> Iterator[str]:
+    """The lines of an issue; ``speed``: the finding on the contrast of its key figure, None without long runs; ``known_seeds``: its report
+    on each earlier set of seeds, if it was run; ``corrected``: the next p-values."""
+    asked = ISSUES[shown.experiment.slug].key_figure.claim
     for index, row in enumerate(shown.claims):
         claim, weighed = row.claim, row.weighed
         each = [{one.claim.id: one for one in found.claims}.get(claim.id) if found else None for found in known_seeds]
@@ -136,6 +143,7 @@ def _lines(shown: Report, known_seeds: Sequence[Report | None], corrected: Itera
             f"{claim.smallest_effect:g}",
             _short(weighed.detectable),
             "" if (again := shown.again(row)) is None else percent(again),
+            speed.sentence if speed is not None and claim.id == asked else "",
             *(_alone(one, row.finding) for one in each),
             f"{shown.seconds:.0f}" if index == 0 else "",
         ]

@@ -28,6 +28,7 @@ from engine.experiments.long_runs import (
     PILOT_SEEDS,
     RATES,
     held,
+    is_stored,
     long_config,
     marks,
     numbers_of_figure,
@@ -113,11 +114,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             issue = ISSUES[slug]
             compared = {issue.key_figure.before.arm, issue.key_figure.after.arm}
             for name, metrics in numbers_of_figure(issue.key_figure).items():
-                arm = issue.arm(name)
-                stored = rows(given.write).get(slug, {}).get(name, {})
-                if (given.contrast and name not in compared) or stored.get("fingerprint") == issue.fingerprint(arm):
+                if (given.contrast and name not in compared) or is_stored(issue, name, metrics, given.write):
                     continue
-                write(slug, name, measured_arm(issue, arm, metrics, pool), given.write)
+                write(slug, name, measured_arm(issue, issue.arm(name), metrics, pool), given.write)
                 print(f"{slug}: {name}", flush=True)
 
 

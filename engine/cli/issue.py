@@ -13,6 +13,7 @@ from engine.experiments.finding import READERS_SEEDS, Finding
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.report import Report
+from engine.experiments.speed_finding import shipped_speed
 from engine.experiments.statistics import FEWEST_FOR_HOLM
 from engine.settings.errors import ConfigError, not_one_of
 from engine.settings.names import meant
@@ -51,10 +52,13 @@ def run(given: argparse.Namespace) -> int:
         for issue in issues:
             task = run_to_end(issue, pool, as_json=given.json, extended=given.extended)
             reports.append(task.report)
+            speed = shipped_speed(issue)
             if given.json:
-                print_json(task.report.to_json())
-            else:
-                console().print(claims_table(task.report))
+                print_json({**task.report.to_json(), "long_runs": speed and speed.to_json()})
+                continue
+            console().print(claims_table(task.report))
+            if speed is not None:
+                console().print(f"Stored long runs: {speed.sentence}")
         seconds = time.monotonic() - began
     if given.all and not given.json:
         console().print(summary_table(reports, seconds))

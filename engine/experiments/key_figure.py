@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.experiments.experiment import Values
+from engine.experiments.experiment import Experiment, Values
 from engine.experiments.finding import FEWEST_SEEDS, Finding
 from engine.experiments.question import Direction, Question
+from engine.experiments.report import Report
 from engine.experiments.statistics import Weighed
 from engine.foundation.formatting import counted
 from engine.foundation.tables import Text
@@ -62,6 +63,8 @@ class KeyFigure:
     """The unit behind the numbers of the sentence, such as "nats"; empty for shares."""
     claim: str
     """The id of the claim that decides the answer."""
+    level: float = 0.9
+    """The accuracy to which steps are counted in the long runs of its rows (:mod:`engine.experiments.speed_finding`)."""
 
     @property
     def asks(self) -> Question:
@@ -79,6 +82,11 @@ class KeyFigure:
         """The label of an arm's row. Its own name where it has several rows, or none."""
         labels = [row.label for row in self.rows if row.arm == arm]
         return labels[0] if len(labels) == 1 else arm
+
+    def steps(self, experiment: Experiment) -> int:
+        """The steps after which the two rows are compared; 0 where they differ, or nothing is trained."""
+        before, after = (experiment.config(experiment.arm(row.arm)).steps for row in (self.before, self.after))
+        return before if before == after > 1 else 0
 
     def written(self, value: float) -> str:
         """A number of the figure, without its unit."""
@@ -110,13 +118,19 @@ class KeyFinding:
         return tuple(answer for answer in (self.answer, self.also_right) if answer is not None)
 
 
+def key_finding_in(figure: KeyFigure, found: Report, **words: str) -> KeyFinding | None:
+    """The outcome of the seeds of a report; ``words``: see :func:`key_finding_of`."""
+    steps = figure.steps(found.experiment)
+    return key_finding_of(figure, found.values, found.claim(figure.claim).weighed, steps=steps, **words)
+
+
 def key_finding_of(
-    figure: KeyFigure, values: Values, weighed: Weighed, *, subject: str = "", seed: str = "seed"
+    figure: KeyFigure, values: Values, weighed: Weighed, *, steps: int = 0, subject: str = "", seed: str = "seed"
 ) -> KeyFinding | None:
     """The outcome of the seeds so far; None before the first seed has both numbers.
 
-    ``values``: the numbers by arm and metric; ``weighed``: the verdict on the figure's claim. ``subject``: how the sentence begins, by
-    default with the change and the number; ``seed``: the word for a seed.
+    ``values``: the numbers by arm and metric; ``weighed``: the verdict on the figure's claim. ``steps``: those of both rows, 0 to leave
+    them out. ``subject``: how the sentence begins, by default with the change and the number; ``seed``: the word for a seed.
     """
     first = values(figure.before.arm, figure.before.metric)
     second = values(figure.after.arm, figure.after.metric)
@@ -134,9 +148,10 @@ def key_finding_of(
     old, new, all_of_them = figure.written(before), figure.written(after), counted(len(first), seed)
     subject = subject or f"{figure.change} {figure.subject}"
     unit = f" {figure.unit}" if figure.unit else ""
-    words = f"{subject} {verb} from {old} to {new}{unit}, in {agreeing} of {all_of_them}."
+    after_steps = f" after {steps:,} steps" if steps else ""
+    words = f"{subject} {verb} from {old} to {new}{unit}{after_steps}, in {agreeing} of {all_of_them}."
     if (old == new and not answer) or (small and also_right is None):
-        words = f"{subject} stays about the same: {old} and {new}{unit}, over {all_of_them}."
+        words = f"{subject} stays about the same{after_steps}: {old} and {new}{unit}, over {all_of_them}."
     sentence = " ".join(filter(None, (words, _doubt(weighed, len(first), also_right is not None))))
     because = figure.because if weighed.finding is Finding.HOLDS else ""
     return KeyFinding(before, after, len(first), agreeing, answer, also_right, sentence, because)

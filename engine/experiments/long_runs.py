@@ -133,13 +133,18 @@ def numbers_of_figure(figure: KeyFigure) -> dict[str, list[str]]:
 
 def read_long_runs(experiment: Experiment, folder: Path = FOLDER) -> dict[tuple[str, str], LongRuns]:
     """The stored long runs of an experiment by arm and number, of the arms that have kept their settings."""
-    arms = {arm.name: arm for arm in experiment.arms}
+    stored = rows(folder).get(experiment.slug, {})
     return {
-        (name, metric): LongRuns(name, metric, row["rate"], tuple(row["steps"]), np.array(values))
-        for name, row in rows(folder).get(experiment.slug, {}).items()
-        if name in arms and row["fingerprint"] == experiment.fingerprint(arms[name])
+        (arm.name, metric): LongRuns(arm.name, metric, row["rate"], tuple(row["steps"]), np.array(values))
+        for arm in experiment.arms
+        if (row := stored.get(arm.name)) and row["fingerprint"] == experiment.fingerprint(arm)
         for metric, values in row["values"].items()
     }
+
+
+def is_stored(experiment: Experiment, arm: str, metrics: Sequence[str], folder: Path = FOLDER) -> bool:
+    """Whether an arm has long runs by these numbers with the settings of today."""
+    return {(arm, metric) for metric in metrics} <= read_long_runs(experiment, folder).keys()
 
 
 @once

@@ -8,6 +8,7 @@ from engine.experiments.evidence.shipped import shipped_result, shown_report
 from engine.experiments.experiment import LIVE_SEED
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
+from engine.experiments.speed_finding import shipped_speed
 from tests.browser.conftest import PHONE, PROJECTOR, Open, button, eventually, expect, go, in_view
 
 BAR = 60  # pixels of the bar that stays at the top of the window
@@ -93,6 +94,34 @@ def test_the_questions_with_the_longest_of_each_part_fit_one_screen_before_and_a
     assert sorted(order) == sorted(ISSUES)
     page.get_by_role("link", name="Next").click()
     page.wait_for_url(re.compile(f"issue={order[(order.index(max(chosen)) + 1) % len(order)]}"))
+
+
+@pytest.mark.parametrize("viewport", [PROJECTOR, PHONE], ids=["projector", "phone"])
+def test_the_keyboard_changes_to_the_learning_curves_and_nothing_moves(
+    open_page: Open, viewport: dict[str, int]
+) -> None:
+    slug = next((slug for slug, issue in ISSUES.items() if shipped_speed(issue)), "")
+    if not slug:
+        pytest.skip("no long runs are stored")
+    page = open_page(f"questions?issue={slug}", ISSUES[slug].title, viewport)
+    switch, plot = page.get_by_role("switch", name="Learning curve"), page.locator(f"{FIGURE} .plot")
+    page.locator(f"{FIGURE} .main-svg").first.wait_for()
+    for answered in (False, True):
+        if answered:
+            button(page, "Show the answer").click()
+            page.locator(f"{FIGURE} .words").get_by_text("16 stored seeds").wait_for()
+        places = parts(page)
+        switch.focus()
+        for on, words in (("true", "logarithmic axis"), ("false", "stored seeds" if answered else "no seed has ended")):
+            page.keyboard.press("Space")
+            expect(switch).to_have_attribute("aria-checked", on)
+            expect(plot).to_have_attribute("aria-label", re.compile(words))
+            assert parts(page) == places
+    for _ in range(2):  # a second press is none on the other view
+        switch.get_by_text("Learning curve").click()
+        expect(switch).to_have_attribute("aria-checked", "true")
+    expect(plot).to_have_attribute("aria-label", re.compile(r"0\.\d\d at step"))
+    assert page.locator(f"{FIGURE} .words").get_by_text(re.compile("ten times|matter of speed")).count() == 1
 
 
 def resized(page: Any, viewport: dict[str, int]) -> None:

@@ -12,12 +12,15 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ElementTree
 
+from engine.experiments import long_runs
 from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import Issue
 from engine.serving.processes import forked, supervisor
 from engine.serving.processes.forked import WARM, ForkServer
 from pages.parts.app import server
 from pages.parts.charts import base
 from pages.parts.lab.form import ICONS
+from pages.parts.questions.conclusions import speed_of
 from tests.pages.scripted_experiment import PUBLISHED, Scripted, ScriptedPool, issue_of, value_of
 from tests.serving import SPEED
 
@@ -120,3 +123,21 @@ def scripted(monkeypatch: pytest.MonkeyPatch, own_data_folder: object) -> Iterat
     yield issue, pool
     for run in pool.submitted:
         pool.stop(run.id)  # what one test leaves running no other test follows
+
+
+@pytest.fixture
+def long_runs_of_mask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Issue]:
+    """Made-up long runs of one question, whose worse row stays where it is; no other question has any."""
+    issue = ISSUES["missing-mask"]
+    curves = {issue.key_figure.before.arm: [0.1, 0.1, 0.1, 0.1], issue.key_figure.after.arm: [0.1, 0.9, 1.0, 1.0]}
+    rows = {
+        arm: {
+            "rate": 0.01, "steps": [15, 150, 750, 1500], "fingerprint": issue.fingerprint(issue.arm(arm)),
+            "values": {"first_half_accuracy": [curve] * 16},
+        }
+        for arm, curve in curves.items()
+    }  # fmt: skip
+    monkeypatch.setattr(long_runs, "rows", lambda _: {issue.slug: rows})
+    speed_of.cache_clear()
+    yield issue
+    speed_of.cache_clear()

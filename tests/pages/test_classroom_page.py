@@ -22,7 +22,7 @@ from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.experiment import LIVE_SEED
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import key_finding_of
+from engine.experiments.key_figure import key_finding_in
 from engine.experiments.question import Direction
 from engine.experiments.report import report
 from engine.experiments.trial import Trial
@@ -282,9 +282,7 @@ def test_seeds_that_were_asked_for_before_the_run_end_in_the_answer_of_the_store
     arms = {trial.arm for trial in trials}
     both = [trial for trial in found.trials if trial.arm in arms] + trials if trials else found.trials
     together = report(issue, both, list(dict.fromkeys(trial.seed for trial in both)))
-    finding = key_finding_of(
-        issue.key_figure, together.values, together.claim(issue.key_figure.claim).weighed, seed="seed" if trials else "stored seed"
-    )  # fmt: skip
+    finding = key_finding_in(issue.key_figure, together, seed="seed" if trials else "stored seed")
     assert finding is not None
     assert finding.right == (1,)
     assert (state := projector_of(code)).sentence == finding.sentence

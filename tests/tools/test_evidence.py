@@ -11,6 +11,7 @@ from engine.experiments.evidence.shipped import sets_of_seeds, write_set
 from engine.experiments.experiment import CONFIRMATORY_SEEDS, Arm
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import Report
+from engine.experiments.speed_finding import shares, shipped_speed
 from engine.experiments.statistics import LOWEST_P
 from engine.foundation.code_hash import code_hash
 from engine.foundation.provenance import provenance
@@ -19,6 +20,7 @@ from tests.engine.experiments.fake_issue import fake_issue, fake_report
 from tests.engine.serving.test_pool import FAKE, some
 from tools import evidence, rates
 from tools.evidence import markdown, write_readme
+from tools.long_runs import write
 
 LATER = range(100, 106)
 
@@ -99,13 +101,29 @@ def test_the_finding_is_that_of_the_confirmatory_seeds_and_seen_sets_stand_besid
     assert "`fake`" in first
     assert "| **Holds** | +0.4" in first
     assert "| Holds: +0.405 |" in first
-    assert {line.count("|") for line in (first, second)} == {12}
+    assert {line.count("|") for line in (first, second)} == {13}
     assert "| 3.1e-05 | 3.1e-05 |" in first, "p is corrected from sixteen seeds on"
 
     write_evidence([fake_report(LATER, -0.3)], tmp_path)
     first, second, *_ = rows(tmp_path)
     assert "| **Holds** |" in first, "seen seeds do not change what the confirmatory ones say"
     assert "| Holds: +0.405 | **contradicts** The opposite holds: -0.395 |" in first
+
+
+def test_at_the_claim_of_the_key_figure_stands_what_long_runs_say_and_above_the_table_how_often(tmp_path: Path) -> None:
+    write_evidence([fake_report(CONFIRMATORY_SEEDS)], tmp_path)
+    assert "contrast" not in (tmp_path / "README.md").read_text()
+    curves = {"long": [0.9, 1.0, 1.0, 1.0], "short": [0.1, 0.5, 0.9, 1.0]}
+    for arm, curve in curves.items():
+        row = {"rate": 0.01, "steps": [1, 10, 100, 1000], "values": {"loss": [curve] * 16}}
+        write("fake", arm, {**row, "fingerprint": fake_issue().fingerprint(fake_issue().arm(arm))}, tmp_path)
+    write_readme(tmp_path)
+    found = shipped_speed(ISSUES["fake"], tmp_path)
+    assert found is not None
+    first, second, *_ = rows(tmp_path)
+    assert f"| {found.sentence} |" in first
+    assert found.sentence not in second
+    assert shares([found]) in (tmp_path / "README.md").read_text()
 
 
 def test_the_shipped_table_follows_from_its_numbers_and_claims_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from engine.experiments.evidence.design import design_hash
 from engine.experiments.experiment import CONFIRMATORY_SEEDS, FRESH_SEEDS, Arm, Change, Experiment
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
-from engine.experiments.key_figure import KeyFigure, KeyFinding, key_finding_of
+from engine.experiments.key_figure import KeyFigure, KeyFinding, key_finding_in
 from engine.experiments.report import BySeed, ClaimReport, Report, known, report, sides_of
 from engine.experiments.trial import Trial
 from engine.foundation.json_lines import json_lines
@@ -170,7 +170,7 @@ class ShippedResult:
 def shipped_result(experiment: Experiment, figure: KeyFigure) -> ShippedResult | None:
     """None where the experiment was not run on the confirmatory seeds, or has none of the figure's two numbers there."""
     found = shown_report(experiment)
-    finding = found and key_finding_of(figure, found.values, found.claim(figure.claim).weighed)
+    finding = found and key_finding_in(figure, found)
     return ShippedResult(finding, found) if found and finding else None
 
 

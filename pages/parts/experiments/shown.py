@@ -9,15 +9,20 @@ from functools import cached_property, partial
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from engine.experiments.bounds import is_share
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.issues.issue import Issue
+from engine.experiments.key_figure import Row
+from engine.experiments.long_runs import read_long_runs
 from engine.experiments.report import Report
 from engine.experiments.running.experiment_run import ExperimentRun, RunningTrial
 from engine.experiments.trial import Curve, Trial, curves_of
 from pages.parts.boards.component import Json
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.experiments.arms import role_color, role_colors, stem, with_unit
+from pages.parts.charts.experiments.learning import LearningCurve
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
 from pages.parts.charts.experiments.strip import EndNumbers, strip_figure, strip_height
 
@@ -210,6 +215,35 @@ def key_numbers(issue: Issue, shown: Report, *, whole: bool = True) -> Json:
         "share": is_share(metric) and all(0 <= value <= 1 for row in rows for value in row.known),
         "chance": next((value for name, value in levels.items() if name.startswith("chance")), None),
     }  # fmt: skip
+
+
+def key_curves(issue: Issue, shown: Shown, *, stored: bool, whole: bool = True) -> list[LearningCurve]:
+    """The rows of a key figure along training; empty where those that the question compares have no long runs. ``stored``: whether the
+    long runs are shown, and not only the axis on which they lie; ``whole``: as for :func:`key_numbers`."""
+    figure, runs = issue.key_figure, read_long_runs(issue)
+    if not {(row.arm, row.metric) for row in (figure.before, figure.after)} <= runs.keys():
+        return []
+    there = figure.rows if whole else (figure.before, figure.after)
+    curves = []
+    for row in there:
+        color, live = role_color(issue.arm(row.arm).role), _live_curves(issue, shown, row)
+        if found := runs.get((row.arm, row.metric)):
+            spread = zip(*(over(found.values, axis=0).tolist() for over in (np.min, np.mean, np.max)), strict=True)
+            curves.append(LearningCurve(row.label, color, found.steps, tuple(spread) if stored else (), live))
+    return curves
+
+
+def _live_curves(issue: Issue, shown: Shown, row: Row) -> dict[int, Curve]:
+    """The curves of a row by seed, of trials that run here or did. A number without a curve is known at the end of a trial alone."""
+    if shown.origin != "live":
+        return {}
+    steps, name = issue.config(issue.arm(row.arm)).steps, f"validation.{row.metric}"
+    curves = {trial.seed: trial.curves.get(name, []) for trial in shown.running if trial.arm == row.arm}
+    for trial in shown.trials:
+        if trial.arm == row.arm:
+            end = [(steps, trial.numbers[row.metric])] if row.metric in trial.numbers else []
+            curves[trial.seed] = trial.curves.get(name) or end
+    return {seed: curve for seed, curve in curves.items() if curve}
 
 
 def beside(found: Report, arms: Sequence[Arm], metric: str) -> list[Arm]:

@@ -9,6 +9,7 @@ from engine.experiments.finding import Finding, contradict
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import ZERO, number
+from engine.experiments.speed_finding import shipped_speed
 from engine.foundation.formatting import counted, listed
 from engine.foundation.once import once
 from pages.parts.app.in_markdown import escaped
@@ -29,6 +30,13 @@ IN_SHORT: Mapping[Finding | None, str] = {
 def claims_of(slug: str) -> tuple[ShippedClaim, ...]:
     """The claims of an issue as the shipped evidence weighs them."""
     return tuple(shipped_claims(ISSUES[slug]))
+
+
+@once
+def speed_of(slug: str) -> str:
+    """Whether the contrast of an issue's key figure is a limit or a matter of speed, in one sentence; empty without long runs."""
+    found = shipped_speed(ISSUES[slug])
+    return found.sentence if found is not None else ""
 
 
 def evidence_for(statement: Statement) -> ShippedClaim | None:
@@ -78,7 +86,7 @@ def conclusion(issue: Issue) -> str:
 
 
 def findings(slug: str) -> str:
-    """All statements on an issue, in Markdown, each paragraph with its subject."""
+    """All statements on an issue, in Markdown, each paragraph with its subject; last, what its long runs say."""
     leads = [in_words(section.lead) for section in ANSWER if section.lead.issue == slug]
     paragraphs = (paragraph for section in ANSWER for paragraph in section.paragraphs)
     texts = (
@@ -86,7 +94,7 @@ def findings(slug: str) -> str:
         for paragraph in paragraphs
         if any(_of(slug, paragraph))
     )
-    return "\n\n".join([*leads, *texts])
+    return "\n\n".join(filter(None, [*leads, *texts, escaped(speed_of(slug))]))
 
 
 def _of(slug: str, paragraph: Paragraph) -> Iterator[str]:

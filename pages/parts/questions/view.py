@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -13,7 +14,7 @@ from engine.experiments.class_seeds import class_experiment, class_seeds
 from engine.experiments.classroom import responses
 from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import KeyFigure, KeyFinding, key_finding_of
+from engine.experiments.key_figure import KeyFigure, KeyFinding, key_finding_in
 from engine.experiments.report import Report, report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.formatting import counted, percent
@@ -25,6 +26,7 @@ from pages.parts.charts.base import plain_figure
 from pages.parts.charts.colors import muted
 from pages.parts.charts.experiments.arms import role_color
 from pages.parts.charts.experiments.key_figure import key_figure
+from pages.parts.charts.experiments.learning import LearningCurve, in_words, learning_figure
 from pages.parts.experiments.board import Drawing, experiment_board
 from pages.parts.experiments.presenting import (
     Presenting,
@@ -37,7 +39,8 @@ from pages.parts.experiments.projector import show_responses, tell_participants
 from pages.parts.experiments.question import Guess, ask_here, guess_of, keep_guess, verdict
 from pages.parts.experiments.run_buttons import forecast, run_or_stop
 from pages.parts.experiments.running import EXPERIMENTS, begin, shown_runs
-from pages.parts.experiments.shown import Shown, key_numbers, of_run
+from pages.parts.experiments.shown import Shown, key_curves, key_numbers, of_run
+from pages.parts.questions.conclusions import speed_of
 from pages.parts.questions.map import show_way
 from pages.parts.questions.state import extended, forget, request, requested_run, shown_answers
 
@@ -283,17 +286,15 @@ def compared(figure: KeyFigure, guess: Guess, finding: KeyFinding) -> str:
 # The key figure: its rows from the trials so far, and the sentence under it
 
 
-ROW, AROUND, LOWEST = 44, 40, 200
-"""Pixels: the height of a row, of what is above and below the rows, and of the whole at least, on a phone."""
-TALL_LOWEST = 330
+ROW, AROUND, LOWEST, LOWEST_CURVES = 37, 40, 200, 250
+"""Pixels: the height of a row, of what is above and below the rows, and of the whole at least, on a phone, without and with curves."""
+TALL_LOWEST = 304
 """The least height where there is more room."""
 
 
 def key_finding_so_far(figure: KeyFigure, found: Report | None, **words: str) -> KeyFinding | None:
     """The finding of the seeds of a report so far; None without a report, or while it has too few of them."""
-    return (
-        key_finding_of(figure, found.values, found.claim(figure.claim).weighed, **words) if found is not None else None
-    )
+    return key_finding_in(figure, found, **words) if found is not None else None
 
 
 def outcomes(figure: KeyFigure, stored: Report | None, shown: Shown | None) -> list[KeyFinding]:
@@ -325,6 +326,7 @@ def key_sections(
         numbers["share"] &= there["share"]
     live = key_finding_so_far(figure, shown)
     sentences = [finding.sentence for finding in outcomes(figure, stored, shown)] if sentence else []
+    told = list(filter(None, [speed_of(issue.slug)] if sentences and stored is not None else []))
     asking, ended = shown.state == "waiting" and stored is None, shown.state != "running"
     heard = sentences[-1:] if ended else sentences[:1] if stored else []  # by a screen reader: no step towards a result
     mark = guess.size
@@ -335,15 +337,39 @@ def key_sections(
     if sentences and ended:
         slide = _slide(issue, shown, live, " ".join(sentences))
     roles = dict.fromkeys(issue.arm(row.arm).role for row in (figure.rows if whole else figure.rows[:2]))
+    high = AROUND + ROW * len(figure.rows)
     panel: Json = {
-        "id": "key.figure", "title": figure.quantity, "height": max(LOWEST, AROUND + ROW * len(figure.rows)),
-        "tall": max(TALL_LOWEST, AROUND + ROW * len(figure.rows)), "facts": sentences,
+        "id": "key.figure", "title": figure.quantity, "height": max(LOWEST, high),
+        "tall": max(TALL_LOWEST, high), "facts": [*sentences[:1], *told, *sentences[1:]],
         "result": "".join(heard),
         "alt": " ".join(sentences) or f"{figure.quantity} of {len(numbers['rows'])} rows: no seed has ended yet.", "figure": drawn,
         "legend": [[role, role_color(role)] for role in roles], "picks": True, "drags": asking, "empty": not (stored or live),
         "wide": True, "slide": slide,
     }  # fmt: skip
+    if curves := key_curves(issue, shown, stored=stored is not None, whole=whole):
+        panel |= {"views": _views(issue, curves, numbers["chance"], told, slide), "views_of": issue.slug}
+        panel["height"] = max(LOWEST_CURVES, high)
     return [{"id": "key", "title": "", "note": "", "panels": [panel], "width": 280}]
+
+
+def _views(
+    issue: Issue, curves: Sequence[LearningCurve], chance: float | None, told: Sequence[str], slide: Json | None
+) -> list[Json]:
+    """The two views of the figure: the panel itself, and the learning curves in its place."""
+    figure = issue.key_figure
+    steps = sorted({issue.config(issue.arm(row.arm)).steps for row in (figure.before, figure.after)})
+    drawn = plain_figure(learning_figure, curves, level=figure.level, steps=steps, chance=chance)
+    known = any(curve.numbers or curve.live for curve in curves)
+    alt = " ".join(
+        (f"{figure.quantity} over the steps of training, on a logarithmic axis. {in_words(curves, steps)}.", *told)
+    )
+    return [
+        {"label": f"After {counted(steps[-1], 'step')}"},
+        {
+            "label": "Learning curve", "figure": drawn, "alt": alt, "picks": False, "empty": not known,
+            "slide": slide and {**slide, "sentence": " ".join(told) or slide["sentence"]},
+        },
+    ]  # fmt: skip
 
 
 def _slide(issue: Issue, shown: Shown, live: KeyFinding | None, sentence: str) -> Json:

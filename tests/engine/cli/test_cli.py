@@ -16,7 +16,11 @@ from engine.config.presets import PRESETS
 from engine.encodings import ENCODINGS
 from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, remember_speeds, speed_file
 from engine.experiments.benchmark.criteria import COMPARED, CRITERIA
+from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES, RENAMED
+from engine.experiments.long_runs import Kind
+from engine.experiments.speed_finding import Side, SpeedFinding
+from engine.experiments.statistics import Weighed
 from engine.foundation.provenance import provenance
 from engine.serving.pool import Pool
 from engine.training import speed
@@ -185,6 +189,17 @@ def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(capsys: 
         {(row["arm"], row["seed"]): row["numbers"] for row in all_of[:-1]} for all_of in (rows, again)
     )
     assert numbers_again == numbers
+
+
+@pytest.mark.usefixtures("fake")
+def test_beside_the_verdict_stands_what_stored_long_runs_say(capsys: Printed, monkeypatch: Patch) -> None:
+    assert rows_of(capsys, "issue", "fake", "--seeds", "2")[-1]["long_runs"] is None
+    before, after = fake_issue().key_figure.rows
+    ratio = Weighed(Finding.HOLDS, 1.0, (0.5, 1.5), 0.01, 16, "")
+    found = SpeedFinding(Kind.SPEED, 0.9, 16, Side(after, 13, 40.0), Side(before, 16, 10.0), ratio, flat=True)
+    monkeypatch.setattr("engine.cli.issue.shipped_speed", lambda issue: found if issue.slug == "fake" else None)
+    assert rows_of(capsys, "issue", "fake", "--seeds", "2")[-1]["long_runs"] == found.to_json()
+    assert f"Stored long runs: {found.sentence}" in " ".join(printed(capsys, "issue", "fake", "--seeds", "2").split())
 
 
 @pytest.mark.usefixtures("fake")

@@ -172,6 +172,17 @@ def test_the_reason_is_told_where_the_claim_holds_and_stored_seeds_are_named() -
         assert found.sentence.startswith("Here it rises from 0.50 to 0.90, in 6 of 6 stored seeds.")
 
 
+def test_the_sentence_says_after_how_many_steps() -> None:
+    def sentence(after: float) -> str:
+        values = {FIGURE.before.arm: [0.5] * 6, FIGURE.after.arm: [after] * 6}
+        found = key_finding_of(FIGURE, lambda arm, _: np.array(values[arm]), judged(Finding.UNDECIDED), steps=1200)
+        assert found is not None
+        return found.sentence
+
+    assert sentence(0.9).startswith("Without it accuracy rises from 0.50 to 0.90 after 1,200 steps, in 6 of 6 seeds.")
+    assert sentence(0.5).startswith(f"{SAME.removesuffix(': ')} after 1,200 steps: 0.50 and 0.50, over 6 seeds.")
+
+
 def test_numbers_are_short() -> None:
     written = {
         0.994: "0.99", 1.0: "1", 0.0: "0", 0.10: "0.10", -0.25: "-0.25", 2.345: "2.35", 34176: "34,176", 3.2e-7: "3.2 × 10⁻⁷",

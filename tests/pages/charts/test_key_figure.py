@@ -5,7 +5,7 @@ import pytest
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import key_finding_of
+from engine.experiments.key_figure import key_finding_in
 from engine.experiments.report import report
 from engine.experiments.trial import Trial
 from pages.parts.charts.colors import muted
@@ -67,11 +67,11 @@ def test_the_numbers_of_the_compared_rows_are_those_of_the_sentence_also_while_a
     trials = [Trial(first.arm, seed, {"accuracy": 0.8 + 0.02 * n}) for n, seed in enumerate(seeds)]
     trials += [Trial(second.arm, seed, {"accuracy": 0.1 + 0.05 * n}) for n, seed in enumerate(seeds[:3])]
     found = report(issue, trials, seeds)
-    finding = key_finding_of(issue.key_figure, found.values, found.claim(issue.key_figure.claim).weighed)
+    finding = key_finding_in(issue.key_figure, found)
     assert finding is not None
     drawn = key_figure(**key_numbers(issue, found))
     (before, _), (after, _) = numbers(drawn, "means").values()
-    assert f"from {before} to {after}, in 3 of 3 seeds" in finding.sentence
+    assert f"from {before} to {after} after 80 steps, in 3 of 3 seeds" in finding.sentence
     assert list(bars(drawn).values()) == pytest.approx([finding.before, finding.after])
     assert len(drawn.data[0].x) == len(seeds), "every seed is a dot"
 

@@ -13,8 +13,10 @@ from engine.estimate.matching import n_parameters
 from engine.experiments.classroom import MAX_STUDENTS
 from engine.experiments.evidence.shipped import shipped_claims, shipped_result
 from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import Issue
 from engine.experiments.lessons import LESSONS, TUTORIAL, Lesson, LessonStep, Slide, from_code, lab_step
 from engine.experiments.question import ANSWERS
+from engine.experiments.speed_finding import shipped_speed
 from engine.foundation.visitor import Visitor
 from engine.tasks import TASKS
 from pages.parts.app.visitor import COOKIE, id_in
@@ -184,6 +186,18 @@ def test_a_sheet_has_goal_minutes_what_to_say_the_answers_and_what_comes_out(les
         }
         assert len(finding_by_sentence) == min(3, len(findings) - 1)
         assert all(finding.words in section for finding in finding_by_sentence.values())
+
+
+def test_a_sheet_says_whether_it_is_a_limit_or_a_matter_of_speed(long_runs_of_mask: Issue) -> None:
+    speed = shipped_speed(long_runs_of_mask)
+    assert speed is not None
+    of_mask = [
+        (step.issue == long_runs_of_mask.slug, section)
+        for lesson in OF_ISSUES.values()
+        for step, section in zip(lesson.steps, sections(teachers_sheet(lesson)), strict=True)
+    ]
+    assert {asked for asked, _ in of_mask} == {True, False}
+    assert all((escape(speed.sentence) in section) == asked for asked, section in of_mask)
 
 
 @pytest.mark.parametrize("lesson", OF_ISSUES.values(), ids=OF_ISSUES)

@@ -7,6 +7,9 @@ from engine.experiments.answer import ANSWER, QUESTION, Statement, claim_of, sta
 from engine.experiments.evidence.shipped import shipped_claims
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import Issue
+from engine.experiments.speed_finding import shipped_speed
+from pages.parts.app.in_markdown import escaped
 from pages.parts.questions import conclusions
 from pages.parts.questions.conclusions import (
     IN_SHORT,
@@ -17,6 +20,7 @@ from pages.parts.questions.conclusions import (
     in_short,
     in_words,
     numbers,
+    speed_of,
 )
 from tests.pages.looking import Open, said
 
@@ -82,3 +86,14 @@ def test_the_words_before_a_statement_are_those_of_its_finding(monkeypatch: pyte
         monkeypatch.setattr(conclusions, "claims_of", lambda slug, other=other: (other,))
         assert in_words(statement).startswith(statement.text) == (finding == "holds")
         assert statement.text in in_words(statement)
+
+
+def test_after_the_statement_on_the_question_stands_what_long_runs_say(long_runs_of_mask: Issue) -> None:
+    slug = long_runs_of_mask.slug
+    speed = shipped_speed(long_runs_of_mask)
+    assert speed is not None
+    assert speed_of(slug) == speed.sentence
+    assert speed.sentence not in conclusion(long_runs_of_mask), "a tile of the map has one sentence"
+    assert findings(slug).count(escaped(speed.sentence)) == 1
+    assert speed_of("heads") == ""
+    assert conclusion(ISSUES["heads"]).endswith("]")

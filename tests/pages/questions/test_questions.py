@@ -14,7 +14,7 @@ from engine.config.link import from_query, to_query
 from engine.experiments.evidence.shipped import sets_of_seeds, shipped_reports
 from engine.experiments.experiment import LIVE_SEED, PILOT_SEEDS
 from engine.experiments.issues import ISSUES, RENAMED
-from engine.experiments.issues.issue import GROUPS
+from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.rates import RateGrid
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.running.shared_trials import SharedTrials
@@ -354,7 +354,7 @@ def test_the_answer_is_shown_at_a_press_and_what_is_trained_here_has_a_sentence_
         slow.finish(slow.submitted[index])
     until(lambda: len(run_of(app, HEADS.slug).trials) == len(HEADS.arms_of()))
     assert {run.config.seed for run in slow.submitted[: len(HEADS.arms_of())]} == {LIVE_SEED}
-    assert "Trained here: it stays about the same: 0.50 and 0.50, over 1 seed. It takes at least 5 more" in sent(
+    assert "Trained here: it stays about the same after 95 steps: 0.50 and 0.50, over 1 seed. It takes" in sent(
         app.run()
     )
     assert SENTENCE in sent(app)
@@ -575,6 +575,25 @@ def test_ours_stand_beside_published_numbers_after_the_answer_and_not_at_the_nex
     app.run()
     assert app.title[0].value == ISSUES["heads"].title
     assert "Because" not in said(app)
+
+
+def test_the_learning_curves_come_with_the_answer_and_their_sentence_after_that_of_the_seeds(
+    open_page: Open, long_runs_of_mask: Issue
+) -> None:
+    app = open_page("questions.py", issue=long_runs_of_mask.slug)
+    veiled = sent(app)
+    assert all(
+        words in veiled for words in ("After 150 steps", "Learning curve", "With the causal mask: not shown yet")
+    )
+    assert "A limit at this size" not in veiled
+    press(app, "Show the answer")
+    answered = sent(app)
+    assert "not shown yet" not in answered
+    assert "Without a mask: 0.90 at step 150, 1.00 at step 1,500" in answered
+    key = answered.index("Without the causal mask the accuracy on the random first half rises")
+    assert key < answered.index("A limit at this size: with ten times the steps no seed of")
+    app.query_params["issue"] = "heads"
+    assert "Learning curve" not in sent(app.run()), "of which there are no long runs"
 
 
 @pytest.mark.parametrize("earlier", RENAMED)

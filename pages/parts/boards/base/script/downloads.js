@@ -112,7 +112,7 @@ async function slideOf(plotly, { data, layout }, { title, quantity, sentence, fo
   const bottom = height - edge + 6 - below.reduce((sum, { high }) => sum + high + 6, 0)
   placed(below, bottom + 6)
   const size = { width: wide, height: bottom - top }
-  const ticktext = layout.yaxis.ticktext.map((/** @type {string} */ name) => name.replaceAll("<br>", " "))
+  const ticktext = layout.yaxis.ticktext?.map((/** @type {string} */ name) => name.replaceAll("<br>", " "))
   const plain = { ...layout, font: { ...layout.font, family: font }, yaxis: { ...layout.yaxis, ticktext } }
   const fitting = apart(plain, data, { clientWidth: size.width, clientHeight: size.height })
   const address = await plotly.toImage({ data, layout: fitting }, { format: "svg", ...size })

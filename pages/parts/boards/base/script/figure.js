@@ -198,16 +198,17 @@ export function newPanel({ id, kind, title, tag, level, waiting = "", plotted = 
 }
 
 /**
- * Put a figure into a panel or bring it up to date; zoom and legend choices stay as long as the board's subject is the
- * same.
+ * Put a figure into a panel or bring it up to date; zoom and legend choices stay as long as the subject is the same, by
+ * default the board's.
  *
  * @param {Board} board
  * @param {Panel} panel
  * @param {Foreign[]} traces
  * @param {Foreign} layout
+ * @param {string} subject
  * @returns {void}
  */
-export function put(board, panel, traces, layout) {
+export function put(board, panel, traces, layout, subject = board.subject) {
   if (panel.plot._dragging) return void (panel.dirty = true)
   const { theme } = board
   panel.wait.hidden = true
@@ -218,7 +219,7 @@ export function put(board, panel, traces, layout) {
   board.plotly.react(
     panel.plot,
     shown,
-    { ...apart(dressed(layout, theme, board.subject), shown, panel.plot), datarevision: revision },
+    { ...apart(dressed(layout, theme, subject), shown, panel.plot), datarevision: revision },
     panel.drags ? DRAGGED : QUIET,
   )
   panel.drawn = { traces: shown, layout }

@@ -110,10 +110,36 @@ function newCard(board, { id, title }, level) {
   plot.onkeydown = (event) => stepThrough(board, panel, event)
   plot.onblur = () => point(board, panel, null)
   tools.append(downloads(board, panel))
-  let drawn = ""
+  const views = el("button", { type: "button", class: "views", role: "switch", hidden: true })
+  tools.before(views)
+  views.onclick = ({ target, detail }) => {
+    // With a pointer, the view that is pressed is the one to show.
+    const pressed = detail ? [...views.children].indexOf(/** @type {Element} */ (target)) : -1
+    panel.view = pressed < 0 ? 1 - panel.view : pressed
+    show()
+    board.painter.now()
+  }
+  let [drawn, of] = ["", ""]
+  /** @type {PanelData} */
+  let heard
 
-  /** Take what the page says of the panel; the figure is drawn again only if it has changed. */
+  /** Take what the page says of the panel, of another subject in its first view. */
   panel.hear = (/** @type {PanelData} */ given) => {
+    heard = given
+    const labels = given.views?.map(({ label }) => label) ?? []
+    const wanted = `${given.views_of} ${labels}`
+    if (wanted !== of) {
+      of = wanted
+      panel.view = 0
+      views.replaceChildren(...labels.map((label) => el("span", {}, label)))
+      views.hidden = !labels.length
+    }
+    show()
+  }
+  /** Show the chosen view; the figure is drawn again only if it has changed. */
+  const show = () => {
+    const given = { ...heard, ...heard.views?.[panel.view] }
+    views.setAttribute("aria-checked", `${panel.view === 1}`)
     /** @type {Pick<PanelData, "title" | "link" | "slide">} */
     const { title, link = ["", ""], slide } = given
     Object.assign(panel, { title, link, slide, picks: Boolean(given.picks), drags: Boolean(given.drags) })
@@ -144,7 +170,7 @@ function newCard(board, { id, title }, level) {
     drawn = figure
   }
   panel.draw = () => {
-    put(board, panel, panel.figure.data, panel.figure.layout)
+    put(board, panel, panel.figure.data, panel.figure.layout, panel.view ? `${board.subject} ${panel.view}` : undefined)
     moveHighlights(panel, null)
     listen(board, panel)
   }

@@ -36,6 +36,10 @@ export interface PanelData {
   empty?: boolean
   result?: string
   slide?: Slide
+  /** Two views, of which a reader sees one: each with what differs in it. */
+  views?: (Partial<PanelData> & { label: string })[]
+  /** What the views are about; of another subject the first one is shown. */
+  views_of?: string
 }
 
 /** What the page says of a section. */
@@ -63,6 +67,8 @@ export interface Card extends Panel {
   link: [string, string]
   /** Whether the page is told what was picked. */
   picks: boolean
+  /** The index of the view that is shown. */
+  view: number
   figure: Figure
   /** The point that was reached by keys, and its row and column. */
   at?: FigurePoint

@@ -1,0 +1,146 @@
+"""Whether the less accurate row of a key figure has met a limit or is only slower, by its stored long runs; and one sentence on it."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.experiments.evidence import FOLDER
+from engine.experiments.evidence.shipped import shown_report
+from engine.experiments.finding import Finding
+from engine.experiments.issues.issue import Issue
+from engine.experiments.key_figure import KeyFigure, Row, key_finding_in
+from engine.experiments.long_runs import FLAT, Kind, LongRuns, kind_of, log_ratio, read_long_runs
+from engine.experiments.report import Report
+from engine.experiments.statistics import Weighed, weigh
+from engine.foundation.formatting import counted, listed
+
+SMALLEST_RATIO = math.log(1.5)
+"""The smallest ratio of steps that counts, as a logarithm."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two rows, over the seeds of its long runs."""
+
+    row: Row
+    reached: int
+    """The number of seeds that reach the level."""
+    median: float | None
+    """The median of the steps to the level; None where half of the seeds never reach it."""
+
+    def to_json(self, seeds: int) -> dict[str, Any]:
+        row = self.row
+        return {
+            "row": row.label,
+            "arm": row.arm,
+            "metric": row.metric,
+            "never": seeds - self.reached,
+            "median_steps": self.median,
+        }
+
+
+@dataclass(frozen=True)
+class SpeedFinding:
+    """What long runs say about the contrast of a key figure."""
+
+    kind: Kind
+    level: float
+    seeds: int
+    worse: Side
+    """The row that is less accurate after the reader's steps."""
+    better: Side
+    ratio: Weighed
+    """How many times as many steps the worse row takes to the level, as a natural logarithm by paired seed."""
+    flat: bool
+    """Whether the mean of the worse row no longer rises at the end of its long runs."""
+
+    @property
+    def sentence(self) -> str:
+        """The finding in plain words, with every seed that does not reach the level counted."""
+        reached, name = self.worse.reached, f"“{self.worse.row.label}”"
+        seeds = f"{reached} of {self.seeds} seeds of {name} reach" if reached else f"no seed of {name} reaches"
+        there = f"{seeds} {self.level:g}"
+        curve = "the curve is flat" if self.flat else "the curve still rises"
+        match self.kind:
+            case Kind.SPEED:
+                return f"A matter of speed: {there}, {self._steps()}{self._better()}."
+            case Kind.LIMIT:
+                only = "only " if reached else ""
+                return f"A limit at this size: with ten times the steps {only}{there}, and {curve}{self._better()}."
+        return f"Limit or speed stays open: with ten times the steps {there}, and {curve}{self._better()}."
+
+    def _steps(self) -> str:
+        """The ratio of steps. A seed that never reaches the level took more than the steps for which it counts."""
+        assert self.ratio.effect is not None
+        times = f"{math.exp(self.ratio.effect):.2g}"
+        match self.ratio.finding:
+            case Finding.HOLDS:
+                censored = self.worse.reached < self.seeds
+                about = "about " if self.better.reached < self.seeds else "at least " if censored else ""
+                return f"after {about}{times} times as many steps"
+            case Finding.OPPOSITE:
+                return f"even after fewer steps ({times} times as many)"
+            case Finding.SMALL:
+                return "after about as many steps"
+        return "and it stays open which of the two takes more steps"
+
+    def _better(self) -> str:
+        """How many seeds of the better row reach the level; empty where all do, as a reader expects."""
+        reached = self.better.reached
+        how_many = f"only {reached} do" if reached else "no seed does"
+        return "" if reached == self.seeds else f"; of “{self.better.row.label}” {how_many}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind, "level": self.level, "seeds": self.seeds, "worse": self.worse.to_json(self.seeds),
+            "better": self.better.to_json(self.seeds), "log_ratio": self.ratio.to_json(), "sentence": self.sentence,
+        }  # fmt: skip
+
+
+def speed_finding(issue: Issue, found: Report, folder: Path = FOLDER) -> SpeedFinding | None:
+    """The finding on the contrast of an issue, of which ``found`` is the report on stored seeds; None where no long runs are stored."""
+    figure = issue.key_figure
+    finding = key_finding_in(figure, found)
+    if finding is None:
+        return None
+    return speed_finding_of(figure, read_long_runs(issue, folder), finding.before, finding.after)
+
+
+def shipped_speed(issue: Issue, folder: Path = FOLDER) -> SpeedFinding | None:
+    """The finding on the contrast that the confirmatory seeds show."""
+    found = shown_report(issue, folder)
+    return None if found is None else speed_finding(issue, found, folder)
+
+
+def shares(findings: Iterable[SpeedFinding | None]) -> str:
+    """How many contrasts are of each kind: "Of 12 contrasts 7 are a matter of speed, 3 are a limit at this size and 2
+    are open."; empty without one."""
+    kinds = Counter(one.kind for one in findings if one is not None)
+    each = [f"{kinds[kind]} {'is' if kinds[kind] == 1 else 'are'} {kind}" for kind in Kind]
+    return f"Of {counted(kinds.total(), 'contrast')} {listed(each)}." if kinds else ""
+
+
+def speed_finding_of(
+    figure: KeyFigure, runs: Mapping[tuple[str, str], LongRuns], before: float, after: float
+) -> SpeedFinding | None:
+    """The finding on the two rows that a figure compares, of which ``before`` and ``after`` are the means after the reader's steps; None
+    where one of them has no long runs."""
+    rows = (figure.after, figure.before) if after <= before else (figure.before, figure.after)
+    worse, better = (runs.get((row.arm, row.metric)) for row in rows)
+    if worse is None or better is None:
+        return None
+    ratio = weigh(log_ratio(worse, better, figure.level), SMALLEST_RATIO)
+    slow, fast = _side(rows[0], worse, figure.level), _side(rows[1], better, figure.level)
+    kind, flat = kind_of(worse, figure.level), worse.late_rise < FLAT
+    return SpeedFinding(kind, figure.level, worse.seeds, slow, fast, ratio, flat)
+
+
+def _side(row: Row, runs: LongRuns, level: float) -> Side:
+    steps = runs.steps_to(level)
+    median = float(np.median(np.where(np.isnan(steps), math.inf, steps)))
+    return Side(row, runs.seeds - runs.never(level), median if math.isfinite(median) else None)

@@ -1,0 +1,135 @@
+"""The learning curves behind a key figure: a line for each row, its mean over stored long runs with their spread, on a logarithmic axis of
+steps; and the seeds that train now."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+import numpy as np
+import plotly.graph_objects as go
+
+from engine.foundation.formatting import counted
+from pages.parts.charts.base import LEGEND, Trace, across_line, axis, band, figure, painted, rounded, uid_of
+from pages.parts.charts.colors import Pair
+from pages.parts.charts.experiments.curves import Curve
+from pages.parts.charts.experiments.key_figure import TICKS
+
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+"""Of rows with one colour, from the first on."""
+AROUND = 1.15
+"""The factor of steps that stays empty at either end of the axis."""
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """A row of a key figure along training."""
+
+    name: str
+    color: Pair
+    steps: Sequence[int]
+    """The steps at which its long runs were measured; they span the axis also where their numbers are not shown."""
+    numbers: Sequence[tuple[float, float, float]] = ()
+    """The lowest, the mean and the highest number of the seeds at each step; empty while they are not shown."""
+    live: Mapping[int, Curve] = field(default_factory=dict)
+    """The curves of seeds that are trained now, or were, by seed."""
+
+    @property
+    def mean(self) -> list[float]:
+        return [mean for _, mean, _ in self.numbers]
+
+    def at(self, step: int) -> float:
+        """The mean of the long runs at a step, between two marks on a straight line."""
+        return float(np.interp(math.log(step), np.log(self.steps), self.mean))
+
+
+def learning_figure(
+    curves: Sequence[LearningCurve], *, level: float, steps: Sequence[int], chance: float | None = None
+) -> go.Figure:
+    """``level``: the number to which steps are counted; ``steps``: those after which the first view compares."""
+    drawn: list[Trace] = []
+    for index, curve in enumerate(curves):
+        dash = DASHES[sum(other.color == curve.color for other in curves[:index]) % len(DASHES)]
+        drawn += _traces(curve, dash)
+    marks = [step for curve in curves for step in curve.steps]
+    low, high = min(marks) / AROUND, max(marks) * AROUND
+    ticks = [tick for power in range(7) for tick in (10**power, 3 * 10**power) if low <= tick <= high]
+    font = {"size": TICKS}
+    levels = [across_line("y", level, f"{level:g}", font={"size": TICKS - 2})]
+    if chance is not None:
+        levels.append(across_line("y", chance, f"chance {chance:.3g}", dash="dot", font={"size": TICKS - 2}))
+    levels += [across_line("x", step, f"{step:,} steps", font={"size": TICKS - 2}) for step in steps]
+    return figure(
+        sorted(drawn, key=lambda trace: -trace.get("zorder", 0)),  # the first one is that along which arrow keys go
+        xaxis=axis(
+            "steps of training", type="log", range=[math.log10(low), math.log10(high)], tickvals=ticks,
+            ticktext=[f"{tick:,}" for tick in ticks], tickfont=font,
+        ),
+        yaxis=axis("", range=[-0.03, 1.05], tickvals=[0, 0.25, 0.5, 0.75, 1], tickfont=font),
+        font={"size": TICKS},
+        legend=LEGEND | {"maxheight": 0.5, "tracegroupgap": 0, "font": {"size": TICKS - 2}},
+        margin={"l": 8, "r": 14, "t": 26, "b": 28},
+        shapes=levels,
+    )  # fmt: skip
+
+
+def _traces(curve: LearningCurve, dash: str) -> list[Trace]:
+    """The mean, which names the row, the spread behind it, and the live seeds as one trace with gaps between them."""
+    x: Sequence[int | None] = curve.steps if curve.numbers else [None]
+    mean: Trace = {
+        "type": "scatter", "x": list(x), "y": rounded(curve.mean, 4) or [None], "mode": "lines", "name": curve.name,
+        "uid": uid_of("mean", curve.name), "zorder": 2, "legendgroup": curve.name, "showlegend": True,
+        "hovertemplate": f"{curve.name}, step %{{x:,d}}: %{{y:.2f}}<extra></extra>",
+        **painted(curve.color, f"{curve.name}, mean", width=2.8, dash=dash),
+    }  # fmt: skip
+    found = [mean]
+    if curve.numbers:
+        spread = band(
+            curve.steps,
+            [low for low, _, _ in curve.numbers],
+            [high for *_, high in curve.numbers],
+            curve.color["light"],
+        )
+        found += [
+            {**trace, "name": f"{curve.name}, {end}", "uid": uid_of(end, curve.name), "legendgroup": curve.name}
+            for trace, end in zip(spread, ("lowest seed", "highest seed"), strict=True)
+        ]
+    if curve.live:
+        found.append(_live(curve, dash))
+    return found
+
+
+def _live(curve: LearningCurve, dash: str) -> Trace:
+    """A thin line for each seed and a dot where it is now. A seed of which only the last number is known is a dot alone."""
+    x: list[int | None] = []
+    y: list[float | None] = []
+    words: list[str] = []
+    sizes: list[int] = []
+    for seed, points in sorted(curve.live.items()):
+        x += [*(step for step, _ in points), None]
+        y += [*rounded((value for _, value in points), 4), None]
+        words += [f"seed {seed}"] * (len(points) + 1)
+        sizes += [*[0] * (len(points) - 1), 8, 0]
+    name = f"{curve.name}, trained here"
+    color = painted(curve.color, name, width=1.2, dash=dash, size=0)
+    return {
+        "type": "scatter", "x": x, "y": y, "text": words, "mode": "lines+markers", "connectgaps": False, "name": name,
+        "uid": uid_of("live", curve.name), "legendgroup": curve.name, "showlegend": False, "zorder": 1,
+        "hovertemplate": f"{curve.name}, %{{text}}, step %{{x:,d}}: %{{y:.2f}}<extra></extra>",
+        **color, "marker": color["marker"] | {"size": sizes},
+    }  # fmt: skip
+
+
+def in_words(curves: Sequence[LearningCurve], steps: Sequence[int]) -> str:
+    """The curves as text: the means of the long runs where the first view compares and at the last step, and where live seeds are."""
+    return "; ".join(f"{curve.name}: {', '.join(_facts(curve, steps)) or 'not shown yet'}" for curve in curves)
+
+
+def _facts(curve: LearningCurve, steps: Sequence[int]) -> Iterator[str]:
+    if curve.numbers:
+        yield from (f"{curve.at(step):.2f} at step {step:,}" for step in sorted({*steps, curve.steps[-1]}))
+    if curve.live:
+        ends = [points[-1][1] for points in curve.live.values()]
+        yield f"trained here {fmean(ends):.2f} in {counted(len(ends), 'seed')}"
