@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,8 @@ class SpeedFinding:
     """How many times as many steps the worse row takes to the level, as a natural logarithm by paired seed."""
     flat: bool
     """Whether the mean of the worse row no longer rises at the end of its long runs."""
+    one_rate: bool = False
+    """Whether the learning rate is the condition of the worse row, so that no other was tried."""
 
     @property
     def sentence(self) -> str:
@@ -71,7 +73,8 @@ class SpeedFinding:
                 return f"A matter of speed: {there}, {self._steps()}{self._better()}."
             case Kind.LIMIT:
                 only = "only " if reached else ""
-                return f"A limit at this size: with ten times the steps {only}{there}, and {curve}{self._better()}."
+                limit = "A limit at this size and rate" if self.one_rate else "A limit at this size"
+                return f"{limit}: with ten times the steps {only}{there}, and {curve}{self._better()}."
         return f"Limit or speed stays open: with ten times the steps {there}, and {curve}{self._better()}."
 
     def _steps(self) -> str:
@@ -108,7 +111,8 @@ def speed_finding(issue: Issue, found: Report, folder: Path = FOLDER) -> SpeedFi
     finding = key_finding_in(figure, found)
     if finding is None:
         return None
-    return speed_finding_of(figure, read_long_runs(issue, folder), finding.before, finding.after)
+    speed = speed_finding_of(figure, read_long_runs(issue, folder), finding.before, finding.after)
+    return speed and replace(speed, one_rate=not issue.arm(speed.worse.row.arm).tuned)
 
 
 def shipped_speed(issue: Issue, folder: Path = FOLDER) -> SpeedFinding | None:

@@ -135,6 +135,13 @@ def test_an_issue_has_a_finding_once_both_rows_have_long_runs(tmp_path: Path) ->
     assert speed_finding(issue, stored, tmp_path) is None
 
 
+def test_where_the_rate_is_the_condition_the_limit_is_at_this_rate() -> None:
+    speed = shipped_speed(ISSUES["warm-up-and-qk-norm"])
+    assert speed is not None
+    assert speed.kind is Kind.LIMIT
+    assert speed.sentence.startswith("A limit at this size and rate: ")
+
+
 def test_what_is_a_matter_of_speed_is_never_called_inability() -> None:
     for issue in ISSUES.values():
         found, figure = shipped_speed(issue), issue.key_figure
