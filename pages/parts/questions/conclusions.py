@@ -34,7 +34,7 @@ def claims_of(slug: str) -> tuple[ShippedClaim, ...]:
 
 @once
 def speed_of(slug: str) -> str:
-    """Whether the contrast of an issue's key figure is a limit or a matter of speed, in one sentence; empty without long runs."""
+    """The sentence on whether the contrast of an issue is a limit or a matter of speed; empty without long runs."""
     found = shipped_speed(ISSUES[slug])
     return found.sentence if found is not None else ""
 

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Iterable
@@ -24,7 +25,7 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Started
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
-from engine.serving.pool import Pool
+from engine.serving.pool import SHARED, Pool
 from engine.serving.protocol import Steering
 from engine.serving.runs import preemption
 from engine.settings.errors import ConfigError
@@ -123,7 +124,7 @@ def test_an_arm_that_does_not_parse_is_refused_before_anything_runs(pool: Pool) 
     ("settings", "sentence"),
     [
         ({"vocab_size": 10}, "vocab_size is 10; allowed is at least 50 in an experiment on this text, since 41.4 % of"),
-        ({"text": "0" * 32}, f"text is {'0' * 32}; no text of that name is kept here."),
+        ({"text": "0" * 32}, f"text is {'0' * 32}; this server has no text of that name."),
     ],
 )
 def test_a_text_of_which_too_much_is_unknown_is_refused_before_anything_is_trained(
@@ -237,10 +238,10 @@ def test_nobody_steers_a_shared_trial_and_one_that_is_stopped_is_trained_again(p
     owner = next(run for run in runs if run.visitor.id == trial.run.owner)
     owner.stop()
     assert owner.wait(600)
-    with pytest.raises(Refused, match=r"^This run is a trial of an experiment"):
+    with pytest.raises(Refused, match=re.escape(SHARED)):
         pool.stop(trial.run.id, owner.visitor)
     for action in get_args(Steering):
-        with pytest.raises(Refused, match=r"^This run is a trial of an experiment"):
+        with pytest.raises(Refused, match=re.escape(SHARED)):
             pool.steer(trial.run.id, action, owner.visitor)
     pool.stop(trial.run.id)
     other = second if owner is first else first

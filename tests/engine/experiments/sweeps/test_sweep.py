@@ -85,4 +85,4 @@ def test_the_host_limits_what_a_step_may_take() -> None:
     pool.limits = pool.limits.model_copy(update={"memory": 2 * 200 * 512})
     result = ended(pool, kinds="cnn").result
     assert result.summaries("cnn", "train") == []
-    assert result.skips[0].why.endswith("must fit in the 200 KiB there are.")
+    assert result.skips[0].why.endswith("must fit in 200 KiB.")
