@@ -13,4 +13,4 @@ if code:
     show_participant(code)
 else:
     st.title("A class", anchor=False)
-    st.markdown("Open the link or the QR code that the wall shows: the presenter's key **Q**.")
+    st.markdown("Open the link or the QR code on the projector. The presenter shows it with the key **Q**.")

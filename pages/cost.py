@@ -41,10 +41,10 @@ def offer_files(result: Result) -> None:
 def device_words(result: Result | None, *, running: bool, stored: bool) -> str:
     """Where the points were measured: those of ``result``, else those that come with the app, if they are ``stored``."""
     if running:
-        return ":material/timer: Points appear as they are measured; dotted lines are predictions."
+        return ":material/timer: Points appear as they are measured. Dotted lines are predictions."
     found = result.machine if result is not None else shipped().machine if stored else None
     if found is None:
-        return ":material/timer: Dotted lines are predictions. Press Measure: the first points appear at once."
+        return ":material/timer: Dotted lines are predictions. Press Measure for points."
     cores = "one core" if found.threads == 1 else f"{found.threads} cores"
     where = f"{cores} of {found.device}" if found.kind == "cpu" else found.device
     if result is not None:
@@ -85,12 +85,12 @@ with st.container():  # a fixed container: otherwise messages would change the b
     say_unsaved(sweep)
     st.caption(device_words(result, running=running, stored=plan is not None and is_shipped(plan)))
     if result is not None and plan is not None and plan != result.plan and not running:
-        st.caption(":material/edit: The settings have changed since this measurement; the figures show it as it was.")
+        st.caption(":material/edit: The settings have changed. The figures show the earlier measurement.")
 cost_board(sweep, result, plan or Plan(), request)
 if result is not None and not running:
     offer_files(result)
 
-st.header("To the byte, and the longest sequence that fits", anchor=False)
+st.header("Exact bytes, and the longest sequence that fits", anchor=False)
 for setting in SETTINGS.drawn("memory"):
     with st.container(width=180):
         widget(setting)

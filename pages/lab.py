@@ -152,7 +152,7 @@ def show_more(run: Run | None, config: RunConfig | None) -> None:
 link, ignored = SETTINGS.open_address()
 if (linked_run := link.get(RUN, RECORDED)) not in FOLDERS:  # of a recorded run the form has the settings
     if (found := find(linked_run)) is None:
-        gone = f"run is {as_code(linked_run)}; no run of that name is kept here. The settings are unaffected."
+        gone = f"run is {as_code(linked_run)}; this server has no such run. The settings stay the same."
         st.warning(gone, icon=":material/search_off:")
     else:
         show_run(found.id)

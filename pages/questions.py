@@ -18,7 +18,7 @@ slug = SETTINGS.values()[ISSUE]
 if slug is None:
     st.title("What goes wrong?", anchor=False)
     show_map()
-    with st.expander("What you did yourself", icon=":material/assignment_turned_in:"):
+    with st.expander("Your own work", icon=":material/assignment_turned_in:"):
         offer_hand_in()
 else:
     issue = ISSUES[slug]

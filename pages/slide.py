@@ -32,7 +32,7 @@ slide = now.step.slide if now is not None else None
 with st.container(key="slide"):
     if now is None or slide is None:
         st.title("A slide of a lesson", anchor=False)
-        st.markdown("It is shown while a lesson is held that has one.")
+        st.markdown("A slide appears here during a lesson that has one.")
         st.page_link("teach.py", label="All lessons", icon=":material/co_present:")
     else:
         st.title(escaped(slide.title), anchor=False)

@@ -1,7 +1,8 @@
-"""Thorough and acceptance tests run only where ``-m`` names them: they take long. Files that start browsers or processes, and so wait, come
-first."""
+"""Thorough and acceptance tests run only where ``-m`` names them: they take long. What takes longest, or waits, comes first; files that
+share a server, a browser or a pool run in one process."""
 
 import asyncio
+import gc
 import inspect
 import os
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
 from engine.serving.processes import forked
 
@@ -23,14 +25,34 @@ os.environ["OMP_NUM_THREADS"] = "1"
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-LONGEST = ("test_checks", "browser", "engine/serving", "engine/cli", "pages/web", "tools")
-"""The files with which a run of all tests begins, so that none of them is left for the end, when the other processes are idle."""
+gc.disable()  # until all tests are known: of what their files make nothing is thrown away
+
+TOGETHER = ("tests/browser/", "tests/pages/web/", "tests/pages/", "tests/engine/serving/")
+"""Folders whose files share a server and a browser, or a pool of workers."""
+LONGEST = (
+    "test_checks", "engine/runs/test_next_step", "browser/test_stack", "browser", "pages", "engine/serving", "engine/cli",
+    "engine/estimate", "tools",
+)  # fmt: skip
+"""With these a run of all tests begins, so that none of them is left for the end, when the other processes are idle."""
+
+
+class Together(LoadFileScheduling):
+    """A process gets a file at a time, or a folder of :data:`TOGETHER`."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return next((folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:
+    """Thorough tests are mostly those of the browser: all processes share them out by files."""
+    return Together(config, log) if config.option.dist == "loadfile" and not config.option.markexpr else None
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """The number of processes of ``-n logical``: two for each core, since tests wait for browsers and processes as long as they compute.
-    Thorough and acceptance tests keep a core busy: they have one for each."""
-    return None if config.option.markexpr else 2 * (os.cpu_count() or 1)
+    Thorough tests, each with a browser and a server beside it, have one more than cores, acceptance tests as many."""
+    cores = os.cpu_count() or 1
+    return {"": 2 * cores, "thorough": cores + 1}.get(config.option.markexpr)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -57,7 +79,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = {item for item in items if any(map(item.get_closest_marker, unnamed))}
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
-    items.sort(key=lambda item: not item.nodeid.removeprefix("tests/").startswith(LONGEST))
+    items.sort(key=lambda item: [not item.nodeid.removeprefix("tests/").startswith(folder) for folder in LONGEST])
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,7 +2,7 @@
 
     python -m tools.evidence                                     write the table anew from what is stored
     python -m tools.evidence SLUG --seeds 16 --first-seed 1000   measure an issue first; --all: every one
-    python -m tools.evidence choice                              measure the table of Encodings
+    python -m tools.evidence choice                              measure the table of Encodings, and count its text
 
 Each trial is kept as it ends: after Ctrl-C the same command goes on where it was.
 
@@ -17,23 +17,26 @@ from typing import Any
 
 from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.experiments import run_to_end
+from engine.experiments.benchmark.counted import write_counted
 from engine.experiments.benchmark.criteria import CHOICE, SETS
 from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.shipped import (
     is_confirmatory,
+    is_fresh,
     new_arms,
     sets_of_seeds,
     shipped_report,
     shown_report,
     write_set,
 )
-from engine.experiments.experiment import CONFIRMATORY_SEEDS, PILOT_SEEDS, Experiment
+from engine.experiments.experiment import CONFIRMATORY_SEEDS, FRESH_SEEDS, PILOT_SEEDS, Experiment
 from engine.experiments.finding import RULE, Finding, contradict
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport, Report
 from engine.experiments.statistics import FEWEST_FOR_HOLM, LOWEST_P, POWER, holm
 from engine.foundation.formatting import percent
 from engine.foundation.provenance import in_words
+from tools.calibration import calibration
 from tools.headroom import HIGHEST, LOWEST, headroom_table
 from tools.rates import experiment_named
 
@@ -51,7 +54,7 @@ def markdown(folder: Path = FOLDER) -> str:
     it that of each set of seen seeds. An issue that was not run on the confirmatory seeds has a line that says so."""
     sets = sets_of_seeds(folder)
     commands = [
-        f"- `python -m tools.evidence --all --seeds {len(s['seeds'])} --first-seed {s['seeds'][0]}`:"
+        f"- `{_command(s['seeds'])}`:"
         f" {sum(row['seconds'] for slug, row in s['issues'].items() if slug in ISSUES) / 60:.1f} minutes on {s['machine']}{_origins(s)}\n"
         for s in sets
     ]
@@ -60,7 +63,8 @@ def markdown(folder: Path = FOLDER) -> str:
     rows = [row for found in shown.values() if found is not None for row in found.claims]
     corrected = iter(holm([row.weighed.p if row.weighed.seeds >= FEWEST_FOR_HOLM else None for row in rows]))
     known_seeds = [s for s in sets if not is_confirmatory(s["seeds"])]
-    names = [f"seen: seeds {s['seeds'][0]} to {s['seeds'][-1]}" for s in known_seeds]
+    names = [f"{_kind(s['seeds'])}: seeds {s['seeds'][0]} to {s['seeds'][-1]}" for s in known_seeds]
+    fresh = [calibration([found for found in shown.values() if found], s) for s in sets if is_fresh(s["seeds"])]
     columns = [
         "issue",
         "claim",
@@ -85,7 +89,19 @@ def markdown(folder: Path = FOLDER) -> str:
         commands="".join(commands), rule=RULE, lowest_p=LOWEST_P, first=PILOT_SEEDS[0], last=PILOT_SEEDS[-1], power=POWER,
         confirmatory=f"{CONFIRMATORY_SEEDS[0]} to {CONFIRMATORY_SEEDS[-1]}", counts=counts_in_words(rows),
         headroom=headroom_table([found for found in shown.values() if found is not None]), low=LOWEST, high=HIGHEST, table="".join(lines),
+        fresh=f"{FRESH_SEEDS[0]} to {FRESH_SEEDS[-1]}", calibration="".join(fresh) or "They have not been run yet.\n",
     )  # fmt: skip
+
+
+def _command(seeds: Sequence[int]) -> str:
+    """The command that measured a set of seeds."""
+    if is_fresh(seeds):
+        return "python -m tools.fresh run"
+    return f"python -m tools.evidence --all --seeds {len(seeds)} --first-seed {seeds[0]}"
+
+
+def _kind(seeds: Sequence[int]) -> str:
+    return "fresh" if is_fresh(seeds) else "seen"
 
 
 def counts_in_words(rows: Sequence[ClaimReport]) -> str:
@@ -169,6 +185,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     experiment = replace(experiment, arms=new_arms(experiment, given.write))
                 task = run_to_end(experiment, pool, as_json=False, extended=given.extended)
                 write_set([task.report], given.write, only_new=given.only_new)
+                if experiment.slug == CHOICE.slug:
+                    write_counted(given.write)
     write_readme(given.write)
 
 

@@ -3,10 +3,8 @@
 # %% [markdown]
 # # A transformer from first principles
 #
-# We build a transformer piece by piece: positions, attention, mask, heads, block, model. After each piece
-# stands a test that turns green when the piece is right, most of them against PyTorch's own function. In
-# between we ask the questions that everybody asks, and answer them by running something. It ends with a
-# sequence reversed and with a small language model of Shakespeare's plays.
+# We build a transformer piece by piece: positions, attention, mask, heads, block, model. A test compares each
+# piece with PyTorch's own function. At the end, it reverses a sequence and writes like Shakespeare.
 
 # %% [markdown]
 # ## Tools

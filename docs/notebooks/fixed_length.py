@@ -3,8 +3,8 @@
 # %% [markdown]
 # # A table of ten rows
 #
-# Ten words, a token embedding, a table with one row for each of ten positions, and a sum. It is the first
-# thing every transformer does. We follow the shapes, then hand it eleven words.
+# Every transformer begins with a sum: token embedding plus a row for each position. We follow the shapes, then
+# give it eleven words.
 
 # %% [markdown]
 # ## Tokens become vectors

@@ -3,9 +3,8 @@
 # %% [markdown]
 # # Order is lost by averaging
 #
-# The smallest model with a table of positions: add the table to the input, take the mean over the positions,
-# and let one linear layer answer. It learns its task. And yet it cannot know the order of its input: we will
-# see why, and what would.
+# A small model adds a table of positions, takes the mean over the positions, and has one linear layer. It
+# learns its task, but it cannot know the order of its input. Why?
 
 # %% [markdown]
 # ## The data and the model

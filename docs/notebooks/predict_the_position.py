@@ -3,16 +3,13 @@
 # %% [markdown]
 # # Predict the position
 #
-# Every token is asked: at which position do you stand? The tokens are random, so only the learned table of
-# positions can answer. We train it with ten seeds, compare the losses with two numbers printed by someone
-# else's notebook, and find out that those two numbers say less than they seem to.
+# A model must name the position of each token. The tokens are random, so only the learned table of positions
+# can answer. Two losses printed in another notebook say less than they seem to.
 
 # %% [markdown]
 # ## The data
 #
-# 1000 sequences with a random length from 1 to 20, of tokens from 0 to 99. To stand in one tensor they are
-# filled up to 20 with padding, and a mask says which positions are real. The padding must not count in the
-# loss.
+# 1000 sequences have random lengths from 1 to 20. Padding fills them up, and must not count in the loss.
 
 # %%
 import plotly.graph_objects as go

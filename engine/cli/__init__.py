@@ -29,16 +29,12 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "train": Command("train one run", train.add_arguments, train.run),
-    "sample": Command("let a saved run on a text write on from a prompt", sample.add_arguments, sample.run),
+    "sample": Command("write from a prompt with a saved run on a text", sample.add_arguments, sample.run),
     "encodings": Command("list the positional encodings", encodings.add_arguments, encodings.run),
-    "predict": Command("say what a run would take", add_settings, predict.run),
-    "depth": Command(
-        "measure what a deep stack does to positions before training, or a saved run", depth.add_arguments, depth.run
-    ),
+    "predict": Command("predict memory and time of a run", add_settings, predict.run),
+    "depth": Command("measure the effect of depth, before training or of a saved run", depth.add_arguments, depth.run),
     "issues": Command("list the documented issues", lambda parser: None, issue.list_issues),
-    "issue": Command(
-        "run a documented issue as a controlled experiment and print what it finds", issue.add_arguments, issue.run
-    ),
+    "issue": Command("run a documented issue and print its findings", issue.add_arguments, issue.run),
 }
 REMOVED = {
     ("cost", ""): "cost was removed; the page Cost measures it.",
@@ -97,7 +93,7 @@ def _unknown(command: str, given: Sequence[str], known: Iterable[str]) -> str:
 
     options = [part.partition("=")[0] for part in given if part.startswith("-")]
     flags = [flag(name) for name in known]
-    return " ".join(map(sentence, options)) or f"{shown(given[0])} stands there without an option."
+    return " ".join(map(sentence, options)) or f"{shown(given[0])} has no option before it."
 
 
 def _parser() -> OneLineParser:

@@ -56,4 +56,4 @@ def config_from(given: argparse.Namespace) -> RunConfig:
 def refuse(options: Mapping[str, object], beside: str) -> None:
     """Raise ValueError with one sentence where there are ``options``, none of which counts beside another one."""
     for name, value in options.items():
-        raise ValueError(f"{name} is {value}, which has no meaning beside {beside}; leave one of the two out.")
+        raise ValueError(f"{name} is {value}, which has no meaning with {beside}; leave one of the two out.")

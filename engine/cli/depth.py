@@ -28,10 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         type=Path,
         metavar="FOLDER",
-        help="what train --save left: the model after each of its layers",
+        help="folder of train --save: measures the model after each of its layers",
     )
     parser.add_argument(
-        "--encoding", "--pos-encoding", dest="pos_encoding", metavar="NAME", help="how positions are encoded; default rope",
+        "--encoding", "--pos-encoding", dest="pos_encoding", metavar="NAME", help="positional encoding; default rope",
     )  # fmt: skip
     for name in SWITCHES:
         add_setting(parser, all_settings()[name])

@@ -8,6 +8,7 @@ from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_parameters
 from engine.experiments.benchmark.advice import label
+from engine.experiments.benchmark.counted import is_worse_than_counting
 from engine.experiments.benchmark.criteria import COMPARED, CRITERIA
 from engine.experiments.benchmark.table import DECIMALS, Column, column
 from engine.foundation.provenance import provenance
@@ -48,8 +49,8 @@ def _show_evidence(*, as_json: bool) -> int:
     lines = [(label(name), *(cell_in_words(one, name) for one in columns)) for name in COMPARED]
     console().print(table("Which one should I use?", ("encoding", *heads), lines))
     print(
-        "Accuracy, or for language nats per character; = within the smallest difference that counts of the best number "
-        "of the column, ? undecided."
+        "Accuracy, or for characters nats; = within the smallest difference that counts of the best number "
+        "of the column, ? undecided, > worse than counting three characters."
     )
     return 0
 
@@ -60,7 +61,8 @@ def cell_in_words(one: Column, name: str) -> str:
     if cell["state"] in ("not measured", "no row", "not learned") or cell["number"] is None:
         return cell["state"]
     mark = " =" if name in one.among_best else " ?" if cell["state"] == "undecided" else ""
-    return f"{cell['number']:.{DECIMALS}f}{mark}"
+    worse = " >" if is_worse_than_counting(one.criterion, cell["number"]) else ""
+    return f"{cell['number']:.{DECIMALS}f}{mark}{worse}"
 
 
 def encoding_rows(config: RunConfig) -> list[dict[str, object]]:

@@ -38,8 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seeds", type=int, default=READERS_SEEDS, help=f"paired seeds, 1 to 16; default {READERS_SEEDS}"
     )
-    parser.add_argument("--first-seed", type=int, default=0, help="the first of them; default 0")
-    parser.add_argument("--extended", action="store_true", help="also the arms that take longer")
+    parser.add_argument("--first-seed", type=int, default=0, help="the first seed; default 0")
+    parser.add_argument("--extended", action="store_true", help="also run the arms that take longer")
     add_scheduler(parser)
 
 

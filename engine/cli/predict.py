@@ -41,8 +41,7 @@ def show(prediction: Prediction, config: RunConfig) -> None:
     shown.print(table(f"{prediction.parameters:,} parameters", ("part", "parameters"), rows, left=1))
     shown.print(memory_table(prediction.memory, "Predicted memory of a training step"))
     shown.print(
-        f"At its highest the run takes at most {in_bytes(prediction.peak)} beside the program itself: a bound of its steps, "
-        "validations, snapshots and what is measured at its end, usually well above what it takes."
+        f"Besides the program, the run takes at most {in_bytes(prediction.peak)}. This is an upper bound; runs usually take far less."
     )
     seconds = prediction.seconds(steps)
     if seconds is not None:

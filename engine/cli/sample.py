@@ -12,12 +12,12 @@ from engine.tasks.text.tokens import unknown_in_words
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="what train --save left")
-    parser.add_argument("--prompt", required=True, help="what it reads first")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="folder of train --save")
+    parser.add_argument("--prompt", required=True, help="text to continue")
     parser.add_argument("--length", type=int, default=60, help="tokens to write; default 60")
     parser.add_argument("--temperature", type=float, default=0.8, help="divides the logits; 0 is greedy; default 0.8")
-    parser.add_argument("--top-k", type=int, help="draw among so many likeliest tokens only")
-    parser.add_argument("--seed", type=int, default=0, help="the same seed writes the same; default 0")
+    parser.add_argument("--top-k", type=int, help="draw only among this many likeliest tokens")
+    parser.add_argument("--seed", type=int, default=0, help="the same seed writes the same text; default 0")
 
 
 def run(given: argparse.Namespace) -> int:

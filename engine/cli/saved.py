@@ -46,9 +46,9 @@ def interrupted_run(path: Path) -> tuple[RunFolder, RunConfig]:
     except (OSError, ValueError):
         raise ValueError(f"resume is {path}; allowed is a folder that train --save left.") from None
     if folder.saved_request.exists():
-        raise ValueError(f"resume is {path}, which is a run of the app; it goes on there.")
+        raise ValueError(f"resume is {path}, which is a run of the app; it continues there.")
     if any(isinstance(event, Finished | Failed) for event in folder.read_events()):
-        raise ValueError(f"resume is {path}, a run that has come to its end; allowed is one that was interrupted.")
+        raise ValueError(f"resume is {path}, a run that has ended; allowed is one that was interrupted.")
     if not folder.state.exists():
         raise ValueError(f"resume is {path}, where no state was left; Ctrl-C and SIGTERM leave one.")
     return folder, config
@@ -78,7 +78,7 @@ def keeping(training: PreparedRun, folder: RunFolder) -> Iterator[Event]:
                 if state.started and state.step == step:  # else the last step is not told of yet
                     training.save_weights(folder.weights)
                     state.save(folder.state)
-                    raise KeyboardInterrupt(f"Stopped after step {step}; train --resume {folder.path} goes on.")
+                    raise KeyboardInterrupt(f"Stopped after step {step}; train --resume {folder.path} continues.")
             training.save_weights(folder.weights)
     except BaseException:
         if not folder.begun:

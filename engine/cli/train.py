@@ -35,13 +35,13 @@ FAILED = 1
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
     parser.add_argument(
-        "--text-file", type=Path, metavar="FILE", help="train on this text: UTF-8, at most 1 MB; it is kept as --text"
+        "--text-file", type=Path, metavar="FILE", help="train on this text: UTF-8, at most 1 MB; stored as --text"
     )
     parser.add_argument(
         "--save", type=Path, metavar="FOLDER",
-        help="leave config, events, snapshots and weights there; Ctrl-C leaves also what --resume goes on from",
+        help="save config, events, snapshots and weights there; after Ctrl-C, --resume continues",
     )  # fmt: skip
-    parser.add_argument("--resume", type=Path, metavar="FOLDER", help="go on with an interrupted run that --save left")
+    parser.add_argument("--resume", type=Path, metavar="FOLDER", help="continue an interrupted run that --save saved")
     add_scheduler(parser)
 
 

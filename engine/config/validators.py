@@ -29,7 +29,7 @@ def _of_shape(c: ComposedConfig) -> Iterator[tuple[str, str]]:
     if attends and c.n_heads % c.key_heads:
         yield "kv_heads", f"a divisor of n_heads {c.n_heads}, or auto"
     if c.depth_scale and c.share_layers:
-        yield "depth_scale", "false with share_layers, since one block stands at every depth"
+        yield "depth_scale", "false with share_layers, because one block is at every depth"
     if c.gated_mlp and c.family == "cnn":
         yield "activation", "relu, gelu or none for family cnn, whose convolutions have no gate"
     if c.tie_embeddings:
@@ -38,11 +38,11 @@ def _of_shape(c: ComposedConfig) -> Iterator[tuple[str, str]]:
             yield "tie_embeddings", "false unless the answers are the very tokens that are read"
     if attends and c.encoding.acts_on == "rotation" and c.head_width % 2:
         if c.d_head is not None:
-            yield "d_head", f"an even number, since {c.pos_encoding} rotates dimensions in pairs"
+            yield "d_head", f"an even number, because {c.pos_encoding} rotates dimensions in pairs"
         if c.d_model % 2:
             yield (
                 "d_model",
-                f"an even number, since {c.pos_encoding} rotates dimensions in pairs, or any with d_head set",
+                f"an even number, because {c.pos_encoding} rotates dimensions in pairs, or any with d_head set",
             )
         fitting = ", ".join(str(n) for n in divisors if c.d_model // n % 2 == 0)
         yield "n_heads", f"one that leaves an even d_head for {c.pos_encoding} ({fitting})"

@@ -29,7 +29,7 @@ def leak_of(c: RunConfig) -> str:
     if not (reads_answers and c.causal and c.architecture.attends):
         return ""
     if c.mask_fault != "none":
-        return "the mask lets each position see the symbol that it must predict"
+        return "the mask shows each position the symbol that it must predict"
     if c.softmax_axis == "query":
         return "with the softmax over the queries, each weight depends on later symbols"
     return ""
@@ -52,9 +52,9 @@ def _general(c: RunConfig) -> Iterator[str]:
     if not attends:
         yield f"A {c.family.upper()} has no attention: positional encoding, heads, scores and the MLP are not used."
     if reach is not None and reach < read:
-        yield f"{c.n_layers} layers of convolutions see {reach} positions of {read}: what stands earlier cannot be known."
+        yield f"{c.n_layers} layers of convolutions see {reach} positions of {read}: earlier ones cannot be known."
     if acts_on == "nowhere" and c.family == "encoder" and TASKS[c.task].order_matters:
-        yield "An encoder without positional encoding sees a bag of symbols: equal symbols get equal answers wherever they stand."
+        yield "An encoder without positional encoding sees a bag of symbols: equal symbols get equal answers."
     if knows_offsets_only(c) and (beyond := c.task_settings.beyond_offsets(c)):
         yield beyond
     longer = [n for n in c.test_lengths if n > c.seq_len]
@@ -81,7 +81,7 @@ def _general(c: RunConfig) -> Iterator[str]:
     if attends and settings.init_std is not None and acts_on == "embedding" and c.token_init_std != 0:
         ratio = settings.init_std / c.token_init_std
         if not 0.2 <= ratio <= 5:
-            yield f"What is added starts at {ratio:g} times the scale of the token embedding: a bad result may be nothing but this."
+            yield f"The encoding starts at {ratio:g} times the scale of the token embedding: a bad result may be nothing but this."
     if c.position_dropout and acts_on != "embedding":
         yield f"Position dropout does nothing here: {c.pos_encoding} adds nothing to the embedding."
     if attends and c.randomized_positions > 1 and not c.encoding.numbered:
@@ -99,4 +99,4 @@ def _general(c: RunConfig) -> Iterator[str]:
     if attends and c.qk_norm and c.attention_score == "cosine":
         yield "QK-norm changes little here: a cosine brings queries and keys to one length anyway."
     if attends and c.qk_norm and c.head_width <= 2:
-        yield f"With a d_head of {c.head_width}, QK-norm leaves at most the sign of a query or a key: LayerNorm takes away mean and size."
+        yield f"With a d_head of {c.head_width}, QK-norm leaves only the sign of queries and keys: LayerNorm takes away mean and size."

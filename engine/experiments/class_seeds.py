@@ -87,7 +87,7 @@ def press_seed(code: str, student: Visitor, at: int, round: int) -> None:
     if seed.pressed:
         return
     if sum(1 for _ in seed.file.parent.glob(f"{student.id}.*.seed")) >= MOST_SEEDS:
-        raise NoRoom(f"This phone has trained {MOST_SEEDS} seeds, as many as are counted.")
+        raise NoRoom(f"This phone has trained {MOST_SEEDS} seeds, the most that are counted.")
     with suppress(FileExistsError):  # pressed in another tab, just now
         seed.file.touch(exist_ok=False)
 

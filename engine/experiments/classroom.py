@@ -44,8 +44,8 @@ HERE_EVERY, HERE_FOR = 15.0, 60.0
 Phase = Literal["wait", "guess", "look", "seeds", "told", "over"]
 """The purpose of a phone now: nothing yet; its guess; to look at the projector; to train a seed; to be told the answer; to offer the
 hand-in, since the lesson has ended."""
-ENDED = "This class has ended, or its link is not complete."
-GONE_ON = "The wall has gone on."
+ENDED = "This class has ended, or its link is incomplete."
+GONE_ON = "The next step has begun."
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def student_file(code: str, student: Visitor) -> Path:
         if len(theirs) >= most:
             left = _left_first(theirs)
             if left is None:
-                raise NoRoom(f"This class has {len(theirs)} students{whose} already, as many as are counted.")
+                raise NoRoom(f"This class has {len(theirs)} students{whose} already, the most that are counted.")
             left.unlink(missing_ok=True)
             files.remove(left)
     return file

@@ -24,8 +24,12 @@ PILOT_SEEDS = range(900, 904)
 """The seeds on which learning rates are chosen (:mod:`engine.experiments.rates`), and which no finding uses."""
 CONFIRMATORY_SEEDS = range(1000, 1016)
 """The seeds on which the shown findings rest. They are run once, after arms, rates, smallest effects and sentences are fixed."""
+FRESH_SEEDS = range(6000, 6016)
+"""The seeds that are run once more, each with a source of its own, after designs and rules are fixed (``tools/fresh.py``)."""
 LIVE_SEED = 10_000
 """The first of the seeds on which the pages run experiments. All stored ones and all pilots lie below it: no seed is both."""
+SOURCES = ("source_seed", "permutation_seed")
+"""The settings of a task that choose its table or its order, which a run's seed does not change."""
 PILOTS = f"the {len(PILOT_SEEDS)} pilot seeds {PILOT_SEEDS[0]} to {PILOT_SEEDS[-1]}"
 """The pilot seeds in words."""
 
@@ -138,6 +142,8 @@ class Experiment:
     """By arm, the learning rate at which it is compared, where that is not the rate of its settings."""
     rates_at_end: frozenset[str] = frozenset()
     """The arms whose best learning rate is the last one that was tried, so that a farther one may be better."""
+    own_sources: bool = False
+    """Whether each seed has a table or an order of its own, where the task has one, in place of one for all seeds."""
 
     def __post_init__(self) -> None:
         seeds = seed_range(self.seeds, self.first_seed)
@@ -169,7 +175,9 @@ class Experiment:
     def config(self, arm: Arm, seed: int = 0) -> RunConfig:
         """The config of an arm at a seed. Raises ConfigError."""
         rate = {"learning_rate": self.rates[arm.name]} if arm.name in self.rates else {}
-        return parse({**self.base, **arm.settings, **rate, "seed": seed})
+        config = parse({**self.base, **arm.settings, **rate, "seed": seed})
+        sources = [name for name in SOURCES if name in config.flat()] if self.own_sources else []
+        return config.replace(**dict.fromkeys(sources, seed)) if sources else config
 
     def refuse_unknown(self, extended: bool = False) -> None:
         """Raises ConfigError where an arm trains on a text of whose held-out tokens too many are unknown, and ValueError where its text
@@ -191,7 +199,7 @@ class Experiment:
     def identity(self, arm: Arm) -> list[Any]:
         """What determines the numbers of an arm's trials besides their seed and the code, as plain data without any name."""
         record = self.record(arm)
-        return [self.config(arm).flat(), record.evaluations, record.measurements, self.curves]
+        return [self.config(arm).flat(), record.evaluations, record.measurements, self.curves, self.own_sources]
 
     def fingerprint(self, arm: Arm) -> str:
         """Twelve hexadecimal digits for the settings and the rate of an arm, by which stored numbers are known to be its own."""

@@ -52,8 +52,12 @@ class KeyFigure:
     """The rows before and after the change, then further ones, such as the remedy beside the model that it mends."""
     remedy: str
     """What to do about it, in one sentence."""
+    remedy_claims: tuple[str, ...] = ()
+    """The ids of the claims on which the remedy rests; none where it says "may"."""
     because: Text = ""
     """The reason for what the claim says, as it ends a sentence that begins with "Because". It is told only where the claim holds."""
+    because_claims: tuple[str, ...] = ()
+    """The ids of the claims on which the reason rests; none where it says "may"."""
     unit: str = ""
     """The unit behind the numbers of the sentence, such as "nats"; empty for shares."""
     claim: str

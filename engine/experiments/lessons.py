@@ -190,26 +190,26 @@ LESSONS: Mapping[str, Lesson] = {
     TUTORIAL: Lesson(
         "Reverse in six steps",
         tuple(PREPARED.values()),
-        "Say what a model must know about positions to write a sequence backwards, and what a second layer can add.",
+        "Say what a model needs to reverse a sequence, and what a second layer adds.",
     ),
     "in-ten-minutes": Lesson(
         "Order and mask",
         (PREPARED["say-where-each-symbol-stands"], LessonStep(5, "missing-mask")),
-        "Say why attention needs positions, and how to notice a mask that lets it see the future.",
+        "Say why attention needs positions, and how to notice a broken mask.",
     ),
     "encodings": _of_issues(
         "Positional encodings",
-        "Say what a model lacks that is not told where a symbol stands, and choose an encoding by the task and the length.",
+        "Say what a model cannot do without positions. Choose an encoding for a task and a length.",
         "no-encoding", "encoding-fits-task", "learned-table", "longer-sequences",
     ),
     "depth": _of_issues(
         "What depth brings and breaks",
-        "Say which tasks need more layers, which parts a deep stack needs, and how to find out whether a layer is worth its price.",
+        "Say which tasks need more layers. Say which parts a deep stack needs, and how to test a layer.",
         "what-depth-brings", "missing-skips", "tokens-alike", "no-normalization", "interpretability", "warm-up-and-qk-norm",
     ),
     "what-can-go-wrong": _of_issues(
         "What can go wrong",
-        "Look for mistakes that give no error message: in the mask, in the number of heads and in the data.",
+        "Find mistakes that give no error message: in the mask, the number of heads and the data.",
         "missing-mask", "heads", "shortcuts",
     ),
 }  # fmt: skip

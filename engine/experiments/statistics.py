@@ -143,7 +143,7 @@ def _judge(mean: float, low: float, high: float, p: float, smallest: float, seed
         return Finding.UNDECIDED, "The claimed effect is excluded, but there may be one the other way."
     if low > 0 and p < LEVEL:
         return Finding.UNDECIDED, f"There is an effect, but it may lie on either side of {smallest:g}."
-    return Finding.UNDECIDED, "The seeds disagree too much; more of them may decide."
+    return Finding.UNDECIDED, "The seeds disagree too much. More of them may decide."
 
 
 def _says(finding: Finding, mean: Any, low: Any, high: Any, p: Any, smallest: float) -> Any:

@@ -125,7 +125,7 @@ class Transformer(nn.Module):
         memory = None
         if self.source_stack is not None:
             if source is None:
-                raise ValueError("family encoder_decoder needs a source sequence beside its inputs.")
+                raise ValueError("family encoder_decoder needs a source sequence and inputs.")
             memory = self.encode(source, source_positions or range(source.shape[1]), cache)
         at = positions or range(inputs.shape[1])
         x = self.stack(self.embedding(inputs), at, token_mask, memory, cache)

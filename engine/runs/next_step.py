@@ -90,13 +90,13 @@ def _after_no_success(config: RunConfig, rows: Sequence[Event]) -> NextStep:
     far_off = next(_far_off(config), None)
     thirds = [[row for row in curve if low < 3 * row[0] / curve[-1][0] <= low + 1] for low in (1, 2)]
     if not all(thirds):  # a run of one or two steps
-        return NextStep("So short a run shows no slope yet: give it more steps.", {"steps": 3 * config.steps})
+        return NextStep("This run is too short to show a slope. Give it more steps.", {"steps": 3 * config.steps})
     (before, loss_before), (after, loss_after) = ([fmean(row[i] for row in third) for i in (1, 2)] for third in thirds)
     rises = after - before > SLOPE
     if (rises or (loss_before - loss_after > SLOPE and after - before > -SLOPE)) and (above or far_off is None):
         reason = f"Accuracy still rises ({before:.2f} to {after:.2f})" if rises else "The loss still falls"
         reason += "" if rises else f" ({loss_before:.2f} to {loss_after:.2f})"
-        return NextStep(f"{reason}: give it more steps.", {"steps": 3 * config.steps})
+        return NextStep(f"{reason}. Give it more steps.", {"steps": 3 * config.steps})
     if far_off is not None:
         return far_off
     if before - after > SLOPE:
@@ -124,7 +124,7 @@ def _missing_part(config: RunConfig) -> NextStep | None:
     beyond = config.task_settings.beyond_offsets(config)
     if beyond and knows_offsets_only(config):
         if config.n_layers == 1 and config.task_settings.beyond_offsets(config.replace(n_layers=2)) is None:
-            return NextStep(f"{beyond} A second layer gets further, with time.", _deeper(config), "no-encoding")
+            return NextStep(f"{beyond} A second layer does better, with time.", _deeper(config), "no-encoding")
         return NextStep(beyond, {"pos_encoding": "learned"}, "no-encoding")
     warned = len(list(config.task_settings.warnings(config)))
     for depth in range(config.n_layers + 1, min(config.n_layers + 8, 48) + 1):
@@ -149,7 +149,7 @@ def _far_off(c: RunConfig) -> Iterator[NextStep]:
                 f"SGD moves little at a rate of {rate:g}. AdamW gives each weight its own step.", {"optimizer": "adamw"}
             )
     elif attends and c.norm == "post" and c.n_layers >= 6 and rate > 0.001:
-        reason = f"Post-LN in {c.n_layers} layers fails at a rate of {rate:g}. Pre-LN bears it."
+        reason = f"Post-LN in {c.n_layers} layers fails at a rate of {rate:g}. Pre-LN does not."
         yield NextStep(reason, {"norm": "pre"}, "warm-up-and-qk-norm")
     elif rate >= 0.05 or rate <= 1e-4:
         far = "high" if rate >= 0.05 else "low"
@@ -192,6 +192,6 @@ def _after_success(config: RunConfig) -> NextStep | None:
     if not config.architecture.attends:
         return None
     if config.pos_encoding != "nope":
-        return NextStep("Does it need the positions? Take the encoding away.", {"pos_encoding": "nope"}, "no-encoding")
-    reason = "It works without an encoding: does it also in an encoder, which sees all positions alike?"
+        return NextStep("Does it need the positions? Remove the encoding.", {"pos_encoding": "nope"}, "no-encoding")
+    reason = "It works without an encoding. Does it also work in an encoder, without a mask?"
     return NextStep(reason, issue="no-encoding")

@@ -61,7 +61,7 @@ def no_pin(pinned: Iterable[StoredRun], run: StoredRun, allowed: Retention) -> s
     others = list(pinned)
     of_visitor = sum(other.owner == run.owner for other in others)
     if run.owner and of_visitor >= allowed.pinned_per_visitor:
-        return f"You keep {of_visitor} runs, and this host allows {allowed.pinned_per_visitor}. Give one back first."
+        return f"You keep {of_visitor} runs, and this host allows {allowed.pinned_per_visitor}. Turn off Keep for one first."
     if (sum(other.size for other in others) + run.size) * PINNED_SHARE > allowed.bytes:
-        return "The space for kept runs is full on this host. Give one back first, or download the run."
+        return "The space for kept runs is full on this host. Turn off Keep for one first, or download the run."
     return None

@@ -161,7 +161,7 @@ class Runs:
     def _of_visitor(self, run_id: str, by: Visitor) -> Run | None:
         run = self.get(run_id)
         if run is not None and not by.may_steer(run.owner):
-            raise ValueError("This run was started by somebody else, who alone can keep or delete it.")
+            raise ValueError("Somebody else started this run. Only they can keep or delete it.")
         return run
 
     def _files(self, run_id: str) -> RunFolder:

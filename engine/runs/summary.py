@@ -73,7 +73,7 @@ def unknown_tokens(config: RunConfig, scores: Mapping[str, float]) -> str:
         "words": "characters are the better unit (task shakespeare_chars)",
         "characters": "take a larger vocab_size",
     }
-    return f"{sentence} So many unknown tokens are easy to guess, and the loss over all says little: {better[settings.unit]}."
+    return f"{sentence} This makes tokens easy to guess, so the loss over all says little: {better[settings.unit]}."
 
 
 def _of_text(config: RunConfig, measured: list[Progress], learned: list[Remark]) -> list[Remark]:
@@ -115,8 +115,8 @@ def _leak(config: RunConfig, started: Started, measured: list[Progress], finishe
     value, chance = last.get("first_half_accuracy"), started.chance.get("first_half_accuracy")
     if value is not None and chance is not None and clearly_above(value, chance):
         sentence = (
-            f"First-half accuracy is {value:.2f}, chance is {chance:.3g}. The first half is random: no honest model can know "
-            f"a symbol before reading it. But {why or 'the model sees what it must predict'}."
+            f"First-half accuracy is {value:.2f}, chance is {chance:.3g}. The first half is random, so no model can know it "
+            f"in advance. But {why or 'the model sees what it must predict'}."
         )
         remarks.append(Remark("alarm", sentence))
     return remarks

@@ -82,7 +82,7 @@ class Allowances:
         if not visitor.network:
             return
         if wait := self._texts.wait(visitor.network):
-            raise NoRoom(f"Many texts have come from your network address of late. Give this one in {in_time(wait)}.")
+            raise NoRoom(f"Your network address has sent many texts. Give this one in {in_time(wait)}.")
         self._texts.spend(visitor.network, 1)
 
     def count(self, kind: WorkKind, visitor: Visitor) -> int:
@@ -114,5 +114,5 @@ class Allowances:
             return "Files and texts fill the memory that this host has for them. Try again later."
         full = in_all >= everybody
         number, whose = (in_all, "of all visitors") if full else (here, "from your network address")
-        why = "as many as this host allows" if full else "and the other places are for visitors from elsewhere"
+        why = "the most that this host allows" if full else "and the other places are for visitors from elsewhere"
         return f"{counted(number, kind)} {whose} {'is' if number == 1 else 'are'} going, {why}. Try again later."

@@ -38,7 +38,7 @@ class Limits(BaseModel):
         default=ByteSize(2 * GIB), gt=0, description="Predicted peak memory of one run in the host's memory."
     )
     accelerator_memory: ByteSize | None = Field(
-        default=None, gt=0, description="Predicted peak memory of one run on a GPU; by default what is free there."
+        default=None, gt=0, description="Predicted peak memory of one run on a GPU; by default the free memory."
     )
     seconds: float = Field(default=7200.0, gt=0, description="Predicted time of one run.")
 
@@ -81,7 +81,7 @@ class Limits(BaseModel):
         description="A worker that takes more for itself is ended.",
     )
     grace_seconds: float = Field(
-        default=10.0, gt=0, description="A run that was told to stop and does not is ended after this."
+        default=10.0, gt=0, description="A run that does not stop when asked is ended after this."
     )
     silent_seconds: float = Field(
         default=120.0, gt=0, description="A run whose step or evaluation takes longer is ended."
@@ -191,7 +191,7 @@ def _weighed(limits: Limits, on: Accelerator | None) -> list[tuple[Callable[[Pre
         there = f"{{needed}} of the memory of {on.name} and this host allows {{allowed}}"
     return [
         (whole, allowed, there),
-        (beside, limits.memory, f"{{needed}} of the host's memory beside {on.name} and this host allows {{allowed}}"),
+        (beside, limits.memory, f"{{needed}} of the host's memory with {on.name} and this host allows {{allowed}}"),
     ]
 
 

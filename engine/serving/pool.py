@@ -42,10 +42,8 @@ TRAINING = "engine.training.train"
 """The module whose ``begin`` and ``train`` the workers use."""
 SECONDS_TO_SAVE = 5.0
 """Seconds for which closing the pool waits for the workers to save their runs: supervisors of servers kill after ten."""
-NOT_YOURS = (
-    "This run was started by somebody else. You can watch it; Train starts one of your own with the same settings."
-)
-SHARED = "This run is a trial of an experiment, which others may wait for; it is stopped with the experiment."
+NOT_YOURS = "Somebody else started this run. Press Train to start your own."
+SHARED = "This run belongs to an experiment. Stop the experiment to stop it."
 
 
 class Pool:

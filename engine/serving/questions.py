@@ -80,7 +80,7 @@ class Questions:
                 if queued in self._waiting:  # else a process is about to begin it
                     self._leave(queued)
                     raise JobError(
-                        f"{queued.ask.job.noun} has waited for {in_time(waits)}, since many ask at once. Ask again."
+                        f"{queued.ask.job.noun} has waited for {in_time(waits)}, because many ask at once. Ask again."
                     )
 
     def dispatch(self) -> None:

@@ -16,23 +16,23 @@ class BaseConfig(Parameters):
 
     # fmt: off
     task: str = setting("reverse", "Task", "What the model has to learn.", group="Task")
-    seq_len: int = setting(6, "Length", "Symbols in the task's input, at most, while training.", group="Task", ge=2, le=1024)
+    seq_len: int = setting(6, "Length", "Most symbols of a training input.", group="Task", ge=2, le=1024)
     min_seq_len: int | None = setting(
-        None, "Shortest length", "Train on lengths from here up to the sequence length. Auto: always that one.",
+        None, "Shortest length", "Train on lengths from this one up to Length. Auto: Length only.",
         group="Task", ge=2, le=1024,
     )
     length_decay: float = setting(
         1.0, "Length decay",
-        "How frequent each length is in training beside the next shorter one: 1 is uniform, less a geometric law, cut off.",
+        "How often each length occurs, relative to the next shorter one. 1: all equally often.",
         group="Task", ge=0.01, le=1.0,
     )
     test_lengths: tuple[int, ...] = setting(
-        (), "Test lengths", "Also test at these lengths, which may be longer than any trained.", group="Task"
+        (), "Test lengths", "Also test at these lengths, also beyond the trained ones.", group="Task"
     )
 
-    family: str = setting("decoder", "Family", "What a position may see, and how the answer is written.", group="Shape")
+    family: str = setting("decoder", "Family", "Which positions each one sees, and how the model writes its answer.", group="Shape")
     d_model: int = setting(32, "Width (d_model)", "Numbers in each token's vector.", group="Shape", ge=2, le=2048)
-    n_layers: int = setting(1, "Depth", "How many blocks are stacked.", group="Shape", ge=1, le=48)
+    n_layers: int = setting(1, "Depth", "Number of layers (blocks).", group="Shape", ge=1, le=48)
     n_heads: int = setting(1, "Heads", "Attention heads in each layer.", group="Shape", ge=1, le=64)
     d_head: int | None = setting(
         None, "Head width (d_head)", "Numbers in each head's query and key. Auto: d_model / heads.",
@@ -43,7 +43,7 @@ class BaseConfig(Parameters):
         group="Shape", ge=1, le=8192,
     )
 
-    pos_encoding: str = setting("learned", "Positional encoding", "How the model is told where a token stands.", group="Encoding")
+    pos_encoding: str = setting("learned", "Positional encoding", "How the model knows where a token is.", group="Encoding")
     token_init_std: float = setting(
         1.0, "Token init scale", "Standard deviation of the token embedding's first values.",
         group="Encoding", ge=0.0, le=10.0,
@@ -51,83 +51,83 @@ class BaseConfig(Parameters):
 
     tie_embeddings: bool = setting(
         False, "Tied embeddings",
-        "The output layer's matrix is the token embedding itself; start that at a small scale, 0.1 say.", group="Encoding",
+        "The output layer uses the token embedding. Start that at a small scale, such as 0.1.", group="Encoding",
     )
     randomized_positions: int = setting(
         1, "Randomized positions",
-        "Train at positions drawn in ascending order from a range so many times the longest length. 1: the usual 0, 1, 2, and so on.",
+        "Train at ascending random positions, up to this many times the longest length. 1: 0, 1, 2, and so on.",
         group="Encoding", ge=1, le=64,
     )
     position_dropout: float = setting(
         0.0, "Position dropout",
-        "Share of training sequences to whose embeddings no positions are added; none while testing.",
+        "Share of training sequences without positions. Tests always have them.",
         group="Encoding", ge=0.0, le=0.9,
     )
     drop_encoding_at: float = setting(
-        1.0, "Encoding dropped at", "Share of the steps after which the encoding is no longer applied, nor in any test. 1: never.",
+        1.0, "Encoding dropped at", "Share of the steps after which training and tests have no encoding. 1: never.",
         group="Encoding", ge=0.05, le=1.0,
     )
 
     attention_score: Literal["scaled_dot", "dot", "additive", "cosine"] = setting(
-        "scaled_dot", "Score", "How a query is compared with a key.", group="Attention",
+        "scaled_dot", "Score", "How attention compares a query with a key.", group="Attention",
         labels={
             "scaled_dot": "Scaled dot product", "dot": "Dot product, no 1/√d_head", "additive": "Additive (Bahdanau)",
             "cosine": "Cosine",
         },
     )
-    qk_norm: bool = setting(False, "QK-norm", "LayerNorm of each query and key of a head before they are compared.", group="Attention")
+    qk_norm: bool = setting(False, "QK-norm", "LayerNorm of each query and key before the score.", group="Attention")
     kv_heads: int | None = setting(
         None, "Key and value heads",
-        "So many heads of keys and values, each read by as many heads of queries (grouped queries). Auto: one for each head.",
+        "Heads of keys and values, shared by the heads of queries. Auto: one for each head.",
         group="Attention", ge=1, le=64,
     )
     value_residual: float = setting(
-        0.0, "Value residual", "Share of the first layer's values in the values of each later layer; one half is usual.",
+        0.0, "Value residual", "Share of the first layer's values in each later layer. One half is usual.",
         group="Attention", ge=0.0, le=1.0,
     )
     local_mix: int = setting(
         0, "Neighbours mixed in",
-        "In each block, a convolution over so many tokens before each is added to what attention reads. 0: none.",
+        "Adds a convolution over this many earlier tokens to the input of attention. 0: none.",
         group="Attention", ge=0, le=16,
     )
     softmax_plus_one: bool = setting(
-        False, "Softmax plus one", "One more in the softmax's denominator: weights may sum to less than one, and the rest reads nothing.",
+        False, "Softmax plus one", "Adds 1 to the softmax's denominator, so weights may sum to less than one.",
         group="Attention",
     )
     attention_gate: bool = setting(
-        False, "Gate", "What each head reads, times a sigmoid of the token that reads: a head can be shut.", group="Attention"
+        False, "Gate", "Multiplies each head's output by a sigmoid of the reading token. It can turn a head off.", group="Attention"
     )
     attention_impl: Literal["fused", "materialised"] = setting(
-        "fused", "Implementation", "One fused kernel, or the scores written out as a matrix. Same numbers.",
+        "fused", "Implementation", "One fused kernel, or a stored score matrix. Same results.",
         group="Attention", labels={"fused": "Fused", "materialised": "Materialised"},
     )
 
     norm: Literal["pre", "post", "none"] = setting(
-        "pre", "Normalisation", "LayerNorm before each branch, after each sum, or nowhere.", group="Block",
+        "pre", "Normalisation", "Norm before each branch, after each sum, or nowhere.", group="Block",
         labels={"pre": "Pre-LN", "post": "Post-LN", "none": "None"},
     )
     norm_kind: Literal["layer", "rms"] = setting(
-        "layer", "Kind of norm", "RMSNorm divides by the size alone: it subtracts no mean and adds no bias. QK-norm is of this kind, too.",
+        "layer", "Kind of norm", "RMSNorm only divides by the size, without mean and bias. QK-norm uses this kind, too.",
         group="Block", labels={"layer": "LayerNorm", "rms": "RMSNorm"},
     )
     depth_scale: bool = setting(
-        False, "Norm by depth", "With pre-LN, each norm is divided by the square root of its layer's number.", group="Block"
+        False, "Norm by depth", "With pre-LN, divides each norm by the square root of its layer's number.", group="Block"
     )
     skips: bool = setting(True, "Skip connections", "Add each branch to its input.", group="Block")
     residual_scale: float = setting(
-        1.0, "Residual scale", "Multiplies each branch; 1/√(2·depth) keeps the sum's size.", group="Block",
+        1.0, "Residual scale", "Multiplies each branch. 1/√(2·depth) keeps the size of the sum.", group="Block",
         ge=0.0, le=2.0,
     )
     mlp: bool = setting(True, "MLP", "The dense layers after attention in each block.", group="Block")
     activation: Literal["relu", "gelu", "swiglu", "none"] = setting(
-        "gelu", "Activation", "The MLP's nonlinearity. SwiGLU has a third matrix, and two thirds of the hidden units: as many weights.",
+        "gelu", "Activation", "The MLP's nonlinearity. SwiGLU has a third matrix but fewer hidden units, so as many weights.",
         group="Block", labels={"relu": "ReLU", "gelu": "GELU", "swiglu": "SwiGLU", "none": "None (linear)"},
     )
-    dropout: float = setting(0.0, "Dropout", "Share of values dropped while training.", group="Block", ge=0.0, le=0.9)
-    share_layers: bool = setting(False, "Layers shared", "One block's weights used at every depth.", group="Block")
+    dropout: float = setting(0.0, "Dropout", "Share of values set to zero in training.", group="Block", ge=0.0, le=0.9)
+    share_layers: bool = setting(False, "Layers shared", "All layers use the weights of one block.", group="Block")
 
     optimizer: Literal["adamw", "sgd", "muon"] = setting(
-        "adamw", "Optimizer", "Muon takes the matrices of the blocks; AdamW the rest.", group="Training",
+        "adamw", "Optimizer", "Muon updates the matrices of the blocks, AdamW the rest.", group="Training",
         labels={"adamw": "AdamW", "sgd": "SGD", "muon": "Muon"},
     )
     learning_rate: float = setting(0.01, "Learning rate", "The peak of the schedule.", group="Training", ge=1e-6, le=10.0)
@@ -136,16 +136,16 @@ class BaseConfig(Parameters):
         labels={"constant": "Constant", "cosine": "Cosine to zero", "linear": "Linear to zero"},
     )
     warmup_steps: int = setting(20, "Warm-up steps", "Steps of linear rise to the peak.", group="Training", ge=0, le=100_000)
-    weight_decay: float = setting(0.0, "Weight decay", "Decoupled; biases and norms have none.", group="Training", ge=0.0, le=10.0)
+    weight_decay: float = setting(0.0, "Weight decay", "Decoupled. Biases and norms have none.", group="Training", ge=0.0, le=10.0)
     grad_clip: float | None = setting(
         1.0, "Gradient clip", "Largest global gradient norm. Auto: no clipping.", group="Training", ge=1e-3, le=1e3
     )
-    batch_size: int = setting(32, "Batch size", "Sequences a step.", group="Training", ge=1, le=4096)
+    batch_size: int = setting(32, "Batch size", "Sequences per step.", group="Training", ge=1, le=4096)
     steps: int = setting(300, "Steps", "Optimizer steps in the run.", group="Training", ge=1, le=1_000_000)
     dtype: Literal["float32", "bfloat16_mixed", "bfloat16", "float16"] = setting(
         "float32", "Precision",
-        "Mixed: weights, gradients and optimizer in float32, matrix products in bfloat16, as large models are trained. "
-        "Pure: all of it in 16 bits, without a float32 copy or loss scaling, so that small updates are lost; models are seldom trained so.",
+        "Mixed: matrix products in bfloat16, the rest in float32, as for large models. "
+        "Pure: everything in 16 bits, which loses small updates.",
         group="Training",
         labels={
             "float32": "float32", "bfloat16_mixed": "bfloat16, mixed", "bfloat16": "bfloat16, pure",
@@ -154,37 +154,37 @@ class BaseConfig(Parameters):
     )
     tf32: bool = setting(
         True, "TF32",
-        "On CUDA GPUs that have it, matrix products of float32 numbers read only 10 bits of the mantissa, and are faster. "
-        "Off: exact. On a CPU it changes nothing.", group="Training",
+        "Faster float32 products on CUDA GPUs, with 10 bits of mantissa. Off: exact. A CPU ignores it.",
+        group="Training",
     )
-    seed: int = setting(0, "Seed", "Decides first weights, data and dropout.", group="Training", ge=0, le=2**31 - 1)
+    seed: int = setting(0, "Seed", "Sets the first weights, data and dropout.", group="Training", ge=0, le=2**31 - 1)
     device: Literal["auto", "cpu", "cuda", "mps"] = setting(
-        "auto", "Device", "Auto takes the accelerator where its predicted time of a step is the shorter one.",
+        "auto", "Device", "Auto takes the accelerator if it is predicted to be faster.",
         group="Training", labels={"auto": "Auto", "cpu": "CPU", "cuda": "CUDA GPU", "mps": "Apple GPU"},
     )
 
     dataset_size: int | None = setting(
-        None, "Training sequences", "A fixed set of so many. Auto: fresh ones each step.", group="Data", ge=1, le=1_000_000
+        None, "Training sequences", "Size of a fixed training set. Auto: fresh sequences at each step.", group="Data", ge=1, le=1_000_000
     )
     pretrain_steps: int = setting(
-        0, "Pre-training steps", "So many of the steps come first, on plenty of related sequences; 0: none.",
+        0, "Pre-training steps", "First steps, on fresh related sequences. 0: none.",
         group="Data", ge=0, le=1_000_000,
     )
     pretrain_on: Literal["sister", "next_token"] = setting(
-        "sister", "Pre-train on", "What the related sequences are.", group="Data",
+        "sister", "Pre-train on", "The related sequences.", group="Data",
         labels={"sister": "Sister task (same rule, other symbols)", "next_token": "Next token, without the answers"},
     )
-    label_noise: float = setting(0.0, "Label noise", "Share of training answers replaced by random ones.", group="Data", ge=0.0, le=1.0)
+    label_noise: float = setting(0.0, "Label noise", "Share of random training answers.", group="Data", ge=0.0, le=1.0)
 
     mask_fault: Literal["none", "missing", "transposed", "off_by_one"] = setting(
         "none", "Mask fault",
-        "Break the causal mask on purpose. The right mask lets a position see itself and the positions before it.", group="Faults",
+        "Breaks the causal mask on purpose. The right mask shows a position itself and earlier ones.", group="Faults",
         labels={
             "none": "None", "missing": "Missing", "transposed": "Transposed", "off_by_one": "Off by one (sees the next token)",
         },
     )
     softmax_axis: Literal["key", "query"] = setting(
-        "key", "Softmax axis", "Over the query axis is a fault: weights of one query need not sum to one.",
+        "key", "Softmax axis", "Over queries is a fault: the weights of one query need not sum to one.",
         group="Faults", labels={"key": "Keys", "query": "Queries (fault)"},
     )
     # fmt: on

@@ -126,7 +126,7 @@ class Repeated(Generic[T]):
             self._repeat = recorder.record(work)
         except RuntimeError as error:
             LOG.warning(
-                "A GPU takes a step launch by launch, since it cannot be recorded: %s", str(error).splitlines()[0]
+                "A GPU takes a step launch by launch, because it cannot be recorded: %s", str(error).splitlines()[0]
             )
             self._recorder = None
 
@@ -136,13 +136,13 @@ def why_not_recorded(config: RunConfig, device: torch.device) -> str:
     if device.type != "cuda":
         return ""
     if config.optimizer == "muon":
-        return "Each step is launched by itself: Muon's update cannot be recorded as a CUDA graph."
+        return "Each step is launched alone: Muon's update cannot be recorded as a CUDA graph."
     if config.randomized_positions != 1:
-        return "Each step is launched by itself: randomized positions differ in every step, and a CUDA graph repeats the same ones."
+        return "Each step is launched alone: randomized positions differ in every step, and a CUDA graph repeats the same ones."
     if config.task_settings.partners(config.seq_len) is not None:
-        return "Each step is launched by itself: coupled positions begin elsewhere in every step, and a CUDA graph repeats the same ones."
+        return "Each step is launched alone: coupled positions begin elsewhere in every step, and a CUDA graph repeats the same ones."
     if (config.dropout or config.position_dropout) and torch.__version__ < RANDOM_STATE_PER_GRAPH:
-        return "Each step is launched by itself: with this version of torch all CUDA graphs share one random state."
+        return "Each step is launched alone: with this version of torch all CUDA graphs share one random state."
     return ""
 
 

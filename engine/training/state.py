@@ -22,7 +22,7 @@ from engine.training.pretraining import Pretraining
 from engine.training.recorder import Recorder
 
 FORMAT = 1
-UNREADABLE = "What was kept of this run cannot be read, so it cannot continue. The same settings and seed give the same run again."
+UNREADABLE = "The stored state of this run cannot be read, so it cannot continue. The same settings and seed give the same run again."
 
 
 class TrainingState:

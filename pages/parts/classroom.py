@@ -27,7 +27,11 @@ from pages.parts.experiments.running import EXPERIMENTS, run_of
 
 PROJECTOR_CHECK_SECONDS = 1.0
 """Seconds between two looks at the wall, at least."""
-UNKNOWN_STEP = "The wall shows a step that this version does not know. Look at the wall."
+UNKNOWN_STEP = "This version does not know the present step. Look at the projector."
+LOOK_UP = "Look at the projector."
+WATCH = "Watch the projector: the answer appears there."
+COUNTED = "Got it. You can still change your answer."
+ON_PROJECTOR = "Your dot is on the projector."
 REFUSED = "classroom"
 """The place of refusals on the page."""
 
@@ -84,7 +88,7 @@ def _looked_at(code: str) -> tuple[Participant | None, str]:
     except ConfigError:
         return None, UNKNOWN_STEP
     except OSError as error:
-        return None, f"The disk does not take it ({error.strerror or type(error).__name__}). It is tried again."
+        return None, f"Could not save ({error.strerror or type(error).__name__}). Trying again."
 
 
 def _show(code: str, participant: Participant) -> None:
@@ -93,7 +97,7 @@ def _show(code: str, participant: Participant) -> None:
         st.title("You are in the class", anchor=False)
         if participant.lesson.title:
             st.header(escaped(participant.lesson.title), anchor=False)
-        st.markdown("The question comes here when the wall shows it. Guesses are counted without names.")
+        st.markdown("Your question will appear here. Guesses are counted without names.")
         return
     if projector.phase == "over":
         st.title("The lesson has ended", anchor=False)
@@ -105,7 +109,7 @@ def _show(code: str, participant: Participant) -> None:
     question, guess = step.question, participant.guesses.get(projector.at)
     if question is None:
         st.title(escaped(step.title), anchor=False)
-        st.markdown("Look at the wall.")
+        st.markdown(LOOK_UP)
     else:
         if question.sample and projector.phase == "guess":
             st.caption(question.sample)
@@ -120,10 +124,10 @@ def _show(code: str, participant: Participant) -> None:
                 taught = [f"The teacher says: {question.in_words(one)}." for one in question.taught]
                 if found := " ".join(taught) or projector.sentence:
                     sentence = question.in_words(guess) if guess is not None else ""
-                    note = Note(step.title, question.words, sentence, "The class, on the wall.", found)
+                    note = Note(step.title, question.words, sentence, "The class, on the projector.", found)
                     write_down(f"class.{code}.{projector.at}", note)
             case _:
-                st.markdown(f"{_your_guess(question, guess)} Look at the wall.".strip())
+                st.markdown(f"{_your_guess(question, guess)} {LOOK_UP}".strip())
 
 
 def _offer_exploring(step: LessonStep) -> None:
@@ -141,8 +145,7 @@ def _guess(code: str, at: int, question: Question, guess: Direction | None) -> N
 
     with st.container(key="participant-answers"):
         ask(question, f"participant-answers-{at}", guess, take)
-    counted = "It is counted. You may change it until the wall goes on."
-    st.markdown(counted if guess is not None else "What do you think?")
+    st.markdown(COUNTED if guess is not None else "What do you think?")
 
 
 def _seeds(code: str, participant: Participant, seed: ClassSeed) -> None:
@@ -154,22 +157,19 @@ def _seeds(code: str, participant: Participant, seed: ClassSeed) -> None:
             press_seed(code, visitor(), projector.at, projector.round)
 
     if seed.done:
-        st.markdown(":green[:material/check:] **Your dot is on the wall.**")
+        st.markdown(f":green[:material/check:] **{ON_PROJECTOR}**")
     elif seed.pressed:
         _train(code, participant, seed)
     else:
-        sentence = (
-            "The same experiment with first weights and data of your own. Its dot falls into the figure on the wall."
-        )
-        st.markdown(sentence)
+        st.markdown("Run it with your own random start. Your result becomes a dot on the projector.")
         icon, key = ":material/play_arrow:", "participant-train"
         st.button("Train one seed", icon=icon, key=key, type="primary", width="stretch", on_click=press)
 
 
 def _sentence(projector: ProjectorState, question: Question, guess: Direction | None) -> None:
-    """Whether the guess was right, and what the runs say."""
+    """Return whether the guess was right, and what the runs say."""
     if not (projector.sentence or question.taught):
-        st.markdown(f"{_your_guess(question, guess)} The answer comes when the runs on the wall have it.".strip())
+        st.markdown(f"{_your_guess(question, guess)} {WATCH}".strip())
         return
     st.markdown(verdict(question, guess, projector.right))
     st.markdown(in_markdown(projector.sentence))
@@ -189,9 +189,7 @@ def _train(code: str, participant: Participant, seed: ClassSeed) -> None:
     if going is not None and (problem := going.problem or going.unsaved):
         st.caption(f":orange[{escaped(problem)}]")
     else:
-        st.progress(
-            going.done if going else 0.0, "**Your seed is training.** Its dot falls into the figure on the wall."
-        )
+        st.progress(going.done if going else 0.0, "**Your seed is training.** It becomes a dot on the projector.")
     if issue is None or (going is not None and going.state != "stopped"):
         return
     run = run_of(class_experiment(issue, seed.seed), visitor())
@@ -203,4 +201,4 @@ def _train(code: str, participant: Participant, seed: ClassSeed) -> None:
     try:
         EXPERIMENTS.begin(run, name=name, keep=keep)
     except Refused as refusal:
-        st.caption(f":orange[{refusal} It is tried again.]")
+        st.caption(f":orange[{refusal} Trying again.]")

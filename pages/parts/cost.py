@@ -41,9 +41,9 @@ class CostView(Parameters):
 
     # fmt: off
     part_of: Literal["materialised", "fused", "gru", "lstm", "cnn"] = setting(
-        "materialised", "Parts of", "Whose memory is taken apart.", labels={name: row.label for name, row in KINDS.items()},
+        "materialised", "Parts of", "The model in the memory figure.", labels={name: row.label for name, row in KINDS.items()},
     )
-    memory: float = setting(16.0, "Memory (GiB)", "Of the device that it has to fit in.", ge=0.001, le=100_000.0)
+    memory: float = setting(16.0, "Memory (GiB)", "Memory of the device.", ge=0.001, le=100_000.0)
     # fmt: on
 
     @property
@@ -76,11 +76,9 @@ class CostState(PageState, Plan, CostView):
     REMOVED = MappingProxyType(
         dict.fromkeys(
             ("models", "precision", "context", "sequences", "written"),
-            "The estimates for well-known models were removed; the table is of the model above.",
+            "Estimates for well-known models were removed. The table shows the model above.",
         )
-        | {
-            "seconds": "The longest sequence that trains in a given time was removed: times are shown where they were measured."
-        }
+        | {"seconds": "The longest sequence for a given time was removed. The page shows measured times only."}
     )
 
     sweep: str | None = None
@@ -89,7 +87,7 @@ class CostState(PageState, Plan, CostView):
     @classmethod
     def _kept(cls, name: str | None) -> str | None:
         if name is not None and sweep_result(name) is None:
-            raise not_allowed("a measurement that is kept here")
+            raise not_allowed("a measurement that this server has")
         return name
 
     def plan(self) -> Plan:
@@ -144,8 +142,8 @@ def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
 
 
 MEASURED = """
-Each point is a short job on a worker that does nothing else meanwhile. First all models go along the axis, each until
-its next point would take too long or not fit twice into the free memory; then all points again, in shuffled order.
+Each point is a short job on its own worker. Every model grows until its next point would take too long or too
+much memory. Then all points run again, in random order.
 """
 
 
@@ -177,9 +175,8 @@ def show_longest(plan: Plan, result: Result | None, view: CostView) -> None:
     title = "Bytes of the models above, and the tokens in a sequence that fits"
     _table(longest_frame(plan, result, view), title)
     st.caption(
-        f"One training step, batch size {plan.batch_size}, float32, AdamW, nothing recomputed. Memory that fits: weights, gradients, "
-        "optimizer and what is kept for the backward pass; the highest moment of a step takes more. A GRU, an LSTM and a CNN "
-        f"keep the same bytes for each further token. *{UNKNOWN}*: press Measure."
+        f"One training step, batch size {plan.batch_size}, float32, AdamW. Counted: weights, gradients, optimizer, and activations "
+        f"for the backward pass; a step briefly needs more. *{UNKNOWN}*: press Measure."
     )
 
 
@@ -187,7 +184,7 @@ def show_growth(plan: Plan) -> None:
     """What twice as much of everything adds, to the byte."""
     _table(growth_frame(plan), "Twice as much: bytes and parameters of the transformer above")
     st.caption("AdamW keeps four numbers for each parameter: the weight, its gradient and two running means.")
-    with st.expander("Formulas, what helps, sources", icon=":material/functions:"):
+    with st.expander("Formulas, remedies, sources", icon=":material/functions:"):
         st.markdown(TEXT.read_text("utf-8"))
 
 
@@ -313,12 +310,12 @@ def cost_board(sweep: Sweep | None, result: Result | None, plan: Plan, view: Cos
 
 
 def is_shipped(plan: Plan) -> bool:
-    """Whether the measurement that comes with the app is of this plan."""
+    """Return whether the measurement that comes with the app is of this plan."""
     return covers(shipped().plan, plan)
 
 
 def covers(measured: Plan, plan: Plan) -> bool:
-    """Whether a measurement is of a plan: of its kinds of models or further ones, however often each point was visited."""
+    """Return whether a measurement is of a plan: of its kinds of models or further ones, however often each point was visited."""
     return measured.model_copy(update={name: getattr(plan, name) for name in ("kinds", "rounds", "patience")}) == plan
 
 
@@ -378,7 +375,8 @@ def _next_panel(result: Result, plan: Plan, what: str) -> Panel:
     if "fused" in plan.kinds:
         size = cache_bytes_at(plan.config("fused", last), plan.length_at(last))
         cache = f" Keys and values take {in_bytes(size)} at {last:,} {what}."
-    note = f"Filled: the whole sequence is read again. Open, “kept”: the past is kept.{cache} {recurrent_kernels(result, 'inference')}"
+    kernels = recurrent_kernels(result, "inference")
+    note = f"Filled dots: the model reads the whole sequence again. Open dots: it keeps the past.{cache} {kernels}"
     title, lines = "Time to write the next token", [*anew, *kept]
     return _panel("costs.next", title, lines, plan, what, MILLISECONDS, "next token", "kv-cache", note.strip())
 
@@ -402,10 +400,7 @@ def recurrent_kernels(result: Result, quantity: str) -> str:
     tick = max(gru.keys() & lstm.keys(), default=None)
     if tick is None or result.machine is None or result.machine.kind != "cpu" or gru[tick] < APART * lstm[tick]:
         return ""
-    return (
-        f"A GRU takes {gru[tick] / lstm[tick]:.0f} times as long as an LSTM because of this CPU's kernels: oneDNN runs an "
-        "LSTM layer in one call, a GRU takes many small calls for each token."
-    )
+    return f"A GRU takes {gru[tick] / lstm[tick]:.0f} times as long as an LSTM: oneDNN runs LSTMs in one call."
 
 
 NOTE = "Points: measured. Dotted: by formula."

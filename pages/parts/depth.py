@@ -184,7 +184,7 @@ class Asking:
         asking_threads(1).submit(self._work)
 
     def ended(self, config: RunConfig) -> bool:
-        """Whether all draws are there, or no further one comes."""
+        """Return whether all draws are there, or no further one comes."""
         return bool(self.problem) or len(draws_of(config)) == SEEDS
 
     def _work(self) -> None:

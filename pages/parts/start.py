@@ -50,31 +50,31 @@ SKIP = "skip.0"
 WAY = (
     Press(
         "Train it yourself", ":material/play_arrow:",
-        "This small transformer must write six digits backwards. It reads the question and the right answer so far, and writes the next "
-        "digit. It is **untrained**: it guesses.",
+        "This small transformer must write six digits backwards. It reads the question and the right answer so far, and writes the "
+        "next digit. It is **untrained**, so it guesses.",
     ),
     Press(
         "Cut the dashed lines", ":material/content_cut:",
-        "The dashed lines lead past the head and a small network: *skip connections*. Does it still answer without them?",
+        "The dashed lines are *skip connections*: they lead past the head and the MLP. Does the model still answer without them?",
         {"marks": "skip"},
     ),
     Press(
         "Swap two digits", ":material/swap_horiz:",
-        "Some answers are lost: the head still reads the right digit (blue), but the network behind it now changes some on the way. The "
-        "others get through. Next: lines back, first and last digit swapped. Does it follow?", {"ablated": [SKIP]},
+        "Some answers are now wrong. The head still reads the right digit (blue), but the MLP after it changes some. Next the lines "
+        "are back, and the first and last digits change places. Is the model still right?", {"ablated": [SKIP]},
     ),
     Press(
-        "On to the six steps", ":material/arrow_forward:",
-        "This sequence is new to it. If it is still right, it has learned where to look, and not which digits come.",
+        "Go to the six steps", ":material/arrow_forward:",
+        "The model has not seen this sequence. If it is right, it has learned where to look, not which digits to write.",
         {"swaps": [[0, CONFIG.seq_len - 1]]},
     ),
 )  # fmt: skip
-TRAINS = "It trains. In the row “writes”, green is right and red is wrong."
+TRAINS = "The model trains. In the row “writes”, green is right and red is wrong."
 DOORS: tuple[tuple[str, dict[str, str], str, str], ...] = (
     ("lab", {}, "science", "**Lab**: train your own"),
     ("questions", {}, "bug_report", "**Questions**: what fails"),
     ("depth", {}, "layers", "**Depth**: one dial, 48 layers"),
-    ("lab", {"preset": "reverse-longer"}, "straighten", "**Reverse** three times as long"),
+    ("lab", {"preset": "reverse-longer"}, "straighten", "**Reverse** longer sequences"),
     ("teach", {}, "school", "**Teach** your class"),
 )
 """Addresses of pages, each with what follows it in the link, its icon and its words."""
@@ -134,11 +134,11 @@ def guide_of(number: int) -> Guide:
 
 
 class StartState(PageState):
-    step: int = setting(0, label="Step", help="0: the picture, before the first step.", ge=0, le=len(LESSON.steps))
-    choice: str = setting("", label="Choice", help="The value of the step's one setting.")
-    seed: int = setting(0, label="Seed", help="Of the step's run.", ge=0, le=2**31 - 1)
+    step: int = setting(0, label="Step", help="Number of the step; 0 is the picture.", ge=0, le=len(LESSON.steps))
+    choice: str = setting("", label="Choice", help="Value of the step's setting.")
+    seed: int = setting(0, label="Seed", help="Seed of the step's run.", ge=0, le=2**31 - 1)
     run: str | None = None
-    guess: int | None = setting(None, label="Guess", help="The answer that was guessed.", ge=-1, le=1)
+    guess: int | None = setting(None, label="Guess", help="Your guess.", ge=-1, le=1)
 
     def config(self) -> RunConfig:
         """Return the settings of the step's run."""
@@ -152,7 +152,7 @@ class StartState(PageState):
             raise ConfigError([not_one_of(CHOICE, self.choice, allowed)])
         run = find(self.run) if self.run else None
         if self.run and not (self.step and run and LESSON.steps[self.step - 1].covers(run.config)):
-            raise ConfigError([Problem(RUN_OF_STEP, self.run, "a run of this step that is still kept here")])
+            raise ConfigError([Problem(RUN_OF_STEP, self.run, "a run of this step that this server still has")])
 
 
 class StartSettings(ModelSettings[StartState]):
@@ -229,7 +229,7 @@ def _buttons(state: StartState, run: Run | None) -> Callable[[bool], None]:
             way: dict[str, Any] = {"type": kind, "icon": ":material/arrow_forward:", "width": "stretch"}
             if state.step < len(LESSON.steps):
                 st.button("Next step", on_click=open_step, args=(state.step + 1,), **way)
-            elif st.button("On to the lab", **way):
+            elif st.button("Open the lab", **way):
                 st.switch_page("lab.py", query_params=lab_step(1, state.config()).query)
 
     return draw
@@ -243,16 +243,16 @@ def _train(config: RunConfig) -> None:
 def workers_in_words(health: Health) -> str:
     """Where runs are trained: on which devices, with how many workers, and on how many machines of a cluster. The address of a
     cluster that cannot be reached stands in the log: it is not the visitors'."""
-    lost = " The cluster cannot be reached, so runs are trained on the app's own machine."
+    lost = " The cluster cannot be reached, so runs train on this app's machine."
     gone = lost if health.cluster_is_gone else ""
     if not health.ready:
-        return f"The workers are waking up.{gone}"
+        return f"The workers are starting.{gone}"
     torch = f"torch {health.device.get('torch', '')}"
     if there := health.on_cluster:
         kinds = Counter(worker.accelerator or CPU for worker in there)
         many = ", ".join(f"{number} on {name}" for name, number in kinds.items())
         kind = many if len(kinds) > 1 else next(iter(kinds))
         workers, machines = counted(len(there), "worker"), counted(len(health.hosts - {HERE}), "machine")
-        return f"Your own runs train on {workers} of {machines} of the cluster ({kind}), {torch}.{gone}"
+        return f"Your runs train on {workers} on {machines} of the cluster ({kind}), {torch}.{gone}"
     name = health.device.get("accelerator_name") or health.device.get("accelerator") or CPU
-    return f"Your own runs train on {name} with {counted(health.size, 'worker')}, {torch}.{gone}"
+    return f"Your runs train on {name} with {counted(health.size, 'worker')}, {torch}.{gone}"

@@ -37,11 +37,11 @@ from pages.parts.app.page_state import ModelSettings, PageState, offer_file
 from pages.parts.experiments.handouts import hand_out, only_here, show_qr_code, teachers_sheet
 from pages.parts.experiments.presenting import link_of, start_lesson
 
-INTRODUCTION = "For teachers. In a lesson the class guesses, a model trains, and the runs say who was right."
+INTRODUCTION = "Your class guesses, a model trains, and all see whether they were right."
 WAYS = """
-- **Present** shows one step in large letters. The right arrow key goes on, **Escape** leaves.
-- **Phones** scan the QR code. Students guess there, train a seed (key **S**), and see who was right.
-- **Sheets** have the keys, what to say, and what comes out.
+- **Present** shows one step in large letters. Press → for the next, **Escape** to leave.
+- **Students** scan the QR code, answer on their phones, and see whether they were right.
+- **The teacher’s sheet** has the keys, talking points and results.
 """
 STEPS = "steps"
 QR_WIDTH = 220
@@ -95,7 +95,7 @@ def show_lesson(lesson: Lesson, base: str, key: str) -> None:
                 st.markdown(f"**Goal.** {lesson.goal}")
             st.caption(escaped(" · ".join(f"{step.title} ({step.minutes} min)" for step in lesson.steps)))
             _show_link(lesson, base, key)
-            if st.button("Go through it alone", icon=":material/route:", key=f"teach.walk.{key}"):
+            if st.button("Try it alone", icon=":material/route:", key=f"teach.walk.{key}"):
                 start_lesson(lesson, on=False)
 
 
@@ -216,7 +216,7 @@ def _ask(step: LessonStep, key: int) -> tuple[LessonStep, str]:
         if step.slide:
             label, deciders = "Right answer", {f"Answer {answer + 2}": to_text(answer) for answer in ANSWERS}
         else:
-            label = "What decides, for answers 1, 2 and 3"
+            label = "The run decides: answers 1, 2 and 3"
             deciders = {one.words: name for name, one in READINGS.items() if one.fits(step.config)}
         by = st.selectbox(label, list(deciders), key=f"teach.decides.{key}")
     if not words:

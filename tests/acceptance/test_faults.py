@@ -123,7 +123,7 @@ def test_killed_while_it_stops_a_run_the_run_counts_as_stopped(pool: Pool) -> No
     run = long_run(pool, seed=seed_of("closing a stopped run"))
     pool.stop(run.id)
     wait_end(run)
-    reason = "It was told to stop and did not, so its worker was ended."
+    reason = "It did not stop when asked, so its worker was ended."
     assert run.ending == Ended(run.step, "stopped", reason)
     same_on_disk(pool, run)
     trains_again(pool)

@@ -23,10 +23,10 @@ pytestmark = pytest.mark.acceptance
 small_disk = pytest.mark.skipif(sys.platform != "linux", reason="mounts a small disk")
 
 FULL, READ_ONLY = "No space left on device", "Read-only file system"
-UNSAVED = "This run cannot be saved: {}. It goes on, but it is gone when the app is started anew: download what you want to keep."
+UNSAVED = "This run cannot be saved: {}. It keeps running, but will be lost if the server restarts. Download what you want to keep."
 NO_RESULT = (
-    "The sweep is over, and its result cannot be saved: {}. It is gone when the app is started anew: "
-    "download what you want to keep."
+    "The sweep is over, and its result cannot be saved: {}. It will be lost if the server restarts. "
+    "Download what you want to keep."
 )
 
 
@@ -88,7 +88,7 @@ async def test_the_server_starts_and_pages_open(tmp_path: Path, disk: Path, prob
         async with one.tab("lab", "preset=next-word") as tab:
             await tab.write("Or paste it here", "To be, or not to be. " * 500)
             await tab.press("Use this text")
-            assert refused(disk, problem, "The disk does not take it: {}.") in tab.alerts
+            assert refused(disk, problem, "Could not save: {}.") in tab.alerts
         async with one.tab("questions", "issue=heads") as tab:
             await tab.press("Train it here, too")
             await until(lambda: refused(disk, problem) in str(tab.experiment) or tab.errors)
@@ -165,7 +165,7 @@ async def test_the_server_starts_on_damaged_newer_and_foreign_files(tmp_path: Pa
             news = await anext(messages(me, one.address, run.id, 0))
             assert news["status"]["state"] == state
         async with one.tab("lab", f"run={nobody.id}") as tab:
-            assert any("no run of that name is kept here" in alert for alert in tab.alerts)
+            assert any("this server has no such run" in alert for alert in tab.alerts)
     for name in ("runs/notes.txt", "runs/lost+found/x", "evidence/heads/2-bb.json"):
         assert (data / name).exists(), "what is not ours stays"
 

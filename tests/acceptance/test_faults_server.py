@@ -21,7 +21,7 @@ from tools.load.session import visitor
 
 pytestmark = pytest.mark.acceptance
 
-TOLD = "It was told to stop and did not, so its worker was ended."
+TOLD = "It did not stop when asked, so its worker was ended."
 
 
 async def test_asked_to_stop_the_server_answers_a_question_that_waits_for_a_process_that_hangs(tmp_path: Path) -> None:

@@ -150,16 +150,16 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
     page.locator(".st-key-lab-recent").get_by_text("Recent runs: Heads", exact=True).wait_for()
     expect(chips.nth(1)).to_have_text(re.compile("^● 1"))  # the value alone
     chips.nth(1).click()
-    page.get_by_role("button", name="Attention side by side").click()
+    page.get_by_role("button", name="Compare attention").click()
     page.get_by_role("heading", name="Two runs side by side").wait_for()
-    page.get_by_role("button", name="Hide its curves").click()
-    page.get_by_role("button", name="Draw it behind").wait_for()
+    page.get_by_role("button", name="Hide curves").click()
+    page.get_by_role("button", name="Show curves").wait_for()
     curve.scroll_into_view_if_needed()  # what is out of sight is not drawn
     page.wait_for_function(
         "([plot, drawn]) => plot.data.filter((trace) => trace.meta.overlay).length < drawn",
         arg=[curve.locator(".plot").element_handle(), drawn],
     )
-    page.get_by_role("button", name="Take it off").dispatch_event("click")  # it went out of sight with its chip
+    page.get_by_role("button", name="Remove").dispatch_event("click")  # it went out of sight with its chip
     expect(chips).to_have_count(1)
     expect(page.get_by_role("heading", name="Two runs side by side")).to_have_count(0)
 
@@ -217,8 +217,10 @@ def test_little_stands_on_the_first_screen_and_the_untrained_model_is_changed_in
     page.wait_for_url(re.compile("skips=false"))
     stack.locator(".part.skip.off").first.wait_for()
     stack.get_by_text("This model has no skip connections.").wait_for()
+    page.locator(".board .badge").get_by_text("Finished").wait_for()
+    settled(page)  # until then the page grows, and takes the box of Share along
     more(page).get_by_role("button", name="Share").click()
-    page.get_by_text("With every setting stated, also on the command line").click()
+    page.get_by_text("All settings as a link and a command").click()
     page.get_by_text(re.compile(r"python -m engine train .*--skips false")).wait_for()
     page.keyboard.press("Escape")
     skip.focus()

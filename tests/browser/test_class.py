@@ -8,6 +8,7 @@ import pytest
 from engine.experiments.evidence.shipped import ShippedResult, shipped_result
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
+from pages.parts.classroom import COUNTED, LOOK_UP, ON_PROJECTOR
 from tests.browser.conftest import (
     PHONE,
     PROJECTOR,
@@ -48,7 +49,7 @@ def answer_of(phone: Any, words: str) -> Any:
 
 def guess(phone: Any, answer: str) -> None:
     answer_of(phone, answer).click()
-    phone.get_by_text("It is counted.").wait_for()
+    phone.get_by_text(COUNTED).wait_for()
 
 
 def losing(page: Any, lost: list[object]) -> None:
@@ -85,17 +86,17 @@ def test_by_keys_alone_and_before_any_dot_is_there_a_class_has_its_answer_in_eac
         assert "seeds" not in "".join(wall.locator(".spoken").all_inner_texts()), "no result of the step before"
         press("PageDown")
         press("PageDown")
-        wall.get_by_text("0 of 1 have answered. Go on?").wait_for()
+        wall.get_by_text("0 of 1 have answered. Continue?").wait_for()
         lost.append("")
         answer_of(phone, issue.key_figure.answers[2]).click()
         wall.get_by_text("1 of 1 have guessed").wait_for()
         settled(wall)
         lost.clear()
-        phone.get_by_text("It is counted.").wait_for()
+        phone.get_by_text(COUNTED).wait_for()
         press("s")
         figure(wall, "key.figure").get_by_text("waiting for 1").wait_for()
         press("PageDown")
-        wall.get_by_text("0 of 1 have answered. Go on?").wait_for()
+        wall.get_by_text("0 of 1 have answered. Continue?").wait_for()
         press("PageDown")
         stored = shown_result(issue)
         assert stored.finding.right
@@ -149,7 +150,7 @@ def test_a_wall_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_t
         guess(phone, answer)
     wall.get_by_text("3 of 4 have guessed · waiting for 1").wait_for()
     participants[0].reload()
-    participants[0].get_by_text("It is counted.").wait_for()
+    participants[0].get_by_text(COUNTED).wait_for()
     guess(participants[0], "It rises")
     guess(participants[3], "It rises")
     wall.get_by_text("4 of 4 have guessed").wait_for()
@@ -165,7 +166,7 @@ def test_a_wall_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_t
         button(phone, "Train one seed").dblclick()
     participants[1].reload()
     for phone in participants:
-        phone.get_by_text("Your dot is on the wall.").wait_for()
+        phone.get_by_text(ON_PROJECTOR).wait_for()
         has_one_question_and_nothing_to_steer(phone)
     sentence.get_by_text(re.compile("4 seeds from 4 phones$")).wait_for()
 
@@ -193,12 +194,12 @@ def test_a_wall_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_t
     expect(wall.locator(".badge").get_by_text("Finished")).to_have_count(0)
     wall.keyboard.press("PageDown")
     wall.locator(".badge").get_by_text("Finished").wait_for()
-    participants[0].get_by_text("Look at the wall.").wait_for()
+    participants[0].get_by_text(LOOK_UP).wait_for()
 
     wall.keyboard.press("PageDown")
     settled(wall)
     wall.keyboard.press("x")
-    wall.get_by_text("Taken away: skip connection of layer 1.").wait_for()
+    wall.get_by_text("Removed: skip connection of layer 1.").wait_for()
     settled(wall)  # its answer is there: until then the key takes nothing
     wall.keyboard.press("x")
     wall.get_by_text(re.compile("head 1 of layer 1")).first.wait_for()

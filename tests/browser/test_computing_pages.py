@@ -16,7 +16,7 @@ SMALL = "cost?longest=256&kinds=fused,cnn&d_model=8&n_heads=2&rounds=1"
 @pytest.mark.thorough
 def test_a_measurement_from_the_button_to_a_reload_on_a_phone(open_page: Open) -> None:
     page = open_page(SMALL, "Cost")
-    page.get_by_text("The longest sequence that fits").wait_for()
+    page.get_by_text("the longest sequence that fits").wait_for()
     fits_the_width(page)
     button(page, "Measure").click()
     page.get_by_role("button", name="Every visit (CSV)").wait_for()

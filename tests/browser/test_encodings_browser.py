@@ -32,7 +32,7 @@ def test_a_control_redraws_what_it_changes_and_a_design_is_run_and_found_again_o
     page.get_by_text("Fourier features of the position, read out by a linear map").wait_for()
     page.get_by_role("combobox", name=re.compile("Features")).click()
     page.get_by_role("option", name="Table, a row for each", exact=True).click()
-    page.get_by_text("There are no rows for the last 16 positions shown.").first.wait_for()
+    page.get_by_text("The last 16 positions have no rows.").first.wait_for()
     assert changed.evaluate("(plot) => plot.marked"), "the other side stays on its node"
     button(page, "Run").click()
     page.wait_for_url(re.compile("experiment=.*design_features=table"))
@@ -44,7 +44,7 @@ def test_a_control_redraws_what_it_changes_and_a_design_is_run_and_found_again_o
     fits_the_width(page)
     button(page, "Your needs").click()
     page.get_by_role("button", name=NEEDS["absolute"], exact=True).click()
-    page.get_by_text(re.compile(f"among the best in small models when you {NEEDS['absolute']}")).wait_for()
+    page.get_by_text(re.compile(f"among the best if you must {NEEDS['absolute']}")).wait_for()
     page.keyboard.press("Escape")
     page.get_by_text("Every number:").click()
     page.get_by_role("row", name=re.compile("^RoPE")).get_by_role("link").first.wait_for()
@@ -61,8 +61,8 @@ def test_a_layers_own_encoding_is_chosen_in_the_lab(open_page: Open) -> None:
     layer.select_option("Layer 2")
     page.get_by_role("img", name=re.compile("^The encoding, layer 2")).wait_for()
     page.get_by_text("More figures").click()
-    page.get_by_role("img", name=re.compile("^How alike positions are")).scroll_into_view_if_needed()
-    page.get_by_role("img", name=re.compile("^How alike positions are, layer 2")).wait_for()
+    page.get_by_role("img", name=re.compile("^Similarity of positions")).scroll_into_view_if_needed()
+    page.get_by_role("img", name=re.compile("^Similarity of positions, layer 2")).wait_for()
 
 
 def test_saved_data_and_hover_are_the_numbers_of_the_formulas_at_length_512(open_page: Open, tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def resized(page: Any, viewport: dict[str, int]) -> None:
 
 
 def a_guess_is_dragged_in_the_figure_and_typed(page: Any) -> None:
-    size = page.get_by_role("spinbutton", name=re.compile("And the number"))
+    size = page.get_by_role("spinbutton", name=re.compile("Your number"))
     place = page.locator(f"{FIGURE} .shapelayer path").last.bounding_box()
     middle = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
     page.mouse.move(*middle)

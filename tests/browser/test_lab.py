@@ -58,7 +58,7 @@ def test_from_the_button_of_the_start_page_to_a_run_in_the_lab_and_its_copied_li
     assert picture.bounding_box()["height"] == height, "nothing has moved"
     page.set_viewport_size(PHONE)
     page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, 0)")
-    in_view(button(page, "On to the six steps"), picture, door)
+    in_view(button(page, "Go to the six steps"), picture, door)
     fits_the_width(page)
 
     # On a phone too the lab's controls are in sight.
@@ -123,5 +123,5 @@ def test_where_a_boards_script_cannot_be_loaded_the_place_says_so(chromium: Any,
     page.set_default_timeout(PATIENCE)
     page.route("**/boards/*.js", lambda route: route.abort())
     page.goto(app)
-    page.get_by_text("What stands here could not be loaded. Reload the page.").first.wait_for()
+    page.get_by_text("This part could not be loaded. Reload the page.").first.wait_for()
     page.close()

@@ -71,7 +71,7 @@ def test_from_the_map_to_an_experiment_that_is_stopped_a_term_and_from_a_guess_t
     page.goto(f"{app}answer")  # the earlier address
     page.wait_for_url(f"{app}questions?found=true")
     page.get_by_role("heading", name=MAP, exact=True).wait_for()
-    page.get_by_text(LONGER.key_figure.remedy).wait_for()
+    page.get_by_role("heading", name="The short answer").wait_for()
     nothing_is_cut_off(page)
     page.set_viewport_size(WIDE)
     nothing_is_cut_off(page)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from pages.parts.lab.results import WHILE
 from tests.browser.conftest import KEEPS_UP, PATIENCE, PHONE, WIDE, button
 from tests.serving import free_port, running
 
@@ -21,7 +22,7 @@ def test_an_open_page_goes_on_with_its_run_after_a_kill_and_after_a_restart(chro
     page.set_default_timeout(PATIENCE)
     page.on("requestfailed", lambda request: unanswered.append(request.url))
     badge = page.locator(".board .badge").first
-    it_trains = page.get_by_text("It trains: in the row")
+    it_trains = page.get_by_text(WHILE)
     cut_off = page.get_by_role("alert").get_by_text("This page cannot reach the server.")
 
     def goes() -> None:

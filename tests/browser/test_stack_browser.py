@@ -104,7 +104,7 @@ def typed(page: Any, sequence: str) -> None:
     stack(page).get_by_role("button", name="Try").click()
 
 
-def taken_away(page: Any, part: str, choice: str = "Take it away") -> None:
+def taken_away(page: Any, part: str, choice: str = "Remove it") -> None:
     stack(page).locator(part).click()
     stack(page).get_by_role("dialog").get_by_role("button", name=choice).click()
 
@@ -225,8 +225,8 @@ def test_parts_are_shown_on_hover_reached_by_keys_and_taken_away_and_put_back_by
     assert not lines(page, "ablated-stream")
     taken_away(page, '.part.skip[data-layer="1"]')
     panel.locator('.part.skip.ablated[data-layer="1"]').wait_for()
-    panel.get_by_text("Taken away: skip connection of layer 2.").wait_for()
-    issue = panel.get_by_role("link", name="Do deep models need skip connections?")
+    panel.get_by_text("Removed: skip connection of layer 2.").wait_for()
+    issue = panel.get_by_role("link", name="Does a model need skip connections?")
     assert issue.get_attribute("href").endswith("questions?issue=missing-skips")
     assert lines(page, "ablated-stream").count("M") == 11, "the stretch past the second layer, at each position"
     expect(dialog).to_have_count(0)
@@ -307,9 +307,9 @@ def test_an_open_box_follows_the_run_and_a_part_taken_away_is_judged_on_the_sequ
     # A click of the browser's would first wait until the picture stands still, maybe until the run is over.
     stack(page).locator('.part.skip[data-layer="1"]').dispatch_event("click")
     box = stack(page).get_by_role("dialog")
-    take = box.get_by_role("button", name="Take it away")
+    take = box.get_by_role("button", name="Remove it")
     expect(take).to_be_disabled()
-    box.get_by_text("While it trains, nothing can be taken away").wait_for()
+    box.get_by_text("To remove a part, wait").wait_for()
     expect(take).to_be_enabled(timeout=5 * PATIENCE)  # so many steps take long on a busy machine
     expect(box.get_by_text("While it trains")).to_have_count(0)
     take.click()
@@ -338,7 +338,7 @@ def test_an_open_box_follows_the_run_and_a_part_taken_away_is_judged_on_the_sequ
     typed(page, "1 2 3")
     panel.get_by_text("yours: ").wait_for()
     assert told(page) == after, "the order of the two changes does not count"
-    whose = figure(page, "pattern").get_by_text("Of the run’s own sequence, nothing taken away.")
+    whose = figure(page, "pattern").get_by_text("Of the run’s own sequence, nothing removed.")
     whose.wait_for()
     below = figure(page, "pattern").bounding_box()["y"]
     typed(page, "1 2 3 4 5 6 7 8")
@@ -392,11 +392,11 @@ def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_
         tile.evaluate("(node) => node.blur()")
         expect(panel.locator(".lit")).to_have_count(0)
 
-    panel.get_by_role("button", name="Take this head away").click()
+    panel.get_by_role("button", name="Remove this head").click()
     panel.locator(f'.tile.ablated[data-name="{name}"]').wait_for()
     panel.get_by_text(re.compile(r"[\d,]+ of [\d,]+ answers lost \(\d+ %\)\.")).wait_for()
     panel.get_by_title(re.compile(r"Counted in 100 other sequences; here \d+ of \d+\.")).wait_for()
-    expect(panel.get_by_role("button", name="Take this head away")).to_have_count(0)
+    expect(panel.get_by_role("button", name="Remove this head")).to_have_count(0)
     panel.get_by_role("button", name="Put all back").click()
     expect(panel.locator(".ablated")).to_have_count(0)
     word.wait_for()
@@ -516,8 +516,8 @@ def test_other_families_have_arcs_where_they_read_and_none_where_they_do_not(ope
     expect(panel.locator(".tile")).to_have_count(6)
     panel.locator('[data-source="0"]').hover()
     panel.locator('[data-source="0"].pointed').wait_for()
-    taken_away(page, '.part.skip[data-layer="0"]', "Take it away in the encoder")
-    panel.get_by_text("Taken away: skip connection of layer 1 of the encoder.").wait_for()
+    taken_away(page, '.part.skip[data-layer="0"]', "Remove it in the encoder")
+    panel.get_by_text("Removed: skip connection of layer 1 of the encoder.").wait_for()
     for family in ("gru", "cnn"):
         page.goto(f"{app}lab?family={family}&n_layers=2&seq_len=6")
         pictured(page)

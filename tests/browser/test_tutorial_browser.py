@@ -48,7 +48,7 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
             page.reload()  # neither the guess nor the run is lost
             said.get_by_text(words).wait_for()
             page.locator(".board .badge").get_by_text("Finished").wait_for()
-        last = button(page, "Next step" if number < len(STEPS) else "On to the lab")
+        last = button(page, "Next step" if number < len(STEPS) else "Open the lab")
         in_view(button(page, "Train"), page.locator(FIGURES).last, said, page.get_by_text(guide.leads_to), last)
         third_figure.wait_for(state="detached")
         if guide.figure == "heads":

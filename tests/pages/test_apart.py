@@ -39,7 +39,7 @@ def test_it_is_closed_at_first_opens_on_the_first_head_and_every_view_works(open
     app.session_state[OPEN] = True
     app.run()
     assert "L1 H1: query 7 (token" in said(app)
-    assert "Put together, these steps give the model's numbers, to" in said(app)
+    assert "These steps give the model's numbers, to" in said(app)
     numbers = app.dataframe[0].value
     assert numbers["masked"].tolist()[-2:] == [-np.inf] * 2, "what comes after query 7 of 9"
     assert numbers["weight"].sum() == pytest.approx(1, abs=1e-5)
@@ -72,7 +72,7 @@ def test_a_link_to_a_recorded_run_takes_it_apart_at_the_head_that_it_names(open_
     assert "L2 H1: query 12 (token" in said(app)
     assert {"apart": "steps", **chosen}.items() <= dict(app.query_params).items()
     changed = open_page("lab.py", run="recorded-hops", apart="steps", seed="1")
-    assert "Train first: a trained model can be taken apart." in said(changed), "no recorded run has these settings"
+    assert "Train first. Then you can take the model apart." in said(changed), "no recorded run has these settings"
 
 
 def test_a_model_without_attention_has_nothing_to_take_apart(open_page: Open) -> None:
@@ -85,7 +85,7 @@ def test_a_link_restores_what_is_chosen_in_a_run_with_all_its_attentions(open_pa
     assert not app.error
     assert not app.warning
     assert "cross L1 H2: query 4 (token **2**)" in said(app)
-    assert "Cross-attention has no encoding of its own." in said(app)
+    assert "Cross-attention has no encoding." in said(app)
     assert {"apart": "steps", "run": pair.id, **chosen}.items() <= dict(app.query_params).items()
     app = open_page("lab.py", run=pair.id, apart="steps", **chosen | {"apart.which": "encoder"})
     assert "RoPE turns q by the angles of position 4" in said(app)
@@ -100,7 +100,7 @@ def test_what_a_run_does_not_have_is_left_to_it_and_what_was_removed_is_named(op
     gone = {"apart.exchanged": "true", "apart.sample": "3", "apart.step": "4"}
     app = open_page("lab.py", run=decoder.id, apart="change", **beyond, **gone, **{"apart.off": "self.1.2,cross.1.1"})
     assert not app.error
-    for words in ("`apart.exchanged` is no setting here.", "switch heads off", "Type a sequence", "the end of its run"):
+    for words in ("`apart.exchanged` is no setting here.", "Switch heads off", "Type a sequence", "the end of its run"):
         assert words in said(app)
     assert app.button_group(key=key("off")).value == ["self.1.2"], "what this run does not have stays out"
     assert "L1 H2: query 7 (token" in said(show(app, "steps"))
@@ -159,8 +159,8 @@ def test_a_run_that_cannot_be_taken_apart_says_why(decoder: Run, monkeypatch: py
     assert refusal(decoder) == ""
     with monkeypatch.context() as patch:
         patch.setattr(Run, "weights", None)
-        assert refusal(decoder) == "This run left no weights."
+        assert refusal(decoder) == "This run has no weights."
         patch.setattr(Run, "live", True)
-        assert refusal(decoder) == "This run is still going. You can take it apart when it has ended."
+        assert refusal(decoder) == "You can take this run apart when it has ended."
     monkeypatch.setattr(decoder, "config", RunConfig(seq_len=1024, n_layers=48))
     assert "million attention weights per sequence" in refusal(decoder)

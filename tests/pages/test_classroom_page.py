@@ -32,6 +32,7 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from pages.parts.app import server
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.visitor import COOKIE
+from pages.parts.classroom import COUNTED, LOOK_UP, ON_PROJECTOR, WATCH
 from pages.parts.experiments.presenter import WAITING
 from pages.parts.experiments.presenting import CODE
 from pages.parts.experiments.presenting import KEY as PRESENTING
@@ -124,14 +125,14 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
         assert phone.run().title[0].value == escaped(QUESTION)
         assert question(phone).options == ANSWERS
         guess(phone, answer)
-        assert "It is counted." in said(phone)
+        assert COUNTED in said(phone)
     words = said(wall.run())
     assert "**2 of 3** have guessed · waiting for 1" in words
     assert "The class:" not in drawn(wall), "nobody is told what the others think"
 
     at(wall, "run")
     assert 'aria-label="The class: It falls 1, It stays 0, It rises 1"' in drawn(wall)
-    assert "Your guess: **It rises**. Look at the wall." in said(participants[0].run())
+    assert f"Your guess: **It rises**. {LOOK_UP}" in said(participants[0].run())
     assert "Your guess" not in said(participants[2].run())
     assert asks_nothing(participants[0])
     run = EXPERIMENTS.find(wall.session_state[RAN]["scripted"])
@@ -148,16 +149,16 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
         assert (sentence := projector_of(code_of(wall)).sentence).startswith("With a change the accuracy rises from")
         assert sentence in said(phone)
     at(wall, "guess")
-    assert "It has run. Guessing is closed." in said(wall)
+    assert "The run has ended. Guessing is closed." in said(wall)
     assert "Run" not in labels(wall)
     assert "each seed will be a dot" not in sent(wall)
     assert "The class:" in drawn(wall)
     assert "1 of 2 right" not in drawn(wall)
-    assert "Your guess: **It rises**. Look at the wall." in said(participants[0].run()), "it has seen the result"
+    assert f"Your guess: **It rises**. {LOOK_UP}" in said(participants[0].run()), "it has seen the result"
     key(at(wall, "sentence"), "seeds")
     assert "0 seeds from 0 phones" in sent(wall)
     assert "1 of 2 right" in drawn(wall), "what was told stands until the seeds of the class decide"
-    assert "0 of 3 have answered. Go on?" in drawn(key(wall, "next"))
+    assert "0 of 3 have answered. Continue?" in drawn(key(wall, "next"))
     key(wall, "next")
     assert verdicts[0] in said(participants[0].run())
     key(wall, "next")
@@ -169,11 +170,11 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     key(wall, "leave")
     for phone, answer in zip(participants, ("It rises", "It falls", ""), strict=True):
         assert phone.run().title[0].value == "The lesson has ended"
-        assert "Hand-in (HTML)" in [file.label for file in phone.get("download_button")]
+        assert "Report (HTML)" in [file.label for file in phone.get("download_button")]
         assert "Explore on your own" in [link.proto.label for link in phone.get("page_link")]
         (note,) = noted(phone).values()
         assert (note.title, note.question, note.guessed) == ("Scripted, 4 arms", QUESTION, answer)
-        assert (note.ran, note.found) == ("The class, on the wall.", sentence)
+        assert (note.ran, note.found) == ("The class, on the projector.", sentence)
 
 
 def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_falls_into_the_figure(
@@ -196,7 +197,7 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
     for number, phone in enumerate(participants):
         press(phone.run(), "Train one seed")
         assert "Train one seed" not in labels(phone)
-        until(lambda phone=phone: "Your dot is on the wall." in said(phone.run()))
+        until(lambda phone=phone: ON_PROJECTOR in said(phone.run()))
         seen = [
             "1 seed from 1 phone · waiting for 2",
             "2 seeds from 2 phones · waiting for 1",
@@ -218,12 +219,12 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
         for run in pool.submitted:
             if run.live:
                 pool.finish(run)
-        return "Your dot is on the wall." in said(participants[0].run())
+        return ON_PROJECTOR in said(participants[0].run())
 
     until(has_its_dot)
     assert sentence_of(wall.run()) == "4 seeds from 3 phones · waiting for 2"
     key(wall, "next")
-    assert "The answer comes when the runs on the wall have it." not in said(participants[1].run())
+    assert WATCH not in said(participants[1].run())
     assert "Train one seed" not in labels(participants[1])
     assert projector_of(code_of(wall)).phase == "told"
 
@@ -273,7 +274,7 @@ def test_seeds_that_were_asked_for_before_the_run_end_in_the_answer_of_the_store
     assert f"0 seeds from 0 phones · waiting for {participants + 1}" == sentence_of(wall)
     trials = gave_seeds(code, issue, students)
     if not participants:
-        assert "0 of 1 have answered. Go on?" in drawn(key(wall, "next"))
+        assert "0 of 1 have answered. Continue?" in drawn(key(wall, "next"))
     key(wall, "next")
     found = shown_report(issue)
     assert found is not None
@@ -307,14 +308,14 @@ def test_a_wall_asks_once_whether_to_go_on_where_phones_are_here_and_none_has_an
     wall = at(presented(open_page), "guess")
     here = [phone_in(open_page, code_of(wall)) for _ in range(participants)]
     if participants:
-        assert "0 of 2 have answered. Go on?" in drawn(key(wall, "next"))
+        assert "0 of 2 have answered. Continue?" in drawn(key(wall, "next"))
         assert projector_of(code_of(wall)).phase == "guess"
     if answered:
         guess(here[0].run(), "It rises")
-        assert "Go on?" not in drawn(key(wall, "2")), "another key takes the question away"
+        assert "Continue?" not in drawn(key(wall, "2")), "another key takes the question away"
     key(wall, "next")
     assert projector_of(code_of(wall)).phase == "look"
-    assert "Go on?" not in drawn(wall)
+    assert "Continue?" not in drawn(wall)
     assert ("The class:" in drawn(wall)) == answered, "three bars of nothing are no figure"
 
 
@@ -340,7 +341,7 @@ def test_the_presenter_empties_the_class_with_a_key_pressed_twice(open_page: Ope
         enter(code, Visitor(f"cookie {number}"))
         keep_guess(code, Visitor(f"cookie {number}"), 0, -1)
     phone = phone_in(open_page, code)
-    assert "Let go of 4 students, with all guesses? Press E again." in drawn(key(wall, "empty"))
+    assert "Remove 4 students and all guesses? Press E again." in drawn(key(wall, "empty"))
     key(wall, "2")
     assert responses(code, 0) == Responses(4, {-1: 3}), "another key is no yes"
     key(wall, "empty", "empty")
@@ -376,7 +377,7 @@ def test_a_link_of_a_class_that_another_browser_has_opened_and_a_class_that_is_r
 )
 def test_a_phone_says_in_words_that_it_does_not_know_what_the_wall_shows(open_page: Open, wall: ProjectorState) -> None:
     phone = phone_in(open_page, class_of(wall))
-    assert "The wall shows a step that this version does not know." in said(phone)
+    assert "This version does not know the present step." in said(phone)
     assert "Train one seed" not in labels(phone)
     assert asks_nothing(phone)
 
@@ -419,7 +420,7 @@ def test_a_phone_is_told_by_what_the_runs_say(
         guess(phone, ANSWERS[answer + 1])
     told = replace(ASKS, phase="told", right=right)
     show_projector(code, TEACHER, told)
-    assert "The answer comes when the runs on the wall have it." in said(phone.run())
+    assert WATCH in said(phone.run())
     show_projector(code, TEACHER, replace(told, sentence="It rises, in 6 of 6 seeds."))
     assert verdict in said(phone.run())
     assert "It rises, in 6 of 6 seeds." in said(phone)
@@ -433,7 +434,7 @@ def test_a_phone_that_reloads_keeps_its_guess_and_may_still_change_it(
     guess(phone_in(open_page, code), "It rises")
     for _ in range(2):
         again = phone_in(open_page, code)
-        assert "It is counted." in said(again)
+        assert COUNTED in said(again)
         assert responses(code, 0) == Responses(1, {1: 1})
     guess(again, "It falls")
     assert responses(code, 0) == Responses(1, {-1: 1})
@@ -447,22 +448,22 @@ def test_a_late_guess_and_a_full_disk_are_said_and_nothing_is_counted(
     with monkeypatch.context() as patch:
         patch.setattr(classroom, "write_whole", full)
         guess(phone, "It rises")
-        assert "The disk does not take it: No space left on device." in said(phone)
+        assert "Could not save: No space left on device." in said(phone)
         late = phone_in(open_page, code)
-        assert "The disk does not take it (No space left on device). It is tried again." in said(late)
+        assert "Could not save (No space left on device). Trying again." in said(late)
     assert late.run().title[0].value == escaped(QUESTION)
     assert responses(code, 0) == Responses(2, {})
     show_projector(code, TEACHER, replace(ASKS, phase="look"))
     guess(phone, "It rises")  # its page does not know yet
-    assert "The wall has gone on." in said(phone)
+    assert "The next step has begun." in said(phone)
     assert responses(code, 0) == Responses(2, {})
 
 
 def test_a_made_up_class_is_said_to_have_ended_and_makes_nothing(open_page: Open, scripted: Scripted) -> None:
     for given in ("0123abcd", "89abcdef"):
-        assert "This class has ended, or its link is not complete." in said(phone_in(open_page, given))
+        assert "This class has ended, or its link is incomplete." in said(phone_in(open_page, given))
         assert responses(given, 0) == Responses(0, {})
-    assert "the presenter's key **Q**" in said(open_page("classroom.py"))
+    assert "with the key **Q**" in said(open_page("classroom.py"))
     wrong = phone_in(open_page, "../x")
     assert "`class` is `../x`; allowed is the code in a link that Present makes." in said(wrong)
 
@@ -499,7 +500,7 @@ def test_a_phone_may_leave_to_explore_and_comes_back_and_cannot_present(open_pag
 def test_present_opens_a_class_and_a_full_disk_leaves_the_lesson_without_one(
     open_page: Open, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    warning, wall = "Guesses are not counted: no class is open, or the disk is full.", presented(open_page)
+    warning, wall = "Guesses are not counted, because no class is open or the disk is full.", presented(open_page)
     enter(code_of(wall), PROGRAM)
     assert responses(code_of(wall), 0).students == 1
     assert warning not in sent(wall)
@@ -519,7 +520,7 @@ def test_a_lab_slide_asks_once_before_it_is_left_without_its_answer(
     wall = press(open_page("lab.py", steps="10", lesson="title~Mine~~lab~steps~10.5", at="1"), "Present")
     key(at(wall, "run"), "next", "next")
     (run,) = pool.submitted
-    assert "The training has not ended. Go on?" in drawn(key(wall, "next"))
+    assert "The training has not ended. Continue?" in drawn(key(wall, "next"))
     assert not wall.session_state[PRESENTING].over
     assert projector_of(code_of(wall)).phase == "told"
     key(wall, "next")

@@ -23,7 +23,7 @@ def test_a_link_opens_the_drawer_at_its_term_one_to_none_is_searched_for_in_name
     assert headings(app)[1:] == sorted((term.name for term in TERMS.values() if term.slug != "mask"), key=str.casefold)
 
     app = open_page("start.py", term="zork")
-    assert "No term has `zork` in it." in app.info[0].value
+    assert "No term contains `zork`." in app.info[0].value
     app = open_page("start.py", term="from the future")
     assert app.text_input(key=SEARCH).value == "from the future"
     assert headings(app) == [TERMS["causal"].name]

@@ -49,7 +49,7 @@ def test_what_can_only_mean_one_thing_is_understood_and_marks_of_others_are_pass
 
 def test_a_run_that_is_not_kept_or_of_another_kind_is_none_of_the_page(open_page: Open) -> None:
     lab = open_page("lab.py", run="../../etc/passwd")
-    assert "run is `../../etc/passwd`; no run of that name is kept here." in said(lab)
+    assert "run is `../../etc/passwd`; this server has no such run." in said(lab)
     assert "run" not in lab.session_state
 
 

@@ -115,7 +115,7 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
     assert finding in note.found
     assert "Steps 120" in note.ran
     assert not noted(again), "another visitor's run is no part of a hand-in"
-    assert "Hand-in (HTML)" in [file.label for file in app.get("download_button")]
+    assert "Report (HTML)" in [file.label for file in app.get("download_button")]
 
     app.number_input(key="set.n_layers").set_value(2).run()
     assert "Settings changed since this run: Depth 1 → 2" in said(app)
@@ -129,9 +129,9 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
     told = json.loads(settings_json(run))
     assert told.pop("provenance") == provenance()
     assert from_query(told) == (run.config, [])
-    assert "It goes on, but" not in said(app)
+    assert "It keeps running, but" not in said(app)
     run.unsaved = "This run cannot be saved: No space left on device."
-    assert "No space left on device. It goes on, but it is gone when the app is started anew" in said(app.run())
+    assert "No space left on device. It keeps running, but will be lost if the server restarts" in said(app.run())
     app.toggle(key=f"keep.{run.id}").set_value(True).run()
     assert run.pinned
     app.toggle(key=f"keep.{run.id}").set_value(False).run()

@@ -90,7 +90,7 @@ def test_an_earlier_link_leads_to_the_lab_with_its_run_and_settings(open_page: O
     assert app.get_by_key("set.pos_encoding").value == "alibi"
     assert app.query_params["hide"] == "seed"
     gone = open_page(moved.file, **moved.query({"run": "../x", "vocab_size": "200", "pos_encoding": "nope"}))
-    assert "no run of that name is kept here" in said(gone)
+    assert "this server has no such run" in said(gone)
     assert set_now(gone) == PRESETS["next-word"].config.replace(vocab_size=200, pos_encoding="nope")
     assert len(server.pool().runs.live()) == 0, "a link trains nothing"
 
@@ -150,7 +150,7 @@ def test_on_arrival_it_shows_the_recorded_run(open_page: Open) -> None:
     assert "it guessed better than counting pairs of words (now perplexity" in words
     assert "Trains on 1,082,267 tokens" in words
     assert "13.1 % of the held-out tokens are unknown" in words
-    assert "The recorded model, step 3,000, temperature 0.8" in words, "it writes before anybody trains"
+    assert "The recorded model, step 3,000" in words, "it writes before anybody trains"
     app.number_input(key="set.n_layers").set_value(1).run()
     assert "recorded run" not in said(app), "of other settings the untrained model is shown"
     assert "The recorded model, step 3,000" in said(app)

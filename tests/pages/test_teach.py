@@ -32,7 +32,7 @@ def test_the_page_has_all_lessons_the_shortest_first_and_each_can_be_printed(ope
     assert app.markdown[1].value.startswith(f"**{shortest.title}** · 10 minutes")
     files = ["Teacher’s sheet", "Hand-out, to print"]
     assert [file.label for file in app.get("download_button")] == files * len(LESSONS)
-    assert "Your hand-in" not in words
+    assert "Your report" not in words
 
 
 def test_a_lesson_of_ones_own_is_made_reordered_and_stands_in_the_address(open_page: Open) -> None:
@@ -77,7 +77,7 @@ def test_a_lesson_of_ones_own_has_a_title_and_slides_of_text_which_are_shown_as_
     assert app.title[0].value == escaped("# Hello [x](https://x.example)")
     assert [box.value for box in app.text] == ["First: **guess**.\n\nThen run. :red[x]"]
     assert press(app, "Step back").title[0].value == ISSUES["heads"].title
-    assert "It is shown while a lesson is held that has one." in said(open_page("slide.py"))
+    assert "A slide appears here during a lesson that has one." in said(open_page("slide.py"))
 
 
 def test_a_step_of_ones_own_lesson_asks_ones_own_question(open_page: Open) -> None:

@@ -112,11 +112,11 @@ CHECKS: dict[str, Check] = {
         applies=lambda config: "With softmax plus one, a query may read less." if config.softmax_plus_one else "",
     ),
     "spread": Check(
-        f"Scores of random q and k spread alike at d_head {WIDTHS[0]} and {WIDTHS[-1]}", spread_growth, 1.5, "times as wide",
+        f"Scores of random q and k spread equally at d_head {WIDTHS[0]} and {WIDTHS[-1]}", spread_growth, 1.5, "times as wide",
         applies=lambda config: "An additive score is no product." if config.attention_score == "additive" else "",
     ),
-    "skip": Check("A block hands its input on when its branches are silent", carried_by_skip, 0.1, "apart", True),
-    "norm": Check("A hundredfold input leaves a block's result as it was", size_dependence, 0.1, "relative change"),
+    "skip": Check("A block keeps its input when its branches output zero", carried_by_skip, 0.1, "apart", True),
+    "norm": Check("A block's result is the same for a hundredfold input", size_dependence, 0.1, "relative change"),
 }  # fmt: skip
 
 

@@ -91,7 +91,7 @@ def verdict(head: Part, follows: Part | None, here: Fallen, others: Fallen) -> H
         return HeadAblation(words=in_pieces("The model has no right answer that could be lost."), details="")
     share, beyond = others.without / others.right, others.without_both - others.without - others.without_next
     needed, covers = share > HARDLY, beyond >= TAKES_OVER * others.right
-    sentence = f"Taken away: {named(head)}. {others.without:,} of {others.right:,} answers lost ({percent(share)})."
+    sentence = f"Removed: {named(head)}. {others.without:,} of {others.right:,} answers lost ({percent(share)})."
     if follows is not None and covers:
         sentence += f" {_in_short(follows, head)} covers for {'part of it' if needed else 'it'}."
     elif not needed:

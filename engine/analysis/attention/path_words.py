@@ -44,13 +44,11 @@ def answer_layer_words(path: Path, right: Sequence[float], sample: Sample) -> st
     here, lost = f"position {path.position + 1}", next((n for n, share in enumerate(right) if math.isnan(share)), None)
     if lost is not None:
         part = _layer(lost - 1) if lost else "the embedding"
-        return f"The answer at {here} does not arrive: the numbers of {part} are no longer finite."
+        return f"The answer at {here} is lost, because the numbers of {part} are no longer finite."
     if not path.arrives:
         wanted, given = sample.targets[path.position], sample.predictions[path.position]
         if given == wanted:
-            return (
-                f"At {here} the right answer “{wanted}” has {percent(right[-1])}, the most of all but less than half."
-            )
+            return f"At {here} the right answer “{wanted}” has {percent(right[-1])}, the most, but less than half."
         return f"At {here} the model writes “{given}”; the right “{wanted}” has {percent(right[-1])}."
     if path.after - path.before < GAIN:
         whole = _from_to(right[0], right[-1])

@@ -2,7 +2,7 @@
 dial that moves among them asks for nothing."""
 
 from collections.abc import Iterable, Iterator
-from typing import TypedDict
+from typing import Any, TypedDict, cast
 
 import numpy as np
 
@@ -62,3 +62,15 @@ def dial(**settings: object) -> RunConfig:
 def by_seed(config: RunConfig, seeds: Iterable[int], depths: tuple[int, ...] = DEPTHS) -> Iterator[DepthNumbers]:
     """The numbers of each seed, as they come."""
     return (MeasureDepth(config.replace(seed=seed), depths).do() for seed in seeds)
+
+
+def to_json(numbers: DepthNumbers) -> dict[str, object]:
+    lists = {name: value.tolist() for name, value in numbers.items() if isinstance(value, np.ndarray)}
+    return {**lists, "gradient": {norm: values.tolist() for norm, values in numbers["gradient"].items()}}
+
+
+def from_json(table: dict[str, Any]) -> DepthNumbers:
+    """Raises KeyError, TypeError or ValueError where these are no such numbers."""
+    read = {name: np.array(table[name]) for name in DepthNumbers.__annotations__ if name != "gradient"}
+    gradient = {norm: np.array(values) for norm, values in table["gradient"].items()}
+    return cast(DepthNumbers, {**read, "gradient": gradient})

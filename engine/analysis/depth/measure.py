@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from copy import deepcopy
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ from torch.nn.utils import get_total_norm
 
 from engine.analysis.attention.model import held_out, model_of, run_with_cache
 from engine.analysis.attention.requests import MAX_ATTENTION_WEIGHTS, ModelRequest, weights_of_one_sequence
-from engine.analysis.depth.jobs import LENGTHS, DepthNumbers
+from engine.analysis.depth.jobs import LENGTHS, DepthNumbers, from_json, to_json
 from engine.analysis.measurements.depth import TINY, block_outputs, relative_residual, untrained
 from engine.analysis.measurements.pointing import flow_through, self_patterns
 from engine.config.run_config import RunConfig
@@ -50,11 +50,11 @@ def of_first_weights(config: RunConfig, depths: tuple[int, ...]) -> DepthNumbers
     key = hash_of([code_hash(), config.flat(), depths], 32)
     stored = data_folder() / "depth" / f"{key}.json"
     with suppress(KeyError, TypeError, ValueError):
-        return _from_json(read_table(stored))
+        return from_json(read_table(stored))
     numbers = draw(config, depths)
     try:
         with adding(stored, MAX_STORED) as file:
-            file.write_text(json.dumps(_to_json(numbers)))
+            file.write_text(json.dumps(to_json(numbers)))
     except OSError as error:
         log_unsaved("Numbers by depth %s cannot be saved", key, error)
     return numbers
@@ -87,12 +87,16 @@ def place_norms(model: Transformer, norm: NormPosition, final: nn.LayerNorm | nn
 
 def of_run(request: ModelRequest) -> DepthNumbers:
     """The numbers of a run's model. Raises ValueError with one sentence."""
-    model = model_of(request)
+    return of_model(model_of(request), held_out(request.config))
+
+
+def of_model(model: Transformer, held_out: Batch) -> DepthNumbers:
+    """The numbers of a model on the first held-out sequences. Raises ValueError with one sentence."""
     config = model.config
     if config.family == "encoder_decoder":
         raise ValueError(f"family is {config.family}; allowed is decoder or encoder, which have a single stack.")
     room = MAX_ATTENTION_WEIGHTS // weights_of_one_sequence(config)
-    batch = held_out(request.config).rows(slice(max(1, min(SEQUENCES, room))))
+    batch = held_out.rows(slice(max(1, min(SEQUENCES, room))))
     # Coupled positions say which symbols of the task go together: other tokens, such as 0 1 1 ... 1, have none.
     alone = keeps_past(config) and config.task_settings.partners(config.seq_len) is None
     lengths = lengths_up_to(shapes(config).length) if alone else ()
@@ -216,15 +220,3 @@ def first_gradients(model: Transformer, batch: Batch, depths: tuple[int, ...]) -
 
 def _array(tensor: Tensor) -> np.ndarray:
     return tensor.double().numpy()
-
-
-def _to_json(numbers: DepthNumbers) -> dict[str, object]:
-    lists = {name: value.tolist() for name, value in numbers.items() if isinstance(value, np.ndarray)}
-    return {**lists, "gradient": {norm: values.tolist() for norm, values in numbers["gradient"].items()}}
-
-
-def _from_json(table: dict[str, Any]) -> DepthNumbers:
-    """Raises KeyError, TypeError or ValueError where these are no such numbers."""
-    read = {name: np.array(table[name]) for name in DepthNumbers.__annotations__ if name != "gradient"}
-    gradient = {norm: np.array(values) for norm, values in table["gradient"].items()}
-    return cast(DepthNumbers, {**read, "gradient": gradient})

@@ -130,7 +130,7 @@ def has_baselines(config: RunConfig) -> bool:
 def baseline_nats(config: RunConfig) -> Nats:
     """The scores, from disk if the same text was scored before. Raises ValueError where :func:`has_baselines` is False."""
     if not has_baselines(config):
-        raise ValueError(f"task is {config.task}; counting models stand beside a run that holds other text out.")
+        raise ValueError(f"task is {config.task}; counting models need a run that holds other text out.")
     file = _file(config)
     try:
         with np.load(file, allow_pickle=False) as stored:

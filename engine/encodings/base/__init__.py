@@ -114,7 +114,7 @@ class InitScaleSettings(EncodingSettings):
 
     encoding_init_std: float | None = setting(
         None, "Init scale",
-        "Root mean square of what is first added, over the trained positions. Auto ties it to the token embedding's.",
+        "Root mean square of the first values, over the trained positions. Auto: as the token embedding's.",
         ge=0.0, le=10.0,
     )  # fmt: skip
 
@@ -130,6 +130,6 @@ class RotationSettings(EncodingSettings):
     rope_layout: Literal["interleaved", "rotate_half"] = setting(
         "rotate_half",
         "RoPE layout",
-        "Which dimensions form a pair: neighbours, or first half with second half.",
+        "Pairs of dimensions: neighbours, or first half with second half.",
         labels={"interleaved": "Interleaved", "rotate_half": "Rotate-half"},
     )

@@ -9,7 +9,7 @@ from engine.settings.fields import setting
 class ConvSettings(EncodingSettings):
     conv_reach: int = setting(
         2, "Reach",
-        "How many tokens before each are read; as many after it where the stack looks both ways.", ge=1, le=32,
+        "Tokens read before each one, and after it where the stack looks both ways.", ge=1, le=32,
     )  # fmt: skip
 
     def _neighbours(self, causal: bool) -> int:
@@ -27,7 +27,7 @@ SPEC = EncodingSpec(
     layer="engine.encodings.conv.layer:Convolution", color="#7100CB", relative=True, numbered=False,
     symbols=(("K", "conv_reach"),),
     shown_as=(
-        "What it adds is made of the tokens nearby, so it differs from text to text. Shown is what it adds where all tokens "
-        "are alike: only the ends then differ; and how much of what two positions are given comes from the same tokens."
+        "It adds a mixture of nearby tokens, which differs from text to text. The figure shows it for equal tokens, where only the "
+        "ends differ. The similarity is the share of tokens that two positions have in common."
     ),
 )  # fmt: skip

@@ -27,12 +27,12 @@ IN_WORDS = {
     "scores": ", added to the scores.",
     "rotation": ", turning queries and keys.",
 }
-SHOWN_AS = "What it adds is made of the tokens nearby. Shown is what it adds where all tokens are alike."
+SHOWN_AS = "It adds a mixture of nearby tokens. The figure shows it for equal tokens."
 
 
 class DesignedSettings(EncodingSettings):
     design_features: Literal["table", "sinusoids", "fourier", "network", "convolution"] = setting(
-        "fourier", "Features", "What is known of a position (or, in the scores, of an offset).",
+        "fourier", "Features", "Numbers for a position (or, in the scores, for an offset).",
         labels={
             "table": "Table, a row for each", "sinusoids": "Sinusoids, geometric wavelengths",
             "fourier": "Fourier, random wavelengths", "network": "Network on the number",
@@ -42,17 +42,17 @@ class DesignedSettings(EncodingSettings):
     design_readout: Literal["direct", "linear", "network"] = setting(
         "linear",
         "Read-out",
-        "What the features become before they act: themselves, a linear map, or a network of one hidden layer.",
+        "What turns features into values: nothing, a linear map, or a network with one hidden layer.",
         labels={"direct": "None, as they are", "linear": "Linear", "network": "Network"},
     )
     design_place: Literal["embedding", "scores", "rotation"] = setting(
         "embedding",
         "Acts on",
-        "Added to the embedding, to the scores of each head as a function of the offset, or as angles that turn queries and keys.",
+        "Adds to the embedding, adds to the scores by offset, or turns queries and keys.",
         labels={"embedding": "The embedding", "scores": "The scores", "rotation": "Queries and keys, as a rotation"},
     )
     design_learned: Literal["everything", "features", "readout", "nothing"] = setting(
-        "everything", "Learned", "What of it is trained; the rest stays as it was drawn.",
+        "everything", "Learned", "The trained parts. The rest keeps its first values.",
         labels={
             "everything": "Features and read-out", "features": "Features only", "readout": "Read-out only",
             "nothing": "Nothing",
@@ -60,16 +60,16 @@ class DesignedSettings(EncodingSettings):
     )  # fmt: skip
     design_init_std: float | None = setting(
         None, "Init scale",
-        "Root mean square of what first comes out. Auto: the token embedding's; in scores 1/√d_model; as angles 1 radian.",
+        "Root mean square of the first values. Auto: the token embedding's; in scores 1/√d_model; as angles 1 radian.",
         ge=0.0, le=10.0,
     )  # fmt: skip
-    design_width: int = setting(16, "Number of features", "Where something reads them out.", ge=1, le=256)
-    design_hidden: int = setting(32, "Hidden units", "Of each network among the parts.", ge=1, le=256)
-    design_base: float = setting(10_000.0, "Longest wavelength / 2π", "Of sinusoids, in positions.", ge=2.0, le=1e7)
+    design_width: int = setting(16, "Number of features", "Used with a read-out.", ge=1, le=256)
+    design_hidden: int = setting(32, "Hidden units", "Hidden units of each network.", ge=1, le=256)
+    design_base: float = setting(10_000.0, "Longest wavelength / 2π", "Of the sinusoids, in positions.", ge=2.0, le=1e7)
     design_length_scale: float = setting(
-        4.0, "Length scale γ", "Over so many positions Fourier features first look alike.", ge=0.1, le=1000.0
+        4.0, "Length scale γ", "Fourier features start similar over this many positions.", ge=0.1, le=1000.0
     )
-    design_reach: int = setting(2, "Reach", "Of a convolution, in tokens.", ge=1, le=32)
+    design_reach: int = setting(2, "Reach", "Tokens read by the convolution.", ge=1, le=32)
 
     @property
     def init_std(self) -> float | None:

@@ -9,12 +9,12 @@ from engine.settings.fields import setting
 class FireSettings(EncodingSettings):
     fire_width: int = setting(32, "Network width", "Hidden units of the function of distance.", ge=1, le=256)
     fire_c: float = setting(
-        0.1, "First c", "In log(1 + c x): larger tells near positions apart better. Learned.", ge=1e-3,
+        0.1, "First c", "c in log(1 + c x). A larger c separates near positions better. Learned.", ge=1e-3,
         le=100.0,
     )  # fmt: skip
     fire_threshold: float | None = setting(
         None, "Threshold L",
-        "Up to here distances are read as they are, beyond relative to the position. Auto: a quarter of the trained length.",
+        "Larger distances count relative to the position. Auto: a quarter of the trained length.",
         ge=0.5, le=65536.0,
     )  # fmt: skip
 

@@ -8,10 +8,10 @@ from engine.settings.fields import setting
 
 class FourierSettings(InitScaleSettings):
     fourier_frequencies: int = setting(
-        16, "Frequencies", "Waves whose length is learned, a sine and a cosine each.", ge=1, le=256
+        16, "Frequencies", "Number of waves with learned lengths, a sine and a cosine each.", ge=1, le=256
     )
     fourier_length_scale: float = setting(
-        4.0, "Length scale γ", "Over so many positions the first features look alike.", ge=0.1, le=1000.0
+        4.0, "Length scale γ", "The features start similar over this many positions.", ge=0.1, le=1000.0
     )
     fourier_width: int = setting(32, "Network width", "Hidden units after the features.", ge=1, le=512)
 

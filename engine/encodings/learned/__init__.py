@@ -9,7 +9,7 @@ from engine.settings.fields import setting
 class LearnedSettings(EncodingSettings):
     table_init_std: float | None = setting(
         None, "Table init scale",
-        "Standard deviation of the table's first values. Auto ties it to the token embedding's.", ge=0.0, le=10.0,
+        "Standard deviation of the table's first values. Auto: as the token embedding's.", ge=0.0, le=10.0,
     )  # fmt: skip
 
     @property

@@ -10,7 +10,7 @@ from engine.settings.fields import setting
 
 class PositionMlpSettings(InitScaleSettings):
     position_mlp_width: int = setting(64, "Network width", "Hidden units in each layer.", ge=1, le=512)
-    position_mlp_layers: int = setting(2, "Hidden layers", "Of the network on the position.", ge=1, le=4)
+    position_mlp_layers: int = setting(2, "Hidden layers", "Hidden layers of the network on the position.", ge=1, le=4)
 
     def _widths(self, config: BaseConfig) -> list[int]:
         """Widths of the network: one position, the hidden layers, the embedding."""

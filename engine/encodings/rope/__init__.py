@@ -12,30 +12,30 @@ class RopeSettings(RotationSettings):
     rope_scaling: Literal["none", "pi", "ntk", "yarn"] = setting(
         "none",
         "RoPE scaling",
-        "How rotations are slowed at test lengths beyond the trained one, without fine-tuning. Training is unchanged.",
+        "Slows rotations at test lengths beyond the trained one. Training is the same.",
         labels={"none": "None", "pi": "Position interpolation", "ntk": "NTK-aware", "yarn": "YaRN"},
     )
     rope_scale_factor: float | None = setting(
-        None, "Scale factor", "s: by how much they are slowed. Auto: tested length over trained length.",
+        None, "Scale factor", "s, the factor by which they are slower. Auto: tested length over trained length.",
         ge=1.0, le=1024.0,
     )  # fmt: skip
     yarn_alpha: float = setting(
-        1.0, "YaRN α", "Pairs with fewer turns over the trained length are slowed fully.", ge=0.0, le=64.0
+        1.0, "YaRN α", "Pairs with fewer turns over the trained length get the full factor.", ge=0.0, le=64.0
     )
     yarn_beta: float = setting(
-        32.0, "YaRN β", "Pairs with more turns over the trained length are left alone.", ge=0.1, le=1024.0
+        32.0, "YaRN β", "Pairs with more turns over the trained length do not change.", ge=0.1, le=1024.0
     )
 
     def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:
         if self.rope_scaling == "ntk" and config.head_width < 4:
-            yield "rope_scaling", "none, pi or yarn with a d_head of 2, whose only pair ntk would leave as it is"
+            yield "rope_scaling", "none, pi or yarn with a d_head of 2, whose only pair ntk would not change"
         if self.yarn_alpha >= self.yarn_beta:
             yield "yarn_alpha", f"a number below yarn_beta {self.yarn_beta:g}"
 
     def warning(self, config: BaseConfig) -> str | None:
         if self.rope_scaling == "none" or max(config.test_lengths, default=0) > config.seq_len:
             return None
-        return "RoPE scaling acts beyond the trained length only: without a longer test length it changes nothing."
+        return "RoPE scaling acts only beyond the trained length. Without a longer test length it changes nothing."
 
 
 SPEC = EncodingSpec(

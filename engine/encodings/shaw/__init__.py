@@ -7,8 +7,8 @@ from engine.settings.fields import setting
 
 
 class ShawSettings(EncodingSettings):
-    shaw_max_distance: int = setting(16, "Clipping distance", "K: offsets beyond ±K share one vector.", ge=1, le=512)
-    shaw_values: bool = setting(True, "Relative values", "Also add a relative vector to the values (equation 3).")
+    shaw_max_distance: int = setting(16, "Clipping distance", "K. Offsets beyond ±K share one vector.", ge=1, le=512)
+    shaw_values: bool = setting(True, "Relative values", "Also adds a relative vector to the values (equation 3).")
 
     @property
     def needs_pattern(self) -> bool:
@@ -36,7 +36,7 @@ SPEC = EncodingSpec(
     layer="engine.encodings.shaw.layer:Shaw", color="#7A73FF", per_layer=True, relative=True,
     symbols=(("K", "shaw_max_distance"), ("d_h", "head_width")),
     shown_as=(
-        "What it adds to a score is the query's dot product with the vector of the offset, so it differs from token to token. "
-        "Shown are the vectors, and how alike each is to the vector of offset 0."
+        "It adds the query times the vector of the offset, so it differs by token. "
+        "The figure shows the vectors, and the similarity of each to that of offset 0."
     ),
 )  # fmt: skip

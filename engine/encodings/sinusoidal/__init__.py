@@ -11,18 +11,18 @@ from engine.settings.fields import setting
 
 class SinusoidalSettings(EncodingSettings):
     sinusoid_base: float = setting(
-        10_000.0, "Sinusoid base", "b: the longest wavelength is 2πb positions.", ge=2.0, le=1e7
+        10_000.0, "Sinusoid base", "b. The longest wavelength is 2πb positions.", ge=2.0, le=1e7
     )
     sinusoid_layout: Literal["interleaved", "halves"] = setting(
         "interleaved",
         "Sinusoid layout",
-        "Sines and cosines in turn, as in the paper, or all sines before all cosines. Same similarities.",
+        "Sines and cosines in turn, as in the paper, or all sines first. Same similarities.",
         labels={"interleaved": "Interleaved", "halves": "Halves"},
     )
 
     def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:
         if architecture_of(config).attends and config.d_model % 2:
-            yield "d_model", "an even number for sinusoidal, since sines and cosines come in pairs"
+            yield "d_model", "an even number for sinusoidal, because sines and cosines form pairs"
 
 
 SPEC = EncodingSpec(

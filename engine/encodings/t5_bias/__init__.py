@@ -7,7 +7,7 @@ from engine.settings.fields import setting
 
 
 class T5BiasSettings(EncodingSettings):
-    t5_buckets: int = setting(32, "Buckets", "How many biases a head learns.", ge=4, le=64)
+    t5_buckets: int = setting(32, "Buckets", "Number of learned biases per head.", ge=4, le=64)
     # Half of the buckets hold one offset each: the largest distance must lie beyond 64 / 2.
     t5_max_distance: int = setting(
         128, "Furthest bucket", "Offsets from here on share the last bucket.", ge=33, le=4096

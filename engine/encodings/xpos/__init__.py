@@ -15,10 +15,10 @@ LARGEST_LOG_FACTOR = {"float32": 80.0, MIXED: 80.0, "bfloat16": 80.0, "float16":
 
 class XposSettings(RotationSettings):
     xpos_scale_base: float = setting(
-        512.0, "Decay length B", "In positions: larger lets far products fade later.", ge=1.0, le=1e6
+        512.0, "Decay length B", "In positions. A larger value makes far products fade later.", ge=1.0, le=1e6
     )
     xpos_gamma: float = setting(
-        0.4, "Decay γ", "Larger makes the fast pairs fade less; the slowest hardly fade.", ge=0.01, le=100.0
+        0.4, "Decay γ", "A larger value makes the fast pairs fade less. The slowest hardly fade.", ge=0.01, le=100.0
     )
 
     def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from math import inf
 
 from engine.encodings import ENCODINGS
 from engine.experiments.benchmark.costs import CostRow
-from engine.experiments.benchmark.criteria import COSTS, NEEDS, needed_by
+from engine.experiments.benchmark.criteria import COSTS, CRITERIA, NEEDS, model_of, needed_by
 from engine.experiments.benchmark.table import Column
 from engine.foundation.formatting import listed
 
@@ -14,12 +14,16 @@ LONGER = 4
 """The multiple of the trained length about which the advice speaks where only shorter ones were asked about."""
 MAX_NAMED = 2
 """The most encodings that the advice names for a need."""
+LAYERS = listed(sorted({f"{model_of(one).n_layers}" for one in CRITERIA.values()}), "or")
+WIDTH = listed(sorted({f"{model_of(one).d_model}" for one in CRITERIA.values()}), "or")
+SCOPE = f"Measured with {LAYERS} layers of width {WIDTH}: large models may differ."
+"""The models for which the advice holds."""
 
 
 @dataclass(frozen=True)
 class Advice:
     words: str
-    """The answer in two sentences of Markdown."""
+    """The answer in a few lines of Markdown."""
     order: tuple[str, ...]
     """All encodings, the most useful first."""
     start: str = ""
@@ -65,7 +69,9 @@ def advice(
         if found and start not in found
     }
     good = tuple(need for need, found in best.items() if start in found)
-    return Advice(_in_words(start, good, unless, costs[start]), tuple(order), start, good, unless)
+    named = [NEEDS[need] for need in good if need in needs]
+    words = _in_words(start, named, f"{len(good)} of {len(best)}", unless, costs[start])
+    return Advice(words, tuple(order), start, good, unless)
 
 
 def meets(cost: str, costs: Mapping[str, CostRow], name: str) -> bool:
@@ -86,17 +92,19 @@ def _in_all(columns: Collection[Column]) -> frozenset[str]:
 # In words
 
 
-def _in_words(start: str, met: Sequence[str], unless: Mapping[str, tuple[str, ...]], cost: CostRow) -> str:
-    price = f"costs {f'{cost.parameters:,}' if cost.parameters else 'no'} parameters"
+def _in_words(
+    start: str, named: Sequence[str], share: str, unless: Mapping[str, tuple[str, ...]], cost: CostRow
+) -> str:
+    """``named``: the needs that were chosen and are met; ``share``: how many of all, where none was chosen."""
+    price = f"{f'{cost.parameters:,}' if cost.parameters else 'no'} parameters"
     if cost.timing:
         price += f" and {cost.timing['ratio']:.2f} times the time"
-    good = listed([NEEDS[need] for need in met], "or")
-    words = f"**Start with {label(start)}**: among the best in small models when you {good}. It {price}."
+    good = f"if you must {listed(named, 'or')}" if named else f"for {share} needs"
     together: dict[str, list[str]] = {}  # needs for which the same encodings are named
     for need, names in unless.items():
         together.setdefault(listed([*map(label, names)], "or"), []).append(need)
-    others = [f"{listed(needs, 'or')} ({names})" for names, needs in together.items()]
-    return f"{words}  \n**Unless** you {listed(others, 'or')}." if others else words
+    others = [f"**Unless** you must {listed(needs, 'or')}: {names}." for names, needs in together.items()]
+    return "  \n".join([f"**Start with {label(start)}**: among the best {good}. It costs {price}.", *others, SCOPE])
 
 
 def label(encoding: str) -> str:

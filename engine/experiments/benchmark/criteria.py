@@ -5,7 +5,7 @@ Within a quality the models differ in the encoding alone, each at its own best l
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,6 +27,8 @@ SOLVED = 0.5
 LEARNED_ACCURACY = 0.9
 """The same at the trained length, for an encoding that is asked about longer sequences. It has not learned the task where the whole 95 %
 interval lies below that, so that no number hangs on a thousandth."""
+FEW = "dataset_size"
+"""The setting with which a model trains on few sequences again and again."""
 Metric = Literal["accuracy", "decorrelated_accuracy", "loss"]
 
 
@@ -61,7 +63,7 @@ class Criterion:
     slug: str
     label: str
     need: str
-    """The need in plain words, after "you need to". Qualities with the same need are asked about together."""
+    """The need in plain words, after "you must". Qualities with the same need are asked about together."""
     task: Text
     metric: Metric
     smallest: float
@@ -111,6 +113,16 @@ def arm_name(criterion: Criterion, encoding: str) -> str:
     return f"{criterion.label}: {ENCODINGS[encoding].label}"
 
 
+def fresh_arm_of(criterion: Criterion, encoding: str) -> Arm | None:
+    """The same training with fresh sequences at every step, also at the same learning rate: it says what few data cost. None where all are
+    fresh anyway."""
+    if FEW not in criterion.settings:
+        return None
+    fresh = {name: value for name, value in criterion.settings.items() if name != FEW}
+    arm = arm_of(replace(criterion, label=f"{criterion.label}, fresh sequences", settings=fresh), encoding)
+    return replace(arm, tuned=False)
+
+
 def arm_of(criterion: Criterion, encoding: str) -> Arm:
     measured = ("decorrelated",) if criterion.metric == "decorrelated_accuracy" else ()
     points = tuple((float(times), criterion.number(times)) for times in criterion.times) if criterion.lengths else ()
@@ -118,17 +130,27 @@ def arm_of(criterion: Criterion, encoding: str) -> Arm:
     return Arm(arm_name(criterion, encoding), "comparison", settings, criterion.number(1), measured, points=points)
 
 
+def _with_fresh_rates(experiment: Experiment) -> Experiment:
+    """The experiment whose arms with fresh sequences have the learning rates of those with few."""
+    pairs = [(fresh_arm_of(one, name), arm_of(one, name)) for one in CRITERIA.values() for name in COMPARED]
+    rates = {fresh.name: experiment.config(few).learning_rate for fresh, few in pairs if fresh is not None}
+    return replace(experiment, rates={**experiment.rates, **rates})
+
+
 _AT_ONE_RATE = Experiment(
     slug="choice",
     title="Which encoding should I use?",
     base={"vocab_size": 10, "d_model": 32, "n_heads": 4, "schedule": "cosine", "learning_rate": 0.01},
-    arms=tuple(arm_of(criterion, encoding) for criterion in CRITERIA.values() for encoding in COMPARED),
+    arms=(
+        *(arm_of(criterion, encoding) for criterion in CRITERIA.values() for encoding in COMPARED),
+        *filter(None, (fresh_arm_of(criterion, encoding) for criterion in CRITERIA.values() for encoding in COMPARED)),
+    ),
     claims=(),
     seeds=len(CONFIRMATORY_SEEDS),
     first_seed=SETS[0],
     matched="All else is the same in each quality, except for the learning rate: each is trained at its own best one.",
 )
-CHOICE = at_best_rates(_AT_ONE_RATE, read_grids("choice"))
+CHOICE = _with_fresh_rates(at_best_rates(_AT_ONE_RATE, read_grids("choice")))
 
 
 def share(criterion: Criterion, number: float) -> float:

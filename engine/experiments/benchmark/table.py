@@ -1,13 +1,12 @@
 """The table of the evidence: a column for each quality and tested length, a cell for each encoding, and published numbers beside it.
 
-The best encoding is found on the first half of the seeds, and compared with each other one on the second half, by the rule of
-:mod:`engine.experiments.verdict`: whoever is the best of many by chance is not so again.
+The encoding with the best mean is compared with each other one by the rule of issues (:func:`engine.experiments.report.report`): on all
+seeds, with p corrected for the number of rivals.
 """
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
 import numpy as np
 
@@ -19,11 +18,13 @@ from engine.experiments.benchmark.criteria import (
     Criterion,
     Paper,
     arm_of,
+    fresh_arm_of,
     share,
 )
 from engine.experiments.evidence.shipped import shipped_trials
 from engine.experiments.experiment import CONFIRMATORY_SEEDS, Arm, Claim, difference
 from engine.experiments.finding import Finding
+from engine.experiments.report import report
 from engine.experiments.statistics import Weighed, t_interval
 from engine.experiments.trial import Trial
 from engine.experiments.verdict import verdict
@@ -38,7 +39,7 @@ STATES: dict[Finding, CellState] = {
     Finding.HOLDS: "worse", Finding.SMALL: "as good", Finding.CANNOT_TELL: "cannot tell", Finding.UNDECIDED: "undecided",
     Finding.OPPOSITE: "undecided",
 }  # fmt: skip
-"""The state of an encoding by the finding that the best one of the first half of the seeds is better on the second."""
+"""The state of an encoding by the finding that the best one is better."""
 
 
 class TableCell(TypedDict):
@@ -52,8 +53,16 @@ class TableCell(TypedDict):
     """The mean over the seeds that finished."""
     ci: tuple[float, float] | None
     """Student's 95 % interval of that."""
+    range: tuple[float, float] | None
+    """The lowest and the highest number of a seed."""
+    fresh: float | None
+    """The mean of the same training with fresh sequences; None where it trains on such anyway."""
+    price: float | None
+    """The number minus that of the same seed with fresh sequences, as a mean over the seeds that have both."""
+    paired: int
+    """The number of seeds that have both."""
     behind: float | None
-    """How far the best is ahead, in the number's unit, on the second half of the seeds."""
+    """How far the best is ahead, in the number's unit."""
     why: str
     """The reason for the state, where the encoding was compared with the best one."""
     seeds: int
@@ -105,62 +114,79 @@ def column(criterion: Criterion, times: int = 1, trials: Sequence[Trial] | None 
     arms = {name: arm_of(criterion, name) for name in COMPARED}
     by_encoding = {name: [trial for trial in trials if trial.arm == arm.name] for name, arm in arms.items()}
     numbers = {name: _numbers(found, criterion.number(times)) for name, found in by_encoding.items()}
-    cells = {name: _cell(criterion, times, numbers[name], by_encoding[name]) for name in arms}
+    fresh = {name: _fresh(criterion, name, trials) for name in arms}
+    cells = {name: _cell(criterion, times, numbers[name], by_encoding[name], fresh[name]) for name in arms}
     compared = [name for name, cell in cells.items() if cell["state"] == "undecided"]
     seeds = sorted(set[int]().union(*(numbers[name] for name in compared)))
-    if len(seeds) > 1:
-        first, second = seeds[: len(seeds) // 2], seeds[len(seeds) // 2 :]
-        complete = [name for name in compared if numbers[name].keys() >= set(seeds)]
-        means = {name: _mean(criterion, [numbers[name][seed] for seed in first]) for name in complete}
-        best = max(means, key=lambda name: means[name], default="")
-        for name in complete:
-            found = _verdict(criterion, times, (arms[best], numbers[best]), (arms[name], numbers[name]), second)
-            sign = -1.0 if criterion.lower_is_better else 1.0
-            cells[name] = {
-                **cells[name],
-                "state": "best" if name == best else STATES[found.finding],
-                "behind": None if found.effect is None else sign * found.effect,
-                "why": "" if name == best else found.why,
-            }
+    complete = [name for name in compared if len(seeds) > 1 and numbers[name].keys() >= set(seeds)]
+    best = max(complete, key=lambda name: _mean(criterion, numbers[name].values()), default="")
+    sign = -1.0 if criterion.lower_is_better else 1.0
+    for name, found in _against(criterion, times, best, complete, by_encoding, seeds).items():
+        behind = None if found.effect is None else sign * found.effect
+        cells[name] = {**cells[name], "state": STATES[found.finding], "behind": behind, "why": found.why}
+    if best:
+        cells[best] = {**cells[best], "state": "best", "behind": 0.0}
     return Column(criterion, times, cells, arms, numbers)
 
 
-def _mean(criterion: Criterion, numbers: Any) -> float:
-    """The mean, the more the better; minus infinity without numbers."""
-    known = list(numbers)
-    return (-1 if criterion.lower_is_better else 1) * float(np.mean(known)) if known else -math.inf
+def _fresh(criterion: Criterion, encoding: str, trials: Sequence[Trial]) -> Numbers:
+    """The numbers of the same training with fresh sequences; none where it trains on such anyway."""
+    arm = fresh_arm_of(criterion, encoding)
+    return {} if arm is None else _numbers([one for one in trials if one.arm == arm.name], criterion.number(1))
 
 
-def _verdict(
-    criterion: Criterion, times: int, best: tuple[Arm, Numbers], other: tuple[Arm, Numbers], seeds: Sequence[int]
-) -> Weighed:
-    """The verdict on the claim that the best one is better than another, each given as its arm and its numbers."""
-    by_arm, metric = {arm.name: numbers for arm, numbers in (best, other)}, criterion.number(times)
-    effect = difference(best[0].name, other[0].name, metric)
-    claim = Claim("better", effect, criterion.smallest, "less" if criterion.lower_is_better else "more")
+def _mean(criterion: Criterion, numbers: Iterable[float]) -> float:
+    """The mean, the more the better."""
+    return (-1 if criterion.lower_is_better else 1) * float(np.mean(list(numbers)))
 
-    def values(arm: str, metric: str) -> np.ndarray:
-        return np.array([by_arm[arm][seed] for seed in seeds], dtype=float)
 
-    return verdict(replace(CHOICE, arms=(best[0], other[0])), claim, values)
+def _against(
+    criterion: Criterion,
+    times: int,
+    best: str,
+    names: Sequence[str],
+    by_encoding: Mapping[str, Sequence[Trial]],
+    seeds: Sequence[int],
+) -> dict[str, Weighed]:
+    """By encoding, the verdict on the claim that the best one is better; its p is corrected for the number of these claims."""
+    arms = {name: arm_of(criterion, name) for name in names}
+    claims = {name: _better(criterion, times, arms[best], arms[name]) for name in names if name != best}
+    trials = [trial for name in names for trial in by_encoding[name] if not trial.failure]
+    experiment = replace(CHOICE, arms=tuple(arms.values()), claims=tuple(claims.values()))
+    rows = report(experiment, trials, seeds).claims
+    return dict(zip(claims, (row.weighed for row in rows), strict=True))
+
+
+def _better(criterion: Criterion, times: int, one: Arm, other: Arm) -> Claim:
+    effect = difference(one.name, other.name, criterion.number(times))
+    return Claim(
+        f"better than {other.name}", effect, criterion.smallest, "less" if criterion.lower_is_better else "more"
+    )
 
 
 def _numbers(trials: Sequence[Trial], name: str) -> Numbers:
     return {trial.seed: trial.numbers[name] for trial in trials if name in trial.numbers and not trial.failure}
 
 
-def _cell(criterion: Criterion, times: int, numbers: Numbers, trials: Sequence[Trial]) -> TableCell:
-    """The cell before it is compared with the best one: it is undecided where there is a number to compare."""
+def _cell(criterion: Criterion, times: int, numbers: Numbers, trials: Sequence[Trial], fresh: Numbers) -> TableCell:
+    """The cell before it is compared with the best one: it is undecided where there is a number to compare. ``fresh``: the numbers of the
+    same training with fresh sequences."""
     trained = _numbers(trials, criterion.number(1))
     known = np.array(list(numbers.values()))
     state: CellState = "undecided" if len(known) else "not measured"
-    if times > 1 and trained and not _learned(criterion, np.array(list(trained.values()))):
+    must_have_learned = trained if times > 1 else fresh
+    prices = [number - fresh[seed] for seed, number in numbers.items() if seed in fresh]
+    if must_have_learned and not _learned(criterion, np.array(list(must_have_learned.values()))):
         state = "not learned"
     elif trained and not len(known):
         state = "no row"
     return TableCell(
         criterion=criterion.slug, times=times, state=state, number=float(known.mean()) if len(known) else None,
-        ci=t_interval(known) if len(known) > 1 else None, behind=None, why="", seeds=len(known) or len(trained),
+        ci=t_interval(known) if len(known) > 1 else None,
+        range=(float(known.min()), float(known.max())) if len(known) else None,
+        fresh=float(np.mean(list(fresh.values()))) if fresh else None,
+        price=float(np.mean(prices)) if prices else None,
+        paired=len(prices), behind=None, why="", seeds=len(known) or len(trained),
         failed=len(trials) - len(trained),
     )  # fmt: skip
 
@@ -205,9 +231,15 @@ def beside_papers(one: Column, encoding: str) -> list[BesidePaper]:
 def _sign(one: Column, paper: Paper, encoding: str, theirs: float, base: float) -> Sign:
     if abs(theirs - base) <= paper.smallest * abs(base):
         return "no difference there"
-    ours, against = ((one.arms[name], one.numbers[name]) for name in (encoding, paper.baseline))
-    seeds = sorted(ours[1].keys() & against[1].keys())
-    found = _verdict(one.criterion, one.times, ours, against, seeds).finding
+    ours, against = (one.arms[name] for name in (encoding, paper.baseline))
+    seeds = sorted(one.numbers[encoding].keys() & one.numbers[paper.baseline].keys())
+    by_arm = {one.arms[name].name: one.numbers[name] for name in (encoding, paper.baseline)}
+
+    def values(arm: str, metric: str) -> np.ndarray:
+        return np.array([by_arm[arm][seed] for seed in seeds], dtype=float)
+
+    claim = _better(one.criterion, one.times, ours, against)
+    found = verdict(replace(CHOICE, arms=(ours, against)), claim, values).finding
     ours_better = {Finding.HOLDS: True, Finding.OPPOSITE: False}.get(found)
     learned = all(one.cells[name]["state"] != "not learned" for name in (encoding, paper.baseline))
     if ours_better is None or not learned:

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from engine.experiments.evidence import FOLDER
-from engine.experiments.experiment import CONFIRMATORY_SEEDS, Arm, Change, Experiment
+from engine.experiments.evidence.design import design_hash
+from engine.experiments.experiment import CONFIRMATORY_SEEDS, FRESH_SEEDS, Arm, Change, Experiment
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import KeyFigure, KeyFinding, key_finding_of
@@ -35,6 +36,10 @@ def sets_of_seeds(folder: Path = FOLDER) -> list[dict[str, Any]]:
 
 def is_confirmatory(seeds: Sequence[int]) -> bool:
     return list(seeds) == list(CONFIRMATORY_SEEDS)
+
+
+def is_fresh(seeds: Sequence[int]) -> bool:
+    return list(seeds) == list(FRESH_SEEDS)
 
 
 def shipped_reports(experiment: Experiment, folder: Path = FOLDER, *, confirmatory: bool | None = None) -> list[Report]:
@@ -80,14 +85,21 @@ def _trials(experiment: Experiment, row: dict[str, Any], seeds: Sequence[int]) -
 
 
 def new_arms(experiment: Experiment, folder: Path) -> tuple[Arm, ...]:
-    """The arms of an experiment of which a folder has no numbers at its seeds with the settings of today."""
+    """The arms of an experiment of which a folder lacks numbers at its seeds with the settings of today."""
     rows = [
         one["issues"].get(experiment.slug, {})
         for one in sets_of_seeds(folder)
         if one["seeds"] == list(experiment.seed_range)
     ]
-    stored = {name: mark for row in rows for name, mark in row.get("fingerprints", {}).items()}
+    stored = {
+        name: mark for row in rows for name, mark in row.get("fingerprints", {}).items() if _has_every_seed(row, name)
+    }
     return tuple(arm for arm in experiment.arms if stored.get(arm.name) != experiment.fingerprint(arm))
+
+
+def _has_every_seed(row: dict[str, Any], arm: str) -> bool:
+    """Whether each seed of an arm was run: one number of it is there for all, or it is noted why some did not finish."""
+    return arm in row.get("reasons", {}) or any(None not in numbers for numbers in row["arms"][arm].values())
 
 
 def write_set(reports: Sequence[Report], folder: Path, *, only_new: bool = False) -> None:
@@ -135,6 +147,7 @@ def _row_of(found: Report) -> dict[str, Any]:
         "extended": found.extended, "seconds": round(_seconds_live(found), 2), "rates": rates, "fingerprints": fingerprints,
         "arms": arms, "reasons": reasons, **({"provenance": found.provenance} if found.provenance else {}),
         **({"moved": dict(found.moved)} if found.moved else {}),
+        **({"design": design_hash(experiment)} if experiment.own_sources else {}),
     }  # fmt: skip
 
 

@@ -93,7 +93,7 @@ def read_issue(
     texts = {heading: text for heading, _, text in sections}
     if found is None or tuple(texts) != HEADINGS:
         raise ValueError(
-            f"{path.name} must have TOML between lines of +++, a title, and then the headings {', '.join(HEADINGS)}, in this order."
+            f"{path.name} must have TOML between lines of +++, a title, and these headings: {', '.join(HEADINGS)}"
         )
     data = tomllib.loads(found[1])
     slug = path.stem.replace("_", "-")

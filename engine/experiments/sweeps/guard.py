@@ -47,7 +47,7 @@ def reason_not_to(plan: Plan, kind: str, tick: int, before: Sequence[Visit], roo
         return f"its last layer would reach only beyond the {length} tokens there are"
     needed = needed_bytes(plan, kind, tick, before)
     if needed * SPARE > room:
-        return f"at its highest it would take about {in_bytes(needed)}, and {SPARE} times that must fit in the {in_bytes(room)} there are"
+        return f"it would need about {in_bytes(needed)}, and {SPARE} times that must fit in {in_bytes(room)}"
     seconds = needed_seconds(plan, kind, tick, before)
     if seconds > plan.patience:
         return f"a step would take about {in_fine_time(seconds)}; the longest allowed is {plan.patience:g} s"

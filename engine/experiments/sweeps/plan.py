@@ -22,31 +22,31 @@ class Plan(Parameters):
 
     # fmt: off
     axis: Literal["length", "depth"] = setting(
-        "length", label="Against", help="What grows while everything else stays.", labels={"length": "Length", "depth": "Depth"},
+        "length", label="Against", help="The size that grows.", labels={"length": "Length", "depth": "Depth"},
     )
     longest: int = setting(
-        4096, label="Longest sequence", help="Lengths double from 64 up to this one, or to what this machine can do.", ge=128, le=131_072,
+        4096, label="Longest sequence", help="Lengths double from 64 up to this one, or to this machine's limit.", ge=128, le=131_072,
     )
     deepest: int = setting(8, label="Deepest model", help="Depths double from 1 up to this one.", ge=2, le=48)
     d_model: int = setting(
-        32, label="Width (d_model)", help="Of the transformer; the others get as many parameters.", ge=8, le=1024,
+        32, label="Width (d_model)", help="Width of the transformer. The other models get as many parameters.", ge=8, le=1024,
     )
     n_heads: int = setting(4, label="Heads", help="Attention heads in each layer.", ge=1, le=64)
     kv_heads: int | None = setting(
-        None, label="Key and value heads", help="So many heads of keys and values, which the cache keeps. Auto: one for each head.",
+        None, label="Key and value heads", help="Heads of keys and values in the cache. Auto: one for each head.",
         ge=1, le=64,
     )
-    n_layers: int = setting(1, label="Depth", help="Layers of every model, where the axis is the length.", ge=1, le=48)
-    seq_len: int = setting(512, label="Length", help="Tokens in a sequence, where the axis is the depth.", ge=16, le=16_384)
+    n_layers: int = setting(1, label="Depth", help="Layers of every model, if the length grows.", ge=1, le=48)
+    seq_len: int = setting(512, label="Length", help="Tokens in a sequence, if the depth grows.", ge=16, le=16_384)
     batch_size: int = setting(1, label="Batch size", help="Sequences per step.", ge=1, le=256)
     rounds: int = setting(
-        3, label="Rounds", help="How often each point is visited, in shuffled order. The median is drawn, the range as a bar.", ge=1, le=15,
+        3, label="Rounds", help="Measurements of each point, in random order. Dot: median. Bar: range.", ge=1, le=15,
     )
     patience: float = setting(
-        0.5, label="Longest step (s)", help="A point whose training step would take longer is not started.", ge=0.01, le=60.0,
+        0.5, label="Longest step (s)", help="Skips a point if its training step would take longer.", ge=0.01, le=60.0,
     )
     device: Literal["cpu", "accelerator"] = setting(
-        "cpu", label="Device", help="Where it is measured.", labels={"cpu": "CPU, one core", "accelerator": "Accelerator"},
+        "cpu", label="Device", help="Device of the measurement.", labels={"cpu": "CPU, one core", "accelerator": "Accelerator"},
     )
     # fmt: on
     kinds: tuple[str, ...] = tuple(KINDS)

@@ -106,7 +106,7 @@ class DaskCluster(Cluster):
         try:
             self.client.restart_workers([address], timeout=30)
         except Exception as error:
-            log_error(f"The cluster's worker {address} cannot be started anew; was it started with --no-nanny?", error)
+            log_error(f"The cluster's worker {address} cannot be restarted; was it started with --no-nanny?", error)
 
     def _live(self) -> None:
         while not self._closing.is_set():

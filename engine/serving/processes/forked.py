@@ -88,7 +88,7 @@ class Forked:
                 return False
             stopped = stopped + 1 if is_stopped(self._server.pid) else 0
             if stopped == 2:  # once may be the moment in which all processes of a terminal go on
-                LOG.warning("The fork server (process %d) stands still and is replaced.", self._server.pid)
+                LOG.warning("The fork server (process %d) hangs and is replaced.", self._server.pid)
                 self._server.kill()
         return True
 

@@ -173,7 +173,7 @@ class WorkerProcess:
         if queued.stopped_at is not None and queued.known_step is None:
             return queued.stopped_early
         if queued.stopped_at is not None:
-            return Ended(run.step, "stopped", "It was told to stop and did not, so its worker was ended.")
+            return Ended(run.step, "stopped", "It did not stop when asked, so its worker was ended.")
         return Ended(
             run.step, "lost", self.why_it_ended(run.id) + ("" if self.is_blamed_on(queued) else SAME_RUN_AGAIN)
         )

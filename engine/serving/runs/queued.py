@@ -20,7 +20,7 @@ from engine.serving.allowances import Release
 NOT_STARTED = "It was stopped before it started."
 SAVE_RETRY_SECONDS = 30.0
 """Seconds until a worker is asked again for a checkpoint that the disk did not take."""
-REPEATS = "It repeats the steps that were not saved, at most about a minute; then the curve goes on."
+REPEATS = "It repeats the steps that were not saved, at most about a minute; then the curve continues."
 
 
 def predicted(request: RunRequest, predict: Callable[[RunConfig], Prediction], config: RunConfig) -> Prediction:

@@ -140,9 +140,7 @@ class TaskSettings(Parameters):
 class SymbolSettings(TaskSettings):
     """The settings of a task whose sequences are written with symbols that mean nothing by themselves."""
 
-    vocab_size: int = setting(
-        10, "Symbols", "How many different symbols there are; chance is one over it.", ge=2, le=1000
-    )
+    vocab_size: int = setting(10, "Symbols", "Number of different symbols. Chance is one over it.", ge=2, le=1000)
 
     @property
     def n_symbols(self) -> int:
@@ -161,7 +159,7 @@ class CoupledSettings(SymbolSettings):
 
     coupled_positions: bool = setting(
         False, "Coupled positions",
-        "Each symbol of the answer has the position of the one that it repeats; in training the first position is random.",
+        "Each answer symbol has the position of the symbol that it repeats. In training, the first position is random.",
     )  # fmt: skip
 
     def order(self, length: int) -> Sequence[int]:
@@ -178,7 +176,7 @@ class CoupledSettings(SymbolSettings):
                 f"false for family {config.family}: a decoder reads question and answer as one sequence",
             )
         elif self.coupled_positions and config.randomized_positions > 1:
-            yield "coupled_positions", "false where randomized_positions is above 1: both say where a symbol stands"
+            yield "coupled_positions", "false where randomized_positions is above 1: both set the positions"
 
 
 @dataclass(frozen=True)

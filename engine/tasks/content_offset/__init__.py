@@ -16,7 +16,7 @@ SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 class ContentOffsetSettings(SymbolSettings):
     max_offset: int = setting(
-        4, "Largest offset", "Each token asks for the symbol 1 to so many positions back.", ge=1, le=64
+        4, "Largest offset", "Each token asks for a symbol up to this many positions back.", ge=1, le=64
     )
 
     @property
@@ -34,8 +34,8 @@ class ContentOffsetSettings(SymbolSettings):
         asks_nothing = prod(max(0.0, 1 - i / self.max_offset) for i in range(config.seq_len)) ** config.batch_size
         if asks_nothing * config.steps >= 1:
             yield (
-                f"About {asks_nothing:.0%} of the batches ask for nothing, since all their offsets point before the sequence. Such a step "
-                "has no loss. A larger batch or length, or a smaller max_offset, mends that."
+                f"About {asks_nothing:.0%} of the batches ask for nothing, because all offsets point before the sequence. Such a step has "
+                "no loss. Remedy: a larger batch or length, or a smaller max_offset."
             )
 
     def token_name(self, token: int) -> str:
@@ -44,6 +44,6 @@ class ContentOffsetSettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "content_offset", "Content offset", "Each token says how far back the symbol stands that it asks for.",
+    "content_offset", "Content offset", "Each token says how far back the symbol is that you must name.",
     "3₁ 1₁ 4₂ → · 3 3", ContentOffsetSettings, LABELLER, group="place", order_matters=True,
 )  # fmt: skip

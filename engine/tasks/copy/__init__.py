@@ -11,6 +11,6 @@ class CopySettings(CoupledSettings):
 
 
 SPEC = TaskSpec(
-    "copy", "Copy", "Write the sequence again.", "3 1 4 → 3 1 4", CopySettings, TRANSDUCER, group="rewrite",
+    "copy", "Copy", "Repeat the sequence.", "3 1 4 → 3 1 4", CopySettings, TRANSDUCER, group="rewrite",
     order_matters=True,
 )  # fmt: skip

@@ -13,19 +13,13 @@ from engine.tasks.base import LABELLER, SymbolSettings, TaskSpec
 
 
 class CueMajoritySettings(SymbolSettings):
-    vocab_size: int = setting(
-        10, "Symbols", "How many symbols there are; the upper half counts as high.", ge=2, le=1000
-    )
+    vocab_size: int = setting(10, "Symbols", "Number of symbols. The upper half is high.", ge=2, le=1000)
     cue_agreement: float = setting(
         0.5, "Cue agreement (ρ)",
-        "How often, in training and validation, the cue is the answer. One half: it says nothing.", ge=0.0, le=1.0,
+        "How often the cue is the answer in training and validation. One half: it says nothing.", ge=0.0, le=1.0,
     )  # fmt: skip
-    cue_randomised: float = setting(
-        0.0, "Cue randomised", "Share of sequences whose cue is drawn at random instead.", ge=0.0, le=1.0
-    )
-    cue_blanked: float = setting(
-        0.0, "Cue blanked", "Share of sequences whose cue is replaced by a blank.", ge=0.0, le=1.0
-    )
+    cue_randomised: float = setting(0.0, "Cue randomised", "Share of sequences with a random cue.", ge=0.0, le=1.0)
+    cue_blanked: float = setting(0.0, "Cue blanked", "Share of sequences with a blank cue.", ge=0.0, le=1.0)
 
     @property
     def named_tokens(self) -> tuple[str, ...]:
@@ -44,6 +38,6 @@ class CueMajoritySettings(SymbolSettings):
 
 SPEC = TaskSpec(
     "cue_majority", "Majority with a cue",
-    "At the last position, say whether most symbols are high; the cue in front may give it away.", "↑ 3 7 1 → · · · 0",
+    "Are most symbols high? The cue in front may give the answer away.", "↑ 3 7 1 → · · · 0",
     CueMajoritySettings, LABELLER, group="count",
 )  # fmt: skip

@@ -11,14 +11,16 @@ from engine.tasks.base import LABELLER, SymbolSettings, TaskSpec
 
 
 class DyckSettings(SymbolSettings):
-    vocab_size: int = setting(2, "Symbols", "The lower half open a bracket, the others close one.", ge=2, le=1000)
-    max_depth: int = setting(4, "Greatest depth", "The depth is counted from 0 to here.", ge=1, le=64)
+    vocab_size: int = setting(
+        2, "Symbols", "The lower half are opening brackets, the others closing ones.", ge=2, le=1000
+    )
+    max_depth: int = setting(4, "Greatest depth", "Largest depth.", ge=1, le=64)
 
     def n_answers(self, config: BaseConfig) -> int:
         return self.max_depth + 1
 
 
 SPEC = TaskSpec(
-    "dyck", "Bracket depth", "After each bracket (0 opens, 1 closes), say how many are open.", "0 0 1 → 1 2 1",
+    "dyck", "Bracket depth", "How many brackets are open after each one? (0 opens, 1 closes.)", "0 0 1 → 1 2 1",
     DyckSettings, LABELLER, group="count",
 )  # fmt: skip

@@ -20,13 +20,13 @@ from engine.tasks.base import LABELLER, Breach, SymbolSettings, TaskSpec
 
 class HopsSettings(SymbolSettings):
     vocab_size: int = setting(
-        4, "Symbols", "How many different symbols there are; more of them leave less to guessing.", ge=3, le=1000
+        4, "Symbols", "Number of different symbols. With more, guessing is harder.", ge=3, le=1000
     )
     n_hops: int = setting(
-        1, "Hops", "How often to go to the symbol after the last earlier place of the present one.", ge=1, le=16
+        1, "Hops", "Number of look-ups: each goes to the symbol after the last same symbol.", ge=1, le=16
     )
     repeats: bool = setting(
-        False, "Repeats", "Whether a symbol can follow itself; from there a hop leads back to the same place."
+        False, "Repeats", "Lets a symbol follow itself. From there, a hop leads back to the same place."
     )
 
     def distinct(self, length: int) -> float:
@@ -60,20 +60,19 @@ class HopsSettings(SymbolSettings):
     def warnings(self, config: BaseConfig) -> Iterator[str]:
         if config.family in LABELLER and config.n_layers <= self.n_hops:
             yield (
-                f"{counted(self.n_hops, 'hop')} with {counted(config.n_layers, 'layer')}: models that learned nearly all answers here had "
-                f"more layers than hops. {self.n_hops.bit_length() + 1} layers can hold the rule (Sanford et al. 2024, section 4); that "
-                "training finds it is not known."
+                f"{counted(self.n_hops, 'hop')} with {counted(config.n_layers, 'layer')}: models that learned this had more layers than "
+                f"hops. {self.n_hops.bit_length() + 1} layers can compute it (Sanford et al. 2024, section 4). Training may not find it."
             )
         asks_nothing = exp(-config.batch_size * self.answered(config.seq_len))
         if asks_nothing * config.steps >= 1:
             yield (
-                f"About {asks_nothing:.0%} of the batches ask for nothing, since hardly a symbol comes twice. Such a step has no loss. "
-                "Fewer symbols, a larger batch or length mend that."
+                f"About {asks_nothing:.0%} of the batches ask for nothing, because few symbols occur twice. Such a step has no loss. "
+                "Remedy: fewer symbols, a larger batch or length."
             )
 
 
 SPEC = TaskSpec(
     "hops", "Hops",
-    "At each position, find where its symbol stood last, go to the symbol after it, and name that; with more hops, go on from there.",
+    "Find the last time this symbol appeared, and name the symbol that came next. Repeat for each hop.",
     "1 hop: 0 1 2 0 → · · · 1", HopsSettings, LABELLER, group="symbol", order_matters=True, shortest=3,
 )  # fmt: skip

@@ -11,7 +11,7 @@ DIGITS = "3141"
 
 
 class KBackSettings(SymbolSettings):
-    k: int = setting(3, "k", "How many positions to look back.", ge=1, le=64)
+    k: int = setting(3, "k", "Positions to look back.", ge=1, le=64)
 
     def sample(self, usual: str) -> str:
         if self.k > len(DIGITS):

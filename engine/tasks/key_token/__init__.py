@@ -11,12 +11,10 @@ from engine.tasks.base import ENCODER, SymbolSettings, TaskSpec
 
 
 class KeyTokenSettings(SymbolSettings):
-    vocab_size: int = setting(
-        4, "Symbols", "How many symbols there are, and as many keys; chance is one over it.", ge=2, le=1000
-    )
+    vocab_size: int = setting(4, "Symbols", "Number of symbols, and of keys. Chance is one over it.", ge=2, le=1000)
     shortcut: float | None = setting(
         None, "Shortcut strength (ρ)",
-        "How often, in training and validation, an answer is the one its position stands for. Auto: as often as by chance.",
+        "How often an answer in training and validation is the usual one of its position. Auto: as by chance.",
         ge=0.0, le=1.0,
     )  # fmt: skip
 
@@ -36,6 +34,6 @@ class KeyTokenSettings(SymbolSettings):
 
 SPEC = TaskSpec(
     "key_token", "Key token",
-    "One key stands somewhere; it says how far every symbol moves round the circle of symbols.", "3 1 K2 → 1 3 ·",
+    "One key, somewhere in the sequence, says how far every symbol moves round the circle.", "3 1 K2 → 1 3 ·",
     KeyTokenSettings, ENCODER, group="symbol",
 )  # fmt: skip

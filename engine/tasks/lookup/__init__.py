@@ -19,11 +19,11 @@ MAX_ANSWERS = 4096
 
 
 class LookupSettings(SymbolSettings):
-    vocab_size: int = setting(8, "Values", "How many different values a key can have.", ge=2, le=64)
-    n_keys: int = setting(8, "Keys", "How many different keys there are; each occurs at most once.", ge=2, le=64)
+    vocab_size: int = setting(8, "Values", "Number of different values.", ge=2, le=64)
+    n_keys: int = setting(8, "Keys", "Number of different keys. Each occurs at most once.", ge=2, le=64)
     lookups: int = setting(
         1, "Look-ups at once",
-        "So many keys in a row are asked at once, and the one answer must name all their values in order.", ge=1,
+        "Number of keys asked at once. The answer names all their values in order.", ge=1,
         le=8,
     )  # fmt: skip
 
@@ -67,6 +67,6 @@ class LookupSettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "lookup", "Look-up", "Find the pair with the asked key and name its value.", "c1 a0 b3 b? → · · · 3",
+    "lookup", "Look-up", "Find the pair with this key and name its value.", "c1 a0 b3 b? → · · · 3",
     LookupSettings, LABELLER, group="symbol",
 )  # fmt: skip

@@ -63,13 +63,15 @@ def _long_run(table: Array) -> Array:
 
 class MarkovSettings(SymbolSettings):
     vocab_size: int = setting(
-        12, "Symbols", "How many different symbols there are; the table has their number cubed.", ge=2, le=64
+        12, "Symbols", "Number of different symbols. The table has its cube of entries.", ge=2, le=64
     )
     dirichlet_alpha: float = setting(
-        0.3, "Evenness (Dirichlet α)", "Small: after two symbols nearly one can follow. Large: nearly any.",
+        0.3, "Evenness (Dirichlet α)", "Small: nearly one symbol can follow two others. Large: nearly any.",
         ge=0.01, le=100.0,
     )  # fmt: skip
-    source_seed: int = setting(0, "Source", "Which table; the run's seed draws sequences from it.", ge=0, le=2**31 - 1)
+    source_seed: int = setting(
+        0, "Source", "Seed of the table. The run's seed draws sequences from it.", ge=0, le=2**31 - 1
+    )
 
     @property
     def source(self) -> MarkovSource:
@@ -89,6 +91,6 @@ class MarkovSettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "markov", "Markov source", "At each position, name the next symbol of a source that looks two symbols back.",
+    "markov", "Markov source", "Name the next symbol. It depends on the last two.",
     "3 1 4 → · 4 ·", MarkovSettings, READER, group="next", shortest=3,
 )  # fmt: skip

@@ -16,11 +16,11 @@ class OwnPositionSettings(SymbolSettings):
     variant: Literal["tokens", "padded", "constant"] = setting(
         "tokens",
         "Input",
-        "Random symbols at full length; random lengths with padding; or one and the same symbol everywhere.",
+        "Random symbols at full length, random lengths with padding, or one symbol everywhere.",
         labels={"tokens": "Random symbols", "padded": "Random lengths, padded", "constant": "One symbol"},
     )
     bos: bool = setting(
-        False, "Begin-of-sequence token", "A marker before position 0: an anchor from which a causal model can count."
+        False, "Begin-of-sequence token", "A marker before position 0, from which a causal model can count."
     )
 
     @property
@@ -49,13 +49,10 @@ class OwnPositionSettings(SymbolSettings):
     def beyond_offsets(self, config: BaseConfig) -> str | None:
         if self.variant != "constant" or self.bos:
             return None
-        return (
-            "With one and the same symbol everywhere and no absolute positions, all positions look alike: chance is the "
-            "limit."
-        )
+        return "With one symbol everywhere and no absolute positions, all positions look the same. Chance is the limit."
 
 
 SPEC = TaskSpec(
-    "own_position", "Own position", "At each position, name the position; the symbols do not help.", "3 1 4 → 0 1 2",
+    "own_position", "Own position", "Name the position. The symbols do not help.", "3 1 4 → 0 1 2",
     OwnPositionSettings, LABELLER, group="place", order_matters=True,
 )  # fmt: skip

@@ -8,10 +8,10 @@ from engine.tasks.base import LABELLER, SymbolSettings, TaskSpec
 
 
 class ParitySettings(SymbolSettings):
-    vocab_size: int = setting(2, "Symbols", "Two make it parity; more, the sum modulo their number.", ge=2, le=1000)
+    vocab_size: int = setting(2, "Symbols", "Two: parity. More: the sum modulo this number.", ge=2, le=1000)
 
 
 SPEC = TaskSpec(
-    "parity", "Parity", "After the last bit, say whether the ones so far are odd in number.", "1 0 1 → · · 0",
+    "parity", "Parity", "Is the number of ones odd or even?", "1 0 1 → · · 0",
     ParitySettings, LABELLER, group="count",
 )  # fmt: skip

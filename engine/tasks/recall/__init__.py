@@ -10,7 +10,7 @@ from engine.tasks.base import LABELLER, SymbolSettings, TaskSpec
 
 
 class RecallSettings(SymbolSettings):
-    vocab_size: int = setting(8, "Symbols", "The lower half are keys, the others values.", ge=4, le=1000)
+    vocab_size: int = setting(8, "Symbols", "The lower half are keys, the upper half values.", ge=4, le=1000)
 
     @property
     def n_keys(self) -> int:
@@ -22,6 +22,6 @@ class RecallSettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "recall", "Associative recall", "Pairs of key and value, then one of the keys: name its value.",
+    "recall", "Associative recall", "The sequence has pairs of key and value, then a key. Name its value.",
     "0 7 1 5 0 → · · · · 7", RecallSettings, LABELLER, group="symbol", shortest=3,
 )  # fmt: skip

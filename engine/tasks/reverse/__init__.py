@@ -18,8 +18,7 @@ class ReverseSettings(CoupledSettings):
         if config.n_layers > 1 or self.coupled_positions:
             return None
         return (
-            "To reverse, each position must read at another offset, and a relative encoding in a single layer knows only "
-            "offsets."
+            "To reverse, each position must read at another distance. A relative encoding in one layer cannot do that."
         )
 
 

@@ -11,10 +11,12 @@ from engine.tasks.text.tokens import Unit
 class CharacterSettings(TextSettings):
     unit: ClassVar[Unit] = "characters"
 
-    vocab_size: int = setting(80, "Characters", "The commonest ones; all others are one unknown token.", ge=2, le=1000)
+    vocab_size: int = setting(
+        80, "Characters", "Number of known tokens. All others are one unknown token.", ge=2, le=1000
+    )
 
 
 SPEC = TaskSpec(
-    "shakespeare_chars", "Next character", "Name the next character of Shakespeare's plays, or of a text of your own.",
+    "shakespeare_chars", "Next character", "Name the next character of Shakespeare's plays, or of your own text.",
     "T o ␣ b → o ␣ b e", CharacterSettings, READER, group="next", corpus=True,
 )  # fmt: skip

@@ -12,14 +12,16 @@ class WordSettings(TextSettings):
     unit: ClassVar[Unit] = "words"
 
     plays: int = setting(
-        34, "Plays", "How many plays to train on; four others are held out. Not for a text of your own.",
+        34, "Plays", "Number of plays to train on. Four others are held out. Not for your own text.",
         ge=1, le=34,
     )  # fmt: skip
-    vocab_size: int = setting(1000, "Words", "The commonest ones; all others are one unknown token.", ge=2, le=30_000)
+    vocab_size: int = setting(
+        1000, "Words", "Number of known tokens. All others are one unknown token.", ge=2, le=30_000
+    )
 
 
 SPEC = TaskSpec(
     "shakespeare_words", "Next word",
-    "Name the next word, or what stands before it, of Shakespeare's plays or of a text of your own.",
+    "Name the next word or sign of Shakespeare's plays, or of your own text.",
     "to be , → be , or", WordSettings, READER, group="next", corpus=True,
 )  # fmt: skip

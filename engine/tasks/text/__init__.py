@@ -30,28 +30,24 @@ class TextSettings(TaskSettings):
     unit: ClassVar[Unit]
     """The unit of a token."""
 
-    text: str = setting(
-        "shakespeare", "Text", "The plays of Shakespeare, or the name under which a text of your own is kept."
-    )
+    text: str = setting("shakespeare", "Text", "Shakespeare's plays, or the name of your own text.")
     plays: int = setting(
-        4, "Plays", "How many plays to train on; four others are held out. Not for a text of your own.",
+        4, "Plays", "Number of plays to train on. Four others are held out. Not for your own text.",
         ge=1, le=34,
     )  # fmt: skip
     text_tokens: int | None = setting(
         None, "Training text",
-        "Only so many tokens in a row, from a place that the seed decides. Auto: all.", ge=64, le=10_000_000,
+        "Train on this many tokens in a row, from a random start. Auto: all.", ge=64, le=10_000_000,
     )  # fmt: skip
     windows: Literal["non_overlapping", "overlapping"] = setting(
-        "overlapping", "Windows", "Whether the stretches that the text is cut into share tokens.",
+        "overlapping", "Windows", "Overlapping windows share tokens.",
         labels={"non_overlapping": "Side by side", "overlapping": "Overlapping"},
     )  # fmt: skip
-    stride: int = setting(
-        1, "Stride", "Tokens from the start of one overlapping window to that of the next.", ge=1, le=1024
-    )
+    stride: int = setting(1, "Stride", "Tokens between the starts of two windows.", ge=1, le=1024)
     split: Literal["plays", "windows", "none"] = setting(
         "plays",
         "Held out",
-        "Other plays (the last tenth of a text of your own), one window in five, or nothing: the same windows again.",
+        "Other plays (of your text: the last tenth), one window in five, or the training windows.",
         labels={"plays": "Other plays", "windows": "Windows at random (fault)", "none": "Nothing (fault)"},
     )
     vocab_size: int
@@ -93,7 +89,7 @@ class TextSettings(TaskSettings):
         if self.text != "shakespeare" and not user_texts.NAME.fullmatch(self.text):
             yield (
                 "text",
-                "shakespeare, or the name under which a text of your own is kept (32 digits and letters a to f)",
+                "shakespeare, or the name of your own text (32 digits and letters a to f)",
             )
         if config.label_noise:
             yield "label_noise", f"0 for task {config.task}"
@@ -102,6 +98,6 @@ class TextSettings(TaskSettings):
 
     def warnings(self, config: BaseConfig) -> Iterator[str]:
         if self.split == "none":
-            yield "Validation reads the very windows that were trained on: it measures memory, not what was learned."
+            yield "Validation reads the training windows again, so it measures memory, not learning."
         if self.split == "windows" and self.windows == "overlapping":
-            yield "Validation windows share most of their text with windows that were trained on: a small gap means little."
+            yield "Validation windows share much text with training windows, so a small gap means little."

@@ -48,9 +48,7 @@ def no_window(side: str, unit: Unit, length: int) -> str:
     """That a side of a text, "to train on" or "held out", is too short, in one sentence."""
     remedy = "take more text or a smaller seq_len"
     if unit == "words":
-        remedy = (
-            "take more text, a smaller seq_len, or characters (task shakespeare_chars) where few blanks part the words"
-        )
+        remedy = "take more text, a smaller seq_len, or characters (task shakespeare_chars)"
     return f"The text {side} has no window of {length + 1} tokens; {remedy}."
 
 

@@ -66,9 +66,9 @@ def read(name: str) -> str:
         content = file.read_bytes()
         note_use(file)
     except OSError:
-        raise ValueError(f"text is {name}; no text of that name is kept here.") from None
+        raise ValueError(f"text is {name}; this server has no text of that name.") from None
     if _name_of(content) != name:
-        raise ValueError(f"text is {name}; what is kept under that name has changed.")
+        raise ValueError(f"text is {name}; its content has changed.")
     return content.decode("utf-8")
 
 
@@ -78,5 +78,5 @@ def _name_of(content: bytes) -> str:
 
 def _file(name: str) -> Path:
     if not NAME.fullmatch(name):
-        raise ValueError(f"text is {name}; allowed is shakespeare or the name of a text of your own.")
+        raise ValueError(f"text is {name}; allowed is shakespeare or the name of your own text.")
     return data_folder() / "texts" / f"{name}.txt"

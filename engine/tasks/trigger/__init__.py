@@ -11,9 +11,9 @@ from engine.tasks.base import LABELLER, SymbolSettings, TaskSpec
 
 
 class TriggerSettings(SymbolSettings):
-    vocab_size: int = setting(10, "Symbols", "The numbers 0, 1, 2 and so on, as many as this.", ge=2, le=1000)
+    vocab_size: int = setting(10, "Symbols", "How many numbers: 0, 1, 2, and so on.", ge=2, le=1000)
     trigger_share: float = setting(
-        0.25, "Triggers", "The share of triggers among the tokens after the first number.", ge=0.0, le=0.9
+        0.25, "Triggers", "Share of “?” among the tokens after the first number.", ge=0.0, le=0.9
     )
 
     @property
@@ -40,6 +40,6 @@ class TriggerSettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "trigger", "Trigger", "At each “?” say the mean of the numbers before it, rounded; elsewhere say nothing (∅).",
+    "trigger", "Trigger", "At each “?”, write the rounded mean of the numbers before it. Elsewhere, write ∅.",
     "⊢ 3 5 ? 1 ? → ∅ ∅ ∅ 4 ∅ 3", TriggerSettings, LABELLER, group="count", order_matters=True,
 )  # fmt: skip

@@ -4,7 +4,7 @@
 import { STREAMLIT } from "./streamlit.js"
 
 const WAITING = ["PINGING_SERVER", "CONNECTING"]
-const WORDS = "This page cannot reach the server. It waits, and continues by itself as soon as the server answers."
+const WORDS = "This page cannot reach the server. It continues as soon as the server answers."
 
 /** @param {import("../boards/base/script/types.d.ts").Component} component */
 export default function ({ setTriggerValue }) {

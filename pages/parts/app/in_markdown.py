@@ -70,7 +70,7 @@ def refused_in_words(where: str = "", error: type[Exception] = Explained) -> Ite
     except error as refused:
         st.session_state[f"refused.{where}"] = in_markdown(refused)
     except OSError as failed:
-        notice = data_folder_problem() or f"The disk does not take it: {failed.strerror or 'unknown error'}."
+        notice = data_folder_problem() or f"Could not save: {failed.strerror or 'unknown error'}."
         st.session_state[f"refused.{where}"] = in_markdown(notice)
 
 
@@ -83,8 +83,8 @@ def show_refusal(where: str = "", show: Callable[..., object] = st.error, icon: 
 def say_unsaved(kept: Run | BackgroundTask | None) -> None:
     """Say that a run, which goes on, or the result of a task is in memory only, so that its owner takes away what is worth keeping."""
     if kept is not None and kept.unsaved:
-        gone = "It goes on, but it is gone" if isinstance(kept, Run) else "It is gone"
-        notice = f"{kept.unsaved} {gone} when the app is started anew: download what you want to keep."
+        lost = "It keeps running, but will be lost" if isinstance(kept, Run) else "It will be lost"
+        notice = f"{kept.unsaved} {lost} if the server restarts. Download what you want to keep."
         st.warning(notice, icon=":material/save:")
 
 
@@ -115,7 +115,7 @@ def show_terms(first: str | None, words: str) -> None:
     sought = [term for term in TERMS.values() if words.casefold() in f"{term.name} {term.text}".casefold()]
     found = sorted((term for term in sought if words or term.slug != first), key=lambda term: term.name.casefold())
     if not found:
-        st.info(f"No term has {as_code(words)} in it.", icon=":material/search_off:")
+        st.info(f"No term contains {as_code(words)}.", icon=":material/search_off:")
     for term in found:
         _show(term)
 

@@ -35,7 +35,7 @@ def show_facts(config: RunConfig) -> None:
         facts.append(f"about **{in_time(seconds)}**" + ("" if device == CPU else f" on {device}"))
     elif device != CPU:
         facts.append(f"time not measured on {device}")
-    measured = f"Predicted: memory by formula, time from a short measurement on {device_in_words(device)} here."
+    measured = f"Predicted. Memory: by formula. Time: from a short measurement on {device_in_words(device)} here."
     st.caption(" · ".join(facts), help=f"{measured} {prediction.device.why}".strip())
     for sentence in warnings_of(config):
         st.caption(f":material/info: {sentence}")
@@ -49,7 +49,7 @@ def start_run(config: RunConfig, *, pace: float | None = None, paused: bool = Fa
 
 
 def can_steer(run: Run | None) -> bool:
-    """Whether the visitor may pause, step or stop the run from here: it is the visitor's own."""
+    """Return whether the visitor may pause, step or stop the run from here: it is the visitor's own."""
     return run is not None and run.live and mine(run.owner)
 
 
@@ -75,7 +75,7 @@ def steering_button(action: Action, run: Run | None) -> None:
 def say_watching(run: Run | None) -> None:
     """Say why a run that goes on cannot be steered: it is somebody else's."""
     if run is not None and run.live and not mine(run.owner):
-        st.caption(":material/visibility: You are watching somebody else's run. Train starts one of your own.")
+        st.caption(":material/visibility: This is somebody else's run. Press Train to start your own.")
 
 
 @dataclass

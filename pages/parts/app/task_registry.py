@@ -15,7 +15,7 @@ from pages.parts.app import server
 
 MAX_TASKS = 60
 """The most tasks held in memory before ended ones are dropped, the oldest first; their results are on disk."""
-NOT_YOURS = "This was started by somebody else. You can watch it; Run starts one of your own."
+NOT_YOURS = "Somebody else started this. Press Run to start your own."
 
 T = TypeVar("T", bound=BackgroundTask)
 
@@ -75,7 +75,7 @@ class TaskRegistry(Generic[T]):
                 self._by_name[name].stop()
 
     def owned(self, name: str, visitor: Visitor) -> bool:
-        """Whether the visitor asked for this task, or is the program itself."""
+        """Return whether the visitor asked for this task, or is the program itself."""
         with self._lock:
             return not visitor.id or visitor.id in self._owners.get(name, {})
 

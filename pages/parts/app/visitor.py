@@ -57,7 +57,7 @@ def visitor() -> Visitor:
 
 
 def mine(owner: str) -> bool:
-    """Whether this visitor may pause, stop or delete what the visitor with the id ``owner`` started."""
+    """Return whether this visitor may pause, stop or delete what the visitor with the id ``owner`` started."""
     return visitor().may_steer(owner)
 
 
@@ -76,7 +76,7 @@ def note_visitor() -> None:
 
 
 def here(visitor_id: str) -> bool:
-    """Whether the visitor has a page open; True for everybody where no server runs."""
+    """Return whether the visitor has a page open; True for everybody where no server runs."""
     if not runtime.exists():
         return True
     return any(_active(session) for session, whose in list(_visitors.items()) if whose == visitor_id)

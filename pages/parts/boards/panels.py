@@ -34,11 +34,11 @@ class Panel:
     below: str = ""
     """One line of text under the figure."""
     wide: bool = False
-    """Whether the figure takes the whole width."""
+    """True if the figure takes the whole width."""
     link: str | tuple[str, str] = ""
     """The names of its columns and rows, or one name for both: figures highlight together what they share by name."""
     picks: bool = False
-    """Whether the page is told of a click or Enter on the figure."""
+    """True if the page is told of a click or Enter on the figure."""
     term: str = ""
     """The glossary term that explains the figure."""
 

@@ -164,7 +164,7 @@ class Line:
     x: Sequence[float]
     y: Sequence[float]
     strong: bool = True
-    """Whether the line is emphasised; the others are pale."""
+    """True if the line is emphasised; the others are pale."""
 
 
 def lines_picture(lines: Sequence[Line], *, x: str, y: str, color: str, **layout: Any) -> go.Figure:

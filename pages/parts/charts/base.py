@@ -17,7 +17,7 @@ Trace = dict[str, Any]
 """A plain dictionary, validated once as a part of its figure: a page redraws a dozen figures at a click."""
 Axis = dict[str, Any]
 VALIDATE = False
-"""Whether Plotly validates every property of a figure, which takes three quarters of the time. The tests turn it on."""
+"""True if Plotly validates every property of a figure, which takes three quarters of the time. The tests turn it on."""
 FONT = 14
 """The size of all letters in pixels; the browser adds to it where the page's own letters are larger."""
 LEGEND = {

@@ -49,7 +49,7 @@ class CostLine:
     """The measured values: median and range at each length or depth."""
     predicted: Sequence[tuple[int, float]] = ()
     dashed: bool = False
-    """Whether the line is dashed: the second of two lines in one colour."""
+    """True if the line is dashed: the second of two lines in one colour."""
 
 
 def cost_figure(lines: Sequence[CostLine], ticks: Sequence[int], what_grows: str, unit: Unit, what: str) -> go.Figure:

@@ -46,17 +46,17 @@ TITLES = {
 }
 """What the picture of an encoding shows, by the kind of its profile."""
 ACTS_ON = {
-    "nowhere": "Adds nothing: only a causal mask can then tell positions apart.",
+    "nowhere": "Adds nothing. Only a causal mask can then show the order.",
     "embedding": "Added to the token embedding, once.",
     "scores": "Added to every score, in each layer.",
     "rotation": "Turns queries and keys, in each layer.",
 }
 HELP = (
-    "Parameters: what it adds to a model of one layer. "
-    "Order: the correlation of the similarity with −|i − j| over the trained positions; "
-    "1 where it falls in a straight line with distance, 0 where it has nothing to do with it. "
-    "Size of numbers: root mean square over random tokens. Time: 8 sequences of the trained length on the CPU, "
-    "in turns with the same model without encoding; the middle half of the pairs."
+    "Parameters: their number in a model of one layer. "
+    "Order: the correlation of similarity and nearness over the trained positions. "
+    "It is 1 if similarity falls straight with distance, and 0 if they are unrelated. "
+    "Size: root mean square over random tokens. "
+    "Time: 8 sequences of the trained length on the CPU, relative to a model without encoding; the middle half of the pairs."
 )
 TIMES = "encodings.times"
 """The session key of the measured times: config to timing."""
@@ -71,7 +71,7 @@ def matrix_panel(side: str, name: str, profile: Profile, shown: int) -> Panel:
     alt = f"{name}: {unit} for each {rows} and {columns}, from {matrix.min():.3g} to {matrix.max():.3g}, {profile['rows']} positions."
     missing, note = shown - profile["rows"], _notes(profile, "matrix_at")
     if missing > 0:
-        note = f"There are no rows for the last {missing} positions shown."
+        note = f"The last {missing} positions have no rows."
     return Panel(
         f"matrix.{side}", f"{name}: {TITLES[profile['kind']]}", matrix_figure(profile, shown), alt, height=250, note=note,
         link="rows", term="positional-encoding",
@@ -83,9 +83,9 @@ def similarity_panel(side: str, name: str, profile: Profile, likeness: str, show
     alt = f"{name}: {unit} of every two positions, from {matrix.min():.3g} to {matrix.max():.3g}."
     note = _notes(profile, "similarity_at")
     if likeness == "dot" and profile["dot"] is None:
-        note = f"It has no vectors of positions to multiply: shown is the {unit}."
+        note = f"It has no position vectors to multiply. The figure shows the {unit}."
     return Panel(
-        f"similarity.{side}", f"How alike positions are: {name}", similarity_figure(profile, likeness, shown), alt, height=340,
+        f"similarity.{side}", f"Similarity of positions: {name}", similarity_figure(profile, likeness, shown), alt, height=340,
         note=note, link="cells", term="similarity",
     )  # fmt: skip
 
@@ -103,20 +103,20 @@ def profile_panel(side: str, name: str, profile: Profile, color: str) -> Panel:
     if len(lines) == 1:
         note = "The band: from the smallest to the largest over the positions."
     if spread < 1e-4 * max(1.0, float(abs(lines).max())):
-        note = "The same at every position: only the offset counts."
+        note = "The same at every position, because only the offset counts."
     drawn = profile_figure(profile, color)
     return Panel(f"profile.{side}", f"Over distance: {name}", drawn, alt, height=260, note=note)
 
 
 def order_in_words(profile: Profile) -> str:
     found = profile["order"]
-    return "none (all alike)" if math.isnan(found) else f"{found + 0.0:.2f}".replace("-0.00", "0.00").replace("-", "−")
+    return "none (all equal)" if math.isnan(found) else f"{found + 0.0:.2f}".replace("-0.00", "0.00").replace("-", "−")
 
 
 def _notes(profile: Profile, at: str) -> str:
     every = int(profile[at][1] - profile[at][0]) if len(profile[at]) > 1 else 1
     ending = {2: "nd", 3: "rd"}.get(every, "th")
-    notes = [f"Every {every}{ending} position is shown and saved."] if every > 1 else []
+    notes = [f"Every {every}{ending} position is drawn and saved."] if every > 1 else []
     if profile["only_before"] and (at == "similarity_at" or profile["kind"] == "bias"):
         notes.append("Blank above the diagonal, where no query looks.")
     return " ".join(notes)
@@ -131,7 +131,7 @@ def profile_facts(config: RunConfig, profile: Profile, shown: int) -> None:
     if added := profile["added_scale"]:
         tokens = config.token_init_std
         size = f"**{added / tokens:.2f} ×** as large as the tokens'" if tokens else f"of size **{added:.2f}**"
-        parts.append(f"before training it adds numbers {size}")
+        parts.append(f"before training, it adds numbers {size}")
     if timing:
         interval = f"{timing['low']:.2f} to {timing['high']:.2f}"
         parts.append(f"a forward pass takes **{timing['ratio']:.2f} ×** as long as without ({interval})")
@@ -147,7 +147,7 @@ def beyond(config: RunConfig, profile: Profile, shown: int) -> str:
     if shown <= trained or config.encoding.acts_on == "nowhere":
         return ""
     if rows < shown:
-        return f"Position {rows + 1} has no row: a sequence longer than {rows} cannot be read at all."
+        return f"Position {rows + 1} has no row: it cannot read a sequence longer than {rows}."
     return f"It is defined up to position {shown}; nothing beyond {trained} was met in training."
 
 
@@ -323,14 +323,14 @@ def _less_used() -> None:
         for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
             with column:
                 if not numbers[side]:
-                    st.caption(f"{ENCODINGS[value(side)].label} has none of its own.")
+                    st.caption(f"{ENCODINGS[value(side)].label} has no settings.")
                 for name in numbers[side]:
                     control(name)
         _in_a_row(LESS_USED, 160)
 
 
 def _is_number(name: str) -> bool:
-    """Whether a parameter of a side stands among the numbers: of a design those that it has."""
+    """Return whether a parameter of a side stands among the numbers: of a design those that it has."""
     side, _, part = name.partition(".")
     return part not in PARTS or part in numbers_of(DesignedSettings(**design_of(SETTINGS.values(), side)))
 

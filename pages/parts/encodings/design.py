@@ -71,7 +71,7 @@ def numbers_of(design: DesignedSettings) -> list[str]:
 
 
 def decided(name: str, design: DesignedSettings) -> bool:
-    """Whether the other parts leave one choice only."""
+    """Return whether the other parts leave one choice only."""
     if name == "design_place":
         return design.design_features == "convolution"
     return name == "design_readout" and design.design_place == "rotation"
@@ -85,14 +85,14 @@ def show_design() -> None:
     side = designed_side(SETTINGS.values())
     if not side:
         return
-    st.header("Your own against built-in ones", anchor=False)
+    st.header("Your design and built-in ones", anchor=False)
     parts = design_of(SETTINGS.values(), side)
     name = value(EXPERIMENT) or ""
     run = EXPERIMENTS.find(name)
     with in_step_with(lambda: run.state if run is not None else ""):
         _run_form(name, run)
         _show_result(parts, name, run)
-    with st.expander("Go on in Python", icon=":material/code:"):
+    with st.expander("Continue in Python", icon=":material/code:"):
         _show_guide(parts)
 
 
@@ -118,7 +118,7 @@ def _run_form(name: str, run: ExperimentRun | None) -> None:
             query = lab_query(design_config(comparison.parts))
             st.page_link(
                 "lab.py", label="Open in the lab", icon=":material/science:", query_params=query,
-                help="The design under the first task, with every setting in place.",
+                help="Your design on the first task, with all settings.",
             )  # fmt: skip
     st.caption(forecast(experiment) if experiment is not None else f":material/block: {problem}")
     show_refusal()
@@ -142,7 +142,7 @@ def _rivals(*, disabled: bool) -> None:
         bound = SETTINGS.labelled(ON_TASKS, shown=list(value(ON_TASKS)), disabled=disabled)
         st.pills(options=list(TASKS), selection_mode="multi", format_func=lambda name: TASKS[name].label, **bound)
     SETTINGS.widget("seeds", disabled=disabled)
-    st.caption(f"{MATCHED} The rule for “better” is fixed before the run, and each finding is computed by that rule.")
+    st.caption(f"{MATCHED} The rule for “better” is fixed before the run.")
 
 
 def _show_result(parts: dict[str, Any], name: str, run: ExperimentRun | None) -> None:
@@ -156,7 +156,7 @@ def _show_result(parts: dict[str, Any], name: str, run: ExperimentRun | None) ->
     say_unsaved(run)
     if shown.state != "running":
         take_away(shown)
-        with st.expander("Every arm, and the way into the lab with it", icon=":material/science:"):
+        with st.expander("All arms, with links to the lab", icon=":material/science:"):
             show_arms(shown.experiment, False, shown.seeds[0])
 
 

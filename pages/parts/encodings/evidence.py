@@ -18,13 +18,14 @@ from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.experiments.benchmark.advice import LONGER, Advice, advice, label
 from engine.experiments.benchmark.costs import MODEL, CostRow, costs_of_encodings, shipped_times
+from engine.experiments.benchmark.counted import is_worse_than_counting, shipped_counted
 from engine.experiments.benchmark.criteria import (
     CHOICE,
     COMPARED,
     CRITERIA,
     NEEDS,
     TIMES,
-    model_of,
+    Criterion,
     scope_of,
     turns_in_words,
 )
@@ -40,17 +41,22 @@ from pages.parts.charts.table import whole_lines
 from pages.parts.encodings.state import NEEDED, SETTINGS, TESTED, control, value
 
 SMALLEST = listed(sorted({f"{one.smallest:g}" for one in CRITERIA.values()}), "or")
-LAYERS = listed(sorted({f"{model_of(one).n_layers}" for one in CRITERIA.values()}), "or")
 MEASURED = (
-    f"Measured on models of {LAYERS} layers. Among the best: within {SMALLEST} of the best number in the table at the end of this page. "
-    "Time: of a forward pass; without an encoding it is 1."
+    f"“Among the best” means within {SMALLEST} of the best number in the table below. "
+    "Time is that of a forward pass; a model without encoding has 1."
 )
+WORSE = "▾"
+"""The mark of a number that is worse than counting three characters."""
 LEGEND = (
-    "Means over the seeds, each model at its own best learning rate: accuracy on new sequences, for language the loss in nats per "
-    f"character (lower is better). Green: within {SMALLEST} of the best number of the column. Red: further from it, or it cannot be run. "
-    "Grey: the task was not learned. N×: tested at N times the trained length. Hover: what the seeds decide. A click opens the lab. "
-    f"Parameters and time: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, length {MODEL.seq_len}; "
-    "the range is the middle half of the measurements."
+    "Numbers are means over the seeds, at each model's own best learning rate. They are the accuracy on new sequences. For characters, "
+    "they are the loss in nats (lower is better).\n\n"
+    f"- Green: within {SMALLEST} of the best number of the column. Red: further away, or it cannot run. Grey: not learned; with few "
+    "data, also not from fresh sequences.\n"
+    "- N×: tested at N times the trained length. Hover a cell for its seeds, click it to open the lab.\n"
+    "- In brackets after few data: minus the same training with fresh sequences.\n"
+    f"- Counting: Kneser-Ney of 1 to 6 characters. {WORSE}: worse than with three.\n"
+    f"- Parameters and time: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, length "
+    f"{MODEL.seq_len}. The range is the middle half of the measurements.\n\n"
 )
 TABLE = "encodings.table"
 """Session key: whether the table is open."""
@@ -67,7 +73,7 @@ STYLES: list[CSSDict] = [
     {"selector": "tbody th, thead th", "props": "color: inherit; font-weight: 600"},
     {
         "selector": "thead th",
-        "props": "min-width: 5.25rem; vertical-align: bottom !important",
+        "props": "min-width: 4.75rem; vertical-align: bottom !important",
     },  # all columns fit a laptop
 ]
 
@@ -80,7 +86,9 @@ def found_advice() -> Advice:
 def recommend() -> None:
     """The recommendation, and the needs for which it holds behind a button."""
     words, needs = st.columns([6, 1], gap="medium")
-    words.markdown(found_advice().words, help=MEASURED)
+    found = found_advice()
+    met = f"You must {listed([NEEDS[need] for need in found.met], 'or')}: {label(found.start)}. " if found.met else ""
+    words.markdown(found.words, help=met + MEASURED)
     if SETTINGS.drawn(NEEDED, TESTED):
         with needs.popover("Your needs"):
             _needs()
@@ -186,7 +194,16 @@ def head(one: Column) -> str:
     task = one.criterion.task.partition(":")[0]
     length = f", {one.times}×" if one.times > 1 else ""
     unit = ", nats" if one.criterion.metric == "loss" else ""
-    return f"{one.criterion.label} ({task}{length}{unit}{_unknown(one)})"
+    return f"{one.criterion.label} ({task}{length}{unit}{_unknown(one)}{_counted(one.criterion)})"
+
+
+def _counted(criterion: Criterion) -> str:
+    """What counting gives on a criterion's text, after a semicolon; empty where there is none."""
+    found = shipped_counted().get(criterion.slug)
+    if found is None:
+        return ""
+    losses = " ".join(f"{loss:.{DECIMALS}f}" for loss in found.losses.values())
+    return f"; counting 1 to {len(found.losses)}: {losses}"
 
 
 def _unknown(one: Column) -> str:
@@ -214,7 +231,7 @@ def _cell(one: Column, name: str) -> str:
     """A link in Markdown to the model behind the cell, with all facts on hover."""
     cell = one.cells[name]
     words = escaped(hover(one, name)).replace('"', '\\"')
-    return f'[{_short(cell)}](lab?{urlencode(_short_query(CHOICE.config(one.arms[name])))} "{words}")'
+    return f'[{_short(one, cell)}](lab?{urlencode(_short_query(CHOICE.config(one.arms[name])))} "{words}")'
 
 
 def _short_query(config: RunConfig) -> dict[str, str]:
@@ -224,28 +241,36 @@ def _short_query(config: RunConfig) -> dict[str, str]:
     return kind | {name: text for name, text in to_query(config).items() if usual.get(name) != text}
 
 
-def _short(cell: TableCell) -> str:
+def _short(one: Column, cell: TableCell) -> str:
     words = {"not measured": "Try it", "no row": "cannot run", "not learned": "not learned"}
-    return words.get(cell["state"]) or f"{cell['number']:.{DECIMALS}f}"
+    if (state := words.get(cell["state"])) is not None or cell["number"] is None:
+        return state or ""
+    price = "" if cell["price"] is None else f" ({cell['price']:+z.{DECIMALS}f})".replace("-", "−")
+    mark = f" {WORSE}" if is_worse_than_counting(one.criterion, cell["number"]) else ""
+    return f"{cell['number']:.{DECIMALS}f}{price}{mark}"
 
 
 def hover(one: Column, name: str) -> str:
     """All facts behind a cell, in a sentence or two."""
     cell = one.cells[name]
     if cell["state"] == "not measured":
-        return "Not measured yet. Opens the lab with the same settings; it starts when you press Train."
+        return "Not measured yet. Opens the lab with these settings."
     failed = f" of {cell['seeds'] + cell['failed']}" if cell["failed"] else ""
     seeds = f"{counted(cell['seeds'], 'seed')}{failed}"
     if cell["state"] == "no row":
         return f"The model cannot be run there ({seeds})."
     interval = f" ({cell['ci'][0]:.3f} to {cell['ci'][1]:.3f})" if cell["ci"] else ""
-    number = f"{one.criterion.number(one.times)} {cell['number']:.3f}{interval}{_unknown(one)}, {seeds}"
+    spread = f", from {cell['range'][0]:.3f} to {cell['range'][1]:.3f}" if cell["range"] else ""
+    number = f"{one.criterion.number(one.times)} {cell['number']:.3f}{interval}{_unknown(one)}, {seeds}{spread}"
+    if cell["fresh"] is not None:
+        number += f"; with fresh sequences {cell['fresh']:.3f} ({counted(cell['paired'], 'seed')})"
     if cell["state"] == "not learned":
-        return f"This says nothing: the task was not learned at the trained length. {number}."
-    beside = "The others are compared with it: it was the best on the first half of the seeds."
+        where = "with fresh sequences" if cell["fresh"] is not None else "at the trained length"
+        return f"No comparison, because the task was not learned {where}. {number}."
+    beside = "The best one: the others are compared with it."
     if cell["state"] != "best":
         behind = "" if cell["behind"] is None else f"Behind {label(one.best or '')} by {cell['behind']:.3f}: "
-        beside = f"{behind}{cell['state']}, on the other half of the seeds. {cell['why']}".strip()
+        beside = f"{behind}{cell['state']}. {cell['why']}".strip()
     config = CHOICE.config(one.arms[name])
     scale = f"{scope_of(one.criterion).capitalize()}. {turns_in_words(config)}".strip()
     papers = " ".join(

@@ -31,7 +31,7 @@ ORDER: dict[str, tuple[str, ...]] = {AGAINST: RIVALS, ON_TASKS: tuple(TASKS)}
 """The names that may be chosen, in the order in which they stand in a link."""
 PARTS: dict[str, Setting] = {row.name: row for row in settings_in(DesignedSettings)}
 """The parts of a design; those of one side are ``a.<name>``."""
-IN_LAB = "The lab shows an encoding through a run's training."
+IN_LAB = "Following a training was removed. The lab shows an encoding during training."
 
 _OF_RUN = {row.name: row for row in settings_for(PLAIN)}
 
@@ -47,34 +47,34 @@ class EncodingsState(PageState):
     """What is set on the page, beside the parameters of its two encodings."""
 
     # fmt: off
-    a: Annotated[str, one_of(ENCODINGS)] = setting("sinusoidal", "Encoding A", "What stands in this column.")
-    b: Annotated[str, one_of(ENCODINGS)] = setting("rope", "Encoding B", "What stands in this column.")
+    a: Annotated[str, one_of(ENCODINGS)] = setting("sinusoidal", "Encoding A", "Encoding in the left column.")
+    b: Annotated[str, one_of(ENCODINGS)] = setting("rope", "Encoding B", "Encoding in the right column.")
     d_model: int = _of_run("d_model", default=64, le=512)
     n_heads: int = _of_run("n_heads", default=4, le=16)
-    seq_len: int = _of_run("seq_len", default=64, le=MAX_TRAINED_LENGTH, label="Trained length", help="Positions that training reaches.")
+    seq_len: int = _of_run("seq_len", default=64, le=MAX_TRAINED_LENGTH, label="Trained length", help="Number of positions in training.")
     reach: int = setting(
         2, "Shown to (× trained)",
-        f"Positions beyond the trained length are shown too: up to so many times it, and {MAX_POSITIONS:,} at most.", ge=1, le=4,
+        f"How far to draw beyond the trained length; at most {MAX_POSITIONS:,} positions.", ge=1, le=4,
     )
     sight: Literal["back", "both"] = setting(
-        "back", "Attention looks", "A causal encoding need not tell apart what is never seen.",
+        "back", "Attention looks", "A causal model never looks forward.",
         labels={"back": "Back only (causal)", "both": "Both ways"},
     )
     likeness: Literal["cosine", "dot"] = setting(
-        "cosine", "Similarity", "Cosine leaves out how long the vectors are; the dot product does not.",
+        "cosine", "Similarity", "The cosine ignores the length of the vectors, the dot product does not.",
         labels={"cosine": "Cosine", "dot": "Dot product"},
     )
-    token_init_std: float = _of_run("token_init_std", help="Standard deviation of the tokens beside which the encoding stands.")
-    seed: int = _of_run("seed", help="Draws the first values of what is learned.")
-    base: float = setting(10_000.0, "Base", "b in both formulas: the larger, the slower the slowest wave.", ge=2.0, le=1e7)
-    needs: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, NEEDS))] = setting((), "You need to", "")
+    token_init_std: float = _of_run("token_init_std", help="Standard deviation of the token embedding, for comparison.")
+    seed: int = _of_run("seed", help="Seed of the first values of learned encodings.")
+    base: float = setting(10_000.0, "Base", "b in both formulas. A larger b makes the slowest wave slower.", ge=2.0, le=1e7)
+    needs: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, NEEDS))] = setting((), "You must", "")
     tested: Literal["1", "2", "4", "8"] = setting(
         "1", "Tested at",
-        "The tested length of the tasks with a fixed distance, a look-up and language; the first two begin at twice.",
+        "Test length for the fixed-distance, look-up and character tasks. The first two start at 2×.",
         labels={"1": "The trained length", "2": "Twice that", "4": "4 times", "8": "8 times"},
     )
     against: Annotated[tuple[str, ...], AfterValidator(lambda names: _some_of(names, RIVALS, MOST_RIVALS))] = setting(
-        USUAL, "Against", "Built-in encodings, with their usual settings."
+        USUAL, "Against", "Built-in encodings with their usual settings."
     )
     tasks: Annotated[tuple[str, ...], AfterValidator(lambda names: _some_of(names, ORDER[ON_TASKS], len(TASKS)))] = setting(
         ORDER[ON_TASKS], "Tasks", " ".join(f"{task.label}: {task.asks}." for task in TASKS.values())
@@ -90,7 +90,7 @@ class EncodingsState(PageState):
     @classmethod
     def _stored(cls, name: str | None) -> str | None:
         if name is not None and EXPERIMENTS.find(name) is None and find_comparison(name) is None:
-            raise not_allowed("a comparison that runs here or is kept on this machine")
+            raise not_allowed("a comparison that this server runs or has")
         return name
 
 

@@ -55,7 +55,7 @@ class Drawing:
     below: Callable[[Shown], None] = lambda _: None
     """Draws what stands below the figures, as often as they are drawn."""
     quiet: bool = False
-    """Whether the line on how far it is has no place above the figures."""
+    """True if the line on how far it is has no place above the figures."""
 
 
 def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown | Callable[[], Shown]) -> None:
@@ -149,26 +149,25 @@ def show_claims(shown: Shown) -> None:
     numbers = {
         name: number(label, format=format, help=help or None)
         for name, label, format, help in (
-            ("before", "Before", "%.3g", "The mean of the number that the effect starts from, where it is one."),
-            ("after", "After", "%.3g", "The mean of the number that it leads to."),
-            ("effect", "Effect", "%+.3g", "The mean over the paired seeds."),
-            ("low", "From", "%+.3g", f"The lower end of the 95 % interval; {every_same}."),
-            ("high", "To", "%+.3g", "The upper end of the 95 % interval."),
-            ("p", "p", "%.2g", f"Of the exact sign-flip test, two-sided; {every_same}."),
+            ("before", "Before", "%.3g", "Mean without the change."),
+            ("after", "After", "%.3g", "Mean with the change."),
+            ("effect", "Effect", "%+.3g", "Mean over the paired seeds."),
+            ("low", "From", "%+.3g", f"Lower end of the 95 % interval; {every_same}."),
+            ("high", "To", "%+.3g", "Upper end of the 95 % interval."),
+            ("p", "p", "%.2g", f"Exact sign-flip test, two-sided; {every_same}."),
             ("p (Holm)", "p, Holm", "%.2g", "The same, corrected for the number of these claims (Holm 1979)."),
-            ("smallest effect", "Worth naming from", "%g", "Declared before the run."),
+            ("smallest effect", "Counts from", "%g", "Smallest effect that counts, declared before the run."),
             (
                 "found",
                 "Found from",
                 "%.2g",
-                "An effect of this size is found with a probability of about .8: with so many seeds and this spread its interval then "
-                "excludes zero, and its mean is at least the smallest effect that counts. Smaller effects are missed more often.",
+                "These seeds find an effect of this size about four times in five. They miss smaller effects more often.",
             ),
             (
                 "again",
                 "Eight show it",
                 "percent",
-                "The share of draws of eight of these seeds that give the same finding.",
+                "How often eight of these seeds, drawn at random, give the same finding.",
             ),
             ("seeds", "Seeds", None, ""),
         )
@@ -216,7 +215,7 @@ def show_arms(experiment: Experiment, extended: bool, seed: int, pair: tuple[str
                 st.page_link(
                     "lab.py", label="Open in the lab", icon=":material/science:",
                     query_params=to_query(experiment.config(arm, seed)) | {"of": experiment.slug, "arm": arm.name},
-                    help=f"Opens “{arm.name}” in the lab with every setting in place, seed {seed}.",
+                    help=f"Opens “{arm.name}” in the lab with all its settings, seed {seed}.",
                 )  # fmt: skip
     if hidden := len(experiment.arms) - len(arms):
         st.caption(f"{counted(hidden, 'arm')} more take longer; “Extended” adds them.")
@@ -235,7 +234,7 @@ def differences(experiment: Experiment, first: Arm, second: Arm) -> str:
     """ "Mask fault: None → Missing" for each setting that differs, in Markdown."""
     changes = changes_between(experiment.config(first), experiment.config(second))
     found = [_change(*change) for change in changes if not goes_without_saying(*change)]
-    return " · ".join(found) if found else ":gray[Nothing: they are the same training, measured in two ways.]"
+    return " · ".join(found) if found else ":gray[Nothing: it is one training, measured in two ways.]"
 
 
 def _change(row: Setting, there: Any, here: Any) -> str:

@@ -20,7 +20,7 @@ from pages.parts.experiments.question import UNREAD, ask_here, guess_of, verdict
 
 RUNS = "guided.runs"
 """Session key: the id of the run of each prepared step and value, by the name of its guess."""
-GUESS_FIRST = "Guess first: then you see here what the run says."
+GUESS_FIRST = "Guess first. Then you see the result here."
 
 
 def name_in(visit: str, guide: Guide, config: RunConfig) -> str:
@@ -61,7 +61,6 @@ def show_guided(
         with words, st.container(key="guided-words"):
             st.title(guide.title, anchor=False)
             st.markdown("\n\n".join(with_terms(*guide.text)))
-            _choose(guide, config, bound)
             guess = ask_alone(guide.question, name, observed)
             buttons(guess is not None and observed is not None)
             with st.container():  # always there: what comes into it must not replace Train, which may have the focus
@@ -72,6 +71,8 @@ def show_guided(
                     _write_down(name, guide, run, guess, observed)
                 elif run is not None and not run.live:
                     st.markdown(f":gray[{GUESS_FIRST if observed else UNREAD}]")
+            if _may_choose(guide, visit, config):
+                _choose(guide, config, bound)
 
 
 def observed_in(question: Question, run: Run | None) -> Observed | None:
@@ -102,6 +103,12 @@ def _show_figure(guide: Guide, visit: str, config: RunConfig, run: Run | None) -
     panels: tuple[PanelName, ...] = ("samples",) if guide.figure == "samples" else ("stack", guide.figure)
     picture = Picture(view={"which": "self", "layer": config.n_layers - 1, "head": 0})
     live_board(run or config, Layout(panels, config.task), earlier=earlier, picture=picture)
+
+
+def _may_choose(guide: Guide, visit: str, config: RunConfig) -> bool:
+    """Tell whether the step's setting may change: after its first run, or where a link has changed it."""
+    has_run = any(name.startswith(f"{visit}.") for name in _runs())
+    return has_run or config.value(guide.vary) != guide.settings[guide.vary]
 
 
 def _choose(guide: Guide, config: RunConfig, bound: Mapping[str, Any]) -> None:

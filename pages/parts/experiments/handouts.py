@@ -84,7 +84,7 @@ dropped whose page wrote longest ago, first of those who have no page open."""
 NAME, OF_READER = "name", "own"
 MOST_LETTERS = 5000
 NO_FIGURE = Markup()
-NOTHING_YET = "It lists what you guess, run and find. There is nothing yet."
+NOTHING_YET = "It will list your guesses, runs and results. There are none yet."
 
 
 @dataclass(frozen=True)
@@ -151,16 +151,16 @@ def _make_room(network: str) -> None:
 
 def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:
     name, user_text = words.get(NAME, "").strip(), words.get(OF_READER, "").strip()
-    head = html("<h1>Hand-in</h1><p class=line>{}</p>", f"Name: {name}")
+    head = html("<h1>Report</h1><p class=line>{}</p>", f"Name: {name}")
     sentence = html("<h2>In my own words</h2><p class=own>{}</p>", user_text) if user_text else ""
     # A list, since another tab may add a note meanwhile.
     rows = joined(_section(number, note) for number, note in enumerate(list(notes), start=1))
-    return document(f"Hand-in {name}".strip(), html("{}{}{}", head, rows, sentence))
+    return document(f"Report {name}".strip(), html("{}{}{}", head, rows, sentence))
 
 
 def _section(number: int, note: Note) -> Markup:
     guessed = (note.guessed or "no guess before the result") if note.question else ""
-    found = note.found or ("it had not ended when it was last looked at" if note.ran else "")
+    found = note.found or ("the run had not ended at the last look" if note.ran else "")
     lines = (("Guessed", guessed), ("Ran", note.ran or "nothing yet"), ("Found", found))
     answers = joined(html("<p><b>{}:</b> {}</p>", label, words) for label, words in lines if words)
     return html(
@@ -171,17 +171,17 @@ def _section(number: int, note: Note) -> Markup:
 def offer_hand_in() -> None:
     """The boxes for a name and for words of one's own, and the file."""
     kept = kept_of(visitor().id)
-    st.markdown("**Your hand-in**")
+    st.markdown("**Your report**")
     if not kept.notes:
         st.caption(NOTHING_YET)
         return
-    _box(st.text_input, "Name (may stay empty)", kept.words, NAME, 100)
-    _box(st.text_area, "In your own words: what did you find, and why is it so?", kept.words, OF_READER, MOST_LETTERS)
+    _box(st.text_input, "Name (optional)", kept.words, NAME, 100)
+    _box(st.text_area, "In your own words: what did you find, and why?", kept.words, OF_READER, MOST_LETTERS)
     with st.container(horizontal=True):
         make = partial(hand_in, kept.notes.values(), kept.words)  # with what was typed until the file is asked for
-        offer_file("Hand-in (HTML)", make, "hand-in.html", ":material/assignment_turned_in:")
-        st.button("Begin anew", icon=":material/restart_alt:", type="tertiary", on_click=_forget, args=(kept,))
-    st.caption("What you guessed, ran and found in this browser. Save it: when the app is started anew, it is gone.")
+        offer_file("Report (HTML)", make, "report.html", ":material/assignment_turned_in:")
+        st.button("Start over", icon=":material/restart_alt:", type="tertiary", on_click=_forget, args=(kept,))
+    st.caption("Your guesses, runs and results in this browser. Save it, because a restart of the server deletes it.")
 
 
 def _forget(kept: StudentReport) -> None:
@@ -204,25 +204,25 @@ def _box(draw: Callable[..., object], label: str, words: dict[str, str], name: s
 
 
 KEYS = {
-    "→": "goes on, as a presenter’s remote does; ← goes back",
+    "→ ←": "next and back, also on a presenter’s remote",
     "1 2 3": "choose the class’s guess",
-    "Q": "shows the class’s link as a QR code: phones that open it go with the wall, guess, and are told who was right",
-    "S": "asks each phone to train a seed of an issue; their dots fall into the figure",
-    "E": "empties the class, pressed twice: phones that are here enter it again",
-    "X": "takes a part of a trained model away, and the next",
+    "Q": "shows the class’s link as a QR code; students scan it, guess, and see whether they were right",
+    "S": "asks each phone to train one seed; each becomes a dot in the figure",
+    "E": "pressed twice: empties the class; phones that are open enter again",
+    "X": "removes a part of a trained model, then the next",
     "B": "makes the screen black",
-    "P, Escape": "begin and leave the presentation",
+    "P, Escape": "start and leave the presentation",
 }
 MOST_FURTHER = 3
 """The most further claims at a step."""
 
 
 def teachers_sheet(lesson: Lesson) -> str:
-    goal = lesson.goal or "Guess before each run, and say in one sentence what was found and what helps."
+    goal = lesson.goal or "Guess before each run. Then say in one sentence what was found and what helps."
     head = html(
-        "<h1>{}</h1><p><b>Goal.</b> {}</p><p><b>{}</b>, {}. Each step takes about a third of its minutes to ask and to guess, a third "
-        "to run, and a third to talk about what comes out.</p><p class=light>Numbers in this sheet come from stored runs; your class runs "
-        "other seeds, so its numbers differ a little. Nobody was asked about the answers: they are those that the page offers.</p>",
+        "<h1>{}</h1><p><b>Goal.</b> {}</p><p><b>{}</b>, {}. In each step, guessing, running and discussing take a third each."
+        "</p><p class=light>The numbers come from stored runs. Your class trains other seeds, so its numbers differ a "
+        "little.</p>",
         lesson.title, goal, counted(lesson.minutes, "minute"), counted(len(lesson.steps), "step"),
     )  # fmt: skip
     keys = listed(html("<b>{}</b> {}", key, does) for key, does in KEYS.items())
@@ -238,7 +238,7 @@ def hand_out(lesson: Lesson, link: str) -> str:
     form = "<div class=head><div><h1>{}</h1><p class=line>Name</p>{}</div>{}</div>"
     before = html(form, lesson.title, where, code)
     after = html(
-        "<h1>{}: what was measured</h1><p class=light>The numbers come from stored runs; ours had other seeds.</p>", lesson.title
+        "<h1>{}: what was measured</h1><p class=light>The numbers come from stored runs. Ours had other seeds.</p>", lesson.title
     )  # fmt: skip
     numbered = list(enumerate(lesson.steps, start=1))
     pages = ((before, joined(_guess(*one) for one in numbered)), (after, joined(_keep(*one) for one in numbered)))
@@ -282,8 +282,7 @@ def _lab(step: LessonStep) -> Markup:
     watched = html("<p><b>Look.</b> {}</p>", preset.look_at) if preset else Markup()
     expected = f"We expect that it {preset.expects}. " if preset else ""
     return html(
-        "<p><b>What trains.</b> {}.</p>{}<p><b>What comes out.</b> {}The sentence is computed from the run. Train it in the lab before the "
-        "class: with the same seed it ends the same way.</p>",
+        "<p><b>Model.</b> {}.</p>{}<p><b>Result.</b> {}Train it in the lab before the class: the same seed gives the same result.</p>",
         ", ".join(filter(None, (step.settings_in_words, size))), watched, expected,
     )  # fmt: skip
 
@@ -298,10 +297,10 @@ def _result_of(step: LessonStep) -> ShippedResult | None:
 
 def _finding(issue: Issue, found: ShippedResult | None) -> Markup:
     if found is None:
-        return html("<p><b>What comes out.</b> It was not measured with this version.</p>")
+        return html("<p><b>Result.</b> Not measured with this version.</p>")
     seconds = found.report.seconds * READERS_SEEDS / len(found.report.seeds)
     return html(
-        "<p><b>What comes out.</b> {} <span class=light>{}; {} of them took about {}.</span></p>{}<p>{}<b>What helps.</b> {}</p>{}",
+        "<p><b>Result.</b> {} <span class=light>{}; {} of them took about {}.</span></p>{}<p>{}<b>Remedy.</b> {}</p>{}",
         found.finding.sentence, found.report.seeds_in_words, READERS_SEEDS, in_time(seconds),
         bars(key_numbers(issue, found.report)["rows"], issue.key_figure), _because(found), issue.key_figure.remedy, _further(issue),
     )  # fmt: skip
@@ -320,7 +319,7 @@ def _further(issue: Issue) -> Markup:
     form = "{} <span class=light>{}</span> <b>{}.</b>"
     answers = ((one.claim.sentence, one.claim.condition, one.finding.words) for one in claims[:MOST_FURTHER])
     words = listed(html(form, *one) for one in answers)
-    return html("<p><b>If somebody says</b></p>{}", words) if words else words
+    return html("<p><b>Claims students may raise</b></p>{}", words) if words else words
 
 
 def _guess(number: int, step: LessonStep) -> Markup:
@@ -344,7 +343,7 @@ def _keep(number: int, step: LessonStep) -> Markup:
     else:
         figure = ISSUES[step.issue].key_figure
         rows = key_numbers(ISSUES[step.issue], found.report, whole=False)["rows"]
-        form = "<p>{}</p>{}<p>{}<b>What helps.</b> {}</p>"
+        form = "<p>{}</p>{}<p>{}<b>Remedy.</b> {}</p>"
         measured = html(form, found.finding.sentence, bars(rows, figure), _because(found), figure.remedy)
     return html("<section>{}{}<p class=line>In my words</p></section>", title, measured)
 

@@ -58,7 +58,7 @@ def status_words(shown: Shown, name_of: Callable[[str], str] = str) -> str:
             parts.append(f"about {in_time(shown.seconds_left)} left")
         return " · ".join(parts + ([f"now {_now(shown.running, name_of)}"] if shown.running and not positions else []))
     if not shown.trials:
-        return f"{seeds}: nothing was measured"
+        return f"{seeds}: no measurement"
     return f"{seeds} ({shown.which_seeds}) · {in_time(shown.seconds)}"
 
 
@@ -88,7 +88,7 @@ def _curves(shown: Shown, curve: str) -> Json:
     of_arm = ((arm, by_arm[arm.name], running[arm.name], levels[arm.name]) for arm in shown.trained)
     panels = [_curve_panel(shown, *parts, curve, frame) for parts in of_arm]
     unit = " (nats)" if label.endswith("loss") else ""
-    note = f"{label.capitalize()}{unit} over the steps: one thin line per seed, the mean bold. The same axis in all."
+    note = f"{label.capitalize()}{unit} over the steps. Thin: one seed each. Bold: their mean. All share one axis."
     note += " Training solid, validation dashed." if both else ""
     return {"id": "curves", "title": "While they train", "note": note, "panels": panels, "width": 250}
 
@@ -100,7 +100,7 @@ def curve_label(experiment: Experiment, curve: str) -> str:
 
 
 def shows_both(experiment: Experiment, curve: str) -> bool:
-    """Whether validation losses stand beside training losses: where the gap between them is what is asked about."""
+    """Return whether validation losses stand beside training losses: where the gap between them is what is asked about."""
     return curve == "loss" and any(arm.metric == "gap" for arm in experiment.arms)
 
 
@@ -171,8 +171,7 @@ def claims_section(shown: Shown) -> Json:
     panels = [_claim_panel(shown, claim) for claim in shown.claims]
     return {
         "id": "claims", "title": "What the evidence says",
-        "note": "Dot and whiskers: the mean effect over paired seeds and its 95 % interval; ticks: each seed. Shaded: effects at "
-        "least as large as the smallest that counts, declared beforehand.",
+        "note": "Dot and whiskers: mean effect and its 95 % interval. Ticks: seeds. Shaded: effects large enough to count.",
         "panels": panels, "width": 420,
     }  # fmt: skip
 

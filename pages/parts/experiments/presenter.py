@@ -108,7 +108,7 @@ def _uncounted(now: held.Presenting) -> str:
     """A warning where guesses are asked for and there is no class in which they are counted, else an empty text."""
     if now.classroom or not any(step.question for step in now.lesson.steps):
         return ""
-    return "Guesses are not counted: no class is open, or the disk is full. Press P twice to try again."
+    return "Guesses are not counted, because no class is open or the disk is full. Press P twice to try again."
 
 
 def _way_back(code: str) -> None:
@@ -129,7 +129,7 @@ def _row(now: held.Presenting) -> str:
             "next": now.at + 1 < steps and st.button("Next step", icon=":material/arrow_forward:", type="tertiary"),
             "end": now.at + 1 == steps and st.button("Finish", icon=":material/done_all:", type="tertiary"),
             "present": st.button("Present", icon=":material/co_present:", type="tertiary", help="The key P"),
-            "leave": st.button("Leave", icon=":material/close:", type="tertiary", help="Leave the lesson; you stay on this page."),
+            "leave": st.button("Leave", icon=":material/close:", type="tertiary", help="You stay on this page."),
         }  # fmt: skip
     if pressed.pop("end"):
         _show_end()
@@ -191,8 +191,8 @@ def _empty(now: held.Presenting) -> str:
     try:
         empty_class(now.classroom, visitor())
     except OSError:
-        return "The disk does not take it."
-    return "The class is empty. Phones that are here enter it again."
+        return "Could not save."
+    return "The class is empty. Open phones enter it again."
 
 
 @st.dialog("The end of the lesson")
@@ -201,6 +201,6 @@ def _show_end() -> None:
     offer_hand_in()
     st.page_link("questions.py", label="More questions", icon=":material/bug_report:")
     st.page_link("teach.py", label="More lessons", icon=":material/school:")
-    if st.button("Leave the lesson", icon=":material/close:", help="You stay on this page, with all its settings."):
+    if st.button("Leave the lesson", icon=":material/close:", help="You stay on this page."):
         held.put(None)
         st.rerun()

@@ -38,7 +38,7 @@ CODE = -1
 OTHER_BROWSER = "Another browser has opened this class. Press P twice to open a new one."
 GUESSES = ("1", "2", "3")
 """The keys of the three guesses, in the order of :data:`engine.experiments.question.ANSWERS`."""
-GO_ON, EMPTY_IT = "Go on?", "Let go of"
+GO_ON, EMPTY_IT = "Continue?", "Remove"
 """The end of the question before the presenter goes on, and the beginning of that before the class is emptied."""
 QUESTIONS_FILE, LAB_FILE, SLIDE_FILE, CLASS_FILE = "questions.py", "lab.py", "slide.py", "classroom.py"
 
@@ -50,7 +50,7 @@ class Presenting:
     """The index of the present step."""
     phase: int = 0
     on: bool = True
-    """Whether pages are shown for a room; else the lesson only leads from step to step."""
+    """True if pages are shown for a room; else the lesson only leads from step to step."""
     began: float = field(default_factory=time.time)
     """When the lesson began, in seconds since 1970."""
     step_began: float = field(default_factory=time.time)
@@ -60,11 +60,11 @@ class Presenting:
     round: int = 0
     """How often the phones of the class were asked to train seeds in this step."""
     training: bool = False
-    """Whether the phones train: from the presenter's key until the presenter goes on."""
+    """True if the phones train: from the presenter's key until the presenter goes on."""
     note: str = ""
     """A sentence for the presenter that stands on the wall until the next key."""
     over: bool = False
-    """Whether the presenter went on past the last phase of the last step."""
+    """True if the presenter went on past the last phase of the last step."""
     guess: int | None = None
     """The index of the guess that was chosen by a key, until the page of the step takes it."""
     ran: frozenset[int] = frozenset()
@@ -99,7 +99,7 @@ class Presenting:
         return replace(self, at=at, phase=0, round=0, training=False, guess=None)
 
     def shows(self, phase: str) -> bool:
-        """Whether a page shows this already; everything where it is not presented, or is not the page of the step."""
+        """Return whether a page shows this already; everything where it is not presented, or is not the page of the step."""
         return not self.on or phase not in self.phases or self.phase >= self.phases.index(phase)
 
     def carried(self) -> dict[str, str]:
@@ -135,7 +135,7 @@ def next_state(
             return now, ()
         if now.note.startswith(EMPTY_IT):
             return now, ("empty class",)
-        question = f"{EMPTY_IT} {counted(facts.students, 'student')}, with all guesses? Press E again."
+        question = f"{EMPTY_IT} {counted(facts.students, 'student')} and all guesses? Press E again."
         return replace(now, note=question), ()
     if key == "next" and facts.unanswered and not now.note.endswith(GO_ON):
         return replace(now, note=facts.unanswered), ()
@@ -173,7 +173,7 @@ def presenting() -> Presenting | None:
 
 
 def presented() -> bool:
-    """Whether pages are shown for a room now."""
+    """Return whether pages are shown for a room now."""
     now = presenting()
     return now is not None and now.on
 
@@ -184,7 +184,7 @@ def shows(phase: str) -> bool:
 
 
 def asks_to_run(slug: str) -> bool:
-    """Whether a presented step has come to its run or, by several presses at once, past it; once each time. ``slug``: of the issue,
+    """Return whether a presented step has come to its run or, by several presses at once, past it; once each time. ``slug``: of the issue,
     empty for the lab."""
     now = presenting()
     if now is None or not now.on or now.step.slide or now.step.issue != slug or now.phase < now.phases.index("run"):

@@ -29,7 +29,7 @@ def forecast(experiment: Experiment, extended: bool = False) -> str:
     kept, trials = sum(stored.values()), len(arms) * seeds
     words = counted(trials, "short training")
     if kept:
-        words += f", {kept if kept < trials else 'all'} of them kept on this machine"
+        words += f", {kept if kept < trials else 'all'} of them already stored here"
     if kept == trials:
         return f"{words}."
     times = [
@@ -46,7 +46,7 @@ def forecast(experiment: Experiment, extended: bool = False) -> str:
 
 def seeds_setting() -> Any:
     """The setting of a page's state for the number of seeds."""
-    help = "Paired: every arm starts from the same data under the same seed. Six can decide, eight are better."
+    help = "Each seed gives every arm the same data. Six seeds can decide, eight are better."
     return setting(READERS_SEEDS, label="Seeds", help=help, ge=1, le=MOST_SEEDS)
 
 
@@ -91,7 +91,7 @@ def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:
         begin()
 
     with st.container(gap="xsmall", width="content"):
-        st.caption(f"This host runs {counted(most, 'experiment')} of yours at a time. Running now:")
+        st.caption(f"You can run {counted(most, 'experiment')} at a time here. Running now:")
         if task is not None:
             file, query = _page_of(other, task.experiment)
             st.page_link(file, label=task.experiment.title, icon=":material/hourglass_top:", query_params=query)

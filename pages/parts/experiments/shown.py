@@ -87,7 +87,7 @@ class Shown(Report):
 
     @property
     def curves(self) -> bool:
-        """Whether there are, or will be, training curves."""
+        """Return whether there are, or will be, training curves."""
         return bool(self.trained) and (self.state == "running" or any(trial.curves for trial in self.trials))
 
     @property

@@ -24,11 +24,11 @@ from pages.parts.lab.apart_views import show_change, show_faults, show_heads, sh
 
 SHOW = {"steps": show_steps, "heads": show_heads, "change": show_change, "faults": show_faults, "depth": show_depth}
 EXPLAINED = {
-    "steps": "How one position of one head reads the sequence. Choose both in the picture of the model above.",
-    "heads": "Where every head looks, how wide and how far, and what kind of head that makes it.",
-    "change": "Change attention in the trained model and see what it costs on held-out sequences. The weights stay as they are.",
-    "faults": "Each switch breaks the forward pass of this model on purpose; its weights stay. Every test is run again on what you see.",
-    "depth": "What the layers do to positions: the model as it was trained, beside the same model with its first weights.",
+    "steps": "How one head reads at one position. Choose both in the picture above.",
+    "heads": "Where every head looks, how widely and how far, and its kind.",
+    "change": "Change attention in the trained model and see the loss on held-out sequences. The weights stay the same.",
+    "faults": "Each switch breaks the forward pass of this model on purpose. Then all tests run again.",
+    "depth": "How layers change positions: the trained model next to the same model untrained.",
 }
 
 
@@ -41,7 +41,7 @@ def show_apart(run: Run | None, config: RunConfig | None) -> None:
         return
     with apart:
         if run is None or (problem := refusal(run)):
-            st.info(problem if run else "Train first: a trained model can be taken apart.", icon=":material/school:")
+            st.info(problem if run else "Train first. Then you can take the model apart.", icon=":material/school:")
             return
         try:
             _show(run, SETTINGS.state())
@@ -57,8 +57,8 @@ def refusal(run: Run) -> str:
             "too many to look at one by one."
         )
     if run.live:
-        return "This run is still going. You can take it apart when it has ended."
-    return "" if run.weights else "This run left no weights."
+        return "You can take this run apart when it has ended."
+    return "" if run.weights else "This run has no weights."
 
 
 def _show(run: Run, now: ApartState) -> None:

@@ -37,7 +37,7 @@ CHOSEN = ("which", "layer", "head", "position", "text")
 """What is chosen in the picture."""
 REMOVED_NAMES = MappingProxyType(
     {
-        "exchanged": "The exchange of a path between two sequences was removed; switch heads off to see what they do.",
+        "exchanged": "Exchanging a path between two sequences was removed. Switch heads off to see their effect.",
         "sample": "Type a sequence into the picture instead.",
         **dict.fromkeys(
             ("step", "before", "after"), "The trained model is taken apart as it is at the end of its run."
@@ -56,13 +56,13 @@ class ApartState(PageState):
     which: Which = setting("self", label="Attention", help="", labels={name: KINDS[name] for name in KINDS})
     layer: int | None = setting(None, label="Layer", help="", ge=1, le=MAX_LAYERS)
     head: int | None = setting(None, label="Head", help="", ge=1, le=MAX_HEADS)
-    position: int | None = setting(None, label="Query", help="Position of the token that reads.", ge=1, le=MAX_POSITIONS)
-    text: str = setting("", label="Own sequence", help="Empty for the held-out sequence of the run.")
+    position: int | None = setting(None, label="Query", help="Position of the reading token.", ge=1, le=MAX_POSITIONS)
+    text: str = setting("", label="Own sequence", help="Leave empty for a held-out sequence.")
     temperature: float = setting(
         1.0, label="Temperature of every softmax", ge=TEMPERATURES[0], le=TEMPERATURES[-1],
-        help="Scores are divided by it. Below 1 the weights get sharper, above 1 flatter.",
+        help="Divides the scores. Below 1 the weights get sharper, above 1 flatter.",
     )
-    off: tuple[str, ...] = setting((), label="Heads switched off", help="The output of such a head is zero at every position.")
+    off: tuple[str, ...] = setting((), label="Heads switched off", help="A head that is off outputs zeros.")
     """As ``self.1.2``: kind, layer, head."""
     faults: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, FAULTS))] = setting((), label="Faults", help="")
     # fmt: on
@@ -96,7 +96,7 @@ SETTINGS = ModelSettings("apart", ApartState)
 
 
 def of_apart(name: str) -> bool:
-    """Whether a name in a link is one of these."""
+    """Return whether a name in a link is one of these."""
     return name.partition(".")[0] == APART
 
 

@@ -55,10 +55,9 @@ SCALES = {
 WHERE_ENCODED = {
     "nowhere": "This run has no encoding: positions reach the scores through the mask alone.",
     "embedding": (
-        "{label} is added to the embedding, so it is inside q and k already. The column says how much higher the score is than with no "
-        "positions added to the embedding."
+        "{label} is added to the embedding, so q and k contain it already. The column shows how much it raises the score."
     ),
-    "rotation": "{label} turns q and k by their positions before they are compared. The column says what the turn added to the score.",
+    "rotation": "{label} turns q and k by their positions. The column shows how much this raises the score.",
     "scores": "{label} adds a number to each score.",
 }
 
@@ -78,7 +77,7 @@ def show_steps(at: LookedAt) -> None:
         st.markdown("**The steps and their shapes**")
         st.markdown(_steps_in_words(at, s))
         digits = max(0, floor(-log10(max(s["gap"], 1e-12))))
-        st.caption(f":material/check: Put together, these steps give the model's numbers, to {digits} decimal places.")
+        st.caption(f":material/check: These steps give the model's numbers, to {digits} decimal places.")
     with numbers:
         st.markdown("**The numbers, key by key**")
         _show_step(at, s)
@@ -104,27 +103,27 @@ def _step_figures(at: LookedAt, s: Steps) -> list[Panel]:
         at.pattern_panel(
             "pattern.one", "The pattern of this head", s["pattern"], height=330, picks=True, term="attention-pattern",
             alt=f"Attention weights of every query; the framed query {at.query + 1} reads most from {top}.",
-            note=f"Each row is a query and adds up to {at_most}one. Click a row, or press Enter on it, to take it.",
+            note=f"Each row is a query and adds up to {at_most}one. Click a row, or press Enter on it, to choose it.",
         ),
         Panel(
             "strips", "From product to weight, for this query", strips_picture(strips, keys, s["blocked"], at.color), height=330,
             alt=f"Four strips of bars over the keys; the weights are largest at {top}.", link=KEYS_ACROSS, term="softmax",
-            note="One bar per key. Blocked keys are grey: the mask takes them out before the softmax.",
+            note="One bar per key. The mask blocks the grey keys before the softmax.",
         ),
         Panel(
             "product", "q times k, dimension by dimension", products, height=320, link=KEYS_DOWN, term="query-key-value",
             alt=f"Products of q and each key in {s['d_head']} dimensions; a row adds up to q · k.",
-            note=f"A row adds up to q · k{' after the rotation' if s['rotates'] else ''}: see which numbers make the match.",
+            note=f"A row adds up to q · k{' after the rotation' if s['rotates'] else ''}. Large numbers make the match.",
         ),
         Panel(
             "values", "Weighted values, and their sum", weighted, height=320, link=KEYS_DOWN,
             alt="Each key's value times its weight; the last row is what the head has read.",
-            note=f"Each row is a key's value times its weight; the last is their {total.replace('×', 'times the')}, the head's reading.",
+            note=f"Each row is a key's value times its weight. The last row is their {total.replace('×', 'times the')}.",
         ),
         Panel(
-            "handed", "What each head hands on", handed_on, height=240, wide=True,
-            alt="Every head's part of the output in all dimensions of the model, and their sum with the bias.",
-            note="The output projection brings each head's sum to the model's width; with the bias they add up to the last row.",
+            "handed", "Output of each head", handed_on, height=240, wide=True,
+            alt="Output of every head in all dimensions, and their sum with the bias.",
+            note="The output projection gives each head's sum the model's width. The last row is their sum with the bias.",
         ),
     ]  # fmt: skip
 
@@ -154,7 +153,7 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
             "**Normalise.** QK-norm brings q and each k to mean 0 and variance 1, times learned scales: these are the q and k below."
         )
     if acts == "rotation":
-        turned = f"q by the angles of position {s['position'] + 1} and each k by those of its own"
+        turned = f"q by the angles of position {s['position'] + 1} and each k by its own"
         steps.append(f"**Turn.** {row.label} turns {turned}, `[{d_head}]` each.")
     steps.append(f"**Compare.** q `[{d_head}]` with every k: `[{keys}]` numbers, {scale}.")
     if acts == "scores":
@@ -185,7 +184,7 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
     ]
     sentence = WHERE_ENCODED[acts].format(label=row.label)
     if at.part.which == "cross" and acts == "nowhere":
-        sentence = "Cross-attention has no encoding of its own."
+        sentence = "Cross-attention has no encoding."
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)) + f"\n\n{sentence}"
 
 
@@ -236,9 +235,9 @@ def show_heads(at: LookedAt) -> None:
         ))  # fmt: skip
     at.show("heads", "heads", items, least=narrowest(at.config.n_heads), level=2, on_pick=pick_head)
     st.caption(
-        f"The pictures show this sequence; the numbers are means over {answer['sequences']} held-out sequences. A head gets the name of "
-        f"the kind with the highest score, if that is {answer['named_from']:g} or more. A score of 1 means that all of its weight is where "
-        "the kind says; 0, no more than if it read all keys equally. Click a picture to choose that head."
+        f"Pictures: this sequence. Numbers: means over {answer['sequences']} held-out sequences. A head is named after its highest score, "
+        f"if that is {answer['named_from']:g} or more. A score of 1 means that all its weight is where the kind says; 0 is that of equal "
+        "weights. Click a picture to choose its head."
     )
     _show_numbers(list(rows.values()))
     show_rollout(at, answer)
@@ -287,13 +286,11 @@ def _best_scores(row: HeadNumbers) -> str:
 def show_rollout(at: LookedAt, answer: Heads) -> None:
     which = at.part.which
     if which not in answer["rollout"]:
-        st.caption("Roll-out follows self-attention through the layers; choose one of the self-attentions to see it.")
+        st.caption("Roll-out needs self-attention. Choose one of the self-attentions.")
         return
-    st.header("Roll-out: what reaches each position through all layers", anchor=False)
+    st.header("Roll-out: which tokens reach each position", anchor=False)
     flow, mean = answer["rollout"][which]["flow"], answer["rollout"][which]["mean"]
-    carried = (
-        "half of each layer carried by the skip connection" if at.config.skips else "and no skip connection beside them"
-    )
+    carried = "half of each layer from the skip connection" if at.config.skips else "without a skip connection"
     items = [
         at.pattern_panel(
             "rollout.flow", "Roll-out to the last layer", flow[-1], f"Share of each token in each position after {len(flow)} layers.",
@@ -302,14 +299,14 @@ def show_rollout(at: LookedAt, answer: Heads) -> None:
         ),
         at.pattern_panel(
             "rollout.last", "The last layer alone", mean[-1], "Attention of the last layer, averaged over heads.", framed=False,
-            link="rollout", note="Its heads averaged. What it reads are no longer tokens, but mixtures of them.",
+            link="rollout", note="Heads averaged. This layer reads mixtures of tokens.",
         ),
     ]  # fmt: skip
     at.show("rollout", "roll-out", items, least=340)
     if at.config.softmax_plus_one:
-        st.caption("With softmax plus one a row may add up to less than one: the rest was read from no token.")
+        st.caption("With softmax plus one, a row may add up to less than one.")
     if which == "self" and at.config.family == "encoder_decoder":
-        st.caption("Cross-attention is left out of it: the decoder's own tokens only.")
+        st.caption("Only the decoder's own tokens, without cross-attention.")
 
 
 # Heads, temperature, scores
@@ -361,7 +358,7 @@ def heads_control(at: LookedAt) -> list[Part]:
     labels = {name: name_of_head(part) for name, part in parts.items()}
     bound = SETTINGS.labelled("off", shown=off) | {"options": list(labels), "format_func": labels.__getitem__}
     if config.share_layers:
-        bound["help"] += " The layers share their weights, and so a head is off in all of them."
+        bound["help"] += " The layers share their weights, so a head is off in all of them."
     if sum(len(label) + SPACE for label in labels.values()) <= ROW:
         st.pills(selection_mode="multi", **bound)
     else:
@@ -402,7 +399,7 @@ def show_each_head(at: LookedAt) -> None:
     ]  # fmt: skip
     at.show("each", "each head off", items, least=340)
     if answer["left_out"]:
-        st.caption(f"{answer['left_out']} more heads are left out here.")
+        st.caption(f"{answer['left_out']} more heads are not shown.")
 
 
 def show_scores(at: LookedAt) -> None:
@@ -419,14 +416,9 @@ def show_scores(at: LookedAt) -> None:
             note=f"{formula}. Entropy {row['entropy']:.2f} nats.", below=" · ".join(numbers),
         ))  # fmt: skip
     at.show("scores", "scores", items, least=270)
-    note = (
-        "The pictures compare this head's very q and k. The numbers below them are of the whole model with every layer comparing so, "
-        "without having been trained for it."
-    )
+    note = "Pictures: this head, same q and k. Numbers: the whole model with this score in every layer, not retrained."
     if at.config.attention_score != "additive":
-        note += (
-            " The additive score has a vector w of its own, which this run never trained: here all of it is 1/√d_head."
-        )
+        note += " The additive score needs a vector w, which this run did not train: here it is 1/√d_head."
     st.caption(note)
 
 
@@ -489,7 +481,7 @@ def _fault_figures(at: LookedAt, before: jobs.FaultyHead, after: jobs.FaultyHead
         Panel(
             "fault.influence", "Which output moves", influence_picture(after["influence"], moved, high), height=HEIGHT, link="influence",
             alt=f"Movement of the logits of each output for each changed token{sentence}.",
-            note="One token is changed at a time. Right of the diagonal it came later: nothing may move there in a causal model.",
+            note="Each column changes one token. In a causal model, nothing moves right of the diagonal.",
         ),
         entropy_panel(at),
     ]  # fmt: skip
@@ -505,7 +497,7 @@ def entropy_panel(at: LookedAt) -> Panel:
         "fault.entropy", "Why the scale: entropy by head width",
         lines_picture(lines, x="d_head", y="entropy (nats)", color=at.color, xaxis=WIDTHS_AXIS), height=HEIGHT,
         alt=f"Entropy over 32 keys before any training, from the narrowest to the widest head: {ends}.",
-        note="Softmax over 32 keys of random q and k whose numbers have variance one, as before training.",
+        note="Softmax over 32 keys of random q and k with variance one, as before training.",
     )  # fmt: skip
 
 
@@ -517,7 +509,7 @@ def show_badges(checks: list[jobs.CheckResult]) -> None:
 
 
 def show_tests(checks: list[jobs.CheckResult]) -> None:
-    st.markdown("**The tests, as they were executed**")
+    st.markdown("**The tests and their code**")
     for check in checks:
         if check["passed"] is None:
             st.caption(f":material/remove: {check['label']}: does not apply. {check['reason']}")

@@ -139,7 +139,7 @@ def _folded() -> list[Setting]:
 
 def _widgets(group: str, rows: Iterable[Setting]) -> None:
     if group == "Faults":
-        st.caption("Break the model on purpose: getting these details wrong is how one learns them.")
+        st.caption("Break the model on purpose, and see what each detail is for.")
     if group == "Block":
         _blocks()
     for row in rows:
@@ -160,7 +160,7 @@ def _blocks() -> None:
                     block.title, key=f"lab.block.{block.slug}", help=block.source, disabled=not changes,
                     on_click=SETTINGS.put, args=(changes,),
                 )  # fmt: skip
-                st.caption(f"Changes: {words}." if changes else "Your settings now.")
+                st.caption(f"Changes: {words}." if changes else "These are your settings.")
 
 
 def _heading(group: str, rows: Iterable[Setting]) -> str:
@@ -248,16 +248,16 @@ def steering(run: Run | None, config: RunConfig | None) -> None:
             disabled=config is None,
         )  # fmt: skip
         st.button(
-            "Reset", icon=":material/replay:", help="The same first weights again, waiting at step 0.",
+            "Reset", icon=":material/replay:", help="Back to step 0 with the same first weights.",
             disabled=run is None, on_click=_reset, args=(run,),
         )  # fmt: skip
         st.button(
-            "New seed", icon=":material/casino:", help="Other first weights and other data; trains at once.",
+            "New seed", icon=":material/casino:", help="Trains with other first weights and other data.",
             disabled=config is None, on_click=_new_seed,
         )  # fmt: skip
     st.selectbox(
         "Pace", PACES, key=PACE, on_change=_set_pace, args=(run,),
-        help="Full speed learns the classic task in a third of a second; slower lets a class see it happen.",
+        help="Full speed takes a third of a second on the first example. Slower lets a class watch.",
     )  # fmt: skip
 
 
@@ -358,5 +358,5 @@ def _trains(config: RunConfig, kind: StackPart) -> Json | None:
 
 
 def _free(name: str) -> bool:
-    """Whether the link leaves the setting to the reader."""
+    """Return whether the link leaves the setting to the reader."""
     return bool(SETTINGS.drawn(name)) and not SETTINGS.locks(name)

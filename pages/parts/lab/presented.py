@@ -43,7 +43,7 @@ def show_presented(config: RunConfig, now: Presenting) -> Run | None:
         picture = Picture(model_of(config, run.config if run else None), on_act=act)
         live_board(run or config, layout, picture=picture)
         if shows("sentence"):
-            sentence = "The sentence comes when the training has ended."
+            sentence = "The result appears when the training ends."
             if observed is not None:
                 sentence = in_words(observed, guide)
             elif run is not None and not run.live:

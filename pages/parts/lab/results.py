@@ -37,9 +37,9 @@ from pages.parts.lab.state import ARM, ISSUE, SETTINGS, address, fill_form, shar
 OPENED = "arrival"
 """Session key: the issue and the arm that a link came from."""
 MARKS = {"success": ":green[:material/check_circle:]", "alarm": ":red[:material/warning:]", "note": ":material/info:"}
-BEFORE = "This model is untrained: it guesses. Press **Train**; what it writes turns green as it learns."
+BEFORE = "This model is untrained, so it guesses. Press **Train**: right answers turn green."
 RECORDED = "This is a **recorded run** of these settings. Press **Train** for your own."
-WHILE = "It trains: in the row “writes”, green is right and red is wrong."
+WHILE = "The model trains. In the row “writes”, green is right and red is wrong."
 
 
 def take_opened(link: dict[str, str]) -> list[Problem]:
@@ -67,7 +67,7 @@ def show_opened() -> None:
         if reference is not None and reference.name != arm.name:
             st.button(
                 f"Run “{reference.name}” as well", icon=":material/compare_arrows:", on_click=submit, args=(issue.config(reference),),
-                help="The arm that the others are compared with. Its curves then stand behind yours.",
+                help="Trains the arm that the others are compared with. Its curves appear behind yours.",
             )  # fmt: skip
         issue_link(issue, "Back to the issue", ":material/arrow_back:")
 
@@ -201,7 +201,7 @@ def show_beside(run: Run) -> None:
     other = next((one for one in kept_runs() if one.id == recent_runs_of_tab().beside and one.id != run.id), None)
     if other is None:
         return
-    st.header("Two runs side by side", help="The attention of each at the same moment of its own training.")
+    st.header("Two runs side by side", help="Attention of both, at the same training step.")
     for column, name, shown in zip(st.columns(2), "AB", (run, other), strict=True):
         with column:
             st.markdown(f"**{name}** · {_name(shown, run)}")
@@ -217,15 +217,15 @@ def _chip(other: Run, run: Run, words: str) -> None:
     with st.popover(f':color[●]{{foreground="{color}"}} {name} {marks}'):
         st.caption(_name(other, run))
         if not here:
-            _act(other, "show", "Show it", "monitoring", show_run, other.id)
-            eye = ("Draw it behind", "visibility") if hidden else ("Hide its curves", "visibility_off")
+            _act(other, "show", "Open", "monitoring", show_run, other.id)
+            eye = ("Show curves", "visibility") if hidden else ("Hide curves", "visibility_off")
             _act(other, "eye", *eye, recent.turn, "hidden", other.id)
-            beside, aside = ("No longer", "") if recent.beside == other.id else ("Attention", other.id)
-            _act(other, "beside", f"{beside} side by side", "compare", setattr, recent, "beside", aside)
-        pin = "Let it go when newer ones come" if pinned else "Keep it when newer ones come"
+            beside, aside = ("Stop comparing", "") if recent.beside == other.id else ("Compare attention", other.id)
+            _act(other, "beside", beside, "compare", setattr, recent, "beside", aside)
+        pin = "Unpin" if pinned else "Pin"
         _act(other, "pin", pin, "push_pin", recent.turn, "pinned", other.id)
         if not here:
-            _act(other, "x", "Take it off", "close", recent.remove, other.id)
+            _act(other, "x", "Remove", "close", recent.remove, other.id)
 
 
 def _act(other: Run, name: str, label: str, icon: str, act: Callable[..., None], *args: object) -> None:
@@ -285,10 +285,10 @@ def share(run: Run | None, config: RunConfig) -> None:
     if not shown.open:
         return
     with shown, st.container(key="lab-share"):
-        why = "Only the settings in sight now can be changed; the others are hidden."
+        why = "Students can change only the settings in sight. The others are hidden."
         locked = st.toggle("Lock for a class", key="lab.locked", help=why)
         show_link(SETTINGS.share_link(address(run) | ({"show": ",".join(IN_SIGHT)} if locked else {})))
-        with st.expander("With every setting stated, also on the command line"):
+        with st.expander("All settings as a link and a command"):
             st.code(share_link(config, run), language=None, wrap_lines=True)
             st.code(train_command(config), language="sh", wrap_lines=True)
 
@@ -296,10 +296,10 @@ def share(run: Run | None, config: RunConfig) -> None:
 def keep_or_delete(run: Run) -> None:
     st.toggle(
         "Keep", value=run.pinned, key=f"keep.{run.id}", on_change=_keep, args=(run,),
-        help="When too many runs are stored here, the oldest are deleted. This run then stays.",
+        help="The server deletes the oldest runs when it has too many. It keeps this one.",
     )  # fmt: skip
     with st.popover("Delete", icon=":material/delete:"):
-        st.caption("The run, its curves and its trained weights are deleted for good. Links to it stop working.")
+        st.caption("This deletes the run, its curves and its weights for good. Links to it stop working.")
         st.button("Delete this run", key="delete", type="primary", on_click=_delete, args=(run,))
 
 

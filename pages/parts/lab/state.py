@@ -63,7 +63,7 @@ class LabSettings(PageSettings):
         config, ignored = from_query({name: text for name, text in chosen.items() if name in known or name in specific})
         flat = config.flat()
         if not _is_kept(name := str(flat.get("text", PLAYS))):  # named here, not where it would be trained on
-            problems.append(Problem("text", name, f"{PLAYS}, or the name of a text of your own that is kept here"))
+            problems.append(Problem("text", name, f"{PLAYS}, or the name of your own text on this server"))
             flat["text"] = PLAYS
         return flat if specific or base else None, problems + ignored
 
@@ -111,7 +111,7 @@ def form_config() -> RunConfig:
     values = SETTINGS.requested()
     config = parse(values)
     if why := unfit_text(values):
-        raise ConfigError([Problem("text", values["text"], "a text that is long enough", why)])
+        raise ConfigError([Problem("text", values["text"], "a longer text", why)])
     return config
 
 

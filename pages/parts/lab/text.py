@@ -60,9 +60,7 @@ def choose_text() -> None:
         st.file_uploader("Your own text: a file in UTF-8, at most 1 MB", key=FILE)
         few = f"At least {user_texts.MIN_TEXT_CHARACTERS:,} characters"
         st.text_area("Or paste it here", key=PASTED, height=120, placeholder=few)
-        st.caption(
-            "It stays on the machine that runs this app. Links name it by the hash of its content and do not contain it."
-        )
+        st.caption("Your text stays on this server. Links contain only a hash of it.")
         st.button("Use this text", icon=":material/check:", on_click=_keep)
         show_refusal("text", icon=":material/error:")
     if (values := SETTINGS.requested())["task"] == BY_WORD and unfit_text(values):
@@ -138,7 +136,7 @@ def show_prompt(run: Run | None) -> Callable[[], None]:
 
 
 def _writes(run: Run) -> bool:
-    """Whether a run has weights to write with that do not change."""
+    """Return whether a run has weights to write with that do not change."""
     return run.state not in ("queued", "running") and run.weights is not None
 
 
@@ -163,13 +161,13 @@ def _ask_for_words(run: Run) -> None:
         # A callback: if the page is rerun again before it gets here, a return value would be lost.
         st.button("Write", icon=":material/edit_note:", on_click=_write, args=(run,))
         with st.popover("How", icon=":material/tune:"):
-            words = "Divides the logits. 0 always takes the likeliest token, 1 draws as the model believes."
+            words = "Divides the logits. 0 always takes the likeliest token, 1 uses the model's own probabilities."
             help_on = explained(words, "temperature")
             st.slider("Temperature", 0.0, 2.0, step=0.05, key="lab.text.temperature", help=help_on, **kept)
-            words = "Draw among so many likeliest tokens only."
+            words = "Draw only among this many likeliest tokens."
             st.number_input("Top-k", 1, 30_000, key="lab.text.top_k", help=explained(words, "top-k"), **kept)
             st.number_input("Tokens", 1, MAX_WRITTEN_TOKENS, key="lab.text.length", **kept)
-            words = "The same seed writes the same."
+            words = "The same seed writes the same text."
             st.number_input("Seed of the words", 0, 2**31 - 1, key="lab.text.seed", help=words, **kept)
 
 
@@ -184,9 +182,7 @@ def _show_written(run: Run, ready: bool) -> None:
     show_refusal("words", icon=":material/error:")
     written = [row for row in st.session_state.get(WRITTEN, []) if row["run"] == run.id]
     if not written and not ready:  # nothing on the page would answer meanwhile
-        st.caption(
-            ":material/hourglass_top: The workers are starting: it writes as soon as the first of them is there."
-        )
+        st.caption(":material/hourglass_top: The workers are starting. The model writes when the first one is ready.")
         return
     try:
         for number, one in enumerate(written or [_written(run, DEFAULTS | {PROMPT: _usual_prompt(run)})]):
@@ -220,14 +216,14 @@ def _written(run: Run, request: Mapping[str, Any]) -> dict[str, Any]:
     )
     answer = ask_once(job, run.step, timeout=ANSWER_SECONDS)
     who = "The recorded model" if run is recorded_words()[0] else "This run"
-    settings = f"{who}, step {run.step:,}, temperature {temperature:g}, top-k {top_k}, seed {seed}, read {answer['read']} tokens"
-    return {**answer, "run": run.id, "settings": settings}
+    how = f"Temperature {temperature:g}, top-k {top_k}, seed {seed}, read {answer['read']} tokens."
+    return {**answer, "run": run.id, "by": f"{who}, step {run.step:,}", "how": how}
 
 
 def _show(one: dict[str, Any], run: Run, *, latest: bool) -> None:
     words, likely = st.columns([1.5, 1], gap="medium") if latest else (st.container(), None)
     with words:
-        st.caption(one["settings"])
+        st.caption(one["by"], help=one["how"])
         if one["unknown"] and latest:
             st.caption(f":material/info: {in_markdown(unknown_in_words(one['unknown']))}")
         st.html(
@@ -276,11 +272,11 @@ def find_levels(run: Run | None) -> None:
         with st.spinner("Counting words for the Kneser-Ney lines"):
             ask_once(CountWords(run.config), timeout=ANSWER_SECONDS)
     except JobError as error:
-        st.caption(f":material/info: No counting models beside this run: {in_markdown(error)}")
+        st.caption(f":material/info: No counting models for this run: {in_markdown(error)}")
 
 
 def show_counting(run: Run | None) -> None:
-    """Whether a run on words is better than counting; once its weights do not change, on all held-out text. All behind one heading."""
+    """Show, behind one heading, how a run on words compares with counting; once its weights are fixed, on all held-out text."""
     if run is None or run.config.task != BY_WORD:
         return
     beside = st.expander("Better than counting?", icon=":material/balance:", key="lab.counting", on_change="rerun")
@@ -302,7 +298,7 @@ def _say_passed(run: Run) -> None:
     for row in rows:
         st.markdown(f":material/{'check_circle' if row.better else 'pending'}: {row.sentence}")
     if not rows and run.state != "failed":
-        st.markdown(":material/pending: The run has just begun.")
+        st.markdown(":material/pending: The run has just started.")
     st.caption(in_markdown(unknown_tokens(run.config, _scores(run, known))))
 
 
@@ -357,8 +353,8 @@ def _compare(run: Run) -> None:
         sentences = [f"{NAMES[name]} {values[0]:.2f} to {values[-1]:.2f} nats" for name, values in read.items()]
         alt = f"Mean loss after the first token of a window and after the last: {', '.join(sentences)}"
         by_read = Panel(
-            "beside.read", "The more it has read", drawn, alt, height=300, term="kneser-ney",
-            note="Mean loss over a token's position in the model's window; counting models on the very same tokens.",
+            "beside.read", "Loss over the tokens already read", drawn, alt, height=300, term="kneser-ney",
+            note="Mean loss at each position of the window. The counting models read the same tokens.",
         )  # fmt: skip
         panels([by_read], key="text-beside", name="text", subject=run.id)
 

@@ -29,7 +29,7 @@ class NotebookState(PageState):
     """The slug of a notebook; the overview has none."""
 
     REMOVED = MappingProxyType(
-        {"play": "Cells no longer run in the app: below are stored outputs. The download runs anywhere."}
+        {"play": "Cells no longer run in the app. You see stored outputs; the download runs anywhere."}
     )
 
     notebook: Annotated[str | None, one_of(NOTEBOOKS)] = None
@@ -137,7 +137,7 @@ GIVEN = re.compile(r"^(?P<what>.+): given (?P<given>.+), here (?P<here>.+)$")
 
 def show_overview() -> None:
     st.title("Notebooks", anchor=False)
-    st.markdown("Classic exercises, step by step: the code, and what it gives. Each downloads as a Jupyter notebook.")
+    st.markdown("Classic exercises, step by step, with code and outputs. You can download each as a Jupyter notebook.")
     for number, notebook in enumerate(NOTEBOOKS.values(), start=1):
         with st.container(border=True, gap="xsmall", key=f"notebooks-card-{notebook.slug}"):
             title, query = f"**{number}. {notebook.title}**", {"notebook": notebook.slug}
@@ -154,7 +154,7 @@ def show_notebook(notebook: Notebook) -> None:
         st.download_button(
             "Jupyter notebook", notebook.file.read_bytes, notebook.file.name, "application/x-ipynb+json", icon=":material/download:",
             key="notebooks.download", on_click="ignore", type="tertiary",
-            help=f"The same cells and outputs as an .ipynb file, which runs by itself. Run with {notebook.made}.",
+            help=f"The same cells and outputs as an .ipynb file. Made with {notebook.made}.",
         )  # fmt: skip
     with st.container(key="notebooks-body", width=WIDTH):
         st.title(notebook.title, anchor=False)

@@ -1,4 +1,4 @@
-"""What was found, in words: in short above the map and in numbers below it, one sentence on each of its tiles, and all sentences on a
+"""What was found, in words: in short and in numbers below the map, one sentence on each of its tiles, and all sentences on a
 question's own page. Each ends in the numbers of its claim, and before one that does not hold stands what was found."""
 
 from collections.abc import Iterator, Mapping
@@ -63,9 +63,7 @@ def in_words(statement: Statement) -> str:
     if found and found.finding is Finding.CANNOT_TELL:
         parts.append(found.weighed.why)
     if found and any(contradict(found.finding, finding) for finding in found.known_seeds):
-        parts.append(
-            f"Seeds that were seen before say otherwise: {', '.join(finding.words for finding in found.known_seeds)}."
-        )
+        parts.append(f"Seeds known before say otherwise: {', '.join(finding.words for finding in found.known_seeds)}.")
     return " ".join(filter(None, parts))
 
 
@@ -104,16 +102,26 @@ def _of(slug: str, paragraph: Paragraph) -> Iterator[str]:
 
 
 def in_short() -> str:
-    """The answer to the question of the documents, of the sections whose statement holds; and in another sentence what was expected and
-    does not hold."""
+    """The answer to the question of the documents, of the sections whose statement holds."""
+    holds = listed([f"where {one}" for one in _shorts().get(Finding.HOLDS, ["nothing was found"])], "or")
+    return f"A deep stack goes wrong {holds}."
+
+
+def in_doubt() -> str:
+    """The expected answers that do not hold, each after its finding."""
+    return " ".join(
+        f"{IN_SHORT[finding]}: {'; '.join(shorts)}."
+        for finding, shorts in _shorts().items()
+        if finding is not Finding.HOLDS
+    )
+
+
+def _shorts() -> dict[Finding | None, list[str]]:
     shorts: dict[Finding | None, list[str]] = {}
     for section in ANSWER:
         found = evidence_for(section.lead)
         shorts.setdefault(found.finding if found else None, []).append(section.short)
-    holds = listed([f"where {one}" for one in shorts.pop(Finding.HOLDS, ["nothing was found"])], "or")
-    statement = [f"A deep stack goes wrong {holds}."]
-    statement += [f"{IN_SHORT[finding]}: {'; '.join(those)}." for finding, those in shorts.items()]
-    return " ".join(statement)
+    return shorts
 
 
 def in_numbers() -> str:
@@ -123,4 +131,4 @@ def in_numbers() -> str:
     counts = " ".join(badge(one, f"{one.words}: {found.count(one)}") for one in Finding)
     others = len(claims) - len(found)
     computed = f" {others} more are computed: formulas, counts and theorems." if others else ""
-    return f"**{len(found)} claims were measured**: {counts}{computed} Each stands on its question's page."
+    return f"**{len(found)} claims were measured**: {counts}{computed} Each is on its question's page."

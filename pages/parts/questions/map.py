@@ -11,32 +11,33 @@ from pages.parts.charts.experiments.key_figure import thumbnail
 from pages.parts.experiments.question import guess_of
 from pages.parts.experiments.running import issue_link, running_of_visitor
 from pages.parts.experiments.shown import key_numbers
-from pages.parts.questions.conclusions import conclusion, in_numbers, in_short
+from pages.parts.questions.conclusions import conclusion, in_doubt, in_numbers, in_short
 from pages.parts.questions.state import FOUND, SETTINGS
 
 START = ("missing-mask", "missing-skips", "no-encoding")
 """The issues to begin with: each is short, and its result can be seen at once."""
 
-INTRODUCTION = "Pick a question about a deep stack, guess, then see what was measured."
+INTRODUCTION = "Pick a question, guess, then see what was measured."
 
 
 def show_map() -> None:
-    """The tiles to begin with, then a column of tiles for each group. Where what was found is shown, the answer in short stands above them
-    and the question of the documents with the number of claims below."""
+    """The tiles to begin with, then a column of tiles for each group. With the findings, the question of the documents follows, with its
+    answer in short and the number of claims."""
     found = bool(SETTINGS.values()[FOUND])
     SETTINGS.widget(FOUND)
-    st.markdown(in_short() if found else INTRODUCTION)
+    st.markdown("[The short answer](#short-answer) is below." if found else INTRODUCTION)
     with st.container(key="questions-map"):
         for column, words in (("start", "Start here"), *GROUPS.items()):
             with st.container(key=f"map-{column}-heading"):
                 st.header(words, anchor=False)
             if column == "start":
-                _depth_tile()
+                _depth_tile(found)
             for issue in ISSUES.values():
                 if column == ("start" if issue.slug in START else issue.group):
                     _tile(column, issue, found)
     if found:
-        st.markdown(f"*{QUESTION}* {in_numbers()}")
+        st.header("The short answer", anchor="short-answer")
+        st.markdown(f"*{QUESTION}* {in_short()} {in_doubt()}\n\n{in_numbers()}")
 
 
 def _tile(column: str, issue: Issue, found: bool) -> None:
@@ -44,15 +45,16 @@ def _tile(column: str, issue: Issue, found: bool) -> None:
         issue_link(issue)
         st.html(small_figure(issue.slug, veiled=not found and guess_of(issue.slug).answer is None))
         running = " · :blue-badge[:material/hourglass_top: Running]" if running_of_visitor(issue) else ""
-        below = f"{conclusion(issue)}\n\n**Remedy:** {issue.key_figure.remedy}" if found else f"{issue.minutes} min"
+        below = conclusion(issue) if found else f"{issue.minutes} min"
         st.markdown(f"{below}{running}")
 
 
-def _depth_tile() -> None:
+def _depth_tile(found: bool) -> None:
     """The way to the dial of depth, which needs no training."""
     with st.container(border=True, key="map-start-tile-depth", gap=None):
         st.page_link("depth.py", label="What does depth alone do?")
-        st.markdown("Turn one dial from 1 to 48 layers: who is heard, and what is forgotten? Nothing is trained.")
+        if not found:
+            st.markdown("Turn one dial from 1 to 48 layers. Nothing trains.")
 
 
 @once

@@ -25,16 +25,16 @@ ANSWERED = "questions.answered"
 
 class QuestionsState(PageState):
     issue: Annotated[str | None, one_of(ISSUES, RENAMED)] = None
-    found: bool = setting(False, label="Show what was found", help="The answers. Without them you can guess first.")
+    found: bool = setting(False, label="Show what was found", help="Shows the answers. Leave it off to guess first.")
     seeds: int = seeds_setting()
     first_seed: int = setting(
-        LIVE_SEED, label="First seed", help="The seeds are this one and those that follow. Stored seeds have lower numbers.",
+        LIVE_SEED, label="First seed", help="The run uses this seed and the next ones. Stored seeds have lower numbers.",
         ge=LIVE_SEED, le=2 * LIVE_SEED,
     )  # fmt: skip
-    extended: bool = setting(False, label="Extended", help="Train also the arms that take longer.")
+    extended: bool = setting(False, label="Extended", help="Also train the arms that take longer.")
     experiment: str | None = None
-    guess: int | None = setting(None, label="Guess", help="The answer that was guessed before the run.", ge=-1, le=1)
-    size: float | None = setting(None, label="Size", help="The size that was guessed before the run.", ge=-1e9, le=1e9)
+    guess: int | None = setting(None, label="Guess", help="Your guess before the run.", ge=-1, le=1)
+    size: float | None = setting(None, label="Size", help="The size that you guessed before the run.", ge=-1e9, le=1e9)
 
     @field_validator("found", "extended", mode="before")
     @classmethod
@@ -48,7 +48,7 @@ class QuestionsState(PageState):
         if self.experiment is not None:
             run = EXPERIMENTS.find(self.experiment)
             if run is None or run.experiment.slug != self.issue:
-                allowed = "a run that this server still holds; its trials are kept, and a new one goes on from them"
+                allowed = "a run that this server still has; its trials are kept, so a new run continues from them"
                 raise ConfigError([Problem(EXPERIMENT, self.experiment, allowed)])
 
 

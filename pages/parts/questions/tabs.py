@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.experiments.evidence.shipped import shipped_reports
+from engine.experiments.evidence.shipped import shipped_reports, shipped_result
 from engine.experiments.experiment import PILOT_SEEDS, PILOTS, Claim
 from engine.experiments.finding import RULE
 from engine.experiments.frames import published_frame
@@ -18,12 +18,18 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure, KeyFinding
 from engine.experiments.rates import RateGrid, best_in_words, read_grids
 from engine.experiments.running.experiment_run import ExperimentRun
+from engine.experiments.scaled import read_scaled
 from engine.experiments.statistics import LOWEST_P
+from engine.experiments.trained_depth import read_trained_depth
 from engine.experiments.trial import Trial
+from engine.foundation.formatting import counted
 from pages.parts.app.frame import listening_script
 from pages.parts.app.in_markdown import escaped, links_to_terms, with_terms
 from pages.parts.app.visitor import mine
+from pages.parts.boards.depth import depth_panels
 from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.colors import color_of
+from pages.parts.charts.depth import DepthLine
 from pages.parts.charts.experiments.arms import role_colors, with_unit
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
 from pages.parts.charts.experiments.stack import stack_svg
@@ -66,7 +72,7 @@ def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
     there = _sets(issue, name, run)
     if not there:
         claims = issue.claims_of(issue.arms_of(extended()))
-        st.caption("The claims that are tested.")
+        st.caption("The tested claims.")
         st.markdown("\n".join(f"- {sentence}" for sentence in with_terms(*map(sentence_of, claims))))
         show_published(issue, None)
         return
@@ -100,13 +106,21 @@ def _sets(issue: Issue, name: str, run: ExperimentRun | None) -> dict[str, tuple
 
 def _measured(issue: Issue) -> None:
     st.markdown(f"Every arm is trained on the same seeds. {RULE}")
-    if issue.notes:
-        st.markdown("\n".join(f"- {note}" for note in with_terms(*issue.notes)))
     figure = issue.key_figure
+    if notes := [*with_terms(*issue.notes), *_one_scale_up(issue)]:
+        st.markdown("\n".join(f"- {note}" for note in notes))
     if any(arm.extended for arm in issue.arms):
         SETTINGS.widget("extended")
     show_arms(issue, extended(), request(issue).first_seed, (figure.before.arm, figure.after.arm))
     show_rates(issue, extended())
+
+
+def _one_scale_up(issue: Issue) -> list[str]:
+    """The sentence on larger models, where some were trained and the question has an answer; else nothing."""
+    scaled, shown = read_scaled(issue), shipped_result(issue, issue.key_figure)
+    if scaled is None or shown is None:
+        return []
+    return [scaled.sentence(issue.key_figure, shown.finding.after - shown.finding.before)]
 
 
 # The text: claim, mechanism, sources, remedies, published numbers
@@ -130,16 +144,31 @@ def show_why(issue: Issue) -> None:
     with drawing:
         _drawing()(key=f"drawing.{issue.slug}", data=[stack_svg(issue)])
         st.caption("Coloured: what the arms change.", text_alignment="center")
+    _show_before_and_after(issue)
     st.subheader("What to do about it", anchor=False)
     st.markdown("\n".join(f"- {line}" for line in remedies))
     if issue.dial:
         st.page_link(
             "depth.py",
-            label="Turn the dial of depth, before training",
+            label="See it on the depth dial, untrained",
             icon=":material/layers:",
             query_params=issue.dial,
         )
     st.markdown("\n".join(f"- [{source.citation}]({source.url})" for source in issue.sources))
+
+
+def _show_before_and_after(issue: Issue) -> None:
+    """What training did to the two arms of a question about depth, layer by layer; nothing for another question."""
+    arms = read_trained_depth(issue)
+    if not arms or issue.slug not in shown_answers():
+        return
+    st.subheader("Before and after training", anchor=False)
+    for one in arms:
+        config = issue.config(issue.arm(one.arm))
+        lines = [DepthLine("Trained", one.trained, color_of(config)), DepthLine("Untrained", one.untrained)]
+        st.caption(f"{issue.key_figure.name_of(one.arm)}, {counted(len(one.trained), 'seed')}")
+        items = depth_panels(lines, config.n_layers, config.norm, height=230, mark=False)
+        panels(items, key=f"depth.{issue.slug}.{one.arm}", name=f"depth-{issue.slug}", least=260)
 
 
 @st.cache_resource
@@ -159,7 +188,7 @@ def show_published(issue: Issue, trials: Sequence[Trial] | None) -> None:
     """Published numbers and ours in one table, and the differences of the experiments."""
     if not issue.published:
         return
-    st.subheader("Published numbers beside ours", anchor=False)
+    st.subheader("Published numbers and ours", anchor=False)
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     for published in issue.published:
         st.markdown(f"**{published.source}.** {published.what}")
@@ -169,7 +198,7 @@ def show_published(issue: Issue, trials: Sequence[Trial] | None) -> None:
         if published.differs:
             st.caption(f"What differs: {published.differs}")
         if trials is None:
-            st.caption("Ours come with the answer.")
+            st.caption("Our numbers appear with the answer.")
 
 
 # The learning rates beside the arms: whether a finding holds at one rate only is seen at a glance
@@ -183,18 +212,18 @@ def show_rates(issue: Issue, extended: bool) -> None:
     named = {arm.name for arm in issue.arms_of(extended)}
     grids = [grid for grid in read_grids(issue.slug) if grid.arm in named]
     if not grids:
-        st.caption("The learning rates of these arms were not tuned: each is trained at the rate of its settings.")
+        st.caption("These learning rates were not tuned: each arm uses the rate of its settings.")
         return
     st.markdown(
-        "**Each of these arms is trained at its own best learning rate.** The rate with the best mean was chosen on "
-        f"{PILOTS}, which no finding uses. Of rates that are as good, the one nearest to that of the settings was taken."
+        f"**Each arm trains at its own best learning rate.** We chose the rate with the best mean on {PILOTS}, which no "
+        "finding uses. Of equally good rates, we took the one nearest to that of the settings."
     )
     for why, arms in (
-        ("no rate is better than blind guessing", [grid.arm for grid in grids if not grid.learns]),
-        ("that is their condition", [arm.name for arm in issue.arms_of(extended) if not arm.tuned]),
+        ("no rate beats guessing", [grid.arm for grid in grids if not grid.learns]),
+        ("the rate is their condition", [arm.name for arm in issue.arms_of(extended) if not arm.tuned]),
     ):
         if arms:
-            st.caption(f"Trained at the rate of their settings, since {why}: {escaped(', '.join(arms))}.")
+            st.caption(f"These train at the rate of their settings, because {why}: {escaped(', '.join(arms))}.")
     by_metric: dict[str, list[RateGrid]] = {}
     for grid in grids:
         by_metric.setdefault(grid.metric, []).append(grid)
@@ -229,7 +258,7 @@ def _in_words(grid: RateGrid) -> str:
 # What a reader did, for the student's report
 
 
-STORED = "Nothing; looked at stored runs"
+STORED = "Nothing; read stored runs"
 """What was run where an earlier result was looked at."""
 
 
@@ -255,7 +284,7 @@ def _guess(figure: KeyFigure, guess: Guess) -> str:
 def _ran(run: ExperimentRun | None, shown: Shown) -> str:
     here = "Trained here" if run is not None and mine(run.visitor.id) else "Nothing; watched somebody else’s run"
     words = STORED if shown.origin == "stored" else here
-    kept = f"; {shown.reused} of its trials had been trained before" if shown.reused else ""
+    kept = f"; {shown.reused} of its trials were trained before" if shown.reused else ""
     return f"{words}: {shown.seeds_in_words}{kept}."
 
 

@@ -55,23 +55,23 @@ class ExperimentView:
     """What the screen shows. In a presented lesson this depends on the phase; else all of it may stand there."""
 
     room: bool
-    """Whether it is shown to a room."""
+    """True if it is shown to a room."""
     seeds: Literal["none", "own", "class"]
-    """Whose seeds the figure shows: nobody's before the phase of the run, the reader's own, or those that a class trains."""
+    """The seeds of the figure: nobody's before the phase of the run, the reader's own, or those that a class trains."""
     stored: bool
-    """Whether stored seeds are shown, above those."""
+    """True if stored seeds are shown, above those."""
     guess: GuessState
     gone_back: str
     """The note where the presenter stepped back before the run, which has closed the guessing: no result is shown until its phase comes
     again. Else empty."""
     whole: bool
-    """Whether all rows are shown, and not only the two that the question compares."""
+    """True if all rows are shown, and not only the two that the question compares."""
     sentence: bool
     remedy: bool
     controls: bool
-    """Whether its buttons stand there. At the end of a presented question their room is the remedy's."""
+    """True if its buttons stand there. At the end of a presented question their room is the remedy's."""
     way: bool
-    """Whether a link leads on to the next question: a lesson has a way of its own."""
+    """True if a link leads on to the next question: a lesson has a way of its own."""
 
 
 def experiment_view(
@@ -89,7 +89,7 @@ def experiment_view(
     answered = (answered or room) and shows("run") and not class_trains
     begun = answered or (run != "" and shows("run"))
     gone_back = closed and not shows("run")
-    how_far = {"": "", "running": "It is running. "}.get(run, "It has run. ")
+    how_far = {"": "", "running": "The run continues. "}.get(run, "The run has ended. ")
     guess: GuessState = "later"
     if shows("guess"):
         guess = "open" if not (closed or begun) else "missed" if room and not guessed else "closed"
@@ -264,7 +264,7 @@ def ask_size(slug: str, figure: KeyFigure) -> None:
     if st.session_state.get(key) != size:  # it was dragged
         st.session_state[key] = size
     st.number_input(
-        f"And the number{unit}?{drag}", value=None, step=0.05 if not figure.unit else 1.0,
+        f"Your number{unit}?{drag}", value=None, step=0.05 if not figure.unit else 1.0,
         format="%.3g", placeholder="optional", key=key,
         on_change=lambda: keep_guess(slug, replace(guess_of(slug), size=st.session_state[key])),
     )  # fmt: skip
@@ -276,7 +276,7 @@ def compared(figure: KeyFigure, guess: Guess, finding: KeyFinding) -> str:
         return ""
     if guess.size is None:
         return verdict(figure.asks, guess.answer, finding.right)
-    of_size = f"The direction is right; measured is {figure.written(finding.after)}."
+    of_size = f"The direction is right. Measured: {figure.written(finding.after)}."
     return verdict(figure.asks, guess.answer, finding.right, f", to {figure.written(guess.size)}", of_size)
 
 

@@ -149,7 +149,7 @@ def user_sequence_route(ask: Ask, find: Find, prefix: str = "") -> Route:
         text, run_id, without = query.get("text", ""), query.get("run", ""), query.getlist("without")
         run = find(run_id) if run_id else None
         if run_id and (run is None or run.weights is None):
-            raise JobError(str(Problem("run", run_id, "the id of a run that has ended and is kept here")))
+            raise JobError(str(Problem("run", run_id, "the id of an ended run on this server")))
         settings = {name: value for name, value in query.items() if name not in OF_USER_SEQUENCE}
         config, weights = (run.config, str(run.weights)) if run is not None else (_config_of(settings), "")
         return user_sequence_message(config, weights, text, ask, without)

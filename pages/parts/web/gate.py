@@ -229,7 +229,7 @@ class Gate:
         ended = False
 
         def is_needed(message: Message) -> bool:
-            """Whether a message goes on to Streamlit. Raises Refused or NoRoom where it ends the websocket."""
+            """Return whether a message goes on to Streamlit. Raises Refused or NoRoom where it ends the websocket."""
             if pace.spend("", 1):
                 raise InvalidMessage("messages come too fast")
             if (data := message.get("bytes")) is None:

@@ -61,7 +61,7 @@ class Message:
     """A server-sent event; its id is the number of events."""
     upto: Progress_
     last: bool
-    """Whether no message follows: the run has ended, or it goes on at another server and is as it was when it was read."""
+    """True if no message follows: the run has ended, or it goes on at another server and is as it was when it was read."""
 
 
 class Messages:
@@ -149,7 +149,7 @@ NO_RUN = "There is no run with this id; it may have been deleted."
 
 
 def end_requested() -> bool:
-    """Whether the server was asked to end, by SIGTERM or Ctrl-C. Uvicorn's server knows; the flag of sse-starlette misses a server that
+    """Return whether the server must end, by SIGTERM or Ctrl-C. Uvicorn's server knows; the flag of sse-starlette misses a server that
     began before that was imported."""
     return AppStatus.should_exit or bool(getattr(on_signal(), "should_exit", False))
 

@@ -152,8 +152,8 @@ def framed_token(name: bytes, value: bytes) -> bytes:
 
 
 REFUSED = (
-    "A websocket was refused: its Origin is %.200r, its Host %.200r. If this is a proxy of yours, "
-    "pass on the Host, or name the Origin in server.corsAllowedOrigins."
+    "A websocket was refused: its Origin is %.200r, its Host %.200r. Your proxy must pass on the "
+    "Host, or name the Origin in server.corsAllowedOrigins."
 )
 _PORTS = {"http": 80, "https": 443}
 """The port of an address that names none, by scheme."""
@@ -264,7 +264,7 @@ class SameOriginOnly:
         await self.app(scope, receive, send)
 
     def is_own(self, origin: str, host: str) -> bool:
-        """Whether an Origin is the Host's own, or one of the allowed origins.
+        """Return whether an Origin is the Host's own, or one of the allowed origins.
 
         The Host does not tell whether a proxy in front uses TLS; so where it names no port, the Origin's scheme decides.
         """

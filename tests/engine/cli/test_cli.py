@@ -128,7 +128,7 @@ def test_the_evidence_on_each_encoding_is_listed(capsys: Printed) -> None:
     assert len(every) == len(COMPARED) * sum(len(one.times) for one in CRITERIA.values())
     assert all(cell["provenance"] == provenance() for cell in every)
     shown = printed(capsys, "encodings", "--evidence")
-    assert all(word in shown for word in ("Language, 4×", "Few data, counting", "RoPE"))
+    assert all(word in shown for word in ("Characters, a short training, 4×", "Few data, counting", "RoPE"))
 
 
 def test_predict_agrees_with_the_model(capsys: Printed, monkeypatch: Patch) -> None:

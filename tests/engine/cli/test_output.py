@@ -19,21 +19,28 @@ PLAYED = r"""
 import sys
 from contextlib import suppress
 from engine.cli import main
-for arguments in (["issues"], ["train", "--help"], ["sample", *sys.argv[1:], "--length", "3"]):
+for arguments in (["issues"], ["train", "--help"], *([["sample", *sys.argv[1:], "--length", "3"]] if sys.argv[1:] else [])):
     print(end="\x1e")
     with suppress(SystemExit):
         assert main(arguments) == 0
 """
 
 
-@pytest.mark.parametrize("letters", [{"PYTHONIOENCODING": "cp1252"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}], ids=str)
-def test_what_a_terminal_cannot_show_is_a_replacement_sign(letters: dict[str, str]) -> None:
-    command = [sys.executable, "-c", PLAYED, str(RECORDED), "--prompt", "ויאמר"]
+@pytest.mark.parametrize(
+    ("letters", "sample"),
+    [
+        ({"PYTHONIOENCODING": "cp1252"}, []),
+        ({"LC_ALL": "C", "PYTHONUTF8": "0"}, [str(RECORDED), "--prompt", "ויאמר"]),
+    ],
+    ids=["cp1252", "C"],
+)
+def test_what_a_terminal_cannot_show_is_a_replacement_sign(letters: dict[str, str], sample: list[str]) -> None:
+    command = [sys.executable, "-c", PLAYED, *sample]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, env=os.environ | letters)
     assert (done.returncode, b"codec" in done.stderr) == (0, False), done.stderr
     _, *said = done.stdout.split(b"\x1e")
-    begins = (b"Documented issues", b"usage: python -m engine train", b"?????")
-    assert [text.strip().startswith(one) for text, one in zip(said, begins, strict=True)] == [True] * 3
+    begins = (b"Documented issues", b"usage: python -m engine train", *([b"?????"] if sample else []))
+    assert [text.strip()[: len(one)] for text, one in zip(said, begins, strict=True)] == [*begins]
     assert all(b"?" in text for text in said)
 
 

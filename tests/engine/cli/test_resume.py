@@ -2,9 +2,6 @@
 
 import json
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,16 +26,19 @@ def _hears_ctrl_c() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-def interrupt_at(monkeypatch: Patch, *steps: int, number: int = signal.SIGINT) -> None:
-    """Send the signal when an event of the first of these steps, or of a later step, is printed; then at the second, and so on."""
-    left = list(steps)
+def interrupt_at(monkeypatch: Patch, *steps: int, number: int = signal.SIGINT) -> list[dict[str, Any]]:
+    """Send the signal when an event of the first of these steps, or of a later step, is printed; then at the second, and so on. Gives
+    what is printed."""
+    left, printed = list(steps), list[dict[str, Any]]()
 
     def show(row: dict[str, Any]) -> None:
+        printed.append(row)
         if left and row.get("step", 0) >= left[0]:
             left.pop(0)
             signal.raise_signal(number)
 
     monkeypatch.setattr("engine.cli.train.print_json", show)
+    return printed
 
 
 def events_in(folder: Path) -> list[dict[str, Any]]:
@@ -82,9 +82,10 @@ def test_what_an_interrupted_run_keeps_writes_on(
     number: int, tmp_path: Path, monkeypatch: Patch, capsys: Printed
 ) -> None:
     before = signal.getsignal(number)
-    interrupt_at(monkeypatch, 5, number=number)
+    printed = interrupt_at(monkeypatch, 5, number=number)
     folder = str(tmp_path / "run")
     assert main([*SMALL, "--task", "shakespeare_words", "--vocab-size", "50", "--save", folder]) == 130
+    assert printed[-1]["state"] == "stopped"
     assert signal.getsignal(number) is before
     assert main(["sample", folder, "--prompt", "the king", "--length", "3"]) == 0
     assert capsys.readouterr().out.startswith("the king")
@@ -122,11 +123,11 @@ def test_a_folder_that_holds_no_interrupted_run_is_refused(tmp_path: Path, capsy
     assert "allowed is a folder that train --save left" in refused(str(tmp_path))
     done = tmp_path / "done"
     assert main([*SMALL, "--steps", "2", "--save", str(done)]) == 0
-    assert "has come to its end" in refused(str(done))
+    assert "a run that has ended" in refused(str(done))
     interrupt_at(monkeypatch, 3)
     stopped = tmp_path / "stopped"
     assert main([*SMALL, "--save", str(stopped)]) == 130
-    assert "n_heads is 4, which has no meaning beside --resume" in refused(str(stopped), "--n-heads", "4")
+    assert "n_heads is 4, which has no meaning with --resume" in refused(str(stopped), "--n-heads", "4")
     assert "save is elsewhere, which has no meaning" in refused(str(stopped), "--save", "elsewhere")
     assert "scheduler is tls://h:1, which" in refused(str(stopped), "--scheduler", "tls://h:1")
     RunFolder(stopped).saved_request.write_text("{}")
@@ -136,20 +137,3 @@ def test_a_folder_that_holds_no_interrupted_run_is_refused(tmp_path: Path, capsy
     assert "cannot be read" in refused(str(stopped))
     (stopped / "state.pt").unlink()
     assert "no state was left" in refused(str(stopped))
-
-
-def test_a_person_is_told_how_to_go_on(tmp_path: Path) -> None:
-    """Over a real signal, in the table's form."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "engine", "train", "--steps", "1000000", "--save", str(tmp_path / "run")],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    events = tmp_path / "run" / "events.jsonl"
-    while not (events.exists() and "progress" in events.read_text()):
-        assert process.poll() is None
-        time.sleep(0.02)
-    process.send_signal(signal.SIGTERM)
-    out, err = process.communicate()
-    assert (process.returncode, err) == (130, "")
-    assert f"train --resume {tmp_path / 'run'} goes on." in out
-    assert (tmp_path / "run" / "weights.safetensors").exists()

@@ -1,5 +1,7 @@
 """``--scheduler``: what cannot work is one line, and a run on a cluster prints and leaves what one on this machine does."""
 
+import json
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +13,7 @@ from engine.cli import cluster, main
 from engine.serving.cluster import SCHEDULER_VARIABLE
 from tests.clustering import loopback_cluster
 from tests.engine.cli.test_cli import Patch, Printed, lines
-from tests.engine.cli.test_terminal import interrupted
+from tests.engine.cli.test_terminal import begun
 
 OF_THE_MACHINE = {"tokens_per_second", "steps_per_second", "seconds", "memory"}
 """The facts that differ from one training to the next."""
@@ -82,4 +84,11 @@ def test_a_run_on_a_cluster_prints_and_leaves_the_same(scheduler: str, tmp_path:
 
 @pytest.mark.acceptance
 def test_ctrl_c_stops_the_run_there(scheduler: str) -> None:
-    interrupted("--scheduler", scheduler)
+    process = begun("train", "--steps", "1000000", "--json", "--scheduler", scheduler)
+    assert process.stdout is not None
+    while json.loads(process.stdout.readline())["event"] != "progress":
+        pass
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert (json.loads(out.splitlines()[-1])["state"], process.returncode) == ("stopped", 130)
+    assert "Traceback" not in err

@@ -126,7 +126,7 @@ def test_a_late_press_is_refused_and_what_trains_meanwhile_still_counts(code: st
     press_seed(code, ANN, 0, 1)
     for state in (replace(ASKS, phase="told"), replace(ASKS, at=1), replace(ASKS, round=2), ProjectorState()):
         show_projector(code, TEACHER, state)
-        with pytest.raises(Refused, match=r"The wall has gone on\."):
+        with pytest.raises(Refused, match=r"The next step has begun\."):
             press_seed(code, BEN, 0, 1)
     seed = class_seed(code, ANN, 0, 1)
     keep_seed(seed, MASK, trials_of(MASK, seed.seed))
@@ -146,7 +146,7 @@ def test_who_is_not_in_the_class_trains_nothing_and_a_phone_only_so_many(
         show_projector(code, TEACHER, replace(ASKS, round=round))
         press_seed(code, ANN, 0, round)
     show_projector(code, TEACHER, replace(ASKS, round=3))
-    with pytest.raises(NoRoom, match=r"has trained 2 seeds, as many as are counted\."):
+    with pytest.raises(NoRoom, match=r"has trained 2 seeds, the most that are counted\."):
         press_seed(code, ANN, 0, 3)
     press_seed(code, BEN, 0, 3)
 

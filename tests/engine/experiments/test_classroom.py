@@ -118,9 +118,9 @@ def test_a_guess_that_comes_when_the_wall_has_gone_on_counts_no_more(code: str) 
     keep_guess(code, ANN, 0, 1)
     for wall in (replace(ASKS, phase="look"), replace(ASKS, phase="told"), replace(ASKS, at=1), ProjectorState()):
         show_projector(code, TEACHER, wall)
-        with pytest.raises(Refused, match=r"The wall has gone on\."):
+        with pytest.raises(Refused, match=r"The next step has begun\."):
             keep_guess(code, ANN, 0, -1)
-        with pytest.raises(Refused, match="gone on"):
+        with pytest.raises(Refused, match="has begun"):
             keep_guess(code, BEN, 0, -1)
     assert responses(code, 0) == Responses(1, {1: 1})
 
@@ -140,7 +140,7 @@ def test_a_made_up_link_makes_nothing_and_deletes_nothing(code: str, own_data_fo
     before = files(own_data_folder)
     for number in range(210):
         made_up = f"{number:08x}"
-        with pytest.raises(NoRoom, match="This class has ended, or its link is not complete"):
+        with pytest.raises(NoRoom, match="This class has ended, or its link is incomplete"):
             enter(made_up, BEN)
         show_projector(made_up, TEACHER, ASKS)
         with pytest.raises(NoRoom, match="has ended"):
@@ -163,12 +163,12 @@ def test_the_students_of_an_address_and_of_a_class_are_limited_and_those_in_it_s
     monkeypatch.setattr(classroom, "MOST_STUDENTS", 70)
     for number in range(classroom.MOST_OF_ADDRESS):
         enter(code, Visitor(f"cookie {number}", "10.0.0.1"))
-    with pytest.raises(NoRoom, match=r"60 students at your network address already, as many as are counted\."):
+    with pytest.raises(NoRoom, match=r"60 students at your network address already, the most that are counted\."):
         enter(code, Visitor("one more cookie", "10.0.0.1"))
     keep_guess(code, Visitor("cookie 0", "10.0.0.1"), 0, 1)
     for number in range(10):
         enter(code, Visitor(f"phone {number}", f"10.0.1.{number}"))
-    with pytest.raises(NoRoom, match=r"has 70 students already, as many as are counted\."):
+    with pytest.raises(NoRoom, match=r"has 70 students already, the most that are counted\."):
         enter(code, Visitor("late", "10.0.2.1"))
     assert responses(code, 0) == Responses(70, {1: 1})
 

@@ -84,7 +84,7 @@ def test_more_steps_are_told_only_where_the_curve_has_a_slope(flat: dict[str, An
     one = Progress(1, 1.0, 1.0, 0.01, 1.0, end.metrics, end.metrics)
     step = next_step(config, [started, one, end])
     assert step is not None
-    assert step.reason.startswith("So short a run shows no slope")
+    assert step.reason.startswith("This run is too short")
 
 
 def test_an_accuracy_that_falls_again_asks_for_a_lower_rate_and_a_rise_counts_for_more_than_a_suspect() -> None:

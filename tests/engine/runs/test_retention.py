@@ -44,7 +44,7 @@ def test_only_its_owner_pins_and_deletes_a_run_and_nobody_one_that_is_live(tmp_p
     runs = Runs(tmp_path / "runs")
     run = ended(runs, "teacher")
     for act in (runs.pin, runs.unpin, runs.delete):
-        with pytest.raises(ValueError, match="somebody else"):
+        with pytest.raises(ValueError, match="Somebody else started"):
             act(run.id, PUPIL)
     assert not run.pinned
     runs.delete(run.id, TEACHER)

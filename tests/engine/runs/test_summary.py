@@ -135,8 +135,8 @@ def with_leak(read: float, written: float | None, first: float = 0.1, **flat: An
 @pytest.mark.parametrize(
     ("flat", "why"),
     [
-        ({"mask_fault": "missing"}, "the mask lets"),
-        ({"mask_fault": "off_by_one"}, "the mask lets"),
+        ({"mask_fault": "missing"}, "the mask shows"),
+        ({"mask_fault": "off_by_one"}, "the mask shows"),
         (QUERIES, "softmax over"),
     ],
 )

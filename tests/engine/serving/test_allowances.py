@@ -87,7 +87,7 @@ def test_an_address_gives_many_texts_at_once_then_they_come_slowly() -> None:
     for number in range(TEXTS_AT_ONCE):
         allowances.give_text(Visitor(f"cookie {number}", "10.0.0.1"))
     allowances.give_text(Visitor("the one that overdraws", "10.0.0.1"))
-    with pytest.raises(NoRoom, match=r"Many texts have come from your network address of late\. Give this one in \d+"):
+    with pytest.raises(NoRoom, match=r"Your network address has sent many texts\. Give this one in \d+"):
         allowances.give_text(Visitor("another cookie", "10.0.0.1"))
     allowances.give_text(Visitor("elsewhere", "10.0.0.2"))
     for _ in range(100):

@@ -447,7 +447,7 @@ def test_saved_now_and_then_a_run_goes_on_by_itself_when_its_worker_is_killed(tm
         until(lambda: pool.allowances.count("run", ME) == 0)
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("impatient", "warm")
 def test_trained_for_real_its_numbers_are_those_of_a_run_that_nothing_happened_to(tmp_path: Path) -> None:
     slow = NOISY.replace(steps=200)
     with Pool(Runs(tmp_path), Limits(), 1, training="tests.engine.saved_often_for_real") as pool:

@@ -98,7 +98,7 @@ def test_a_run_on_a_gpu_is_weighed_against_its_memory_and_the_host_counts_what_l
         ({}, GPU._replace(memory=2**30), "of the memory of NVIDIA H100, which has 1 GiB for it;"),
         ({"accelerator_memory": "3GiB"}, GPU, "of the memory of NVIDIA H100 and this host allows 3 GiB;"),
         ({"accelerator_memory": "3GiB"}, GPU._replace(memory=2**30), "which has 1 GiB for it;"),
-        ({"memory": "100MiB"}, GPU, "of the host's memory beside NVIDIA H100 and this host allows 100 MiB"),
+        ({"memory": "100MiB"}, GPU, "of the host's memory with NVIDIA H100 and this host allows 100 MiB"),
     ],
 )
 def test_what_is_too_much_for_a_gpu_is_named_with_its_limit(

@@ -138,7 +138,7 @@ def test_waiting_for_a_process_is_not_computing_and_ends_no_process(pool: Pool, 
     first = asked(threads, pool, Nap(3.0), ANN)
     until(lambda: busy(pool))
     behind = asked(threads, pool, Nap(3.5), BOB, timeout=6.0)  # longer than it takes, and less than both together
-    with pytest.raises(JobError, match=r"^The question has waited for 0\.5 s, since many ask at once\. Ask again\.$"):
+    with pytest.raises(JobError, match=r"^The question has waited for 0\.5 s, because many ask at once\. Ask again\.$"):
         pool.ask(Add(1), Visitor("carla"), timeout=0.5)
     assert (first.result(), behind.result()) == (3.0, 3.5)
     assert pool.ask(WorkerPid()) == pid

@@ -13,8 +13,6 @@ from engine.runs.events import Event, Failed, Finished, Progress, Snapshot
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
 from engine.serving.pool import Pool
-from engine.serving.processes import forked
-from engine.serving.processes.forked import WARM, ForkServer
 from engine.training.train import prepare, train
 from tests.engine.serving.test_pool import PATIENCE, wait_end
 from tests.engine.training.test_state import numbers as every_number
@@ -24,15 +22,10 @@ NOISY = PLAIN.replace(dropout=0.3, seed=5, pos_encoding="rope")
 
 
 @pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
-    server = ForkServer()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(forked, "WARM", WARM)  # else the time of an import counts as that of the first run
-        patch.setattr(forked, "FORK_SERVER", server)
-        with Pool(Runs(tmp_path_factory.mktemp("runs")), size=1) as pool:
-            assert pool.wait_until_ready(PATIENCE)
-            yield pool
-    server.close()
+def pool(warm: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+    with Pool(Runs(tmp_path_factory.mktemp("runs")), size=1) as pool:
+        assert pool.wait_until_ready(PATIENCE)
+        yield pool
 
 
 def numbers(events: Iterable[Event]) -> list[dict[str, Any]]:

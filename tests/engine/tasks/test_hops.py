@@ -95,7 +95,7 @@ def test_hops_warn_of_fewer_layers_than_were_seen_to_learn_them_and_of_batches_t
     assert not warned(n_layers=2) + warned(n_layers=3, n_hops=2) + warned(family="gru")
     assert "1 hop with 1 layer: " in warned(n_layers=1)
     assert "3 hops with 3 layers: " in warned(n_layers=3, n_hops=3)
-    assert "4 layers can hold the rule" in warned(n_layers=4, n_hops=5, family="encoder")
+    assert "4 layers can compute it" in warned(n_layers=4, n_hops=5, family="encoder")
 
     rare = {"n_layers": 4, "n_hops": 3, "vocab_size": 50, "batch_size": 4}
     batches = [drawn(task="hops", seq_len=32, seed=seed, **rare)[2] for seed in range(300)]

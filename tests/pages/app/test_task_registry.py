@@ -39,7 +39,7 @@ def test_the_same_one_is_not_started_twice_and_anew_once_it_is_over(tasks: TaskR
     assert tasks.begin(first, name="same") == tasks.begin(second, name="same") == "same"
     assert tasks.find("same") is first
     assert tasks.running_of(Visitor("b")) == "same"
-    with pytest.raises(Refused, match="started by somebody else"):
+    with pytest.raises(Refused, match="Somebody else started this"):
         tasks.leave("same", Visitor("c"))
     tasks.leave("same", Visitor("a"))
     assert first.state == "running"  # b still asks for it

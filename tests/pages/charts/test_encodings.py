@@ -43,7 +43,7 @@ def test_what_lies_beyond_the_trained_length_is_marked_and_a_missing_row_is_empt
     assert figure.layout.yaxis.range == (SHOWN + 0.5, 0.5), "positions count from 1"
     assert figure.layout.shapes[0].y0 == TRAINED + 0.5
     assert len(figure.data[0].z) == TRAINED
-    assert "no rows for the last 12" in matrix_panel("a", "Learned", found, SHOWN).note
+    assert "The last 12 positions have no rows" in matrix_panel("a", "Learned", found, SHOWN).note
     assert [shape.x0 for shape in profile_figure(drawn("rope"), "#D64550").layout.shapes] == [1 - TRAINED, TRAINED - 1]
 
 

@@ -16,7 +16,7 @@ def test_any_two_stand_side_by_side_with_their_numbers(open_page: Open) -> None:
     app = open_page(PAGE, a="learned", b="shaw", d_model="32", seq_len="16")
     words = said(app)
     assert "**512** extra parameters" in words  # 16 rows of 32
-    assert "Position 17 has no row: a sequence longer than 16 cannot be read at all." in words
+    assert "Position 17 has no row: it cannot read a sequence longer than 16." in words
     assert ENCODINGS["shaw"].shown_as in words
     app.session_state[FOLDED] = True
     app.selectbox(key=widget_key("b")).select("rope").run()
@@ -32,7 +32,7 @@ def test_any_two_stand_side_by_side_with_their_numbers(open_page: Open) -> None:
     assert "It is defined up to position 32" in words, "RoPE"
     app.selectbox(key=widget_key("b")).select("nope").run()
     words = said(app)
-    assert "Adds nothing: only a causal mask" in words
+    assert "Adds nothing. Only a causal mask" in words
     assert not any(text in words for text in ("In which one", "It is defined"))
     assert [fold.label for fold in app.expander if "Similarity" in fold.label] == [], "no figure"
 
@@ -62,4 +62,4 @@ def test_a_link_to_an_earlier_tab_keeps_its_values_and_that_to_the_table_opens_i
     assert not app.warning
     assert "view" not in app.query_params
     app = open_page(PAGE, view="training", run="recorded", step="100")
-    assert "The lab shows an encoding through a run's training." in said(app)
+    assert "Following a training was removed. The lab shows an encoding during training." in said(app)

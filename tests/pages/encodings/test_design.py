@@ -137,10 +137,10 @@ def test_a_run_comes_to_a_verdict_is_found_again_and_goes_on(open_page: Open, mo
     assert select(again, "Encoding A").value == "designed"
     assert "**In this run:** Fourier features of the position" in said(again)
     assert [button.label for button in again.get("download_button")] != []
-    assert "4 short trainings, all of them kept on this machine." in said(again)
+    assert "4 short trainings, all of them already stored here." in said(again)
     assert EXPERIMENTS.find(name) is experiment, "a link starts nothing"
     next(box for box in again.number_input if box.label == "Seeds").set_value(3).run()
-    assert "6 short trainings, 4 of them kept on this machine" in said(again)
+    assert "6 short trainings, 4 of them already stored here" in said(again)
     press(again, "Run")
     more = EXPERIMENTS.find(again.session_state["encodings"]["experiment"])
     assert more.wait(240)

@@ -21,14 +21,14 @@ PAGE = "encodings.py"
 
 def test_the_page_begins_with_an_encoding_its_price_and_what_to_use_else(open_page: Open) -> None:
     app = open_page(PAGE)
-    words = next(box.value for box in app.markdown if "Start with" in box.value)
+    box = next(box for box in app.markdown if "Start with" in box.value)
+    words = box.value
     start = next(name for name, row in ENCODINGS.items() if f"**Start with {row.label}**" in words)
     for need, phrase in NEEDS.items():
         if (criterion := CRITERIA.get(need)) is not None:
             best = columns_at(1)[need].among_best
-            met = phrase in words.partition("**Unless**")[0]
-            assert met <= (start in best), "what is said is what the table shows"
-            assert criterion.need in words, "every need is spoken of"
+            assert (phrase in box.help) <= (start in best), "what is said is what the table shows"
+            assert criterion.need in words + box.help, "every need is spoken of"
     assert not app.table, "the table is folded"
     app.button_group(key=SETTINGS.widget_key("needs")).set_value(["absolute"]).run()
     words = next(box.value for box in app.markdown if "Start with" in box.value)
@@ -43,7 +43,10 @@ def test_the_table_begins_with_what_meets_the_needs_and_says_how_it_was_measured
     assert len(table.value) == len(COMPARED)
     assert table.value["Extra parameters"].iloc[0] == "0"
     assert "A fixed distance (3 back, 4×)" in table.value
-    assert any(head.startswith("Language (text, 4×, nats") for head in table.value)
+    assert any(
+        head.startswith("Characters, a short training (text, 4×, nats; counting 1 to 6: 3.31 2.54 2.16 1.86 1.73 1.70)")
+        for head in table.value
+    )
     assert "Mostly short sequences (3 back)" in table.value, "asked about at the trained length alone"
     app = open_page(PAGE, view="choose")
     (table,) = app.table
@@ -97,7 +100,7 @@ def test_the_share_of_unknown_characters_stands_beside_each_number_of_a_text() -
         arm = arm_of(criterion, "rope")
         trials = [Trial(arm.name, seed, {criterion.number(1): 2.0}) for seed in range(16)]
         one = column(criterion, 1, trials)
-        assert ("% unknown)" in head(one), "% unknown, 16 seeds" in hover(one, "rope")) == (told, told)
+        assert ("% unknown;" in head(one), "% unknown, 16 seeds" in hover(one, "rope")) == (told, told)
 
 
 def test_below_the_table_stand_published_numbers_and_the_scale_of_what_is_not_as_by_default(open_page: Open) -> None:
@@ -111,7 +114,7 @@ def test_below_the_table_stand_published_numbers_and_the_scale_of_what_is_not_as
 
 
 def test_the_table_links_every_cell_and_tells_all_facts_on_hover() -> None:
-    best = cell(state="best", number=0.9, ci=(0.8, 1.0), behind=0.0)
+    best = cell(state="best", number=0.9, ci=(0.8, 1.0), range=(0.7, 1.0), behind=0.0)
     cells = {"rope": best, "nope": cell(state="worse", number=0.5, behind=0.4), "learned": cell(state="no row")}
     one = Column(SELDOM, 1, cells, FACTS.arms, {})
     costs = {name: CostRow(7, None) for name in cells}
@@ -123,11 +126,11 @@ def test_the_table_links_every_cell_and_tells_all_facts_on_hover() -> None:
     assert first[0].startswith("[0.90](lab?")
     assert first[1:] == ["7", "–"]
     assert "#1A7F4B" in styled.to_html(), "the colour of the best"
-    told = "accuracy 0.900 (0.800 to 1.000), 8 seeds. The others are compared with it"
+    told = "accuracy 0.900 (0.800 to 1.000), 8 seeds, from 0.700 to 1.000. The best one:"
     assert hover(one, "rope").startswith(told)
     assert scope_of(SELDOM).capitalize() in hover(one, "rope"), "the scale of the models"
     assert "of the 4 pairs of dimensions" in hover(one, "rope")
-    assert "Behind RoPE by 0.400: worse, on the other half of the seeds." in hover(one, "nope")
+    assert "Behind RoPE by 0.400: worse." in hover(one, "nope")
     assert hover(one, "learned").startswith("The model cannot be run there (8 seeds")
     assert hover(FACTS, "rope").startswith("Not measured yet.")
     assert len({icon_of(one, "rope"), icon_of(one, "nope"), icon_of(FACTS, "rope")}) == 3
@@ -135,3 +138,25 @@ def test_the_table_links_every_cell_and_tells_all_facts_on_hover() -> None:
 
     told = evidence_styled(["rope"], [one], {"rope": CostRow(0, TIMED)}).data["Forward time"].iloc[0]  # type: ignore
     assert told.split("  \n") == ["1.50 ×", ":small[1.25 to 1.75, 4 ms]"]
+
+
+def test_a_cell_shows_the_price_of_few_data_and_a_mark_where_counting_is_better() -> None:
+    few, text = CRITERIA["few"], CRITERIA["text"]
+    costs = {"rope": CostRow(0, None)}
+
+    def shown(one: Column) -> str:
+        return str(evidence_styled(["rope"], [one], costs).data.iloc[0, 0])  # type: ignore[attr-defined]
+
+    one = Column(
+        few,
+        1,
+        {"rope": cell(state="best", number=0.88, fresh=0.98, price=-0.1, paired=7)},
+        column(few, trials=[]).arms,
+        {"rope": {}},
+    )
+    assert shown(one).startswith("[0.88 (−0.10)](lab?")
+    assert "; with fresh sequences 0.980 (7 seeds)" in hover(one, "rope")
+    arm = arm_of(text, "rope").name
+    for loss, mark in ((2.29, " ▾"), (2.1, "")):
+        one = column(text, 1, [Trial(arm, seed, {text.number(1): loss}) for seed in range(16)])
+        assert shown(one).startswith(f"[{loss:.2f}{mark}](lab?")

@@ -45,7 +45,7 @@ def test_whatever_a_reader_types_is_text_in_the_file() -> None:
     assert tags == {"html", "meta", "title", "style", "h1", "h2", "p", "section", "b"}
     assert written.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 8
     assert "$title" in written
-    assert "<title>Hand-in Ada</title>" in hand_in([], {NAME: " Ada "})
+    assert "<title>Report Ada</title>" in hand_in([], {NAME: " Ada "})
 
 
 def test_the_file_needs_no_other() -> None:
@@ -115,7 +115,7 @@ def test_nothing_is_offered_before_anything_was_done_and_what_was_done_survives_
     assert again.text_input[0].value == "Ada"
     kept = kept_of(id_in({COOKIE: "h" * 43}) or "")
     assert (list(kept.notes), kept.words) == (["one", "two"], {NAME: "Ada"})
-    press(again, "Begin anew")
+    press(again, "Start over")
     assert again.caption[0].value == NOTHING_YET
     AppTest.from_function(noting_again, default_timeout=300).run()
     assert not kept_of(id_in({COOKIE: "h" * 43}) or "").notes, "a page that still shows what an earlier reader did"
@@ -224,7 +224,7 @@ def test_a_lesson_of_ones_own_has_its_lab_steps_and_no_result_that_was_not_measu
     assert escape(TASKS["sort"].summary) in lab
     assert f"Task {TASKS['sort'].label}, {n_parameters(RunConfig(task='sort')):,} parameters, 300 steps." in lab
     assert "Train it in the lab before the class" in lab
-    assert "not measured" in issue
+    assert "Not measured" in issue
     assert not right(lab + issue)
     assert "&lt;b&gt;Heads&lt;/b&gt; &amp; more" in issue
     assert "<b>Heads" not in issue

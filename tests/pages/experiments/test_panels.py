@@ -61,7 +61,7 @@ def test_panels_say_what_is_not_measured_or_not_decided_yet() -> None:
     assert "no seed has ended yet" in empty[0]["panels"][0]["alt"]
     stopped = shown_of(issue, state="stopped", ended=0)
     assert sections("loss", stopped) == []
-    assert status_words(stopped) == "0 of 8 seeds: nothing was measured"
+    assert status_words(stopped) == "0 of 8 seeds: no measurement"
     for state, ended, chip, tone in (
         ("running", 0, "Waiting for seeds", ""),
         ("stopped", 1, "Not measured", ""),

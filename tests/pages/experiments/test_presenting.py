@@ -10,8 +10,8 @@ from pages.parts.experiments.presenting import CODE, Facts, Presenting, next_sta
 LESSON = from_code("text~Now~ask~Who?~Ann~Bob~Cy~0.2~~heads.5~~lab~steps~10.5~~text~Later.2")
 ASKS, ISSUE, LAB, SLIDE = (Presenting(LESSON, at) for at in range(4))
 WALL = {"classroom": "0123abcd"}
-NOTE = "0 of 2 have answered. Go on?"
-QUESTION = "Let go of 3 students, with all guesses? Press E again."
+NOTE = "0 of 2 have answered. Continue?"
+QUESTION = "Remove 3 students and all guesses? Press E again."
 
 
 def phase(now: Presenting, name: str, **more: object) -> Presenting:

@@ -11,7 +11,16 @@ from engine.experiments.evidence.shipped import shipped_claims
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from pages.parts.questions import conclusions
-from pages.parts.questions.conclusions import IN_SHORT, conclusion, findings, in_numbers, in_short, in_words, numbers
+from pages.parts.questions.conclusions import (
+    IN_SHORT,
+    conclusion,
+    findings,
+    in_doubt,
+    in_numbers,
+    in_short,
+    in_words,
+    numbers,
+)
 from tests.pages.looking import Open, said
 
 
@@ -21,7 +30,7 @@ def finding_of(told: Statement) -> Finding:
     return next(one.finding for one in claims if one.claim.sentence == claim_of(told).sentence)
 
 
-def test_above_the_map_stands_the_question_with_its_answer_in_short_and_in_numbers(open_page: Open) -> None:
+def test_below_the_map_stands_the_question_with_its_answer_in_short_and_in_numbers(open_page: Open) -> None:
     app = open_page("questions.py", found="true")
     assert all(words in said(app) for words in (QUESTION, in_short(), in_numbers()))
     claims = [claim for slug in ISSUES for claim in shipped_claims(ISSUES[slug])]
@@ -51,7 +60,7 @@ def test_a_plain_sentence_stands_before_the_statements_that_it_introduces() -> N
 
 
 def test_in_short_tells_apart_what_holds_and_what_does_not() -> None:
-    yes, *others = in_short().split(". ")
+    yes, *others = f"{in_short()} {in_doubt()}".split(". ")
     for section in ANSWER:
         found = finding_of(section.lead)
         (told,) = (part for part in (yes, *others) if section.short in part)

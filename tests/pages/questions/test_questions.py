@@ -20,6 +20,7 @@ from engine.experiments.issues.issue import GROUPS
 from engine.experiments.rates import RateGrid
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.running.shared_trials import SharedTrials
+from engine.experiments.trained_depth import read_trained_depth
 from engine.foundation.provenance import provenance
 from engine.foundation.visitor import Visitor
 from engine.serving.allowances import Allowances
@@ -96,7 +97,7 @@ def test_the_map_has_every_question_veiled_until_it_is_guessed_or_all_are_shown(
     assert dict(app.query_params) == {"found": "true"}
     assert veiled(app) == dict.fromkeys(ISSUES, False)
     for issue in ISSUES.values():
-        assert f"{conclusion(issue)}\n\n**Remedy:** {issue.key_figure.remedy}" in said(app)
+        assert conclusion(issue) in said(app)
     app.toggle(key="questions.set.found").set_value(False).run()
     assert conclusion(skips) not in said(app)
     app.query_params["issue"] = skips.slug
@@ -104,8 +105,8 @@ def test_the_map_has_every_question_veiled_until_it_is_guessed_or_all_are_shown(
     app.query_params.clear()
     assert veiled(app.run()) == {slug: slug != skips.slug for slug in ISSUES}
     assert conclusion(skips) not in said(app)
-    assert [box.label for box in app.get("expander")] == ["What you did yourself"]
-    assert [file.label for file in app.get("download_button")] == ["Hand-in (HTML)"]
+    assert [box.label for box in app.get("expander")] == ["Your own work"]
+    assert [file.label for file in app.get("download_button")] == ["Report (HTML)"]
 
 
 def test_earlier_addresses_lead_on() -> None:
@@ -157,7 +158,7 @@ def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_p
     assert all(line in unlinked(app) for line in MASK.remedies)
     assert "[causal mask](glossary?term=mask)" in said(app)
     assert MASK.sources[0].url in said(app)
-    assert "Turn the dial of depth, before training" not in links(app)
+    assert "See it on the depth dial, untrained" not in links(app)
     assert all(claim.sentence in unlinked(open_tab(app, "Evidence")) for claim in MASK.claims_of(MASK.arms_of()))
     assert "(glossary?term=" in said(app)
     assert "Mask fault: None → **Missing**" in said(open_tab(app, "How measured"))
@@ -166,7 +167,19 @@ def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_p
 
 def test_an_issue_that_untrained_models_show_leads_to_the_dial_of_depth(open_page: Open) -> None:
     app = open_tab(open_page("questions.py", issue="tokens-alike"), "Why", "tokens-alike")
-    assert links(app)["Turn the dial of depth, before training"] == "depth=8&skips=false&mlp=false"
+    assert links(app)["See it on the depth dial, untrained"] == "depth=8&skips=false&mlp=false"
+
+
+def test_what_training_did_by_depth_stands_with_the_reason_once_the_answer_is_seen(open_page: Open) -> None:
+    app = open_tab(open_page("questions.py", issue="tokens-alike"), "Why", "tokens-alike")
+    assert "Before and after training" not in [heading.value for heading in app.subheader]
+    press(app, "Show the answer")
+    open_tab(app, "Why", "tokens-alike")
+    assert "Before and after training" in [heading.value for heading in app.subheader]
+    stored = read_trained_depth(ISSUES["tokens-alike"])
+    assert [caption.value for caption in app.caption if "4 seeds" in caption.value] == [
+        f"{ISSUES['tokens-alike'].key_figure.name_of(one.arm)}, 4 seeds" for one in stored
+    ]
 
 
 def test_the_arms_say_how_their_rates_were_chosen_and_which_keep_their_own(
@@ -180,8 +193,8 @@ def test_the_arms_say_how_their_rates_were_chosen_and_which_keep_their_own(
     ]
     monkeypatch.setattr(tabs, "read_grids", lambda slug: grids)
     app = open_tab(open_page("questions.py", issue="missing-mask"), "How measured")
-    assert "was chosen on the 4 pilot seeds 900 to 903, which no finding uses" in said(app)
-    assert "since no rate is better than blind guessing: no mask." in said(app)
+    assert "with the best mean on the 4 pilot seeds 900 to 903, which no finding uses" in said(app)
+    assert "because no rate beats guessing: no mask." in said(app)
 
 
 def test_the_share_of_unknown_tokens_stands_beside_each_arm_on_a_text(
@@ -282,7 +295,7 @@ def test_guesses_are_set_beside_what_happened(open_page: Open, scripted: Scripte
     app.button_group(key="guess.scripted").set_value(1).run()
     app.number_input(key="guess.size.scripted").set_value(0.5).run()
     ran(app)
-    assert "You said: *It rises*, to 0.50. **The direction is right; measured is" in said(app)
+    assert "You said: *It rises*, to 0.50. **The direction is right. Measured:" in said(app)
     assert app.button_group(key="guess.scripted").proto.disabled
     press(app, "Guess again")
     assert "scripted" not in app.session_state[RAN]
@@ -458,7 +471,7 @@ def test_what_was_trained_before_is_used(open_page: Open, scripted: Scripted) ->
     ran(open_page("questions.py", issue="scripted", seeds="8"))
     before = len(pool.submitted)
     app = open_page("questions.py", issue="scripted", seeds="9")
-    assert "36 short trainings, 32 of them kept on this machine" in app.button(key="run.").help
+    assert "36 short trainings, 32 of them already stored here" in app.button(key="run.").help
     ran(app)
     assert len(run_of(app).reused) == 32
     assert {run.config.seed for run in pool.submitted[before:]} == {LIVE_SEED + 8}
@@ -474,7 +487,7 @@ def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_its_trials(open_pa
     app.query_params["issue"] = MASK.slug
     app.run()
     assert not [label for label in labels(app) if label.startswith("Train it here")]
-    assert "This host runs 1 experiment of yours at a time. Running now:" in said(app)
+    assert "You can run 1 experiment at a time here. Running now:" in said(app)
     assert links(app)["Scripted, 4 arms"] == "issue=scripted"
     assert MASK.slug not in app.session_state[RAN]
     app.query_params["issue"] = "scripted"
@@ -556,9 +569,9 @@ def test_what_is_set_goes_along_to_another_issue_and_to_the_map(open_page: Open)
 
 def test_ours_stand_beside_published_numbers_after_the_answer_and_not_at_the_next_question(open_page: Open) -> None:
     app = open_tab(open_page("questions.py", issue="longer-sequences"), "Evidence", "longer-sequences")
-    assert "Ours come with the answer." in said(app)
+    assert "Our numbers appear with the answer." in said(app)
     press(app, "Show the answer")
-    assert "Ours come with the answer." not in said(app)
+    assert "Our numbers appear with the answer." not in said(app)
     assert any("ours" in name for table in app.dataframe for name in table.value.columns)
 
     app.query_params["issue"] = "heads"
@@ -607,7 +620,7 @@ def test_the_hand_in_says_that_a_stored_result_was_not_trained(open_page: Open, 
     press(app, "Show the answer")
     first = shipped_reports(MASK)[0]
     note = noted(app)[f"issue.{MASK.slug}"]
-    assert note.ran == f"Nothing; looked at stored runs: {first.seeds_in_words}."
+    assert note.ran == f"Nothing; read stored runs: {first.seeds_in_words}."
     assert (bool(note.found), note.guessed) == (True, "It rises")
     open_tab(app, "Share")
     assert any(block.value.endswith(f"questions?issue={MASK.slug}") for block in app.code)

@@ -79,9 +79,9 @@ def test_a_room_sees_what_its_beat_has_come_to(phase: str, given: dict[str, Any]
     ("run", "note"),
     [
         ("", "Guessing is closed."),
-        ("running", "It is running. Guessing is closed."),
-        ("finished", "It has run. Guessing is closed."),
-        ("stopped", "It has run. Guessing is closed."),
+        ("running", "The run continues. Guessing is closed."),
+        ("finished", "The run has ended. Guessing is closed."),
+        ("stopped", "The run has ended. Guessing is closed."),
     ],
 )
 def test_after_a_step_back_before_the_run_a_room_sees_no_result_and_no_run(run: str, note: str) -> None:

@@ -204,7 +204,7 @@ def test_of_an_ended_run_the_links_are_asked_for_once_for_all_and_not_without_so
     [
         ("/own?v=1&seq_len=4&without=skip.1", "without is skip.1; allowed is one of skip.0, norm.0"),
         ("/untrained?v=1&n_layers=many", "n_layers"),
-        ("/untrained?v=1&n_layers=12&d_model=512&seq_len=512&n_heads=8&batch_size=512", "once it trains"),
+        ("/untrained?v=1&n_layers=12&d_model=512&seq_len=512&n_heads=8&batch_size=512", "Train this model to see it"),
         ("/own?v=1&seq_len=4&text=1+x+3", "x"),
         ("/own?run=nobody&text=1+2", "run is"),
         (f"/own?v=1&text={'1+' * 1500}", "characters"),

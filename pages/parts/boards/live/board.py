@@ -47,7 +47,7 @@ TITLED = {
     "attention": ("Attention, every head", "head"),
     "pattern": ("One head", "attention-pattern"),
     "matrix": ("The encoding", "positional-encoding"),
-    "similarity": ("How alike positions are", "similarity"),
+    "similarity": ("Similarity of positions", "similarity"),
     "gradients": ("Gradient norms", "gradient-norm"),
     "memory": ("Memory", "memory"),
     "samples": ("Predictions", "token"),
@@ -125,7 +125,7 @@ class Picture:
     """The attention and the gradient norms to begin with, by the names of :class:`engine.config.presets.PresetView`; also ``ablated``, the
     parts that are taken away, ``swaps``, the positions of symbols that change places, and ``marks``, the kind of part to be seen."""
     apart: Json | None = None
-    """Whether the page takes the model apart now (``open``), and the head, the position and the text that it takes (``which``, ``layer``,
+    """True if the page takes the model apart now (``open``), and the head, the position and the text that it takes (``which``, ``layer``,
     ``head``, ``position``, ``text``), which count from 1; None for what the picture shows. None altogether on a page that cannot."""
     on_act: Callable[[], None] = nothing
     """Called after a click on a part; finds what is asked under ``act`` in the session's key of the board."""

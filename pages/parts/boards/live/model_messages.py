@@ -70,4 +70,4 @@ def too_large(config: RunConfig) -> str:
     prediction = predict(config)
     if prediction.flops_per_step <= MOST_FLOPS and prediction.peak <= MOST_BYTES:
         return ""
-    return f"This model is shown once it trains: it takes {in_bytes(prediction.peak)}, too much for each move of a control."
+    return f"Train this model to see it: it needs {in_bytes(prediction.peak)}, too much for each move of a control."

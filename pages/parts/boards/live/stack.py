@@ -40,11 +40,11 @@ class StackPart:
     opens: str = ""
 
     def is_off(self, config: RunConfig) -> bool:
-        """Whether the models of a config are made without it."""
+        """Return whether the models of a config are made without it."""
         return bool(self.without) and not self._is_a_fault and _holds(config, self.without)
 
     def is_broken(self, config: RunConfig) -> bool:
-        """Whether a fault of the config breaks it."""
+        """Return whether a fault of the config breaks it."""
         return self._is_a_fault and not _holds(config, self.restored)
 
     @property

@@ -51,7 +51,7 @@ def role_colors(roles: Sequence[Role]) -> list[Pair]:
 
 
 def goes_without_saying(row: Setting, there: object, here: object) -> bool:
-    """Whether a change is only the default of a parameter that comes with another task or encoding."""
+    """Return whether a change is only the default of a parameter that comes with another task or encoding."""
     comes_anew = there is None and (here is None or not row.optional)
     return comes_anew and here == row.default
 
@@ -90,13 +90,13 @@ def stem(name: str) -> str:
 
 
 def is_spread(values: Iterable[float]) -> bool:
-    """Whether the values are positive and so far apart that the small ones would be invisible on a linear axis."""
+    """Return whether the values are positive and so far apart that the small ones would be invisible on a linear axis."""
     found = list(values)
     return bool(found) and min(found) > 0 and max(found) / min(found) > SPREAD
 
 
 def is_logarithmic(label: str, values: Sequence[float]) -> bool:
-    """Whether the axis of a number is logarithmic. The label decides: the axis of a running experiment does not change its kind. Where a
+    """Return whether a number has a logarithmic axis. The label decides: the axis of a running experiment does not change its kind. Where a
     value is not above zero, it has no place on such an axis."""
     return any(words in label for words in POWERS_OF_TEN) and bool(values) and min(values) > 0
 

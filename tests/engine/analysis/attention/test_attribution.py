@@ -163,13 +163,13 @@ def test_a_layer_that_only_guesses_does_not_bring_the_answer() -> None:
 def test_where_nothing_arrives_and_where_no_head_stands_out_it_says_so() -> None:
     path = path_in(snapshot([0.3, 0.2, 0.6, 0.25], {(1, 0): 1.0}, {}))
     assert (path.arrives, path.contributor, path.readings) == (False, "", ())
-    assert path.sentence == "At position 5 the right answer “2” has 25 %, the most of all but less than half."
+    assert path.sentence == "At position 5 the right answer “2” has 25 %, the most, but less than half."
     wrong = [Sample(TOKENS, ["", "", "", "", "2"], ["", "", "", "", "3"])]
     assert path_in(snapshot([0.3, 0.2, 0.6, 0.25], {(1, 0): 1.0}, {}, samples=wrong)).sentence == (
         "At position 5 the model writes “3”; the right “2” has 25 %."
     )
     gone = path_in(snapshot([0.3, 0.2, math.nan, math.nan], {(1, 0): 1.0}, {}))
-    assert gone.sentence == "The answer at position 5 does not arrive: the numbers of layer 2 are no longer finite."
+    assert gone.sentence == "The answer at position 5 is lost, because the numbers of layer 2 are no longer finite."
     assert followed(snapshot([0.3, 0.2, 0.25], {}, {}))[1] is None
 
     look = snapshot([0.1, 0.2, 0.9], {(1, 0): 1.2, (1, 1): -1, (1, 2): 1.1, (1, 3): 1.0}, {(1, 2, 4): 2}, n_heads=4)

@@ -16,7 +16,7 @@ from engine.tasks.base.data import IGNORE
 from engine.training.evaluation import forward
 
 HEAD, NEXT = Part("head", "self", 1, 0), Part("head", "self", 1, 2)
-TAKEN = "Taken away: head 1 of layer 2."
+TAKEN = "Removed: head 1 of layer 2."
 SHORT = {"n_layers": 2, "n_heads": 4, "seq_len": 6}
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cosine_similarity
 
-from engine.analysis.measurements import MEASUREMENTS, depth
+from engine.analysis.measurements import MEASUREMENTS, cost, depth
 from engine.analysis.measurements.cost import forward_times, machine, measure_at, next_token, random_batch, shortest
 from engine.analysis.measurements.depth import dense_difference, mean_cosine, relative_residual
 from engine.analysis.measurements.take import take_measurement
@@ -57,7 +57,9 @@ def test_the_shortest_of_several_goes_counts() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16_mixed"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_visit_measures_what_the_formulas_say(kind: str, dtype: str) -> None:
+def test_a_visit_measures_what_the_formulas_say(kind: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cost, "MIN_REPETITIONS", 1)
+    monkeypatch.setattr(cost, "MAX_REPETITIONS", 1)
     config = PLAN.config(kind, 64).replace(dtype=dtype)
     seen = measure_at(config, 65, device="cpu", memory=True)
     told = memory_at(config, 65)

@@ -62,7 +62,7 @@ def test_counting_models_see_the_models_text_and_are_left_out_where_that_would_n
     for changes in ({"split": "none"}, {"dataset_size": 20}):
         other = run[0].replace(**changes)
         assert questions.counting_models(other)["levels"] == {}
-        with pytest.raises(ValueError, match="counting models stand beside a run that holds other text out"):
+        with pytest.raises(ValueError, match="counting models need a run that holds other text out"):
             questions.beside_counting_models(other, run[1])
 
 

@@ -10,6 +10,7 @@ from engine.experiments.benchmark.criteria import CHOICE
 from engine.experiments.evidence.shipped import (
     FOLDER,
     is_confirmatory,
+    new_arms,
     sets_of_seeds,
     shipped_report,
     shipped_reports,
@@ -119,3 +120,13 @@ def test_the_stored_seconds_are_those_of_the_arms_that_a_class_waits_for(tmp_pat
     write_set([report(issue, trials, [0], extended=True, seconds=8.0)], tmp_path)
     (measured,) = sets_of_seeds(tmp_path)
     assert measured["issues"][issue.slug]["seconds"] == 6.0
+
+
+def test_an_arm_that_lacks_a_seed_without_a_reason_is_to_be_measured(tmp_path: Path) -> None:
+    issue = replace(ISSUES["heads"], seeds=2, first_seed=5)
+    trials = [Trial(arm.name, seed, {arm.metric: 0.5}) for arm in issue.arms for seed in issue.seed_range][:-1]
+    write_set([report(issue, trials, list(issue.seed_range))], tmp_path)
+    assert new_arms(issue, tmp_path) == issue.arms[-1:]
+    failed = Trial(issue.arms[-1].name, 6, {}, failure="NaN")
+    write_set([report(issue, [*trials, failed], list(issue.seed_range))], tmp_path)
+    assert new_arms(issue, tmp_path) == ()

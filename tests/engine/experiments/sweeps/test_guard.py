@@ -49,7 +49,7 @@ def test_memory_must_fit_with_room_to_spare() -> None:
     assert needed_bytes(PLAN, "fused", 2048, before) == 400 * 2**20
     assert reason_not_to(PLAN, "fused", 2048, before, SPARE * 400 * 2**20) is None
     why = reason_not_to(PLAN, "fused", 2048, before, SPARE * 400 * 2**20 - 1)
-    assert "it would take about 400 MiB" in why
+    assert "it would need about 400 MiB" in why
 
 
 def test_before_any_peak_the_formula_is_multiplied_and_never_undercut() -> None:

@@ -155,7 +155,7 @@ def test_a_run_that_does_not_yield_is_ended_by_force_and_the_next_one_goes(tmp_p
             run = long_run(pool, seed=HANGS_IN_THE_END)
             pid = pool.health().workers[0].pid
             pool.stop(run.id)
-            assert "did not, so its worker was ended" in getattr(wait_end(run).ending, "reason", "")
+            assert "did not stop when asked, so its worker was ended" in getattr(wait_end(run).ending, "reason", "")
             until(lambda: not psutil.pid_exists(pid))
             until_places(pool, 1)
             assert wait_end(pool.submit(RunRequest(config(5)))).state == "finished"

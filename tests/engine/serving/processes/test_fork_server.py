@@ -51,17 +51,18 @@ def end(*children: Child) -> list[str]:
 
 @forks
 def test_children_have_no_thread_no_file_and_no_random_state_of_each_other(
-    cold: ForkServer, monkeypatch: pytest.MonkeyPatch
+    warm_server: ForkServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(forked, "WARM", WARM)
+    monkeypatch.setattr(forked, "FORK_SERVER", warm_server)
     (first, one), (second, two) = told("first"), told("second")
     assert (one["arguments"], two["arguments"]) == (["first"], ["second"])
-    assert one["parent"] == two["parent"] == cold.pid
+    assert one["parent"] == two["parent"] == warm_server.pid
     for said in (one, two):
         assert (said["threads"], said["system threads"], said["cuda"]) == (1, 1, False)
         assert (said["files"], len(said["random"])) == ([0, 1, 2], 3)
     assert not set(one["random"]) & set(two["random"])
-    server = psutil.Process(cold.pid)
+    server = psutil.Process(warm_server.pid)
     assert (server.num_threads(), server.net_connections(kind="inet")) == (1, [])
     assert end(first, second) == ["exit code 0"] * 2
 

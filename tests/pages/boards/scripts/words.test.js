@@ -96,11 +96,11 @@ test("a part that is taken away is judged by the answers that changed", () => {
   const before = snapshotOf(sampleOf("1 2 3", "1 2 3"))
   assert.equal(
     changeWords(MODEL, { wish: ABLATED, before }, sampleOf("1 2 3", "1 7 7"))?.sentence,
-    "Taken away: head 1 of layer 2. 2 of 3 answers changed here (outlined); 3 of 3 right with it.",
+    "Removed: head 1 of layer 2. 2 of 3 answers changed here (outlined); 3 of 3 right with it.",
   )
   assert.equal(
     changeWords(MODEL, { wish: ABLATED, before }, sampleOf("1 2 3", "1 2 3"))?.sentence,
-    "Taken away: head 1 of layer 2. No answer changed here. Other heads do its work.",
+    "Removed: head 1 of layer 2. No answer changed here. Other heads do its work.",
   )
 })
 
@@ -125,7 +125,7 @@ test("a sequence that is shorter than all in training is said to be new to the m
   assert.equal(newLength(MODEL, sampleOf("1 2 3", "1 2 3")), "")
   const sentence = changeWords(MODEL, { wish: { ...ABLATED, typed: "1 2" }, before: snapshotOf(short) }, short)
     ?.sentence
-  assert.equal(sentence, `${LENGTHS} Taken away: head 1 of layer 2. No answer changed here.`)
+  assert.equal(sentence, `${LENGTHS} Removed: head 1 of layer 2. No answer changed here.`)
 })
 
 test("a model with a broken part and without another is told by the broken one", () => {
@@ -136,8 +136,8 @@ test("a model with a broken part and without another is told by the broken one",
 
 test("figures beside the picture say whose they are where it shows something else", () => {
   assert.equal(whoseFigures(undefined), "")
-  assert.equal(whoseFigures(ABLATED), "Of the whole model, nothing taken away.")
-  assert.equal(whoseFigures({ ...ABLATED, typed: "1 2" }), "Of the run’s own sequence, nothing taken away.")
+  assert.equal(whoseFigures(ABLATED), "Whole model, nothing removed.")
+  assert.equal(whoseFigures({ ...ABLATED, typed: "1 2" }), "Of the run’s own sequence, nothing removed.")
   assert.equal(whoseFigures({ ...ABLATED, ablated: [], swaps: [[0, 1]] }), "Of the run’s own sequence.")
 })
 

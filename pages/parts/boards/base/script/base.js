@@ -200,7 +200,7 @@ export function newPainter(board, { interval, margin, begin }) {
 export function newStatusLine(names, progress = true) {
   const badge = el("strong", { class: "badge", role: "status" })
   const facts = el("span", { class: "facts" })
-  const bar = el("progress", { max: 1, value: 0, "aria-label": "Share of the work that is done" })
+  const bar = el("progress", { max: 1, value: 0, "aria-label": "Progress" })
   const problem = el("p", { class: "problem", role: "alert", hidden: true })
   const line = el("div", { class: "status" }, el("div", { class: "line" }, badge, facts), ...(progress ? [bar] : []))
   const root = el("div", {}, line, problem)

@@ -61,7 +61,7 @@ export function downloads(/** @type {Board} */ board, /** @type {Panel} */ panel
   const missing = el(
     "p",
     { role: "alert", hidden: true },
-    "The exact numbers could not be read. The run may no longer keep them.",
+    "The exact numbers are not available. The run may have deleted them.",
   )
   const summary = el("summary", { "aria-label": `Download ${panel.title}`, title: "Download" }, "⤓")
   const menu = el(

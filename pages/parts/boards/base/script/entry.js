@@ -20,7 +20,7 @@ export default function (component) {
     ({ draw }) => parentElement.newest === component && (end = draw(component)),
     () => {
       const board = parentElement.querySelector(".board")
-      if (board) board.textContent = "What stands here could not be loaded. Reload the page."
+      if (board) board.textContent = "This part could not be loaded. Reload the page."
     },
   )
   return () => {

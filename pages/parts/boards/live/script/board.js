@@ -47,7 +47,7 @@ function sourceOf(board) {
   const forget = (keepFigures = false) => {
     Object.assign(board, { columns: {}, have: 0, looking: null, untilStep: Infinity, reported: null })
     if (!keepFigures) Object.assign(board, { figures: {}, snapshots: [] })
-    const first = board.data.untrained ? "the untrained model is being made" : "no run yet"
+    const first = board.data.untrained ? "making the untrained model" : "no run yet"
     board.panels.forEach(({ wait, waiting }) => (wait.textContent = board.data.run ? waiting : first))
     board.status = { state: board.data.run ? "queued" : "none", step: 0, steps: 0, problem: "" }
   }

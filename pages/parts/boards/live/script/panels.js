@@ -23,7 +23,7 @@ import { newPanel, put } from "../../base/script/figure.js"
 export function runPanel(
   board,
   name,
-  { plotted = true, waiting = "waiting for the first look at the model", ofModel = false } = {},
+  { plotted = true, waiting = "waiting for the first snapshot", ofModel = false } = {},
 ) {
   const [title] = board.data.titled[name]
   const panel = newPanel({ id: name, kind: name, title, tag: "h3", level: board.data.level, waiting, plotted })

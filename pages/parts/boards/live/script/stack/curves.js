@@ -215,7 +215,7 @@ export function arcAt(arcs, layout, x, y) {
  */
 
 const LINES =
-  "Grey bars: each position's vector, thicker where it is longer. Blue arcs: what the chosen position reads; strong ones: how its answer arises."
+  "Grey bars: the vector of each position, thicker if longer. Blue arcs: what the chosen position reads. Strong arcs lead to its answer."
 
 /** The drawing of the lines. */
 export function pathsDrawing() {

@@ -174,7 +174,7 @@ export function newInterventions(/** @type {LiveBoard} */ board, /** @type {() =
   /** Whether a part is taken away. */
   const isAblated = (/** @type {string} */ name) => wish.ablated.includes(name)
   /** Why nothing can be looked at now, in one sentence; empty where it can. */
-  const whyNot = () => (subject() ? "" : "While it trains, nothing can be taken away: wait for the end, or stop it.")
+  const whyNot = () => (subject() ? "" : "To remove a part, wait until the training ends, or stop it.")
   /** Take parts away, or put back those that are away. */
   const toggle = (/** @type {string[]} */ names) => {
     const others = wish.ablated.filter((name) => !names.includes(name))
@@ -244,7 +244,7 @@ export function userSequence(/** @type {{type: (text: string) => void}} */ inter
   const say = (/** @type {string} */ problem, /** @type {boolean} */ waits) => {
     line.classList.toggle("problem", Boolean(problem))
     line.role = problem ? "alert" : "status"
-    setText(line, problem || (waits ? "Your own sequence is read once the run has ended." : ""))
+    setText(line, problem || (waits ? "The model reads your sequence when the run has ended." : ""))
   }
   return { form, line, fill: (/** @type {string} */ text) => (input.value = text), say }
 }

@@ -14,9 +14,9 @@ import { drawing, el, number, toRgb } from "../../../base/script/dom.js"
 /** @import { Column, Grid, Head, LiveBoard, Model, Part, PartAt, Which } from "../types.d.ts" */
 
 const HEADINGS = {
-  streams: "Each grey bar is the vector of one position, on its way through the layers.",
-  answer: "How likely the right answer is if the model ends after this layer.",
-  gradient: "How large this layer's gradient is, beside the largest, on a logarithmic scale.",
+  streams: "Each grey bar is the vector of one position.",
+  answer: "Probability of the right answer, if the model ended after this layer.",
+  gradient: "Gradient of this layer, relative to the largest, on a logarithmic scale.",
 }
 
 /**

@@ -370,7 +370,7 @@ class ModelPicture {
     if (
       !names.length || answered?.wish.ablated.length || names.some(interventions.isAblated) || interventions.whyNot()
     ) return null
-    const label = names.length > 1 ? "Take these heads away" : "Take this head away"
+    const label = names.length > 1 ? "Remove these heads" : "Remove this head"
     return { label, does: () => interventions.toggle(names) }
   }
 

@@ -51,7 +51,7 @@ export function captionOf(model, answered, sample, reads) {
   const count = sample.tokens.length
   const before = inOne([shorter, made?.sentence])
   const after = inOne([
-    model.changed && "The settings have changed since: Train shows their model.",
+    model.changed && "The settings have changed. Press Train for their model.",
     count > MOST_POSITIONS && `The last ${MOST_POSITIONS} of ${count} positions are drawn.`,
   ])
   return { words: [plain(`${before} `), ...reads, plain(` ${after}`)], issue: made?.issue ?? null }
@@ -81,7 +81,7 @@ export function partWords(at, { model, interventions, only, grid, index, large, 
   const buttons = cutsOf(at, model).map(({ names, side }) => {
     const away = names.every(interventions.isAblated)
     return {
-      label: `${away ? "Put it back" : "Take it away"}${side && ` ${side}`}`,
+      label: `${away ? "Put it back" : "Remove it"}${side && ` ${side}`}`,
       act: () => interventions.toggle(names),
       why: interventions.whyNot(),
     }
@@ -202,7 +202,7 @@ function movedPositions(model, { swaps }, sample) {
 export function changeWords(model, answered, sample) {
   const { wish, before } = answered
   const ablated = wish.ablated.map((name) => partNamed(name, model))
-  const list = ablated.length ? `Taken away: ${ablated.map(({ words }) => words).join(", ")}.` : ""
+  const list = ablated.length ? `Removed: ${ablated.map(({ words }) => words).join(", ")}.` : ""
   const found = changesOf(model, answered, sample)
   const some = found?.positions.length
   const where = found?.others ? " at the other places" : " here"
@@ -214,7 +214,7 @@ export function changeWords(model, answered, sample) {
     const parts = [
       newLength(model, sample),
       `Symbols ${one + 1} and ${other + 1} have changed places${verdict ? `: ${verdict}` : ""}.`,
-      blind && !some && "Without positions the order of the symbols does not count.",
+      blind && !some && "Without positions, the model does not know the order.",
       list,
     ]
     return { sentence: inOne(parts), issue: blind ? issueOf(model.parts.encoding) : null }
@@ -238,8 +238,8 @@ export const newLength = (/** @type {Model} */ model, /** @type {Sample} */ samp
 export function whoseFigures(/** @type {Wish | undefined} */ wish) {
   if (!wish) return ""
   const [sequence, parts] = [wish.typed || wish.swaps.length, wish.ablated.length]
-  if (sequence) return `Of the run’s own sequence${parts ? ", nothing taken away" : ""}.`
-  return parts ? "Of the whole model, nothing taken away." : ""
+  if (sequence) return `Of the run’s own sequence${parts ? ", nothing removed" : ""}.`
+  return parts ? "Whole model, nothing removed." : ""
 }
 
 /** The sentence on what the model was made without, and the issue that asks it; null where it has everything. */
@@ -388,7 +388,7 @@ export function headInWords(grid, index) {
   const keys = rows.map((row) => row.indexOf(Math.max(...row)))
   const sharp = rows.reduce((sum, row, at) => sum + row[keys[at]], 0) / Math.max(1, rows.length)
   if (sharp < 0.3) {
-    return `Its positions look at many others, each a little: ${percent(sharp)} of the weight is on the strongest.`
+    return `Its positions read many others a little: the strongest has ${percent(sharp)} of the weight.`
   }
   const share = (/** @type {(key: number, query: number) => boolean} */ test) =>
     keys.filter((key, query) => test(key, query)).length / keys.length
@@ -511,7 +511,7 @@ export function lightNames(/** @type {HTMLElement} */ root) {
   root.addEventListener("pointerleave", ({ pointerType }) => pointerType === "mouse" && light(null))
 }
 
-const NAMED = "Two grey bars; an arc from the first to the second; beside them a head and the bar of the answer"
+const NAMED = "Two grey bars; an arc from the first to the second; next to them a head and the bar of the answer"
 
 /** The words of the box, a line for each thing that the picture shows. */
 export function helpWords(/** @type {string} */ title, /** @type {string} */ help) {

@@ -1,0 +1,73 @@
+"""What counting characters gives on the text of a criterion: the number beside which a trained model's loss can be read."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from engine.experiments.benchmark.criteria import CRITERIA, Criterion, model_of
+from engine.experiments.benchmark.table import DECIMALS
+from engine.experiments.evidence import FOLDER
+from engine.foundation.json_lines import json_lines
+from engine.foundation.provenance import today
+from engine.tasks.text import TextSettings
+from engine.tasks.text.kneser_ney import kneser_ney
+
+FILE = "counted.json"
+"""The losses that come with a version, in the folder of the evidence, written by ``python -m tools.evidence choice``."""
+ORDERS = range(1, 7)
+"""The number of characters in a gram, the predicted one included."""
+TRIGRAM = 3
+
+
+@dataclass(frozen=True)
+class CountedText:
+    """The losses of Kneser-Ney (:mod:`engine.tasks.text.kneser_ney`) on held-out text, in nats per token."""
+
+    date: str
+    losses: Mapping[int, float]
+    """By the number of tokens in a gram."""
+
+
+def count_text(criterion: Criterion) -> CountedText:
+    """Count the training text of a criterion's models, and score the held-out text."""
+    config = model_of(criterion)
+    settings = config.task_settings
+    assert isinstance(settings, TextSettings)
+    text = settings.encoded()
+    models = {order: kneser_ney(text.trained, settings.n_symbols, order) for order in ORDERS}
+    nats = {order: np.concatenate([model.nats(one) for one in text.held_out]) for order, model in models.items()}
+    return CountedText(today(), {order: round(float(each.mean()), 4) for order, each in nats.items()})
+
+
+def is_counted(criterion: Criterion) -> bool:
+    """Whether a criterion's number is the loss on a text."""
+    return isinstance(model_of(criterion).task_settings, TextSettings)
+
+
+def write_counted(folder: Path = FOLDER) -> None:
+    found = {name: count_text(criterion) for name, criterion in CRITERIA.items() if is_counted(criterion)}
+    row = {
+        name: {"date": one.date, "losses": {str(n): loss for n, loss in one.losses.items()}}
+        for name, one in found.items()
+    }
+    (folder / FILE).write_text(json_lines(row, 2) + "\n", encoding="utf-8")
+
+
+@cache
+def shipped_counted(folder: Path = FOLDER) -> dict[str, CountedText]:
+    """By criterion, what came with this version."""
+    rows = json.loads((folder / FILE).read_text("utf-8"))
+    return {
+        name: CountedText(row["date"], {int(n): loss for n, loss in row["losses"].items()})
+        for name, row in rows.items()
+    }
+
+
+def is_worse_than_counting(criterion: Criterion, loss: float) -> bool:
+    """Whether a loss on a text is higher than that of counting three characters, as the table shows both. Of other numbers none is."""
+    counted = shipped_counted().get(criterion.slug)
+    return counted is not None and round(loss, DECIMALS) > round(counted.losses[TRIGRAM], DECIMALS)

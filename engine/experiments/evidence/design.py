@@ -1,0 +1,58 @@
+"""The design of an issue as a hash, fixed in ``designs.json`` before its fresh seeds are run: what is compared, at which rates, what counts
+and by which rule. Words are not in it."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.experiments import bounds, finding, statistics
+from engine.experiments.evidence import FOLDER
+from engine.experiments.experiment import Claim, Experiment
+from engine.experiments.issues.issue import Issue
+from engine.foundation.json_lines import json_lines
+from engine.foundation.stored_json import hash_of
+
+FILE = "designs.json"
+RULE = (
+    finding.FEWEST_SEEDS, finding.READERS_SEEDS, finding.LEARNED_SEEDS, statistics.LEVEL, statistics.FEWEST_FOR_HOLM, bounds.NEAR,
+)  # fmt: skip
+"""The numbers by which a finding is reached."""
+
+
+def design_hash(experiment: Experiment) -> str:
+    """Twelve hexadecimal digits for the arms with their rates, the claims in their order, the claim of the first screen, and the rule."""
+    arms = {arm.name: experiment.fingerprint(arm) for arm in experiment.arms}
+    claims = [_as_data(claim) for claim in experiment.claims]
+    headline = experiment.key_figure.claim if isinstance(experiment, Issue) else ""
+    return hash_of([RULE, arms, sorted(experiment.rates_at_end), claims, headline], 12)
+
+
+def fixed_designs(folder: Path = FOLDER) -> dict[str, str]:
+    """The hashes that were fixed, by issue."""
+    file = folder / FILE
+    designs: dict[str, str] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    return designs
+
+
+def fix_designs(designs: dict[str, str], folder: Path = FOLDER) -> None:
+    (folder / FILE).write_text(json_lines(designs, 1) + "\n", encoding="utf-8")
+
+
+def _as_data(claim: Claim) -> list[Any]:
+    """What decides a claim. Its effect is known by what it makes of numbers drawn by name: a formula has no other text that is stable."""
+    effect = claim.effect(
+        lambda arm, metric: np.array([random.Random(f"{arm} {metric} {i}").random() for i in range(8)])
+    )
+    effects = [f"{value:.9g}" for value in effect]
+    return [
+        claim.id,
+        effects,
+        claim.effect_numbers,
+        claim.smallest_effect,
+        claim.direction,
+        claim.learned,
+        claim.computed,
+    ]

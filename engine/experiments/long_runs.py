@@ -1,0 +1,155 @@
+"""Long runs: arms of a key figure trained for ten times their steps, stored. They tell a limit from a matter of speed.
+
+The rule was fixed before the first long run (docs/fair.md, "A limit, or a matter of speed?").
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.config.run_config import RunConfig
+from engine.experiments.evidence import FOLDER
+from engine.experiments.experiment import Arm, Experiment
+from engine.experiments.finding import LEARNED_SEEDS
+from engine.experiments.key_figure import KeyFigure
+from engine.foundation.once import once
+
+FILE = "long.json"
+TIMES = 10
+"""The steps of a long run, as a multiple of its arm's."""
+MARKS_PER_DECADE = 12
+"""The steps at which a long run is measured: so many per factor of ten, evenly on a logarithmic axis."""
+RATES = (1.0, 10**-0.5, 0.1)
+"""The learning rates that are tried, as multiples of the arm's own best rate."""
+PILOT_SEEDS = (900, 901)
+"""The seeds on which the rate of a long run is chosen."""
+LAST_MARKS = 3
+"""The marks at the end of which one must be at the level, else a run has lost it again."""
+DONE, DONE_MARKS = 0.99, 3
+"""A run that is at this share at so many marks in a row ends there: its number counts for the marks that are left."""
+FLAT = 0.02
+"""The rise of the mean over the second half of the steps below which a curve is flat."""
+
+
+class Kind(StrEnum):
+    """What the long runs say about the worse arm of a contrast."""
+
+    SPEED = "a matter of speed"
+    LIMIT = "a limit at this size"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class LongRuns:
+    """The long runs of one arm over the seeds, by one number."""
+
+    arm: str
+    metric: str
+    rate: float
+    steps: tuple[int, ...]
+    """The marks, [mark]."""
+    values: np.ndarray
+    """The number by seed and mark, [seed, mark]."""
+
+    @property
+    def seeds(self) -> int:
+        return len(self.values)
+
+    def steps_to(self, level: float) -> np.ndarray:
+        """The step at which each seed reaches the level, [seed], on a straight line between two marks; NaN where it never does, or where it
+        has lost it again at the last marks."""
+        log_steps = np.log(self.steps)
+
+        def reached(curve: np.ndarray) -> float:
+            above = np.flatnonzero(curve >= level)
+            if not len(above) or curve[-LAST_MARKS:].max() < level:
+                return math.nan
+            at = above[0]
+            if at == 0:
+                return float(self.steps[0])
+            share = (level - curve[at - 1]) / (curve[at] - curve[at - 1])
+            return float(np.exp(log_steps[at - 1] + share * (log_steps[at] - log_steps[at - 1])))
+
+        return np.array([reached(curve) for curve in self.values])
+
+    def never(self, level: float) -> int:
+        """The number of seeds that do not reach the level."""
+        return int(np.isnan(self.steps_to(level)).sum())
+
+    @property
+    def late_rise(self) -> float:
+        """The rise of the mean over the seeds in the second half of the steps."""
+        mean = self.values.mean(axis=0)
+        return float(mean[-1] - np.interp(math.log(self.steps[-1] / 2), np.log(self.steps), mean))
+
+
+def marks(steps: int) -> tuple[int, ...]:
+    """The steps at which a long run of an arm with so many steps is measured: from a tenth of them to ten times as many."""
+    count = round(MARKS_PER_DECADE * math.log10(TIMES * 10))
+    first = max(1.0, steps / 10)
+    last = steps * TIMES
+    return tuple(sorted({round(first * (last / first) ** (i / count)) for i in range(count + 1)}))
+
+
+def long_config(experiment: Experiment, arm: Arm, seed: int, rate: float) -> RunConfig:
+    """The config of a long run. Its rate stays after the warm-up: under a schedule that falls to zero every curve would end flat."""
+    config = experiment.config(arm, seed)
+    return config.replace(steps=config.steps * TIMES, schedule="constant", learning_rate=rate)
+
+
+def kind_of(worse: LongRuns, level: float) -> Kind:
+    """Whether what the worse arm of a contrast lacks is a matter of speed: three in four of its seeds reach the level within the steps of
+    the long run. A limit at this size where not one in four does and the mean is flat; else open."""
+    reach = worse.seeds - worse.never(level)
+    if reach >= LEARNED_SEEDS * worse.seeds:
+        return Kind.SPEED
+    if reach <= (1 - LEARNED_SEEDS) * worse.seeds and worse.late_rise < FLAT:
+        return Kind.LIMIT
+    return Kind.OPEN
+
+
+def log_ratio(worse: LongRuns, better: LongRuns, level: float) -> np.ndarray:
+    """How many times as many steps the worse arm takes to the level, as a natural logarithm by paired seed, [seed]. A seed that never
+    reaches it counts as the last step."""
+    taken = [np.where(np.isnan(found := runs.steps_to(level)), runs.steps[-1], found) for runs in (worse, better)]
+    ratio: np.ndarray = np.log(taken[0] / taken[1])
+    return ratio
+
+
+def numbers_of_figure(figure: KeyFigure) -> dict[str, list[str]]:
+    """By arm of a key figure, the accuracies by which its long runs are measured; empty where the figure shows no accuracy."""
+    wanted: dict[str, list[str]] = {}
+    for row in figure.rows:
+        if "accuracy" in row.metric and row.metric not in wanted.setdefault(row.arm, []):
+            wanted[row.arm].append(row.metric)
+    return {arm: metrics for arm, metrics in wanted.items() if metrics}
+
+
+def read_long_runs(experiment: Experiment, folder: Path = FOLDER) -> dict[tuple[str, str], LongRuns]:
+    """The stored long runs of an experiment by arm and number, of the arms that have kept their settings."""
+    arms = {arm.name: arm for arm in experiment.arms}
+    return {
+        (name, metric): LongRuns(name, metric, row["rate"], tuple(row["steps"]), np.array(values))
+        for name, row in rows(folder).get(experiment.slug, {}).items()
+        if name in arms and row["fingerprint"] == experiment.fingerprint(arms[name])
+        for metric, values in row["values"].items()
+    }
+
+
+@once
+def rows(folder: Path) -> dict[str, dict[str, Any]]:
+    """The stored rows by issue and arm."""
+    file = folder / FILE
+    stored: dict[str, dict[str, Any]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    return stored
+
+
+def held(curve: Sequence[float], count: int) -> list[float]:
+    """A curve that ended early, with its last number for the marks that are left."""
+    return [*curve, *[curve[-1]] * (count - len(curve))]

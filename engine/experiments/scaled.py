@@ -1,0 +1,68 @@
+"""Five findings once more, one scale up, stored: does the sign of the effect stay in models of width 128?"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.experiments.evidence import FOLDER
+from engine.experiments.experiment import Experiment
+from engine.experiments.key_figure import KeyFigure
+from engine.foundation.formatting import counted
+from engine.foundation.once import once
+
+FILE = "scaled.json"
+WIDE = {"d_model": 128, "n_heads": 4}
+SCALED: dict[str, dict[str, int]] = {
+    "what-depth-brings": WIDE,  # here and in the next one the number of layers is the question
+    "missing-skips": WIDE,
+    "encoding-fits-task": WIDE | {"n_layers": 6},
+    "longer-sequences": WIDE | {"n_layers": 6},
+    "no-encoding": WIDE | {"n_layers": 6},
+}
+"""By issue, the settings of both arms of its question that change."""
+TIMES_STEPS = 3
+"""The steps of a larger model, as a multiple of its arm's."""
+SEEDS = (7000, 7001)
+PILOT_SEED = 900
+RATES = (1.0, 10**-0.5, 0.1, 10**-1.5)
+"""The rates that are tried, as multiples of the arm's own best rate."""
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """The numbers of the two arms of a question, each by seed."""
+
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+    steps: int
+
+    def sentence(self, figure: KeyFigure, effect: float) -> str:
+        """The numbers, and whether their difference has the sign of the effect that is shown."""
+        before, after = float(np.mean(self.before)), float(np.mean(self.after))
+        sign = "the same" if (after - before) * effect > 0 else "not the same"
+        numbers = f"“{figure.before.label}” {figure.written(before)}, “{figure.after.label}” {figure.written(after)}"
+        wide = f"{counted(len(self.before), 'seed')}, {self.steps:,} steps, width {WIDE['d_model']}"
+        return f"In a larger model ({wide}) the sign is {sign}: {numbers}."
+
+
+def read_scaled(experiment: Experiment, folder: Path = FOLDER) -> Scaled | None:
+    """The stored numbers of an issue; None where it was not run, or with other arms than today's."""
+    row = rows(folder).get(experiment.slug)
+    arms = {arm.name: arm for arm in experiment.arms}
+    marks = row["fingerprints"] if row else {}
+    if row is None or any(
+        name not in arms or experiment.fingerprint(arms[name]) != mark for name, mark in marks.items()
+    ):
+        return None
+    return Scaled(tuple(row["before"]), tuple(row["after"]), row["steps"])
+
+
+@once
+def rows(folder: Path) -> dict[str, dict[str, Any]]:
+    """The stored rows by issue."""
+    file = folder / FILE
+    stored: dict[str, dict[str, Any]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    return stored

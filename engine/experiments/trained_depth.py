@@ -1,0 +1,41 @@
+"""What training does to the two arms of a question that is about depth: their numbers by depth, before training and after it, stored."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.analysis.depth.jobs import DepthNumbers, from_json
+from engine.experiments.evidence import FOLDER
+from engine.experiments.experiment import Experiment
+from engine.foundation.once import once
+
+FILE = "depth.json"
+SEEDS = range(1000, 1004)
+
+
+@dataclass(frozen=True)
+class TrainedDepth:
+    """The numbers of one arm, of each seed."""
+
+    arm: str
+    untrained: tuple[DepthNumbers, ...]
+    trained: tuple[DepthNumbers, ...]
+
+
+def read_trained_depth(experiment: Experiment, folder: Path = FOLDER) -> list[TrainedDepth]:
+    """The stored numbers of the arms that have kept their settings; none of an issue that does not ask for them."""
+    arms = {arm.name: arm for arm in experiment.arms}
+    return [
+        TrainedDepth(name, *(tuple(map(from_json, row[when])) for when in ("untrained", "trained")))
+        for name, row in rows(folder).get(experiment.slug, {}).items()
+        if name in arms and row["fingerprint"] == experiment.fingerprint(arms[name])
+    ]
+
+
+@once
+def rows(folder: Path) -> dict[str, dict[str, Any]]:
+    """The stored rows by issue and arm."""
+    file = folder / FILE
+    stored: dict[str, dict[str, Any]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    return stored

@@ -1,0 +1,75 @@
+"""Are the shares by which a finding is expected again right? They are compared with fresh seeds, eight by eight, which chose nothing."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean
+from typing import Any
+
+from engine.experiments.evidence.shipped import shipped_report
+from engine.experiments.experiment import FRESH_SEEDS, Experiment
+from engine.experiments.finding import READERS_SEEDS, Finding
+from engine.experiments.report import Report, report
+
+EDGES = (0.0, 0.5, 0.7, 0.9, 0.99, 1.0)
+"""The ends of the ranges of predicted shares."""
+
+
+@dataclass(frozen=True)
+class Again:
+    """A decided finding: the share of eight seeds that should give it again, and what two fresh sets of eight say."""
+
+    predicted: float
+    shown: Finding
+    fresh: tuple[Finding, ...]
+
+    @property
+    def again(self) -> int:
+        return sum(one is self.shown for one in self.fresh)
+
+    @property
+    def opposite(self) -> int:
+        return sum({one, self.shown} == {Finding.HOLDS, Finding.OPPOSITE} for one in self.fresh)
+
+
+def findings_again(shown: Report, fresh: Report) -> Iterator[Again]:
+    """Those claims of an issue that the confirmatory seeds decide and that seeds can change."""
+    halves = [_part(fresh, seeds) for seeds in _halves()]
+    for row in shown.claims:
+        predicted = shown.again(row)
+        theirs = [{one.claim.id: one.finding for one in half.claims}.get(row.claim.id) for half in halves]
+        if predicted is not None and not row.claim.computed:
+            yield Again(predicted, row.finding, tuple(one for one in theirs if one is not None))
+
+
+def calibration(shown: Sequence[Report], measured: dict[str, Any]) -> str:
+    """The table over a set of fresh seeds, in Markdown."""
+    rows = list[Again]()
+    for each in shown:
+        if (fresh := shipped_report(each.experiment, measured)) is not None:
+            rows.extend(findings_again(each, fresh))
+    lines = ["| predicted share | findings | predicted | fresh | opposite |\n", "|--|--:|--:|--:|--:|\n"]
+    for low, high in pairwise(EDGES):
+        lines.append(
+            _line(f"{low:g} to {high:g}", [row for row in rows if low <= row.predicted < high + (high == 1.0)])
+        )
+    return "".join([*lines, _line("all", rows)])
+
+
+def _line(name: str, rows: Sequence[Again]) -> str:
+    asked = sum(len(row.fresh) for row in rows)
+    if not asked:
+        return f"| {name} | 0 | | | |\n"
+    predicted = fmean([row.predicted for row in rows for _ in row.fresh])
+    observed, opposite = sum(row.again for row in rows) / asked, sum(row.opposite for row in rows)
+    return f"| {name} | {len(rows)} | {predicted:.1%} | {observed:.1%} of {asked} | {opposite} |\n"
+
+
+def _halves() -> list[Sequence[int]]:
+    return [FRESH_SEEDS[start : start + READERS_SEEDS] for start in range(0, len(FRESH_SEEDS), READERS_SEEDS)]
+
+
+def _part(found: Report, seeds: Sequence[int]) -> Report:
+    trials = [trial for trial in found.trials if trial.seed in seeds]
+    experiment: Experiment = found.experiment
+    return report(experiment, trials, list(seeds))

@@ -1,0 +1,135 @@
+"""Train the arms of key figures for ten times their steps and store their curves, ``engine/experiments/evidence/long.json``.
+
+    python -m tools.long_runs SLUG ...     those of some issues; --all: of every one
+    python -m tools.long_runs --all --contrast --processes 2     only the two arms that a question compares
+
+An arm is stored when all its seeds have ended: after Ctrl-C the same command goes on with the next one.
+"""
+
+import argparse
+import multiprocessing
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from engine.analysis.measurements.take import take_measurement
+from engine.estimate.prediction import predict
+from engine.experiments.evidence import FOLDER
+from engine.experiments.experiment import CONFIRMATORY_SEEDS, Arm
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import Issue
+from engine.experiments.long_runs import (
+    DONE,
+    DONE_MARKS,
+    FILE,
+    PILOT_SEEDS,
+    RATES,
+    held,
+    long_config,
+    marks,
+    numbers_of_figure,
+    rows,
+)
+from engine.experiments.trial import numbers_of
+from engine.foundation.json_lines import json_lines
+from engine.runs.events import Failed, Finished, Progress
+from engine.runs.record_options import RecordOptions
+from engine.training.evaluation import evaluate
+from engine.training.result import Trained, measured_result
+from engine.training.train import begin, train
+
+Curves = dict[str, list[float]]
+"""By number, its value at each mark, [mark]."""
+
+
+def long_curves(slug: str, arm: str, metrics: Sequence[str], rate: float, seed: int) -> Curves:
+    """The numbers of one long run at its marks. Raises RuntimeError where it fails."""
+    torch.set_num_threads(1)
+    issue = ISSUES[slug]
+    config = long_config(issue, issue.arm(arm), seed, rate)
+    at = marks(issue.config(issue.arm(arm)).steps)
+    record = RecordOptions(
+        snapshots=False, evaluations=1, memory=False, remedy=False, measurements=issue.arm(arm).measurements
+    )
+    prediction, state = predict(config), begin(config)
+    trained = Trained(config, state.model, state.data, state.device)
+    held_out = state.data.validation_batch().to(state.device)
+    curves: Curves = {metric: [] for metric in metrics}
+    for event in train(config, record=record, state=state, measure=take_measurement):
+        if isinstance(event, Failed):
+            raise RuntimeError(f"{slug}, {arm}, seed {seed}, rate {rate:g}: {event.reason}")
+        if not isinstance(event, Progress) or event.step not in at:
+            continue
+        numbers = evaluate(trained.model, held_out)
+        if not numbers.keys() >= curves.keys():
+            found = list(measured_result(state, numbers, record, prediction, take_measurement))
+            numbers = numbers_of([each for each in found if isinstance(each, Finished)])
+        for metric, curve in curves.items():
+            curve.append(round(numbers[metric], 4))
+        if all(len(curve) >= DONE_MARKS and min(curve[-DONE_MARKS:]) >= DONE for curve in curves.values()):
+            break
+    return {metric: held(curve, len(at)) for metric, curve in curves.items()}
+
+
+def measured_arm(
+    issue: Issue, arm: Arm, metrics: Sequence[str], pool: "multiprocessing.pool.Pool"
+) -> dict[str, object]:
+    """The row of an arm: the rates that were tried, the one that was chosen, and the curves of every confirmatory seed."""
+    at = marks(issue.config(arm).steps)
+    own = issue.config(arm).learning_rate
+    rates = [float(f"{own * times:.2g}") for times in RATES] if arm.tuned else [own]
+    tried = {rate: _stacked(issue, arm, metrics, rate, PILOT_SEEDS, pool) for rate in rates if len(rates) > 1}
+    best = max(rates, key=lambda rate: _area(tried[rate][metrics[0]])) if tried else own
+    found = _stacked(issue, arm, metrics, best, CONFIRMATORY_SEEDS, pool)
+    areas = {f"{rate:g}": round(_area(curves[metrics[0]]), 4) for rate, curves in tried.items()}
+    return {"rate": best, "tried": areas, "fingerprint": issue.fingerprint(arm), "steps": at, "values": found}
+
+
+def _stacked(
+    issue: Issue, arm: Arm, metrics: Sequence[str], rate: float, seeds: Sequence[int], pool: "multiprocessing.pool.Pool"
+) -> dict[str, list[list[float]]]:
+    """By number, the curves over the seeds, [seed][mark]."""
+    runs = pool.map(partial(long_curves, issue.slug, arm.name, metrics, rate), seeds, chunksize=1)
+    return {metric: [run[metric] for run in runs] for metric in metrics}
+
+
+def _area(curves: Sequence[Sequence[float]]) -> float:
+    """The mean under the curves on a logarithmic axis of steps: high where a run learns early, and well."""
+    return float(np.mean(curves))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("issues", nargs="*", metavar="SLUG")
+    parser.add_argument("--all", action="store_true", help="every issue whose key figure shows accuracies")
+    parser.add_argument("--contrast", action="store_true", help="only the two arms that the question compares")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--write", type=Path, default=FOLDER, metavar="FOLDER")
+    given = parser.parse_args(arguments)
+    with multiprocessing.get_context("spawn").Pool(given.processes) as pool:
+        for slug in ISSUES if given.all else given.issues:
+            issue = ISSUES[slug]
+            compared = {issue.key_figure.before.arm, issue.key_figure.after.arm}
+            for name, metrics in numbers_of_figure(issue.key_figure).items():
+                arm = issue.arm(name)
+                stored = rows(given.write).get(slug, {}).get(name, {})
+                if (given.contrast and name not in compared) or stored.get("fingerprint") == issue.fingerprint(arm):
+                    continue
+                write(slug, name, measured_arm(issue, arm, metrics, pool), given.write)
+                print(f"{slug}: {name}", flush=True)
+
+
+def write(slug: str, arm: str, row: dict[str, object], folder: Path) -> None:
+    """Store an arm's row beside the others."""
+    whole = {name: dict(arms) for name, arms in rows(folder).items()}
+    whole.setdefault(slug, {})[arm] = row
+    ordered = {name: whole[name] for name in ISSUES if name in whole}
+    (folder / FILE).write_text(json_lines(ordered, 2) + "\n", encoding="utf-8")  # a line for each arm
+    rows.cache_clear()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""Train the two arms of five questions one scale up, ``engine/experiments/evidence/scaled.json``.
+
+python -m tools.scaled SLUG ...    some of them; without a name all that are not stored
+"""
+
+import argparse
+import multiprocessing
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import torch
+
+from engine.analysis.measurements.take import take_measurement
+from engine.experiments.evidence import FOLDER
+from engine.experiments.issues import ISSUES
+from engine.experiments.key_figure import Row
+from engine.experiments.scaled import FILE, PILOT_SEED, RATES, SCALED, SEEDS, TIMES_STEPS, read_scaled, rows
+from engine.experiments.trial import read_trial
+from engine.foundation.json_lines import json_lines
+from engine.foundation.provenance import provenance
+from engine.training.train import train
+
+
+def number_of(slug: str, row: Row, rate: float, seed: int) -> float:
+    """The number of a row of the key figure in a larger model. Raises RuntimeError where the run fails."""
+    torch.set_num_threads(1)
+    issue = ISSUES[slug]
+    arm = issue.arm(row.arm)
+    larger = {**arm.settings, **SCALED[slug], "steps": issue.config(arm).steps * TIMES_STEPS}
+    config = issue.config(replace(arm, settings=larger), seed).replace(learning_rate=rate)
+    record = replace(issue.record(arm), evaluations=1)
+    trial = read_trial(row.arm, seed, list(train(config, record=record, measure=take_measurement)))
+    if trial.failure:
+        raise RuntimeError(f"{slug}, {row.arm}, seed {seed}, rate {rate:g}: {trial.failure}")
+    return round(trial.number(row.metric), 4)
+
+
+def measured(slug: str, row: Row, pool: "multiprocessing.pool.Pool") -> tuple[float, list[float]]:
+    """The best rate of a row's arm at this size, and its number by seed at this rate."""
+    issue = ISSUES[slug]
+    own = issue.config(issue.arm(row.arm)).learning_rate
+    rates = [float(f"{own * times:.2g}") for times in RATES]
+    tried = pool.starmap(number_of, [(slug, row, rate, PILOT_SEED) for rate in rates], chunksize=1)
+    best = rates[max(range(len(rates)), key=tried.__getitem__)]
+    return best, pool.map(partial(number_of, slug, row, best), SEEDS, chunksize=1)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("issues", nargs="*", metavar="SLUG")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--write", type=Path, default=FOLDER, metavar="FOLDER")
+    given = parser.parse_args(arguments)
+    wanted = given.issues or [slug for slug in SCALED if read_scaled(ISSUES[slug], given.write) is None]
+    with multiprocessing.get_context("spawn").Pool(given.processes) as pool:
+        for slug in wanted:
+            issue, figure = ISSUES[slug], ISSUES[slug].key_figure
+            (first, before), (second, after) = (measured(slug, row, pool) for row in (figure.before, figure.after))
+            steps = TIMES_STEPS * max(issue.config(issue.arm(row.arm)).steps for row in (figure.before, figure.after))
+            marks = {row.arm: issue.fingerprint(issue.arm(row.arm)) for row in (figure.before, figure.after)}
+            row = {"before": before, "after": after, "rates": [first, second], "steps": steps, "seeds": SEEDS}
+            write(slug, {**row, "fingerprints": marks, "provenance": provenance()}, given.write)
+            print(f"{slug}: {before}, {after} at rates {first:g}, {second:g}", flush=True)
+
+
+def write(slug: str, row: dict[str, object], folder: Path) -> None:
+    """Store an issue's row beside the others."""
+    whole = {**rows(folder), slug: row}
+    ordered = {name: whole[name] for name in SCALED if name in whole}
+    (folder / FILE).write_text(json_lines(ordered, 1) + "\n", encoding="utf-8")
+    rows.cache_clear()
+
+
+if __name__ == "__main__":
+    main()
