@@ -39,8 +39,8 @@ HEIGHT = 250
 """Pixels of a figure: four side by side fit below the dial on a projector."""
 POLL, CHECKS_PER_SECOND = 0.3, 20
 """Seconds between two looks for further draws, at least; and the looks of all pages together in a second."""
-FIRST_SECONDS = 1.0
-"""Seconds for which the figures of the settings before stay in sight, if the first draw takes so long."""
+ARRIVAL_SECONDS, MOVE_SECONDS = 1.0, 4.0
+"""Seconds to wait for a first draw before figures without one are shown; after a move the figures of the settings before stay in sight."""
 LEFT_SECONDS = 10.0
 """Seconds without a look at the draws after which nothing more is asked for."""
 DRAWS = SharedCache(1024)
@@ -107,8 +107,8 @@ def show_figures(ignored: list[Problem]) -> None:
     """The figures of the draws so far, which are drawn again as further ones come. ``ignored``: what the page says of its link, which it
     says again where the last draw makes it begin anew."""
     state, asking = SETTINGS.state(), st.session_state.setdefault("depth.asking", Asking())
+    until = time.monotonic() + (MOVE_SECONDS if asking.config else ARRIVAL_SECONDS)
     asking.ask(state.config)
-    until = time.monotonic() + FIRST_SECONDS
     with out_of_turn():
         while not draws_of(state.config) and asking.going and time.monotonic() < until:
             st.session_state.get("depth.asking")  # here Streamlit ends this script run if a control has moved on
@@ -135,14 +135,15 @@ def section(config: RunConfig, depth: int, number: int) -> Json:
     """The four figures of the first draws, as plain data: a class that moves its dials together has them drawn once."""
     line = DepthLine("", draws_of(config)[:number], config.encoding.color)
     items = depth_panels([line], depth, config.norm, height=HEIGHT, mark=True)
-    spread = f" Line: median of {counted(number, 'draw')}. Band: all of them." if number else ""
-    note = f"Untrained, first weights as Xavier’s, {config.seq_len} tokens.{spread}"
+    spread = f", {counted(number, 'draw')}: median, range" if number else ""
+    note = f"Untrained, {config.seq_len} tokens{spread}."
     return {"id": "depth", "title": "", "note": note, "width": 250, "panels": list(map(as_plain, items))}
 
 
 def show_sources() -> None:
-    with st.expander("Sources", icon=":material/menu_book:"):
-        st.markdown("\n".join(f"- [{one.source}]({one.address})" for one in MEASUREMENTS.values()))
+    with st.expander("Sources"):
+        st.markdown("\n".join(f"- {one.question} [{one.source}]({one.address})" for one in MEASUREMENTS.values()))
+        st.caption("First weights are drawn as Xavier’s.")
 
 
 # The draws, one seed after the other

@@ -11,6 +11,7 @@ from tests.browser.conftest import (
     WIDE,
     Open,
     button,
+    eventually,
     expect,
     fits_the_width,
     go,
@@ -19,6 +20,7 @@ from tests.browser.conftest import (
     settled,
 )
 
+LOW = {"width": 1280, "height": 360}
 # JavaScript: a browser without a clipboard, which records what is copied in the old way
 PLAIN_HTTP = """Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined })
 addEventListener('copy', () => { window.copied = document.activeElement.value }, true)"""
@@ -85,6 +87,21 @@ def test_from_the_button_of_the_start_page_to_a_run_in_the_lab_and_its_copied_li
     link.get_by_role("button", name="Copy to clipboard").click()
     link.get_by_role("button", name="Copied").wait_for()
     assert page.evaluate("copied") == link.inner_text()
+
+    # In a low window, too, all of it can be reached, wherever its button is.
+    page.set_viewport_size(LOW)
+    body = page.get_by_test_id("stPopoverBody")
+    eventually(page, lambda: in_window(body.bounding_box(), LOW))
+    page.get_by_text("With every setting stated, also on the command line").click()
+    page.get_by_text(re.compile("python -m engine train")).wait_for()
+    eventually(page, lambda: in_window(body.bounding_box(), LOW))
+
+
+def in_window(box: dict[str, float], window: dict[str, int]) -> None:
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= window["width"]
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= window["height"]
 
 
 @pytest.mark.thorough

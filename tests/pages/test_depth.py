@@ -69,15 +69,15 @@ def until(app: AppTest, there: Callable[[str], bool]) -> str:
 
 
 def complete(app: AppTest) -> str:
-    return until(app, lambda words: "median of 16 draws" in words)
+    return until(app, lambda words: "16 draws: median" in words)
 
 
 def test_figures_come_with_the_first_draw_and_tell_more_with_each(open_page: Open, engine: Engine) -> None:
     app = open_page("depth.py")
     assert "Who is heard?" in sent(app)
     words = complete(app)
-    assert "After 16 layers 17 % of the last position comes from token 0" in words
-    assert "Through 16 layers the first layer gets a gradient of 0.168 with pre-LN and 0.335 with post-LN." in words
+    assert "After 16 layers token 0 is 17 % of the last position" in words
+    assert "Through 16 layers, layer 1 gets 0.168 with pre-LN and 0.335 with post-LN." in words
     assert [job.config.seed for job in engine.asked] == list(range(16))
     assert "(https://arxiv.org/abs/2406.04267)" in said(app)
 
@@ -103,7 +103,7 @@ def test_a_dial_that_moves_on_leaves_at_most_one_question_behind_it(open_page: O
     jobs = [(job.config.pos_encoding, job.config.norm) for job in engine.asked]
     assert jobs == [("rope", "pre")] + [("nope", "post")] * 16
     other = open_page("depth.py", pos_encoding="nope", norm="post")
-    assert "median of 16 draws" in sent(other), "what one session has asked for, all have"
+    assert "16 draws: median" in sent(other), "what one session has asked for, all have"
     assert len(engine.asked) == 17
 
 

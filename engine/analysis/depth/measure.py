@@ -8,9 +8,10 @@ A causal model reads the first n tokens of a sequence as it would read these alo
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from copy import deepcopy
+from typing import Literal, TypeAlias
 
 import numpy as np
 import torch
@@ -30,6 +31,7 @@ from engine.foundation.files import adding, data_folder
 from engine.foundation.log import log_unsaved
 from engine.foundation.stored_json import hash_of, read_table
 from engine.model.activations import in_mode
+from engine.model.block import Residual
 from engine.model.transformer import Transformer
 from engine.tasks.base.data import task_data
 from engine.training.data import Batch
@@ -38,7 +40,8 @@ from engine.training.evaluation import loss_of
 # Held-out sequences of a run. A draw reads one: draws differ more than sequences do.
 SEQUENCES = 8
 MAX_STORED = 2000  # results on disk, the newest; one takes about 20 KB
-COMPARED_NORMS = ("pre", "post")
+NormPosition: TypeAlias = Literal["pre", "post", "none"]
+COMPARED_NORMS: tuple[NormPosition, ...] = ("pre", "post")
 
 
 def of_first_weights(config: RunConfig, depths: tuple[int, ...]) -> DepthNumbers:
@@ -61,9 +64,23 @@ def draw(config: RunConfig, depths: tuple[int, ...]) -> DepthNumbers:
     generator = torch.Generator().manual_seed(config.seed)
     tokens = torch.randint(config.task_settings.n_symbols, (1, config.seq_len), generator=generator)
     batch = Batch(tokens, task_data(config.task).answer(tokens, config.task_settings), {})
-    by_norm = {norm: untrained(config.replace(norm=norm)) for norm in dict.fromkeys((*COMPARED_NORMS, config.norm))}
+    # First weights are the same wherever the norms are: one model is drawn for all of them.
+    model = untrained(config.replace(norm="pre"))
+    final, gradient = model.stack.norm, dict[str, np.ndarray]()
+    for norm in dict.fromkeys((*COMPARED_NORMS, config.norm)):
+        place_norms(model, norm, final)
+        gradient[norm] = first_gradients(model, batch, depths)
+    place_norms(model, config.norm, final)
     both_ways = untrained(config.replace(family="encoder"))
-    return measured(by_norm[config.norm], both_ways, by_norm, batch, depths, lengths_up_to(config.seq_len))
+    return measured(model, both_ways, gradient, batch, depths, lengths_up_to(config.seq_len))
+
+
+def place_norms(model: Transformer, norm: NormPosition, final: nn.LayerNorm | nn.RMSNorm | nn.Identity) -> None:
+    """Normalise a model that was drawn with pre-LN as ``norm`` says. ``final``: the norm after its last block, which pre-LN alone has."""
+    for part in model.modules():
+        if isinstance(part, Residual):
+            part.norm_position = norm
+    model.stack.norm = final if norm == "pre" else nn.Identity()
 
 
 def of_run(request: ModelRequest) -> DepthNumbers:
@@ -81,7 +98,8 @@ def of_model(model: Transformer, held_out: Batch) -> DepthNumbers:
     # Coupled positions say which symbols of the task go together: other tokens, such as 0 1 1 ... 1, have none.
     alone = keeps_past(config) and config.task_settings.partners(config.seq_len) is None
     lengths = lengths_up_to(shapes(config).length) if alone else ()
-    return measured(model, model, {config.norm: model}, batch, tuple(range(1, config.n_layers + 1)), lengths)
+    depths = tuple(range(1, config.n_layers + 1))
+    return measured(model, model, {config.norm: first_gradients(model, batch, depths)}, batch, depths, lengths)
 
 
 def lengths_up_to(longest: int) -> tuple[int, ...]:
@@ -89,10 +107,10 @@ def lengths_up_to(longest: int) -> tuple[int, ...]:
 
 
 def measured(
-    model: Transformer, both_ways: Transformer, by_norm: Mapping[str, Transformer], batch: Batch, depths: tuple[int, ...],
+    model: Transformer, both_ways: Transformer, gradient: dict[str, np.ndarray], batch: Batch, depths: tuple[int, ...],
     lengths: tuple[int, ...],
 ) -> DepthNumbers:  # fmt: skip
-    """Measure a model, with the share in which tokens differ of ``both_ways`` and the gradients of the models ``by_norm``."""
+    """Measure a model, with its ``gradient`` by norm and the share in which tokens differ of ``both_ways``."""
     flow, weight = roll_out(model, batch, depths)
     first, repeat, equal = changes_at_the_end(model, depths, lengths)
     return {
@@ -104,7 +122,7 @@ def measured(
         "first_token": first,
         "repeat": repeat,
         "repeat_equal": equal,
-        "gradient": {norm: first_gradients(one, batch, depths) for norm, one in by_norm.items()},
+        "gradient": gradient,
     }
 
 
@@ -185,7 +203,7 @@ def first_gradients(model: Transformer, batch: Batch, depths: tuple[int, ...]) -
     weights = list(model.stack.blocks[0].requires_grad_(True).parameters())
     try:
         with torch.enable_grad():
-            one = batch.rows(slice(1))  # most of the time of a draw is spent here
+            one = batch.rows(slice(1))  # half of the time of a draw is spent here
             blocks = block_outputs(model, one, model.config)
             norms = []
             for depth in depths:

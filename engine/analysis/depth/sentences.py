@@ -78,15 +78,16 @@ def _percent(share: float) -> str:
 def _roll_out(numbers: DepthNumbers, at: int, after: str) -> str:
     weight, alone = numbers["roll_out"][at, 0], numbers["layer_weight"][at, 0]
     if numbers["depths"][at] == 1:
-        return f"{after} {_percent(weight)} of the last position comes from token 0."
-    return f"{after} {_percent(weight)} of the last position comes from token 0; the last layer alone reads {_percent(alone)} from there."
+        return f"{after} token 0 is {_percent(weight)} of the last position."
+    layer = numbers["depths"][at]
+    return f"{after} token 0 is {_percent(weight)} of the last position; layer {layer} alone: {_percent(alone)}."
 
 
 def _token_share(numbers: DepthNumbers, at: int, after: str) -> str:
     share = numbers["token_share"][at]
     if share < SMALLEST_SHARE:
         return f"{after} all tokens are equal, as far as float32 can tell."
-    return f"{after} the tokens differ in {_percent(share)} of their size."
+    return f"{after} tokens differ in {_percent(share)} of their size."
 
 
 def _first_token(numbers: DepthNumbers, at: int, after: str) -> str:
@@ -94,14 +95,15 @@ def _first_token(numbers: DepthNumbers, at: int, after: str) -> str:
     lengths, changes, equal = numbers["lengths"], numbers["first_token"][at], numbers["repeat_equal"][at]
     if not len(lengths):
         return ""
-    shortest = f"by {_percent(changes[0])} at length {lengths[0]} and " if len(lengths) > 1 else ""
+    shortest = f"{_percent(changes[0])} at length {lengths[0]}, " if len(lengths) > 1 else ""
+    far = lengths[-1] if shortest else f"length {lengths[-1]}"
     return (
-        f"{after} another token 0 changes the last output {shortest}by {_percent(changes[-1])} at length {lengths[-1]}. "
-        f"One more 1 after 0 1 1 … 1 leaves {_percent(equal[-1])} of its numbers the same in bfloat16."
+        f"{after} another token 0 changes the last output by {shortest}{_percent(changes[-1])} at {far}. "
+        f"One more 1 after 0 1 1 … 1 keeps {_percent(equal[-1])} equal in bfloat16."
     )
 
 
 def _gradient(numbers: DepthNumbers, at: int, depth: int) -> str:
     names = {"pre": "pre-LN", "post": "post-LN", "none": "no normalisation"}
     sizes = [f"{in_digits(float(values[at]))} with {names[norm]}" for norm, values in numbers["gradient"].items()]
-    return f"Through {counted(depth, 'layer')} the first layer gets a gradient of {listed(sizes)}."
+    return f"Through {counted(depth, 'layer')}, layer 1 gets {listed(sizes)}."

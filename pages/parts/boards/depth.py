@@ -12,7 +12,8 @@ WAITING = "Measuring …"
 
 
 def depth_panels(lines: Sequence[DepthLine], depth: int, norm: str, *, height: int, mark: bool) -> list[Panel]:
-    """What these models say at a depth, the first of them in front; ``mark``: whether the depth is marked on the axes."""
+    """What these models say at a depth, the first of them in front; ``mark``: whether the depth is marked on the axes, as on
+    the page Depth, which lists the sources itself."""
     sentences = dict.fromkeys(MEASUREMENTS, WAITING)
     if all(line.draws for line in lines):
         found = [{one.name: one.sentence for one in readings(across(line.draws), depth)} for line in lines]
@@ -32,6 +33,6 @@ def depth_panels(lines: Sequence[DepthLine], depth: int, norm: str, *, height: i
         question, source, _ = MEASUREMENTS[name]
         panels.append(Panel(
             f"depth.{name}", question, figures[name](), f"{question} {sentence}", height, note=sentence,
-            below=source.partition(",")[0],
+            below="" if mark else source.partition(",")[0],
         ))  # fmt: skip
     return panels

@@ -11,6 +11,7 @@ from engine.analysis.attention.requests import ModelRequest
 from engine.analysis.depth.jobs import MeasureDepth, MeasureRunDepth, by_seed, dial
 from engine.analysis.depth.measure import (
     changes_at_the_end,
+    draw,
     first_gradients,
     lengths_up_to,
     outputs_after,
@@ -23,6 +24,7 @@ from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.foundation.files import DATA_VARIABLE
 from engine.model.transformer import Transformer
+from engine.tasks.base.data import task_data
 from engine.training.data import Batch
 
 
@@ -51,6 +53,22 @@ def test_the_first_layers_of_a_deep_stack_are_a_stack_of_that_depth(encoding: st
         *(changes_at_the_end(model, (2,), (3, 12)) for model in (deep, shallow)), strict=True
     ):
         assert of_deep == pytest.approx(of_shallow, rel=1e-4)
+
+
+@pytest.mark.parametrize("norm", ["pre", "post", "none"])
+@pytest.mark.parametrize("encoding", ["rope", "cope"])
+def test_one_model_with_its_norms_moved_is_each_model_drawn_by_itself(encoding: str, norm: str) -> None:
+    depths, config = (1, 3), dial(pos_encoding=encoding, norm=norm, seq_len=12)
+    numbers, alone = draw(config, depths), config.replace(n_layers=3)
+    tokens = torch.randint(alone.task_settings.n_symbols, (1, 12), generator=torch.Generator().manual_seed(alone.seed))
+    batch = Batch(tokens, task_data(alone.task).answer(tokens, alone.task_settings), {})
+    for name in dict.fromkeys(("pre", "post", norm)):
+        found = first_gradients(untrained(alone.replace(norm=name)), batch, depths)
+        assert numbers["gradient"][name].tolist() == found.tolist()
+    assert numbers["roll_out"].tolist() == roll_out(untrained(alone), batch, depths)[0].tolist()
+    assert (
+        numbers["first_token"].tolist() == changes_at_the_end(untrained(alone), depths, lengths_up_to(12))[0].tolist()
+    )
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

@@ -18,14 +18,14 @@ def numbers(share: float = 0.72, lengths: tuple[int, ...] = (8, 64)) -> DepthNum
 def test_each_measurement_says_what_it_found_at_a_depth_and_names_its_source() -> None:
     found = {reading.name: reading for reading in readings(numbers(), 16)}
     assert {name: reading.sentence for name, reading in found.items()} == {
-        "roll_out": "After 16 layers 82 % of the last position comes from token 0; the last layer alone reads 1.6 % from there.",
-        "token_share": "After 16 layers the tokens differ in 72 % of their size.",
-        "first_token": "After 16 layers another token 0 changes the last output by 141 % at length 8 and by 0.48 % at length 64. "
-        "One more 1 after 0 1 1 … 1 leaves 50 % of its numbers the same in bfloat16.",
-        "gradient": "Through 16 layers the first layer gets a gradient of 2.5 with pre-LN and 1,234 with post-LN.",
+        "roll_out": "After 16 layers token 0 is 82 % of the last position; layer 16 alone: 1.6 %.",
+        "token_share": "After 16 layers tokens differ in 72 % of their size.",
+        "first_token": "After 16 layers another token 0 changes the last output by 141 % at length 8, 0.48 % at 64. "
+        "One more 1 after 0 1 1 … 1 keeps 50 % equal in bfloat16.",
+        "gradient": "Through 16 layers, layer 1 gets 2.5 with pre-LN and 1,234 with post-LN.",
     }
     assert all(reading.address.startswith("https://arxiv.org/abs/") for reading in found.values())
-    assert readings(numbers(), 1)[0].sentence == "After 1 layer 0.78 % of the last position comes from token 0."
+    assert readings(numbers(), 1)[0].sentence == "After 1 layer token 0 is 0.78 % of the last position."
 
 
 def test_what_was_not_measured_is_not_said() -> None:
