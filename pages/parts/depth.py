@@ -1,22 +1,24 @@
 """The page Depth: its dial, the draws of first weights that it asks for, and the four figures made of them."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
 from threading import Lock
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import streamlit as st
 from pydantic import field_validator
 
-from engine.analysis.depth.jobs import DEPTHS, DepthNumbers, MeasureDepth, dial
+from engine.analysis.depth.jobs import DEPTHS, DepthNumbers, MeasureDepth, MeasureMemory, MemoryNumbers, dial
 from engine.analysis.depth.sentences import MEASUREMENTS
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig, settings_for
 from engine.encodings import ENCODINGS
 from engine.foundation.errors import JobError
 from engine.foundation.formatting import counted
+from engine.foundation.job import Job
 from engine.foundation.log import log_error
 from engine.foundation.once import once_of_latest
 from engine.settings.errors import Problem
@@ -34,7 +36,8 @@ from pages.parts.charts.depth import DepthLine
 
 ROWS = {row.name: row for row in settings_for()}
 """The settings of a run, whose words the dial takes."""
-SEEDS = 16
+SEEDS, LONG_SEEDS = 16, 4
+"""The draws, and those of them that are also measured at longer lengths, afterwards."""
 HEIGHT = 250
 """Pixels of a figure: four side by side fit below the dial on a projector."""
 POLL, CHECKS_PER_SECOND = 0.3, 20
@@ -45,6 +48,9 @@ LEFT_SECONDS = 10.0
 """Seconds without a look at the draws after which nothing more is asked for."""
 DRAWS = SharedCache(1024)
 """The draws of some sixty settings, for all sessions; the engine keeps more on disk."""
+
+
+DrawJob = Job[Any]  # MeasureDepth or MeasureMemory
 
 
 class DepthState(PageState):
@@ -120,10 +126,10 @@ def show_figures(ignored: list[Problem]) -> None:
 
 def _follow(state: DepthState, asking: "Asking", ended: bool, ignored: list[Problem]) -> None:
     asking.ask(state.config)
-    number = len(draws_of(state.config))
+    number, longer = len(draws_of(state.config)), len(longer_of(state.config))
     if asking.problem:
         st.error(in_markdown(asking.problem), icon=":material/error:")
-    version, drawn = f"{state} {number}", section(state.config, state.depth, number)
+    version, drawn = f"{state} {number} {longer}", section(state.config, state.depth, number, longer)
     mount("depth.figures", "depth", version, [drawn], name="depth", level=2)
     if not ended and asking.ended(state.config):
         st.session_state[IGNORED] = ignored
@@ -131,10 +137,14 @@ def _follow(state: DepthState, asking: "Asking", ended: bool, ignored: list[Prob
 
 
 @once_of_latest(256)
-def section(config: RunConfig, depth: int, number: int) -> Json:
+def section(config: RunConfig, depth: int, number: int, longer: int) -> Json:
     """The four figures of the first draws, as plain data: a class that moves its dials together has them drawn once."""
-    line = DepthLine("", draws_of(config)[:number], config.encoding.color)
-    items = depth_panels([line], depth, config.norm, height=HEIGHT, mark=True)
+    draws, color = draws_of(config)[:number], config.encoding.color
+    at_more: list[DepthNumbers] = [
+        {**one, **more} for one, more in zip(draws, longer_of(config)[:longer], strict=False)
+    ]
+    memory = [DepthLine("", at_more, color)] if at_more else []
+    items = depth_panels([DepthLine("", draws, color)], depth, config.norm, height=HEIGHT, mark=True, memory=memory)
     spread = f", {counted(number, 'draw')}: median, range" if number else ""
     note = f"Untrained, {config.seq_len} tokens{spread}."
     return {"id": "depth", "title": "", "note": note, "width": 250, "panels": list(map(as_plain, items))}
@@ -151,12 +161,22 @@ def show_sources() -> None:
 
 def draws_of(config: RunConfig) -> list[DepthNumbers]:
     """The draws of these settings that are known, up to the first seed that is not."""
-    return list(takewhile(lambda numbers: numbers is not None, map(DRAWS.if_known, _jobs(config))))
+    return _known(_jobs(config)[:SEEDS])
+
+
+def longer_of(config: RunConfig) -> list[MemoryNumbers]:
+    """The first of these draws at longer lengths, as far as they are known."""
+    return _known(_jobs(config)[SEEDS:])
+
+
+def _known(jobs: Sequence[DrawJob]) -> list[Any]:
+    return list(takewhile(lambda numbers: numbers is not None, map(DRAWS.if_known, jobs)))
 
 
 @once_of_latest(256)
-def _jobs(config: RunConfig) -> tuple[MeasureDepth, ...]:
-    return tuple(MeasureDepth(config.replace(seed=seed)) for seed in range(SEEDS))
+def _jobs(config: RunConfig) -> tuple[DrawJob, ...]:
+    draws = [MeasureDepth(config.replace(seed=seed)) for seed in range(SEEDS)]
+    return (*draws, *(MeasureMemory(config.replace(seed=seed)) for seed in range(LONG_SEEDS)))
 
 
 @dataclass
@@ -185,7 +205,7 @@ class Asking:
 
     def ended(self, config: RunConfig) -> bool:
         """Return whether all draws are there, or no further one comes."""
-        return bool(self.problem) or len(draws_of(config)) == SEEDS
+        return bool(self.problem) or len(_known(_jobs(config))) == SEEDS + LONG_SEEDS
 
     def _work(self) -> None:
         while (job := self._next()) is not None:
@@ -201,10 +221,10 @@ class Asking:
                 if self.config is not None and job in _jobs(self.config):
                     self.problem = problem
 
-    def _next(self) -> MeasureDepth | None:
+    def _next(self) -> DrawJob | None:
         """The first question without an answer; None where nothing is left to ask, and the thread ends."""
         with self._lock:
             if self.config is None or self.ended(self.config) or time.monotonic() > self.until:
                 self.going = False
                 return None
-            return _jobs(self.config)[len(draws_of(self.config))]
+            return _jobs(self.config)[len(_known(_jobs(self.config)))]

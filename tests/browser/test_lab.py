@@ -92,7 +92,7 @@ def test_from_the_button_of_the_start_page_to_a_run_in_the_lab_and_its_copied_li
     page.set_viewport_size(LOW)
     body = page.get_by_test_id("stPopoverBody")
     eventually(page, lambda: in_window(body.bounding_box(), LOW))
-    page.get_by_text("With every setting stated, also on the command line").click()
+    page.get_by_text("All settings as a link and a command").click()
     page.get_by_text(re.compile("python -m engine train")).wait_for()
     eventually(page, lambda: in_window(body.bounding_box(), LOW))
 

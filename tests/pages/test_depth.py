@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.analysis.depth.jobs import DepthNumbers, MeasureDepth
+from engine.analysis.depth.jobs import DepthNumbers, MeasureDepth, MeasureMemory, MemoryNumbers
 from engine.config.link import from_query
 from engine.foundation.errors import JobError
 from pages.parts import depth
@@ -28,22 +28,33 @@ def numbers(job: MeasureDepth) -> DepthNumbers:
     }  # fmt: skip
 
 
+def memory(job: MeasureMemory) -> MemoryNumbers:
+    share = np.array(job.depths)[:, None] / 1000
+    at_four = share.repeat(4, axis=1)
+    return {
+        "lengths": np.array([8, 32, 128, 512]),
+        "first_token": at_four,
+        "repeat": at_four,
+        "repeat_equal": at_four,
+    }
+
+
 class Engine:
     """Answers as the engine would, each when it is released, and records the questions."""
 
     def __init__(self) -> None:
-        self.asked: list[MeasureDepth] = []
+        self.asked: list[depth.DrawJob] = []
         self.fails = False
         self._lock, self._let_go = Lock(), Event()
         self._let_go.set()
 
-    def ask(self, job: MeasureDepth, **_: Any) -> DepthNumbers:
+    def ask(self, job: depth.DrawJob, **_: Any) -> DepthNumbers | MemoryNumbers:
         with self._lock:
             self.asked.append(job)
         assert self._let_go.wait(60)
         if self.fails:
             raise JobError("Measuring the effect of depth took longer than 90 s.")
-        return numbers(job)
+        return numbers(job) if isinstance(job, MeasureDepth) else memory(job)
 
     def hold(self) -> None:
         self._let_go.clear()
@@ -69,7 +80,7 @@ def until(app: AppTest, there: Callable[[str], bool]) -> str:
 
 
 def complete(app: AppTest) -> str:
-    return until(app, lambda words: "16 draws: median" in words)
+    return until(app, lambda words: "16 draws: median" in words and "at 512" in words)
 
 
 def test_figures_come_with_the_first_draw_and_tell_more_with_each(open_page: Open, engine: Engine) -> None:
@@ -78,7 +89,11 @@ def test_figures_come_with_the_first_draw_and_tell_more_with_each(open_page: Ope
     words = complete(app)
     assert "After 16 layers token 0 is 17 % of the last position" in words
     assert "Through 16 layers, layer 1 gets 0.168 with pre-LN and 0.335 with post-LN." in words
-    assert [job.config.seed for job in engine.asked] == list(range(16))
+    assert "another token 0 changes the last output by 1.6 % at length 8, 1.6 % at 512." in words
+    assert [(type(job), job.config.seed) for job in engine.asked] == [
+        *((MeasureDepth, seed) for seed in range(16)),
+        *((MeasureMemory, seed) for seed in range(4)),
+    ]
     assert "(https://arxiv.org/abs/2406.04267)" in said(app)
 
 
@@ -101,10 +116,10 @@ def test_a_dial_that_moves_on_leaves_at_most_one_question_behind_it(open_page: O
     engine.let_go()
     complete(app)
     jobs = [(job.config.pos_encoding, job.config.norm) for job in engine.asked]
-    assert jobs == [("rope", "pre")] + [("nope", "post")] * 16
+    assert jobs == [("rope", "pre")] + [("nope", "post")] * 20
     other = open_page("depth.py", pos_encoding="nope", norm="post")
     assert "16 draws: median" in sent(other), "what one session has asked for, all have"
-    assert len(engine.asked) == 17
+    assert len(engine.asked) == 21
 
 
 def test_a_measurement_that_fails_is_said_once_and_other_settings_are_measured(open_page: Open, engine: Engine) -> None:

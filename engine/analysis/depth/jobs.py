@@ -14,31 +14,43 @@ DEPTHS = (1, 2, 4, 8, 16, 32, 48)
 LENGTHS = (8, 32, 128, 512)  # lengths at which the last token is asked about token 0
 
 
-class DepthNumbers(TypedDict):
-    """The numbers of one draw of first weights, or of one trained model. ``depth``: after so many of its layers."""
+class MemoryNumbers(TypedDict):
+    """What the last token remembers, in one draw of first weights or one trained model."""
 
-    depths: np.ndarray  # [depth]
     lengths: np.ndarray
     """[length]; empty for a model that looks ahead, since its first tokens would not be a shorter sequence, and if positions are
     coupled, since they belong to the task's sequences."""
-    roll_out: np.ndarray
-    """The roll-out weight of each position at the last one, [depth, position]."""
-    layer_weight: np.ndarray
-    """The weight that this one layer gives each position at the last one, mean over heads, [depth, position]."""
-    token_share: np.ndarray
-    """The share in which the tokens of a sequence differ, 0 to about 1, [depth]; of first weights those of an encoder."""
     first_token: np.ndarray
     """The relative change of the last token's output if another token 0 is read, [depth, length]."""
     repeat: np.ndarray
     """The relative change of the last token's output if 0 1 1 ... 1 gets one more 1 and so this length, [depth, length]."""
     repeat_equal: np.ndarray
     """The share of the coordinates of that output that are equal in bfloat16, [depth, length]."""
+
+
+class DepthNumbers(MemoryNumbers):
+    """The numbers of one draw of first weights, or of one trained model. ``depth``: after so many of its layers."""
+
+    depths: np.ndarray  # [depth]
+    roll_out: np.ndarray
+    """The roll-out weight of each position at the last one, [depth, position]."""
+    layer_weight: np.ndarray
+    """The weight that this one layer gives each position at the last one, mean over heads, [depth, position]."""
+    token_share: np.ndarray
+    """The share in which the tokens of a sequence differ, 0 to about 1, [depth]; of first weights those of an encoder."""
     gradient: dict[str, np.ndarray]
     """The L2 norm of the gradient of the first layer's weights, by ``norm``, [depth]."""
 
 
 class MeasureDepth(Job[DepthNumbers], function=".measure:of_first_weights", noun="Measuring the effect of depth"):
     """Measures one draw of first weights, which the config's seed decides. The numbers stay on disk."""
+
+    config: RunConfig
+    depths: tuple[int, ...] = DEPTHS
+
+
+class MeasureMemory(Job[MemoryNumbers], function=".measure:memory_of_first_weights", noun="Measuring the last token"):
+    """Measures the same draw at all :data:`LENGTHS`: a pass over the longest takes too long for a first figure."""
 
     config: RunConfig
     depths: tuple[int, ...] = DEPTHS

@@ -21,7 +21,7 @@ from torch.nn.utils import get_total_norm
 
 from engine.analysis.attention.model import held_out, model_of, run_with_cache
 from engine.analysis.attention.requests import MAX_ATTENTION_WEIGHTS, ModelRequest, weights_of_one_sequence
-from engine.analysis.depth.jobs import LENGTHS, DepthNumbers, from_json, to_json
+from engine.analysis.depth.jobs import LENGTHS, DepthNumbers, MemoryNumbers, from_json, to_json
 from engine.analysis.measurements.depth import TINY, block_outputs, relative_residual, untrained
 from engine.analysis.measurements.pointing import flow_through, self_patterns
 from engine.config.run_config import RunConfig
@@ -75,6 +75,11 @@ def draw(config: RunConfig, depths: tuple[int, ...]) -> DepthNumbers:
     return measured(model, both_ways, gradient, batch, depths, lengths_up_to(config.seq_len))
 
 
+def memory_of_first_weights(config: RunConfig, depths: tuple[int, ...]) -> MemoryNumbers:
+    model = untrained(config.replace(n_layers=max(depths), family="decoder", seq_len=max(LENGTHS)))
+    return memory(model, depths, LENGTHS)
+
+
 def place_norms(model: Transformer, norm: NormPosition, final: nn.LayerNorm | nn.RMSNorm | nn.Identity) -> None:
     """Normalise a model that was drawn with pre-LN as ``norm`` says. ``final``: the norm after its last block, which pre-LN alone has."""
     for part in model.modules():
@@ -112,16 +117,12 @@ def measured(
 ) -> DepthNumbers:  # fmt: skip
     """Measure a model, with its ``gradient`` by norm and the share in which tokens differ of ``both_ways``."""
     flow, weight = roll_out(model, batch, depths)
-    first, repeat, equal = changes_at_the_end(model, depths, lengths)
     return {
+        **memory(model, depths, lengths),
         "depths": np.array(depths),
-        "lengths": np.array(lengths, int),
         "roll_out": flow,
         "layer_weight": weight,
         "token_share": token_shares(both_ways, batch, depths),
-        "first_token": first,
-        "repeat": repeat,
-        "repeat_equal": equal,
         "gradient": gradient,
     }
 
@@ -146,15 +147,14 @@ def token_shares(model: Transformer, batch: Batch, depths: tuple[int, ...]) -> n
 
 
 @torch.no_grad()
-def changes_at_the_end(
-    model: Transformer, depths: tuple[int, ...], lengths: tuple[int, ...]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The changes of the last token's output: ``first_token``, ``repeat`` and ``repeat_equal``, [depth, length] each.
+def memory(model: Transformer, depths: tuple[int, ...], lengths: tuple[int, ...]) -> MemoryNumbers:
+    """The changes of the last token's output.
 
     Source: Barbero et al. 2024, Transformers need glasses! Information over-squashing in language tasks, sections 4 and 5.
     """
     if not lengths:
-        return np.empty((len(depths), 0)), np.empty((len(depths), 0)), np.empty((len(depths), 0))
+        nothing = np.empty((len(depths), 0))
+        return {"lengths": np.array(lengths, int), "first_token": nothing, "repeat": nothing, "repeat_equal": nothing}
     known, last = model.config.task_settings.n_symbols, torch.tensor(lengths) - 1
     drawn = torch.randint(known, (max(lengths),), generator=torch.Generator().manual_seed(model.config.seed))
     exchanged, repeated = drawn.clone(), torch.ones_like(drawn)
@@ -164,7 +164,12 @@ def changes_at_the_end(
     first = [relative_change(before[last], after[last]) for before, after, _ in exact]
     repeat = [relative_change(output[last - 1], output[last]) for _, _, output in exact]
     equal = [(output[0, last - 1] == output[0, last]).float().mean(dim=-1) for output in lowered]
-    return _array(torch.stack(first)), _array(torch.stack(repeat)), _array(torch.stack(equal))
+    return {
+        "lengths": np.array(lengths),
+        "first_token": _array(torch.stack(first)),
+        "repeat": _array(torch.stack(repeat)),
+        "repeat_equal": _array(torch.stack(equal)),
+    }
 
 
 def outputs_after(

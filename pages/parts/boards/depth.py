@@ -11,12 +11,16 @@ WAITING = "Measuring …"
 """The sentence of a figure of no model yet."""
 
 
-def depth_panels(lines: Sequence[DepthLine], depth: int, norm: str, *, height: int, mark: bool) -> list[Panel]:
+def depth_panels(
+    lines: Sequence[DepthLine], depth: int, norm: str, *, height: int, mark: bool, memory: Sequence[DepthLine] = ()
+) -> list[Panel]:
     """What these models say at a depth, the first of them in front; ``mark``: whether the depth is marked on the axes, as on
-    the page Depth, which lists the sources itself."""
+    the page Depth, which lists the sources itself. ``memory``: the same models at more lengths, for what the last token remembers."""
     sentences = dict.fromkeys(MEASUREMENTS, WAITING)
     if all(line.draws for line in lines):
         found = [{one.name: one.sentence for one in readings(across(line.draws), depth)} for line in lines]
+        for said, line in zip(found, memory, strict=False):
+            said |= {one.name: one.sentence for one in readings(across(line.draws), depth) if one.name == "first_token"}
         sentences = {
             name: "\n".join(filter(None, (line.called(said[name]) for line, said in zip(lines, found, strict=True))))
             for name in found[0]
@@ -25,7 +29,7 @@ def depth_panels(lines: Sequence[DepthLine], depth: int, norm: str, *, height: i
     figures = {
         "roll_out": partial(heard_figure, lines, depth),
         "token_share": partial(tokens_figure, lines, at),
-        "first_token": partial(memory_figure, lines, depth),
+        "first_token": partial(memory_figure, memory or lines, depth),
         "gradient": partial(gradient_figure, lines, norm, at),
     }
     panels = []

@@ -178,7 +178,7 @@ def test_a_model_is_read_without_each_part_that_is_named(get: Get, jobs: list[Jo
     assert whole["residual"] == untrained["residual"]
     assert [len(one["residual"]["norm"]) for one in (whole, less)] == [3, 2]
     assert less["patterns"]["self"]["shape"][0] == 1
-    assert [part.name for part in vars(jobs[-1])["without"]] == ["mlp.0", "layer.1"]
+    assert [part.name for part in vars(jobs[-1])["ablated_parts"]] == ["mlp.0", "layer.1"]
     assert all(0 < right < 1 for right in whole["residual"]["right"][-1])
     assert "ablation" not in less
     head = get(f"/own?{settings}&without=head.1.0")["snapshot"]

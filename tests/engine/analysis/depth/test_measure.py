@@ -10,10 +10,11 @@ from torch import nn
 from engine.analysis.attention.requests import ModelRequest
 from engine.analysis.depth.jobs import MeasureDepth, MeasureRunDepth, by_seed, dial
 from engine.analysis.depth.measure import (
-    changes_at_the_end,
     draw,
     first_gradients,
     lengths_up_to,
+    memory,
+    memory_of_first_weights,
     outputs_after,
     roll_out,
     token_shares,
@@ -49,10 +50,9 @@ def test_the_first_layers_of_a_deep_stack_are_a_stack_of_that_depth(encoding: st
     for measure in (roll_out, token_shares, first_gradients):
         of_deep, of_shallow = (np.array(measure(model, batch, (2,))) for model in (deep, shallow))
         assert of_deep == pytest.approx(of_shallow, rel=1e-5)
-    for of_deep, of_shallow in zip(
-        *(changes_at_the_end(model, (2,), (3, 12)) for model in (deep, shallow)), strict=True
-    ):
-        assert of_deep == pytest.approx(of_shallow, rel=1e-4)
+    of_deep, of_shallow = (memory(model, (2,), (3, 12)) for model in (deep, shallow))
+    for name in ("first_token", "repeat", "repeat_equal"):
+        assert of_deep[name] == pytest.approx(of_shallow[name], rel=1e-4)  # type: ignore[literal-required]
 
 
 @pytest.mark.parametrize("norm", ["pre", "post", "none"])
@@ -67,8 +67,18 @@ def test_one_model_with_its_norms_moved_is_each_model_drawn_by_itself(encoding: 
         assert numbers["gradient"][name].tolist() == found.tolist()
     assert numbers["roll_out"].tolist() == roll_out(untrained(alone), batch, depths)[0].tolist()
     assert (
-        numbers["first_token"].tolist() == changes_at_the_end(untrained(alone), depths, lengths_up_to(12))[0].tolist()
+        numbers["first_token"].tolist() == memory(untrained(alone), depths, lengths_up_to(12))["first_token"].tolist()
     )
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_at_longer_lengths_it_is_the_same_draw(norm: str) -> None:
+    depths, config = (1, 2), dial(norm=norm, seed=3)
+    near, far = draw(config, depths), memory_of_first_weights(config, depths)
+    assert far["lengths"].tolist() == [8, 32, 128, 512]
+    for name in ("first_token", "repeat"):
+        assert far[name][:, :2] == pytest.approx(near[name][:, :2], rel=1e-3)  # type: ignore[literal-required]
+    assert (far["first_token"][:, -1] < far["first_token"][:, 0]).all()
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -114,7 +124,8 @@ def shares(model: Transformer, depths: tuple[int, ...]) -> np.ndarray:
 
 
 def changes(model: Transformer, depths: tuple[int, ...]) -> Sequence[np.ndarray]:
-    return [values[0] for values in changes_at_the_end(model, depths, lengths_up_to(model.config.seq_len))]
+    found = memory(model, depths, lengths_up_to(model.config.seq_len))
+    return [found["first_token"][0], found["repeat"][0], found["repeat_equal"][0]]
 
 
 def with_weights(model: Transformer, seed: int, usual: bool) -> Transformer:
