@@ -1,7 +1,7 @@
 """Run designs on fresh seeds, each with a table or an order of its own: designs are fixed first, then each is run once.
 
     python -m tools.fresh fix          write the hash of every design (``engine/experiments/evidence/designs.json``), to be committed
-    python -m tools.fresh run          run every issue that was not run yet, on seeds that nothing was chosen by
+    python -m tools.fresh run          run every issue that was not run yet, on seeds that nothing was chosen by; SLUG ...: these alone
 
 Each trial is kept as it ends: after Ctrl-C the same command goes on where it was. It refuses where a design is not the fixed one.
 """
@@ -44,6 +44,7 @@ def unfixed(folder: Path) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("fix", "run"))
+    parser.add_argument("issues", nargs="*", metavar="SLUG")
     parser.add_argument("--write", type=Path, default=FOLDER, metavar="FOLDER")
     add_scheduler(parser)
     given = parser.parse_args(arguments)
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if changed := unfixed(given.write):
         parser.error(f"the design of {', '.join(changed)} is not the fixed one; fix it and commit that first.")
     with warm_pool(given.scheduler) as pool:
-        for slug in [slug for slug in ISSUES if slug not in ran(given.write)]:
+        for slug in [slug for slug in given.issues or ISSUES if slug not in ran(given.write)]:
             fresh = replace(ISSUES[slug], seeds=len(FRESH_SEEDS), first_seed=FRESH_SEEDS[0], own_sources=True)
             write_set([run_to_end(fresh, pool, as_json=False, extended=True).report], given.write)
     write_readme(given.write)

@@ -1,4 +1,4 @@
-"""What each encoding adds to the plain transformer: memory and time, in multiples of one size.
+"""The costs that each encoding adds to the plain transformer: memory and time, in multiples of one size.
 
 ``python -m tools.encoding_costs`` measures them and writes ``encoding_costs.toml``. No encoding states formulas of its own: a measured
 factor is an upper estimate, and the file says by how much at most.

@@ -20,14 +20,14 @@ from engine.foundation.tables import Text
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 """The signs of an exponent, as they are written above the line."""
 ZERO = 0.005
-"""What is nearer to zero is told as 0."""
+"""A value nearer to zero is written as 0."""
 
 
 class Row(NamedTuple):
     """A row of a key figure: one number of one arm, a dot for each seed."""
 
     label: str
-    """What the row shows, in a few words a reader needs no arm's name for."""
+    """A few words that need no name of an arm."""
     arm: str
     metric: str
     """The name of the number (see :func:`engine.experiments.trial.numbers_of`)."""
@@ -40,7 +40,7 @@ class KeyFigure:
     sample: str
     """One worked sample of the data: what the model reads and what it must write."""
     question: Text
-    """What a reader guesses before the run, in one sentence."""
+    """One sentence; a reader guesses its answer before the run."""
     answers: tuple[str, str, str] = ("It falls", "It stays", "It rises")
     """The three answers in words, for a lower, an equal and a higher number in the second row."""
     quantity: str
@@ -48,11 +48,11 @@ class KeyFigure:
     subject: str
     """The number in the sentence, such as "accuracy"."""
     change: str
-    """What differs in the second row, as the sentence begins: "Without skip connections"."""
+    """The difference of the second row, as the sentence begins: "Without skip connections"."""
     rows: tuple[Row, ...]
     """The rows before and after the change, then further ones, such as the remedy beside the model that it mends."""
     remedy: str
-    """What to do about it, in one sentence."""
+    """One sentence on how to mend it."""
     remedy_claims: tuple[str, ...] = ()
     """The ids of the claims on which the remedy rests; none where it says "may"."""
     because: Text = ""
@@ -95,7 +95,7 @@ class KeyFigure:
 
 @dataclass(frozen=True)
 class KeyFinding:
-    """What the seeds say about the question."""
+    """The answer of the seeds to the question."""
 
     before: float
     """The mean over the seeds that have both numbers."""

@@ -38,7 +38,7 @@ FLAT = 0.02
 
 
 class Kind(StrEnum):
-    """What the long runs say about the worse arm of a contrast."""
+    """The finding on the worse arm of a contrast."""
 
     SPEED = "a matter of speed"
     LIMIT = "a limit at this size"
@@ -104,8 +104,8 @@ def long_config(experiment: Experiment, arm: Arm, seed: int, rate: float) -> Run
 
 
 def kind_of(worse: LongRuns, level: float) -> Kind:
-    """Whether what the worse arm of a contrast lacks is a matter of speed: three in four of its seeds reach the level within the steps of
-    the long run. A limit at this size where not one in four does and the mean is flat; else open."""
+    """A matter of speed if three in four seeds of the worse arm of a contrast reach the level in its long runs; a limit at this size if
+    at most one in four does and the mean is flat; else open."""
     reach = worse.seeds - worse.never(level)
     if reach >= LEARNED_SEEDS * worse.seeds:
         return Kind.SPEED
@@ -143,7 +143,7 @@ def read_long_runs(experiment: Experiment, folder: Path = FOLDER) -> dict[tuple[
 
 
 def is_stored(experiment: Experiment, arm: str, metrics: Sequence[str], folder: Path = FOLDER) -> bool:
-    """Whether an arm has long runs by these numbers with the settings of today."""
+    """Return whether an arm has long runs by these numbers with the settings of today."""
     return {(arm, metric) for metric in metrics} <= read_long_runs(experiment, folder).keys()
 
 

@@ -1,4 +1,4 @@
-"""Whether the less accurate row of a key figure has met a limit or is only slower, by its stored long runs; and one sentence on it."""
+"""The finding on the less accurate row of a key figure by its stored long runs: a limit, or only slower."""
 
 import math
 from collections import Counter
@@ -46,7 +46,7 @@ class Side:
 
 @dataclass(frozen=True)
 class SpeedFinding:
-    """What long runs say about the contrast of a key figure."""
+    """The finding of long runs on the contrast of a key figure."""
 
     kind: Kind
     level: float
@@ -57,9 +57,9 @@ class SpeedFinding:
     ratio: Weighed
     """How many times as many steps the worse row takes to the level, as a natural logarithm by paired seed."""
     flat: bool
-    """Whether the mean of the worse row no longer rises at the end of its long runs."""
+    """True if the mean of the worse row no longer rises at the end of its long runs."""
     one_rate: bool = False
-    """Whether the learning rate is the condition of the worse row, so that no other was tried."""
+    """True if the learning rate is the condition of the worse row, so that no other was tried."""
 
     @property
     def sentence(self) -> str:

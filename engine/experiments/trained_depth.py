@@ -1,4 +1,4 @@
-"""What training does to the two arms of a question that is about depth: their numbers by depth, before training and after it, stored."""
+"""The effect of training on the two arms of a question about depth: their numbers by depth, before training and after it, stored."""
 
 import json
 from dataclasses import dataclass

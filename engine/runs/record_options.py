@@ -1,4 +1,4 @@
-"""What to record during a training run. Recording does not change the training."""
+"""The numbers and snapshots that a training run records. Recording does not change the training."""
 
 from dataclasses import dataclass
 

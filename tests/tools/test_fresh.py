@@ -32,7 +32,7 @@ def test_a_design_is_fixed_then_run_once_and_may_not_change_afterwards(
         fresh.main(["run", *folder])
     assert "fake is not the fixed one" in capsys.readouterr().err
     fresh.main(["fix", *folder])
-    fresh.main(["run", *folder])
+    fresh.main(["run", "fake", *folder])
     (measured,) = sets_of_seeds(tmp_path)
     row = measured["issues"]["fake"]
     assert measured["seeds"] == list(FRESH_SEEDS)

@@ -15,7 +15,7 @@ LENGTHS = (8, 32, 128, 512)  # lengths at which the last token is asked about to
 
 
 class MemoryNumbers(TypedDict):
-    """What the last token remembers, in one draw of first weights or one trained model."""
+    """The memory of the last token, in one draw of first weights or one trained model."""
 
     lengths: np.ndarray
     """[length]; empty for a model that looks ahead, since its first tokens would not be a shorter sequence, and if positions are

@@ -1,4 +1,4 @@
-"""What counting characters gives on the text of a criterion: the number beside which a trained model's loss can be read."""
+"""The result of counting characters on the text of a criterion: the number beside which a trained model's loss can be read."""
 
 import json
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ def count_text(criterion: Criterion) -> CountedText:
 
 
 def is_counted(criterion: Criterion) -> bool:
-    """Whether a criterion's number is the loss on a text."""
+    """Return whether a criterion's number is the loss on a text."""
     return isinstance(model_of(criterion).task_settings, TextSettings)
 
 
@@ -68,6 +68,6 @@ def shipped_counted(folder: Path = FOLDER) -> dict[str, CountedText]:
 
 
 def is_worse_than_counting(criterion: Criterion, loss: float) -> bool:
-    """Whether a loss on a text is higher than that of counting three characters, as the table shows both. Of other numbers none is."""
+    """Return whether a loss on a text is higher than that of counting three characters, as the table shows both. Of other numbers none is."""
     counted = shipped_counted().get(criterion.slug)
     return counted is not None and round(loss, DECIMALS) > round(counted.losses[TRIGRAM], DECIMALS)

@@ -100,7 +100,7 @@ class Column:
 
     @property
     def solved(self) -> bool:
-        """Whether the best encoding is far enough from guessing that there is an answer."""
+        """True if the best encoding is far enough from guessing that there is an answer."""
         number = self.cells[self.best]["number"] if self.best else None
         return number is not None and share(self.criterion, number) >= (
             0.0 if self.criterion.lower_is_better else SOLVED
@@ -192,7 +192,7 @@ def _cell(criterion: Criterion, times: int, numbers: Numbers, trials: Sequence[T
 
 
 def _learned(criterion: Criterion, trained: np.ndarray) -> bool:
-    """Whether the numbers at the trained length, [seed], allow that the task was learned: unless their whole interval lies below."""
+    """Return whether the numbers at the trained length, [seed], allow that the task was learned: unless their whole interval lies below."""
     if criterion.lower_is_better:
         return True
     highest = t_interval(trained)[1] if len(trained) > 1 else float(trained[0])
@@ -213,7 +213,7 @@ class BesidePaper:
     times: int
     """The multiple of the paper's own trained length at which it was measured."""
     sign: Sign
-    """Whether ours and theirs have the same sign against that encoding. There is none where theirs differ by less than their own noise,
+    """Return whether ours and theirs have the same sign against that encoding. There is none where theirs differ by less than their own noise,
     or where ours is missing or does not tell them apart."""
 
 

@@ -98,7 +98,7 @@ def new_arms(experiment: Experiment, folder: Path) -> tuple[Arm, ...]:
 
 
 def _has_every_seed(row: dict[str, Any], arm: str) -> bool:
-    """Whether each seed of an arm was run: one number of it is there for all, or it is noted why some did not finish."""
+    """Return whether each seed of an arm was run: one number of it is there for all, or it is noted why some did not finish."""
     return arm in row.get("reasons", {}) or any(None not in numbers for numbers in row["arms"][arm].values())
 
 
