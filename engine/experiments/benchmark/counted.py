@@ -68,6 +68,6 @@ def shipped_counted(folder: Path = FOLDER) -> dict[str, CountedText]:
 
 
 def is_worse_than_counting(criterion: Criterion, loss: float) -> bool:
-    """Return whether a loss on a text is higher than that of counting three characters, as the table shows both. Of other numbers none is."""
+    """Return whether a loss on a text is higher than that of counting three characters, as the table shows both."""
     counted = shipped_counted().get(criterion.slug)
     return counted is not None and round(loss, DECIMALS) > round(counted.losses[TRIGRAM], DECIMALS)
