@@ -213,7 +213,7 @@ class BesidePaper:
     times: int
     """The multiple of the paper's own trained length at which it was measured."""
     sign: Sign
-    """Return whether ours and theirs have the same sign against that encoding. None if theirs differ by less than their own noise,
+    """The comparison of the signs of ours and theirs against that encoding. None if theirs differ by less than their own noise,
     or where ours is missing or does not tell them apart."""
 
 
