@@ -17,7 +17,9 @@ def raised(kind: type[Exception]) -> Exception:
 @pytest.fixture
 def log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
     monkeypatch.setattr(LOG, "propagate", True)
-    monkeypatch.setattr(LOG, "handlers", [])  # pytest also listens at a log that an earlier test has made to stand alone
+    monkeypatch.setattr(
+        LOG, "handlers", []
+    )  # pytest also listens at a log that an earlier test has made to stand alone
     caplog.set_level(logging.INFO, logger=LOG.name)
     return caplog
 

@@ -331,7 +331,9 @@ def test_a_full_disk_is_one_line_in_the_log_for_thirty_runs(
     runs: Runs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(LOG, "propagate", True)
-    monkeypatch.setattr(LOG, "handlers", [])  # pytest also listens at a log that an earlier test has made to stand alone
+    monkeypatch.setattr(
+        LOG, "handlers", []
+    )  # pytest also listens at a log that an earlier test has made to stand alone
     monkeypatch.setattr("time.monotonic", lambda: 1e7)
     made = [runs.create(config(steps=4)) for _ in range(30)]
     monkeypatch.setattr(run_folder.RunFolder, "write_events", full)
