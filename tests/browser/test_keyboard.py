@@ -115,7 +115,9 @@ def test_on_a_question_keys_alone_guess_show_the_answer_and_train_and_the_result
     tab_to(page, "Train it here, too", "button")
     page.keyboard.press("Enter")
     page.locator(".badge").get_by_text("Finished").wait_for()
-    stored, live = page.locator('article[data-id="key.figure"] .words span').all_inner_texts()
+    stored, _, live = page.locator(
+        'article[data-id="key.figure"] .words span'
+    ).all_inner_texts()  # long runs between them
     assert "ithout the causal mask" in stored
     spoken = ["Measured when this version was made", stored, "Running", "Finished", live]
     assert page.evaluate("window.spoken") == spoken, "no step, each change of the state once"

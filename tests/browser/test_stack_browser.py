@@ -461,8 +461,8 @@ def test_its_help_explains_it_a_head_is_shown_large_it_is_saved_and_clicks_while
     panel = stack(page)
     panel.get_by_role("button", name="What this means: The model").click()
     box = panel.get_by_role("dialog", name="How to read the picture")
-    box.get_by_text("A grey bar is one position's vector").wait_for()
-    expect(box.locator("p")).to_have_count(4)
+    box.get_by_text("A grey bar is the vector of one position").wait_for()
+    expect(box.locator("p")).to_have_count(5)  # one for each sentence
     assert box.locator(".mini text").all_text_contents() == ["grey bar", "arc", "head", "answer"]
     page.keyboard.press("Escape")
     expect(panel.get_by_role("dialog")).to_have_count(0)

@@ -286,7 +286,7 @@ def compared(figure: KeyFigure, guess: Guess, finding: KeyFinding) -> str:
 # The key figure: its rows from the trials so far, and the sentence under it
 
 
-ROW, AROUND, LOWEST, LOWEST_CURVES = 37, 40, 200, 250
+ROW, AROUND, LOWEST, LOWEST_CURVES = 37, 40, 200, 230
 """Pixels: the height of a row, of what is above and below the rows, and of the whole at least, on a phone, without and with curves."""
 TALL_LOWEST = 304
 """The least height where there is more room."""
