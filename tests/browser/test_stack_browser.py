@@ -467,7 +467,7 @@ def test_its_help_explains_it_a_head_is_shown_large_it_is_saved_and_clicks_while
     page.keyboard.press("Escape")
     expect(panel.get_by_role("dialog")).to_have_count(0)
     expect(panel.locator(".meter.right").first).to_have_attribute("aria-label", re.compile("the right answer"))
-    expect(panel.locator(".heading.right")).to_have_attribute("title", re.compile("How likely the right answer"))
+    expect(panel.locator(".heading.right")).to_have_attribute("title", re.compile("Probability of the right answer"))
     expect(panel.get_by_role("img", name=re.compile("Grey bars"))).to_have_count(1)
     expect(panel.locator(".heading.stream")).to_have_attribute("title", re.compile("Each grey bar"))
 
