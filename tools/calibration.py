@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from engine.experiments.evidence.shipped import shipped_report
-from engine.experiments.experiment import FRESH_SEEDS, Experiment
+from engine.experiments.experiment import FRESH_SEEDS
 from engine.experiments.finding import READERS_SEEDS, Finding
 from engine.experiments.report import Report, report
 
@@ -70,5 +70,4 @@ def _halves() -> list[Sequence[int]]:
 
 def _part(found: Report, seeds: Sequence[int]) -> Report:
     trials = [trial for trial in found.trials if trial.seed in seeds]
-    experiment: Experiment = found.experiment
-    return report(experiment, trials, list(seeds))
+    return report(found.experiment, trials, list(seeds))

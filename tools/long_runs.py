@@ -9,6 +9,7 @@ An arm is stored when all its seeds have ended: after Ctrl-C the same command go
 import argparse
 import multiprocessing
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import torch
 from engine.analysis.measurements.take import take_measurement
 from engine.estimate.prediction import predict
 from engine.experiments.evidence import FOLDER
+from engine.experiments.evidence.tables import store_rows
 from engine.experiments.experiment import CONFIRMATORY_SEEDS, Arm
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
@@ -35,9 +37,7 @@ from engine.experiments.long_runs import (
     rows,
 )
 from engine.experiments.trial import numbers_of
-from engine.foundation.json_lines import json_lines
 from engine.runs.events import Failed, Finished, Progress
-from engine.runs.record_options import RecordOptions
 from engine.training.evaluation import evaluate
 from engine.training.result import Trained, measured_result
 from engine.training.train import begin, train
@@ -51,9 +51,7 @@ def long_curves(slug: str, arm: str, metrics: Sequence[str], rate: float, seed: 
     issue = ISSUES[slug]
     config = long_config(issue, issue.arm(arm), seed, rate)
     at = marks(issue.config(issue.arm(arm)).steps)
-    record = RecordOptions(
-        snapshots=False, evaluations=1, memory=False, remedy=False, measurements=issue.arm(arm).measurements
-    )
+    record = replace(issue.record(issue.arm(arm)), evaluations=1)
     prediction, state = predict(config), begin(config)
     trained = Trained(config, state.model, state.data, state.device)
     held_out = state.data.validation_batch().to(state.device)
@@ -125,8 +123,7 @@ def write(slug: str, arm: str, row: dict[str, object], folder: Path) -> None:
     whole = {name: dict(arms) for name, arms in rows(folder).items()}
     whole.setdefault(slug, {})[arm] = row
     ordered = {name: whole[name] for name in ISSUES if name in whole}
-    (folder / FILE).write_text(json_lines(ordered, 2) + "\n", encoding="utf-8")  # a line for each arm
-    rows.cache_clear()
+    store_rows(folder / FILE, ordered, 2)  # a line for each arm
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from engine.foundation.files import write_whole
+from engine.foundation.json_lines import with_digits
 from engine.foundation.provenance import provenance
 from engine.tasks.text.plays import ARCHIVE
 from pages.parts.notebooks.cells import FIGURE, SETUP, TEST, TESTS
@@ -90,22 +91,11 @@ def _plain(drawn: Any) -> Any:
     figure = go.Figure(data=drawn["data"], layout={**drawn["layout"], "template": None})
     plain = {"data": [trace.to_plotly_json() for trace in figure.data], "layout": figure.layout.to_plotly_json()}
     plain["layout"].pop("template", None)
-    return _rounded(json.loads(json.dumps(plain, default=_as_list)))
+    return with_digits(json.loads(json.dumps(plain, default=_as_list)), DIGITS)
 
 
 def _as_list(array: Any) -> Any:
     return array.tolist()
-
-
-def _rounded(value: Any) -> Any:
-    match value:
-        case dict():
-            return {name: _rounded(one) for name, one in value.items()}
-        case list():
-            return [_rounded(one) for one in value]
-        case float():
-            return float(f"{value:.{DIGITS}g}")
-    return value
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -14,11 +14,11 @@ import torch
 
 from engine.analysis.measurements.take import take_measurement
 from engine.experiments.evidence import FOLDER
+from engine.experiments.evidence.tables import store_rows
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import Row
 from engine.experiments.scaled import FILE, PILOT_SEED, RATES, SCALED, SEEDS, TIMES_STEPS, read_scaled, rows
 from engine.experiments.trial import read_trial
-from engine.foundation.json_lines import json_lines
 from engine.foundation.provenance import provenance
 from engine.training.train import train
 
@@ -68,8 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def write(slug: str, row: dict[str, object], folder: Path) -> None:
     whole = {**rows(folder), slug: row}
     ordered = {name: whole[name] for name in SCALED if name in whole}
-    (folder / FILE).write_text(json_lines(ordered, 1) + "\n", encoding="utf-8")
-    rows.cache_clear()
+    store_rows(folder / FILE, ordered, 1)
 
 
 if __name__ == "__main__":

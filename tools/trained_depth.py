@@ -9,20 +9,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from engine.analysis.depth.jobs import DepthNumbers, to_json
 from engine.analysis.depth.measure import of_model
 from engine.experiments.evidence import FOLDER
+from engine.experiments.evidence.tables import store_rows
 from engine.experiments.experiment import Arm
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.trained_depth import FILE, SEEDS, rows
-from engine.foundation.json_lines import json_lines
+from engine.foundation.json_lines import with_digits
 from engine.runs.events import Failed
 from engine.runs.record_options import LEAST_RECORD
 from engine.training.train import begin, train
+
+DIGITS = 3  # significant ones: the figures show no more
 
 
 def before_and_after(issue: Issue, arm: Arm, seed: int) -> tuple[DepthNumbers, DepthNumbers]:
@@ -39,20 +41,10 @@ def before_and_after(issue: Issue, arm: Arm, seed: int) -> tuple[DepthNumbers, D
 
 def row_of(issue: Issue, arm: Arm) -> dict[str, Any]:
     pairs = [before_and_after(issue, arm, seed) for seed in SEEDS]
-    untrained, trained = ([_rounded(to_json(numbers)) for numbers in side] for side in zip(*pairs, strict=True))
+    untrained, trained = (
+        [with_digits(to_json(numbers), DIGITS) for numbers in side] for side in zip(*pairs, strict=True)
+    )
     return {"fingerprint": issue.fingerprint(arm), "untrained": untrained, "trained": trained}
-
-
-def _rounded(value: Any) -> Any:
-    """The same with three digits of each number: the figures show no more."""
-    match value:
-        case dict():
-            return {name: _rounded(one) for name, one in value.items()}
-        case list():
-            return [_rounded(one) for one in value]
-        case float():
-            return float(np.format_float_positional(value, 3, unique=False, fractional=False))
-    return value
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -68,8 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         whole[slug] = {name: row_of(issue, issue.arm(name)) for name in names}
         print(slug, flush=True)
     ordered = {slug: whole[slug] for slug in ISSUES if slug in whole}
-    (given.write / FILE).write_text(json_lines(ordered, 4) + "\n", encoding="utf-8")
-    rows.cache_clear()
+    store_rows(given.write / FILE, ordered, 4)
 
 
 if __name__ == "__main__":

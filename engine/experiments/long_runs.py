@@ -3,7 +3,6 @@
 The rule was fixed before the first long run (docs/fair.md, "A limit, or a matter of speed?").
 """
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,10 +14,10 @@ import numpy as np
 
 from engine.config.run_config import RunConfig
 from engine.experiments.evidence import FOLDER
+from engine.experiments.evidence.tables import stored_rows
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.finding import LEARNED_SEEDS
 from engine.experiments.key_figure import KeyFigure
-from engine.foundation.once import once
 
 FILE = "long.json"
 TIMES = 10
@@ -147,12 +146,9 @@ def is_stored(experiment: Experiment, arm: str, metrics: Sequence[str], folder: 
     return {(arm, metric) for metric in metrics} <= read_long_runs(experiment, folder).keys()
 
 
-@once
 def rows(folder: Path) -> dict[str, dict[str, Any]]:
     """The stored rows by issue and arm."""
-    file = folder / FILE
-    stored: dict[str, dict[str, Any]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
-    return stored
+    return stored_rows(folder / FILE)
 
 
 def held(curve: Sequence[float], count: int) -> list[float]:

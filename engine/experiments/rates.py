@@ -6,7 +6,6 @@ is five rates, half a decade apart, around the rate of its settings. If the best
 If no rate is better than blind guessing, the arm keeps the rate of its settings.
 """
 
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,11 +17,10 @@ from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
 from engine.experiments.bounds import is_loss
 from engine.experiments.evidence import FOLDER
+from engine.experiments.evidence.tables import store_rows, stored_rows
 from engine.experiments.experiment import PILOT_SEEDS, Arm, Experiment
 from engine.experiments.trial import Trial
 from engine.foundation.errors import Explained
-from engine.foundation.json_lines import json_lines
-from engine.foundation.once import once
 
 FILE = "rates.json"
 # half decades on each side of the rate of the arm's settings: in the first grid, and in the largest one
@@ -221,11 +219,9 @@ def _name(arm: str, rate: float) -> str:
 
 def write_grids(slug: str, grids: Sequence[RateGrid], folder: Path) -> None:
     """Write an issue's grids to the folder, in place of its earlier ones."""
-    rows = dict(_rows(folder))
+    rows = dict(stored_rows(folder / FILE))
     rows[slug] = [as_row(grid) for grid in grids]
-    lines = json_lines(dict(sorted(rows.items())), 2)  # one for each arm
-    (folder / FILE).write_text(f"{lines}\n", encoding="utf-8")
-    _rows.cache_clear()
+    store_rows(folder / FILE, dict(sorted(rows.items())), 2)  # a line for each arm
 
 
 def as_row(grid: RateGrid) -> dict[str, Any]:
@@ -241,12 +237,4 @@ def read_grids(slug: str, folder: Path = FOLDER) -> list[RateGrid]:
         scores = {float(rate): scores for rate, scores in row["scores"].items()}
         return RateGrid(row["arm"], row["own"], row["metric"], scores, row.get("chance"))
 
-    return [grid(row) for row in _rows(folder).get(slug, [])]
-
-
-@once
-def _rows(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """The rows by issue in a folder."""
-    file = folder / FILE
-    rows: dict[str, list[dict[str, Any]]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
-    return rows
+    return [grid(row) for row in stored_rows(folder / FILE).get(slug, [])]

@@ -1,6 +1,5 @@
 """Five findings once more, one scale up, stored: does the sign of the effect stay in models of width 128?"""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from engine.experiments.evidence import FOLDER
+from engine.experiments.evidence.tables import stored_rows
 from engine.experiments.experiment import Experiment
 from engine.experiments.key_figure import KeyFigure
 from engine.foundation.formatting import counted
-from engine.foundation.once import once
 
 FILE = "scaled.json"
 WIDE = {"d_model": 128, "n_heads": 4}
@@ -58,8 +57,5 @@ def read_scaled(experiment: Experiment, folder: Path = FOLDER) -> Scaled | None:
     return Scaled(tuple(row["before"]), tuple(row["after"]), row["steps"])
 
 
-@once
 def rows(folder: Path) -> dict[str, dict[str, Any]]:
-    file = folder / FILE
-    stored: dict[str, dict[str, Any]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
-    return stored
+    return stored_rows(folder / FILE)

@@ -1,14 +1,13 @@
 """The effect of training on the two arms of a question about depth: their numbers by depth, before training and after it, stored."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from engine.analysis.depth.jobs import DepthNumbers, from_json
 from engine.experiments.evidence import FOLDER
+from engine.experiments.evidence.tables import stored_rows
 from engine.experiments.experiment import Experiment
-from engine.foundation.once import once
 
 FILE = "depth.json"
 SEEDS = range(1000, 1004)
@@ -33,9 +32,6 @@ def read_trained_depth(experiment: Experiment, folder: Path = FOLDER) -> list[Tr
     ]
 
 
-@once
 def rows(folder: Path) -> dict[str, dict[str, Any]]:
     """The stored rows by issue and arm."""
-    file = folder / FILE
-    stored: dict[str, dict[str, Any]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
-    return stored
+    return stored_rows(folder / FILE)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from typing import Any
 
 
 def json_lines(value: object, levels: int) -> str:
@@ -21,3 +22,15 @@ def json_lines(value: object, levels: int) -> str:
 
 def _holds_more(values: Iterable[object]) -> bool:
     return any(isinstance(value, dict | list) for value in values)
+
+
+def with_digits(value: Any, digits: int) -> Any:
+    """The same plain data, each float with so many significant digits."""
+    match value:
+        case dict():
+            return {name: with_digits(one, digits) for name, one in value.items()}
+        case list():
+            return [with_digits(one, digits) for one in value]
+        case float():
+            return float(f"{value:.{digits}g}")
+    return value

@@ -1,7 +1,6 @@
 """The design of an issue as a hash, fixed in ``designs.json`` before its fresh seeds are run: what is compared, at which rates, what counts
 and by which rule. Words are not in it."""
 
-import json
 import random
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,9 @@ import numpy as np
 
 from engine.experiments import bounds, finding, statistics
 from engine.experiments.evidence import FOLDER
+from engine.experiments.evidence.tables import store_rows, stored_rows
 from engine.experiments.experiment import Claim, Experiment
 from engine.experiments.issues.issue import Issue
-from engine.foundation.json_lines import json_lines
 from engine.foundation.stored_json import hash_of
 
 FILE = "designs.json"
@@ -32,13 +31,11 @@ def design_hash(experiment: Experiment) -> str:
 
 def fixed_designs(folder: Path = FOLDER) -> dict[str, str]:
     """By issue, the fixed hash."""
-    file = folder / FILE
-    designs: dict[str, str] = json.loads(file.read_text("utf-8")) if file.exists() else {}
-    return designs
+    return stored_rows(folder / FILE)
 
 
 def fix_designs(designs: dict[str, str], folder: Path = FOLDER) -> None:
-    (folder / FILE).write_text(json_lines(designs, 1) + "\n", encoding="utf-8")
+    store_rows(folder / FILE, designs, 1)
 
 
 def _as_data(claim: Claim) -> list[Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.experiments.issues import ISSUES
-from engine.experiments.scaled import FILE, SCALED, Scaled, read_scaled, rows
+from engine.experiments.scaled import FILE, SCALED, Scaled, read_scaled
 from tests.engine.experiments.fake_issue import fake_issue
 
 FIGURE = fake_issue().key_figure
@@ -26,7 +26,6 @@ def test_numbers_of_other_arms_are_not_shown(tmp_path: Path) -> None:
     marks = {name: issue.fingerprint(issue.arm(name)) for name in ("short", "long")}
     row = {"before": [0.9], "after": [0.4], "steps": 300, "fingerprints": marks}
     (tmp_path / FILE).write_text(json.dumps({"fake": row}))
-    rows.cache_clear()
     assert read_scaled(issue, tmp_path) == Scaled((0.9,), (0.4,), 300)
     short, *others = issue.arms
     assert read_scaled(replace(issue, arms=(replace(short, settings={"steps": 2}), *others)), tmp_path) is None
