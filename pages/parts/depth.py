@@ -116,7 +116,7 @@ def show_figures(ignored: list[Problem]) -> None:
     until = time.monotonic() + (MOVE_SECONDS if asking.config else ARRIVAL_SECONDS)
     asking.ask(state.config)
     with out_of_turn():
-        while not draws_of(state.config) and asking.going and time.monotonic() < until:
+        while not number_of_draws(state.config)[0] and asking.going and time.monotonic() < until:
             st.session_state.get("depth.asking")  # here Streamlit ends this script run if a control has moved on
             time.sleep(0.03)
     ended = asking.ended(state.config)
@@ -126,7 +126,7 @@ def show_figures(ignored: list[Problem]) -> None:
 
 def _follow(state: DepthState, asking: "Asking", ended: bool, ignored: list[Problem]) -> None:
     asking.ask(state.config)
-    number, longer = len(draws_of(state.config)), len(longer_of(state.config))
+    number, longer = number_of_draws(state.config)
     if asking.problem:
         st.error(in_markdown(asking.problem), icon=":material/error:")
     version, drawn = f"{state} {number} {longer}", section(state.config, state.depth, number, longer)
@@ -169,6 +169,12 @@ def longer_of(config: RunConfig) -> list[MemoryNumbers]:
     return _known(_jobs(config)[SEEDS:])
 
 
+def number_of_draws(config: RunConfig) -> tuple[int, int]:
+    """How many draws are known, and how many of them at longer lengths."""
+    known = sum(1 for _ in takewhile(DRAWS.knows, _jobs(config)))
+    return min(known, SEEDS), max(0, known - SEEDS)
+
+
 def _known(jobs: Sequence[DrawJob]) -> list[Any]:
     return list(takewhile(lambda numbers: numbers is not None, map(DRAWS.if_known, jobs)))
 
@@ -205,7 +211,7 @@ class Asking:
 
     def ended(self, config: RunConfig) -> bool:
         """Return whether all draws are there, or no further one comes."""
-        return bool(self.problem) or len(_known(_jobs(config))) == SEEDS + LONG_SEEDS
+        return bool(self.problem) or number_of_draws(config) == (SEEDS, LONG_SEEDS)
 
     def _work(self) -> None:
         while (job := self._next()) is not None:
@@ -227,4 +233,4 @@ class Asking:
             if self.config is None or self.ended(self.config) or time.monotonic() > self.until:
                 self.going = False
                 return None
-            return _jobs(self.config)[len(_known(_jobs(self.config)))]
+            return _jobs(self.config)[sum(number_of_draws(self.config))]

@@ -88,10 +88,18 @@ class SharedCache:
 
     def if_known(self, key: Hashable) -> Any:
         """The value of that key; None where it is not there yet."""
+        value = self._found(key)
+        return None if value is None else pickle.loads(value.result())
+
+    def knows(self, key: Hashable) -> bool:
+        """True if the value of that key is there; unlike :meth:`if_known` this copies nothing."""
+        return self._found(key) is not None
+
+    def _found(self, key: Hashable) -> Future[bytes] | None:
         with self._lock:
             value = self._values.get(key)
         known = value is not None and value.done() and not value.cancelled() and not value.exception()
-        return pickle.loads(value.result()) if value and known else None
+        return value if known else None
 
 
 _ANSWERS = SharedCache(MAX_ANSWERS)
