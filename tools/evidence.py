@@ -10,8 +10,9 @@ The finding is that of the confirmatory seeds alone, which were run once; sets t
 """
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from engine.experiments.experiment import CONFIRMATORY_SEEDS, FRESH_SEEDS, PILOT
 from engine.experiments.finding import RULE, Finding, contradict
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport, Report
-from engine.experiments.speed_finding import SpeedFinding, shares, speed_finding
+from engine.experiments.speed_finding import SpeedFinding, shares, speed_findings
 from engine.experiments.statistics import FEWEST_FOR_HOLM, LOWEST_P, POWER, holm
 from engine.foundation.formatting import percent
 from engine.foundation.provenance import in_words
@@ -60,8 +61,10 @@ def markdown(folder: Path = FOLDER) -> str:
     slugs = [slug for slug in ISSUES if any(slug in measured["issues"] for measured in sets)]
     shown = {slug: shown_report(ISSUES[slug], folder) for slug in slugs}
     rows = [row for found in shown.values() if found is not None for row in found.claims]
-    speeds = {slug: speed_finding(ISSUES[slug], found, folder) for slug, found in shown.items() if found is not None}
-    counts = " ".join(filter(None, (counts_in_words(rows), shares(speeds.values()))))
+    speeds = {slug: speed_findings(ISSUES[slug], found, folder) for slug, found in shown.items() if found is not None}
+    counts = " ".join(
+        filter(None, (counts_in_words(rows), shares(chain.from_iterable(found.values() for found in speeds.values()))))
+    )
     corrected = iter(holm([row.weighed.p if row.weighed.seeds >= FEWEST_FOR_HOLM else None for row in rows]))
     known_seeds = [s for s in sets if not is_confirmatory(s["seeds"])]
     names = [f"{_kind(s['seeds'])}: seeds {s['seeds'][0]} to {s['seeds'][-1]}" for s in known_seeds]
@@ -121,11 +124,13 @@ def _origins(measured: dict[str, Any]) -> str:
 
 
 def _lines(
-    shown: Report, speed: SpeedFinding | None, known_seeds: Sequence[Report | None], corrected: Iterator[float | None]
+    shown: Report,
+    speeds: Mapping[str, SpeedFinding],
+    known_seeds: Sequence[Report | None],
+    corrected: Iterator[float | None],
 ) -> Iterator[str]:
-    """The lines of an issue; ``speed``: the finding on the contrast of its key figure, None without long runs; ``known_seeds``: its report
+    """The lines of an issue; ``speeds``: the findings of long runs by claim; ``known_seeds``: its report
     on each earlier set of seeds, if it was run; ``corrected``: the next p-values."""
-    asked = ISSUES[shown.experiment.slug].key_figure.claim
     for index, row in enumerate(shown.claims):
         claim, weighed = row.claim, row.weighed
         each = [{one.claim.id: one for one in found.claims}.get(claim.id) if found else None for found in known_seeds]
@@ -143,7 +148,7 @@ def _lines(
             f"{claim.smallest_effect:g}",
             _short(weighed.detectable),
             "" if (again := shown.again(row)) is None else percent(again),
-            speed.sentence if speed is not None and claim.id == asked else "",
+            speeds[claim.id].sentence if claim.id in speeds else "",
             *(_alone(one, row.finding) for one in each),
             f"{shown.seconds:.0f}" if index == 0 else "",
         ]

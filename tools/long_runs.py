@@ -1,7 +1,7 @@
 """Train the arms of key figures for ten times their steps and store their curves, ``engine/experiments/evidence/long.json``.
 
     python -m tools.long_runs SLUG ...     those of some issues; --all: of every one
-    python -m tools.long_runs --all --contrast --processes 2     only the two arms that a question compares
+    python -m tools.long_runs --all --contrast --processes 2     only the arms that a question compares
 
 An arm is stored when all its seeds have ended: after Ctrl-C the same command goes on with the next one.
 """
@@ -32,8 +32,9 @@ from engine.experiments.long_runs import (
     held,
     is_stored,
     long_config,
+    long_contrasts,
     marks,
-    numbers_of_figure,
+    numbers_of_long_runs,
     rows,
 )
 from engine.experiments.trial import numbers_of
@@ -103,15 +104,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("issues", nargs="*", metavar="SLUG")
     parser.add_argument("--all", action="store_true", help="every issue whose key figure shows accuracies")
-    parser.add_argument("--contrast", action="store_true", help="only the two arms that the question compares")
+    parser.add_argument("--contrast", action="store_true", help="only the arms that the question compares")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--write", type=Path, default=FOLDER, metavar="FOLDER")
     given = parser.parse_args(arguments)
     with multiprocessing.get_context("spawn").Pool(given.processes) as pool:
         for slug in ISSUES if given.all else given.issues:
             issue = ISSUES[slug]
-            compared = {issue.key_figure.before.arm, issue.key_figure.after.arm}
-            for name, metrics in numbers_of_figure(issue.key_figure).items():
+            compared = {row.arm for rows_of_claim in long_contrasts(issue).values() for row in rows_of_claim}
+            for name, metrics in numbers_of_long_runs(issue).items():
                 if (given.contrast and name not in compared) or is_stored(issue, name, metrics, given.write):
                     continue
                 write(slug, name, measured_arm(issue, issue.arm(name), metrics, pool), given.write)

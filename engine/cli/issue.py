@@ -13,7 +13,7 @@ from engine.experiments.finding import READERS_SEEDS, Finding
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.report import Report
-from engine.experiments.speed_finding import shipped_speed
+from engine.experiments.speed_finding import shipped_speeds
 from engine.experiments.statistics import FEWEST_FOR_HOLM
 from engine.settings.errors import ConfigError, not_one_of
 from engine.settings.names import meant
@@ -52,12 +52,14 @@ def run(given: argparse.Namespace) -> int:
         for issue in issues:
             task = run_to_end(issue, pool, as_json=given.json, extended=given.extended)
             reports.append(task.report)
-            speed = shipped_speed(issue)
+            speeds = shipped_speeds(issue)
             if given.json:
-                print_json({**task.report.to_json(), "long_runs": speed and speed.to_json()})
+                print_json(
+                    {**task.report.to_json(), "long_runs": {claim: speed.to_json() for claim, speed in speeds.items()}}
+                )
                 continue
             console().print(claims_table(task.report))
-            if speed is not None:
+            for speed in speeds.values():
                 console().print(f"Stored long runs: {speed.sentence}")
         seconds = time.monotonic() - began
     if given.all and not given.json:

@@ -63,6 +63,8 @@ class KeyFigure:
     """The unit behind the numbers of the sentence, such as "nats"; empty for shares."""
     claim: str
     """The id of the claim that decides the answer."""
+    long_claims: tuple[str, ...] = ()
+    """The ids of further claims, each on two arms, that have long runs as the rows have."""
     level: float = 0.9
     """The accuracy to which steps are counted in the long runs of its rows (:mod:`engine.experiments.speed_finding`)."""
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.tables import stored_rows
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.finding import LEARNED_SEEDS
-from engine.experiments.key_figure import KeyFigure
+from engine.experiments.issues.issue import Issue
+from engine.experiments.key_figure import Row
 
 FILE = "long.json"
 TIMES = 10
@@ -121,10 +123,20 @@ def log_ratio(worse: LongRuns, better: LongRuns, level: float) -> np.ndarray:
     return ratio
 
 
-def numbers_of_figure(figure: KeyFigure) -> dict[str, list[str]]:
-    """By arm of a key figure, the accuracies by which its long runs are measured; empty where the figure shows no accuracy."""
+def long_contrasts(issue: Issue) -> dict[str, tuple[Row, Row]]:
+    """By claim, the rows before and after that are compared by their long runs, the key figure's first."""
+    figure = issue.key_figure
+    contrasts = {figure.claim: (figure.before, figure.after)}
+    for name in figure.long_claims:
+        after, before = (Row(arm, arm, metric) for arm, metric in issue.claim(name).effect_numbers)
+        contrasts[name] = (before, after)
+    return contrasts
+
+
+def numbers_of_long_runs(issue: Issue) -> dict[str, list[str]]:
+    """By arm, the accuracies by which its long runs are measured; empty where no row of an issue shows an accuracy."""
     wanted: dict[str, list[str]] = {}
-    for row in figure.rows:
+    for row in (*issue.key_figure.rows, *chain.from_iterable(long_contrasts(issue).values())):
         if "accuracy" in row.metric and row.metric not in wanted.setdefault(row.arm, []):
             wanted[row.arm].append(row.metric)
     return {arm: metrics for arm, metrics in wanted.items() if metrics}

@@ -13,8 +13,8 @@ from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.finding import Finding
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import KeyFigure, Row, key_finding_in
-from engine.experiments.long_runs import FLAT, Kind, LongRuns, kind_of, log_ratio, read_long_runs
+from engine.experiments.key_figure import Row
+from engine.experiments.long_runs import FLAT, Kind, LongRuns, kind_of, log_ratio, long_contrasts, read_long_runs
 from engine.experiments.report import Report
 from engine.experiments.statistics import Weighed, weigh
 from engine.foundation.formatting import counted, listed
@@ -105,43 +105,54 @@ class SpeedFinding:
         }  # fmt: skip
 
 
-def speed_finding(issue: Issue, found: Report, folder: Path = FOLDER) -> SpeedFinding | None:
-    """The finding on the contrast of an issue, of which ``found`` is the report on stored seeds; None where no long runs are stored."""
-    figure = issue.key_figure
-    finding = key_finding_in(figure, found)
-    if finding is None:
-        return None
-    speed = speed_finding_of(figure, read_long_runs(issue, folder), finding.before, finding.after)
-    return speed and replace(speed, one_rate=not issue.arm(speed.worse.row.arm).tuned)
+def speed_findings(issue: Issue, found: Report, folder: Path = FOLDER) -> dict[str, SpeedFinding]:
+    """By claim, the finding on its contrast, that of the key figure first; a contrast without stored long runs is left out. ``found``: the
+    report on stored seeds."""
+    runs, findings = read_long_runs(issue, folder), {}
+    for claim, contrast in long_contrasts(issue).items():
+        before, after = (found.values(row.arm, row.metric) for row in contrast)
+        both = np.isfinite(before) & np.isfinite(after)
+        if not both.any():
+            continue
+        means = float(before[both].mean()), float(after[both].mean())
+        speed = speed_finding_of(contrast, runs, means, issue.key_figure.level)
+        if speed is not None:
+            findings[claim] = replace(speed, one_rate=not issue.arm(speed.worse.row.arm).tuned)
+    return findings
+
+
+def shipped_speeds(issue: Issue, folder: Path = FOLDER) -> dict[str, SpeedFinding]:
+    """The findings on the contrasts that the confirmatory seeds show, by claim."""
+    found = shown_report(issue, folder)
+    return {} if found is None else speed_findings(issue, found, folder)
 
 
 def shipped_speed(issue: Issue, folder: Path = FOLDER) -> SpeedFinding | None:
-    """The finding on the contrast that the confirmatory seeds show."""
-    found = shown_report(issue, folder)
-    return None if found is None else speed_finding(issue, found, folder)
+    """The finding on the contrast of the key figure; None without stored long runs."""
+    return shipped_speeds(issue, folder).get(issue.key_figure.claim)
 
 
-def shares(findings: Iterable[SpeedFinding | None]) -> str:
+def shares(findings: Iterable[SpeedFinding]) -> str:
     """How many contrasts are of each kind: "Of 12 contrasts 7 are a matter of speed, 3 are a limit at this size and 2
     are open."; empty without one."""
-    kinds = Counter(one.kind for one in findings if one is not None)
+    kinds = Counter(one.kind for one in findings)
     each = [f"{kinds[kind]} {'is' if kinds[kind] == 1 else 'are'} {kind}" for kind in Kind]
     return f"Of {counted(kinds.total(), 'contrast')} {listed(each)}." if kinds else ""
 
 
 def speed_finding_of(
-    figure: KeyFigure, runs: Mapping[tuple[str, str], LongRuns], before: float, after: float
+    contrast: tuple[Row, Row], runs: Mapping[tuple[str, str], LongRuns], means: tuple[float, float], level: float
 ) -> SpeedFinding | None:
-    """The finding on the two rows that a figure compares, of which ``before`` and ``after`` are the means after the reader's steps; None
-    where one of them has no long runs."""
-    rows = (figure.after, figure.before) if after <= before else (figure.before, figure.after)
+    """The finding on two rows, before and after, of which ``means`` are the numbers after the reader's steps; None where one of them has
+    no long runs."""
+    rows = contrast[::-1] if means[1] <= means[0] else contrast
     worse, better = (runs.get((row.arm, row.metric)) for row in rows)
     if worse is None or better is None:
         return None
-    ratio = weigh(log_ratio(worse, better, figure.level), SMALLEST_RATIO)
-    slow, fast = _side(rows[0], worse, figure.level), _side(rows[1], better, figure.level)
-    kind, flat = kind_of(worse, figure.level), worse.late_rise < FLAT
-    return SpeedFinding(kind, figure.level, worse.seeds, slow, fast, ratio, flat)
+    ratio = weigh(log_ratio(worse, better, level), SMALLEST_RATIO)
+    slow, fast = _side(rows[0], worse, level), _side(rows[1], better, level)
+    kind, flat = kind_of(worse, level), worse.late_rise < FLAT
+    return SpeedFinding(kind, level, worse.seeds, slow, fast, ratio, flat)
 
 
 def _side(row: Row, runs: LongRuns, level: float) -> Side:

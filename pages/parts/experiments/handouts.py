@@ -27,7 +27,7 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure
 from engine.experiments.lessons import Lesson, LessonStep
 from engine.experiments.question import Direction, Question
-from engine.experiments.speed_finding import speed_finding
+from engine.experiments.speed_finding import shipped_speed
 from engine.foundation.formatting import counted, in_time
 from engine.foundation.provenance import in_words, provenance
 from engine.tasks import TASKS
@@ -300,7 +300,7 @@ def _finding(issue: Issue, found: ShippedResult | None) -> Markup:
     if found is None:
         return html("<p><b>Result.</b> Not measured with this version.</p>")
     seconds = found.report.seconds * READERS_SEEDS / len(found.report.seeds)
-    speed = speed_finding(issue, found.report)
+    speed = shipped_speed(issue)
     return html(
         "<p><b>Result.</b> {} {} <span class=light>{}; {} of them took about {}.</span></p>{}<p>{}<b>Remedy.</b> {}</p>{}",
         found.finding.sentence, speed.sentence if speed else "", found.report.seeds_in_words, READERS_SEEDS, in_time(seconds),

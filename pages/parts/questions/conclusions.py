@@ -9,7 +9,7 @@ from engine.experiments.finding import Finding, contradict
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import ZERO, number
-from engine.experiments.speed_finding import shipped_speed
+from engine.experiments.speed_finding import shipped_speeds
 from engine.foundation.formatting import counted, listed
 from engine.foundation.once import once
 from pages.parts.app.in_markdown import escaped
@@ -33,10 +33,9 @@ def claims_of(slug: str) -> tuple[ShippedClaim, ...]:
 
 
 @once
-def speed_of(slug: str) -> str:
-    """The sentence on whether the contrast of an issue is a limit or a matter of speed; empty without long runs."""
-    found = shipped_speed(ISSUES[slug])
-    return found.sentence if found is not None else ""
+def speeds_of(slug: str) -> dict[str, str]:
+    """By claim, the sentence on whether its contrast is a limit or a matter of speed; empty without long runs."""
+    return {claim: found.sentence for claim, found in shipped_speeds(ISSUES[slug]).items()}
 
 
 def evidence_for(statement: Statement) -> ShippedClaim | None:
@@ -94,7 +93,7 @@ def findings(slug: str) -> str:
         for paragraph in paragraphs
         if any(_of(slug, paragraph))
     )
-    return "\n\n".join(filter(None, [*leads, *texts, escaped(speed_of(slug))]))
+    return "\n\n".join(filter(None, [*leads, *texts, *map(escaped, speeds_of(slug).values())]))
 
 
 def _of(slug: str, paragraph: Paragraph) -> Iterator[str]:

@@ -40,7 +40,7 @@ from pages.parts.experiments.question import Guess, ask_here, guess_of, keep_gue
 from pages.parts.experiments.run_buttons import forecast, run_or_stop
 from pages.parts.experiments.running import EXPERIMENTS, begin, shown_runs
 from pages.parts.experiments.shown import Shown, key_curves, key_numbers, of_run
-from pages.parts.questions.conclusions import speed_of
+from pages.parts.questions.conclusions import speeds_of
 from pages.parts.questions.map import show_way
 from pages.parts.questions.state import extended, forget, request, requested_run, shown_answers
 
@@ -326,7 +326,8 @@ def key_sections(
         numbers["share"] &= there["share"]
     live = key_finding_so_far(figure, shown)
     sentences = [finding.sentence for finding in outcomes(figure, stored, shown)] if sentence else []
-    told = list(filter(None, [speed_of(issue.slug)] if sentences and stored is not None else []))
+    speed = speeds_of(issue.slug).get(figure.claim) if sentences and stored is not None else None
+    beside = [speed] if speed else []
     asking, ended = shown.state == "waiting" and stored is None, shown.state != "running"
     heard = sentences[-1:] if ended else sentences[:1] if stored else []  # by a screen reader: no step towards a result
     mark = guess.size
@@ -340,14 +341,14 @@ def key_sections(
     high = AROUND + ROW * len(figure.rows)
     panel: Json = {
         "id": "key.figure", "title": figure.quantity, "height": max(LOWEST, high),
-        "tall": max(TALL_LOWEST, high), "facts": [*sentences[:1], *told, *sentences[1:]],
+        "tall": max(TALL_LOWEST, high), "facts": [*sentences[:1], *beside, *sentences[1:]],
         "result": "".join(heard),
         "alt": " ".join(sentences) or f"{figure.quantity} of {len(numbers['rows'])} rows: no seed has ended yet.", "figure": drawn,
         "legend": [[role, role_color(role)] for role in roles], "picks": True, "drags": asking, "empty": not (stored or live),
         "wide": True, "slide": slide,
     }  # fmt: skip
     if curves := key_curves(issue, shown, stored=stored is not None, whole=whole):
-        panel |= {"views": _views(issue, curves, numbers["chance"], told, slide), "views_of": issue.slug}
+        panel |= {"views": _views(issue, curves, numbers["chance"], beside, slide), "views_of": issue.slug}
         panel["height"] = max(LOWEST_CURVES, high)
     return [{"id": "key", "title": "", "note": "", "panels": [panel], "width": 280}]
 

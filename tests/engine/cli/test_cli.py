@@ -193,12 +193,14 @@ def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(capsys: 
 
 @pytest.mark.usefixtures("fake")
 def test_beside_the_verdict_stands_what_stored_long_runs_say(capsys: Printed, monkeypatch: Patch) -> None:
-    assert rows_of(capsys, "issue", "fake", "--seeds", "2")[-1]["long_runs"] is None
+    assert rows_of(capsys, "issue", "fake", "--seeds", "2")[-1]["long_runs"] == {}
     before, after = fake_issue().key_figure.rows
     ratio = Weighed(Finding.HOLDS, 1.0, (0.5, 1.5), 0.01, 16, "")
     found = SpeedFinding(Kind.SPEED, 0.9, 16, Side(after, 13, 40.0), Side(before, 16, 10.0), ratio, flat=True)
-    monkeypatch.setattr("engine.cli.issue.shipped_speed", lambda issue: found if issue.slug == "fake" else None)
-    assert rows_of(capsys, "issue", "fake", "--seeds", "2")[-1]["long_runs"] == found.to_json()
+    monkeypatch.setattr(
+        "engine.cli.issue.shipped_speeds", lambda issue: {"first": found} if issue.slug == "fake" else {}
+    )
+    assert rows_of(capsys, "issue", "fake", "--seeds", "2")[-1]["long_runs"] == {"first": found.to_json()}
     assert f"Stored long runs: {found.sentence}" in " ".join(printed(capsys, "issue", "fake", "--seeds", "2").split())
 
 

@@ -19,7 +19,7 @@ from engine.experiments.long_runs import (
     log_ratio,
     long_config,
     marks,
-    numbers_of_figure,
+    numbers_of_long_runs,
     read_long_runs,
     rows,
 )
@@ -118,10 +118,10 @@ def test_a_long_run_has_ten_times_the_steps_and_a_rate_that_stays() -> None:
 
 
 def test_only_accuracies_have_long_runs_each_number_once() -> None:
-    assert numbers_of_figure(ISSUES["attention-spreads"].key_figure) == {
+    assert numbers_of_long_runs(ISSUES["attention-spreads"]) == {
         "one layer": ["accuracy@9", "accuracy@65", "sharpened_accuracy@65"]
     }
-    assert numbers_of_figure(ISSUES["overfitting-depth"].key_figure) == {}
+    assert numbers_of_long_runs(ISSUES["overfitting-depth"]) == {}
 
 
 def test_runs_of_other_settings_are_not_read(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_runs_of_other_settings_are_not_read(tmp_path: Path) -> None:
 def test_every_shipped_long_run_has_the_settings_of_today() -> None:
     """Else measure it again: python -m tools.long_runs SLUG."""
     shipped = rows(Path("engine/experiments/evidence"))
-    wanted = {slug: numbers_of_figure(ISSUES[slug].key_figure) for slug in shipped}
+    wanted = {slug: numbers_of_long_runs(ISSUES[slug]) for slug in shipped}
     stale = [
         (slug, arm)
         for slug, arms in shipped.items()

@@ -12,14 +12,14 @@ from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import KeyFigure
-from engine.experiments.long_runs import Kind, LongRuns, rows
+from engine.experiments.long_runs import Kind, LongRuns, long_contrasts, numbers_of_long_runs, rows
 from engine.experiments.speed_finding import (
     SMALLEST_RATIO,
     SpeedFinding,
     shares,
     shipped_speed,
-    speed_finding,
     speed_finding_of,
+    speed_findings,
 )
 from tests.pages.scripted_experiment import issue_of
 from tools.long_runs import write
@@ -38,7 +38,7 @@ def of(before: Curves, after: Curves, means: tuple[float, float] = (0.9, 0.3)) -
         (row.arm, row.metric): LongRuns(row.arm, row.metric, 0.01, STEPS, np.array(curves, dtype=float))
         for row, curves in ((FIGURE.before, before), (FIGURE.after, after))
     }
-    found = speed_finding_of(FIGURE, runs, *means)
+    found = speed_finding_of((FIGURE.before, FIGURE.after), runs, means, FIGURE.level)
     assert found is not None
     return found
 
@@ -109,7 +109,7 @@ def test_the_finding_as_plain_data_counts_the_seeds_of_both_rows() -> None:
 
 def test_shares_count_each_kind() -> None:
     speed, limit = of([FIRST] * 16, [LATER] * 16), of([FIRST] * 16, [NEVER] * 16)
-    counted = shares([speed, None, limit, speed])
+    counted = shares([speed, limit, speed])
     assert counted == "Of 3 contrasts 2 are a matter of speed, 1 is a limit at this size and 0 are open."
     assert shares([None]) == ""
 
@@ -126,13 +126,21 @@ def test_an_issue_has_a_finding_once_both_rows_have_long_runs(tmp_path: Path) ->
     stored = shown_report(issue)
     assert stored is not None
     assert shipped_speed(issue, tmp_path) is None, "no evidence at all"
-    assert speed_finding(issue, stored, tmp_path) is None
+    assert speed_findings(issue, stored, tmp_path) == {}
     write_runs(issue.key_figure, issue.slug, tmp_path, ([FIRST] * 16, [NEVER] * 16))
-    found = speed_finding(issue, stored, tmp_path)
-    assert found is not None
+    found = speed_findings(issue, stored, tmp_path)[issue.key_figure.claim]
     assert (found.kind, found.worse.row) == (Kind.LIMIT, issue.key_figure.after)
     del rows(tmp_path)[issue.slug][issue.key_figure.before.arm]
-    assert speed_finding(issue, stored, tmp_path) is None
+    assert speed_findings(issue, stored, tmp_path) == {}
+
+
+def test_a_further_claim_has_long_runs_of_its_two_arms() -> None:
+    issue = ISSUES["what-depth-brings"]
+    contrasts = long_contrasts(issue)
+    assert [*contrasts] == [issue.key_figure.claim, *issue.key_figure.long_claims]
+    before, after = contrasts["second-hop"]
+    assert (before.arm, after.arm) == ("2 hops, 2 layers", "2 hops, 3 layers")
+    assert {before.arm, after.arm} <= numbers_of_long_runs(issue).keys()
 
 
 def test_where_the_rate_is_the_condition_the_limit_is_at_this_rate() -> None:

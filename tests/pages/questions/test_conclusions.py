@@ -20,7 +20,7 @@ from pages.parts.questions.conclusions import (
     in_short,
     in_words,
     numbers,
-    speed_of,
+    speeds_of,
 )
 from tests.pages.looking import Open, said
 
@@ -92,8 +92,8 @@ def test_after_the_statement_on_the_question_stands_what_long_runs_say(long_runs
     slug = long_runs_of_mask.slug
     speed = shipped_speed(long_runs_of_mask)
     assert speed is not None
-    assert speed_of(slug) == speed.sentence
+    assert speeds_of(slug) == {long_runs_of_mask.key_figure.claim: speed.sentence}
     assert speed.sentence not in conclusion(long_runs_of_mask), "a tile of the map has one sentence"
     assert findings(slug).count(escaped(speed.sentence)) == 1
-    assert speed_of("heads") == ""
+    assert speeds_of("heads") == {}
     assert conclusion(ISSUES["heads"]).endswith("]")
