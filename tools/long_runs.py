@@ -29,14 +29,15 @@ from engine.experiments.long_runs import (
     FILE,
     PILOT_SEEDS,
     RATES,
-    held,
     is_stored,
     long_config,
     long_contrasts,
     marks,
     numbers_of_long_runs,
+    padded,
     rows,
 )
+from engine.experiments.rates import times
 from engine.experiments.trial import numbers_of
 from engine.runs.events import Failed, Finished, Progress
 from engine.training.evaluation import evaluate
@@ -70,7 +71,7 @@ def long_curves(slug: str, arm: str, metrics: Sequence[str], rate: float, seed: 
             curve.append(round(numbers[metric], 4))
         if all(len(curve) >= DONE_MARKS and min(curve[-DONE_MARKS:]) >= DONE for curve in curves.values()):
             break
-    return {metric: held(curve, len(at)) for metric, curve in curves.items()}
+    return {metric: padded(curve, len(at)) for metric, curve in curves.items()}
 
 
 def measured_arm(
@@ -79,7 +80,7 @@ def measured_arm(
     """The row of an arm: the rates that were tried, the one that was chosen, and the curves of every confirmatory seed."""
     at = marks(issue.config(arm).steps)
     own = issue.config(arm).learning_rate
-    rates = [float(f"{own * times:.2g}") for times in RATES] if arm.tuned else [own]
+    rates = [times(own, factor) for factor in RATES] if arm.tuned else [own]
     tried = {rate: _stacked(issue, arm, metrics, rate, PILOT_SEEDS, pool) for rate in rates if len(rates) > 1}
     best = max(rates, key=lambda rate: _area(tried[rate][metrics[0]])) if tried else own
     found = _stacked(issue, arm, metrics, best, CONFIRMATORY_SEEDS, pool)

@@ -17,6 +17,7 @@ from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.tables import store_rows
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import Row
+from engine.experiments.rates import times
 from engine.experiments.scaled import FILE, PILOT_SEED, RATES, SCALED, SEEDS, TIMES_STEPS, read_scaled, rows
 from engine.experiments.trial import read_trial
 from engine.foundation.provenance import provenance
@@ -41,7 +42,7 @@ def measured(slug: str, row: Row, pool: "multiprocessing.pool.Pool") -> tuple[fl
     """The best rate of a row's arm at this size, and its number by seed at this rate."""
     issue = ISSUES[slug]
     own = issue.config(issue.arm(row.arm)).learning_rate
-    rates = [float(f"{own * times:.2g}") for times in RATES]
+    rates = [times(own, factor) for factor in RATES]
     tried = pool.starmap(number_of, [(slug, row, rate, PILOT_SEED) for rate in rates], chunksize=1)
     best = rates[max(range(len(rates)), key=tried.__getitem__)]
     return best, pool.map(partial(number_of, slug, row, best), SEEDS, chunksize=1)

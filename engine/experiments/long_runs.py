@@ -163,6 +163,6 @@ def rows(folder: Path) -> dict[str, dict[str, Any]]:
     return stored_rows(folder / FILE)
 
 
-def held(curve: Sequence[float], count: int) -> list[float]:
+def padded(curve: Sequence[float], count: int) -> list[float]:
     """A curve that ended early, with its last number for the marks that are left."""
     return [*curve, *[curve[-1]] * (count - len(curve))]

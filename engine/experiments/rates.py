@@ -104,7 +104,12 @@ class RateGrid:
         return self.best in (min(self.scores), max(self.scores))
 
     def _rate(self, half_decades: int) -> float:
-        return float(f"{self.given * 10 ** (half_decades / 2):.2g}")
+        return times(self.given, 10 ** (half_decades / 2))
+
+
+def times(rate: float, factor: float) -> float:
+    """A multiple of a learning rate, rounded to two digits."""
+    return float(f"{rate * factor:.2g}")
 
 
 def first_grids(experiment: Experiment, extended: bool = False) -> list[RateGrid]:

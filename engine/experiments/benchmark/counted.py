@@ -1,9 +1,7 @@
 """The result of counting characters on the text of a criterion: the number beside which a trained model's loss can be read."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +9,7 @@ import numpy as np
 from engine.experiments.benchmark.criteria import CRITERIA, Criterion, model_of
 from engine.experiments.benchmark.table import DECIMALS
 from engine.experiments.evidence import FOLDER
-from engine.foundation.json_lines import json_lines
+from engine.experiments.evidence.tables import store_rows, stored_rows
 from engine.foundation.provenance import today
 from engine.tasks.text import TextSettings
 from engine.tasks.text.kneser_ney import kneser_ney
@@ -54,16 +52,14 @@ def write_counted(folder: Path = FOLDER) -> None:
         name: {"date": one.date, "losses": {str(n): loss for n, loss in one.losses.items()}}
         for name, one in found.items()
     }
-    (folder / FILE).write_text(json_lines(row, 2) + "\n", encoding="utf-8")
+    store_rows(folder / FILE, row, 2)
 
 
-@cache
 def shipped_counted(folder: Path = FOLDER) -> dict[str, CountedText]:
     """By criterion, what came with this version."""
-    rows = json.loads((folder / FILE).read_text("utf-8"))
     return {
         name: CountedText(row["date"], {int(n): loss for n, loss in row["losses"].items()})
-        for name, row in rows.items()
+        for name, row in stored_rows(folder / FILE).items()
     }
 
 

@@ -17,6 +17,6 @@ def stored_rows(file: Path) -> dict[str, Any]:
 
 
 def store_rows(file: Path, rows: Mapping[str, Any], levels: int) -> None:
-    """Write a file anew. ``levels``: see :func:`engine.foundation.json_lines.json_lines`."""
+    """Write a file. ``levels``: see :func:`engine.foundation.json_lines.json_lines`."""
     file.write_text(json_lines(rows, levels) + "\n", encoding="utf-8")
     stored_rows.cache_clear()

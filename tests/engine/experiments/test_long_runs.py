@@ -13,13 +13,13 @@ from engine.experiments.long_runs import (
     TIMES,
     Kind,
     LongRuns,
-    held,
     is_stored,
     kind_of,
     log_ratio,
     long_config,
     marks,
     numbers_of_long_runs,
+    padded,
     read_long_runs,
     rows,
 )
@@ -105,8 +105,8 @@ def test_marks_lie_between_a_tenth_and_ten_times_the_steps_ever_further_apart(st
 
 
 def test_a_curve_that_ended_early_keeps_its_last_number() -> None:
-    assert held([0.5, 0.99], 4) == [0.5, 0.99, 0.99, 0.99]
-    assert held([0.5, 0.6], 2) == [0.5, 0.6]
+    assert padded([0.5, 0.99], 4) == [0.5, 0.99, 0.99, 0.99]
+    assert padded([0.5, 0.6], 2) == [0.5, 0.6]
 
 
 def test_a_long_run_has_ten_times_the_steps_and_a_rate_that_stays() -> None:

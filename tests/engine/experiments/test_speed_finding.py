@@ -111,7 +111,7 @@ def test_shares_count_each_kind() -> None:
     speed, limit = of([FIRST] * 16, [LATER] * 16), of([FIRST] * 16, [NEVER] * 16)
     counted = shares([speed, limit, speed])
     assert counted == "Of 3 contrasts 2 are a matter of speed, 1 is a limit at this size and 0 are open."
-    assert shares([None]) == ""
+    assert shares([]) == ""
 
 
 def write_runs(figure: KeyFigure, slug: str, folder: Path, curves: Sequence[Curves]) -> None:
