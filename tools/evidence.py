@@ -36,8 +36,8 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport, Report
 from engine.experiments.speed_finding import SpeedFinding, shares, speed_findings
 from engine.experiments.statistics import FEWEST_FOR_HOLM, LOWEST_P, POWER, holm
-from engine.foundation.formatting import percent
-from engine.foundation.provenance import in_words
+from engine.foundation.formatting import counted, listed, percent
+from engine.foundation.provenance import Provenance
 from tools.calibration import calibration
 from tools.headroom import HIGHEST, LOWEST, headroom_table
 from tools.rates import experiment_named
@@ -116,11 +116,16 @@ def counts_in_words(rows: Sequence[ClaimReport]) -> str:
 
 
 def _origins(measured: dict[str, Any]) -> str:
-    """The origins of a set's numbers in words, each once; empty for a set from before there was provenance."""
+    """The origins of a set's numbers in words; empty for a set from before there was provenance. The JSON file names the commit of each."""
     rows = measured["issues"].values()
-    origins = (origin for row in rows for origin in (row.get("provenance", {}), *row.get("moved", {}).values()))
-    words = dict.fromkeys(map(in_words, origins))
-    return "".join(f"; {origin}" for origin in words if origin)
+    origins = [origin for row in rows for origin in (row.get("provenance", {}), *row.get("moved", {}).values())]
+    each = {
+        name: sorted({origin[name] for origin in origins if origin.get(name)}) for name in Provenance.__annotations__
+    }
+    if not each["commit"]:
+        return ""
+    days = " to ".join(dict.fromkeys((each["date"][0], each["date"][-1])))
+    return f"; torch {listed(each['torch'])}, {listed(each['processor'])}, {days}, {counted(len(each['commit']), 'commit')}"
 
 
 def _lines(
