@@ -1,4 +1,4 @@
-"""The page of a class's phone: it goes with the wall."""
+"""A participant's page, which follows the projector."""
 
 import streamlit as st
 

@@ -1,5 +1,3 @@
-"""The page of questions: a map, and each question as a live controlled experiment at its own link."""
-
 import streamlit as st
 
 from engine.experiments.issues import ISSUES
