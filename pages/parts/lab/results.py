@@ -25,7 +25,7 @@ from engine.tasks import TASKS
 from pages.parts.app import server
 from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words
 from pages.parts.app.page_state import offer_file
-from pages.parts.app.recent_runs import forget_run, kept_runs, recent_runs_of_tab, show_facts, show_run
+from pages.parts.app.recent_runs import forget_run, list_recent_runs, recent_runs_of_tab, show_facts, show_run
 from pages.parts.app.visitor import mine, visitor
 from pages.parts.boards.live.board import Layout, Overlay, live_board, overlay
 from pages.parts.charts.colors import color_of, shade
@@ -179,14 +179,16 @@ def named_by_difference(earlier: RunConfig, present: RunConfig) -> str:
 
 def overlays_behind(run: Run) -> list[Overlay]:
     """The runs drawn behind the present one: those of the same task that are not hidden."""
-    shown = (other for other in kept_runs() if other.events and other.id not in {run.id, *recent_runs_of_tab().hidden})
+    shown = (
+        other for other in list_recent_runs() if other.events and other.id not in {run.id, *recent_runs_of_tab().hidden}
+    )
     behind = [other for other in shown if other.config.task == run.config.task]
     return [overlay(other, _name(other, run)) for other in behind]
 
 
 def show_recent_runs(run: Run) -> None:
     """The settings in which the runs of this tab differ, and a chip with their values for each run, the present one first."""
-    runs = sorted(kept_runs(), key=lambda one: one.id != run.id)
+    runs = sorted(list_recent_runs(), key=lambda one: one.id != run.id)
     values = [other.config.flat() for other in runs]
     common = [row for row in settings_of(run.config) if all(row.name in of_visitor for of_visitor in values)]
     differing = [row for row in common if any(of_visitor[row.name] != values[0][row.name] for of_visitor in values)]
@@ -198,7 +200,9 @@ def show_recent_runs(run: Run) -> None:
 
 def show_beside(run: Run) -> None:
     """The attention of the present run and of the one chosen to stand beside it."""
-    other = next((one for one in kept_runs() if one.id == recent_runs_of_tab().beside and one.id != run.id), None)
+    other = next(
+        (one for one in list_recent_runs() if one.id == recent_runs_of_tab().beside and one.id != run.id), None
+    )
     if other is None:
         return
     st.header("Two runs side by side", help="Attention of both, at the same training step.")
