@@ -22,23 +22,23 @@ from pages.parts.lab.form import (
     main_settings,
     model_of,
     more_in_words,
-    opened_settings,
     other_settings,
     run_buttons,
+    show_open_group,
     stay_open,
     steering,
 )
 from pages.parts.lab.presented import run_of_step, show_guided, show_presented, show_question
 from pages.parts.lab.results import (
+    note_arrival,
     overlays_behind,
     reference_behind,
     say,
     share,
+    show_arrival,
     show_beside,
     show_lengths,
-    show_opened,
     show_recent_runs,
-    take_opened,
     take_run_away,
 )
 from pages.parts.lab.state import PRESET, RUN, SETTINGS, WATCHED, address, form_config
@@ -58,7 +58,7 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
     preset = PRESETS[slug] if slug in PRESETS and config == PRESETS[slug].config else None
     with st.container(key="frame-unseen"):  # for screen readers: the page has no room for a title
         st.title("Lab", anchor=False)
-    show_opened()
+    show_arrival()
     st.html(f"<style>.st-key-top-panels-lab {{ --layers: {config.n_layers if config else 1} }}</style>")
     top_panels("lab")  # the picture of the model
     apart = st.container(key="lab-apart")  # analyses of the head that is selected in the picture
@@ -100,7 +100,7 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
         if unfit:
             st.error(unfit, icon=":material/error:")
     with main:
-        opened_settings()
+        show_open_group()
         main_settings()
     with rest:
         stay_open(MORE)
@@ -153,7 +153,7 @@ if (linked_run := link.get(RUN, RECORDED)) not in FOLDERS:  # of a recorded run 
 if link.get(PRESET) in PRESETS:
     st.session_state[WATCHED] = link[PRESET]
 say_ignored(ignored)
-say_ignored(take_opened(link))
+say_ignored(note_arrival(link))
 say_ignored(take_apart(link))
 
 run = shown_run()
