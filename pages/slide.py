@@ -1,5 +1,3 @@
-"""A slide of a lesson: a teacher's text and question."""
-
 import streamlit as st
 
 from engine.experiments.question import Question
@@ -17,8 +15,8 @@ def show_question(now: Presenting, question: Question) -> None:
     if shows("guess"):
         is_answered = shows("sentence") if now.on else guess is not None
         if not (now.on and is_answered):  # no new guesses after the answer
-            closed = guesses_closed() or is_answered
-            ask_here(question, name, disabled=closed)
+            is_closed = guesses_closed() or is_answered
+            ask_here(question, name, disabled=is_closed)
         right = question.taught if is_answered else ()
         if is_answered:
             tell_participants(right, "")

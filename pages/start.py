@@ -48,8 +48,8 @@ with in_step_with(lambda: controlled_as(run)):
             if now is WAY[-1]:
                 st.button("Start over", type="tertiary", icon=":material/replay:", on_click=start_over)
         with st.container(key="start-board"):
-            shown = Recording(run, recorded_feed(), PLAYBACK_SECONDS) if run is recorded_run() else run or CONFIG
-            live_board(shown, Layout(("stack",), "start"), picture=Picture(view=now.view), key="start-picture")
+            source = Recording(run, recorded_feed(), PLAYBACK_SECONDS) if run is recorded_run() else run or CONFIG
+            live_board(source, Layout(("stack",), "start"), picture=Picture(view=now.view), key="start-picture")
         with st.container(key="start-doors", horizontal=True):
             for address, query, icon, words in DOORS:
                 st.page_link(file_at(address), label=words, icon=f":material/{icon}:", query_params=query)

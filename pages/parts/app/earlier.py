@@ -22,10 +22,8 @@ def words(query: Query) -> Query:
 
 
 class Moved(NamedTuple):
-    file: str
-    """In ``pages/``."""
-    query: Callable[[Query], Query] = same
-    """Converts the query of an earlier link."""
+    file: str  # in ``pages/``
+    query: Callable[[Query], Query] = same  # converts the query of an earlier link
 
 
 def apart(query: Query) -> Query:

@@ -16,10 +16,8 @@ from pages.parts.app.scripts import joined
 @dataclass(frozen=True)
 class AppPage:
     title: str
-    address: str
-    """Without a slash; also the name of the page's file."""
-    icon: str = ""
-    """A page without an icon is not in the bar: links and lessons lead to it."""
+    address: str  # without a slash; also the name of the page's file
+    icon: str = ""  # a page without one is not in the bar
 
     @property
     def file(self) -> str:
@@ -56,7 +54,7 @@ HERE = Path(__file__).parent
 # session key of the visible screen of a page that has several; the browser scrolls up when it changes
 SCREEN = "frame.screen"
 GLOSSARY = "Glossary"
-TERM = "term"  # in the query of a link to a term, on any page
+TERM = "term"  # a query parameter on any page
 REQUESTED_TERM = "frame.asked"  # session key of the term in a link, until the drawer opens there
 SEARCH = "frame.search"
 
@@ -160,5 +158,4 @@ def received(message: object, name: str) -> list[Mapping[str, Any]]:
 
 
 def last_received(name: str) -> int:
-    """Return the number of the last press, after which the script need not repeat it."""
     return int(st.session_state.get(name, 0))

@@ -73,13 +73,11 @@ def refused_in_words(where: str = "", error: type[Exception] = Explained) -> Ite
 
 
 def show_refusal(where: str = "", show: Callable[..., object] = st.error, icon: str = ":material/block:") -> None:
-    """Show the last refusal, once."""
     if sentence := st.session_state.pop(f"refused.{where}", None):
         show(sentence, icon=icon)
 
 
 def say_unsaved(work: Run | BackgroundTask | None) -> None:
-    """Warn that a run or a result is in memory only, so that its owner downloads it."""
     if work is not None and work.unsaved:
         loss = "It keeps running, but will be lost" if isinstance(work, Run) else "It will be lost"
         notice = f"{work.unsaved} {loss} if the server restarts. Download what you want to keep."
@@ -144,7 +142,6 @@ def with_terms(*texts: str) -> list[str]:
 
 
 def links_to_terms(*texts: str) -> str:
-    """Return links to the terms in the texts, in Markdown; empty without terms."""
     matches = (_term_of(part) for text in texts for part in _PATTERN.finditer(text))
     terms = dict.fromkeys(term for term in matches if term is not None)
     return ", ".join(f"[{term.name}]({PAGE}?term={term.slug})" for term in terms)

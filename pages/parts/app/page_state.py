@@ -64,7 +64,6 @@ def write_link(page: str, query: dict[str, str]) -> None:
 
 
 def written(page: str) -> dict[str, str] | None:
-    """Return the query that the page wrote last; None before the first one."""
     return cast(dict[str, str] | None, st.session_state.get(f"{page}.written"))
 
 
@@ -72,11 +71,9 @@ def written(page: str) -> dict[str, str] | None:
 class Hidden:
     """The controls that a link shows, hides or locks. No value changes; editing the address restores them."""
 
-    show: tuple[str, ...] = ()
-    """If it has any names, only these controls appear."""
+    show: tuple[str, ...] = ()  # if any, only these are visible
     hide: tuple[str, ...] = ()
-    lock: tuple[str, ...] = ()
-    """Visible but disabled."""
+    lock: tuple[str, ...] = ()  # visible but disabled
 
     def draws(self, name: str) -> bool:
         return name not in self.hide and (not self.show or name in self.show)
@@ -238,12 +235,10 @@ class PageSettings(ABC):
         return self.values()
 
     def fill(self, values: Mapping[str, Any]) -> None:
-        """Replace all values; the page's widgets start from them."""
         st.session_state[self.key] = dict(values)
         self._replace_widgets(list(self._widget_versions))
 
     def put(self, changes: Mapping[str, Any]) -> None:
-        """Replace some values; their widgets start from them."""
         st.session_state[self.key] = {**self.values(), **changes}
         self._replace_widgets(changes)
 
@@ -260,7 +255,6 @@ class PageSettings(ABC):
         return cast(dict[str, int], st.session_state.setdefault(f"{self.key}.anew", {}))
 
     def _replace_widgets(self, names: Collection[str]) -> None:
-        """Give the widgets of these settings new keys."""
         # A new widget starts at its value, whichever script run sends it to the browser. A value that is set in an
         # existing widget is lost if the next script run begins before it was sent.
         for name in names:
@@ -275,7 +269,6 @@ class PageSettings(ABC):
         return name in self._hidden.lock
 
     def widget(self, name: str, *, side_by_side: bool = False, disabled: bool = False, **common: Any) -> None:
-        """Draw the widget of a setting, unless the link hides it."""
         if self.drawn(name):
             bound = self.bound(name, disabled=disabled)
             setting_widget(self.rows()[name], self.first_value(name), side_by_side=side_by_side, **bound, **common)
@@ -313,7 +306,6 @@ class PageSettings(ABC):
         self.take(name, tuple(value) if isinstance(value, list) else value)
 
     def take(self, name: str, value: Any) -> None:
-        """Store the value that a reader chose in a widget."""
         st.session_state[self.key] = {**self.values(), name: value}
 
     # The address

@@ -34,7 +34,6 @@ def ask_once(job: Job[AnswerT], as_of: Hashable = None, *, timeout: float = ANSW
 
 
 def if_known(job: Job[AnswerT]) -> AnswerT | None:
-    """Return the cached answer of :func:`ask_once`, or None."""
     return cast(AnswerT | None, _ANSWERS.if_known((job, None)))
 
 

@@ -20,10 +20,9 @@ from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.visitor import mine, visitor
 
 Action = Literal[Steering, "stop"]
-SHOWN = "run"
+RUN_KEY = "run"
 RECENT = "recent runs"
-MAX_RECENT_RUNS = 6
-"""Beyond it the oldest run that is not pinned is dropped."""
+MAX_RECENT_RUNS = 6  # above it, the oldest run that is not pinned is dropped
 
 
 def show_facts(config: RunConfig) -> None:
@@ -81,16 +80,13 @@ class RecentRuns:
     runs: list[str] = field(default_factory=list)
     pinned: set[str] = field(default_factory=set)
     hidden: set[str] = field(default_factory=set)
-    beside: str = ""
-    """The run whose attention is next to that of the current one; empty for none."""
+    beside: str = ""  # the run whose attention is next to the current one's; empty for none
 
     def turn(self, what: Literal["pinned", "hidden"], run_id: str) -> None:
-        """Toggle it for the run."""
         chosen = self.pinned if what == "pinned" else self.hidden
         chosen.symmetric_difference_update({run_id})
 
     def add(self, run_id: str) -> None:
-        """Add a run. If there are too many, drop the oldest other run that is not pinned."""
         if run_id not in self.runs:
             self.runs.append(run_id)
         while len(self.runs) > MAX_RECENT_RUNS:
@@ -111,25 +107,24 @@ def recent_runs_of_tab() -> RecentRuns:
 
 
 def shown_run() -> Run | None:
-    run_id = st.session_state.get(SHOWN)
+    run_id = st.session_state.get(RUN_KEY)
     return server.find(run_id) if run_id else None
 
 
 def show_run(run_id: str) -> None:
-    st.session_state[SHOWN] = run_id
+    st.session_state[RUN_KEY] = run_id
     recent_runs_of_tab().add(run_id)
 
 
 def list_recent_runs() -> list[Run]:
     """Return the recent runs, the latest first, without deleted runs and those that never started."""
     runs = [server.find(run_id) for run_id in reversed(recent_runs_of_tab().runs)]
-    return [run for run in runs if run is not None and (run.events or run.id == st.session_state.get(SHOWN))]
+    return [run for run in runs if run is not None and (run.events or run.id == st.session_state.get(RUN_KEY))]
 
 
 def forget_run(run_id: str) -> None:
-    """Remove a deleted run from this tab."""
-    if st.session_state.get(SHOWN) == run_id:
-        del st.session_state[SHOWN]
+    if st.session_state.get(RUN_KEY) == run_id:
+        del st.session_state[RUN_KEY]
     recent_runs_of_tab().remove(run_id)
 
 

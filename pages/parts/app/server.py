@@ -62,7 +62,6 @@ def take_data() -> None:
 
 
 def scheduler() -> str:
-    """Return the address of the scheduler of the cluster; empty without one."""
     from engine.serving.cluster import SCHEDULER_VARIABLE
 
     return os.environ.get(SCHEDULER_VARIABLE, "")
@@ -116,7 +115,6 @@ def _time_this_machine(workers: Pool) -> None:
 
 
 def find(run_id: str) -> Run | None:
-    """Return the run of that id, live or on disk, or None."""
     return pool().runs.get(run_id)
 
 

@@ -44,8 +44,8 @@ class TaskRegistry(Generic[T]):
             if task.visitor.id not in self._owners.get(name, {}):
                 release = self._allowances().take(self._kind, task.visitor)
                 self._owners.setdefault(name, {})[task.visitor.id] = release
-            known = self._by_name.get(name)
-            if known is not None and known.state == "running":
+            existing = self._by_name.get(name)
+            if existing is not None and existing.state == "running":
                 return name
             try:
                 self._by_name[name] = task.start(lambda: self._end(task, name, keep))
@@ -53,8 +53,8 @@ class TaskRegistry(Generic[T]):
                 self._release(name)
                 raise Refused(f"It cannot be started now: {error}.") from error
             self._by_name.move_to_end(name)
-            ended = [name for name, other in self._by_name.items() if other.state != "running"]
-            for old in ended[: max(0, len(self._by_name) - MAX_TASKS)]:
+            inactive = [name for name, other in self._by_name.items() if other.state != "running"]
+            for old in inactive[: max(0, len(self._by_name) - MAX_TASKS)]:
                 del self._by_name[old]
         return name
 

@@ -27,8 +27,6 @@ PATIENCE = 4.0  # seconds after which a script run continues out of turn: anothe
 
 @dataclass
 class _UnderWay:
-    """The script runs of one visitor that are under way."""
-
     visitor: str
     number: int = 0
     turns: Turns = field(default_factory=partial(Turns, 1))

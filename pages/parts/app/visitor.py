@@ -64,7 +64,6 @@ _visitors: dict[str, str] = {}  # visitor id by session id
 
 
 def note_visitor() -> None:
-    """Register the session's visitor. Every script run calls it."""
     context = get_script_run_ctx()
     if context is not None:
         _visitors[context.session_id] = visitor().id

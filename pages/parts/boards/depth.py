@@ -1,5 +1,3 @@
-"""The four figures of the page Depth, each with its question, its sentence and its source."""
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -25,25 +25,19 @@ class Panel:
     id: str
     title: str
     figure: go.Figure
-    alt: str
-    """The figure in words and numbers, for screen readers."""
+    alt: str  # the figure in words and numbers, for screen readers
     height: int = 280  # pixels
-    note: str = ""
-    """Lines of text under the title."""
-    below: str = ""
-    """One line of text under the figure."""
+    note: str = ""  # lines under the title
+    below: str = ""  # a line under the figure
     wide: bool = False
     link: str | tuple[str, str] = ""
     """The names of its columns and rows, or one name for both: figures with a common name highlight together."""
-    picks: bool = False
-    """True if the page gets each click or Enter on the figure."""
+    picks: bool = False  # the page gets each click or Enter on the figure
     term: str = ""  # of the glossary
 
 
 @dataclass(frozen=True)
 class Picked:
-    """The point or cell that was picked by mouse or keyboard: its panel and its coordinates."""
-
     panel: str
     x: float | str
     y: float | str

@@ -37,14 +37,12 @@ def recorded_with(config: RunConfig | None) -> Run | None:
 
 @once
 def recorded_words() -> tuple[Run, Counted]:
-    """Return the run on the plays, and the scores of the counting models for comparison."""
     file = FOLDERS[RECORDED_WORDS] / "counted.json"
     return recorded_run(RECORDED_WORDS), json.loads(file.read_text("utf-8"))
 
 
 @once
 def recorded_feed() -> Payload:
-    """Return the whole run of one layer as one message for the board."""
     return feed(recorded_run(), 0)[0]
 
 

@@ -32,7 +32,7 @@ HEAD = re.compile(rf"({'|'.join(KINDS)})(\.[0-9]{{1,3}}){{2}}")
 TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0)
 # columns and rows of a figure; figures with a common name highlight together
 CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")
-CHOSEN = ("which", "layer", "head", "position", "text")  # selected in the picture
+SELECTION = ("which", "layer", "head", "position", "text")  # selected in the picture
 REMOVED_NAMES = MappingProxyType(
     {
         "exchanged": "Exchanging a path between two sequences was removed. Switch heads off to see their effect.",
@@ -118,12 +118,12 @@ def apart_query() -> dict[str, str]:
 
 def apart_message() -> Json:
     values = SETTINGS.values()
-    return {"open": bool(st.session_state.get(OPEN)), **{name: values[name] for name in CHOSEN}}
+    return {"open": bool(st.session_state.get(OPEN)), **{name: values[name] for name in SELECTION}}
 
 
 def choose(request: Mapping[str, Any]) -> None:
-    values, _ = SETTINGS.read({name: str(request[name]) for name in CHOSEN if request.get(name) is not None})
-    SETTINGS.put({name: values[name] for name in CHOSEN})
+    values, _ = SETTINGS.read({name: str(request[name]) for name in SELECTION if request.get(name) is not None})
+    SETTINGS.put({name: values[name] for name in SELECTION})
     if request.get("open"):
         st.session_state[OPEN] = True
 
@@ -133,15 +133,12 @@ def choose(request: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class LookedAt:
-    """The model, the sequence and the head of a view."""
-
     run: Run
     now: ApartState
     part: Part
     queries: list[str]
     keys: list[str]
-    query: int
-    """From 0."""
+    query: int  # from 0
     color: str
 
     @property

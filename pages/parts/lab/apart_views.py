@@ -169,9 +169,9 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
     extra = ", and what the encoding adds to the values" if s["value_term"] is not None else ""
     gate = []
     if s["gate"] is not None:
-        opened = f"from {s['gate'].min():.2f} to {s['gate'].max():.2f}"
+        gate_range = f"from {s['gate'].min():.2f} to {s['gate'].max():.2f}"
         gate = [
-            f"**Gate.** That vector times the sigmoid of a linear map of the token: `[{d_head}]` numbers, here {opened}."
+            f"**Gate.** That vector times the sigmoid of a linear map of the token: `[{d_head}]` numbers, here {gate_range}."
         ]
     heads = counted(len(s["projected"]), "head")
     steps += [
@@ -346,7 +346,6 @@ def _change_panel(at: LookedAt, id: str, title: str, change: np.ndarray, height:
 
 
 def heads_control(at: LookedAt) -> list[Part]:
-    """Draw the switches and return the heads that are off."""
     config = at.config
     heads = heads_in(config, 1 if config.share_layers else config.n_layers)
     parts = {f"{one.which}.{one.layer + 1}.{one.head + 1}": one for one in heads}
@@ -405,10 +404,10 @@ def show_scores(at: LookedAt) -> None:
     for name, (title, formula) in SCORES.items():
         row = answer[name]
         numbers = [f"{held_out_label(metric)} {value:.3f}" for metric, value in list(row["metrics"].items())[:2]]
-        trained = " (trained so)" if name == at.config.attention_score else ""
+        suffix = " (trained so)" if name == at.config.attention_score else ""
         alt = f"{title}: mean entropy {row['entropy']:.2f} nats, {', '.join(numbers)}."
         items.append(at.pattern_panel(
-            f"score.{name}", title + trained, row["pattern"], alt, height=300, link="scores", bar=False,
+            f"score.{name}", title + suffix, row["pattern"], alt, height=300, link="scores", bar=False,
             note=f"{formula}. Entropy {row['entropy']:.2f} nats.", below=" · ".join(numbers),
         ))  # fmt: skip
     at.show("scores", "scores", items, least=270)

@@ -19,7 +19,7 @@ from engine.tasks.base import GROUPS, TaskSpec
 from pages.parts.app import recent_runs
 from pages.parts.app.frame import as_fragment, last_received, received
 from pages.parts.app.in_markdown import refused_in_words
-from pages.parts.app.recent_runs import SHOWN
+from pages.parts.app.recent_runs import RUN_KEY
 from pages.parts.boards.component import Json
 from pages.parts.boards.live.stack import StackPart, part_kinds, stack_of
 from pages.parts.lab.apart_state import choose
@@ -65,7 +65,6 @@ def more_in_words() -> str:
 
 
 def other_settings() -> None:
-    """Draw the examples, the list of all tasks, and every setting behind More, by its group."""
     if SETTINGS.drawn(PRESET):
         st.selectbox(
             "Example", PRESETS, index=None, key="preset", placeholder="Start from an example", on_change=_take_preset,
@@ -78,9 +77,9 @@ def other_settings() -> None:
     for group in dict.fromkeys(row.group for row in rest):
         specific = [row for row in rest if row.group == group]
         stay_open(key := f"group.{group}")
-        folded = st.expander(_heading(group, specific), icon=ICONS.get(group), key=key, on_change="rerun")
-        if folded.open:
-            with folded:
+        section = st.expander(_heading(group, specific), icon=ICONS.get(group), key=key, on_change="rerun")
+        if section.open:
+            with section:
                 _widgets(group, specific)
 
 
@@ -93,17 +92,15 @@ def stay_open(key: str) -> None:
 def _take_preset() -> None:
     if slug := st.session_state.pop("preset", None):
         fill_form(PRESETS[slug].config)
-        st.session_state.pop(SHOWN, None)  # it remains among the recent runs
+        st.session_state.pop(RUN_KEY, None)  # it remains among the recent runs
         st.session_state[WATCHED] = slug
 
 
 def open_settings(group: str) -> None:
-    """Show a group of settings above the others from the next script run on."""
     st.session_state[OPEN_GROUP] = group
 
 
 def show_open_group() -> None:
-    """Draw the group of settings that a click on the model has opened, with a button that closes it."""
     group = st.session_state.get(OPEN_GROUP)
     specific = [row for row in _rest() if row.group == group]
     if not specific or _few():
@@ -128,7 +125,6 @@ def _few() -> list[Setting]:
 
 
 def _folded() -> list[Setting]:
-    """Return the settings behind More."""
     return [row for row in _rest() if row.group != st.session_state.get(OPEN_GROUP)] if not _few() else []
 
 
@@ -142,7 +138,6 @@ def _widgets(group: str, rows: Iterable[Setting]) -> None:
 
 
 def _blocks() -> None:
-    """Draw a button for each block of BLOCKS, next to the settings that it changes."""
     values, rows = SETTINGS.requested(), SETTINGS.rows()
     if not ARCHITECTURES[values["family"]].attends:
         return

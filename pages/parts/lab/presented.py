@@ -70,7 +70,6 @@ def _show_guesses(now: Presenting, question: Question, observed: Observed | None
 
 
 def show_question(run: Run | None) -> None:
-    """Draw a teacher's question for a visitor who takes the lesson alone, and the verdict on the guess."""
     now = presenting()
     question = now.step.question if now is not None else None
     if now is None or question is None or not now.step.teachers_question or now.step.slide:

@@ -174,7 +174,6 @@ def named_by_difference(earlier: RunConfig, present: RunConfig) -> str:
 
 
 def overlays_behind(run: Run) -> list[Overlay]:
-    """Return the visible recent runs of the same task, to draw behind the present one."""
     others = (
         other for other in list_recent_runs() if other.events and other.id not in {run.id, *recent_runs_of_tab().hidden}
     )
@@ -183,8 +182,6 @@ def overlays_behind(run: Run) -> list[Overlay]:
 
 
 def show_recent_runs(run: Run) -> None:
-    """Draw the settings in which the runs of this tab differ, and a chip with their values for each run, the present
-    one first."""
     runs = sorted(list_recent_runs(), key=lambda one: one.id != run.id)
     values = [other.config.flat() for other in runs]
     common = [row for row in settings_of(run.config) if all(row.name in of_visitor for of_visitor in values)]

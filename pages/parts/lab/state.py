@@ -27,8 +27,6 @@ WORDS = "next-word"  # preset of BY_WORD
 
 
 class LabSettings(PageSettings):
-    """The settings of a config. They depend on its task and its encoding."""
-
     def defaults(self) -> dict[str, Any]:
         return RunConfig().flat()
 

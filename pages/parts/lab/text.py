@@ -47,7 +47,6 @@ PASTED, FILE, LAST = "lab.text.pasted", "lab.text.file", "lab.text.last"
 
 
 def choose_text() -> None:
-    """Draw the button with the current text and the menu behind it. Nothing for a task without a text."""
     if "text" not in SETTINGS.rows() or not SETTINGS.drawn("text"):
         return
     name = SETTINGS.requested()["text"]
@@ -119,10 +118,10 @@ def show_prompt(run: Run | None) -> Callable[[], None]:
     if not TASKS[SETTINGS.requested()["task"]].corpus:
         return nothing
     writer = run if run is not None and TASKS[run.config.task].corpus and _writes(run) else recorded_words()[0]
-    prompt, written = st.columns([1, 2.4], gap="medium")
-    with prompt:
+    prompt_column, answer_column = st.columns([1, 2.4], gap="medium")
+    with prompt_column:
         _ask_for_words(writer)
-    room = written.container(height=HEIGHT, border=False, key="lab-text-written")
+    room = answer_column.container(height=HEIGHT, border=False, key="lab-text-written")
 
     def fill() -> None:
         ready = _has_worker()
@@ -171,17 +170,17 @@ def _has_worker() -> bool:
 
 
 def _show_written(run: Run, ready: bool) -> None:
-    """Show the run's texts, the latest first; before them its text after the usual prompt. ``ready``: the page found a
+    """Show the run's texts, the latest first; initially its text after the usual prompt. ``ready``: the page found a
     worker."""
     if not ready and _has_worker():
         st.rerun()  # without the timer
     show_refusal("words", icon=":material/error:")
-    written = [row for row in st.session_state.get(WRITTEN, []) if row["run"] == run.id]
-    if not written and not ready:  # else the page would hang meanwhile
+    samples = [row for row in st.session_state.get(WRITTEN, []) if row["run"] == run.id]
+    if not samples and not ready:  # else the page would hang meanwhile
         st.caption(":material/hourglass_top: The workers are starting. The model writes when the first one is ready.")
         return
     try:
-        for number, one in enumerate(written or [_written(run, DEFAULTS | {PROMPT: _usual_prompt(run)})]):
+        for number, one in enumerate(samples or [_written(run, DEFAULTS | {PROMPT: _usual_prompt(run)})]):
             _show(one, run, latest=number == 0)
     except JobError as error:
         st.info(in_markdown(error), icon=":material/info:")
@@ -271,8 +270,6 @@ def find_levels(run: Run | None) -> None:
 
 
 def show_counting(run: Run | None) -> None:
-    """Show, behind one heading, how a run on words compares with counting; once its weights are fixed, on all held-out
-    text."""
     if run is None or run.config.task != BY_WORD:
         return
     beside = st.expander("Better than counting?", icon=":material/balance:", key="lab.counting", on_change="rerun")
@@ -287,7 +284,6 @@ def show_counting(run: Run | None) -> None:
 
 
 def _say_passed(run: Run) -> None:
-    """Draw one sentence for each counting model with context, updated while the run trains."""
     known = known_counts(run)
     levels = {words: known["levels"][name] for name, words in IN_SENTENCES.items() if known and name in known["levels"]}
     rows = passed(run.config, run.events.landmarks(), levels)

@@ -1,5 +1,3 @@
-"""The pages of notebooks: the overview, one notebook with its steps, and its figures in the app's style."""
-
 from __future__ import annotations
 
 import math
@@ -179,7 +177,6 @@ def anchor(step: NotebookStep) -> str:
 
 
 def show_outputs(cell: Cell, name: str) -> None:
-    """Show the outputs of a cell. ``name``: part of the names of downloads."""
     show_text(cell.text)
     if cell.figures:
         items = [panel_of(drawn, f"cell-{cell.number}.{number}") for number, drawn in enumerate(cell.figures)]
@@ -189,7 +186,6 @@ def show_outputs(cell: Cell, name: str) -> None:
 
 
 def show_text(text: str) -> None:
-    """Show printed lines as they are, and lines that compare with a given number as a table."""
     printed = text.rstrip("\n").split("\n") if text.strip() else []
     for compares, lines in groupby(printed, lambda line: bool(GIVEN.match(line))):
         if compares:

@@ -28,10 +28,8 @@ if TYPE_CHECKING:  # httptools' classes have the same attributes
     from uvicorn.protocols.http.h11_impl import H11Protocol as Connection
     from uvicorn.protocols.http.h11_impl import RequestResponseCycle as Cycle
 
-BEGIN_WITHIN = 10.0
-"""Seconds until a connection must have sent the first lines of its next request, up to the empty one."""
-GO_ON_WITHIN = 60.0
-"""Seconds until it must have sent all of that request, or read something of the answer."""
+BEGIN_WITHIN = 10.0  # seconds to send the first lines of the next request, up to the empty one
+GO_ON_WITHIN = 60.0  # seconds to send the rest of it, or to read some of the answer
 MADE_WITHIN = 90.0  # seconds from accepting a connection to giving up on it: a TLS handshake has a minute
 CONNECTION_CHECK_SECONDS = 1.0
 
@@ -45,12 +43,9 @@ class Debt:
     """The part of an exchange that the client still owes: the rest of its request, or reading the answer. Debts are
     equal while nothing has arrived."""
 
-    cycle: Cycle | None
-    """The last request; None before the first one."""
-    unread: int
-    """Bytes of the answer that the client has not read."""
-    within: float
-    """Seconds."""
+    cycle: Cycle | None  # the last request; None before the first one
+    unread: int  # bytes of the answer
+    within: float  # seconds
 
 
 def debt_of(connection: Connection) -> Debt | None:

@@ -225,7 +225,7 @@ class Gate:
             RateLimit(MESSAGES_PER_SECOND, MESSAGES_AT_ONCE, self.clock),
             SessionMemory(self.take, visitor, self.clock),
         )
-        ended = False
+        is_over = False
 
         def is_needed(message: Message) -> bool:
             """Return whether Streamlit gets the message. Raises InvalidMessage or NoRoom if it ends the websocket."""
@@ -239,7 +239,7 @@ class Gate:
             return kind in NEEDED
 
         async def needed() -> Message:
-            nonlocal ended
+            nonlocal is_over
             while True:
                 message = await receive()
                 try:
@@ -249,16 +249,16 @@ class Gate:
                     if isinstance(error, InvalidMessage):
                         self.floods.spend(visitor.network, 1)
                     _log.warning("A websocket was ended for a message: %s.", str(error).rstrip("."))
-                    ended = True
+                    is_over = True
                     # Streamlit then leaves. A closing frame would make the server read for ten more seconds.
                     return {"type": "websocket.disconnect", "code": 1008}
 
-        async def send_until_ended(message: Message) -> None:
-            if not ended:
+        async def send_until_over(message: Message) -> None:
+            if not is_over:
                 await send(message)
 
         try:
-            await self.app(scope, needed, send_until_ended)
+            await self.app(scope, needed, send_until_over)
         finally:  # later, because Streamlit keeps the session for a browser that reconnects
             asyncio.get_running_loop().call_later(config.get_option("server.disconnectedSessionTTL"), memory.release)
 

@@ -53,8 +53,7 @@ class RunVersion(NamedTuple):
 class Message:
     """The changes of a run between two versions."""
 
-    body: bytes
-    """A server-sent event; its id is the number of events."""
+    body: bytes  # a server-sent event; its id is the number of events
     upto: RunVersion
     last: bool
     """True if no message follows: the run has ended, or continues on another server and is unchanged since it was read."""
@@ -101,8 +100,6 @@ class Messages:
 
 
 class MessagesOfRuns:
-    """The messages of all runs with listeners, and of the :data:`RECENT` runs."""
-
     def __init__(self) -> None:
         # Weak: the messages of a run disappear with its last listener.
         self._listened: WeakValueDictionary[str, Messages] = WeakValueDictionary()
@@ -136,7 +133,6 @@ NO_RUN = "There is no run with this id; it may have been deleted."
 
 
 def end_requested() -> bool:
-    """Return whether the server must end, by SIGTERM or Ctrl-C."""
     # both: the flag of sse-starlette misses a server that began before its import
     return AppStatus.should_exit or bool(getattr(on_signal(), "should_exit", False))
 

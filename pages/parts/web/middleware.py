@@ -93,7 +93,6 @@ def security_headers(frame_ancestors: str = "'self'") -> dict[str, str]:
 
 
 def inline_script_hashes() -> list[str]:
-    """Return the policy sources that allow the app's script and those of the installed Streamlit's index.html."""
     page = files("streamlit").joinpath("static", "index.html").read_text(encoding="utf-8")
     digests = (hashlib.sha256(script.encode()).digest() for script in (*_INLINE.findall(page), SCRIPT))
     return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]

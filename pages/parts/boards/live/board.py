@@ -71,8 +71,6 @@ LIVE = BoardKind("live", HERE, "board")
 
 @dataclass(frozen=True)
 class Overlay:
-    """An earlier run behind loss and accuracy, named by the settings that differ."""
-
     run: str  # empty for curves without a run
     name: str
     color: str
@@ -98,10 +96,9 @@ class Recording:
 class Layout:
     panels: Sequence[PanelName] = ALL
     name: str = ""  # part of the names of downloads
+    # across the loss: by name a short label and nats
     levels: Mapping[str, tuple[str, float]] = field(default_factory=dict)
-    """Lines across the loss: by name a short label and nats."""
-    top_panels: str = ""
-    """The name of the container (:func:`top_panels`) for the picture of the model."""
+    top_panels: str = ""  # name of the container for the picture of the model
     room: str = ""
     """The phase of a presentation, such as "picture"; the board then fills the screen."""
     folded: Sequence[str] = ()  # ids of the panels behind "More figures", closed at first
@@ -151,9 +148,9 @@ def live_board(
     state, request = (controlled_as(run), _request(key, run)) if run else ("none", "")
 
     def draw() -> None:
-        polled = {"polled": poll(run, request, key)} if run and request else {}
+        update = {"polled": poll(run, request, key)} if run and request else {}
         # The present state: an old one would cause a second rerun from the browser during the one below.
-        data = facts | {"state": run.state if run else "none"} | polled
+        data = facts | {"state": run.state if run else "none"} | update
         message = show_board(
             LIVE, key, data, on_state_change=nothing, on_fallback_change=nothing, on_act_change=picture.on_act
         )
@@ -191,8 +188,8 @@ def _seconds_to_next(run: ReadableRun) -> float:
 
 def poll(run: ReadableRun, request: str, key: str) -> Payload:
     """Return the events since some polls ago; the browser skips those that it has. A new mount gets all events."""
-    name, (polled, starts) = f"{key}.polled", st.session_state.get(f"{key}.polled", ("", deque()))
-    if polled != request:
+    name, (last_request, starts) = f"{key}.polled", st.session_state.get(f"{key}.polled", ("", deque()))
+    if last_request != request:
         starts = deque([0], OVERLAP)
         st.session_state[name] = (request, starts)
     payload, last = feed(run, starts[0])

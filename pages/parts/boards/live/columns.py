@@ -6,10 +6,9 @@ import numpy as np
 
 from engine.runs.log import PLAIN, EventLog, StepTable
 
-POINTS = 500  # of a line
+POINTS = 500
 
-Column = tuple[list[int], list[float]]
-"""The steps, and the value at each."""
+Column = tuple[list[int], list[float]]  # the steps, and the value at each
 Columns = dict[str, Column]
 
 
@@ -88,6 +87,5 @@ def kept_points(x: np.ndarray, y: np.ndarray, points: int = POINTS) -> np.ndarra
 
 
 def _first(hits: np.ndarray, stretch: np.ndarray) -> np.ndarray:
-    """Return the first index with a hit in each stretch."""
     indices = np.flatnonzero(hits)
     return np.asarray(indices[np.unique(stretch[indices], return_index=True)[1]])

@@ -27,8 +27,8 @@ from pages.parts.charts.encoding import live_matrix_figure, live_similarity_figu
 from pages.parts.charts.heat import MAX_DRAWN_CELLS, Grid, coarsen, grid
 from pages.parts.charts.loss import accuracy_figure, gradients_figure, loss_figure
 
-SNAPSHOTS = 60  # in one message
-MAX_SNAPSHOT_BYTES = 3_000_000  # in one message
+SNAPSHOTS = 60  # at most, in one message
+MAX_SNAPSHOT_BYTES = 3_000_000
 ARRAY_FIELDS = ("patterns", "encoding", "residual", "contributions")  # of a snapshot, needed by its message
 BYTES_OF_A_NUMBER = 8  # of the residual stream
 PATH = 700  # bytes of the path of one answer
@@ -48,13 +48,13 @@ def feed(run: ReadableRun, after: int) -> tuple[Payload, int]:
     ``status`` is always present. Event numbers are indices into ``run.events``: a call with the returned number neither
     skips nor repeats an event. Numbers outside the run are clipped.
     """
-    ended, upto = not run.live, len(run.events)
+    is_over, upto = not run.live, len(run.events)
     after = min(max(after, 0), upto)
     payload: Payload = {
         "after": after,
         "last": upto,
         "status": status_of(run),
-        "end": ended and upto == len(run.events),
+        "end": is_over and upto == len(run.events),
     }
     if after < upto:
         payload["columns"] = columns_of(run.events, after, upto)
@@ -101,14 +101,12 @@ def milestones(run: ReadableRun) -> dict[str, Any]:
 
 
 def gradient_layers(run: ReadableRun) -> list[str]:
-    """Return the layers' names in gradient norms, in the order of computation."""
     shared = run.config.share_layers and run.config.architecture.attends
     numbers = [str(n) for n in range(1 if shared else run.config.n_layers)]
     return [f"e{n}" for n in numbers] + numbers if run.config.family == "encoder_decoder" else numbers
 
 
 def _figures(run: ReadableRun, after: int, upto: int) -> Iterator[tuple[str, Any]]:
-    """Yield each figure with the event that determines it."""
     color, steps, text = color_of(run.config), run.config.steps, TASKS[run.config.task].corpus
     for started in run.events.of(Started, after, upto):
         levels = (started.chance.get("loss"), started.floor)

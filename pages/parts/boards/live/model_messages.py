@@ -26,7 +26,7 @@ from pages.parts.app.questions import SharedCache
 from pages.parts.boards.live.feed import Payload, feed, plain_snapshot
 from pages.parts.boards.live.untrained import Untrained
 
-MOST_LETTERS = 2000  # of a typed sequence
+MOST_LETTERS = 2000
 _MESSAGES = SharedCache(64)
 Ask = Callable[[Job[Any]], Any]
 """Answers a job for a visitor. Raises JobError with one sentence."""

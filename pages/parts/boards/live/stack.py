@@ -43,7 +43,6 @@ class StackPart:
         return bool(self.without) and not self._is_a_fault and _holds(config, self.without)
 
     def is_broken(self, config: RunConfig) -> bool:
-        """Return whether a fault of the config breaks it."""
         return self._is_a_fault and not _holds(config, self.restored)
 
     @property
@@ -96,7 +95,6 @@ def _question(config: RunConfig) -> str:
 
 
 def _drawn(config: RunConfig) -> dict[str, StackPart]:
-    """Return the picture's kinds of parts, with the words that depend on the config."""
     kinds = {name: kind for name, kind in part_kinds().items() if config.family in kind.families}
     kinds["embedding"] = replace(
         kinds["embedding"], says=kinds["embedding"].says.replace("{width}", str(config.d_model))

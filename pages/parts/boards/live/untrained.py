@@ -19,5 +19,4 @@ class Untrained:
     queue_position = queue_seconds = progress = weights = ending = None
 
     def watched(self, _: Callable[[], None]) -> AbstractContextManager[None]:
-        """Never calls back: nothing changes here."""
         return nullcontext()
