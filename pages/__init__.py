@@ -1,1 +1,1 @@
-"""The pages of the app, one short file each; :mod:`pages.parts` holds the parts that they use."""
+"""The pages of the app, one short file each. Their parts are in :mod:`pages.parts`."""

@@ -1,13 +1,11 @@
-"""The page of a class's phone: it goes with the wall."""
-
 import streamlit as st
 
 from engine.experiments.classroom import FORM
 from pages.parts.classroom import show_participant
 from pages.parts.experiments.presenting import joined_class
 
-given = st.query_params.get("class", "")
-code = given if FORM.fullmatch(given) else joined_class()
+text = st.query_params.get("class", "")
+code = text if FORM.fullmatch(text) else joined_class()
 if code:
     st.query_params["class"] = code
     show_participant(code)

@@ -1,4 +1,4 @@
-"""Cost: time and memory against length and depth, what is stored to the byte, and the longest sequence that fits."""
+"""Cost: time and memory against length and depth, the exact bytes, and the longest sequence that fits."""
 
 import json
 
@@ -39,17 +39,17 @@ def offer_files(result: Result) -> None:
 
 
 def device_words(result: Result | None, *, running: bool, stored: bool) -> str:
-    """Where the points were measured: those of ``result``, else those that come with the app, if they are ``stored``."""
+    """Return the device of the points in ``result``, or of those that come with the app if they are ``stored``."""
     if running:
         return ":material/timer: Points appear as they are measured. Dotted lines are predictions."
-    found = result.machine if result is not None else shipped().machine if stored else None
-    if found is None:
+    machine = result.machine if result is not None else shipped().machine if stored else None
+    if machine is None:
         return ":material/timer: Dotted lines are predictions. Press Measure for points."
-    cores = "one core" if found.threads == 1 else f"{found.threads} cores"
-    where = f"{cores} of {found.device}" if found.kind == "cpu" else found.device
+    cores = "one core" if machine.threads == 1 else f"{machine.threads} cores"
+    where = f"{cores} of {machine.device}" if machine.kind == "cpu" else machine.device
     if result is not None:
-        return f":material/memory: Measured on {where}, torch {found.torch}."
-    before = f"**Measured earlier** on {where}, torch {found.torch}"
+        return f":material/memory: Measured on {where}, torch {machine.torch}."
+    before = f"**Measured earlier** on {where}, torch {machine.torch}"
     return f":material/inventory_2: {before}. Press Measure to repeat it here."
 
 
@@ -65,7 +65,7 @@ request = SETTINGS.state()
 plan: Plan | None = None
 
 with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="cost-bar"):
-    measuring = st.container(width="content", horizontal=True, gap="small")  # first; what it measures stands beside it
+    measuring = st.container(width="content", horizontal=True, gap="small")  # first, before its settings
     plan_settings(has_accelerator=bool(server.pool().health().device.get("accelerator")), disabled=running)
     problem = ""
     try:

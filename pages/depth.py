@@ -1,5 +1,3 @@
-"""Depth: what a deep stack does to positions before it learns anything, in four figures below one dial."""
-
 import streamlit as st
 
 from pages.parts.app.in_markdown import say_ignored

@@ -1,4 +1,4 @@
-"""The encodings page: which one to start with, any two side by side, one of your own, and every number behind the recommendation."""
+"""The encodings page: a recommendation, two encodings compared, a design of your own, and the evidence."""
 
 import streamlit as st
 

@@ -1,5 +1,3 @@
-"""The lab page: choose settings, train live, watch."""
-
 from dataclasses import asdict
 
 import streamlit as st
@@ -24,50 +22,47 @@ from pages.parts.lab.form import (
     main_settings,
     model_of,
     more_in_words,
-    opened_settings,
     other_settings,
     run_buttons,
+    show_open_group,
     stay_open,
     steering,
 )
 from pages.parts.lab.presented import run_of_step, show_guided, show_presented, show_question
 from pages.parts.lab.results import (
+    note_arrival,
     overlays_behind,
     reference_behind,
     say,
     share,
+    show_arrival,
     show_beside,
     show_lengths,
-    show_opened,
     show_recent_runs,
-    take_opened,
     take_run_away,
 )
 from pages.parts.lab.state import PRESET, RUN, SETTINGS, WATCHED, address, form_config
 from pages.parts.lab.text import find_levels, known_levels, show_counting, show_prompt
 
-VIEW = PresetView("accuracy")
-"""What stands first where no preset says what to look at."""
+DEFAULT_VIEW = PresetView("accuracy")
 FIRST_PANELS: tuple[PanelName, ...] = ("accuracy", "pattern", "loss", "encoding")
 FIRST_PANELS_OF_TEXT: tuple[PanelName, ...] = ("loss", "written", "pattern", "encoding")
-FOLDED = ("accuracy", "attention", "similarity", "gradients", "memory")
-"""The panels behind "More figures"."""
+MORE_FIGURES = ("accuracy", "attention", "similarity", "gradients", "memory")
 MORE = "lab.more"
-"""The key of what all else is behind."""
 
 
 def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
-    """All of the lab. ``config``: the form's; None where its values do not go together, of which ``unfit`` says why."""
-    shown = run or recorded_for(config, apart=bool(apart_message()["open"]))
+    """Show the lab. ``config`` is None where the values of the form contradict each other, for the reason ``unfit``."""
+    visible_run = run or recorded_for(config, apart=bool(apart_message()["open"]))
     slug = st.session_state.get(WATCHED)
     preset = PRESETS[slug] if slug in PRESETS and config == PRESETS[slug].config else None
-    with st.container(key="frame-unseen"):  # for those who find their way by headings: the page has no room for a title
+    with st.container(key="frame-unseen"):  # for screen readers: the page has no room for a title
         st.title("Lab", anchor=False)
-    show_opened()
+    show_arrival()
     st.html(f"<style>.st-key-top-panels-lab {{ --layers: {config.n_layers if config else 1} }}</style>")
     top_panels("lab")  # the picture of the model
-    apart = st.container(key="lab-apart")  # what is chosen in the picture, taken apart
-    with st.container(key="lab-page"):  # the style says what stands where, also on a phone
+    apart = st.container(key="lab-apart")  # analyses of the head that is selected in the picture
+    with st.container(key="lab-page"):  # the style sheet places these, also on a phone
         with st.container(key="lab-left"):
             train, main, rest = (st.container(key=f"lab-{name}") for name in ("train", "main", "rest"))
         with st.container(key="lab-right"):
@@ -80,22 +75,22 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
         show_refusal()
         say_unsaved(run)
         show_question(run)
-        say(run, config, preset, recorded=shown is not run)
+        say(run, config, preset, recorded=visible_run is not run)
     with board:
-        view = preset.view if preset else VIEW
+        view = preset.view if preset else DEFAULT_VIEW
         live_board(
-            run or (Recording(shown) if shown else config),
-            layout(shown, config, view),
+            run or (Recording(visible_run) if visible_run else config),
+            layout(visible_run, config, view),
             earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
             picture=Picture(
-                model_of(config, shown.config if shown else None) if config else None,
+                model_of(config, visible_run.config if visible_run else None) if config else None,
                 asdict(view),
                 apart_message(),
                 act,
             ),
         )
-        let_others_go()  # the curve can be drawn now: where a class presses Train at once, each waits for that first
-        show_counting(shown)
+        let_others_go()  # the curve is sent; a class that presses Train at once waits for it first
+        show_counting(visible_run)
         if run is not None:
             show_beside(run)
             show_lengths(run)
@@ -105,41 +100,40 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
         if unfit:
             st.error(unfit, icon=":material/error:")
     with main:
-        opened_settings()
+        show_open_group()
         main_settings()
     with rest:
         stay_open(MORE)
         everything = st.expander(more_in_words(), icon=":material/tune:", key=MORE, on_change="rerun")
-        if everything.open:  # else it costs nothing: every click would wait for fifty widgets
+        if everything.open:  # else every click would wait for fifty widgets
             with everything:
                 show_more(run, config)
-        if run is not None and config is not None:  # else they stand beside the sentence
+        if run is not None and config is not None:  # else the sentence above has them
             show_facts(config)
-    with apart:  # late, since its figures are computed: all else is there before
-        show_apart(shown, config)
+    with apart:  # late, because its figures take time to compute
+        show_apart(visible_run, config)
     write()
     find_levels(run)
 
 
 def recorded_for(config: RunConfig | None, *, apart: bool) -> Run | None:
-    """The recorded run of the form's settings. Of a run that takes seconds it is shown only where it is taken ``apart``: until then the
-    untrained model is, which the visitor can train."""
+    """Return the recorded run of the form's settings. A run of seconds is used only where it is taken ``apart``: until
+    then the page has the untrained model, which the visitor can train."""
     return recorded_with(config) if apart or (config and TASKS[config.task].corpus) else None
 
 
 def layout(run: Run | None, config: RunConfig | None, view: PresetView) -> Layout:
-    """The picture, the panel that is to be looked at, one head, loss and encoding; the others folded."""
+    """Return a layout with the preset's panel after the picture, and with the panels of :data:`MORE_FIGURES` folded."""
     drawn = run.config if run else config or RunConfig()
     first = [one for one in ALL if one == view.panel]
     usual = FIRST_PANELS_OF_TEXT if TASKS[drawn.task].corpus else FIRST_PANELS
     panels: dict[PanelName, None] = dict.fromkeys(("stack", *first, *usual, *ALL))
     names = [name for name in panels if drawn.architecture.attends or name not in ("pattern", "attention")]
-    folded = [name for name in FOLDED if name not in (*first, *usual)]
+    folded = [name for name in MORE_FIGURES if name not in (*first, *usual)]
     return Layout(names, run.config.task if run else "", known_levels(run), top_panels="lab", folded=folded)
 
 
 def show_more(run: Run | None, config: RunConfig | None) -> None:
-    """What stands behind More: the other buttons of a run, settings, recent runs, files, links."""
     steering(run, config)
     other_settings()
     if run is not None:
@@ -151,15 +145,15 @@ def show_more(run: Run | None, config: RunConfig | None) -> None:
 
 link, ignored = SETTINGS.open_address()
 if (linked_run := link.get(RUN, RECORDED)) not in FOLDERS:  # of a recorded run the form has the settings
-    if (found := find(linked_run)) is None:
-        gone = f"run is {as_code(linked_run)}; this server has no such run. The settings stay the same."
-        st.warning(gone, icon=":material/search_off:")
+    if (server_run := find(linked_run)) is None:
+        notice = f"run is {as_code(linked_run)}; this server has no such run. The settings stay the same."
+        st.warning(notice, icon=":material/search_off:")
     else:
-        show_run(found.id)
+        show_run(server_run.id)
 if link.get(PRESET) in PRESETS:
     st.session_state[WATCHED] = link[PRESET]
 say_ignored(ignored)
-say_ignored(take_opened(link))
+say_ignored(note_arrival(link))
 say_ignored(take_apart(link))
 
 run = shown_run()
@@ -170,13 +164,18 @@ try:
 except ConfigError as error:
     unfit = in_markdown(error)
 
-held = presenting()
-if config is not None and held is not None and held.on and not held.step.issue:
-    SETTINGS.write_address(address(show_presented(config, held)))
-elif config is not None and held is not None and (guide := held.step.guide) and held.step.covers(config):
-    run = run_of_step(config, held)
+presentation = presenting()
+if config is not None and presentation is not None and presentation.on and not presentation.step.issue:
+    SETTINGS.write_address(address(show_presented(config, presentation)))
+elif (
+    config is not None
+    and presentation is not None
+    and (guide := presentation.step.guide)
+    and presentation.step.covers(config)
+):
+    run = run_of_step(config, presentation)
     with in_step_with(lambda: controlled_as(run)):
-        show_guided(config, held, guide, run)
+        show_guided(config, presentation, guide, run)
         SETTINGS.write_address(address(run))
 else:
     with in_step_with(lambda: (controlled_as(run), known_levels(run))):

@@ -23,5 +23,5 @@ try:
         say_ignored(open_lesson())
         show_presenter(file_at(page.url_path))
         page.run()
-finally:  # a page may begin its script anew
+finally:  # a page may rerun its script
     server.wake()

@@ -1,5 +1,3 @@
-"""The page of notebooks: the classic exercises, and each as steps with their code and its outputs at its own link."""
-
 from pages.parts.app.in_markdown import say_ignored
 from pages.parts.notebooks.screen import SETTINGS, show_notebook, show_overview
 

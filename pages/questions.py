@@ -1,5 +1,3 @@
-"""The page of questions: a map, and each question as a live controlled experiment at its own link."""
-
 import streamlit as st
 
 from engine.experiments.issues import ISSUES
@@ -24,8 +22,8 @@ else:
     issue = ISSUES[slug]
     name, run = shown_run(issue)
     with in_step_with(lambda: run.state if run is not None else ""):
-        shown = show_experiment(issue, name, run)
-        note_issue(issue, run, shown)
+        visible = show_experiment(issue, name, run)
+        note_issue(issue, run, visible)
         if not presented():
             show_tabs(issue, name, run)
 SETTINGS.write_address(SETTINGS.query())

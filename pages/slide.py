@@ -1,5 +1,3 @@
-"""A slide of a lesson: a teacher's own words on a screen of their own, and a question of the teacher's own."""
-
 import streamlit as st
 
 from engine.experiments.question import Question
@@ -10,16 +8,15 @@ from pages.parts.experiments.question import ask_here, guess_of, verdict
 
 
 def show_question(now: Presenting, question: Question) -> None:
-    """The question, the guess, and what the teacher says: to a room at its own phase, else as soon as a guess is made."""
     name = f"slide.{now.visit}"
     take_guess(name)
     guess = guess_of(name).answer
     st.header(escaped(question.words), anchor=False)
     if shows("guess"):
         is_answered = shows("sentence") if now.on else guess is not None
-        if not (now.on and is_answered):  # a room is not asked after the answer
-            closed = guesses_closed() or is_answered
-            ask_here(question, name, disabled=closed)
+        if not (now.on and is_answered):  # no new guesses after the answer
+            is_closed = guesses_closed() or is_answered
+            ask_here(question, name, disabled=is_closed)
         right = question.taught if is_answered else ()
         if is_answered:
             tell_participants(right, "")

@@ -1,5 +1,5 @@
-"""The start page: one button trains a small transformer in sight, cuts a line of it, swaps two symbols, and leads on to six steps; and the
-doors to other pages."""
+"""The start page: one button trains a small transformer, ablates, swaps two symbols and leads on to six steps. Below
+are links to other pages."""
 
 import streamlit as st
 
@@ -26,8 +26,7 @@ from pages.parts.start import (
     workers_in_words,
 )
 
-SECONDS = 5.0
-"""How long the recorded run plays, which is shown where none can be trained."""
+PLAYBACK_SECONDS = 5.0
 
 say_ignored(SETTINGS.open_address()[1])
 at_step = SETTINGS.values()[STEP] > 0
@@ -49,8 +48,8 @@ with in_step_with(lambda: controlled_as(run)):
             if now is WAY[-1]:
                 st.button("Start over", type="tertiary", icon=":material/replay:", on_click=start_over)
         with st.container(key="start-board"):
-            shown = Recording(run, recorded_feed(), SECONDS) if run is recorded_run() else run or CONFIG
-            live_board(shown, Layout(("stack",), "start"), picture=Picture(view=now.view), key="start-picture")
+            source = Recording(run, recorded_feed(), PLAYBACK_SECONDS) if run is recorded_run() else run or CONFIG
+            live_board(source, Layout(("stack",), "start"), picture=Picture(view=now.view), key="start-picture")
         with st.container(key="start-doors", horizontal=True):
             for address, query, icon, words in DOORS:
                 st.page_link(file_at(address), label=words, icon=f":material/{icon}:", query_params=query)

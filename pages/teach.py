@@ -1,5 +1,3 @@
-"""The page for teachers: lessons that come with this version, and a teacher's own, to be presented, followed on phones, and printed."""
-
 import streamlit as st
 
 from engine.experiments.lessons import LESSONS

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.foundation.glossary import TERMS
 from pages.parts.app.frame import SEARCH
-from pages.parts.boards.live.board import TITLED
+from pages.parts.boards.live.board import TITLES
 from tests.pages.looking import Open
 
 
@@ -28,7 +28,7 @@ def test_a_link_opens_the_drawer_at_its_term_one_to_none_is_searched_for_in_name
 
 
 def test_every_way_leads_to_a_term(open_page: Open) -> None:
-    assert {term for _, term in TITLED.values()} <= set(TERMS)
+    assert {term for _, term in TITLES.values()} <= set(TERMS)
     for path in Path("pages").rglob("*.py"):
         for slug in re.findall(r'\bterm="([a-z_-]+)"', path.read_text()):
             assert slug in TERMS, (path, slug)

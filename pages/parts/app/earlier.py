@@ -1,4 +1,4 @@
-"""Addresses of earlier versions: saved links lead on to the page that shows today what they showed."""
+"""Addresses of earlier versions: saved links lead to the page that shows the same thing today."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -16,29 +16,27 @@ def same(query: Query) -> Query:
 
 
 def words(query: Query) -> Query:
-    """The lab's task on words, with the run and the settings of the link; a run that is kept here brings its own settings."""
+    # A run on this server has its own settings.
     usual = {} if find(query.get("run", "")) else {"preset": "next-word"}
     return {"v": VERSION, **usual, **query}
 
 
 class Moved(NamedTuple):
-    file: str
-    """The page's file in ``pages/``."""
-    query: Callable[[Query], Query] = same
-    """What becomes of a link's query."""
+    file: str  # in ``pages/``
+    query: Callable[[Query], Query] = same  # converts the query of an earlier link
 
 
 def apart(query: Query) -> Query:
-    """What the page of attention showed, the lab takes apart. The controls that a link could hide there are gone."""
+    # Without the controls that a link could hide there: these no longer exist.
     old = {name: text for name, text in without_marks(query).items() if name not in NAMES}
-    if old.get("query", "").isdecimal():  # so the position that reads was once called, and it counted from 0
+    if old.get("query", "").isdecimal():  # the earlier name of the position, which counted from 0
         old["position"] = str(int(old.pop("query")) + 1)
     view = old.pop("view", "steps")
     return {"apart": view} | {name if name in ("run", *CARRIED) else f"apart.{name}": old[name] for name in old}
 
 
 def designed(query: Query) -> Query:
-    """A design is encoding A of the two that are compared; its parts are that side's."""
+    """Convert a design to encoding A of the two that are compared; its parts are that side's."""
 
     def part(name: str) -> str:
         return f"a.{name}" if name.startswith("design_") else name
@@ -48,7 +46,6 @@ def designed(query: Query) -> Query:
 
 
 def _six_steps(query: Query) -> Query:
-    """The step of a link, with its choice, seed and run."""
     return {"step": "1"} | {name: query[name] for name in ("step", "choice", "seed", "run") if name in query}
 
 
@@ -67,7 +64,7 @@ EARLIER: Mapping[str, Moved] = {
 
 
 def moved(address: str, query: Query) -> Moved | None:
-    """The page of an earlier address; None for one of today. What an issue once counted, the page Cost counts."""
-    if address == "issues" and query.get("issue") in COSTS:
+    """Return the page of an earlier address; None for a current one."""
+    if address == "issues" and query.get("issue") in COSTS:  # earlier issues that the page Cost replaces
         return Moved("cost.py", lambda query: {})
     return EARLIER.get(address)

@@ -1,5 +1,3 @@
-"""The frame around every page: the bar, earlier addresses, and the glossary as a drawer."""
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,17 +15,12 @@ from pages.parts.app.scripts import joined
 
 @dataclass(frozen=True)
 class AppPage:
-    """One page of the app."""
-
     title: str
-    address: str
-    """Without a slash; also the name of the page's file."""
-    icon: str = ""
-    """Of its entry in the bar; without one it is in none: links and lessons lead to it."""
+    address: str  # without a slash; also the name of the page's file
+    icon: str = ""  # a page without one is not in the bar
 
     @property
     def file(self) -> str:
-        """The page's file in ``pages/``; links name it."""
         return f"{self.address}.py"
 
 
@@ -44,32 +37,30 @@ PAGES = (
     AppPage("Slide", "slide"),
 )
 FIRST = PAGES[0]
-"""The page that the bare address opens, whose links have an empty address."""
+"""The page of the bare address; links to it have an empty address."""
 
 
 def file_at(address: str) -> str:
-    """The file of the page with this address, as Streamlit has it: empty for the first page."""
+    """Return the file of the page with this address. Streamlit's address of the first page is empty."""
     return f"{address or FIRST.address}.py"
 
 
 def address_of(file: str) -> str:
-    """What links to the page of this file have behind the app's address; empty for the first page."""
+    """Return the address of the page with this file, without a slash; empty for the first page."""
     return "" if file == FIRST.file else file.removesuffix(".py")
 
 
 HERE = Path(__file__).parent
+# session key of the visible screen of a page that has several; the browser scrolls up when it changes
 SCREEN = "frame.screen"
-"""Session key: the name of the screen that a page of several shows; the browser scrolls up when it becomes another one."""
 GLOSSARY = "Glossary"
-TERM = "term"
-"""What a link to a term has in its query, on whatever page."""
-REQUESTED_TERM = "frame.asked"
-"""The session key of the term that a link asks for, until the drawer is open there."""
+TERM = "term"  # a query parameter on any page
+REQUESTED_TERM = "frame.asked"  # session key of the term in a link, until the drawer opens there
 SEARCH = "frame.search"
 
 
 def navigation() -> Page:
-    """The page that the address asks for. An earlier address leads on, and the script run ends here."""
+    """Return the page of the address. An earlier address redirects, which ends the script run."""
     pages = [
         st.Page(
             page.file, title=page.title, icon=f":material/{page.icon}:" if page.icon else None, url_path=page.address,
@@ -86,17 +77,15 @@ def navigation() -> Page:
 
 
 def show_frame() -> None:
-    """The button of the glossary, beside the page's title. Unseen: what waits for a lost server."""
     if TERM in st.query_params:
         open_glossary(st.query_params.pop(TERM))
-    with st.container(key="frame-disconnected"):
+    with st.container(key="frame-disconnected"):  # invisible until the server is lost
         listening_script(HERE / "disconnected.js")(key="frame.disconnected", on_back_change=nothing)
     with st.container(horizontal=True, key="frame"):
         as_fragment(_glossary)
 
 
 def _glossary() -> None:
-    """The button, and whatever link to a term is followed on the page."""
     with st.container(horizontal=True, key="frame-end"):
         pressed = st.button(GLOSSARY, icon=":material/dictionary:", type="tertiary")
         here = {"screen": st.session_state.get(SCREEN, "")}
@@ -107,7 +96,7 @@ def _glossary() -> None:
 
 
 def open_glossary(term: str) -> None:
-    """Open the drawer, at a term by its slug; what is none is searched for."""
+    """Open the drawer at a term, by its slug; any other text is searched for."""
     slug = meant(term, TERMS)
     st.session_state[REQUESTED_TERM] = slug
     if slug not in TERMS:
@@ -121,13 +110,13 @@ def _drawer(term: str | None) -> None:
 
 @st.cache_resource
 def listening_script(file: Path) -> Any:
-    """A component that draws nothing: its script listens on the page, and tells what it hears."""
+    """A component that draws nothing: its script listens on the page and sends messages."""
     return st.components.v2.component(f"attention_lab_{file.stem}", js=joined(file))
 
 
 def nothing() -> None:
-    """A callback that does nothing. Streamlit keeps a message of a component only where a callback is given; the page reads the message
-    itself, where it draws the component."""
+    """A callback for a component whose message the page reads where it draws the component: Streamlit keeps a message
+    only if there is a callback."""
 
 
 # Parts that run again without the rest of the page
@@ -137,25 +126,27 @@ Arguments = TypeVarTuple("Arguments")
 
 
 def as_fragment(draw: Callable[[*Arguments], None], *arguments: *Arguments, every: float | None = None) -> None:
-    """Draw a part of the page now, again when a widget in it changes, and again after each ``every`` seconds; None for no timer. It is a
-    fragment also without a timer: a part that is one only in some reruns has its components mounted anew.
+    """Draw a part of the page now, again when a widget in it changes, and every ``every`` seconds; None for no timer.
 
-    The page makes a container for it. A fragment that runs again right after the page discards its messages that were not sent yet
-    (Streamlit's ``ForwardMsgQueue.clear``): were its place among them, the browser would refuse what follows, "Bad delta path index".
+    It is a fragment also without a timer: Streamlit mounts the components of a part again if it is a fragment only in
+    some reruns.
     """
+    # A fragment that runs again right after the page discards its messages that were not sent yet (Streamlit's
+    # ``ForwardMsgQueue.clear``). If its container were among them, the browser would refuse all later ones: "Bad delta
+    # path index". So the page makes the container.
     with st.container():
         st.fragment(draw, run_every=every)(*arguments)
 
 
-# Presses of keys and of parts of a picture, as a component's script tells them: none is lost, and none counts twice.
+# Presses of keys and of parts of a picture, sent by a component's script: none is lost, and none counts twice.
 #
-# While a page draws, the browser keeps only the latest message of a component. So each message repeats all presses that the page has not
-# confirmed, each with its number (``pages/parts/boards/base/script/presses.js``).
+# While a page draws, the browser keeps only the latest message of a component. So each message repeats all presses that
+# the page has not confirmed, each with its number (``pages/parts/boards/base/script/presses.js``).
 
 
 def received(message: object, name: str) -> list[Mapping[str, Any]]:
-    """The presses of a message that were in none before, in their order. Call it once per message, in its callback. ``name``: the session
-    key under which the number of the last one is kept. What no script tells is no press."""
+    """Return the presses of a message that no earlier one had, in their order. Call it once per message, in its
+    callback. ``name``: session key of the last one's number."""
     presses: list[Mapping[str, Any]] = (
         [each for each in message if isinstance(each, dict)] if isinstance(message, list) else []
     )
@@ -167,5 +158,4 @@ def received(message: object, name: str) -> list[Mapping[str, Any]]:
 
 
 def last_received(name: str) -> int:
-    """The number to send to the script: it repeats no press up to this one."""
     return int(st.session_state.get(name, 0))

@@ -1,4 +1,4 @@
-"""A page's settings, declared once: its defaults, its widgets, its address and its share link are made from them."""
+"""A page's settings, declared once: its defaults, widgets, address and share link follow from them."""
 
 import math
 from abc import ABC, abstractmethod
@@ -24,7 +24,7 @@ from pages.parts.app.in_markdown import setting_help
 
 
 CARRIED = ("lesson", "at", "present", "class")
-"""Names that every page's address carries along while a lesson is held; they are no page's own."""
+"""Names in every page's address during a lesson; they belong to no page."""
 NAMES = ("show", "hide", "lock")
 ALLOWED = "one or more names of controls on this page, separated by commas"
 
@@ -34,27 +34,29 @@ def carried_in(query: Mapping[str, str]) -> dict[str, str]:
 
 
 def carry(values: Mapping[str, str]) -> None:
-    """What the addresses of all pages carry from now on."""
     st.session_state["address.carried"] = dict(values)
 
 
 def take_link(page: str, marks: Collection[str] = ()) -> dict[str, str] | None:
-    """The query of the address, if the visitor came by a link; None if the page wrote it itself or had it already in its last run.
+    """Return the query of the address if the visitor came by a link; None if the page wrote it or had it already in its
+    last run.
 
-    ``marks``: names that the page itself never writes, and of which each link within the app has one. After the first query of a
-    session only a query with such a name is a link: one without may be an address of the page's own that arrives late.
+    ``marks``: names that the page itself never writes, and of which each link within the app has one. After the first
+    query of a session only a query with such a name is a link: one without may be the page's own address, arriving
+    late.
     """
     query = {name: value for name, value in without_marks(st.query_params.to_dict()).items() if name not in CARRIED}
-    met = st.session_state.get(f"{page}.met")
-    # A quick second click arrives with the address of before the first: that is no link.
-    known = query in (written(page), met) or bool(met is not None and marks and query.keys().isdisjoint(marks))
+    previous = st.session_state.get(f"{page}.met")
+    # A quick second click arrives with the address from before the first one, which is no link.
+    known = query in (written(page), previous) or bool(
+        previous is not None and marks and query.keys().isdisjoint(marks)
+    )
     st.session_state[f"{page}.met"] = query
     return None if known else query
 
 
 def write_link(page: str, query: dict[str, str]) -> None:
-    """Keep the address a link to what is on the page."""
-    # A link within the page arrives here but leaves the address bar empty: what is new is written in any case.
+    # A link within the page empties the address bar, so a new query is always written.
     address = {**query, **st.session_state.get("address.carried", {})}
     if written(page) != query or st.query_params.to_dict() != address:
         st.query_params.from_dict(address)
@@ -62,54 +64,50 @@ def write_link(page: str, query: dict[str, str]) -> None:
 
 
 def written(page: str) -> dict[str, str] | None:
-    """The query that the page wrote last; None before it wrote any."""
     return cast(dict[str, str] | None, st.session_state.get(f"{page}.written"))
 
 
 @dataclass(frozen=True)
 class Hidden:
-    """The controls that a link shows, hides or locks. No value changes; whoever edits the address has them back."""
+    """The controls that a link shows, hides or locks. No value changes; editing the address restores them."""
 
-    show: tuple[str, ...] = ()
-    """Where any are named, only these are drawn."""
+    show: tuple[str, ...] = ()  # if any, only these are visible
     hide: tuple[str, ...] = ()
-    lock: tuple[str, ...] = ()
-    """Drawn, but they cannot be changed."""
+    lock: tuple[str, ...] = ()  # visible but disabled
 
     def draws(self, name: str) -> bool:
         return name not in self.hide and (not self.show or name in self.show)
 
     def query(self) -> dict[str, str]:
-        return {name: ",".join(named) for name, named in vars(self).items() if named}
+        return {name: ",".join(controls) for name, controls in vars(self).items() if controls}
 
 
 def read_hidden(query: Mapping[str, str], controls: Container[str]) -> tuple[Hidden, list[Problem]]:
-    """What a link says about ``controls``, and a problem for each list in which it names others."""
-    found: dict[str, tuple[str, ...]] = {}
+    """Read a link's lists of ``controls``. Each list with other names gives a problem."""
+    lists: dict[str, tuple[str, ...]] = {}
     ignored: list[Problem] = []
     for name in NAMES:
-        named = [part.strip() for part in query.get(name, "").split(",") if part.strip()]
-        found[name] = tuple(dict.fromkeys(part for part in named if part in controls))
-        if unknown := [part for part in named if part not in controls]:
+        names = [part.strip() for part in query.get(name, "").split(",") if part.strip()]
+        lists[name] = tuple(dict.fromkeys(part for part in names if part in controls))
+        if unknown := [part for part in names if part not in controls]:
             ignored.append(Problem(name, ", ".join(unknown), ALLOWED))
-    return Hidden(**found), ignored
+    return Hidden(**lists), ignored
 
 
 # The widget of a setting, by the setting's kind, and the one for a file
 
 
-SEGMENTS = 3
-"""The most choices that are shown side by side."""
+SEGMENTS = 3  # the most choices side by side
 
 
 def setting_widget(
     row: Setting, value: Any, *, side_by_side: bool = False, choices: Sequence[str] = (), **common: Any
 ) -> None:
-    """The widget of a setting, which starts at a value, with help that links to the glossary. ``common``: arguments such as
-    key and ``on_change``.
+    """Draw the widget of a setting, which starts at a value, with help that links to the glossary. ``common``:
+    arguments such as key and ``on_change``.
 
-    A list of whole numbers is entered as text. ``side_by_side``: show a few choices all at once. ``choices``: the setting's choices
-    in the order that a reader is shown.
+    A list of whole numbers is entered as text. ``side_by_side``: show up to :data:`SEGMENTS` choices at once.
+    ``choices``: the setting's choices in the order of the page.
     """
     common = {"help": setting_help(row.name, row.help), **common}
     match row.kind:
@@ -142,15 +140,15 @@ def _limits(row: Setting) -> dict[str, Any]:
 
 
 def _step(default: Value) -> float:
-    """A step that changes the first digit of the default."""
+    """Return a step that changes the first digit of the default."""
     return 10.0 ** math.floor(math.log10(default)) if isinstance(default, int | float) and default else 0.1
 
 
 def offer_file(
     label: str, make: Callable[[], str | bytes], name: str, icon: str | None = ":material/download:"
 ) -> None:
-    """A button that downloads a file, which is made only when somebody asks for it. Its name ends in version, commit and date: a comment in
-    a CSV, or a column of one value, would be in the way of whoever reads its numbers."""
+    """Draw a button for a file that is made only when it is pressed. The file's name ends in version, commit and date."""
+    # In the name: a comment in a CSV, or a column of one value, would disturb programs that read its numbers.
     st.download_button(label, make, stamped(name), guess_type(name)[0], icon=icon)
 
 
@@ -161,22 +159,22 @@ EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
 class PageState(Parameters):
-    """What is set on a page, or looked at there, by the names of its link. Frozen; a page declares its own."""
+    """The settings of a page by their names in a link. Frozen; each page declares its own."""
 
     REMOVED: ClassVar[Mapping[str, str]] = EMPTY
-    """The settings of earlier versions that are gone: by name, a sentence that says what became of each."""
+    """The removed settings of earlier versions: by name, a sentence about each."""
 
     def check(self) -> None:
-        """Raises ConfigError where values that fit one by one do not go together."""
+        """Raises ConfigError where values that fit one by one contradict each other."""
 
 
 def not_allowed(allowed: str, known: Collection[str] = ()) -> PydanticCustomError:
-    """The error that a validator raises for a value that is none of the ``allowed`` ones, in words. ``known``: their names."""
+    """Return a validator's error for a value outside the ``allowed`` ones, in words. ``known``: their names."""
     return PydanticCustomError("choice", "{allowed}", {"allowed": allowed, "known": list(known)})
 
 
 def one_of(known: Collection[str], renamed: Mapping[str, str] = EMPTY) -> AfterValidator:
-    """The validator of a name that is one of the ``known`` ones, also by an earlier name (see :func:`meant`), or None."""
+    """Return the validator of a name among the ``known`` ones, also by an earlier name (see :func:`meant`), or None."""
 
     def check(name: str | None) -> str | None:
         name = name if name is None else meant(name, known, renamed)
@@ -188,7 +186,7 @@ def one_of(known: Collection[str], renamed: Mapping[str, str] = EMPTY) -> AfterV
 
 
 def all_known(names: tuple[str, ...], known: Collection[str]) -> tuple[str, ...]:
-    """The names, where all are known. Raises :func:`not_allowed`."""
+    """Return the names. Raises :func:`not_allowed` if one is unknown."""
     if not set(names) <= set(known):
         raise not_allowed(f"some of {', '.join(known)}, separated by commas")
     return names
@@ -200,29 +198,29 @@ S = TypeVar("S", bound=PageState)
 class PageSettings(ABC):
     """The settings of one page: their values in the session, their widgets, and the link to them.
 
-    The values stand in ``st.session_state[key]`` by name, where they outlive the page and its widgets. Each fits by
-    itself; whether they go together is known when they are used.
+    ``st.session_state[key]`` has the values by name, where they outlive the page and its widgets. Each value is valid
+    alone; contradictions between values appear when they are used.
     """
 
     def __init__(self, key: str, *, widgets: str = "", marks: Collection[str] = ()) -> None:
-        """``widgets``: what the widgets' keys begin with. ``marks``: see :func:`take_link`."""
+        """``widgets``: prefix of the widgets' keys. ``marks``: see :func:`take_link`."""
         self.key = key
         self._widgets, self._marks = widgets or f"{key}.set.", marks
 
     @abstractmethod
     def defaults(self) -> dict[str, Any]:
-        """Every value as it is before anything was set."""
+        pass
 
     @abstractmethod
     def rows(self) -> Mapping[str, Setting]:
-        """The settings that exist under the present values, in order."""
+        """Return the settings that exist under the present values, in order."""
 
     @abstractmethod
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any] | None, list[Problem]]:
-        """The values that a link asks for, None where those there are stay, and what in the link was ignored."""
+        """Return the values of a link, or None to leave the page's values, and the problems of the link."""
 
     def controls(self) -> Collection[str]:
-        """The names that a link may show, hide or lock."""
+        """Return the names that a link may show, hide or lock."""
         return self.rows().keys()
 
     # The values
@@ -233,84 +231,81 @@ class PageSettings(ABC):
         return cast(dict[str, Any], st.session_state[self.key])
 
     def requested(self) -> dict[str, Any]:
-        """The values that count: those of the settings that exist now."""
+        """Return the values of the settings that exist now."""
         return self.values()
 
     def fill(self, values: Mapping[str, Any]) -> None:
-        """Put all values into the page; its widgets start from them."""
         st.session_state[self.key] = dict(values)
-        self._begin_anew(list(self._times_anew))
+        self._replace_widgets(list(self._widget_versions))
 
     def put(self, changes: Mapping[str, Any]) -> None:
-        """Put some values into the page; their widgets start from them."""
         st.session_state[self.key] = {**self.values(), **changes}
-        self._begin_anew(changes)
+        self._replace_widgets(changes)
 
     # The widgets
 
     def widget_key(self, name: str) -> str:
-        """The key of a setting's widget: ``set.seed``, then ``set.seed.1`` once its value was put there by something else."""
-        times = self._times_anew.get(name)
-        return f"{self._widgets}{name}.{times}" if times else self._widgets + name
+        """Return the key of a setting's widget: ``set.seed``, then ``set.seed.1`` once something else has changed its
+        value."""
+        version = self._widget_versions.get(name)
+        return f"{self._widgets}{name}.{version}" if version else self._widgets + name
 
     @property
-    def _times_anew(self) -> dict[str, int]:
-        """How often the widget of each setting began anew."""
+    def _widget_versions(self) -> dict[str, int]:
         return cast(dict[str, int], st.session_state.setdefault(f"{self.key}.anew", {}))
 
-    def _begin_anew(self, names: Collection[str]) -> None:
-        """Let new widgets take the place of those that were drawn. A new one starts at its value, whichever script run brings it to the
-        browser; a value that is set in a widget that is there is lost if the next script run begins before it was sent."""
+    def _replace_widgets(self, names: Collection[str]) -> None:
+        # A new widget starts at its value, whichever script run sends it to the browser. A value that is set in an
+        # existing widget is lost if the next script run begins before it was sent.
         for name in names:
-            if name in self._times_anew and self.widget_key(name) in st.session_state:
-                self._times_anew[name] += 1
+            if name in self._widget_versions and self.widget_key(name) in st.session_state:
+                self._widget_versions[name] += 1
 
     def drawn(self, *names: str) -> list[str]:
-        """Those of some controls that the link leaves in sight."""
+        """Return the given controls that the link does not hide."""
         return [name for name in names if self._hidden.draws(name)]
 
     def locks(self, name: str) -> bool:
         return name in self._hidden.lock
 
     def widget(self, name: str, *, side_by_side: bool = False, disabled: bool = False, **common: Any) -> None:
-        """The widget of a setting; nothing where the link hides it."""
         if self.drawn(name):
             bound = self.bound(name, disabled=disabled)
             setting_widget(self.rows()[name], self.first_value(name), side_by_side=side_by_side, **bound, **common)
 
     def bound(self, name: str, *, disabled: bool = False, shown: Any = ...) -> dict[str, Any]:
-        """The arguments that tie a widget to the value of that name: its key, what is called when a reader changes it, and whether it is
-        disabled. What the widget starts at is another argument (:meth:`first_value`).
+        """Return the arguments that bind a widget to the value of that name: key, callback, and whether it is disabled.
+        Its start value is another argument (:meth:`first_value`).
 
-        ``shown``: what the widget shows in place of the value, which may not fit what there is: a run with two layers has no layer 3.
+        ``shown``: displayed instead of a value that does not fit: a run with two layers has no layer 3.
         """
         key = self.widget_key(name)
         if shown is ...:
-            self._times_anew.setdefault(name, 0)
+            self._widget_versions.setdefault(name, 0)
         else:
             st.session_state[key] = shown
         return {"key": key, "on_change": self._take, "args": (name,), "disabled": disabled or self.locks(name)}
 
     def first_value(self, name: str) -> Any:
-        """What a setting's widget starts at: a list of numbers as text, since it is typed, and a list of names as a list."""
+        """Return the start value of a setting's widget: a list of numbers as text, since it is typed, and a list of
+        names as a list."""
         value = self.requested().get(name)
         if isinstance(value, tuple):
             return to_text(value) if name in self.rows() else list(value)
         return value
 
     def labelled(self, name: str, *, shown: Any, disabled: bool = False) -> dict[str, Any]:
-        """The same with the setting's label and help, for a widget whose choices only the page knows."""
+        """Return :meth:`bound` with the setting's label and help, for a widget whose choices only the page knows."""
         row, bound = self.rows()[name], self.bound(name, disabled=disabled, shown=shown)
         return {"label": row.label, "help": setting_help(name, row.help) or None, **bound}
 
     def _take(self, name: str) -> None:
         if self.widget_key(name) not in st.session_state:
-            return  # what was done just before has set it anew, and its widget is not drawn again yet
+            return  # an action just before has replaced the widget, and the new one is not drawn yet
         value = st.session_state[self.widget_key(name)]
         self.take(name, tuple(value) if isinstance(value, list) else value)
 
     def take(self, name: str, value: Any) -> None:
-        """A reader has changed a widget."""
         st.session_state[self.key] = {**self.values(), name: value}
 
     # The address
@@ -320,7 +315,7 @@ class PageSettings(ABC):
         return cast(Hidden, st.session_state.get(f"{self.key}.hidden", Hidden()))
 
     def open_address(self) -> tuple[dict[str, str], list[Problem]]:
-        """Read a link into the page, once; returns the link, empty where there is none, and what in it was ignored."""
+        """Read a link into the page, once; return the link, empty without one, and its problems."""
         link = take_link(self.key, self._marks) or {}
         if not link:
             return {}, []
@@ -331,23 +326,19 @@ class PageSettings(ABC):
         return link, ignored + unknown
 
     def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
-        """The values that are not as by default, or not as in ``others``, such as the run that the link names."""
+        """Return the values that differ from the defaults, or from ``others``, such as the run that the link names."""
         usual, now = (self.defaults(), *others), self.requested()
         unusual = [name for name in now if any(flat.get(name, ...) != now[name] for flat in usual)]
         return {name: to_text(now[name]) for name in unusual}
 
     def write_address(self, query: Mapping[str, str]) -> None:
-        """Keep the address a link to what is on the page."""
         write_link(self.key, {**query, **self._hidden.query()})
 
     def share_link(self, query: Mapping[str, str]) -> str:
-        """The full link with this query, and with the controls that are hidden or locked here."""
         return f"{(st.context.url or '').split('?')[0]}?{urlencode({**query, **self._hidden.query()})}"
 
 
 class ModelSettings(PageSettings, Generic[S]):
-    """The settings of a page whose state is one model."""
-
     def __init__(self, key: str, model: type[S]) -> None:
         super().__init__(key)
         self._model, self._rows = model, {row.name: row for row in settings_in(model)}
@@ -356,7 +347,7 @@ class ModelSettings(PageSettings, Generic[S]):
         return self._model().model_dump()
 
     def state(self) -> S:
-        """The values as they are; each was checked when it came."""
+        """Return the values without validation: each was validated when it arrived."""
         return self._model.model_construct(**self.values())
 
     def rows(self) -> Mapping[str, Setting]:

@@ -1,4 +1,4 @@
-"""A page's questions to workers, counted among those of its visitor: asked each time, or once for all sessions."""
+"""A page's jobs for workers, counted among those of its visitor: asked each time, or once for all sessions."""
 
 import pickle
 from collections import OrderedDict
@@ -16,38 +16,37 @@ from pages.parts.app.turn import out_of_turn
 from pages.parts.app.visitor import visitor
 
 R = TypeVar("R")
-ANSWER_SECONDS = 90.0
-"""Seconds to wait for an answer that is kept, which includes the start of a worker."""
+ANSWER_SECONDS = 90.0  # also for a worker to start
 MAX_ANSWERS = 256
 
 
 def ask(job: Job[AnswerT], *, alone: bool = False, timeout: float = 30.0) -> AnswerT:
-    """The answer to a job; see :meth:`engine.serving.pool.Pool.ask`. Raises JobError with one sentence."""
+    """Return the answer to a job; see :meth:`engine.serving.pool.Pool.ask`. Raises JobError with one sentence."""
     with out_of_turn():
         server.wake()  # a link to any page may be the first request to the server
         return server.pool().ask(job, visitor(), alone=alone, timeout=timeout)
 
 
 def ask_once(job: Job[AnswerT], as_of: Hashable = None, *, timeout: float = ANSWER_SECONDS) -> AnswerT:
-    """The same, kept for all sessions. ``as_of``: what the answer depends on beside the job, such as the time of a file."""
+    """Return the answer to a job, cached for all sessions. ``as_of``: all else that the answer depends on, such as the
+    time of a file."""
     return _ANSWERS.get((job, as_of), lambda: ask(job, timeout=timeout))
 
 
 def if_known(job: Job[AnswerT]) -> AnswerT | None:
-    """The answer of :func:`ask_once`; None where a worker would have to be asked."""
     return cast(AnswerT | None, _ANSWERS.if_known((job, None)))
 
 
 def asking_threads(most: int) -> ThreadPoolExecutor:
-    """Threads in which this page can ask several questions at once: they know the page's visitor."""
+    """Return threads in which this page can ask several questions at once: they know the page's visitor."""
     return ThreadPoolExecutor(most, initializer=add_script_run_ctx, initargs=(None, get_script_run_ctx()))
 
 
 class SharedCache:
-    """The ``most`` values used last, for all sessions; each session gets a copy of its own. A session that asks for a value while
-    another finds it waits with that one. Errors are not kept.
+    """A cache of the ``most`` values used last, for all sessions. Each session gets its own copy. A session that asks
+    for a value while another computes it waits for that one. Errors are not cached.
 
-    Unlike ``st.cache_data`` it can tell whether it has a value, and finds a config by its equality.
+    Unlike ``st.cache_data`` it can say whether it has a value, and finds a config by its equality.
     """
 
     def __init__(self, most: int) -> None:
@@ -56,7 +55,6 @@ class SharedCache:
         self._lock = Lock()
 
     def get(self, key: Hashable, find: Callable[[], R]) -> R:
-        """The value of that key, found now where it is not there."""
         with self._lock:
             value = self._values.get(key)
             if value is not None:
@@ -67,35 +65,34 @@ class SharedCache:
                     self._values.popitem(last=False)
         if value is not None:
             try:
-                with out_of_turn():  # who finds it may wait for its turn
+                with out_of_turn():  # the session that computes it may wait for its turn
                     packed = value.result()
             except CancelledError:
                 return self.get(key, find)
             return cast(R, pickle.loads(packed))
         try:
-            found = find()
-            mine.set_result(pickle.dumps(found, pickle.HIGHEST_PROTOCOL))
+            result = find()
+            mine.set_result(pickle.dumps(result, pickle.HIGHEST_PROTOCOL))
         except BaseException as error:
             with self._lock:
                 if self._values.get(key) is mine:
                     del self._values[key]
             if isinstance(error, Exception) and not isinstance(error.__cause__, NoRoom):
                 mine.set_exception(error)
-            else:  # the refusal, or the rerun of the script, concerns this asker alone: those who wait ask for themselves
+            else:  # a refusal, or a rerun of the script, concerns this session only: the others ask themselves
                 mine.cancel()
             raise
-        return found
+        return result
 
     def if_known(self, key: Hashable) -> Any:
-        """The value of that key; None where it is not there yet."""
-        value = self._found(key)
+        value = self._future(key)
         return None if value is None else pickle.loads(value.result())
 
     def knows(self, key: Hashable) -> bool:
-        """True if the value of that key is there; unlike :meth:`if_known` this copies nothing."""
-        return self._found(key) is not None
+        """True if :meth:`if_known` has a value; this copies nothing."""
+        return self._future(key) is not None
 
-    def _found(self, key: Hashable) -> Future[bytes] | None:
+    def _future(self, key: Hashable) -> Future[bytes] | None:
         with self._lock:
             value = self._values.get(key)
         known = value is not None and value.done() and not value.cancelled() and not value.exception()

@@ -1,4 +1,4 @@
-"""A visitor's own runs: the facts before one, how it is started and steered, its buttons; and which of them this tab shows and keeps."""
+"""A visitor's runs: the facts before one, its start, its buttons, and the recent runs of a tab."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,14 +20,12 @@ from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.visitor import mine, visitor
 
 Action = Literal[Steering, "stop"]
-SHOWN = "run"
+RUN_KEY = "run"
 RECENT = "recent runs"
-MAX_RECENT_RUNS = 6
-"""The number of recent runs; beyond it the oldest that is not pinned goes."""
+MAX_RECENT_RUNS = 6  # above it, the oldest run that is not pinned is dropped
 
 
 def show_facts(config: RunConfig) -> None:
-    """Facts before training: parameters, memory, time, and warnings."""
     prediction = predict(config)
     facts = [f"**{prediction.parameters:,}** parameters", f"**{in_bytes(prediction.memory.total)}** for a step"]
     seconds, device = prediction.seconds(config.steps), prediction.device.timed
@@ -42,14 +40,13 @@ def show_facts(config: RunConfig) -> None:
 
 
 def start_run(config: RunConfig, *, pace: float | None = None, paused: bool = False) -> Run | None:
-    """Start a run; None where it is refused, for a reason that is shown (:func:`refused_in_words`)."""
+    """Return the run; None after a refusal, whose reason is shown (:func:`refused_in_words`)."""
     with refused_in_words():
         return server.pool().submit(RunRequest(config, visitor(), pace=pace, paused=paused))
     return None
 
 
 def can_steer(run: Run | None) -> bool:
-    """Return whether the visitor may pause, step or stop the run from here: it is the visitor's own."""
     return run is not None and run.live and mine(run.owner)
 
 
@@ -62,7 +59,6 @@ def steer(action: Action, run_id: str, pace: float | None = None) -> None:
 
 
 def pause_button(run: Run | None) -> None:
-    """Pause, or for a paused run Resume."""
     paused = run is not None and run.state == "paused" and mine(run.owner)
     steering_button("resume" if paused else "pause", run)
 
@@ -73,28 +69,24 @@ def steering_button(action: Action, run: Run | None) -> None:
 
 
 def say_watching(run: Run | None) -> None:
-    """Say why a run that goes on cannot be steered: it is somebody else's."""
     if run is not None and run.live and not mine(run.owner):
         st.caption(":material/visibility: This is somebody else's run. Press Train to start your own.")
 
 
 @dataclass
 class RecentRuns:
-    """The runs of one tab, the oldest first, and what was chosen for each."""
+    """The runs of one tab, the oldest first, and the visitor's choices for each."""
 
     runs: list[str] = field(default_factory=list)
     pinned: set[str] = field(default_factory=set)
     hidden: set[str] = field(default_factory=set)
-    beside: str = ""
-    """The run whose attention stands beside that of the shown one; empty for none."""
+    beside: str = ""  # the run whose attention is next to the current one's; empty for none
 
     def turn(self, what: Literal["pinned", "hidden"], run_id: str) -> None:
-        """Choose it for the run, or no longer."""
         chosen = self.pinned if what == "pinned" else self.hidden
         chosen.symmetric_difference_update({run_id})
 
     def add(self, run_id: str) -> None:
-        """Add a run. Where there are too many, the oldest that is neither pinned nor this one goes."""
         if run_id not in self.runs:
             self.runs.append(run_id)
         while len(self.runs) > MAX_RECENT_RUNS:
@@ -102,7 +94,7 @@ class RecentRuns:
             self.remove(oldest)
 
     def remove(self, run_id: str) -> None:
-        """Take a run off the list; it is not deleted."""
+        """Remove a run from the list, without deleting it."""
         self.runs = [other for other in self.runs if other != run_id]
         self.pinned.discard(run_id)
         self.hidden.discard(run_id)
@@ -115,31 +107,30 @@ def recent_runs_of_tab() -> RecentRuns:
 
 
 def shown_run() -> Run | None:
-    run_id = st.session_state.get(SHOWN)
+    run_id = st.session_state.get(RUN_KEY)
     return server.find(run_id) if run_id else None
 
 
 def show_run(run_id: str) -> None:
-    st.session_state[SHOWN] = run_id
+    st.session_state[RUN_KEY] = run_id
     recent_runs_of_tab().add(run_id)
 
 
-def kept_runs() -> list[Run]:
-    """The recent runs, the latest first, without those that are gone or never started."""
-    found = [server.find(run_id) for run_id in reversed(recent_runs_of_tab().runs)]
-    return [run for run in found if run is not None and (run.events or run.id == st.session_state.get(SHOWN))]
+def list_recent_runs() -> list[Run]:
+    """Return the recent runs, the latest first, without deleted runs and those that never started."""
+    runs = [server.find(run_id) for run_id in reversed(recent_runs_of_tab().runs)]
+    return [run for run in runs if run is not None and (run.events or run.id == st.session_state.get(RUN_KEY))]
 
 
 def forget_run(run_id: str) -> None:
-    """A run was deleted: this tab shows it no more."""
-    if st.session_state.get(SHOWN) == run_id:
-        del st.session_state[SHOWN]
+    if st.session_state.get(RUN_KEY) == run_id:
+        del st.session_state[RUN_KEY]
     recent_runs_of_tab().remove(run_id)
 
 
 @contextmanager
 def in_step_with(state: Callable[[], object]) -> Iterator[None]:
-    """Rerun the script where the state of what runs has changed while the page was drawn, so that the buttons match."""
+    """Rerun the script if the state changes while the page is drawn, so that the buttons match."""
     before = state()
     yield
     if state() != before:

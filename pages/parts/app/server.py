@@ -1,4 +1,5 @@
-"""Objects shared by the whole server process, its runs and its workers, made on first use; and what the log says when these start."""
+"""The objects of the whole server process, its runs and workers, made on first use; and the lines of the log at its
+start."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from contextlib import suppress
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # the engine is imported on first use: the server is up half a second sooner
+if TYPE_CHECKING:  # the engine is imported on first use: the server starts half a second sooner
     from filelock import FileLock
 
     from engine.foundation.visitor import Visitor
@@ -19,13 +20,12 @@ if TYPE_CHECKING:  # the engine is imported on first use: the server is up half 
 
 _making = Lock()
 _pool: Pool | None = None
-_locks: set[FileLock] = set()
-"""The lock of the data folder, which holds while this object lives."""
+_locks: set[FileLock] = set()  # holds the lock of the data folder while the process lives
 
 
 def pool() -> Pool:
-    """The worker pool. It outlives sessions, until :func:`close`. Work submitted before the workers are ready waits for them.
-    Raises ValueError with one sentence where the environment has a limit or a scheduler that does not fit."""
+    """Return the worker pool, which outlives sessions, until :func:`close`. Work waits until workers are ready. Raises
+    ValueError with one sentence for an invalid limit or scheduler in the environment."""
     from engine.foundation.files import data_folder, keep_private
     from engine.runs.store import Runs
     from engine.serving.cluster import cluster_at
@@ -43,8 +43,8 @@ def pool() -> Pool:
 
 
 def take_data() -> None:
-    """Take the data folder for this process alone, until it ends, however it does. Raises SystemExit with one sentence where another
-    server has it."""
+    """Lock the data folder for this process until it ends. Raises SystemExit with one sentence if another server has
+    it."""
     from filelock import FileLock, Timeout
 
     from engine.foundation.files import DATA_VARIABLE, data_folder, keep_private
@@ -56,20 +56,20 @@ def take_data() -> None:
     except Timeout:
         other = f"Another server uses the data folder {folder}."
         raise SystemExit(f"{other} Stop it first, or name another folder in {DATA_VARIABLE}.") from None
-    except OSError:  # a disk that takes nothing: the pages say what cannot be saved
+    except OSError:  # a read-only disk: the pages say what cannot be saved
         return
     _locks.add(lock)
 
 
 def scheduler() -> str:
-    """The address of the scheduler of the cluster on which runs are trained; empty without one."""
     from engine.serving.cluster import SCHEDULER_VARIABLE
 
     return os.environ.get(SCHEDULER_VARIABLE, "")
 
 
 def wake() -> None:
-    """Start the workers if they are not running; after the first page, which would otherwise share the cores with them."""
+    """Start the workers if they are not running. Call it after the first page, which would otherwise share the cores
+    with them."""
     from streamlit import config
 
     from engine.estimate.speed import fully_measured
@@ -79,7 +79,7 @@ def wake() -> None:
     log_to_stderr()
     try:
         workers = pool()
-    except ValueError as error:  # there are no workers, so that the health route says no, and every page raises it, too
+    except ValueError as error:  # every page raises it, too, and the health route reports no workers
         LOG.error("%s The app cannot train.", error)
         return
     if not workers.start():
@@ -94,45 +94,42 @@ def wake() -> None:
 
 
 def health() -> dict[str, int]:
-    """How many workers are ready, in all and on the cluster, and on how many machines; how many are wanted; how many runs go and
-    wait. Zeros before the workers are started."""
+    """Return how many workers are ready, in all and on the cluster, and on how many machines; how many are wanted; how
+    many runs are running and queued. Zeros before the workers are started."""
     if _pool is None:
         return dict.fromkeys(("ready", "workers", "running", "queued", "ready_here", "ready_on_cluster", "machines"), 0)
-    found = _pool.health()
-    there = len(found.on_cluster)
+    now = _pool.health()
+    on_cluster = len(now.on_cluster)
     return {
-        "ready": found.ready, "workers": found.size, "running": found.running, "queued": found.queued,
-        "ready_here": found.ready - there, "ready_on_cluster": there, "machines": len(found.hosts),
+        "ready": now.ready, "workers": now.size, "running": now.running, "queued": now.queued,
+        "ready_here": now.ready - on_cluster, "ready_on_cluster": on_cluster, "machines": len(now.hosts),
     }  # fmt: skip
 
 
 def _time_this_machine(workers: Pool) -> None:
-    """Measure the speed of this machine once; without it only the predicted time of a run is missing."""
     from engine.foundation.errors import JobError
     from engine.training.jobs import MeasureSpeed
 
-    with suppress(JobError):
+    with suppress(JobError):  # without it only the predicted time of a run is missing
         workers.ask(MeasureSpeed(), timeout=120.0)
 
 
 def find(run_id: str) -> Run | None:
-    """The run of that id, live or on disk; None where there is none."""
     return pool().runs.get(run_id)
 
 
 def admit(kind: WorkKind, visitor: Visitor, amount: int = 1) -> Callable[[], None]:
-    """Count one more event stream or tab of a visitor, or so many bytes, until the returned function is called. Raises NoRoom where there
-    are enough.
-    Nothing is counted where there is no pool, which every page then says."""
+    """Count one more event stream or tab of a visitor, or so many bytes, until the returned function is called. Raises
+    NoRoom above the limit."""
     try:
         allowances = pool().allowances
-    except ValueError:
+    except ValueError:  # no pool, which every page reports
         return lambda: None
     return allowances.take(kind, visitor, amount)
 
 
 def close() -> None:
-    """Stop the workers if there are any. Until that is done, what is asked of them is refused; a second caller waits, too."""
+    """Stop the workers if there are any. Meanwhile their work is refused; a second caller waits, too."""
     global _pool
     ending = _pool
     if ending is not None:
@@ -142,13 +139,13 @@ def close() -> None:
 
 
 def start_lines(limits: Limits, environ: Mapping[str, str], address: str | None, scheduler: str = "") -> Iterator[str]:
-    """The lines of the log. ``address``: where the server listens; None for everywhere. ``scheduler``: the address of the cluster's; empty
-    without one."""
+    """Yield the lines of the log. ``address``: of the server; None for every interface. ``scheduler``: its address;
+    empty without a cluster."""
     from engine.serving.host import is_loopback
     from engine.serving.limits import PROFILE
 
-    given = " ".join(f"{name}={value}" for name, value in limits.model_dump().items())
-    yield f"Profile {environ.get(PROFILE, 'own')}; limits: {given}"
+    values = " ".join(f"{name}={value}" for name, value in limits.model_dump().items())
+    yield f"Profile {environ.get(PROFILE, 'own')}; limits: {values}"
     if PROFILE not in environ and not is_loopback(address):
         yield (
             f"The server can be reached from other computers and {PROFILE} is not set: the limits are those for one's own "

@@ -1,4 +1,4 @@
-"""Script runs take turns: those of one visitor make room for those of others, and all of them wait for each other."""
+"""Script runs take turns: runs of one visitor yield to those of others, and all of them wait for each other."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -11,68 +11,61 @@ from engine.foundation.visitor import RateLimit, Turns
 from pages.parts.app.visitor import number_here, visitor
 
 PACE = RateLimit(rate=1.0, most=10.0)
-"""A script run that computes for t seconds takes t times its price from a budget that gains one in each second. The full
-budget is more than hands can ask for. A script run that draws large pictures so counts for more than one that moves a number."""
-TOGETHER = 0.6
-"""The part of a second in which the script runs of all visitors together may compute, shared out equally."""
-MIN_SHARE, MAX_SHARE = 0.05, 0.3
-"""The least and the most share of one visitor, with all tabs together."""
-MAX_WAIT_SECONDS = 60.0
-"""The most seconds that a script run waits for the visitor's other script runs, and again for the visitor's budget."""
+"""A script run that computes for t seconds takes t times its price from a budget that gains one per second. The full
+budget covers any clicks by hand. So a script run that draws large pictures costs more than one that moves a number."""
+TOGETHER = 0.6  # part of a second in which all script runs together may compute, in equal shares
+MIN_SHARE, MAX_SHARE = 0.05, 0.3  # of one visitor, with all tabs together
+MAX_WAIT_SECONDS = 60.0  # for the visitor's other script runs, and again for the visitor's budget
+# A Python process runs one thread at a time: of thirty at once all would be late, and with two the thread that sends
+# their messages would get a third of the time.
 SCRIPTS_AT_ONCE = 1
-"""Script runs that compute at the same time. A Python process runs one thread at a time: of thirty at once all would be late, and beside
-two the thread that sends their messages would get a third of the time."""
 TABS = 2
-"""The number of script runs that a reader has under way at the same time, at most; those that wait for an answer count. Where a visitor has
-more, all of them wait behind those of others, and each takes more from the budget (:func:`price`)."""
-PATIENCE = 4.0
-"""Seconds after which a script run goes on although it is not its turn: some other may be slow."""
+"""Script runs of a visitor at the same time, including those that wait for an answer, without a penalty. Above it they
+wait behind other visitors and cost more (:func:`price`)."""
+PATIENCE = 4.0  # seconds after which a script run continues out of turn: another one may be slow
 
 
 @dataclass
 class _UnderWay:
-    """The script runs of one visitor that are under way."""
-
     visitor: str
     number: int = 0
     turns: Turns = field(default_factory=partial(Turns, 1))
-    """One of them at a time computes or waits for the turn of all visitors: its price then includes the time of those before it."""
+    """Only one of them computes or waits for the turn of all visitors: its price then includes the time of those before
+    it."""
 
 
 class _ScriptRun(local):
-    """The script run of this thread."""
-
     beside: _UnderWay | None = None
     """Those of its visitor, with itself; None outside of :func:`in_turn`."""
-    taken: Sequence[Turns] | None = None
-    """The turns that it has, to be ended when it has computed, without those for which it gave up waiting. None while it has none."""
+    turns: Sequence[Turns] | None = None
+    """The turns to end after computing, without those for which it gave up waiting. None outside of a turn."""
     began = price = 0.0
-    """The processor time of its thread at the beginning of the turn, and what one second of it takes from the visitor's budget."""
+    """Processor seconds of its thread at the beginning of the turn, and the budget that one second costs."""
 
 
 _turns = Turns(SCRIPTS_AT_ONCE)
-_under_way: dict[str, _UnderWay] = {}
-"""By visitor's id, guarded by ``_lock``."""
+_under_way: dict[str, _UnderWay] = {}  # by visitor's id, guarded by ``_lock``
 _lock = Lock()
 _script_run = _ScriptRun()
 
 
 def let_others_go() -> None:
-    """Go on when no other script run waits. Call it in the middle of a long one, when what matters most is drawn."""
+    """Wait if other script runs wait. Call it in the middle of a long script run, after drawing the most important
+    part."""
     if _end():
         _begin(behind=True)
 
 
 def price(visitors: int, under_way: int) -> float:
-    """Seconds of budget for one second of computing. The price rises with the number of ``visitors`` who are here, who share each second,
-    and with the number of script runs that this one has ``under_way``, above :data:`TABS`."""
+    """Return the seconds of budget for one second of computing. It rises with the number of ``visitors``, who share
+    each second, and above :data:`TABS` with the visitor's script runs ``under_way``."""
     return max(1.0, under_way / TABS) / min(MAX_SHARE, max(MIN_SHARE, TOGETHER / max(1, visitors)))
 
 
 @contextmanager
 def in_turn() -> Iterator[None]:
-    """Do what is inside the block when it is this script run's turn, and count its time as the visitor's. Inside of another such
-    block it changes nothing: a fragment that computes for long takes a turn where it is run alone."""
+    """Run the block in this script run's turn, and count its time as the visitor's. Inside of another such block it
+    changes nothing: a slow fragment uses it in case it runs alone."""
     if _script_run.beside is not None:
         yield
         return
@@ -84,7 +77,7 @@ def in_turn() -> Iterator[None]:
         _begin()
         yield
     finally:
-        with _lock:  # before the turn ends: the price of the next one leaves this one out
+        with _lock:  # before the turn ends, so that the price of the next one excludes this one
             beside.number -= 1
             if not beside.number:
                 del _under_way[whose]
@@ -94,8 +87,8 @@ def in_turn() -> Iterator[None]:
 
 @contextmanager
 def out_of_turn() -> Iterator[None]:
-    """Let others have their turn inside the block, in which a script run only waits for an answer. Many that get their answers at the
-    same moment, of one visitor, do not all go on at that moment."""
+    """Give up the turn inside the block, in which a script run only waits for an answer. Afterwards it takes a new one,
+    so that a visitor's script runs with simultaneous answers do not all continue at once."""
     if not _end():
         yield
         return
@@ -106,24 +99,24 @@ def out_of_turn() -> Iterator[None]:
 
 
 def _begin(*, behind: bool = False) -> None:
-    """Take a turn; after a while without one. Who has computed for too long waits for that first, and then behind the others; so does
-    who has many tabs at work."""
+    """Take a turn, or continue without one after a while. A visitor with an overdrawn budget waits first, and then
+    behind the others; so does one with many tabs."""
     beside = _script_run.beside
     assert beside is not None, "This is called inside of in_turn."
     of_visitor = beside.turns.take(MAX_WAIT_SECONDS)
     overdrawn = PACE.wait(beside.visitor) if number_here() > 1 else 0.0
     time.sleep(min(MAX_WAIT_SECONDS, overdrawn))
     everybody = _turns.take(PATIENCE, behind=behind or overdrawn > 0 or beside.number > TABS)
-    _script_run.taken = [turns for turns, called in ((_turns, everybody), (beside.turns, of_visitor)) if called]
+    _script_run.turns = [turns for turns, called in ((_turns, everybody), (beside.turns, of_visitor)) if called]
     _script_run.began, _script_run.price = time.thread_time(), price(number_here(), beside.number)
 
 
 def _end() -> bool:
-    """End this thread's turn and count its time; False where it had none."""
-    taken, _script_run.taken = _script_run.taken, None
-    if taken is None or _script_run.beside is None:
+    """End this thread's turn and count its time; False without a turn."""
+    turns, _script_run.turns = _script_run.turns, None
+    if turns is None or _script_run.beside is None:
         return False
     PACE.spend(_script_run.beside.visitor, (time.thread_time() - _script_run.began) * _script_run.price)
-    for turns in taken:
-        turns.end()
+    for each in turns:
+        each.end()
     return True

@@ -1,7 +1,7 @@
-"""The visitor of a page, known by a cookie: one browser, with all its tabs; and who has a page open.
+"""The visitor of a page, known by a cookie: one browser, with all its tabs; and the visitors with an open page.
 
-The cookie is a secret, and whoever has it steers the visitor's runs: pages, folders and logs know only its digest. A tab is a session of
-Streamlit's; it lasts while the tab is open, also while it is hidden.
+The cookie is a secret that gives control of the visitor's runs: pages, folders and logs know only its digest. A tab is
+a session of Streamlit's; it lasts while the tab is open, also while it is hidden.
 """
 
 import hashlib
@@ -17,30 +17,29 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from engine.foundation.visitor import Visitor
 
 COOKIE = "attention_lab_visitor"
-FORM = re.compile(r"[A-Za-z0-9_-]{43}")
-"""The form of ``secrets.token_urlsafe(32)``."""
-MOST_SESSIONS = 2000
-"""The number of sessions above which those that have ended are forgotten."""
+FORM = re.compile(r"[A-Za-z0-9_-]{43}")  # of ``secrets.token_urlsafe(32)``
+MOST_SESSIONS = 2000  # above it, ended sessions are forgotten
 
 
 def id_in(cookies: Mapping[str, str]) -> str | None:
-    """The visitor's id, 16 hexadecimal digits: a digest of the cookie. None without a cookie of the right form."""
+    """Return the visitor's id, 16 hexadecimal digits: a digest of the cookie. None without a cookie of the right form."""
     value = cookies.get(COOKIE, "")
     return hashlib.sha256(value.encode()).hexdigest()[:16] if FORM.fullmatch(value) else None
 
 
 def plain_address(host: str) -> str:
-    """The address of a connection; of an IPv4 address that is written as an IPv6 one (``::ffff:10.0.0.5``), the IPv4 address."""
+    """Return the address of a connection; for an IPv4-mapped IPv6 address (``::ffff:10.0.0.5``), the IPv4 address."""
     try:
         address = ip_address(host)
-    except ValueError:  # a host may be a name
+    except ValueError:  # a host name
         return host
     return str(getattr(address, "ipv4_mapped", None) or address)
 
 
 def shared_address(host: str) -> str:
-    """The network address by which visitors are counted together: of IPv6 the first 64 bits, since one household or one server has
-    all that begin with them; a whole site is :attr:`Visitor.network`. Empty for this machine, and where the address is not known."""
+    """Return the network address by which visitors are counted together: of IPv6 the first 64 bits, since one household
+    or one server has all of them; a whole site is :attr:`Visitor.network`. Empty for this machine and for an unknown
+    address."""
     try:
         address = ip_address(plain_address(host))
     except ValueError:
@@ -51,22 +50,20 @@ def shared_address(host: str) -> str:
 
 
 def visitor() -> Visitor:
-    """Who looks at this page; where the browser keeps no cookies, each tab is a visitor of its own."""
+    """Return the visitor of this page. Without cookies, each tab is its own visitor."""
     known = id_in(st.context.cookies) or st.session_state.setdefault("visitor", secrets.token_hex(8))
     return Visitor(known, shared_address(st.context.ip_address or ""))
 
 
 def mine(owner: str) -> bool:
-    """Return whether this visitor may pause, stop or delete what the visitor with the id ``owner`` started."""
+    """Return whether this visitor may pause, stop or delete a run of ``owner``, a visitor's id."""
     return visitor().may_steer(owner)
 
 
-_visitors: dict[str, str] = {}
-"""The id of the visitor by that of the session."""
+_visitors: dict[str, str] = {}  # visitor id by session id
 
 
 def note_visitor() -> None:
-    """Note whose session this is. Called by every script run."""
     context = get_script_run_ctx()
     if context is not None:
         _visitors[context.session_id] = visitor().id
@@ -76,14 +73,14 @@ def note_visitor() -> None:
 
 
 def here(visitor_id: str) -> bool:
-    """Return whether the visitor has a page open; True for everybody where no server runs."""
+    """Return whether the visitor has a page open; True where no server runs."""
     if not runtime.exists():
         return True
     return any(_active(session) for session, whose in list(_visitors.items()) if whose == visitor_id)
 
 
 def number_here() -> int:
-    """How many visitors have a page open; 1 where no server runs."""
+    """Return how many visitors have a page open; 1 where no server runs."""
     if not runtime.exists():
         return 1
     return len({whose for session, whose in list(_visitors.items()) if _active(session)})

@@ -1,5 +1,3 @@
-"""The four figures of what depth does to positions, each with its question, its sentence and its source."""
-
 from collections.abc import Sequence
 from functools import partial
 
@@ -8,22 +6,24 @@ from pages.parts.boards.panels import Panel
 from pages.parts.charts.depth import DepthLine, gradient_figure, heard_figure, memory_figure, tokens_figure
 
 WAITING = "Measuring …"
-"""The sentence of a figure of no model yet."""
 
 
 def depth_panels(
     lines: Sequence[DepthLine], depth: int, norm: str, *, height: int, mark: bool, memory: Sequence[DepthLine] = ()
 ) -> list[Panel]:
-    """What these models say at a depth, the first of them in front; ``mark``: whether the depth is marked on the axes, as on
-    the page Depth, which lists the sources itself. ``memory``: the same models at more lengths, for what the last token remembers."""
+    """Return the panels of these models at a depth, the first model in front. ``mark``: mark the depth on the axes and
+    omit the sources, as on the page Depth. ``memory``: the same models at more lengths, for the memory of the last
+    token."""
     sentences = dict.fromkeys(MEASUREMENTS, WAITING)
     if all(line.draws for line in lines):
-        found = [{one.name: one.sentence for one in readings(across(line.draws), depth)} for line in lines]
-        for said, line in zip(found, memory, strict=False):
-            said |= {one.name: one.sentence for one in readings(across(line.draws), depth) if one.name == "first_token"}
+        by_line = [{one.name: one.sentence for one in readings(across(line.draws), depth)} for line in lines]
+        for texts, line in zip(by_line, memory, strict=False):
+            texts |= {
+                one.name: one.sentence for one in readings(across(line.draws), depth) if one.name == "first_token"
+            }
         sentences = {
-            name: "\n".join(filter(None, (line.called(said[name]) for line, said in zip(lines, found, strict=True))))
-            for name in found[0]
+            name: "\n".join(filter(None, (line.called(of[name]) for line, of in zip(lines, by_line, strict=True))))
+            for name in by_line[0]
         }
     at = depth if mark else None
     figures = {

@@ -1,4 +1,4 @@
-"""A board of figures that the page hands over: each with its title, its text, and the axes it shares with others."""
+"""A board of figures from the page, each with its title, its text, and axes that it shares with others."""
 
 from __future__ import annotations
 
@@ -25,28 +25,19 @@ class Panel:
     id: str
     title: str
     figure: go.Figure
-    alt: str
-    """The figure in words and numbers, for readers who cannot see it."""
-    height: int = 280
-    """The height in pixels."""
-    note: str = ""
-    """The lines of text under the title."""
-    below: str = ""
-    """One line of text under the figure."""
+    alt: str  # the figure in words and numbers, for screen readers
+    height: int = 280  # pixels
+    note: str = ""  # lines under the title
+    below: str = ""  # a line under the figure
     wide: bool = False
-    """True if the figure takes the whole width."""
     link: str | tuple[str, str] = ""
-    """The names of its columns and rows, or one name for both: figures highlight together what they share by name."""
-    picks: bool = False
-    """True if the page is told of a click or Enter on the figure."""
-    term: str = ""
-    """The glossary term that explains the figure."""
+    """The names of its columns and rows, or one name for both: figures with a common name highlight together."""
+    picks: bool = False  # the page gets each click or Enter on the figure
+    term: str = ""  # of the glossary
 
 
 @dataclass(frozen=True)
 class Picked:
-    """The point or cell that was picked, by click or by keyboard: its panel and its place on the axes."""
-
     panel: str
     x: float | str
     y: float | str
@@ -64,20 +55,19 @@ def panels(
 ) -> None:
     """Show the figures, or update them on the same nodes.
 
-    ``level`` is that of the figures' headings: 2 directly below the page's title, 3 below a heading.
-    ``on_pick`` is called before the script is rerun, so that widgets above the board can follow. ``least`` is the smallest
-    width of a panel in pixels. Figures keep zoom and legend as long as the ``subject`` is the same. ``name`` is a part of the
-    names of downloads.
+    ``level``: of the figures' headings, 2 directly below the page's title, 3 below a heading. ``on_pick`` is called
+    before the script is rerun, so that widgets above the board can follow. ``least``: smallest width of a panel in
+    pixels. Figures keep zoom and legend while the ``subject`` is the same. ``name``: part of the names of downloads.
     """
     plain = [as_plain(item) for item in items]
     version = f"{hash(json.dumps(plain)):x}"
     section = {"id": key, "title": "", "note": "", "width": least, "panels": plain}
 
-    def tell() -> None:
+    def send_pick() -> None:
         if on_pick is not None and (picked := picked_point(st.session_state.get(key))) is not None:
             on_pick(picked)
 
-    mount(key, subject or key, version, [section], name=name, level=level, on_picked=tell)
+    mount(key, subject or key, version, [section], name=name, level=level, on_picked=send_pick)
 
 
 def mount(
@@ -91,11 +81,11 @@ def mount(
     status: Json | None = None,
     on_picked: Callable[[], None] = nothing,
 ) -> Any:
-    """Send the sections to the board of that key: id, title, note, width, and panels as plain data.
+    """Send the sections to the board of that key: id, title, note, width, and panels as JSON.
 
-    Figures keep zoom and legend as long as the ``subject`` is the same; nothing is redrawn while the ``version`` is.
-    ``name`` is a part of the names of downloads; ``level`` is that of the highest headings, those of sections or, where a
-    section has no title, of its panels.
+    Figures keep zoom and legend while the ``subject`` is the same; nothing is redrawn while the ``version`` is.
+    ``name``: part of the names of downloads. ``level``: of the highest headings, of sections or, if a section has no
+    title, of its panels.
     """
     data = {"subject": subject, "version": version, "sections": sections, "name": name, "level": level}
     return show_board(FIGURES, key, data | {"status": status or NOTHING_TO_FOLLOW}, on_picked_change=on_picked)
@@ -113,7 +103,7 @@ def as_plain(item: Panel) -> Json:
 
 
 def picked_point(message: Mapping[str, Any] | None) -> Picked | None:
-    """The pick in the browser's message, which a listener finds in the session by the board's key; None where there is none."""
+    """Return the pick in the browser's message, which a listener finds in the session by the board's key, or None."""
     index = (message or {}).get("picked")
     if not isinstance(index, dict) or not {"panel", "x", "y"} <= index.keys():
         return None

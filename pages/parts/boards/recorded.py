@@ -1,4 +1,4 @@
-"""The recorded runs, which pages show where nothing was trained."""
+"""The recorded runs, which pages show before anything was trained."""
 
 import json
 from pathlib import Path
@@ -13,9 +13,8 @@ from pages.parts.app import server
 from pages.parts.boards.live.feed import Payload, feed
 
 FOLDER = Path(engine.__file__).parent / "runs" / "recorded"
+# used instead of ids: the lab's first settings, which reverse in one layer; hops in two layers; the plays
 RECORDED, RECORDED_HOPS, RECORDED_WORDS = "recorded", "recorded-hops", "recorded-words"
-"""The names of the recorded runs, used instead of ids: the one with the settings with which the lab begins, which reverses in one
-layer; the one that hops in two; and the one on the plays."""
 FOLDERS = {RECORDED: FOLDER / "reverse", RECORDED_HOPS: FOLDER / "hops", RECORDED_WORDS: FOLDER / "words"}
 
 
@@ -24,7 +23,6 @@ def recorded_run(name: str = RECORDED) -> Run:
 
 
 def recorded_runs() -> dict[str, Run]:
-    """The recorded runs of which all pages know, by name."""
     return {name: recorded_run(name) for name in FOLDERS}
 
 
@@ -34,23 +32,19 @@ def _run_in(folder: Path) -> Run:
 
 
 def recorded_with(config: RunConfig | None) -> Run | None:
-    """The recorded run of these settings; None where there is none."""
     return next((run for run in recorded_runs().values() if run.config == config), None)
 
 
 @once
 def recorded_words() -> tuple[Run, Counted]:
-    """The run on the plays, and the scores of the counting models beside it."""
-    counted = FOLDERS[RECORDED_WORDS] / "counted.json"
-    return recorded_run(RECORDED_WORDS), json.loads(counted.read_text("utf-8"))
+    file = FOLDERS[RECORDED_WORDS] / "counted.json"
+    return recorded_run(RECORDED_WORDS), json.loads(file.read_text("utf-8"))
 
 
 @once
 def recorded_feed() -> Payload:
-    """The whole run of one layer as one message for the board; made once."""
     return feed(recorded_run(), 0)[0]
 
 
 def run_named(name: str) -> Run | None:
-    """The run of that name or id; None where there is none."""
     return recorded_run(name) if name in FOLDERS else server.find(name)

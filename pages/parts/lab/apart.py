@@ -1,5 +1,5 @@
-"""“Take it apart” beneath the lab's picture: the attention of a trained run, for the head, the position and the sequence that are chosen in
-the picture. It is closed at first, and computes nothing until it is opened."""
+"""“Take it apart” beneath the lab's picture: the attention of a trained run, for the selected head, position and
+sequence. Until a visitor opens it, it computes nothing."""
 
 import streamlit as st
 
@@ -33,7 +33,6 @@ EXPLAINED = {
 
 
 def show_apart(run: Run | None, config: RunConfig | None) -> None:
-    """Nothing for a model without attention. ``config``: that of the untrained model, where there is no run."""
     if not (run.config if run else config or RunConfig()).architecture.attends:
         return
     apart = st.expander("Take it apart", key=OPEN, on_change="rerun")
@@ -50,7 +49,7 @@ def show_apart(run: Run | None, config: RunConfig | None) -> None:
 
 
 def refusal(run: Run) -> str:
-    """The reason why a run's attention cannot be shown, in one sentence; empty where it can."""
+    """Return the reason why a run's attention cannot be shown, in one sentence; empty if it can."""
     if weights_of_one_sequence(run.config) > MAX_ATTENTION_WEIGHTS:
         return (
             f"This run has more than {MAX_ATTENTION_WEIGHTS // 1_000_000} million attention weights per sequence: "
@@ -79,7 +78,7 @@ def _show(run: Run, now: ApartState) -> None:
 
 
 def chosen_head(now: ApartState, run: Run) -> Part:
-    """The chosen head; where this run does not have it, the first one."""
+    """Return the selected head, or the first one if the run does not have it."""
     config = run.config
     which = now.which if now.which in attentions_of(config) else "self"
     layer = now.layer if now.layer and now.layer <= config.n_layers else 1

@@ -19,8 +19,8 @@ def show_depth(at: LookedAt) -> None:
             icon=":material/info:",
         )
         return
-    trained, before = ask_once(MeasureRunDepth(at.model)), ask_once(MeasureRunDepth(ModelRequest(config)))
-    lines = [DepthLine("Trained", [trained], color_of(config)), DepthLine("Untrained", [before])]
+    after, before = ask_once(MeasureRunDepth(at.model)), ask_once(MeasureRunDepth(ModelRequest(config)))
+    lines = [DepthLine("Trained", [after], color_of(config)), DepthLine("Untrained", [before])]
     items = depth_panels(lines, config.n_layers, config.norm, height=270, mark=False)
     at.show("depth", "effect of depth", items, least=380, level=2)
     here = {

@@ -1,5 +1,5 @@
-"""What is taken apart in the lab: the head, the position and the text that are chosen in the picture, and what is done to the model. A link
-names the same, with ``apart.`` before each name; the view is ``apart``."""
+"""The settings of “Take it apart”: the head, position and text that are selected in the picture, and the changes to the
+model. A link has them with ``apart.`` before each name; the view is ``apart``."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,18 +23,16 @@ from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.attention import pattern_picture
 
 APART = "apart"
-OPEN = "apart.open"
-"""The key of the expander, and so the session key of whether it is open."""
+OPEN = "apart.open"  # key of the expander; its session value is True while it is open
 VIEWS = {"steps": "Steps", "heads": "Heads", "change": "Change", "faults": "Faults", "depth": "Depth"}
 MAX_TEXT_CHARACTERS = 2000
 MAX_LAYERS, MAX_HEADS, MAX_POSITIONS = 48, 64, 4096
 KINDS: dict[Which, str] = {"self": "Self-attention", "encoder": "Encoder", "cross": "Cross-attention"}
 HEAD = re.compile(rf"({'|'.join(KINDS)})(\.[0-9]{{1,3}}){{2}}")
 TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0)
+# columns and rows of a figure; figures with a common name highlight together
 CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")
-"""The names of a figure's columns and rows; figures with a common name highlight together."""
-CHOSEN = ("which", "layer", "head", "position", "text")
-"""What is chosen in the picture."""
+SELECTION = ("which", "layer", "head", "position", "text")  # selected in the picture
 REMOVED_NAMES = MappingProxyType(
     {
         "exchanged": "Exchanging a path between two sequences was removed. Switch heads off to see their effect.",
@@ -47,7 +45,7 @@ REMOVED_NAMES = MappingProxyType(
 
 
 class ApartState(PageState):
-    """Layers, heads and positions count from 1, as shown; None is what the picture shows by itself."""
+    """Layers, heads and positions count from 1, as shown; None is the picture's default."""
 
     REMOVED = REMOVED_NAMES
 
@@ -96,12 +94,11 @@ SETTINGS = ModelSettings("apart", ApartState)
 
 
 def of_apart(name: str) -> bool:
-    """Return whether a name in a link is one of these."""
     return name.partition(".")[0] == APART
 
 
 def take_apart(link: Mapping[str, str]) -> list[Problem]:
-    """Open it where a link names it, and close it where a link does not; returns what in the link was ignored."""
+    """Open the section if a link names it, else close it. Return the link's problems."""
     if not link:
         return []
     specific = {name.partition(".")[2] or "view": text for name, text in link.items() if of_apart(name)}
@@ -112,7 +109,7 @@ def take_apart(link: Mapping[str, str]) -> list[Problem]:
 
 
 def apart_query() -> dict[str, str]:
-    """What a link needs to open it as it is open here; empty where it is closed."""
+    """Return the link's part for the section, empty while it is closed."""
     if not st.session_state.get(OPEN):
         return {}
     specific = {f"{APART}.{name}": text for name, text in SETTINGS.query().items() if name != "view"}
@@ -120,15 +117,13 @@ def apart_query() -> dict[str, str]:
 
 
 def apart_message() -> Json:
-    """What the picture is told: whether it is open, and what is chosen."""
     values = SETTINGS.values()
-    return {"open": bool(st.session_state.get(OPEN)), **{name: values[name] for name in CHOSEN}}
+    return {"open": bool(st.session_state.get(OPEN)), **{name: values[name] for name in SELECTION}}
 
 
 def choose(request: Mapping[str, Any]) -> None:
-    """Take in what was chosen in the picture, and open it where that is asked for."""
-    values, _ = SETTINGS.read({name: str(request[name]) for name in CHOSEN if request.get(name) is not None})
-    SETTINGS.put({name: values[name] for name in CHOSEN})
+    values, _ = SETTINGS.read({name: str(request[name]) for name in SELECTION if request.get(name) is not None})
+    SETTINGS.put({name: values[name] for name in SELECTION})
     if request.get("open"):
         st.session_state[OPEN] = True
 
@@ -138,15 +133,12 @@ def choose(request: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class LookedAt:
-    """The model, the sequence and the head that a view shows."""
-
     run: Run
     now: ApartState
     part: Part
     queries: list[str]
     keys: list[str]
-    query: int
-    """The index of the query, from 0."""
+    query: int  # from 0
     color: str
 
     @property
@@ -166,14 +158,14 @@ class LookedAt:
         return name_of_head(self.part)
 
     def show(self, key: str, name: str, items: Sequence[Panel], *, least: int = 300, **more: Any) -> None:
-        """Show the figures of a view; zoom is kept as long as run and sequence are the same."""
+        """Show the figures of a view; zoom survives while run and sequence are the same."""
         subject = f"{self.run.id} {self.part.which} {len(self.queries)} {len(self.keys)}"
         panels(items, key=f"apart.{key}", name=name, subject=subject, least=least, **more)
 
     def pattern_panel(
         self, id: str, title: str, pattern: np.ndarray, alt: str, *, framed: bool = True, bar: bool = True, **more: Any
     ) -> Panel:
-        """A pattern [query, key] of the sequence. ``framed``: whether the query is."""
+        """Return a panel of a pattern [query, key]. ``framed``: with a frame around the query."""
         query = self.query if framed else None
         drawn = pattern_picture(pattern, self.queries, self.keys, query=query, bar=bar)
         usual: dict[str, Any] = {"height": 340, "link": CELLS}

@@ -1,6 +1,6 @@
-"""The views of a model taken apart: the steps of one query, from its vector to the output of the head; all heads side by side, with
-their numbers, kinds and the rollout through the layers; what a change of attention costs; and the classic faults, with the checks that
-detect them."""
+"""The views of “Take it apart”: the steps of one query, from its vector to the output of the head; all heads, with
+their numbers, kinds and the roll-out; the cost of changes to attention; and classic faults with the checks that detect
+them."""
 
 from __future__ import annotations
 
@@ -44,8 +44,7 @@ from pages.parts.lab.apart_state import (
 # One query, step by step
 
 
-WHOLE = 20
-"""The most keys for which the table shows every row at once; with more it scrolls."""
+WHOLE = 20  # keys; a longer table scrolls
 SCALES = {
     "scaled_dot": "divided by √d_head = {root:.3g}",
     "dot": "not scaled: this run compares without 1/√d_head",
@@ -92,13 +91,13 @@ def _step_figures(at: LookedAt, s: Steps) -> list[Panel]:
     values = np.vstack([s["weighted"], s["mixed"]])
     at_most = "at most " if at.config.softmax_plus_one else ""
     total = "sum" if s["gate"] is None else "sum × gate"
-    handed = np.vstack([s["projected"], s["out"]])
+    outputs = np.vstack([s["projected"], s["out"]])
     heads = [f"head {head + 1}" for head in range(len(s["projected"]))]
     top = ", ".join(f"key {k + 1} ({keys[k]}) {weight[k]:.2f}" for k in np.argsort(-weight)[:3])
     inner, outer = "dimension of the head", "dimension of the model"
     products = numbers_picture(s["turned_k"] * s["turned_q"], "q × k", x=inner, y="key", columns=dims, rows=keys)
     weighted = numbers_picture(values, "weight × v", x=inner, y="key", columns=dims, rows=[*keys, total])
-    handed_on = numbers_picture(handed, "value", x=outer, y="head", rows=[*heads, "all"])
+    output_picture = numbers_picture(outputs, "value", x=outer, y="head", rows=[*heads, "all"])
     return [
         at.pattern_panel(
             "pattern.one", "The pattern of this head", s["pattern"], height=330, picks=True, term="attention-pattern",
@@ -121,7 +120,7 @@ def _step_figures(at: LookedAt, s: Steps) -> list[Panel]:
             note=f"Each row is a key's value times its weight. The last row is their {total.replace('×', 'times the')}.",
         ),
         Panel(
-            "handed", "Output of each head", handed_on, height=240, wide=True,
+            "handed", "Output of each head", output_picture, height=240, wide=True,
             alt="Output of every head in all dimensions, and their sum with the bias.",
             note="The output projection gives each head's sum the model's width. The last row is their sum with the bias.",
         ),
@@ -133,7 +132,7 @@ def pick_query(picked: Picked) -> None:
 
 
 def acts_on(at: LookedAt) -> str:
-    """The part of this attention that the encoding acts on; on cross-attention only through the embeddings."""
+    """Return the part of this attention that the encoding acts on; in cross-attention only the embeddings."""
     acts = at.config.encoding.acts_on
     return "nowhere" if at.part.which == "cross" and acts != "embedding" else acts
 
@@ -170,9 +169,9 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
     extra = ", and what the encoding adds to the values" if s["value_term"] is not None else ""
     gate = []
     if s["gate"] is not None:
-        opened = f"from {s['gate'].min():.2f} to {s['gate'].max():.2f}"
+        gate_range = f"from {s['gate'].min():.2f} to {s['gate'].max():.2f}"
         gate = [
-            f"**Gate.** That vector times the sigmoid of a linear map of the token: `[{d_head}]` numbers, here {opened}."
+            f"**Gate.** That vector times the sigmoid of a linear map of the token: `[{d_head}]` numbers, here {gate_range}."
         ]
     heads = counted(len(s["projected"]), "head")
     steps += [
@@ -189,7 +188,6 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
 
 
 def _show_step(at: LookedAt, s: Steps) -> None:
-    """A row for each key; an encoding inside q and k has a column with its part of the score."""
     columns: dict[str, Sequence[float] | np.ndarray] = {
         "q · k": s["product"],
         **({"turned": s["turned"]} if s["rotates"] else {}),
@@ -209,23 +207,23 @@ def _show_step(at: LookedAt, s: Steps) -> None:
 # All heads
 
 
-MOST_PICTURES = 24
-"""The number of heads above which only those of the chosen layer are shown."""
-FEW = 3
-"""The number of heads up to which the pictures are large: they fit into one row."""
+MOST_PICTURES = 24  # more heads than this: only the selected layer
+FEW = 3  # heads that fit into one row of large pictures
 
 
 def show_heads(at: LookedAt) -> None:
     answer = ask_once(DescribeHeads(at.model, at.sample))
     rows = {row["part"]: row for row in answer["rows"]}
     of_kind = [part for part in rows if part.which == at.part.which]
-    pictured = of_kind if len(of_kind) <= MOST_PICTURES else [part for part in of_kind if part.layer == at.part.layer]
-    if pictured != of_kind:
+    drawn_parts = (
+        of_kind if len(of_kind) <= MOST_PICTURES else [part for part in of_kind if part.layer == at.part.layer]
+    )
+    if drawn_parts != of_kind:
         st.caption(f"There are {len(of_kind)} heads: these are those of layer {at.part.layer + 1}.")
     pattern, tokens = answer["patterns"][at.part.which], answer["tokens"][at.part.which]
     queries, keys = (names[:size] for names, size in zip(tokens, pattern.shape[-2:], strict=True))
-    items, height = [], 170 if len(pictured) > FEW else 300
-    for part in pictured:
+    items, height = [], 170 if len(drawn_parts) > FEW else 300
+    for part in drawn_parts:
         row, name = rows[part], name_of_head(part)
         keys_used = f"{row['effective_keys']:.1f} keys in effect"
         drawn = pattern_picture(pattern[part.layer, part.head], queries, keys, bare=True)
@@ -244,7 +242,7 @@ def show_heads(at: LookedAt) -> None:
 
 
 def narrowest(heads: int) -> int:
-    """The smallest width of a figure in pixels, so that the heads of a layer fit into one row on a laptop."""
+    """Return the smallest width of a figure in pixels, so that the heads of a layer fit into one row on a laptop."""
     return min(285, max(190, 1180 // heads - 12))
 
 
@@ -259,7 +257,6 @@ def kind_in_words(row: HeadNumbers) -> str:
 
 
 def _show_numbers(rows: list[HeadNumbers]) -> None:
-    """A row for each head, with its best scores; readers can sort by a column."""
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     st.dataframe(
         {
@@ -312,8 +309,7 @@ def show_rollout(at: LookedAt, answer: Heads) -> None:
 # Heads, temperature, scores
 
 
-ROW, SPACE = 110, 4
-"""The letters in a row of pills, and the letters that each pill takes besides its own."""
+ROW, SPACE = 110, 4  # letters in a row of pills, and around each label
 SCORES = {
     "scaled_dot": ("Scaled dot product", "q · k / √d_head"),
     "dot": ("Dot product", "q · k, without the scale"),
@@ -344,13 +340,12 @@ def show_change(at: LookedAt) -> None:
 
 
 def _change_panel(at: LookedAt, id: str, title: str, change: np.ndarray, height: int) -> Panel:
-    """The changes of weights [query, key]."""
+    """Return a panel of the changes of weights [query, key]."""
     drawn, alt = difference_picture(change, at.queries, at.keys, query=at.query), f"{abs(change).max():.2f}"
     return Panel(id, title, drawn, f"The largest change of one weight is {alt}.", height=height, link=CELLS)
 
 
 def heads_control(at: LookedAt) -> list[Part]:
-    """The heads that the reader has switched off."""
     config = at.config
     heads = heads_in(config, 1 if config.share_layers else config.n_layers)
     parts = {f"{one.which}.{one.layer + 1}.{one.head + 1}": one for one in heads}
@@ -367,10 +362,10 @@ def heads_control(at: LookedAt) -> list[Part]:
 
 
 def show_metrics(before: dict[str, float], after: dict[str, float], entropy: float, changed: float) -> None:
-    shown = [(name, held_out_label(name), before[name], value) for name, value in after.items()]
-    shown.append(("entropy", "Entropy of this pattern (nats)", entropy, changed))
+    metrics = [(name, held_out_label(name), before[name], value) for name, value in after.items()]
+    metrics.append(("entropy", "Entropy of this pattern (nats)", entropy, changed))
     colors: dict[str, Any] = {"loss": "inverse", "entropy": "off"}
-    for column, (name, label, old, new) in zip(st.columns(len(shown)), shown, strict=True):
+    for column, (name, label, old, new) in zip(st.columns(len(metrics)), metrics, strict=True):
         difference = f"{new - old:+.3f}" if abs(new - old) > 5e-4 else None
         column.metric(label, f"{new:.3f}", difference, delta_color=colors.get(name, "normal"))
 
@@ -409,10 +404,10 @@ def show_scores(at: LookedAt) -> None:
     for name, (title, formula) in SCORES.items():
         row = answer[name]
         numbers = [f"{held_out_label(metric)} {value:.3f}" for metric, value in list(row["metrics"].items())[:2]]
-        trained = " (trained so)" if name == at.config.attention_score else ""
+        suffix = " (trained so)" if name == at.config.attention_score else ""
         alt = f"{title}: mean entropy {row['entropy']:.2f} nats, {', '.join(numbers)}."
         items.append(at.pattern_panel(
-            f"score.{name}", title + trained, row["pattern"], alt, height=300, link="scores", bar=False,
+            f"score.{name}", title + suffix, row["pattern"], alt, height=300, link="scores", bar=False,
             note=f"{formula}. Entropy {row['entropy']:.2f} nats.", below=" · ".join(numbers),
         ))  # fmt: skip
     at.show("scores", "scores", items, least=270)
@@ -443,7 +438,7 @@ def show_faults(at: LookedAt) -> None:
 
 
 def switches(at: LookedAt) -> tuple[str, ...]:
-    """One toggle for each fault; at most one mask fault can be on."""
+    """Draw a toggle for each fault, and return the faults that are on. At most one mask fault can be on."""
     possible = {name: why_not(at.config, name) for name in FAULTS}
     on = tuple(name for name in at.now.faults if not possible[name])
     with st.container(horizontal=True, gap="small"):
@@ -457,7 +452,7 @@ def switches(at: LookedAt) -> tuple[str, ...]:
 
 
 def switch(name: str, on: tuple[str, ...]) -> None:
-    """Switch a fault on or off; it takes the place of the others of its group."""
+    """Switch a fault on or off; it replaces the others of its group."""
     others = {other for other in on if FAULTS[other].group != FAULTS[name].group}
     now = {*on} - {name} if name in on else {*others, name}
     SETTINGS.put({"faults": tuple(fault for fault in FAULTS if fault in now)})
@@ -488,10 +483,10 @@ def _fault_figures(at: LookedAt, before: jobs.FaultyHead, after: jobs.FaultyHead
 
 
 def entropy_panel(at: LookedAt) -> Panel:
-    """The reason for the scale: the entropy of random q and k by head width."""
-    found = ask_once(jobs.MeasureEntropyAtFirst())
+    """Return a panel with the entropy of random q and k by head width: the reason for the scale."""
+    entropies = ask_once(jobs.MeasureEntropyAtFirst())
     names = {"scaled_dot": "with 1/√d_head", "dot": "without"}
-    lines = [Line(names[score], WIDTHS, values, strong=score == "scaled_dot") for score, values in found.items()]
+    lines = [Line(names[score], WIDTHS, values, strong=score == "scaled_dot") for score, values in entropies.items()]
     ends = "; ".join(f"{line.name} {line.y[0]:.2f} to {line.y[-1]:.2f}" for line in lines)
     return Panel(
         "fault.entropy", "Why the scale: entropy by head width",

@@ -1,5 +1,5 @@
-"""The lab's controls: the five settings in sight, all others behind More, a list of all tasks to choose from; the buttons of a run; and the
-picture of the model, of which each part is one."""
+"""The lab's controls: the main settings, all others behind More, the list of tasks, the buttons of a run, and the
+picture of the model, in which each part is a control."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -19,20 +19,18 @@ from engine.tasks.base import GROUPS, TaskSpec
 from pages.parts.app import recent_runs
 from pages.parts.app.frame import as_fragment, last_received, received
 from pages.parts.app.in_markdown import refused_in_words
-from pages.parts.app.recent_runs import SHOWN
+from pages.parts.app.recent_runs import RUN_KEY
 from pages.parts.boards.component import Json
 from pages.parts.boards.live.stack import StackPart, part_kinds, stack_of
 from pages.parts.lab.apart_state import choose
 from pages.parts.lab.state import PRESET, SETTINGS, WATCHED, fill_form, form_config
 from pages.parts.lab.text import choose_text
 
+# visible row by row; all others are behind More
 MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len"))
-"""The settings in sight, row by row; all others are behind More."""
 IN_SIGHT = [*(name for names in MAIN for name in names), "text"]
-FEW = 6
-"""The most further settings that stand in sight, too, where a link leaves no more of them."""
-OPENED = "lab.opened"
-"""The session key of the group of settings that stands open above the others."""
+FEW = 6  # further settings that need no More, where a link hides the rest
+OPEN_GROUP = "lab.opened"  # session key of the group of settings that is open above the others
 ICONS = {
     "Task": ":material/assignment:",
     "Shape": ":material/straighten:",
@@ -43,12 +41,11 @@ ICONS = {
     "Data": ":material/database:",
     "Faults": ":material/bug_report:",
 }
-IN_GROUPS = tuple(task.name for tasks in BY_GROUP.values() for task in tasks)
-"""All tasks by name, as readers choose among them."""
+IN_GROUPS = tuple(task.name for tasks in BY_GROUP.values() for task in tasks)  # in the order of the page
 
 
 def main_settings() -> None:
-    with st.container(gap="xsmall", key="lab-settings"):  # close together, so that all are in sight
+    with st.container(gap="xsmall", key="lab-settings"):  # close together, so that all fit
         for names in (*MAIN, *([row.name] for row in _few())):
             drawn = SETTINGS.drawn(*names)
             if drawn == ["task"]:
@@ -64,12 +61,10 @@ def main_settings() -> None:
 
 
 def more_in_words() -> str:
-    """The title of what all else is behind, with the number of settings in there that are not as usual."""
     return _heading("More", _folded())
 
 
 def other_settings() -> None:
-    """The examples, the list of all tasks, and every setting that is not in sight, by its group."""
     if SETTINGS.drawn(PRESET):
         st.selectbox(
             "Example", PRESETS, index=None, key="preset", placeholder="Start from an example", on_change=_take_preset,
@@ -82,34 +77,31 @@ def other_settings() -> None:
     for group in dict.fromkeys(row.group for row in rest):
         specific = [row for row in rest if row.group == group]
         stay_open(key := f"group.{group}")
-        folded = st.expander(_heading(group, specific), icon=ICONS.get(group), key=key, on_change="rerun")
-        if folded.open:
-            with folded:
+        section = st.expander(_heading(group, specific), icon=ICONS.get(group), key=key, on_change="rerun")
+        if section.open:
+            with section:
                 _widgets(group, specific)
 
 
 def stay_open(key: str) -> None:
-    """Let an expander that is open stay so when a setting in it changes the number in its title."""
+    """Let an open expander stay open when a setting in it changes the number in its title."""
     if st.session_state.get(key):
-        st.session_state[key] = True  # with another title it is another one for Streamlit, which would begin closed
+        st.session_state[key] = True  # another title is another expander for Streamlit, closed at first
 
 
 def _take_preset() -> None:
-    """Fill the form with the chosen preset's settings; the picker becomes empty again."""
     if slug := st.session_state.pop("preset", None):
         fill_form(PRESETS[slug].config)
-        st.session_state.pop(SHOWN, None)  # the run that was shown stays among the recent ones
+        st.session_state.pop(RUN_KEY, None)  # it remains among the recent runs
         st.session_state[WATCHED] = slug
 
 
 def open_settings(group: str) -> None:
-    """Show a group of settings above the others from the next drawing on."""
-    st.session_state[OPENED] = group
+    st.session_state[OPEN_GROUP] = group
 
 
-def opened_settings() -> None:
-    """The group of settings that a click on the model has opened, in sight, and a button that closes it."""
-    group = st.session_state.get(OPENED)
+def show_open_group() -> None:
+    group = st.session_state.get(OPEN_GROUP)
     specific = [row for row in _rest() if row.group == group]
     if not specific or _few():
         return
@@ -121,20 +113,19 @@ def opened_settings() -> None:
 
 
 def _rest() -> list[Setting]:
-    """The settings that the link leaves in sight and that stand behind the main ones."""
+    """Return all settings besides the main ones that the link does not hide."""
     rows = SETTINGS.rows()
     return [rows[name] for name in SETTINGS.drawn(*rows) if name not in IN_SIGHT]
 
 
 def _few() -> list[Setting]:
-    """The further settings, where a link leaves so few of them that they stand in sight."""
+    """Return the other settings if a link leaves so few that they need no More."""
     rest = _rest()
     return rest if len(rest) <= FEW else []
 
 
 def _folded() -> list[Setting]:
-    """The settings behind More."""
-    return [row for row in _rest() if row.group != st.session_state.get(OPENED)] if not _few() else []
+    return [row for row in _rest() if row.group != st.session_state.get(OPEN_GROUP)] if not _few() else []
 
 
 def _widgets(group: str, rows: Iterable[Setting]) -> None:
@@ -147,7 +138,6 @@ def _widgets(group: str, rows: Iterable[Setting]) -> None:
 
 
 def _blocks() -> None:
-    """The blocks of three years: one click each, beside it the settings that it changes."""
     values, rows = SETTINGS.requested(), SETTINGS.rows()
     if not ARCHITECTURES[values["family"]].attends:
         return
@@ -170,7 +160,7 @@ def _heading(group: str, rows: Iterable[Setting]) -> str:
 
 
 def _with_sample(values: Mapping[str, Any], name: str) -> str:
-    """A task with its worked sample; that of the chosen task has the settings in force, ``values``."""
+    """Return a task's label with its worked example. The selected task's example has the settings in ``values``."""
     task = TASKS[name]
     if task.corpus:
         return task.label
@@ -181,14 +171,13 @@ def _with_sample(values: Mapping[str, Any], name: str) -> str:
 
 
 def _button() -> None:
-    """The button that opens the list. What is closed costs nothing, and opening it runs no more of the page."""
+    # a fragment: opening the list runs nothing else of the page
     if st.button("All tasks", key="lab.tasks", type="tertiary", disabled=SETTINGS.locks("task")):
         _list()
 
 
 @st.dialog("All tasks", width="large")
 def _list() -> None:
-    """Every task under the heading of its group: one click chooses it."""
     columns = st.columns(2, gap="medium")
     for number, (group, tasks) in enumerate(BY_GROUP.items()):
         with columns[number >= len(BY_GROUP) // 2], st.container(gap="xsmall"):
@@ -209,7 +198,6 @@ def _show(task: TaskSpec) -> None:
 
 
 def _choose(name: str) -> None:
-    """Choose a task as the select box does, and let the box start from it."""
     SETTINGS.take("task", name)
     SETTINGS.put({"task": name})
 
@@ -222,13 +210,13 @@ PACE = "pace"
 
 
 def submit(config: RunConfig, *, paused: bool = False) -> None:
-    """Start a run at the chosen pace and show it, unless it is refused."""
     if run := recent_runs.start_run(config, pace=PACES[st.session_state.get(PACE, "Full speed")], paused=paused):
         recent_runs.show_run(run.id)
 
 
 def run_buttons(run: Run | None, config: RunConfig | None) -> None:
-    """Train; Pause and Stop as long as there is something to stop. ``config``: the form's, None where its settings do not go together."""
+    """Draw Train, and while a run can be steered Pause and Stop. ``config`` is None where the form's settings
+    contradict each other."""
     with st.container(horizontal=True, gap="xxsmall", key="lab-run"):
         st.button(
             "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None,
@@ -241,7 +229,6 @@ def run_buttons(run: Run | None, config: RunConfig | None) -> None:
 
 
 def steering(run: Run | None, config: RunConfig | None) -> None:
-    """Step, Reset, New seed and the pace."""
     with st.container(horizontal=True, gap="xxsmall", key="lab-steer"):
         st.button(
             "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", on_click=_step, args=(run,),
@@ -261,7 +248,7 @@ def steering(run: Run | None, config: RunConfig | None) -> None:
     )  # fmt: skip
 
 
-# A press may come together with a setting that does not go with the others: the button was drawn before.
+# A press may arrive together with a setting that contradicts the others: the button was drawn before.
 
 
 @refused_in_words()
@@ -271,7 +258,7 @@ def _train() -> None:
 
 @refused_in_words()
 def _step(run: Run | None) -> None:
-    """Take one step of the shown run, or of a new one if it has ended."""
+    """Take one step of the visible run, or of a new one if it has ended."""
     if not recent_runs.can_steer(run):
         submit(form_config(), paused=True)
         run = recent_runs.shown_run()
@@ -299,22 +286,21 @@ def _set_pace(run: Run | None) -> None:
         recent_runs.steer("set pace", run.id, PACES[st.session_state[PACE]])
 
 
-# The picture of the model as a control: what a click on a part of it changes in the settings, and what it opens
+# The picture of the model as a control: a click on a part changes settings or opens them
 
 
-TRAINING = ("Training", "Data")
-"""The groups of settings that change no model."""
+TRAINING = ("Training", "Data")  # groups of settings that do not change the model
 KEY = "board"
-"""The key of the lab's board."""
-RECEIVED = "board.received"
-"""The session key of the number of the last click on a part that was received."""
+RECEIVED = "board.received"  # session key of the number of the last click on a part
 
 
-def model_of(config: RunConfig, shown: RunConfig | None) -> Json:
-    """The model of the picture as plain data. ``shown``: the config of the run that the board shows; without one it is ``config``, that of
-    the form, to which the controls belong."""
-    model = stack_of(shown or config)
-    changed = shown is not None and any(row.group not in TRAINING for row, _, _ in changes_between(shown, config))
+def model_of(config: RunConfig, run_config: RunConfig | None) -> Json:
+    """Return the model of the picture as JSON, for the run on the board, else for the form. The controls belong to
+    ``config``, the form's."""
+    model = stack_of(run_config or config)
+    changed = run_config is not None and any(
+        row.group not in TRAINING for row, _, _ in changes_between(run_config, config)
+    )
     open_groups = {row.group for row in SETTINGS.rows().values() if _free(row.name)}
     parts = {
         name: part | {"opens": kind.opens if kind.opens in open_groups else "", "trains": _trains(config, kind)}
@@ -325,7 +311,7 @@ def model_of(config: RunConfig, shown: RunConfig | None) -> Json:
 
 
 def act() -> None:
-    """Parts of the picture were clicked: change the settings, open the group of settings, train, or take a head apart, as they ask."""
+    """Apply clicks on parts of the picture: change settings, open a group, train, or select a head."""
     changes: Json = {}
     for request in received((st.session_state.get(KEY) or {}).get("act"), RECEIVED):
         values = request.get("set")
@@ -341,7 +327,7 @@ def act() -> None:
 
 
 def _trains(config: RunConfig, kind: StackPart) -> Json | None:
-    """The settings with which a model without the part is trained, or again one with it; None where there are none to change."""
+    """Return the settings that train a model without the part, or with it again; None if there is nothing to change."""
     if kind.without:
         lacks = kind.is_off(config) or kind.is_broken(config)
         label = f"Train {'with' if lacks else 'without'} {kind.noun}"
@@ -350,7 +336,7 @@ def _trains(config: RunConfig, kind: StackPart) -> Json | None:
         label, sets = f"Train with one {kind.noun} fewer", {kind.fewer: getattr(config, kind.fewer) - 1}
         if kind.fewer == "n_heads":  # the others keep their width
             sets["d_head"] = config.head_width
-            if sets["n_heads"] % config.key_heads:  # they can no longer be shared in equal groups
+            if sets["n_heads"] % config.key_heads:  # no equal groups any more
                 sets["kv_heads"] = None
     else:
         return None
@@ -358,5 +344,5 @@ def _trains(config: RunConfig, kind: StackPart) -> Json | None:
 
 
 def _free(name: str) -> bool:
-    """Return whether the link leaves the setting to the reader."""
+    """Return whether the link lets the reader change the setting."""
     return bool(SETTINGS.drawn(name)) and not SETTINGS.locks(name)

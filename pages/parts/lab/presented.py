@@ -1,5 +1,5 @@
-"""The lab as a step of a lesson, on one screen: the question, the guess, one figure and what the run says. Shown to a room with the living
-picture, or as a prepared step to somebody alone, who trains it and may change one setting."""
+"""The lab as a step of a lesson, on one screen: the question, the guess, one figure and the result. A room gets it with
+the live picture; a visitor alone trains it and may change one setting."""
 
 import streamlit as st
 
@@ -21,7 +21,7 @@ from pages.parts.lab.state import SETTINGS
 
 
 def show_presented(config: RunConfig, now: Presenting) -> Run | None:
-    """The screen at the present phase; returns the run that it shows. The phase "run" trains it, once each time."""
+    """Draw the present phase, and return its run. The phase "run" trains it, once each time."""
     if asks_to_run(""):
         submit(config)
     run = shown_run() if shows("run") else None
@@ -35,7 +35,7 @@ def show_presented(config: RunConfig, now: Presenting) -> Run | None:
             if guide:
                 st.markdown(" ".join(guide.text))
         observed = observed_in(question, run) if question else None
-        answered = _show_guesses(now, question, observed) if question is not None and shows("guess") else ""
+        response = _show_guesses(now, question, observed) if question is not None and shows("guess") else ""
         show_refusal()
         layout = Layout(
             ("stack", guide.figure if guide else "accuracy"), config.task, room=now.phases[max(0, now.phase)]
@@ -49,12 +49,12 @@ def show_presented(config: RunConfig, now: Presenting) -> Run | None:
             elif run is not None and not run.live:
                 sentence = UNREAD
             with st.container(key="lab-taught" if guide else None):
-                st.subheader(f"{answered} {sentence}".strip(), anchor=False)
+                st.subheader(f"{response} {sentence}".strip(), anchor=False)
     return run
 
 
 def _show_guesses(now: Presenting, question: Question, observed: Observed | None) -> str:
-    """The presenter's guess, which a key chooses, and those of the class; returns what the run says to it."""
+    """Draw the presenter's guess, which a key selects, and those of the class; return the verdict on it."""
     name = f"lab.{now.visit}"
     take_guess(name)
     guess = guess_of(name).answer
@@ -62,15 +62,14 @@ def _show_guesses(now: Presenting, question: Question, observed: Observed | None
         ask_here(question, name, disabled=guesses_closed())
     right = observed.right if observed is not None else ()
     if observed is not None:
-        taught = now.step.guide.taught_by(observed) if now.step.guide else ""
-        tell_participants(right, f"{observed.sentence} {taught}".strip())
+        lesson = now.step.guide.taught_by(observed) if now.step.guide else ""
+        tell_participants(right, f"{observed.sentence} {lesson}".strip())
     if shows("sentence") or not shows("run"):
         show_responses(right)
     return verdict(question, guess, right) if observed is not None and guess is not None else ""
 
 
 def show_question(run: Run | None) -> None:
-    """A teacher's own question to somebody who goes through the lesson alone, and what the run of the step says to the guess."""
     now = presenting()
     question = now.step.question if now is not None else None
     if now is None or question is None or not now.step.teachers_question or now.step.slide:
@@ -79,25 +78,23 @@ def show_question(run: Run | None) -> None:
     with st.container(key="lab-question"):
         guess = ask_alone(question, f"lab.{now.visit}", observed)
         if observed is not None:
-            # What the summary says first stands below in any case.
+            # The summary begins with this sentence anyway.
             sentence = "" if question.decided_by == READINGS["learned"] else in_markdown(observed.sentence)
             st.markdown(f"{verdict(question, guess, observed.right)} {sentence}" if guess is not None else GUESS_FIRST)
 
 
 def run_of_step(config: RunConfig, now: Presenting) -> Run | None:
-    """The run of a prepared step with the value that is chosen now: the one that was just started there, or named by a link."""
+    """Return the run of a prepared step with the selected value: just started there, or named by a link."""
     if now.step.guide is None:
         return None
     name, run = guided.name_in(_visit(now), now.step.guide, config), shown_run()
     if run is not None and run.config == config and not guided.is_kept(run.id):
-        # Two steps may have the same settings: a run of the step before is no answer here.
+        # Two steps may have the same settings: a run of an earlier step does not count here.
         guided.keep_run(name, run.id)
     return guided.kept_run(name)
 
 
 def show_guided(config: RunConfig, now: Presenting, guide: Guide, run: Run | None) -> None:
-    """The screen of a prepared step for somebody alone."""
-
     def buttons(_: object) -> None:
         run_buttons(run, config)
         with st.popover("More"):

@@ -1,5 +1,5 @@
-"""What the lab says and shows of its runs: the lines above the figures (the issue that the settings come from, what to look at, what
-happened, and what to try next), the recent runs, and what becomes of a run."""
+"""The lab's runs on the page: the lines above the figures, the recent runs, and how a run is downloaded, shared and
+deleted."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from engine.tasks import TASKS
 from pages.parts.app import server
 from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words
 from pages.parts.app.page_state import offer_file
-from pages.parts.app.recent_runs import forget_run, kept_runs, recent_runs_of_tab, show_facts, show_run
+from pages.parts.app.recent_runs import forget_run, list_recent_runs, recent_runs_of_tab, show_facts, show_run
 from pages.parts.app.visitor import mine, visitor
 from pages.parts.boards.live.board import Layout, Overlay, live_board, overlay
 from pages.parts.charts.colors import color_of, shade
@@ -34,33 +34,31 @@ from pages.parts.experiments.running import issue_link
 from pages.parts.lab.form import IN_SIGHT, submit
 from pages.parts.lab.state import ARM, ISSUE, SETTINGS, address, fill_form, share_link
 
-OPENED = "arrival"
-"""Session key: the issue and the arm that a link came from."""
+ARRIVAL = "arrival"  # session key: the issue and the arm that a link came from
 MARKS = {"success": ":green[:material/check_circle:]", "alarm": ":red[:material/warning:]", "note": ":material/info:"}
 BEFORE = "This model is untrained, so it guesses. Press **Train**: right answers turn green."
 RECORDED = "This is a **recorded run** of these settings. Press **Train** for your own."
 WHILE = "The model trains. In the row “writes”, green is right and red is wrong."
 
 
-def take_opened(link: dict[str, str]) -> list[Problem]:
-    """Note what a link says of where it comes from; a link that says nothing ends an earlier arrival."""
+def note_arrival(link: dict[str, str]) -> list[Problem]:
+    """Remember the issue and the arm of a link, or forget them for a link without. Return the link's problems."""
     if not link:
         return []
     slug, name = meant(link.get(ISSUE, ""), ISSUES, RENAMED), link.get(ARM, "")
-    st.session_state.pop(OPENED, None)
+    st.session_state.pop(ARRIVAL, None)
     if slug not in ISSUES:
         return [not_one_of(ISSUE, slug, ISSUES)] if slug else []
     if name not in [arm.name for arm in ISSUES[slug].arms]:
         return [Problem(ARM, name, f"an arm of the issue {slug}")]
-    st.session_state[OPENED] = (slug, name)
+    st.session_state[ARRIVAL] = (slug, name)
     return []
 
 
-def show_opened() -> None:
-    """One line: the arm and its issue, the way back, and a button that trains the reference arm as well."""
-    if (found := _arrived()) is None:
+def show_arrival() -> None:
+    if (arrival := _arrival()) is None:
         return
-    issue, arm = found
+    issue, arm = arrival
     reference = _reference(issue)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lab-arrival"):
         st.markdown(f"From **{escaped(issue.title)}**: the arm “{escaped(arm.name)}”.", width="content")
@@ -73,8 +71,8 @@ def show_opened() -> None:
 
 
 def reference_behind(task: str) -> list[Overlay]:
-    """The reference arm's curves, where a trial of it is stored here and the task is the same."""
-    issue, arm = _arrived() or (None, None)
+    """Return the curves of the reference arm, if this server has a trial of it and the task is the same."""
+    issue, arm = _arrival() or (None, None)
     reference = _reference(issue) if issue else None
     if issue is None or reference is None or reference == arm or (config := issue.config(reference)).task != task:
         return []
@@ -87,8 +85,8 @@ def reference_behind(task: str) -> list[Overlay]:
     return [Overlay("", f"{reference.name}, seed {trial.seed}", color_of(config), columns)]
 
 
-def _arrived() -> tuple[Experiment, Arm] | None:
-    slug, name = st.session_state.get(OPENED, ("", ""))
+def _arrival() -> tuple[Experiment, Arm] | None:
+    slug, name = st.session_state.get(ARRIVAL, ("", ""))
     return (ISSUES[slug], ISSUES[slug].arm(name)) if slug in ISSUES else None
 
 
@@ -97,18 +95,18 @@ def _reference(issue: Experiment) -> Arm | None:
 
 
 def say(run: Run | None, config: RunConfig | None, preset: Preset | None, *, recorded: bool = False) -> None:
-    """Lines that are always there, so that nothing below them moves: the task and the facts, the run so far, or its end. ``recorded``: a
-    recorded run is shown where there is none of one's own."""
+    """Draw lines that always exist, so that nothing below them moves: the task and the facts, the run so far, or its
+    end. ``recorded``: the board has a recorded run."""
     with st.container(key="lab-sentence" if run is None else "lab-sentence-run", gap="xxsmall"):
-        looked_at = preset.look_at if preset is not None else ""
+        preset_words = preset.look_at if preset is not None else ""
         if run is None:
             sentence = TASKS[config.task].summary if config is not None else ""
-            words = f"{RECORDED} {looked_at}" if recorded else looked_at or f"**{sentence}** {BEFORE}"
+            words = f"{RECORDED} {preset_words}" if recorded else preset_words or f"**{sentence}** {BEFORE}"
             st.markdown(f":material/visibility: {words}")
             if config is not None:
                 show_facts(config)
         elif run.state in ("queued", "running"):
-            st.markdown(f":material/visibility: {looked_at or WHILE}")
+            st.markdown(f":material/visibility: {preset_words or WHILE}")
         else:
             _say_end(run)
         if run is not None and config is not None and (changes := difference(run.config, config)):
@@ -118,7 +116,7 @@ def say(run: Run | None, config: RunConfig | None, preset: Preset | None, *, rec
 def _say_end(run: Run) -> None:
     events = list(run.events.landmarks())
     step = next_step(run.config, events)
-    findings = run_summary(run.config, events) if run.state != "failed" else []  # of that the board itself says why
+    findings = run_summary(run.config, events) if run.state != "failed" else []  # the board says why
     for finding in findings[:1]:
         if finding.kind == "alarm":
             st.error(in_markdown(finding.sentence), icon=":material/warning:")
@@ -144,7 +142,6 @@ def _marked(remark: Remark) -> str:
 
 
 def _show_next(run: Run, step: NextStep) -> None:
-    """The reason, the button that makes the change and trains, and the way to the issue."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f":material/lightbulb: {in_markdown(step.reason)}", width="content")
         if step.changes:
@@ -154,39 +151,38 @@ def _show_next(run: Run, step: NextStep) -> None:
 
 
 def _try(run: Run, step: NextStep) -> None:
-    """Train the run's settings with the change."""
     with suppress(ConfigError):
         config = run.config.replace(**step.changes)
         fill_form(config)
         submit(config)
 
 
-# Recent runs: this tab's as chips, named by what differs among them, each with what can be done with it; two side by side
+# Recent runs: this tab's as chips, named by their differences; two side by side
 
 
 def difference(before: RunConfig, after: RunConfig) -> str:
-    """The differences in words: "Depth 1 → 2, Heads 1 → 4"; default parameters of a new choice are left out."""
-    there = before.flat()
-    changes = (change for change in changes_between(before, after) if change[0].name in there)
+    """Return the differences in words: "Depth 1 → 2, Heads 1 → 4", without default parameters of a new choice."""
+    before_values = before.flat()
+    changes = (change for change in changes_between(before, after) if change[0].name in before_values)
     return ", ".join(f"{row.label} {row.words(was)} → {row.words(now)}" for row, was, now in changes)
 
 
 def named_by_difference(earlier: RunConfig, present: RunConfig) -> str:
-    """The name of an earlier run by its settings that differ from the present run's: "Depth 1, Heads 1"."""
+    """Return a name for an earlier run, by its settings that differ from the present run's: "Depth 1, Heads 1"."""
     now, changes = present.flat(), changes_between(present, earlier)
     return ", ".join(f"{row.label} {row.words(value)}" for row, _, value in changes if row.name in now)
 
 
 def overlays_behind(run: Run) -> list[Overlay]:
-    """The runs drawn behind the present one: those of the same task that are not hidden."""
-    shown = (other for other in kept_runs() if other.events and other.id not in {run.id, *recent_runs_of_tab().hidden})
-    behind = [other for other in shown if other.config.task == run.config.task]
+    others = (
+        other for other in list_recent_runs() if other.events and other.id not in {run.id, *recent_runs_of_tab().hidden}
+    )
+    behind = [other for other in others if other.config.task == run.config.task]
     return [overlay(other, _name(other, run)) for other in behind]
 
 
 def show_recent_runs(run: Run) -> None:
-    """The settings in which the runs of this tab differ, and a chip with their values for each run, the present one first."""
-    runs = sorted(kept_runs(), key=lambda one: one.id != run.id)
+    runs = sorted(list_recent_runs(), key=lambda one: one.id != run.id)
     values = [other.config.flat() for other in runs]
     common = [row for row in settings_of(run.config) if all(row.name in of_visitor for of_visitor in values)]
     differing = [row for row in common if any(of_visitor[row.name] != values[0][row.name] for of_visitor in values)]
@@ -197,15 +193,16 @@ def show_recent_runs(run: Run) -> None:
 
 
 def show_beside(run: Run) -> None:
-    """The attention of the present run and of the one chosen to stand beside it."""
-    other = next((one for one in kept_runs() if one.id == recent_runs_of_tab().beside and one.id != run.id), None)
+    other = next(
+        (one for one in list_recent_runs() if one.id == recent_runs_of_tab().beside and one.id != run.id), None
+    )
     if other is None:
         return
     st.header("Two runs side by side", help="Attention of both, at the same training step.")
-    for column, name, shown in zip(st.columns(2), "AB", (run, other), strict=True):
+    for column, name, column_run in zip(st.columns(2), "AB", (run, other), strict=True):
         with column:
-            st.markdown(f"**{name}** · {_name(shown, run)}")
-            live_board(shown, Layout(("attention",), f"{name}-{shown.config.task}"), key=f"board.{name}")
+            st.markdown(f"**{name}** · {_name(column_run, run)}")
+            live_board(column_run, Layout(("attention",), f"{name}-{column_run.config.task}"), key=f"board.{name}")
 
 
 def _chip(other: Run, run: Run, words: str) -> None:
@@ -213,7 +210,7 @@ def _chip(other: Run, run: Run, words: str) -> None:
     pinned, hidden = other.id in recent.pinned, other.id in recent.hidden
     marks = (":material/push_pin:" if pinned else "") + (":material/visibility_off:" if hidden else "")
     name = f"**{': '.join(filter(None, ('this run', words)))}**" if here else words or "the same settings"
-    color = shade(color_of(other.config))[st.context.theme.type or "light"]  # that of the run's curves
+    color = shade(color_of(other.config))[st.context.theme.type or "light"]  # of its curves
     with st.popover(f':color[●]{{foreground="{color}"}} {name} {marks}'):
         st.caption(_name(other, run))
         if not here:
@@ -229,22 +226,21 @@ def _chip(other: Run, run: Run, words: str) -> None:
 
 
 def _act(other: Run, name: str, label: str, icon: str, act: Callable[..., None], *args: object) -> None:
-    """A button of a run's chip."""
     st.button(label, key=f"recent.{name}.{other.id}", icon=f":material/{icon}:", on_click=act, args=args)
 
 
 def _name(other: Run, run: Run) -> str:
-    """The present run by what it sets away from the defaults, the others by what differs from it."""
+    """Return the name of the present run by its settings other than the defaults, of other runs by their difference to
+    it."""
     if other.id == run.id:
         return f"this run: {named_by_difference(run.config, RunConfig()) or 'default settings'}"
     return named_by_difference(other.config, run.config) or "the same settings"
 
 
-# What becomes of a run: its test lengths, what can be taken from it, and whether it is kept
+# A run's test lengths, files, links, and whether the server keeps it
 
 
 def show_lengths(run: Run) -> None:
-    """Held-out metrics at each test length, with the trained lengths marked."""
     finished = run.ending
     if not isinstance(finished, Finished) or not finished.by_length:
         return
@@ -258,7 +254,6 @@ def show_lengths(run: Run) -> None:
 
 
 def take_run_away(run: Run) -> None:
-    """The run's numbers as files, and whether it is kept."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if mine(run.owner) and (run.checkpointed or not run.live):
             keep_or_delete(run)
@@ -275,16 +270,14 @@ def take_run_away(run: Run) -> None:
 
 
 def settings_json(run: Run) -> str:
-    """The settings of a run by their names in a link, and its origin."""
     return json.dumps({**to_query(run.config), "provenance": run.provenance}, indent=2)
 
 
 def share(run: Run | None, config: RunConfig) -> None:
-    """The link to what is on the page with its QR code, also as one for a class; and the same settings on the command line."""
-    shown = st.popover("Share", icon=":material/share:", key="lab.share", on_change="rerun")
-    if not shown.open:
+    popover = st.popover("Share", icon=":material/share:", key="lab.share", on_change="rerun")
+    if not popover.open:
         return
-    with shown, st.container(key="lab-share"):
+    with popover, st.container(key="lab-share"):
         why = "Students can change only the settings in sight. The others are hidden."
         locked = st.toggle("Lock for a class", key="lab.locked", help=why)
         show_link(SETTINGS.share_link(address(run) | ({"show": ",".join(IN_SIGHT)} if locked else {})))

@@ -1,4 +1,4 @@
-"""What is set in the lab: the config of the next run. A link may also name a preset, or a run that is shown."""
+"""The settings of the lab: the config of the next run. A link may also name a preset or a run."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -19,19 +19,14 @@ from pages.parts.lab.apart_state import apart_query, of_apart
 
 RUN = "run"
 PRESET = "preset"
-WATCHED = "look_at"
-"""The session key of the preset whose sentence is shown as long as the form has its settings."""
-ISSUE, ARM = "of", "arm"
-"""The issue and its arm that a link comes from."""
+WATCHED = "look_at"  # session key of the preset whose sentence is on the page while the form has its settings
+ISSUE, ARM = "of", "arm"  # the issue and its arm that a link comes from
+# the plays as a text, and two tasks on a text
 PLAYS, BY_WORD, BY_CHARACTER = "shakespeare", "shakespeare_words", "shakespeare_chars"
-"""The name of the plays as a text, and the tasks on a text."""
-WORDS = "next-word"
-"""The preset of the task on words."""
+WORDS = "next-word"  # preset of BY_WORD
 
 
 class LabSettings(PageSettings):
-    """The settings of a config. Those that exist depend on its task and its encoding."""
-
     def defaults(self) -> dict[str, Any]:
         return RunConfig().flat()
 
@@ -40,12 +35,12 @@ class LabSettings(PageSettings):
         return {row.name: row for row in settings_for(values.get("task"), values.get("pos_encoding"))}
 
     def controls(self) -> Collection[str]:
-        """Those of every task and encoding: a reader may come to choose another."""
+        """Return the names for every task and encoding: a reader may switch to another."""
         specific = [settings.model_fields for _, types in COMPOSED.values() for settings in types.values()]
         return {PRESET}.union((row.name for row in settings_for()), *specific)
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any] | None, list[Problem]]:
-        """Settings in a link win over those of its preset, these over those of the run it names."""
+        """Settings in a link override those of its preset, which override those of its run."""
         specific = {
             name: text for name, text in query.items() if name not in (RUN, PRESET, ISSUE, ARM) and not of_apart(name)
         }
@@ -59,10 +54,10 @@ class LabSettings(PageSettings):
             base = to_query(PRESETS[preset].config)
         chosen = {**base, **specific}
         known = {row.name for row in settings_for(chosen.get("task"), chosen.get("pos_encoding"))}
-        # What the base set for a task or an encoding that the link replaces goes without saying.
+        # Without the parameters of a task or an encoding that the link replaces.
         config, ignored = from_query({name: text for name, text in chosen.items() if name in known or name in specific})
         flat = config.flat()
-        if not _is_kept(name := str(flat.get("text", PLAYS))):  # named here, not where it would be trained on
+        if not _is_known(name := str(flat.get("text", PLAYS))):  # reported here, before it is trained on
             problems.append(Problem("text", name, f"{PLAYS}, or the name of your own text on this server"))
             flat["text"] = PLAYS
         return flat if specific or base else None, problems + ignored
@@ -79,19 +74,19 @@ class LabSettings(PageSettings):
         self.put({other: now for other, now in after.items() if other != name and now != before.get(other)})
 
     def requested(self) -> dict[str, Any]:
-        """The values without the parameters of rows no longer chosen."""
+        """Return the values without parameters of rows that are no longer selected."""
         values = self.values()
         return {name: values.get(name, row.default) for name, row in self.rows().items()}
 
 
 def _usual(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a task as long as nobody changed them. Words need a larger model and more steps than the other tasks."""
+    """Return a task's default settings. Words need a larger model and more steps than the other tasks."""
     usual = {row.name: row.default for row in settings_for(values["task"], values["pos_encoding"])}
     usual |= PRESETS[WORDS].settings if values["task"] == BY_WORD else {}
     return usual | {"task": values["task"]}
 
 
-def _is_kept(text: str) -> bool:
+def _is_known(text: str) -> bool:
     try:
         return text == PLAYS or bool(user_texts.read(text))
     except ValueError:
@@ -102,12 +97,11 @@ SETTINGS = LabSettings("form", widgets="set.", marks=("v", PRESET))
 
 
 def fill_form(config: RunConfig) -> None:
-    """Put a whole config into the form."""
     SETTINGS.fill(config.flat())
 
 
 def form_config() -> RunConfig:
-    """Raises ConfigError where the form's settings do not fit together, or where its text cannot be trained on."""
+    """Raises ConfigError where the form's settings contradict each other, or its text cannot be trained on."""
     values = SETTINGS.requested()
     config = parse(values)
     if why := unfit_text(values):
@@ -116,7 +110,8 @@ def form_config() -> RunConfig:
 
 
 def unfit_text(values: Mapping[str, Any]) -> str:
-    """Return why the form's own text has nothing to train on, in one sentence; empty where it has, or where there is no such text."""
+    """Return the reason why the reader's text has nothing to train on, in one sentence; empty if it has, or without
+    such a text."""
     specific = TASKS[values["task"]].settings
     if not issubclass(specific, TextSettings) or values["text"] == PLAYS or values["split"] != "plays":
         return ""
@@ -127,11 +122,12 @@ def unfit_text(values: Mapping[str, Any]) -> str:
 
 
 def address(run: Run | None) -> dict[str, str]:
-    """The query of a link to what is on the page: the run, settings away from their defaults or from it, and what is taken apart."""
+    """Return the query of a link to the page: the run, settings other than the defaults or the run's, and “Take it
+    apart”."""
     query = SETTINGS.query(run.config.flat()) | {RUN: run.id} if run is not None else SETTINGS.query()
     return query | apart_query()
 
 
 def share_link(config: RunConfig, run: Run | None) -> str:
-    """Every setting stated, and the version, so that later defaults change nothing."""
+    """Return a link with every setting and the version, so that later defaults change nothing."""
     return SETTINGS.share_link(to_query(config) | ({RUN: run.id} if run is not None else {}))

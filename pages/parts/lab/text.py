@@ -1,5 +1,6 @@
-"""A text as a task of the lab: Shakespeare's plays or the reader's own text, which stays on the machine that runs this app; what the model
-writes after a prompt; and the model beside models that only count. Until a visitor has trained one, the recorded model on words writes."""
+"""A text as a task of the lab: Shakespeare's plays or the reader's text, which stays on this server; the text that the
+model writes after a prompt; and counting models for comparison. Until a visitor has trained one, the recorded model on
+words writes."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -38,15 +39,14 @@ from pages.parts.charts.loss import by_read_figure, next_figure
 from pages.parts.charts.table import numbers_right
 from pages.parts.lab.state import BY_CHARACTER, BY_WORD, PLAYS, SETTINGS, unfit_text
 
-# The source: the plays, or a text of one's own
+# The source: the plays, or the reader's text
 
 
+# LAST has the name of the reader's text, also while the plays are in use
 PASTED, FILE, LAST = "lab.text.pasted", "lab.text.file", "lab.text.last"
-"""Session keys; that of the last one has the name of the reader's text also while the plays are read."""
 
 
 def choose_text() -> None:
-    """The button that says which text is read; behind it the other text, and the way to give one. Nothing for a task without a text."""
     if "text" not in SETTINGS.rows() or not SETTINGS.drawn("text"):
         return
     name = SETTINGS.requested()["text"]
@@ -58,8 +58,8 @@ def choose_text() -> None:
         elif last := st.session_state.get(LAST):
             st.button("Back to your text", icon=":material/undo:", on_click=_read, args=(last,))
         st.file_uploader("Your own text: a file in UTF-8, at most 1 MB", key=FILE)
-        few = f"At least {user_texts.MIN_TEXT_CHARACTERS:,} characters"
-        st.text_area("Or paste it here", key=PASTED, height=120, placeholder=few)
+        hint = f"At least {user_texts.MIN_TEXT_CHARACTERS:,} characters"
+        st.text_area("Or paste it here", key=PASTED, height=120, placeholder=hint)
         st.caption("Your text stays on this server. Links contain only a hash of it.")
         st.button("Use this text", icon=":material/check:", on_click=_keep)
         show_refusal("text", icon=":material/error:")
@@ -70,7 +70,7 @@ def choose_text() -> None:
 def _describe(name: str) -> None:
     try:
         length = len(user_texts.read(name))
-    except ValueError:  # it was deleted: why nothing trains on it stands below Train
+    except ValueError:  # deleted; the reason is below Train
         return
     st.caption(
         f":material/description: Your text, {length:,} characters, is {name[:8]}… in links. Its last tenth is held out."
@@ -98,34 +98,30 @@ def _keep() -> None:
         _read(user_texts.keep(content, visitor(), server.pool().limits.texts_per_visitor))
 
 
-# The prompt, and what is written after it
+# The prompt, and the text after it
 
 
-WRITTEN = "lab.text.written"
-"""The session key of the written texts, the latest first."""
+WRITTEN = "lab.text.written"  # session key of the written texts, the latest first
 MAX_SAMPLES = 6
 PROMPT = "lab.text.prompt"
 DEFAULTS: dict[str, Any] = {
     PROMPT: "ROMEO\nMy lord, ", "lab.text.temperature": 0.8, "lab.text.top_k": 40, "lab.text.length": 60, "lab.text.seed": 0,
 }  # fmt: skip
-HEIGHT = 220
-"""Pixels for what is written and the bars beside it, whether they are there or not."""
-POLL_SECONDS = 1.0
-"""Seconds between two looks at a live run's validation."""
-ANSWER_SECONDS = 180.0
-"""Seconds to wait for an answer: enough for a text of a million tokens on a busy machine."""
+HEIGHT = 220  # pixels for the text and the bars next to it, also while they are missing
+POLL_SECONDS = 1.0  # between two checks of a live run's validation
+ANSWER_SECONDS = 180.0  # enough for a text of a million tokens on a busy machine
 
 
 def show_prompt(run: Run | None) -> Callable[[], None]:
-    """The prompt, and the room for what is written after it; nothing where the form's task has no text. Returns what fills the room: it
-    waits for a worker, and the page calls it last."""
+    """Draw the prompt and an empty container for the text after it; nothing if the form's task has no text. Return the
+    function that fills the container: it waits for a worker, so the page calls it last."""
     if not TASKS[SETTINGS.requested()["task"]].corpus:
         return nothing
     writer = run if run is not None and TASKS[run.config.task].corpus and _writes(run) else recorded_words()[0]
-    prompt, written = st.columns([1, 2.4], gap="medium")
-    with prompt:
+    prompt_column, answer_column = st.columns([1, 2.4], gap="medium")
+    with prompt_column:
         _ask_for_words(writer)
-    room = written.container(height=HEIGHT, border=False, key="lab-text-written")
+    room = answer_column.container(height=HEIGHT, border=False, key="lab-text-written")
 
     def fill() -> None:
         ready = _has_worker()
@@ -136,39 +132,37 @@ def show_prompt(run: Run | None) -> Callable[[], None]:
 
 
 def _writes(run: Run) -> bool:
-    """Return whether a run has weights to write with that do not change."""
+    """Return whether a run has weights for writing that no longer change."""
     return run.state not in ("queued", "running") and run.weights is not None
 
 
 def _weights_of(run: Run) -> str:
-    """The path of a run's weights; empty where it has none."""
     return str(run.weights or "")
 
 
 def _ask_for_words(run: Run) -> None:
-    """The prompt and Write; how the words are drawn stands in a menu."""
     usual = _usual_prompt(run)
-    # A new example takes the place of an earlier one, never of what the reader has written.
+    # A new example replaces an earlier one, but never the reader's text.
     if st.session_state.get(PROMPT) in (None, st.session_state.get(f"{PROMPT}.example")):
         st.session_state[PROMPT] = usual
     st.session_state[f"{PROMPT}.example"] = usual
     for key, value in DEFAULTS.items():
         st.session_state.setdefault(key, value)
-    kept: dict[str, Any] = {"persist_state": "session"}
+    storage: dict[str, Any] = {"persist_state": "session"}
     limit = f"At most {MAX_PROMPT_CHARACTERS:,} characters."
-    st.text_area("Prompt", key=PROMPT, height=68, max_chars=MAX_PROMPT_CHARACTERS, help=limit, **kept)
+    st.text_area("Prompt", key=PROMPT, height=68, max_chars=MAX_PROMPT_CHARACTERS, help=limit, **storage)
     with st.container(horizontal=True, gap="small"):
-        # A callback: if the page is rerun again before it gets here, a return value would be lost.
+        # A callback: a return value would be lost if the page reran before this line.
         st.button("Write", icon=":material/edit_note:", on_click=_write, args=(run,))
         with st.popover("How", icon=":material/tune:"):
             words = "Divides the logits. 0 always takes the likeliest token, 1 uses the model's own probabilities."
             help_on = explained(words, "temperature")
-            st.slider("Temperature", 0.0, 2.0, step=0.05, key="lab.text.temperature", help=help_on, **kept)
+            st.slider("Temperature", 0.0, 2.0, step=0.05, key="lab.text.temperature", help=help_on, **storage)
             words = "Draw only among this many likeliest tokens."
-            st.number_input("Top-k", 1, 30_000, key="lab.text.top_k", help=explained(words, "top-k"), **kept)
-            st.number_input("Tokens", 1, MAX_WRITTEN_TOKENS, key="lab.text.length", **kept)
+            st.number_input("Top-k", 1, 30_000, key="lab.text.top_k", help=explained(words, "top-k"), **storage)
+            st.number_input("Tokens", 1, MAX_WRITTEN_TOKENS, key="lab.text.length", **storage)
             words = "The same seed writes the same text."
-            st.number_input("Seed of the words", 0, 2**31 - 1, key="lab.text.seed", help=words, **kept)
+            st.number_input("Seed of the words", 0, 2**31 - 1, key="lab.text.seed", help=words, **storage)
 
 
 def _has_worker() -> bool:
@@ -176,24 +170,25 @@ def _has_worker() -> bool:
 
 
 def _show_written(run: Run, ready: bool) -> None:
-    """What the run wrote, the latest first; at first what it writes after the usual prompt. ``ready``: whether the page found a worker."""
+    """Show the run's texts, the latest first; initially its text after the usual prompt. ``ready``: the page found a
+    worker."""
     if not ready and _has_worker():
         st.rerun()  # without the timer
     show_refusal("words", icon=":material/error:")
-    written = [row for row in st.session_state.get(WRITTEN, []) if row["run"] == run.id]
-    if not written and not ready:  # nothing on the page would answer meanwhile
+    samples = [row for row in st.session_state.get(WRITTEN, []) if row["run"] == run.id]
+    if not samples and not ready:  # else the page would hang meanwhile
         st.caption(":material/hourglass_top: The workers are starting. The model writes when the first one is ready.")
         return
     try:
-        for number, one in enumerate(written or [_written(run, DEFAULTS | {PROMPT: _usual_prompt(run)})]):
+        for number, one in enumerate(samples or [_written(run, DEFAULTS | {PROMPT: _usual_prompt(run)})]):
             _show(one, run, latest=number == 0)
     except JobError as error:
         st.info(in_markdown(error), icon=":material/info:")
 
 
 def _usual_prompt(run: Run) -> str:
-    """A prompt in the run's vocabulary: one of the plays where it has as many words of them as the recorded run, else a line without
-    unknown tokens of what the run was watched on."""
+    """Return a prompt in the run's vocabulary: one from the plays if it has as many of their words as the recorded run,
+    else a line without unknown tokens of the run's probe."""
     recorded, of_plays = recorded_words()[0].config, str(DEFAULTS[PROMPT])
     size, enough = (cast(int, config.value("vocab_size")) for config in (run.config, recorded))
     known = run.config.value("text") == PLAYS and (run.config.task != recorded.task or size >= enough)
@@ -209,7 +204,7 @@ def _write(run: Run) -> None:
 
 
 def _written(run: Run, request: Mapping[str, Any]) -> dict[str, Any]:
-    """What the run writes, with its settings in words. Raises JobError."""
+    """Return the run's text after the prompt, with its settings in words. Raises JobError."""
     prompt, temperature, top_k, length, seed = (request[name] for name in DEFAULTS)
     job = WriteText(
         run.config, _weights_of(run), prompt, length=length, temperature=temperature, top_k=top_k, seed=seed
@@ -241,7 +236,7 @@ def _show(one: dict[str, Any], run: Run, *, latest: bool) -> None:
             panels([next_token], key="text-next", name="next token", subject=run.id, level=2)
 
 
-# Beside counting models: the steps at which the run passed them, and the tokens on which it is better
+# Comparison with counting models: the steps at which the run passed them, and the tokens on which it is better
 
 
 IN_SENTENCES = {"bigram": "counting pairs of words", "trigram": "counting groups of three words"}
@@ -251,7 +246,7 @@ EXPLAINED = Path(__file__).with_suffix(".md").read_text("utf-8")
 
 
 def known_counts(run: Run | None) -> Counted | None:
-    """The counting models beside a run on words; None for another run, and while they are not known."""
+    """Return the counting models for a run on words; None for another run, and while they are unknown."""
     recorded, counts = recorded_words()
     if run is None or run.config.task != BY_WORD:
         return None
@@ -259,13 +254,12 @@ def known_counts(run: Run | None) -> Counted | None:
 
 
 def known_levels(run: Run | None) -> dict[str, tuple[str, float]]:
-    """The counting models' loss on the run's validation, by name with the label of its line; empty while it is not known."""
+    """Return the counting models' loss on the run's validation: by name, a label and nats. Empty while unknown."""
     known = known_counts(run)
     return {NAMES[name]: (name.title(), nats) for name, nats in known["levels"].items()} if known else {}
 
 
 def find_levels(run: Run | None) -> None:
-    """Count the words of a run's text, if that has not been done."""
     if run is None or run.config.task != BY_WORD or run.state == "failed" or known_counts(run) is not None:
         return
     try:
@@ -276,7 +270,6 @@ def find_levels(run: Run | None) -> None:
 
 
 def show_counting(run: Run | None) -> None:
-    """Show, behind one heading, how a run on words compares with counting; once its weights are fixed, on all held-out text."""
     if run is None or run.config.task != BY_WORD:
         return
     beside = st.expander("Better than counting?", icon=":material/balance:", key="lab.counting", on_change="rerun")
@@ -291,7 +284,6 @@ def show_counting(run: Run | None) -> None:
 
 
 def _say_passed(run: Run) -> None:
-    """One sentence for each counting model with context, updated while the run trains."""
     known = known_counts(run)
     levels = {words: known["levels"][name] for name, words in IN_SENTENCES.items() if known and name in known["levels"]}
     rows = passed(run.config, run.events.landmarks(), levels)
@@ -303,8 +295,8 @@ def _say_passed(run: Run) -> None:
 
 
 def _scores(run: Run, known: Counted | None) -> Mapping[str, float]:
-    """The scores of the last validation; before it, and in a run of an earlier version, only the share of unknown tokens in all held-out
-    text."""
+    """Return the scores of the last validation; before it, and in a run of an earlier version, only the share of
+    unknown tokens in all held-out text."""
     rows = (event for event in reversed(list(run.events.landmarks())) if isinstance(event, Progress))
     scores = next((event.validation for event in rows if event.validation is not None), {})
     if "unknown_share" in scores or known is None:
@@ -326,14 +318,13 @@ def _show_text_facts(run: Run) -> None:
 
 
 def _compare(run: Run) -> None:
-    """The losses on all held-out tokens: words and layout separately, and by the number of tokens read."""
     try:
         with st.spinner("Reading all held-out text"):
-            found = ask_once(CompareWithCounting(run.config, _weights_of(run)), run.step, timeout=ANSWER_SECONDS)
+            comparison = ask_once(CompareWithCounting(run.config, _weights_of(run)), run.step, timeout=ANSWER_SECONDS)
     except JobError as error:
         st.info(in_markdown(error), icon=":material/info:")
         return
-    nats, sizes = found["nats"], found["tokens"]
+    nats, sizes = comparison["nats"], comparison["tokens"]
     parts = [part for part in PARTS if any(part in values for values in nats.values())]
     if sizes["known"] == sizes["all"]:
         parts.remove("known")
@@ -342,13 +333,13 @@ def _compare(run: Run) -> None:
         index=pd.Index([NAMES[name] for name in nats], name="Model"),
         columns=[f"{PARTS[part]} ({sizes[part]:,})" for part in parts],
     )
-    left, right = st.columns([1.5, 1], gap="medium")
-    with left:
+    table_column, figure_column = st.columns([1.5, 1], gap="medium")
+    with table_column:
         st.markdown("Perplexity on all held-out text; in brackets the number of tokens. Lower is better.")
         st.table(numbers_right(frame), border="horizontal", width="content", alt="Perplexity on all held-out text")
         st.caption(lead_over_trigram(nats))
-    with right:
-        read = found["by_read"]
+    with figure_column:
+        read = comparison["by_read"]
         drawn = by_read_figure(read, {name: NAMES[name] for name in nats}, color_of(run.config))
         sentences = [f"{NAMES[name]} {values[0]:.2f} to {values[-1]:.2f} nats" for name, values in read.items()]
         alt = f"Mean loss after the first token of a window and after the last: {', '.join(sentences)}"
@@ -360,7 +351,7 @@ def _compare(run: Run) -> None:
 
 
 def lead_over_trigram(nats: Mapping[str, Mapping[str, float]]) -> str:
-    """The part of the lead over the trigram that is on words, in one sentence computed from the numbers, at the digits that it shows."""
+    """Return one sentence on how much of the lead over the trigram is on words, with the digits that the page shows."""
     where = {"words": "on words", "layout": "between them"}
     leads = []
     for part in where:

@@ -1,1 +1,1 @@
-"""Parts of the pages of notebooks: what a notebook is and its cells, which a program imports, too, and the screen."""
+"""Parts of the pages of notebooks. The screen is a module of its own, since a program imports the others, too."""

@@ -4,22 +4,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 TESTS = "# Test: "
-SETUP, TEST = "setup", "test"
-"""Tags: a cell that is there so that the notebook runs by itself; one that asserts a sentence."""
-FIGURE = "application/vnd.plotly.v1+json"
-"""The type of an output that is a Plotly figure."""
+SETUP, TEST = "setup", "test"  # tags: a cell that lets the notebook run alone; a cell that asserts a sentence
+FIGURE = "application/vnd.plotly.v1+json"  # type of an output that is a Plotly figure
 
 
 @dataclass(frozen=True)
 class Cell:
-    number: int
-    """The index in the notebook, from 0."""
+    number: int  # the index in the notebook, from 0
     kind: Literal["markdown", "code"]
     source: str
-    text: str = ""
-    """What it printed."""
-    figures: tuple[dict[str, Any], ...] = ()
-    """Plotly figures as plain data and layout."""
+    text: str = ""  # printed output
+    figures: tuple[dict[str, Any], ...] = ()  # data and layout
 
     @property
     def asserts(self) -> str | None:
@@ -30,10 +25,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class NotebookStep:
-    """A heading and the cells up to the next heading: text and code."""
+    """A heading and the cells up to the next heading."""
 
-    number: int
-    """The number of the step from 1; 0 is the notebook's introduction."""
+    number: int  # from 1; 0 is the introduction
     title: str
     cells: tuple[Cell, ...]
 
@@ -43,29 +37,29 @@ class NotebookStep:
 
 
 def read_cells(stored: dict[str, Any]) -> tuple[Cell, ...]:
-    """The notebook's own cells, from the JSON of an ``.ipynb`` file."""
-    shown = [cell for cell in stored["cells"] if SETUP not in cell["metadata"].get("tags", [])]
-    return tuple(_cell(number, cell) for number, cell in enumerate(shown))
+    """Return the cells without those for setup, from the JSON of an ``.ipynb`` file."""
+    cells = [cell for cell in stored["cells"] if SETUP not in cell["metadata"].get("tags", [])]
+    return tuple(_cell(number, cell) for number, cell in enumerate(cells))
 
 
 def _cell(number: int, stored: dict[str, Any]) -> Cell:
     outputs = stored.get("outputs", [])
-    shown = [output["data"] for output in outputs if "data" in output]
+    results = [output["data"] for output in outputs if "data" in output]
     printed = [output["text"] for output in outputs if output["output_type"] == "stream"]
-    printed += [[*data["text/plain"], "\n"] for data in shown if FIGURE not in data]
+    printed += [[*data["text/plain"], "\n"] for data in results if FIGURE not in data]
     return Cell(
         number,
         stored["cell_type"],
         "".join(stored["source"]),
         "".join("".join(text) for text in printed),
-        tuple(data[FIGURE] for data in shown if FIGURE in data),
+        tuple(data[FIGURE] for data in results if FIGURE in data),
     )
 
 
 def steps_of(cells: tuple[Cell, ...]) -> tuple[NotebookStep, ...]:
-    """The introduction and the numbered steps; a step begins at a text whose first line is a ``## `` heading.
+    """Return the introduction and the numbered steps; a step begins at a text whose first line is a ``## `` heading.
 
-    The heading is the step's title and no longer in its text.
+    The heading becomes the step's title and leaves its text.
     """
     steps = list[tuple[str, list[Cell]]]()
     for cell in cells:
@@ -74,4 +68,4 @@ def steps_of(cells: tuple[Cell, ...]) -> tuple[NotebookStep, ...]:
             steps.append((heading.lstrip("# "), [Cell(cell.number, "markdown", rest.strip("\n"))]))
         else:
             steps[-1][1].append(cell)
-    return tuple(NotebookStep(number, title, tuple(found)) for number, (title, found) in enumerate(steps))
+    return tuple(NotebookStep(number, title, tuple(step_cells)) for number, (title, step_cells) in enumerate(steps))

@@ -13,19 +13,15 @@ from typing import Any
 from engine.foundation.tables import Text, read_tables
 from pages.parts.notebooks.cells import Cell, NotebookStep, read_cells, steps_of
 
-FOLDER = Path(__file__).parents[3] / "docs" / "notebooks"
-"""The notebooks. They are read, never imported."""
+FOLDER = Path(__file__).parents[3] / "docs" / "notebooks"  # they are read, never imported
 
 
 @dataclass(frozen=True)
 class Notebook:
     slug: str
-    learns: Text
-    """The knowledge gained, in one sentence."""
-    minutes: int
-    """The time to read it."""
-    plays: tuple[str, ...] = ()
-    """The groups of plays that it carries."""
+    learns: Text  # one sentence
+    minutes: int  # reading time
+    plays: tuple[str, ...] = ()  # the groups of plays in it
 
     @property
     def file(self) -> Path:
@@ -45,7 +41,7 @@ class Notebook:
 
     @property
     def made(self) -> str:
-        """With which version it was run, and on which day."""
+        """The version that ran it, and the day."""
         origin = _read(self.file)["metadata"]["attention_lab"]
         return f"version {origin['version']}, {origin['date']}"
 

@@ -1,5 +1,3 @@
-"""The pages of notebooks: which one is read, its figures in the house style, and its steps."""
-
 from __future__ import annotations
 
 import math
@@ -26,8 +24,6 @@ PAGE = "notebooks.py"
 
 
 class NotebookState(PageState):
-    """The slug of a notebook; the overview has none."""
-
     REMOVED = MappingProxyType(
         {"play": "Cells no longer run in the app. You see stored outputs; the download runs anywhere."}
     )
@@ -37,7 +33,7 @@ class NotebookState(PageState):
 
 class NotebookSettings(ModelSettings[NotebookState]):
     def open_address(self) -> tuple[dict[str, str], list[Problem]]:
-        """The address says at any time which notebook is shown: a link to the overview is empty."""
+        """The address always determines the notebook: a link to the overview is empty."""
         link, ignored = super().open_address()
         slug = meant(st.query_params.get("notebook", ""), NOTEBOOKS)
         self.put({"notebook": slug if slug in NOTEBOOKS else None})
@@ -50,15 +46,14 @@ class NotebookSettings(ModelSettings[NotebookState]):
 SETTINGS = NotebookSettings("notebook", NotebookState)
 
 
-# A notebook's figure in the house style: its own data, titles and levels; the app's colours and axes
+# A notebook's figure in the app's style: its data, titles and levels; the app's colours and axes
 
 
+# per trace in order; the traces of a legend group share one
 LINES = (BLUE, ORANGE, TEAL, VIOLET, MAGENTA, MUTED["light"])
-"""One colour for each trace, in their order; the traces of a legend group share one."""
 
 
 def panel_of(drawn: Json, name: str) -> Panel:
-    """A panel of a Plotly figure, given as plain data and layout."""
     layout = drawn["layout"]
     title = str(_text(layout.get("title")))
     is_matrix = any(trace["type"] == "heatmap" for trace in drawn["data"])
@@ -68,7 +63,6 @@ def panel_of(drawn: Json, name: str) -> Panel:
 
 
 def figure_in_words(drawn: Json) -> str:
-    """The traces of a figure in numbers, as text."""
     return " ".join(_trace_in_words(trace) for trace in drawn["data"])
 
 
@@ -95,8 +89,8 @@ def _house(drawn: Json) -> go.Figure:
     shapes = [
         across_line("y", shape["y0"], shape.get("label", {}).get("text", "")) for shape in layout.get("shapes", [])
     ]
-    kept = {"barmode": layout["barmode"]} if "barmode" in layout else {}
-    return figure(traces, shapes=shapes, showlegend=len(colors) > 1, **axes, **kept)
+    bar_mode = {"barmode": layout["barmode"]} if "barmode" in layout else {}
+    return figure(traces, shapes=shapes, showlegend=len(colors) > 1, **axes, **bar_mode)
 
 
 def _coloured(trace: Json, color: str) -> Json:
@@ -122,17 +116,16 @@ def _coloured(trace: Json, color: str) -> Json:
 
 
 def _text(title: Any) -> Any:
-    """The text of a title, which Plotly takes as text or as a mapping."""
+    """Return the text of a title, which Plotly takes as text or as a mapping."""
     return title.get("text", "") if isinstance(title, dict) else title or ""
 
 
 # The page
 
 
-WIDTH = 800
-"""Pixels of a line of text or code."""
+WIDTH = 800  # pixels of a line of text or code
+# a line that compares a number with a given one
 GIVEN = re.compile(r"^(?P<what>.+): given (?P<given>.+), here (?P<here>.+)$")
-"""A line that compares a number with the given one."""
 
 
 def show_overview() -> None:
@@ -184,7 +177,6 @@ def anchor(step: NotebookStep) -> str:
 
 
 def show_outputs(cell: Cell, name: str) -> None:
-    """Show the outputs of a cell. ``name`` is a part of the names of downloads."""
     show_text(cell.text)
     if cell.figures:
         items = [panel_of(drawn, f"cell-{cell.number}.{number}") for number, drawn in enumerate(cell.figures)]
@@ -194,11 +186,10 @@ def show_outputs(cell: Cell, name: str) -> None:
 
 
 def show_text(text: str) -> None:
-    """Printed lines as they are; lines that compare with a given number as a table."""
     printed = text.rstrip("\n").split("\n") if text.strip() else []
     for compares, lines in groupby(printed, lambda line: bool(GIVEN.match(line))):
         if compares:
-            rows = [found.groupdict() for line in lines if (found := GIVEN.match(line))]
+            rows = [match.groupdict() for line in lines if (match := GIVEN.match(line))]
             cells = [f"|{row['what'].capitalize()}|{row['given']}|**{row['here']}**|" for row in rows]
             st.markdown("\n".join(["|Number|given|here|", "|---|---:|---:|", *cells]))
         else:

@@ -1,1 +1,1 @@
-"""The server's own routes and headers, beside Streamlit's."""
+pass

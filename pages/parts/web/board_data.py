@@ -1,9 +1,9 @@
-"""The routes of what a board asks for beside its event stream: a run's exact numbers, the untrained model of some settings, and how a
-model reads a sequence, also one that a reader typed, with all of its parts or without some. All are read-only.
+"""The read-only routes of a board besides its event stream: a run's exact numbers, the untrained model of given
+settings, and a model's reading of a sequence, which a reader may have typed, with or without ablated parts.
 
-The numbers of a run are for everybody who knows its id: a live board draws arrays from bytes, and lines thinned with five digits. A look
-at a model is a job of the visitor who asks, so that no page's script waits for it; where there is no answer, ``problem`` in the JSON is the
-reason in one sentence.
+Everybody who knows the id of a run may have its numbers; the live board itself has arrays as bytes, and thinned lines
+of five digits. A reading is a job of the visitor, so that no page's script waits for it. A failed one has the reason,
+one sentence, as ``problem`` in its JSON.
 """
 
 from __future__ import annotations
@@ -25,29 +25,26 @@ from engine.settings.errors import Problem
 from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.web.live import NO_RUN, Admit, CountedAnswer, Find, everybody, visitor_of
 
-if TYPE_CHECKING:  # the server is up before the engine is imported
+if TYPE_CHECKING:  # the server starts before the engine is imported
     from engine.config.run_config import RunConfig
     from engine.foundation.job import Job
 
 GROUPS = ("patterns", "encoding")
-"""The fields of a snapshot whose arrays can be requested."""
-MOST_LINES = 200
-"""The most lines of one answer, more than any figure has."""
+MOST_LINES = 200  # more than any figure has
 Ask = Callable[["Job[Any]", Visitor], Any]
-"""The answer to a job that a visitor asks for. Raises JobError with one sentence."""
+"""Answers a job for a visitor. Raises JobError with one sentence."""
 AskOfVisitor = Callable[["Job[Any]"], Any]
-"""The same for one visitor."""
-OF_USER_SEQUENCE = ("text", "run", "without")
-"""The names in a query of the route of a typed sequence that are no settings."""
+OF_USER_SEQUENCE = ("text", "run", "without")  # names in the query of a typed sequence that are not settings
 HEADERS = {"Cache-Control": "no-store"}
-ASKERS = 256
-"""The most threads of a route that wait for answers at once, beside those that pages need: more than a host allows questions."""
+ASKERS = 256  # threads of a route that wait for answers, besides those of pages: more than a host allows questions
 
 
 def exact_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
-    """``<prefix>/live/<run id>/<step>/<group>/<name>``: float32, little-endian, row by row; the shape is in ``X-Shape``.
+    """``<prefix>/live/<run id>/<step>/<group>/<name>``: float32, little-endian, row by row; the shape is in
+    ``X-Shape``.
 
-    204 where the run has no such array, or no longer has it. An answer counts as lines do.
+    204 if the run does not have the array, or no longer. An answer counts as a stream of the visitor, as in
+    :func:`lines_route`.
     """
 
     async def exact(request: Request) -> Response | CountedAnswer:
@@ -76,10 +73,11 @@ def exact_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route
 
 
 def lines_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
-    """``<prefix>/live/<run id>/lines?name=<line>&name=<line>``: JSON, each line's steps and values; all steps, all digits.
+    """``<prefix>/live/<run id>/lines?name=<line>&name=<line>``: JSON with the steps and values of each line, all of
+    them at full precision.
 
-    A line of 50,000 steps is a megabyte. So an answer counts as an event stream of the visitor until it is read, 429 where there
-    are enough; all answers are made on one thread, a line at a time, each when the one before has been sent.
+    A line of 50,000 steps is a megabyte. So an answer counts as an event stream of the visitor until it is read, and is
+    429 above the limit. One thread makes all answers, line by line, each when the one before has been sent.
     """
     maker = CapacityLimiter(1)
 
@@ -117,16 +115,16 @@ async def _answer(run: ReadableRun, names: list[str], maker: CapacityLimiter) ->
 
 
 def array_of(run: ReadableRun, step: int, group: str, name: str) -> np.ndarray | None:
-    """The array of the latest snapshot at that step; None where it is not stored."""
-    from engine.runs.events import Snapshot  # late: the server is up before the engine is imported
+    """Return the array of the latest snapshot at that step; None if it is not stored."""
+    from engine.runs.events import Snapshot  # late: the server starts before the engine is imported
 
-    check = next((event for event in reversed(run.events.of(Snapshot)) if event.step == step), None)
-    arrays = dict(getattr(check, group).items()) if check else {}  # reads a stored one's file once
+    snapshot = next((event for event in reversed(run.events.of(Snapshot)) if event.step == step), None)
+    arrays = dict(getattr(snapshot, group).items()) if snapshot else {}  # one read of the file
     return arrays.get(name)
 
 
 def untrained_route(ask: Ask, prefix: str = "") -> Route:
-    """``<prefix>/untrained?<settings>``: the message with which a run of these settings begins, as its event stream sends it."""
+    """``<prefix>/untrained?<settings>``: the first message of a run with these settings, as its event stream sends it."""
 
     def reply(query: QueryParams, ask: AskOfVisitor) -> Any:
         from pages.parts.boards.live.model_messages import untrained_message
@@ -137,9 +135,10 @@ def untrained_route(ask: Ask, prefix: str = "") -> Route:
 
 
 def user_sequence_route(ask: Ask, find: Find, prefix: str = "") -> Route:
-    """``<prefix>/own?text=<tokens>&run=<run id>``, or with settings in place of a run: the snapshot of a model that reads the text.
+    """``<prefix>/own?text=<tokens>&run=<run id>``, or settings instead of a run: the snapshot of a model that reads the
+    text.
 
-    Without a text it reads the sequence that the run is watched on. ``without=<part>``, once for each, takes parts away from the model
+    An empty text means the run's probe sequence. Each ``without=<part>`` ablates a part
     (:mod:`engine.analysis.attention.parts`).
     """
 

@@ -1,4 +1,4 @@
-"""The arguments of ``st.App`` beside the pages: routes, headers, and objects that live as long as the process."""
+"""The arguments of ``st.App`` besides the pages: routes, middleware, and objects that live as long as the process."""
 
 from __future__ import annotations
 
@@ -30,21 +30,19 @@ from pages.parts.web.middleware import FRAMING, AppHeaders, ClientAddress, Count
 from pages.parts.web.static_files import FOR_EVER, PACKED, PackedFiles, PageAddress, StyledPage
 
 Health = Callable[[], Mapping[str, int]]
-"""``ready``, ``workers``, ``running`` and ``queued``: the workers that are ready and all, the runs that go and that wait.
-``ready_here``, ``ready_on_cluster`` and ``machines``: where those that are ready are."""
-HEAD_START = 3.0
-"""Seconds for which the first page has the cores to itself, unless somebody opens a page sooner."""
-POLITE = 0.0002
-"""Seconds after which the importing thread gives way to the thread that serves the first page."""
+"""Returns the numbers of ``ready`` and all ``workers``, of ``running`` and ``queued`` runs, and, of the ready workers,
+``ready_here``, ``ready_on_cluster`` and their ``machines``."""
+HEAD_START = 3.0  # seconds in which the first page has the cores to itself, unless somebody opens a page sooner
+POLITE = 0.0002  # seconds after which the importing thread yields to the thread that serves the first page
 STOP_CHECK_SECONDS = 0.1
-"""Seconds between two looks whether the server was asked to stop."""
+# collections of the middle generation before a full one, five times Python's number: no page answers during a full one
+# (docs/load.md)
 FULL_COLLECTION = 50
-"""Collections of the middle generation before a full one, five times Python's number: no page answers during a full one (docs/load.md)."""
 
 
 def healthz_route(health: Health, prefix: str = "") -> Route:
-    """``<prefix>/healthz``: a few numbers as JSON. It has a thread of its own, so that it answers whatever the others wait for."""
-    limiter = CapacityLimiter(1)
+    """``<prefix>/healthz``: numbers as JSON; 503 without a ready worker."""
+    limiter = CapacityLimiter(1)  # its own thread, so that it answers even if all others wait
 
     async def healthz(_: Request) -> Response:
         numbers = dict(await to_thread.run_sync(health, limiter=limiter))
@@ -64,7 +62,7 @@ def plotly_route(prefix: str = "") -> Route:
 
 
 def boards_route(scripts: Callable[[], Mapping[str, BoardKind]], prefix: str = "") -> Route:
-    """``<prefix>/boards/<name>-<digest>.js``: the script of a kind of board, from ``scripts`` by its address."""
+    """``<prefix>/boards/<name>-<digest>.js``: the script of a kind of board. ``scripts``: all kinds by address."""
 
     def script(request: Request) -> Response:
         file = scripts().get(f"{FOLDER}/{request.path_params['name']}")
@@ -91,9 +89,12 @@ def serving(
     admit_tab: Admit = everybody,
     take_memory: Take = unlimited,
 ) -> dict[str, Any]:
-    """Arguments for ``st.App`` (which ``streamlit run`` only finds where it is called by that name). ``start`` is called soon after the
-    server began, ``stop`` when it is asked to end and once more when it ends, and then waits until what the first call began is done;
-    ``admit`` counts event streams, ``admit_tab`` tabs, and ``take_memory`` the bytes of what visitors send."""
+    """Return the arguments for ``st.App``, which ``streamlit run`` finds only under that name.
+
+    ``start`` is called soon after the server began. ``stop`` is called when the server is asked to end and again when
+    it ends; the second call waits for the first. ``admit`` counts event streams, ``admit_tab`` tabs, and
+    ``take_memory`` the bytes that visitors send.
+    """
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
@@ -119,7 +120,7 @@ def serving(
     middleware = [Middleware(ClientAddress), Middleware(AppHeaders, frame_ancestors=framing)]
     if config.get_option("server.allowedHosts"):
         middleware.append(Middleware(SameHostOnly))
-    if config.get_option("server.enableCORS"):  # when it is off, Streamlit accepts every origin and checks nothing
+    if config.get_option("server.enableCORS"):  # else Streamlit accepts every origin
         middleware.append(Middleware(SameOriginOnly))
     middleware.append(Middleware(CountedTabs, admit=admit_tab))
     middleware.append(Middleware(Gate, take=take_memory))
@@ -143,32 +144,31 @@ def serving(
 
 
 def _or_recorded(find: Find) -> Find:
-    """``find``, extended by the recorded runs, so that they can be requested as any other run."""
-
-    def found(run_id: str) -> ReadableRun | None:
-        from pages.parts.boards.recorded import recorded_runs  # late, as above
+    def find_any(run_id: str) -> ReadableRun | None:
+        from pages.parts.boards.recorded import recorded_runs  # late, as in warm_up
 
         return next((run for run in recorded_runs().values() if run.id == run_id), None) or find(run_id)
 
-    return found
+    return find_any
 
 
 def _of_boards() -> dict[str, BoardKind]:
-    from pages.parts.boards.live.board import LIVE  # late, as above
+    from pages.parts.boards.live.board import LIVE  # late, as in warm_up
     from pages.parts.boards.panels import FIGURES
 
     return {source.address: source for source in (LIVE, FIGURES)}
 
 
 def _of_pages() -> list[str]:
-    from pages.parts.app.earlier import EARLIER  # late, as above
+    from pages.parts.app.earlier import EARLIER  # late, as in warm_up
     from pages.parts.app.frame import PAGES
 
     return [*(page.address for page in PAGES), *EARLIER]
 
 
 async def once_end_requested(stop: Callable[[], object]) -> None:
-    """Call ``stop`` as soon as the server is asked to end: it first waits for its answers, and these for the workers."""
+    """Call ``stop`` as soon as the server is asked to end: the server first waits for its answers, and answers wait for
+    workers."""
     while not end_requested():
         await asyncio.sleep(STOP_CHECK_SECONDS)
     await to_thread.run_sync(stop, limiter=CapacityLimiter(1))  # all other threads may wait for the workers
@@ -181,9 +181,9 @@ async def later(*tasks: Callable[[], object]) -> None:
 
 
 def warm_up_training() -> None:
-    """Compute what a run's folder and its stream ask for first, before workers are ready: else a class that presses Train together waits
+    """Compute what every run needs at first before workers are ready: else a class that presses Train together waits
     for it."""
-    from pages.parts.boards.recorded import recorded_feed, recorded_runs, recorded_words  # late, as above
+    from pages.parts.boards.recorded import recorded_feed, recorded_runs, recorded_words  # late, as in warm_up
 
     provenance()
     recorded_runs()
@@ -192,7 +192,6 @@ def warm_up_training() -> None:
 
 
 def warm_up() -> None:
-    """Import and prepare what the first page needs while the browser still loads Streamlit's own scripts."""
     usual = sys.getswitchinterval()
     sys.setswitchinterval(POLITE)
     try:
@@ -202,5 +201,5 @@ def warm_up() -> None:
     finally:
         sys.setswitchinterval(usual)
     gc.collect()
-    gc.freeze()  # Objects that live for ever are left out of each full collection.
+    gc.freeze()  # full collections skip the objects that live for ever
     gc.set_threshold(*gc.get_threshold()[:2], FULL_COLLECTION)

@@ -1,7 +1,7 @@
-"""The gate in front of Streamlit: what a visitor sends is read and counted before Streamlit reads it, which answers messages on the event
-loop, where all visitors wait, and holds in memory whatever they say that their widgets are.
+"""The gate in front of Streamlit: it counts the messages and uploads of visitors. Streamlit itself reads messages on
+the event loop, which all visitors share, and keeps in memory any state that a message claims for a widget.
 
-Over a websocket comes a ``BackMsg`` of ``streamlit.proto`` at a time; an upload is a PUT of one file.
+A websocket carries one ``BackMsg`` of ``streamlit.proto`` per message; an upload is a PUT of one file.
 """
 
 from __future__ import annotations
@@ -31,37 +31,30 @@ from engine.settings.fields import whole_number
 from pages.parts.web.live import visitor_of
 
 UPLOADS = "/_stcore/upload_file/"
+# of one websocket; a slider sends five a second while it is dragged
 MESSAGES_PER_SECOND, MESSAGES_AT_ONCE = 50.0, 100.0
-"""Of one websocket. A slider that is dragged sends five in a second."""
+# per address: this many websockets may be ended for their messages at once, then one in so many seconds, before new
+# ones are refused
 FLOOD_SECONDS, FLOODS_AT_ONCE = 5.0, 3.0
-"""So many websockets of one address may be ended for their messages at once, then one in so many seconds; else no new one is let in."""
-LARGEST_VALUES = 32_768
-"""Bytes of a message apart from the texts that a reader types. A page sends one or two kilobytes."""
-MOST_PARTS = 300
-"""Parts of a message of one kind, such as widgets."""
-LEAST_BYTES = 512
-"""The memory that the state of a widget takes at least, however short it is."""
-COPIES = 2
-"""Streamlit holds the state of a widget so often."""
-PAGE = 16_384
-"""Bytes in which memory is counted, so that the number of files is limited, too."""
-FILE_BYTES = 2**20
-"""The bytes of a file whose length is not told: the most that Streamlit takes (``server.maxUploadSize``)."""
+LARGEST_VALUES = 32_768  # bytes of a message apart from typed texts; a page sends one or two kilobytes
+MOST_PARTS = 300  # of one kind in a message, such as widgets
+LEAST_BYTES = 512  # memory for the state of a widget, however short it is
+COPIES = 2  # of a widget's state in Streamlit
+PAGE = 16_384  # bytes in which memory is counted, so that the number of files is limited, too
+FILE_BYTES = 2**20  # bytes of a file of unknown length: Streamlit's maximum (``server.maxUploadSize``)
+# seconds without a message after which a script has finished: Streamlit then drops the state of removed widgets
 WHOLE_RUN = 10.0
-"""Seconds without a message after which a script has run to its end: Streamlit then drops the state of widgets that are gone."""
 
 Take = Callable[[Visitor, int], Callable[[], None]]
-"""Counts so many bytes of a visitor, and gives the function that counts them no longer. Raises NoRoom where there are enough."""
+"""Counts bytes of a visitor and returns the function that releases them. Raises NoRoom above the limit."""
 _log = logging.getLogger(__name__)
 
 
 def unlimited(_: Visitor, __: int) -> Callable[[], None]:
-    """Counts nothing."""
     return lambda: None
 
 
 def numbers(message: Any) -> Mapping[str, int]:
-    """The numbers of a message's fields, by name."""
     return {field.name: field.number for field in message.DESCRIPTOR.fields}
 
 
@@ -73,7 +66,8 @@ NEEDED = {
     KINDS[name]
     for name in ("rerun_script", "stop_script", "file_urls_request", "app_heartbeat", "backend_operation_request")
 }
-"""The kinds of message that the app's pages send. Others are dropped: ``clear_cache`` empties the caches of all visitors."""
+"""The kinds of message that the app's pages send. Others are dropped: ``clear_cache`` empties the caches of all
+visitors."""
 
 
 class InvalidMessage(Exception):
@@ -81,11 +75,11 @@ class InvalidMessage(Exception):
 
 
 Part = tuple[int, int, int]
-"""A field of a protobuf message: its number, and where its content begins and ends."""
+"""A field of a protobuf message: its number, and the begin and end of its content."""
 
 
 def parts(data: bytes, begin: int, end: int) -> Iterator[Part]:
-    """The fields of the message between the two places, without reading what is in them. Raises Refused where it is malformed."""
+    """Yield the fields of a message without reading their content. Raises InvalidMessage."""
     at = begin
     while at < end:
         tag, at = _varint(data, at, end)
@@ -116,25 +110,26 @@ def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
     raise InvalidMessage("it is malformed")
 
 
-def few(found: Iterator[Part]) -> Iterator[Part]:
-    """The parts. Raises Refused after too many."""
-    for number, part in enumerate(found):
+def few(fields: Iterator[Part]) -> Iterator[Part]:
+    """Pass the parts through. Raises InvalidMessage after too many."""
+    for number, part in enumerate(fields):
         if number == MOST_PARTS:
             raise InvalidMessage(f"it has more than {MOST_PARTS} parts of a kind")
         yield part
 
 
 def kind_of(data: bytes) -> Part:
-    """The one field of a message from a page. Raises Refused where it has several, of which the last would count, or too many parts."""
-    found = list(few(parts(data, 0, len(data))))
-    if len(found) != 1:
+    """Return the only field of a page's message. Raises InvalidMessage if it has several, of which the last would
+    count, or too many parts."""
+    fields = list(few(parts(data, 0, len(data))))
+    if len(fields) != 1:
         raise InvalidMessage("it has no kind, or several")
-    number, begin, end = found[0]
+    number, begin, end = fields[0]
     if number == KINDS["file_urls_request"] and sum(field == NAMES for field, _, _ in few(parts(data, begin, end))) > 1:
         raise InvalidMessage("it asks to upload several files at once")
     if number != KINDS["rerun_script"] and end - begin > LARGEST_VALUES:
         raise InvalidMessage("it is too long")
-    return found[0]
+    return fields[0]
 
 
 def _check_json(value: bytes) -> None:
@@ -145,8 +140,8 @@ def _check_json(value: bytes) -> None:
 
 
 def sizes_of(data: bytes, begin: int, end: int) -> dict[bytes, int]:
-    """The bytes that Streamlit will hold of a request to run the script, by the id of the widget; what belongs to none has the id ``b""``.
-    Raises Refused where there are too many, or too much that no reader types."""
+    """Return the bytes that Streamlit will hold of a request to run the script, by widget id; ``b""`` has the rest.
+    Raises InvalidMessage if they are too many, or more than a reader types."""
     sizes, texts, owned = dict[bytes, int](), 0, 0
     for field, start, stop in few(parts(data, begin, end)):
         if field != CLIENT["widget_states"]:
@@ -167,8 +162,8 @@ def sizes_of(data: bytes, begin: int, end: int) -> dict[bytes, int]:
     return {**sizes, b"": sizes.get(b"", 0) + COPIES * (len(data) - owned)}
 
 
-class Held:
-    """The memory that a websocket's session holds of what was sent, counted in pages of :data:`PAGE` bytes."""
+class SessionMemory:
+    """The memory that a websocket's session holds, counted in pages of :data:`PAGE` bytes."""
 
     def __init__(self, take: Take, visitor: Visitor, clock: Callable[[], float]) -> None:
         self._take, self._visitor, self._clock = take, visitor, clock
@@ -177,11 +172,11 @@ class Held:
         self._last = clock()
 
     def add(self, sizes: Mapping[bytes, int]) -> None:
-        """Raises NoRoom where the visitor, its address or the host holds enough. A run of the script that is stopped drops nothing, so that
-        widgets that are made up would add up."""
+        """Raises NoRoom above the limit of the visitor, its address or the host."""
         now = self._clock()
+        # Not at every run: a script that is stopped drops nothing, so invented widgets would add up.
         if now - self._last > WHOLE_RUN:
-            # A text in a box of the page stays, also when it is not sent again.
+            # A long text in a box of the page stays, even if it is not sent again.
             self._sizes = {name: size for name, size in self._sizes.items() if size > PAGE}
             self.release()
         self._last = now
@@ -198,9 +193,10 @@ class Held:
 
 
 class Gate:
-    """Middleware that lets through to Streamlit what the app's pages send, at the pace at which they do, while there is memory for it.
+    """Middleware that passes on to Streamlit only messages as the app's pages send them, at their rate, while there is
+    memory.
 
-    A websocket that sends anything else is ended, and an upload for which there is no memory is answered with 429 and one sentence.
+    Any other message ends its websocket. An upload without memory gets a 429 with one sentence.
     """
 
     def __init__(self, app: ASGIApp, take: Take, clock: Callable[[], float] = time.monotonic) -> None:
@@ -225,22 +221,25 @@ class Gate:
             sentence = f"Too many messages came from your network address. Try again in {in_time(wait)}."
             await WebSocket(scope, receive, send).send_denial_response(PlainTextResponse(sentence, 429))
             return
-        pace, held = RateLimit(MESSAGES_PER_SECOND, MESSAGES_AT_ONCE, self.clock), Held(self.take, visitor, self.clock)
-        ended = False
+        pace, memory = (
+            RateLimit(MESSAGES_PER_SECOND, MESSAGES_AT_ONCE, self.clock),
+            SessionMemory(self.take, visitor, self.clock),
+        )
+        is_over = False
 
         def is_needed(message: Message) -> bool:
-            """Return whether a message goes on to Streamlit. Raises Refused or NoRoom where it ends the websocket."""
+            """Return whether Streamlit gets the message. Raises InvalidMessage or NoRoom if it ends the websocket."""
             if pace.spend("", 1):
                 raise InvalidMessage("messages come too fast")
             if (data := message.get("bytes")) is None:
                 raise InvalidMessage("it is text")
             kind, begin, end = kind_of(data)
             if kind == KINDS["rerun_script"]:
-                held.add(sizes_of(data, begin, end))
+                memory.add(sizes_of(data, begin, end))
             return kind in NEEDED
 
         async def needed() -> Message:
-            nonlocal ended
+            nonlocal is_over
             while True:
                 message = await receive()
                 try:
@@ -250,18 +249,18 @@ class Gate:
                     if isinstance(error, InvalidMessage):
                         self.floods.spend(visitor.network, 1)
                     _log.warning("A websocket was ended for a message: %s.", str(error).rstrip("."))
-                    ended = True
-                    # Streamlit leaves, and the connection ends. A closing frame would make the server read on for ten seconds.
+                    is_over = True
+                    # Streamlit then leaves. A closing frame would make the server read for ten more seconds.
                     return {"type": "websocket.disconnect", "code": 1008}
 
-        async def send_until_ended(message: Message) -> None:
-            if not ended:
+        async def send_until_over(message: Message) -> None:
+            if not is_over:
                 await send(message)
 
         try:
-            await self.app(scope, needed, send_until_ended)
-        finally:  # Streamlit keeps the session for a while, for a browser that comes again.
-            asyncio.get_running_loop().call_later(config.get_option("server.disconnectedSessionTTL"), held.release)
+            await self.app(scope, needed, send_until_over)
+        finally:  # later, because Streamlit keeps the session for a browser that reconnects
+            asyncio.get_running_loop().call_later(config.get_option("server.disconnectedSessionTTL"), memory.release)
 
     async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
         connection = HTTPConnection(scope)
@@ -282,7 +281,7 @@ class Gate:
             self._forget_files()
 
     def _forget_files(self) -> None:
-        """Count no longer the files that Streamlit has dropped, with their session or at the reader's wish."""
+        """Release the files that Streamlit has dropped, with their session or because the reader removed them."""
         for session, file in list(self.files):
             if not (runtime.exists() and runtime.get_instance().uploaded_file_mgr.get_files(session, [file])):
                 self.files.pop((session, file))()

@@ -1,5 +1,3 @@
-"""The middleware around every route: the browser's address behind a proxy, security headers, its cookie, and who may open a websocket."""
-
 import base64
 import hashlib
 import logging
@@ -29,25 +27,23 @@ from pages.parts.app.visitor import COOKIE, id_in, plain_address, shared_address
 from pages.parts.web.live import Admit
 from pages.parts.web.static_files import SCRIPT
 
-TRUSTED = "FORWARDED_ALLOW_IPS"
-"""Environment variable, uvicorn's own: the addresses of the proxies whose X-Forwarded-For and X-Forwarded-Proto are believed."""
-THIS_MACHINE = "127.0.0.1, ::1"
-"""The proxies that are believed where the variable names none."""
+TRUSTED = "FORWARDED_ALLOW_IPS"  # uvicorn's variable: the addresses of the trusted proxies
+THIS_MACHINE = "127.0.0.1, ::1"  # the trusted proxies by default
 FRAMING = "ATTENTION_LAB_FRAME_ANCESTORS"
-"""Environment variable: the sites that may frame the app, in the policy's form, for example ``'self' https://school.example``."""
-PRIVATE = "/_stcore/metrics"
-"""A path of Streamlit's own that tells every visitor how many others there are."""
-FRAMED = "; SameSite=None; Partitioned"
-"""The properties of a cookie that a browser keeps in a frame of another site."""
+"""Environment variable: the sites that may frame the app, as in the policy, for example ``'self'
+https://school.example``."""
+PRIVATE = "/_stcore/metrics"  # a path of Streamlit's that shows every visitor how many others there are
+FRAMED = "; SameSite=None; Partitioned"  # for a cookie that a browser keeps in a frame of another site
 TOKEN = b"_streamlit_xsrf="
 SECONDS = 365 * 24 * 3600
 
 
 class ClientAddress:
-    """Middleware that reads X-Forwarded-For and X-Forwarded-Proto as uvicorn does, once it has written the connection's address plainly.
+    """Middleware that reads X-Forwarded-For and X-Forwarded-Proto as uvicorn does, after rewriting a mapped IPv4
+    address.
 
-    Streamlit listens to IPv4 and IPv6 at once by default; a proxy at 10.0.0.5 then comes from ``::ffff:10.0.0.5``, which uvicorn
-    itself takes for a stranger.
+    Streamlit listens to IPv4 and IPv6 by default; a proxy at 10.0.0.5 is then ``::ffff:10.0.0.5``, which uvicorn does
+    not recognize.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -65,7 +61,8 @@ _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 def security_headers(frame_ancestors: str = "'self'") -> dict[str, str]:
-    """The headers for all responses; ``frame_ancestors`` is a list of sources in the policy's form."""
+    """Return the headers for all responses. ``frame_ancestors``: sources in the policy's form. Raises ValueError for a
+    character that would end the directive."""
     if any(sign in frame_ancestors for sign in ";,\r\n"):
         allowed = "sources separated by spaces, such as 'self' https://school.example"
         raise ValueError(f"{FRAMING} is {frame_ancestors!r}; allowed are {allowed}.")
@@ -96,15 +93,14 @@ def security_headers(frame_ancestors: str = "'self'") -> dict[str, str]:
 
 
 def inline_script_hashes() -> list[str]:
-    """The sources that allow the app's script and those of Streamlit's own index.html, whatever its version holds."""
     page = files("streamlit").joinpath("static", "index.html").read_text(encoding="utf-8")
     digests = (hashlib.sha256(script.encode()).digest() for script in (*_INLINE.findall(page), SCRIPT))
     return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
 
 
 class AppHeaders:
-    """Middleware that adds the security headers to every answer and a browser's cookie to its first page, passes streams on unbuffered and
-    knows nothing of :data:`PRIVATE`.
+    """Middleware that adds the security headers to every answer and a cookie to a browser's first page, and answers 404
+    for :data:`PRIVATE`. Streams pass unbuffered.
 
     Where pages of other sites may frame the app, browsers send a cookie there only if it says so, and only over HTTPS.
     """
@@ -136,7 +132,6 @@ class AppHeaders:
 
 
 def set_cookie(*, secure: bool, framed: bool) -> str:
-    """The value of the header that sets a fresh cookie."""
     cookie: SimpleCookie = SimpleCookie({COOKIE: secrets.token_urlsafe(32)})
     morsel = cookie[COOKIE]
     morsel["path"], morsel["max-age"], morsel["httponly"], morsel["secure"] = "/", SECONDS, True, secure
@@ -145,7 +140,8 @@ def set_cookie(*, secure: bool, framed: bool) -> str:
 
 
 def framed_token(name: bytes, value: bytes) -> bytes:
-    """The value of a header, with which Streamlit's cookie against forged uploads reaches a frame of another site, too."""
+    """Return the value of a header, changed for Streamlit's XSRF cookie so that it also works in a frame of another
+    site."""
     if name.lower() != b"set-cookie" or not value.startswith(TOKEN):
         return value
     return value.partition(b";")[0] + b"; Path=/; Secure" + FRAMED.encode()
@@ -156,14 +152,13 @@ REFUSED = (
     "Host, or name the Origin in server.corsAllowedOrigins."
 )
 _PORTS = {"http": 80, "https": 443}
-"""The port of an address that names none, by scheme."""
 _log = logging.getLogger(__name__)
 
 
 def website_of(address: str, scheme: str = "") -> tuple[str, int] | None:
-    """Host and port of an address such as ``https://lab.example.org``; ``scheme`` is for an address that names none.
+    """Return host and port of an address such as ``https://lab.example.org``; ``scheme`` is for an address without one.
 
-    None where it is not the address of a website, such as ``null``, which a browser sends for a page without an origin.
+    None if it is not the address of a website, such as ``null``, which a browser sends for a page without an origin.
     """
     try:
         parts = urlsplit(address if "://" in address else f"{scheme}://{address}")
@@ -174,23 +169,23 @@ def website_of(address: str, scheme: str = "") -> tuple[str, int] | None:
 
 
 def configured_origins() -> list[str]:
-    """The origins in ``server.corsAllowedOrigins`` and ``browser.serverAddress``; without a scheme, both are allowed."""
-    named = [origin.strip() for origin in config.get_option("server.corsAllowedOrigins")]
+    """Return the origins in ``server.corsAllowedOrigins`` and ``browser.serverAddress``; without a scheme, http and
+    https are allowed."""
+    origins = [origin.strip() for origin in config.get_option("server.corsAllowedOrigins")]
     if config.is_manually_set("browser.serverAddress"):
         address = config.get_option("browser.serverAddress").rpartition("://")[2].partition("/")[0]
-        named += [address, f"{address}:{config.get_option('browser.serverPort')}"]
-    return named
+        origins += [address, f"{address}:{config.get_option('browser.serverPort')}"]
+    return origins
 
 
-THREADS = 4
-"""Threads on which tabs are counted, so that a tab opens whatever the others wait for: the first one makes the pool."""
+THREADS = 4  # count the tabs, so that a tab opens while all others wait: the first tab makes the pool
 
 
 class CountedTabs:
-    """Middleware that counts the websockets of each visitor, one per tab, while they are open, and answers one too many with 429 and one
-    sentence. ``admit`` counts one and gives the function that counts it no longer.
+    """Middleware that counts the open websockets of each visitor, one per tab, and answers one too many with 429 and
+    one sentence. ``admit`` counts one and returns the function that releases it.
 
-    Where the browser keeps no cookies each tab is a visitor of its own, as for the pages; then its address alone counts.
+    Without cookies each tab is its own visitor, as for the pages; then only its address counts.
     """
 
     def __init__(self, app: ASGIApp, admit: Admit) -> None:
@@ -216,9 +211,8 @@ class CountedTabs:
 
 
 class SameHostOnly:
-    """Middleware that answers a request under a name that is not among ``server.allowedHosts`` with 400. An address in digits, and this
-    machine's own name, which nobody can make lead elsewhere, are always allowed: health checks of a host use them. Streamlit itself
-    checks websockets alone."""
+    """Middleware that answers a request for a host outside ``server.allowedHosts`` with 400. Streamlit itself checks
+    websockets only."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -230,6 +224,7 @@ class SameHostOnly:
             await self.app(scope, receive, send)
 
     def is_own(self, host: str) -> bool:
+        # IP addresses and localhost too: no attacker can redirect them, and health checks of a host use them.
         if is_host_allowed(host):
             return True
         try:
@@ -240,10 +235,10 @@ class SameHostOnly:
 
 
 class SameOriginOnly:
-    """Middleware that answers a websocket of a foreign website with 403; ``allowed``: origins besides the app's own, by default those
-    that are configured.
+    """Middleware that answers a websocket of another website with 403. ``allowed``: origins besides the app's own, by
+    default the configured ones.
 
-    Streamlit refuses it too, but first asks a service on the internet for its own address, and is blocked meanwhile.
+    Streamlit refuses it too, but first asks an internet service for its own address, and is blocked meanwhile.
     """
 
     def __init__(self, app: ASGIApp, allowed: Iterable[str] | None = None) -> None:
@@ -255,18 +250,18 @@ class SameOriginOnly:
             origin, host = headers.get("origin"), headers.get("host", "")
             if origin is not None and not self.is_own(origin, host):
                 _log.warning(REFUSED, origin, host)
-                await WebSocket(scope, receive, send).close(code=1008)  # before it was accepted, this is a 403
+                await WebSocket(scope, receive, send).close(code=1008)  # a 403, since it was not accepted yet
                 return
             if origin is not None and urlsplit(origin).netloc != host:
-                # Streamlit, which compares the text, would now ask for its own address, even where the configuration
-                # names the origin. Without an Origin, as from a program, it checks the Host alone.
+                # Streamlit compares text, and would now ask for its own address even if the configuration names the
+                # origin. Without an Origin, as from a program, it checks only the Host.
                 scope = {**scope, "headers": [item for item in scope["headers"] if item[0] != b"origin"]}
         await self.app(scope, receive, send)
 
     def is_own(self, origin: str, host: str) -> bool:
         """Return whether an Origin is the Host's own, or one of the allowed origins.
 
-        The Host does not tell whether a proxy in front uses TLS; so where it names no port, the Origin's scheme decides.
+        The Host does not say whether a proxy uses TLS; so if it names no port, the Origin's scheme decides.
         """
-        given, scheme = website_of(origin), origin.partition("://")[0]
-        return given is not None and given in {website_of(address, scheme) for address in (host, *self.allowed)}
+        site, scheme = website_of(origin), origin.partition("://")[0]
+        return site is not None and site in {website_of(address, scheme) for address in (host, *self.allowed)}

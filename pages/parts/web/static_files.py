@@ -1,5 +1,5 @@
-"""Streamlit's own scripts and styles, compressed once each: Streamlit sends them as they are, three megabytes to a browser that comes
-for the first time. And its page, with the styles of the app and a script that runs before Streamlit's."""
+"""Streamlit's scripts and styles, compressed once each: Streamlit sends them uncompressed, three megabytes for a new
+browser. And its page, with the styles of the app and a script that runs before Streamlit's."""
 
 import gzip
 from collections.abc import Callable, Collection
@@ -16,28 +16,25 @@ from engine.settings.names import meant
 from pages.parts.app.scripts import joined
 from pages.parts.charts.colors import custom_properties
 
+# browsers may cache these files for ever, since a new one has a new address
 FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
-"""The header of files that browsers may keep for ever, since a new one has a new address."""
 PACKED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
 MEDIA = {".js": "text/javascript", ".css": "text/css"}
-"""The media type of each kind of file that is compressed."""
 PARTS = Path(__file__).parents[1]
-SCRIPT = joined(PARTS / "app" / "navigation.js")
-"""Its hash stands in the security headers."""
+SCRIPT = joined(PARTS / "app" / "navigation.js")  # the security headers contain its hash
 FOLDER = (Path(get_static_dir()) / "static").resolve()
 
 
+# part of the page, since nothing else arrives without a connection
 NO_CONNECTION = (
     '<p class="no-connection">This page needs a WebSocket connection and has none. Your network may block it. '
     "Try another network, or ask its administrator.</p>"
 )
-"""What a browser without a connection shows after some seconds; it comes with the page, since nothing else can come."""
 
 
 class StyledPage:
-    """Middleware that adds the styles of all of the app's pages to the end of Streamlit's page, and :data:`NO_CONNECTION`. Styles that
-    come with a page's own elements come after them, and then everything moves. Those of boards are theirs alone, those of a lesson come
-    with it."""
+    """Middleware that adds :data:`NO_CONNECTION` and the styles of all of the app's pages to the end of Streamlit's
+    page: styles that come with a page's elements would move everything. Boards and lessons have their own."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -49,36 +46,38 @@ class StyledPage:
         self.packed = gzip.compress(self.styled)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = Headers(scope=scope) if scope["type"] == "http" else Headers()
-        if "text/html" not in path.get("accept", ""):
+        request_headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
+        if "text/html" not in request_headers.get("accept", ""):
             return await self.app(scope, receive, send)
-        held: list[Message] = []
+        pending: list[Message] = []
         answered = False
-        packs = "gzip" in path.get("accept-encoding", "")
+        packs = "gzip" in request_headers.get("accept-encoding", "")
 
         async def with_styles(message: Message) -> None:
-            """Hold the start of a response in HTML until its body tells whether it is Streamlit's page."""
+            """Delay the start of an HTML response until its body shows whether it is Streamlit's page."""
             nonlocal answered
             media = Headers(raw=message.get("headers", ())).get("content-type", "")
             if message["type"] == "http.response.start" and media.startswith("text/html"):
-                held.append(message)
-            elif held and message.get("body") == self.plain:
-                held.clear()
+                pending.append(message)
+            elif pending and message.get("body") == self.plain:
+                pending.clear()
                 answered = True
                 headers = {"Cache-Control": "no-cache"} | (PACKED if packs else {})
                 await HTMLResponse(self.packed if packs else self.styled, headers=headers)(scope, receive, send)
             elif not answered:
-                for each in (*held, message):
+                for each in (*pending, message):
                     await send(each)
-                held.clear()
+                pending.clear()
 
         # Uncompressed, so that the body can be compared; without conditions, since the page of an earlier version has other styles.
-        kept = [pair for pair in scope["headers"] if pair[0] != b"accept-encoding" and not pair[0].startswith(b"if-")]
-        await self.app({**scope, "headers": kept}, receive, with_styles)
+        inner_headers = [
+            pair for pair in scope["headers"] if pair[0] != b"accept-encoding" and not pair[0].startswith(b"if-")
+        ]
+        await self.app({**scope, "headers": inner_headers}, receive, with_styles)
 
 
 class PackedFiles:
-    """Middleware that answers ``GET <prefix>/static/<path>`` with a compressed file where the browser accepts one; all else goes on."""
+    """Middleware that answers ``GET <prefix>/static/<path>`` with a compressed file if the browser accepts one."""
 
     def __init__(self, app: ASGIApp, prefix: str) -> None:
         self.app, self.begins = app, f"{prefix}/static/"
@@ -99,14 +98,12 @@ def _packed(file: Path) -> bytes:
     return gzip.compress(file.read_bytes(), compresslevel=6)
 
 
-# A page's address in other letters
-
-
 class PageAddress:
-    """Redirect an address in capitals, or with ``_`` for ``-``, where it can mean one page only. Streamlit would open the first page."""
+    """Middleware that redirects an address in capitals, or with ``_`` for ``-``, if it can mean only one page.
+    Streamlit would open the first page."""
 
     def __init__(self, app: ASGIApp, prefix: str, addresses: Callable[[], Collection[str]]) -> None:
-        """``prefix``: what all addresses begin with. ``addresses``: those of the pages, read at a request since they are imported late."""
+        """``addresses``: those of the pages, called at each request since the pages are imported late."""
         self.app, self._begins, self._addresses = app, f"{prefix}/", addresses
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -114,7 +111,7 @@ class PageAddress:
             name = scope["path"].removeprefix(self._begins)
             if name != name.lower().replace("_", "-") and (address := meant(name, self._addresses())) != name:
                 query = scope["query_string"].decode("latin-1")
-                # Relative, since a proxy may have taken away what the address begins with.
+                # Relative, since a proxy may have removed the prefix.
                 await RedirectResponse(f"{address}?{query}" if query else address)(scope, receive, send)
                 return
         await self.app(scope, receive, send)

@@ -3,7 +3,7 @@ from typing import Any, get_args
 from streamlit.testing.v1 import AppTest
 
 from engine.encodings import ENCODINGS
-from pages.parts.boards.live.board import TITLED, PanelName, overlay, poll
+from pages.parts.boards.live.board import TITLES, PanelName, overlay, poll
 from tests.scripted import ScriptedRun
 
 
@@ -70,4 +70,4 @@ def test_every_panel_has_a_title() -> None:
     drawn = dict.fromkeys(("attention", "heads"), ("attention", "pattern")) | {
         "encoding": ("matrix", "similarity"), "loss": ("loss", "perplexity"),
     }  # fmt: skip
-    assert {part for name in get_args(PanelName) for part in drawn.get(name, (name,))} == set(TITLED)
+    assert {part for name in get_args(PanelName) for part in drawn.get(name, (name,))} == set(TITLES)

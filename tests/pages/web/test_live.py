@@ -25,7 +25,7 @@ from pages.parts.web.live import (
     Message,
     Messages,
     MessagesOfRuns,
-    Progress_,
+    RunVersion,
     live_route,
     stream,
 )
@@ -244,11 +244,11 @@ def test_a_stream_whose_reader_has_gone_or_reads_nothing_is_ended(ending: str, m
 
 def test_a_stream_sleeps_until_its_run_changes_and_who_left_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.parts.web.live.STOP_WITHIN", 3600.0)  # only a change can wake it up
-    run, wakes, heard = ScriptedRun().advance(1), list[Progress_](), list[bytes]()
+    run, wakes, heard = ScriptedRun().advance(1), list[RunVersion](), list[bytes]()
 
     class Noted(Messages):
         @property
-        def now(self) -> Progress_:
+        def now(self) -> RunVersion:
             wakes.append(super().now)
             return wakes[-1]
 
@@ -266,7 +266,7 @@ def test_a_stream_sleeps_until_its_run_changes_and_who_left_is_forgotten(monkeyp
     assert run.watchers == []
 
 
-COME = Progress_(0)
+COME = RunVersion(0)
 
 
 @pytest.fixture
@@ -282,10 +282,10 @@ def short_run() -> ScriptedRun:
     return ScriptedRun().advance(5)
 
 
-def messages_since(messages: Messages, heard: Progress_ = COME) -> Iterator[Message]:
+def messages_since(messages: Messages, heard: RunVersion = COME) -> Iterator[Message]:
     """All messages up to now to a listener who knows so much."""
     while heard != messages.now:
-        message = messages.made(heard) or messages.make(heard)
+        message = messages.get(heard) or messages.make(heard)
         yield message
         heard = message.upto
 

@@ -1,1 +1,1 @@
-"""The board of a run: its events as arrays, which the browser draws as they arrive."""
+pass

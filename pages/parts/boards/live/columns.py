@@ -7,36 +7,35 @@ import numpy as np
 from engine.runs.log import PLAIN, EventLog, StepTable
 
 POINTS = 500
-"""The most points of a line."""
 
-Column = tuple[list[int], list[float]]
-"""The steps, and the value at each."""
+Column = tuple[list[int], list[float]]  # the steps, and the value at each
 Columns = dict[str, Column]
 
 
 def columns_of(events: EventLog, after: int = 0, upto: int | None = None) -> Columns:
-    """The lines by name of the events from number ``after`` to before ``upto``, thinned and with five digits: enough for a figure."""
+    """Return the lines by name of the events ``after`` to before ``upto``, thinned and with five digits: enough for a
+    figure."""
     columns = {}
     for name, (steps, values) in _lines(events, after, upto).items():
-        kept = kept_points(steps, values)
-        columns[name] = (steps[kept].tolist(), [float(f"{value:.5g}") for value in values[kept].tolist()])
+        indices = kept_points(steps, values)
+        columns[name] = (steps[indices].tolist(), [float(f"{value:.5g}") for value in values[indices].tolist()])
     return columns
 
 
 def exact_column(events: EventLog, name: str) -> Column | None:
-    """The line of that name with every step and every digit; values that are not finite are left out. None where there is none.
+    """Return the line of that name with every step and every digit, without values that are not finite, or None.
 
     ``loss``, ``grad_norm``, ``learning_rate``, ``tokens_per_second``, ``metrics.<name>``, ``validation.<name>``,
     ``grad_norms.<part>`` and, per layer, ``grad_norms.<layer>.total``.
     """
-    found = _lines(events, only=name).get(name)
-    return None if found is None else (found[0].tolist(), found[1].tolist())
+    line = _lines(events, only=name).get(name)
+    return None if line is None else (line[0].tolist(), line[1].tolist())
 
 
 def _lines(
     events: EventLog, after: int = 0, upto: int | None = None, only: str | None = None
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """The steps and the values of each line, or of one ``only``, in order; only finite values, and only lines that have any."""
+    """Return the steps and the finite values of each line, or of one ``only``, in order of steps; no empty lines."""
     stretches: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
     for table in events.tables(after, upto):
         for name, values in _lines_of(table):
@@ -46,9 +45,9 @@ def _lines(
             if finite.any():
                 stretches.setdefault(name, []).append((table.values[finite, 0].astype(int), values[finite]))
     lines = {}
-    for name, found in stretches.items():
-        steps, values = (np.concatenate(part) for part in zip(*found, strict=True))
-        order = np.argsort(steps, kind="stable") if len(found) > 1 else slice(None)
+    for name, pieces in stretches.items():
+        steps, values = (np.concatenate(part) for part in zip(*pieces, strict=True))
+        order = np.argsort(steps, kind="stable") if len(pieces) > 1 else slice(None)
         lines[name] = (steps[order], values[order])
     return lines
 
@@ -69,7 +68,8 @@ def _lines_of(table: StepTable) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def kept_points(x: np.ndarray, y: np.ndarray, points: int = POINTS) -> np.ndarray:
-    """The places of at most ``points`` points of a line: the lowest and the highest in each stretch of steps, and both ends.
+    """Return the indices of at most ``points`` points of a line: the lowest and the highest in each stretch of steps,
+    and both ends.
 
     Stretches are whole multiples of a power of two, so they nest: a line that is thinned repeatedly as it grows looks
     the same as one that is thinned once.
@@ -87,6 +87,5 @@ def kept_points(x: np.ndarray, y: np.ndarray, points: int = POINTS) -> np.ndarra
 
 
 def _first(hits: np.ndarray, stretch: np.ndarray) -> np.ndarray:
-    """The first place in each stretch at which there is a hit."""
     indices = np.flatnonzero(hits)
     return np.asarray(indices[np.unique(stretch[indices], return_index=True)[1]])

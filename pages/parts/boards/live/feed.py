@@ -1,4 +1,4 @@
-"""The events that a board has not seen yet, as plain data: one function for the event stream and for polling."""
+"""The new events for a board as JSON: one function for the event stream and for polling."""
 
 import math
 from collections.abc import Collection, Iterator, Sequence
@@ -27,39 +27,34 @@ from pages.parts.charts.encoding import live_matrix_figure, live_similarity_figu
 from pages.parts.charts.heat import MAX_DRAWN_CELLS, Grid, coarsen, grid
 from pages.parts.charts.loss import accuracy_figure, gradients_figure, loss_figure
 
-SNAPSHOTS = 60
-"""The most snapshots in one message."""
+SNAPSHOTS = 60  # at most, in one message
 MAX_SNAPSHOT_BYTES = 3_000_000
-"""The most bytes of the snapshots in one message."""
-SENT = ("patterns", "encoding", "residual", "contributions")
-"""The fields of a snapshot from whose arrays its message is made."""
-BYTES_OF_A_NUMBER = 8
-"""The bytes of a number of the residual stream."""
-PATH = 700
-"""The bytes of the path of one answer."""
+ARRAY_FIELDS = ("patterns", "encoding", "residual", "contributions")  # of a snapshot, needed by its message
+BYTES_OF_A_NUMBER = 8  # of the residual stream
+PATH = 700  # bytes of the path of one answer
 MEANS = 96
-"""The most positions whose paths are sent, and of which the mean attention of a layer's heads is, where the heads themselves are sent
-in blocks: the last, where the answers are."""
-Followed = tuple[list[Path | None], AnswerLayer | None]
-"""The paths of the answers of a snapshot, with the links that they need, and the layer in which the answers arise."""
+"""The last positions, where the answers are: those with paths, and with the mean attention of a layer's heads, if the
+heads themselves are sent in blocks."""
+AnswerPaths = tuple[list[Path | None], AnswerLayer | None]
+"""The paths of a snapshot's answers, with the links that they need, and the layer of arrival."""
 
 Payload = dict[str, Any]
 
 
 def feed(run: ReadableRun, after: int) -> tuple[Payload, int]:
-    """The events from number ``after`` on as one message, and the number for the next call.
+    """Return the events from number ``after`` on as one message, and the number for the next call.
 
-    ``columns`` are appended, ``snapshots`` added and ``figures`` (made once their facts are known) shown; ``status`` is
-    always set. Event numbers are indices into ``run.events``: a call with the returned number neither skips nor
-    repeats an event. Numbers outside the run are clipped.
+    The board appends ``columns``, adds ``snapshots`` and shows ``figures`` (made once their facts are known);
+    ``status`` is always present. Event numbers are indices into ``run.events``: a call with the returned number neither
+    skips nor repeats an event. Numbers outside the run are clipped.
     """
-    ended, upto = not run.live, len(run.events)
+    is_over, upto = not run.live, len(run.events)
     after = min(max(after, 0), upto)
     payload: Payload = {
         "after": after,
         "last": upto,
         "status": status_of(run),
-        "end": ended and upto == len(run.events),
+        "end": is_over and upto == len(run.events),
     }
     if after < upto:
         payload["columns"] = columns_of(run.events, after, upto)
@@ -74,8 +69,6 @@ def feed(run: ReadableRun, after: int) -> tuple[Payload, int]:
 
 
 def status_of(run: ReadableRun) -> dict[str, Any]:
-    """The state of the run, the machine of the cluster that trains or trained it, and the reason where it did not finish or was set
-    back."""
     end = run.ending
     return {
         "state": run.state, "step": run.step, "steps": run.config.steps,
@@ -86,7 +79,7 @@ def status_of(run: ReadableRun) -> dict[str, Any]:
 
 
 def few_of(snapshots: Sequence[Snapshot]) -> list[Snapshot]:
-    """The snapshots to send at once: the first, the latest and evenly many between."""
+    """Return the snapshots to send at once: the first, the latest and evenly many between."""
     if not snapshots:
         return []
     latest = snapshots[-1]
@@ -97,7 +90,7 @@ def few_of(snapshots: Sequence[Snapshot]) -> list[Snapshot]:
 
 
 def milestones(run: ReadableRun) -> dict[str, Any]:
-    """The line of the main accuracy, and the values at which it is worth a mark, by name."""
+    """Return the line of the main accuracy, and the values that get a mark, by name."""
     started = run.events.of(Started)[0]
     name = metric_names(run.config)[0]
     chance = started.chance.get(name, 0.0)
@@ -108,14 +101,12 @@ def milestones(run: ReadableRun) -> dict[str, Any]:
 
 
 def gradient_layers(run: ReadableRun) -> list[str]:
-    """The layers' names in gradient norms, in the order of computation."""
     shared = run.config.share_layers and run.config.architecture.attends
     numbers = [str(n) for n in range(1 if shared else run.config.n_layers)]
     return [f"e{n}" for n in numbers] + numbers if run.config.family == "encoder_decoder" else numbers
 
 
 def _figures(run: ReadableRun, after: int, upto: int) -> Iterator[tuple[str, Any]]:
-    """Each figure, paired with the event that determines it."""
     color, steps, text = color_of(run.config), run.config.steps, TASKS[run.config.task].corpus
     for started in run.events.of(Started, after, upto):
         levels = (started.chance.get("loss"), started.floor)
@@ -131,33 +122,35 @@ def _figures(run: ReadableRun, after: int, upto: int) -> Iterator[tuple[str, Any
         yield from snapshot_figures(run.config, snapshots[0]).items()
 
 
-def plain_snapshot(event: Snapshot, linked: Followed | None = None) -> dict[str, Any]:
-    """A snapshot as plain data: its samples, its texts, and its arrays as grids. ``linked``: what it takes the model's weights to know."""
+def plain_snapshot(event: Snapshot, linked: AnswerPaths | None = None) -> dict[str, Any]:
+    """Return a snapshot as JSON: its samples, its texts, and its arrays as grids. ``linked``: paths from an analysis
+    with the model's weights."""
     parts = ("source", "tokens", "targets", "predictions", "marks")
     samples = [{part: getattr(sample, part) for part in parts} for sample in event.samples]
-    arrays: dict[str, Any] = {name: dict(getattr(event, name).items()) for name in SENT}
+    arrays: dict[str, Any] = {name: dict(getattr(event, name).items()) for name in ARRAY_FIELDS}
     event = replace(event, **arrays)  # a stored snapshot's are read once
     content = {"step": event.step, "samples": samples, "prompt": event.prompt, "written": event.written}
     return {**content, "residual": residual_of(event), **plain_paths(event, linked), **grids_of(event)}
 
 
-def plain_paths(snapshot: Snapshot, linked: Followed | None = None) -> dict[str, Any]:
-    """``paths``: of the answer at each position of the first sample, as the picture draws and says them, None where it is not known;
-    ``answer_layer``: where most of them arise. Links are named only where they are known to be needed."""
-    found, answer_layer = linked or attribute_answers(snapshot)
+def plain_paths(snapshot: Snapshot, linked: AnswerPaths | None = None) -> dict[str, Any]:
+    """Return ``paths``, for the answer at each position of the first sample the path in the picture, None if unknown,
+    and ``answer_layer``, where most answers arise. Links are named only if they are known to be needed."""
+    answer_paths, answer_layer = linked or attribute_answers(snapshot)
     paths = [
         path and {
             "arrives": path.arrives, "layer": path.layer, "contributor": path.contributor if linked else "",
             "readings": [asdict(one) | {"weight": round(one.weight, 3)} for one in path.readings if linked],
             "words": [asdict(one) for one in (path.words if linked else path.answer_layer_words)],
         }
-        for path in found
+        for path in answer_paths
     ]  # fmt: skip
     return {"paths": [None] * len(paths[:-MEANS]) + paths[-MEANS:], "answer_layer": answer_layer and answer_layer.name}
 
 
 def residual_of(snapshot: Snapshot) -> dict[str, list[list[float | None]]]:
-    """The residual stream of the first sample with five digits, [layer + 1, position] by name; None where no answer is asked."""
+    """Return the residual stream of the first sample with five digits, [layer + 1, position] by name; None where no
+    answer is asked."""
 
     def plain(value: float) -> float | None:
         return float(f"{value:.5g}") if math.isfinite(value) else None
@@ -168,19 +161,21 @@ def residual_of(snapshot: Snapshot) -> dict[str, list[list[float | None]]]:
 
 
 def grids_of(snapshot: Snapshot) -> dict[str, dict[str, Grid]]:
-    """``patterns`` [layer, head, query, key] by kind, ``encoding`` by name; weights and cosines on fixed scales. ``means`` [layer, query,
-    key]: the mean of a layer's heads by kind, of the last positions, where the patterns are in blocks.
+    """Return ``patterns`` [layer, head, query, key] by kind, ``encoding`` by name; weights and cosines on fixed scales.
+    ``means`` [layer, query, key]: the mean of a layer's heads by kind, of the last positions, if the patterns are in
+    blocks.
 
-    The similarity of a bias is its mean over the heads, which may leave the range from -1 to 1 of a cosine: its scale is sent, too.
+    The similarity of a bias is its mean over the heads, which may leave the range from -1 to 1 of a cosine: so its
+    scale is sent, too.
     """
     room = _room(snapshot.encoding)
     patterns = {which: grid(pattern, 0.0, 1.0) for which, pattern in snapshot.patterns.items()}
     return {
         "patterns": patterns,
         "means": {
-            which: grid(shown.mean(axis=1), 0.0, 1.0)
+            which: grid(last.mean(axis=1), 0.0, 1.0)
             for which, pattern in snapshot.patterns.items()
-            if patterns[which]["block"] != [1, 1] and (shown := last_of(pattern, snapshot, which)).size
+            if patterns[which]["block"] != [1, 1] and (last := last_of(pattern, snapshot, which)).size
         },
         "encoding": {
             name: grid(array, *_ends(array), room) if name.startswith("similarity") else grid(array, cells=room)
@@ -190,7 +185,7 @@ def grids_of(snapshot: Snapshot) -> dict[str, dict[str, Grid]]:
 
 
 def last_of(pattern: np.ndarray, snapshot: Snapshot, which: str) -> np.ndarray:
-    """The pattern of the last positions, as far as it was kept: the patterns of a long sequence are cut behind."""
+    """Return the pattern of the last positions, as far as it was stored: the patterns of a long sequence are truncated."""
     first_query, first_key = (max(0, len(symbols) - MEANS) for symbols in symbols_of(snapshot, which))
     return pattern[..., first_query:, first_key:]
 
@@ -201,7 +196,7 @@ def _ends(similarity: np.ndarray) -> tuple[float, float]:
 
 
 def cells_of(snapshot: Snapshot) -> int:
-    """The most bytes of its arrays: those of a grid have one for each cell."""
+    """Return the most bytes of its arrays: a grid has one per cell."""
     pictures = dict(snapshot.encoding.items())
     patterns = sum(min(array.size, MAX_DRAWN_CELLS) for array in snapshot.patterns.values())
     patterns += sum(BYTES_OF_A_NUMBER * array.size for array in snapshot.residual.values())
@@ -211,12 +206,12 @@ def cells_of(snapshot: Snapshot) -> int:
 
 
 def _room(names: Collection[str]) -> int:
-    """The most cells of one matrix of the encoding: those of all layers together have no more than one alone would."""
+    """Return the most cells of one matrix of the encoding: all layers together have no more than one alone."""
     return MAX_DRAWN_CELLS // max(1, stored_layers(names))
 
 
 def snapshot_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, dict[str, Any]]:
-    """The figures, as plain data, for all later snapshots of the run, made from the first: the probe stays the same."""
+    """Return the figures for all later snapshots of the run, made from the first: the probe stays the same."""
     figures: dict[str, dict[str, Any]] = {}
     for which, pattern in snapshot.patterns.items():
         coarse, block = coarsen(pattern, MAX_DRAWN_CELLS)
@@ -237,7 +232,7 @@ def snapshot_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, dict[st
 
 
 def tokens_of(snapshot: Snapshot, which: str, sizes: tuple[int, ...]) -> tuple[list[str], list[str]]:
-    """The probe's tokens on the query and the key axis; positions where the probe has no tokens."""
+    """Return the probe's tokens on the query and the key axis; positions without a token get their index."""
     queries, keys = (
         (tokens + [str(index) for index in range(len(tokens), size)])[:size]
         for tokens, size in zip(symbols_of(snapshot, which), sizes, strict=True)
@@ -246,7 +241,7 @@ def tokens_of(snapshot: Snapshot, which: str, sizes: tuple[int, ...]) -> tuple[l
 
 
 def symbols_of(snapshot: Snapshot, which: str) -> list[list[str]]:
-    """The probe's symbols that read and those that are read, in that kind of attention."""
+    """Return the probe's symbols that read and those that are read, in that kind of attention."""
     sample: Any = snapshot.samples[0] if snapshot.samples else None
     read = {"self": ("tokens", "tokens"), "encoder": ("source", "source"), "cross": ("tokens", "source")}[which]
     return [list(getattr(sample, side)) if sample else [] for side in read]

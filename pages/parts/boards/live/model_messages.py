@@ -1,5 +1,5 @@
-"""Messages of the live board beside those of a run: the untrained model of the present settings, and how a model reads a sequence,
-also one that a reader typed, with all of its parts or without some."""
+"""Messages of the live board besides those of a run: the untrained model of the present settings, and a model's reading
+of a sequence, which a reader may have typed, with or without ablated parts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -27,22 +27,23 @@ from pages.parts.boards.live.feed import Payload, feed, plain_snapshot
 from pages.parts.boards.live.untrained import Untrained
 
 MOST_LETTERS = 2000
-"""The most characters of a typed sequence."""
 _MESSAGES = SharedCache(64)
 Ask = Callable[[Job[Any]], Any]
-"""Asks a job for a visitor and returns its answer. Raises JobError with one sentence."""
+"""Answers a job for a visitor. Raises JobError with one sentence."""
 
 
 def untrained_message(config: RunConfig, ask: Ask) -> Payload:
-    """The message that a run of this config would begin with. Raises JobError with one sentence, also where the model is too large."""
+    """Return the first message of a run with this config. Raises JobError with one sentence, also for a model that is
+    too large."""
     if sentence := too_large(config):
         raise JobError(sentence)
     return _MESSAGES.get(config, lambda: feed(Untrained(config, EventLog(ask(ShowUntrained(config)))), 0)[0])
 
 
 def user_sequence_message(config: RunConfig, weights: str, text: str, ask: Ask, without: Sequence[str] = ()) -> Payload:
-    """How a model without the named parts reads the text, and of a single head the verdict on it: the trained model with these weights (a
-    path), or the untrained one where there are none. Raises ValueError with one sentence; JobError is one."""
+    """Return the snapshot of a model that reads the text ``without`` the named parts, and for a single head its
+    ablation. The model is trained if there are ``weights`` (a path). Raises ValueError with one sentence; JobError is
+    one."""
     if len(text) > MOST_LETTERS:
         raise JobError(f"Your sequence has {len(text):,} characters; allowed are at most {MOST_LETTERS:,}.")
     if sentence := too_large(config):
@@ -51,12 +52,12 @@ def user_sequence_message(config: RunConfig, weights: str, text: str, ask: Ask, 
 
     def message() -> Payload:
         read = ask(ReadUserSequence(request, text, parts))
-        # What the untrained model guesses needs no head; of a model without some parts the page says what that changes.
+        # The guesses of an untrained model need no head; for ablated parts the page shows the change instead.
         linked = ask(FollowAnswers(request, text)) if read.contributions and weights and not parts else None
         return {"snapshot": plain_snapshot(read, linked)}
 
     if not text and not parts:
-        return _MESSAGES.get(request, message)  # all who see a run's end ask for it
+        return _MESSAGES.get(request, message)  # everybody at the end of a run asks for it
     answer = message()
     if [part.kind for part in parts] == ["head"]:
         ablation = ask(AblateHead(request, text, parts[0]))
@@ -66,7 +67,7 @@ def user_sequence_message(config: RunConfig, weights: str, text: str, ask: Ask, 
 
 @once_of_latest(256)
 def too_large(config: RunConfig) -> str:
-    """Why the model of a config is not looked at before training, in one sentence; empty where it is."""
+    """Return the reason why the model of a config is not computed before training, in one sentence; empty if it is."""
     prediction = predict(config)
     if prediction.flops_per_step <= MAX_FLOPS and prediction.peak <= MAX_BYTES:
         return ""

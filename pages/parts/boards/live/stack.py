@@ -1,4 +1,4 @@
-"""The model of a config as its picture draws it: how many layers and heads, what joins them, and the words of each part."""
+"""The model of a config for its picture: its layers and heads, their connections, and the words of each part."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -21,7 +21,7 @@ from pages.parts.charts.experiments.stack import OPTIMIZERS, short_label
 
 @dataclass(frozen=True)
 class StackPart:
-    """A kind of part, as ``stack.toml`` says what each field means."""
+    """A kind of part; ``stack.toml`` explains the fields."""
 
     slug: str
     slot: Literal["row", "layer", "head", "output", "heads", "input"]
@@ -40,11 +40,9 @@ class StackPart:
     opens: str = ""
 
     def is_off(self, config: RunConfig) -> bool:
-        """Return whether the models of a config are made without it."""
         return bool(self.without) and not self._is_a_fault and _holds(config, self.without)
 
     def is_broken(self, config: RunConfig) -> bool:
-        """Return whether a fault of the config breaks it."""
         return self._is_a_fault and not _holds(config, self.restored)
 
     @property
@@ -62,18 +60,20 @@ def part_kinds() -> dict[str, StackPart]:
 
 
 def stack_of(config: RunConfig) -> Json:
-    """The model as plain data for the picture.
+    """Return the model as JSON for the picture.
 
-    ``stacks``: the kinds of attention of its stacks, the answering one first, each with the prefix of its layers' names in the gradient
-    norms and in the names of removable parts. ``question``: where in a sample the symbols of its question stand; ``shortest``: the fewest
-    of them that are not new to the model, with ``lengths``, the sentence on those that it is trained on.
+    ``stacks``: the kinds of attention of its stacks, the answering one first, each with the prefix of its layers' names
+    in the gradient norms and in the names of removable parts. ``question``: see :func:`_question`. ``shortest``: the
+    fewest symbols of a question that are not new to the model, with ``lengths``, the sentence on its training lengths.
     """
     two, attends = config.family == "encoder_decoder", config.architecture.attends
     stacks = [{"kind": "self", "prefix": ""}, *([{"kind": "encoder", "prefix": "e"}] if two else [])]
     kinds = (["encoder"] if two else []) + ["self"] + (["cross"] if two else [])
     shared = config.share_layers and attends
-    there = {part.kind for part in parts_of(config).values()}
-    parts = {name: _plain(config, kind, takes=kind.takes in there) for name, kind in _drawn(config).items()}
+    part_kinds_of_model = {part.kind for part in parts_of(config).values()}
+    parts = {
+        name: _plain(config, kind, takes=kind.takes in part_kinds_of_model) for name, kind in _drawn(config).items()
+    }
     return {
         "family": config.family, "layers": config.n_layers,
         "heads": config.n_heads if attends else 0, "kinds": kinds if attends else [], "stacks": stacks,
@@ -85,8 +85,8 @@ def stack_of(config: RunConfig) -> Json:
 
 
 def _question(config: RunConfig) -> str:
-    """Where the question's symbols stand: in the ``source``, in the first ``half`` of the tokens, or in ``all`` of them; empty where a text
-    is its own answer."""
+    """Return the position of the question's symbols in a sample: the ``source``, the first ``half`` of the tokens, or
+    ``all`` of them; empty if a text is its own answer."""
     if TASKS[config.task].corpus:
         return ""
     if config.family == "encoder_decoder":
@@ -95,22 +95,21 @@ def _question(config: RunConfig) -> str:
 
 
 def _drawn(config: RunConfig) -> dict[str, StackPart]:
-    """The kinds of parts that the picture has, with the words that depend on the config."""
-    found = {name: kind for name, kind in part_kinds().items() if config.family in kind.families}
-    found["embedding"] = replace(
-        found["embedding"], says=found["embedding"].says.replace("{width}", str(config.d_model))
+    kinds = {name: kind for name, kind in part_kinds().items() if config.family in kind.families}
+    kinds["embedding"] = replace(
+        kinds["embedding"], says=kinds["embedding"].says.replace("{width}", str(config.d_model))
     )
-    found["loss"] = replace(found["loss"], label=f"output, {OPTIMIZERS[config.optimizer]}")
-    if "encoding" in found:
+    kinds["loss"] = replace(kinds["loss"], label=f"output, {OPTIMIZERS[config.optimizer]}")
+    if "encoding" in kinds:
         label = short_label(ENCODINGS[config.pos_encoding].label)
-        found["encoding"] = replace(
-            found["encoding"], label=label, title=f"{found['encoding'].title}: {ENCODINGS[config.pos_encoding].label}"
+        kinds["encoding"] = replace(
+            kinds["encoding"], label=label, title=f"{kinds['encoding'].title}: {ENCODINGS[config.pos_encoding].label}"
         )
-    return found
+    return kinds
 
 
 def _plain(config: RunConfig, kind: StackPart, *, takes: bool) -> Json:
-    """A part. ``takes``: whether it can be taken away. ``trains`` and ``opens`` are for the page to fill in, if it has settings."""
+    """Return a part as JSON. ``takes``: it can be ablated. A page with settings fills in ``trains`` and ``opens``."""
     issue = {"slug": kind.issue, "title": ISSUES[kind.issue].title} if kind.issue in ISSUES else None
     words = {name: getattr(kind, name) for name in ("slot", "label", "title", "says", "expects", "spare", "noun")}
     state = {"takes": kind.takes if takes else "", "off": kind.is_off(config), "fault": kind.is_broken(config)}

@@ -1,5 +1,3 @@
-"""The untrained model of the present settings, shown on the live board as a run is that has not begun."""
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -10,7 +8,7 @@ from engine.runs.log import EventLog
 
 @dataclass(frozen=True)
 class Untrained:
-    """The first events of a config's run, in the form of a run."""
+    """The untrained model of a config in the form of a run, with that run's first events."""
 
     config: RunConfig
     events: EventLog
@@ -21,5 +19,4 @@ class Untrained:
     queue_position = queue_seconds = progress = weights = ending = None
 
     def watched(self, _: Callable[[], None]) -> AbstractContextManager[None]:
-        """As a run is watched; here nothing changes."""
         return nullcontext()
