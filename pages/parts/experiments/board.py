@@ -1,5 +1,4 @@
-"""The board of an experiment, which draws results as they come in; the choice of a curve; the arms; a table of the claims; downloads of
-the evidence as JSON and CSV."""
+"""The board of an experiment, which draws results as they come in; its arms, claims and downloads."""
 
 import json
 from collections.abc import Callable, Hashable
@@ -34,33 +33,33 @@ from pages.parts.experiments.shown import Shown, of_run, row_of
 
 POLL = 0.5
 """Seconds between two checks of an experiment, at least."""
+# Where a class watches, each page checks less often, so that controls answer at once.
 CHECKS_PER_SECOND = 20
-"""The checks in a second of all pages together: where a class watches, each page looks less often, and controls answer at once."""
+"""The checks per second of all pages together."""
 CURVE = "experiment_view.curve"
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """What a board draws of an experiment."""
-
     key: str
-    """The name of the board on its page."""
     sections: Callable[[Shown], list[Json]]
     depends_on: Hashable = None
-    """What the sections depend on beside the experiment, such as the curve that the reader has chosen."""
+    """The inputs of the sections other than the experiment, such as the chosen curve."""
     on_picked: Callable[[], None] = nothing
     """Called before the rerun that a click or a drag in a figure causes."""
     name_of: Callable[[str], str] = str
-    """Gives the name of an arm in the figures, from its own name."""
     below: Callable[[Shown], None] = lambda _: None
-    """Draws what stands below the figures, as often as they are drawn."""
+    """Draws below the figures, as often as they are drawn."""
     quiet: bool = False
-    """True if the line on how far it is has no place above the figures."""
+    """True if no status line is above the figures."""
 
 
 def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown | Callable[[], Shown]) -> None:
-    """Follow the run of an experiment until it ends; then the script is rerun once. Or show an experiment that does not run: stored
-    evidence, or one that was not run yet. Or follow what a function gives. ``name``: under which its figures are kept."""
+    """Show an experiment and follow its run. When the run ends, the script is rerun once.
+
+    ``source`` may be a run, evidence, or a function that is called at each check. ``name`` is part of the key of the
+    figures.
+    """
     running = isinstance(source, ExperimentRun) and source.state == "running"
 
     def draw() -> None:
@@ -86,7 +85,7 @@ def _mount(drawing: Drawing, name: str, shown: Shown) -> None:
 
 
 def show_evidence(name: str, source: ExperimentRun | Shown) -> Shown:
-    """The board of all evidence, with the choice of a curve; returns what it shows first."""
+    """Draw all evidence with the choice of a curve; return what is drawn first."""
     shown = of_run(source) if isinstance(source, ExperimentRun) else source
     curve = choose_curve(shown)
     experiment_board(Drawing("evidence", partial(sections, curve), curve, below=show_numbers), name, source)
@@ -94,7 +93,7 @@ def show_evidence(name: str, source: ExperimentRun | Shown) -> Shown:
 
 
 def choose_curve(shown: Shown) -> str:
-    """The curve that the panels show, chosen by the reader; empty where there are none."""
+    """The name of the curve that the reader chooses; empty without curves."""
     if not shown.curves:
         return ""
     options = curve_names(shown.experiment)
@@ -112,12 +111,11 @@ def curve_names(experiment: Experiment) -> list[str]:
 
 
 def show_numbers(shown: Shown) -> None:
-    """A row for each arm with its number at each seed, to sort, search and download; nothing before a trial has ended."""
     if not shown.trials:
         return
     icon = ":material/table_rows:"
     table = st.expander("In numbers, seed by seed", icon=icon, key="experiment_view.numbers", on_change="rerun")
-    if not table.open:  # what is folded away costs nothing
+    if not table.open:  # a closed table is not computed
         return
     rows = [(arm, row_of(shown, arm)) for arm in shown.arms]
     frame = pd.DataFrame(
@@ -130,7 +128,6 @@ def show_numbers(shown: Shown) -> None:
 
 
 def take_away(shown: Shown) -> None:
-    """Nothing before the end, or where no trial has ended."""
     if shown.state == "running" or not shown.trials:
         return
     with st.expander("The claims in numbers", icon=":material/table_chart:"):
@@ -143,7 +140,6 @@ def take_away(shown: Shown) -> None:
 
 
 def show_claims(shown: Shown) -> None:
-    """A row for each claim, to sort, search and download."""
     number = st.column_config.NumberColumn
     every_same = "empty where every seed has the same effect"
     numbers = {
@@ -179,13 +175,12 @@ def show_claims(shown: Shown) -> None:
 
 
 def as_json(shown: Shown) -> str:
-    """The report as the command line prints it, and the trials behind it with their curves."""
     content = {**shown.to_json(), "origin": shown.origin, "trials": [asdict(trial) for trial in shown.trials]}
     return json.dumps(content, indent=1, allow_nan=False)
 
 
 def as_csv(shown: Shown) -> str:
-    """A row for each number of each trial: arm, role, seed, number, value, and whether the seed is a live or a stored one."""
+    """CSV with a row for each number of each trial; ``origin`` is "live" or "stored"."""
     return numbers_frame(shown).assign(origin=shown.origin).to_csv(index=False)
 
 
@@ -202,7 +197,7 @@ WIDTHS = [3, 1.6]
 
 
 def show_arms(experiment: Experiment, extended: bool, seed: int, pair: tuple[str, str] | None = None) -> None:
-    """``pair``: the names of the two arms that are compared first; by default the first two."""
+    """Draw the arms. ``pair``: the names of the two that are compared first, by default the first and the last."""
     arms = experiment.arms_of(extended)
     st.caption(f"An arm is one way to train. {experiment.matched}")
     _show_pair(experiment, arms, pair or (arms[0].name, arms[-1].name))
@@ -222,7 +217,6 @@ def show_arms(experiment: Experiment, extended: bool, seed: int, pair: tuple[str
 
 
 def _show_pair(experiment: Experiment, arms: tuple[Arm, ...], pair: tuple[str, str]) -> None:
-    """Two arms to choose, and the settings in which they differ."""
     names = [arm.name for arm in arms]
     (left, right), (first, second) = st.columns(2), map(names.index, pair)
     one = left.selectbox("What differs between", names, index=first, key=f"arms.first.{experiment.slug}")
@@ -233,8 +227,8 @@ def _show_pair(experiment: Experiment, arms: tuple[Arm, ...], pair: tuple[str, s
 def differences(experiment: Experiment, first: Arm, second: Arm) -> str:
     """ "Mask fault: None → Missing" for each setting that differs, in Markdown."""
     changes = changes_between(experiment.config(first), experiment.config(second))
-    found = [_change(*change) for change in changes if not goes_without_saying(*change)]
-    return " · ".join(found) if found else ":gray[Nothing: it is one training, measured in two ways.]"
+    parts = [_change(*change) for change in changes if not goes_without_saying(*change)]
+    return " · ".join(parts) if parts else ":gray[Nothing: it is one training, measured in two ways.]"
 
 
 def _change(row: Setting, there: Any, here: Any) -> str:
