@@ -31,11 +31,9 @@ from pages.parts.charts.experiments.arms import goes_without_saying, metric_labe
 from pages.parts.experiments.panels import VALIDATION, curve_label, sections, shows_both, status
 from pages.parts.experiments.shown import Shown, of_run, row_of
 
-POLL = 0.5
-"""Seconds between two checks of an experiment, at least."""
+POLL = 0.5  # seconds between two checks of an experiment, at least
 # Where a class watches, each page checks less often, so that controls answer at once.
-CHECKS_PER_SECOND = 20
-"""The checks per second of all pages together."""
+CHECKS_PER_SECOND = 20  # of all pages together
 CURVE = "experiment_view.curve"
 
 
@@ -43,15 +41,11 @@ CURVE = "experiment_view.curve"
 class Drawing:
     key: str
     sections: Callable[[Shown], list[Json]]
-    depends_on: Hashable = None
-    """The inputs of the sections other than the experiment, such as the chosen curve."""
-    on_picked: Callable[[], None] = nothing
-    """Called before the rerun that a click or a drag in a figure causes."""
+    depends_on: Hashable = None  # the inputs of the sections other than the experiment, such as the chosen curve
+    on_picked: Callable[[], None] = nothing  # before the rerun that a click or a drag in a figure causes
     name_of: Callable[[str], str] = str
-    below: Callable[[Shown], None] = lambda _: None
-    """Draws below the figures, as often as they are drawn."""
-    quiet: bool = False
-    """True if no status line is above the figures."""
+    below: Callable[[Shown], None] = lambda _: None  # drawn as often as the figures
+    quiet: bool = False  # no status line above the figures
 
 
 def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown | Callable[[], Shown]) -> None:
@@ -63,43 +57,44 @@ def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown 
     running = isinstance(source, ExperimentRun) and source.state == "running"
 
     def draw() -> None:
-        shown = of_run(source) if isinstance(source, ExperimentRun) else source() if callable(source) else source
-        _mount(drawing, name, shown)
-        drawing.below(shown)
-        if running and shown.state != "running":
+        snapshot = of_run(source) if isinstance(source, ExperimentRun) else source() if callable(source) else source
+        _mount(drawing, name, snapshot)
+        drawing.below(snapshot)
+        if running and snapshot.state != "running":
             st.rerun()
 
     as_fragment(draw, every=max(POLL, number_here() / CHECKS_PER_SECOND) if running or callable(source) else None)
 
 
-def _mount(drawing: Drawing, name: str, shown: Shown) -> None:
-    key, stamp = f"experiment_view.payload.{drawing.key}", (name, drawing.depends_on, shown.stamp)
+def _mount(drawing: Drawing, name: str, snapshot: Shown) -> None:
+    key, stamp = f"experiment_view.payload.{drawing.key}", (name, drawing.depends_on, snapshot.stamp)
     last: tuple[Hashable, list[Json]] | None = st.session_state.get(key)
     if last is None or last[0] != stamp:  # else the sections are as before
-        last = st.session_state[key] = (stamp, drawing.sections(shown))
+        last = st.session_state[key] = (stamp, drawing.sections(snapshot))
     version, picked = str(hash(stamp)), drawing.on_picked
-    line = {"state": "", "share": 0.0, "words": "", "problem": ""} if drawing.quiet else status(shown, drawing.name_of)
-    reply = mount(drawing.key, name, version, last[1], name=shown.name, status=line, on_picked=picked)
+    line = (
+        {"state": "", "share": 0.0, "words": "", "problem": ""} if drawing.quiet else status(snapshot, drawing.name_of)
+    )
+    reply = mount(drawing.key, name, version, last[1], name=snapshot.name, status=line, on_picked=picked)
     if picked is not nothing and reply.picked:
         st.rerun()  # what was picked changes the page around the board
 
 
 def show_evidence(name: str, source: ExperimentRun | Shown) -> Shown:
     """Draw all evidence with the choice of a curve; return what is drawn first."""
-    shown = of_run(source) if isinstance(source, ExperimentRun) else source
-    curve = choose_curve(shown)
+    snapshot = of_run(source) if isinstance(source, ExperimentRun) else source
+    curve = choose_curve(snapshot)
     experiment_board(Drawing("evidence", partial(sections, curve), curve, below=show_numbers), name, source)
-    return shown
+    return snapshot
 
 
-def choose_curve(shown: Shown) -> str:
-    """The name of the curve that the reader chooses; empty without curves."""
-    if not shown.curves:
+def choose_curve(snapshot: Shown) -> str:
+    if not snapshot.curves:
         return ""
-    options = curve_names(shown.experiment)
+    options = curve_names(snapshot.experiment)
     chosen: str = st.segmented_control(
         "Curves", options, default="loss", required=True, key=CURVE, persist_state="session",
-        format_func=lambda name: curve_label(shown.experiment, name).capitalize(),
+        format_func=lambda name: curve_label(snapshot.experiment, name).capitalize(),
     ) or "loss"  # fmt: skip
     return chosen if chosen in options else "loss"
 
@@ -110,36 +105,36 @@ def curve_names(experiment: Experiment) -> list[str]:
     return [*losses, *(f"validation.{metric}" for metric in metric_names(config)), *experiment.curves]
 
 
-def show_numbers(shown: Shown) -> None:
-    if not shown.trials:
+def show_numbers(snapshot: Shown) -> None:
+    if not snapshot.trials:
         return
     icon = ":material/table_rows:"
     table = st.expander("In numbers, seed by seed", icon=icon, key="experiment_view.numbers", on_change="rerun")
     if not table.open:  # a closed table is not computed
         return
-    rows = [(arm, row_of(shown, arm)) for arm in shown.arms]
+    rows = [(arm, row_of(snapshot, arm)) for arm in snapshot.arms]
     frame = pd.DataFrame(
         [[arm.name, arm.role, metric_label(arm.metric), fmean(row.known or [nan]), *row.values] for arm, row in rows],
-        columns=["Arm", "Role", "Number", "Mean", *(f"Seed {seed}" for seed in shown.seeds)],
+        columns=["Arm", "Role", "Number", "Mean", *(f"Seed {seed}" for seed in snapshot.seeds)],
     )
     numbers = {name: st.column_config.NumberColumn(format="%.4g") for name in frame.columns[3:]}
     pinned = {"Arm": st.column_config.TextColumn(pinned=True)}
     table.dataframe(frame, hide_index=True, placeholder="", column_config=numbers | pinned)
 
 
-def take_away(shown: Shown) -> None:
-    if shown.state == "running" or not shown.trials:
+def take_away(snapshot: Shown) -> None:
+    if snapshot.state == "running" or not snapshot.trials:
         return
     with st.expander("The claims in numbers", icon=":material/table_chart:"):
-        show_claims(shown)
+        show_claims(snapshot)
     with st.container(horizontal=True):
-        offer_file("Evidence (JSON)", partial(as_json, shown), f"{shown.name}.json")
-        offer_file("Every number of every trial (CSV)", partial(as_csv, shown), f"{shown.name}.csv")
-    if origins := list(filter(None, map(in_words, (shown.provenance, *shown.moved.values())))):
+        offer_file("Evidence (JSON)", partial(as_json, snapshot), f"{snapshot.name}.json")
+        offer_file("Every number of every trial (CSV)", partial(as_csv, snapshot), f"{snapshot.name}.csv")
+    if origins := list(filter(None, map(in_words, (snapshot.provenance, *snapshot.moved.values())))):
         st.caption(f"Measured with {escaped('; '.join(origins))}.")
 
 
-def show_claims(shown: Shown) -> None:
+def show_claims(snapshot: Shown) -> None:
     number = st.column_config.NumberColumn
     every_same = "empty where every seed has the same effect"
     numbers = {
@@ -169,19 +164,18 @@ def show_claims(shown: Shown) -> None:
         )
     }
     words = {"claim": "Claim", "condition": "Condition", "finding": "Finding", "direction": "Claimed", "unit": "Unit"}
-    frame = effects_frame(shown)
+    frame = effects_frame(snapshot)
     empty = [] if frame["condition"].any() else ["condition"]
     st.dataframe(frame.drop(columns=empty), hide_index=True, placeholder="", column_config={**words, **numbers})
 
 
-def as_json(shown: Shown) -> str:
-    content = {**shown.to_json(), "origin": shown.origin, "trials": [asdict(trial) for trial in shown.trials]}
+def as_json(snapshot: Shown) -> str:
+    content = {**snapshot.to_json(), "origin": snapshot.origin, "trials": [asdict(trial) for trial in snapshot.trials]}
     return json.dumps(content, indent=1, allow_nan=False)
 
 
-def as_csv(shown: Shown) -> str:
-    """CSV with a row for each number of each trial; ``origin`` is "live" or "stored"."""
-    return numbers_frame(shown).assign(origin=shown.origin).to_csv(index=False)
+def as_csv(snapshot: Shown) -> str:
+    return numbers_frame(snapshot).assign(origin=snapshot.origin).to_csv(index=False)
 
 
 # The arms

@@ -17,8 +17,7 @@ from pages.parts.boards.live.board import Layout, Overlay, PanelName, Picture, l
 from pages.parts.experiments.handouts import Note, write_down
 from pages.parts.experiments.question import UNREAD, ask_here, guess_of, verdict
 
-RUNS = "guided.runs"
-"""Session key: the id of the run of each prepared step and value, by the name of its guess."""
+RUNS = "guided.runs"  # session key: the id of the run of each prepared step and value, by the name of its guess
 GUESS_FIRST = "Guess first. Then you see the result here."
 
 
@@ -57,7 +56,7 @@ def show_guided(
     with st.container(key="guided"):
         words, figure = st.columns([1, 1.25], gap="large")
         with figure:
-            with st.container():  # a fixed container: otherwise a message would make the board anew
+            with st.container():  # a fixed container: otherwise a message would build the board again
                 say_unsaved(run)
             _show_figure(guide, visit, config, run)
         with words, st.container(key="guided-words"):
@@ -106,7 +105,6 @@ def _show_figure(guide: Guide, visit: str, config: RunConfig, run: Run | None) -
 
 
 def _may_choose(guide: Guide, visit: str, config: RunConfig) -> bool:
-    """Return True after the step's first run, or where a link has changed its setting."""
     has_run = any(name.startswith(f"{visit}.") for name in _runs())
     return has_run or config.value(guide.vary) != guide.settings[guide.vary]
 

@@ -52,7 +52,6 @@ def listed(items: Iterable[str]) -> Markup:
 
 
 def bars(rows: Sequence[EndNumbers], figure: KeyFigure) -> Markup:
-    """The rows of a key figure as bars of their means, without rows that no seed has reached."""
     known = [(row, row.mean) for row in rows if row.mean is not None]
     means = [mean for _, mean in known]
     form = '<tr><td>{}</td><td><i class="bar" style="width: {}%; background: {}"></i></td><td>{}</td></tr>'
@@ -77,8 +76,7 @@ def document(title: str, body: Markup) -> str:
 
 
 # A full class, and as many others.
-MOST_VISITORS = 2 * MAX_STUDENTS
-"""The most visitors with a report in memory; those of one network may be half of them."""
+MOST_VISITORS = 2 * MAX_STUDENTS  # those of one network may be half of them
 NAME, OF_READER = "name", "own"
 MOST_LETTERS = 5000
 NO_FIGURE = Markup()
@@ -89,11 +87,9 @@ NOTHING_YET = "It will list your guesses, runs and results. There are none yet."
 class Note:
     title: str
     question: str = ""
-    guessed: str = ""
-    """The guess before the result; empty without one."""
+    guessed: str = ""  # before the result; empty without a guess
     ran: str = ""
     found: str = ""
-    """The result as it was shown; empty while there is none."""
     figure: Markup = NO_FIGURE
 
 
@@ -101,14 +97,12 @@ class Note:
 class StudentReport:
     network: str = ""
     notes: dict[str, Note] = field(default_factory=dict)
-    words: dict[str, str] = field(default_factory=dict)
-    """The reader's texts by the names of their boxes."""
+    words: dict[str, str] = field(default_factory=dict)  # the reader's texts, by the names of their boxes
+    # notes of an earlier reader of this browser, which open pages would write again
     forgotten: dict[str, Note] = field(default_factory=dict)
-    """The notes of an earlier reader of this browser, which open pages would write again."""
 
 
-_reports = OrderedDict[str, StudentReport]()
-"""Reports by visitor, in the order in which their pages last wrote. Guarded by ``_lock``."""
+_reports = OrderedDict[str, StudentReport]()  # in the order in which their visitors' pages last wrote; guarded by _lock
 _lock = Lock()
 
 
@@ -224,7 +218,7 @@ def teachers_sheet(lesson: Lesson) -> str:
 
 
 def hand_out(lesson: Lesson, link: str) -> str:
-    """Two pages: questions before, and results after. Six steps fit. link: empty if the class cannot open it."""
+    """Two pages: questions before, and results after. Six steps fit. ``link``: empty if the class cannot open it."""
     code = Markup(qr_code(link)) if link else ""
     where = html('<p class="light">Open the lesson on your phone, or at {}</p>', link) if link else ""
     form = "<div class=head><div><h1>{}</h1><p class=line>Name</p>{}</div>{}</div>"
@@ -300,7 +294,6 @@ def _finding(issue: Issue, result: ShippedResult | None) -> Markup:
 
 
 def _because(result: ShippedResult) -> Markup:
-    """The reason; empty where the runs do not show the contrast that it explains."""
     reason = result.finding.because
     return html("<b>Because</b> {} ", reason) if reason else Markup()
 

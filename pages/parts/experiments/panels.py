@@ -20,44 +20,48 @@ from pages.parts.experiments.shown import Shown, TrialSoFar, ended_section, leve
 
 CURVE_HEIGHT = 176
 VALIDATION = "validation.loss"
-NAMED = 4
-"""The most running trials that the status line names."""
+NAMED = 4  # running trials that the status line names, at most
 
 
-def sections(curve: str, shown: Shown) -> list[Json]:
-    if shown.state != "running" and not shown.trials:
+def sections(curve: str, snapshot: Shown) -> list[Json]:
+    if snapshot.state != "running" and not snapshot.trials:
         return []  # stopped before any trial ended: nothing to show
-    curves = [_curves(shown, curve)] if shown.curves else []
-    parts = [*curves, ended_section(shown), claims_section(shown)]
+    curves = [_curves(snapshot, curve)] if snapshot.curves else []
+    parts = [*curves, ended_section(snapshot), claims_section(snapshot)]
     return [section for section in parts if section["panels"]]
 
 
-def status(shown: Shown, name_of: Callable[[str], str] = str) -> Json:
-    """The status line. ``name_of`` gives an arm's name in the figures."""
-    words = status_words(shown, name_of)
-    return {"state": shown.state, "share": round(shown.done, 4), "words": words, "problem": shown.problem}
+def status(snapshot: Shown, name_of: Callable[[str], str] = str) -> Json:
+    words = status_words(snapshot, name_of)
+    return {"state": snapshot.state, "share": round(snapshot.done, 4), "words": words, "problem": snapshot.problem}
 
 
-def status_words(shown: Shown, name_of: Callable[[str], str] = str) -> str:
-    if shown.state == "none":
+def status_words(snapshot: Shown, name_of: Callable[[str], str] = str) -> str:
+    if snapshot.state == "none":
         return ""
-    if shown.state in ("waiting", "class"):
-        return "each seed is a dot" if shown.trials else "each seed will be a dot"
+    if snapshot.state in ("waiting", "class"):
+        return "each seed is a dot" if snapshot.trials else "each seed will be a dot"
     # Stored evidence may lack some arms.
-    arms = {trial.arm for trial in shown.trials} if shown.state == "shipped" else shown.arms
-    ended = Counter(trial.seed for trial in shown.trials)
-    seeds = f"{list(ended.values()).count(len(arms))} of {counted(len(shown.seeds), 'seed')}"
-    if shown.state == "running":
-        parts = [f"{len(shown.trials)} of {counted(len(arms) * len(shown.seeds), 'training')}"] if shown.trials else []
-        positions = [trial.queue_position for trial in shown.running if trial.queue_position]
-        if positions and len(positions) == len(shown.running):
+    arms = {trial.arm for trial in snapshot.trials} if snapshot.state == "shipped" else snapshot.arms
+    trials_by_seed = Counter(trial.seed for trial in snapshot.trials)
+    seeds = f"{list(trials_by_seed.values()).count(len(arms))} of {counted(len(snapshot.seeds), 'seed')}"
+    if snapshot.state == "running":
+        parts = (
+            [f"{len(snapshot.trials)} of {counted(len(arms) * len(snapshot.seeds), 'training')}"]
+            if snapshot.trials
+            else []
+        )
+        positions = [trial.queue_position for trial in snapshot.running if trial.queue_position]
+        if positions and len(positions) == len(snapshot.running):
             parts.append(f"waiting for a worker, place {min(positions)} in the queue")
-        elif shown.seconds_left is not None:
-            parts.append(f"about {in_time(shown.seconds_left)} left")
-        return " · ".join(parts + ([f"now {_now(shown.running, name_of)}"] if shown.running and not positions else []))
-    if not shown.trials:
+        elif snapshot.seconds_left is not None:
+            parts.append(f"about {in_time(snapshot.seconds_left)} left")
+        return " · ".join(
+            parts + ([f"now {_now(snapshot.running, name_of)}"] if snapshot.running and not positions else [])
+        )
+    if not snapshot.trials:
         return f"{seeds}: no measurement"
-    return f"{seeds} ({shown.which_seeds}) · {in_time(shown.seconds)}"
+    return f"{seeds} ({snapshot.which_seeds}) · {in_time(snapshot.seconds)}"
 
 
 def _now(running: Sequence[TrialSoFar], name_of: Callable[[str], str]) -> str:
@@ -72,19 +76,19 @@ def _now(running: Sequence[TrialSoFar], name_of: Callable[[str], str]) -> str:
 # Training curves
 
 
-def _curves(shown: Shown, curve: str) -> Json:
-    label, both = curve_label(shown.experiment, curve), shows_both(shown.experiment, curve)
-    by_arm = {arm.name: [t for t in shown.trials if t.arm == arm.name] for arm in shown.arms}
-    running = {arm.name: [g for g in shown.running if g.arm == arm.name] for arm in shown.arms}
+def _curves(snapshot: Shown, curve: str) -> Json:
+    label, both = curve_label(snapshot.experiment, curve), shows_both(snapshot.experiment, curve)
+    by_arm = {arm.name: [t for t in snapshot.trials if t.arm == arm.name] for arm in snapshot.arms}
+    running = {arm.name: [g for g in snapshot.running if g.arm == arm.name] for arm in snapshot.arms}
     levels = {name: levels_of(trials, curve) for name, trials in by_arm.items()}
     drawn = [curve, VALIDATION] if both else [curve]
-    sound: list[Trial | TrialSoFar] = [*(trial for trial in shown.trials if not trial.failure), *shown.running]
+    sound: list[Trial | TrialSoFar] = [*(trial for trial in snapshot.trials if not trial.failure), *snapshot.running]
     # Trials that broke off would stretch the axis.
-    framed = sound or shown.trials
+    framed = sound or snapshot.trials
     all_curves = [trial.curves.get(name, []) for trial in framed for name in drawn]
     frame = frame_of(label, all_curves, [value for by_name in levels.values() for value in by_name.values()])
-    of_arm = ((arm, by_arm[arm.name], running[arm.name], levels[arm.name]) for arm in shown.trained)
-    panels = [_curve_panel(shown, *parts, curve, frame) for parts in of_arm]
+    of_arm = ((arm, by_arm[arm.name], running[arm.name], levels[arm.name]) for arm in snapshot.trained)
+    panels = [_curve_panel(snapshot, *parts, curve, frame) for parts in of_arm]
     unit = " (nats)" if label.endswith("loss") else ""
     note = f"{label.capitalize()}{unit} over the steps. Thin: one seed each. Bold: their mean. All share one axis."
     note += " Training solid, validation dashed." if both else ""
@@ -115,21 +119,21 @@ def stopped_of(trials: Sequence[Trial], curve: str = "loss") -> Stopped | None:
 
 
 def _curve_panel(
-    shown: Shown, arm: Arm, trials: Sequence[Trial], running: Sequence[TrialSoFar], levels: dict[str, float], curve: str,
+    snapshot: Shown, arm: Arm, trials: Sequence[Trial], running: Sequence[TrialSoFar], levels: dict[str, float], curve: str,
     frame: Frame,
 ) -> Json:  # fmt: skip
     done, so_far = _by_seed(trials, curve), _by_seed(running, curve)
     dashed = _by_seed(trials, VALIDATION), _by_seed(running, VALIDATION)
     stopped = stopped_of(trials, curve)
-    steps = shown.experiment.config(arm).steps
+    steps = snapshot.experiment.config(arm).steps
     failures = [trial for trial in trials if trial.failure]
     return {
         "id": f"curves.{arm.name}", "title": arm.name, "chip": arm.role, "tone": role_color(arm.role), "height": CURVE_HEIGHT,
-        "words": f"{len(trials)} of {counted(len(shown.seeds), 'seed')}" + (f", {len(failures)} did not finish" if failures else ""),
+        "words": f"{len(trials)} of {counted(len(snapshot.seeds), 'seed')}" + (f", {len(failures)} did not finish" if failures else ""),
         "alt": f"{frame.label} of {arm.name}: {_ends_in_words(done)}" + (f", {stopped.sentence}" if stopped else ""),
         "figure": plain_figure(
             curves_figure, done, so_far, frame, steps, role_color(arm.role), levels, stopped=stopped,
-            dashed=dashed if shows_both(shown.experiment, curve) else None,
+            dashed=dashed if shows_both(snapshot.experiment, curve) else None,
         ),
     }  # fmt: skip
 
@@ -164,8 +168,8 @@ def badge(finding: Finding, words: str) -> str:
     return f":{color}-badge[{icon} {words}]"
 
 
-def claims_section(shown: Shown) -> Json:
-    panels = [_claim_panel(shown, claim) for claim in shown.claims]
+def claims_section(snapshot: Shown) -> Json:
+    panels = [_claim_panel(snapshot, claim) for claim in snapshot.claims]
     return {
         "id": "claims", "title": "What the evidence says",
         "note": "Dot and whiskers: mean effect and its 95 % interval. Ticks: seeds. Shaded: effects large enough to count.",
@@ -173,14 +177,14 @@ def claims_section(shown: Shown) -> Json:
     }  # fmt: skip
 
 
-def _claim_panel(shown: Shown, claim_report: ClaimReport) -> Json:
+def _claim_panel(snapshot: Shown, claim_report: ClaimReport) -> Json:
     claim, row = claim_report.claim, claim_report.weighed
     facts = _facts_of(claim_report)
     lines = [f"Condition: {claim.condition}"] if claim.condition else []
     if row.finding is Finding.CANNOT_TELL:
         lines.append(f"Why: {row.why}")
     chip, tone = "Waiting for seeds", ""  # no tone before there is a finding
-    if shown.state != "running":
+    if snapshot.state != "running":
         chip, tone = (row.words, row.finding) if row.seeds else ("Not measured", "")
     elif row.seeds > 1:
         chip, tone = f"So far: {row.finding.words.lower()}", row.finding
@@ -197,7 +201,6 @@ def _claim_panel(shown: Shown, claim_report: ClaimReport) -> Json:
 
 
 def _facts_of(claim_report: ClaimReport) -> list[str]:
-    """The effect in numbers, without interval and p, which the table of claims has."""
     claim, row = claim_report.claim, claim_report.weighed
     sign = "" if claim.direction == "more" else "−"
     effect = [] if row.effect is None else [f"effect {signed(row.effect)} {claim.unit}"]

@@ -26,8 +26,7 @@ from pages.parts.experiments.projector import COUNT_SECONDS, lead_participants, 
 
 HERE = Path(__file__).parent
 SCRIPT = "presenter.script"
-WAITING, RECEIVED = "presenter.waiting", "presenter.received"
-"""Session keys: the presses to follow, and the number of the last one received."""
+WAITING, RECEIVED = "presenter.waiting", "presenter.received"  # session keys: presses to follow, number of the last one
 
 
 def show_presenter(file: str) -> None:
@@ -120,7 +119,6 @@ def _way_back(code: str) -> None:
 
 
 def _row(now: lesson_state.Presenting) -> str:
-    """Draw the steps of a lesson without presentation; return the name of the pressed button."""
     steps = len(now.lesson.steps)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson-row"):
         title = escaped(now.lesson.title or "Lesson")
@@ -138,7 +136,7 @@ def _row(now: lesson_state.Presenting) -> str:
 
 
 def _follow(pressed: str, file: str) -> None:
-    """Follow a key or button. A change of page ends the script run here. file: the script of the shown page."""
+    """Follow a key or button. A change of page ends the script run here. ``file``: the script of the shown page."""
     before = lesson_state.presenting()
     now, effects = lesson_state.next_state(before, pressed, _facts(before, pressed, file))
     for effect in effects:
@@ -188,7 +186,6 @@ def _unanswered(now: lesson_state.Presenting) -> str:
 
 
 def _empty(now: lesson_state.Presenting) -> str:
-    """Empty the class; return a sentence on the outcome."""
     try:
         empty_class(now.classroom, visitor())
     except OSError:

@@ -25,19 +25,16 @@ from pages.parts.experiments.question import keep_answer
 
 # Session keys
 KEY = "presenting"
-JOINED = f"{KEY}.joined"
-"""The code of the class that this visitor has joined."""
+JOINED = f"{KEY}.joined"  # the code of the class that this visitor has joined
+# of an issue; each shows more: the run has the two compared rows, the figure has all rows
 PHASES = ("question", "guess", "run", "figure", "sentence", "remedy")
-"""The phases of an issue. Each shows more: the run has the two compared rows, the figure has all rows."""
-LAB_PHASES = ("question", "guess", "run", "picture", "sentence")
-"""The phases of a presented lab, which trains from "run" on."""
+LAB_PHASES = ("question", "guess", "run", "picture", "sentence")  # of a presented lab, which trains from "run" on
 SLIDE_PHASES, ASKING_SLIDE_PHASES = ("slide",), ("question", "guess", "sentence")
-CODE = -1
-"""The phase before the first step: the QR code of the class."""
+CODE = -1  # the phase before the first step: the QR code of the class
 OTHER_BROWSER = "Another browser has opened this class. Press P twice to open a new one."
 GUESSES = ("1", "2", "3")
+# the end of a question before the next step, and the start of that before the class is emptied
 GO_ON, EMPTY_IT = "Continue?", "Remove"
-"""The end of a question before the next step, and the start of that before the class is emptied."""
 QUESTIONS_FILE, LAB_FILE, SLIDE_FILE, CLASS_FILE = "questions.py", "lab.py", "slide.py", "classroom.py"
 
 
@@ -46,25 +43,16 @@ class Presenting:
     lesson: Lesson
     at: int = 0
     phase: int = 0
-    on: bool = True
-    """True while pages are shown to a room; else the lesson only leads from step to step."""
-    began: float = field(default_factory=time.time)
-    """Seconds since 1970."""
+    on: bool = True  # pages are shown to a room; else the lesson only leads from step to step
+    began: float = field(default_factory=time.time)  # seconds since 1970
     step_began: float = field(default_factory=time.time)
-    classroom: str = ""
-    """The class code of this projector; empty without a class."""
-    round: int = 0
-    """The number of times that the class was asked to train seeds in this step."""
-    training: bool = False
-    """True while participants train: from the key S to the next key."""
-    note: str = ""
-    """A sentence for the presenter, on the projector until the next key."""
-    over: bool = False
-    """True after the last phase of the last step."""
-    guess: int | None = None
-    """The index of a guess that a key has chosen, until the page of the step takes it."""
-    ran: frozenset[int] = frozenset()
-    """The indices of the steps that need no further run."""
+    classroom: str = ""  # the class code of this projector; empty without a class
+    round: int = 0  # how often the class was asked to train seeds in this step
+    training: bool = False  # participants train: from the key S to the next key
+    note: str = ""  # for the presenter, on the projector until the next key
+    over: bool = False  # after the last phase of the last step
+    guess: int | None = None  # the index of a guess that a key has chosen, until the page of the step takes it
+    ran: frozenset[int] = frozenset()  # the indices of the steps that need no further run
 
     @property
     def step(self) -> LessonStep:
@@ -105,13 +93,9 @@ class Presenting:
 
 
 class Facts(NamedTuple):
-    """Inputs of a press other than the lesson."""
-
-    unanswered: str = ""
-    """The question whether to go on, because nobody has answered or the run has not ended; else empty."""
+    unanswered: str = ""  # the question whether to go on, because nobody has answered or the run has not ended
     students: int = 0
-    issue: Lesson | None = None
-    """The page's issue as a lesson of one step, which P presents outside of a lesson."""
+    issue: Lesson | None = None  # of the page, as a lesson of one step, which P presents outside of a lesson
 
 
 NO_FACTS = Facts()
@@ -275,7 +259,6 @@ def link_of(lesson: Lesson, base: str) -> str:
 
 
 def way_into(lesson: Lesson, at: int = 0) -> tuple[str, dict[str, str]]:
-    """The page of a step and its query, without presentation."""
     step = lesson.steps[at]
     return file_of(step), {**step.query, **Presenting(lesson, at, on=False).carried()}
 

@@ -12,14 +12,11 @@ from pages.parts.app.frame import as_fragment
 from pages.parts.app.visitor import visitor
 from pages.parts.experiments.presenting import CODE, Presenting, guesses_closed, presenting
 
-COUNT_SECONDS = 1.0
-"""Seconds between two counts while the class answers."""
-RESULT = "wall.told"
-"""Session key: the right answers, the sentence and the reason, by lesson and step."""
+COUNT_SECONDS = 1.0  # between two counts while the class answers
+RESULT = "wall.told"  # session key: the right answers, the sentence and the reason, by lesson and step
 
 
 def lead_participants(now: Presenting) -> None:
-    """Send the present step and phase to the participants."""
     if now.on and now.classroom:
         lesson, phase = to_code(now.lesson), _phase(now)
         result = st.session_state.get(RESULT, {}).get((now.began, now.at), ()) if phase == "told" else ()
@@ -81,7 +78,6 @@ def so_far(class_responses: Responses) -> str:
 
 
 def bars(answers: tuple[str, str, str], class_responses: Responses, right: tuple[Direction, ...]) -> str:
-    """HTML bars, one for each answer, with its number of students."""
     counts = {answer: class_responses.guesses.get(answer, 0) for answer in ANSWERS}
     given, most = sum(counts.values()), max(1, *counts.values())
     share = f"{sum(counts[answer] for answer in right)} of {given} right" if right and given else ""

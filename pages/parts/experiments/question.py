@@ -11,8 +11,7 @@ from engine.experiments.question import ANSWERS, Direction, Question
 from pages.parts.app.in_markdown import escaped
 from pages.parts.charts.attention import weights_image
 
-GUESSES = "guesses"
-"""Session key: the guesses by the name of their question."""
+GUESSES = "guesses"  # session key: the guesses by the name of their question
 
 UNREAD = "This run did not finish, so it answers nothing."
 
@@ -20,8 +19,7 @@ UNREAD = "This run did not finish, so it answers nothing."
 @dataclass(frozen=True)
 class Guess:
     answer: Direction | None = None
-    size: float | None = None
-    """The reader's number for the second row of an issue's figure; None without one."""
+    size: float | None = None  # the number expected in the second row of an issue's figure
 
 
 def guess_of(name: str) -> Guess:
@@ -33,7 +31,6 @@ def keep_guess(name: str, guess: Guess) -> None:
 
 
 def keep_answer(name: str, answer: Direction) -> None:
-    """Store the answer, with the number that was stored before."""
     keep_guess(name, replace(guess_of(name), answer=answer))
 
 
@@ -57,7 +54,6 @@ def ask(
 
 
 def _pictures(question: Question) -> str:
-    """The answers as pictures side by side, each with the letter that opens its words."""
     drawn = "".join(
         f'<figure><figcaption>{escape(words.split(":")[0])}</figcaption><img src="{weights_image(weights)}" alt=""></figure>'
         for weights, words in zip(question.pictures, question.answers, strict=True)

@@ -23,7 +23,6 @@ from pages.parts.experiments.running import EXPERIMENTS, RunRequest, begin, in_t
 
 
 def forecast(experiment: Experiment, extended: bool = False) -> str:
-    """The number of trials and a rough time, in a sentence."""
     arms, seeds = experiment.arms_of(extended), experiment.seeds
     stored = {arm.name: trial_cache.number_stored(experiment, arm) for arm in arms}
     stored_trials, trials = sum(stored.values()), len(arms) * seeds

@@ -22,20 +22,17 @@ from pages.parts.app.visitor import visitor
 from pages.parts.experiments.presenting import presented
 
 EXPERIMENTS: TaskRegistry[ExperimentRun] = TaskRegistry("experiment")
-SHARED = SharedTrials()
-"""Trials that are training now; other runs that need them follow them."""
+SHARED = SharedTrials()  # trials in training; other runs that need them follow them
 
 
 @dataclass(frozen=True)
 class RunRequest:
     experiment: Experiment
-    on_begun: Callable[[str], object]
-    """Called with the name of the run."""
-    shown_name: str
-    """Empty while the page shows no run."""
+    on_begun: Callable[[str], object]  # called with the name of the run
+    shown_name: str  # empty while the page shows no run
     extended: bool = False
+    # of a design; names the run and the evidence, which is stored after a stop, too
     comparison: Comparison | None = None
-    """A comparison of a design. It names the run and the evidence, and its evidence is stored after a stop, too."""
 
 
 def run_of(experiment: Experiment, visitor: Visitor, *, extended: bool = False) -> ExperimentRun:
@@ -45,8 +42,6 @@ def run_of(experiment: Experiment, visitor: Visitor, *, extended: bool = False) 
 
 
 def begin(request: RunRequest) -> None:
-    """Begin an experiment, or show a refusal (:func:`refused_in_words`)."""
-
     def save(_: str) -> None:
         if request.comparison is not None:
             store.save(run, request.comparison)
@@ -82,8 +77,7 @@ def in_the_way() -> str:
 # A link to a question, and the run that each reader views
 
 
-RAN = "questions.ran"
-"""Session key: the name of the shown run by question."""
+RAN = "questions.ran"  # session key: the name of the shown run by question
 
 
 def issue_link(issue: Experiment, label: str = "", icon: str | None = None) -> None:

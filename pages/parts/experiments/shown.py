@@ -45,8 +45,7 @@ class TrialSoFar:
     share: float
     read_curves: Callable[[], dict[str, Curve]] = dict
     queue_position: int | None = None
-    machine: str = ""
-    """Empty for the app's own machine."""
+    machine: str = ""  # empty for the app's own machine
 
     @cached_property
     # Read only when first needed: not every board shows curves.
@@ -56,8 +55,6 @@ class TrialSoFar:
 
 @dataclass(frozen=True)
 class Shown(Report):
-    """A report with the progress of its experiment."""
-
     state: str = "waiting"
     """A run's state, or else: ``waiting`` before the first run; ``none`` without a status line; ``class`` while
     participants train the seeds; ``kept`` for stored evidence; ``shipped`` for evidence of this version."""
@@ -65,8 +62,7 @@ class Shown(Report):
     done: float = 1.0
     seconds_left: float | None = None
     problem: str = ""
-    waiting: int = 0
-    """The number of participants that have not begun to train their seeds."""
+    waiting: int = 0  # participants that have not begun to train their seeds
 
     @classmethod
     def of(cls, report: Report, state: str, **so_far: Any) -> Shown:
@@ -78,7 +74,6 @@ class Shown(Report):
 
     @property
     def name(self) -> str:
-        """The name of its downloads, without suffix."""
         return f"{self.experiment.slug}-stored" if self.origin == "stored" else self.experiment.slug
 
     @property
@@ -88,7 +83,6 @@ class Shown(Report):
 
     @property
     def curves(self) -> bool:
-        """True if curves exist or will exist."""
         return bool(self.trained) and (self.state == "running" or any(trial.curves for trial in self.trials))
 
     @property
@@ -101,13 +95,13 @@ class Shown(Report):
 def of_run(run: ExperimentRun) -> Shown:
     # Read before the report: a trial that ends between the reads is shown twice at worst, and is never missing.
     running, state, report = run.running_trials, run.state, run.report
-    ended = {(trial.arm, trial.seed) for trial in report.trials}
+    final = {(trial.arm, trial.seed) for trial in report.trials}
     so_far = [
         TrialSoFar(
             one.arm.name, one.seed, one.share, partial(_curves_so_far, one, run.experiment), one.run.queue_position, one.run.machine
         )
         for one in running
-        if (one.arm.name, one.seed) not in ended
+        if (one.arm.name, one.seed) not in final
     ]  # fmt: skip
     return Shown.of(report, state, running=so_far, done=run.done, seconds_left=run.seconds_left, problem=run.problem)
 
@@ -119,11 +113,10 @@ def _curves_so_far(trial: RunningTrial, experiment: Experiment) -> dict[str, Cur
 # The final numbers of the arms: rows of points, and lines over x
 
 
-def ended_section(shown: Shown) -> Json:
-    """Rows of single arms, and lines over x."""
-    rows = {arm.name: row_of(shown, arm) for arm in shown.arms}
-    metrics = dict.fromkeys(arm.metric for arm in shown.arms)
-    panels = [*(panel for metric in metrics for panel in _panels(shown, metric, rows)), *_panels_of_points(shown)]
+def ended_section(snapshot: Shown) -> Json:
+    rows = {arm.name: row_of(snapshot, arm) for arm in snapshot.arms}
+    metrics = dict.fromkeys(arm.metric for arm in snapshot.arms)
+    panels = [*(panel for metric in metrics for panel in _panels(snapshot, metric, rows)), *_panels_of_points(snapshot)]
     lines = any(not panel["id"].startswith("strip.") for panel in panels)
     return {
         "id": "ended", "title": "Where they ended",
@@ -132,41 +125,40 @@ def ended_section(shown: Shown) -> Json:
     }  # fmt: skip
 
 
-def _panels(shown: Shown, metric: str, rows: dict[str, EndNumbers]) -> Iterator[Json]:
-    """The panels of the arms that share a metric."""
-    arms = [arm for arm in shown.arms if arm.metric == metric]
+def _panels(snapshot: Shown, metric: str, rows: dict[str, EndNumbers]) -> Iterator[Json]:
+    arms = [arm for arm in snapshot.arms if arm.metric == metric]
     label = with_unit(metric)
     named = {arm.name for arm in arms}
-    levels = levels_of([trial for trial in shown.trials if trial.arm in named], metric)
+    levels = levels_of([trial for trial in snapshot.trials if trial.arm in named], metric)
     chance = next((value for name, value in levels.items() if name.startswith("chance")), None)
     points = Counter(line for line, _ in {(arm.line, arm.x) for arm in arms if arm.line and arm.x is not None})
     # A line of one point would be a mark among others at the same x: its arm is a row.
     along = [arm for arm in arms if points[arm.line] > 1]
     lines, alone = _lines_of(along, rows), [arm for arm in arms if arm not in along]
     if lines:
-        name, x_label = f"line.{metric}", shown.experiment.x_label or "x"
+        name, x_label = f"line.{metric}", snapshot.experiment.x_label or "x"
         drawn = plain_figure(over_x_figure, lines, x_label, label, chance)
         in_line = [rows[arm.name] for arm in along]
         yield _panel(name, f"{label} over {in_a_sentence(x_label)}", over_x_height(lines), label, in_line, drawn)
     if alone:
         name = f"strip.{metric}"
-        compared = beside(shown, alone, metric)
+        compared = beside(snapshot, alone, metric)
         in_rows = [
-            row for arm in compared if (row := row_of(shown, arm, metric)).known or arm in alone or not row.without
+            row for arm in compared if (row := row_of(snapshot, arm, metric)).known or arm in alone or not row.without
         ]
         drawn = plain_figure(strip_figure, in_rows, label, chance)
         yield _panel(name, label, strip_height(in_rows), label, in_rows, drawn)
 
 
-def _panels_of_points(shown: Shown) -> Iterator[Json]:
+def _panels_of_points(snapshot: Shown) -> Iterator[Json]:
     """The panels of the arms whose every trial gives a whole line, such as the accuracy at each test length."""
-    x_label = shown.experiment.x_label or "x"
-    kinds = dict.fromkeys(stem(arm.points[0][1]) for arm in shown.arms if arm.points)
+    x_label = snapshot.experiment.x_label or "x"
+    kinds = dict.fromkeys(stem(arm.points[0][1]) for arm in snapshot.arms if arm.points)
     for kind in kinds:
-        arms = [arm for arm in shown.arms if arm.points and stem(arm.points[0][1]) == kind]
+        arms = [arm for arm in snapshot.arms if arm.points and stem(arm.points[0][1]) == kind]
         colors = role_colors([arm.role for arm in arms])
         lines = [
-            OverX(arm.name, color, {x: row_of(shown, arm, metric) for x, metric in arm.points})
+            OverX(arm.name, color, {x: row_of(snapshot, arm, metric) for x, metric in arm.points})
             for arm, color in zip(arms, colors, strict=True)
         ]
         label, name = with_unit(kind), f"points.{kind}"
@@ -189,23 +181,22 @@ def _panel(name: str, title: str, height: int, label: str, rows: Sequence[EndNum
     return {"id": name, "title": titled, "height": height, "alt": alt, "figure": drawn}
 
 
-def row_of(shown: Report, arm: Arm, metric: str = "", name: str = "") -> EndNumbers:
-    """An arm's numbers by seed. ``metric`` is by default the arm's own."""
+def row_of(report: Report, arm: Arm, metric: str = "", name: str = "") -> EndNumbers:
     metric = metric or arm.metric
-    by_seed = {trial.seed: trial for trial in shown.trials if trial.arm == arm.name}
-    values = [by_seed[seed].numbers.get(metric) if seed in by_seed else None for seed in shown.seeds]
-    without = sum(metric not in trial.numbers for trial in by_seed.values())
-    return EndNumbers(name or arm.name, role_color(arm.role), values, shown.seeds, without)
+    by_seed = {trial.seed: trial for trial in report.trials if trial.arm == arm.name}
+    values = [by_seed[seed].numbers.get(metric) if seed in by_seed else None for seed in report.seeds]
+    n_without = sum(metric not in trial.numbers for trial in by_seed.values())
+    return EndNumbers(name or arm.name, role_color(arm.role), values, report.seeds, n_without)
 
 
-def key_numbers(issue: Issue, shown: Report, *, whole: bool = True) -> Json:
+def key_numbers(issue: Issue, report: Report, *, whole: bool = True) -> Json:
     """The arguments of :func:`key_figure`. ``whole``: all rows, not only the two that the question compares."""
     figure = issue.key_figure
     there = figure.rows if whole else (figure.before, figure.after)
-    rows = [row_of(shown, issue.arm(row.arm), row.metric, row.label) for row in there]
+    rows = [row_of(report, issue.arm(row.arm), row.metric, row.label) for row in there]
     rows[:2] = replace(rows[0], beside=rows[1].values), replace(rows[1], beside=rows[0].values)
     metric, arms = figure.before.metric, {row.arm for row in figure.rows}
-    levels = levels_of([trial for trial in shown.trials if trial.arm in arms], metric)
+    levels = levels_of([trial for trial in report.trials if trial.arm in arms], metric)
     return {
         "rows": rows, "written": figure.written,
         "share": is_share(metric) and all(0 <= value <= 1 for row in rows for value in row.known),
@@ -213,7 +204,7 @@ def key_numbers(issue: Issue, shown: Report, *, whole: bool = True) -> Json:
     }  # fmt: skip
 
 
-def key_curves(issue: Issue, shown: Shown, *, stored: bool, whole: bool = True) -> list[LearningCurve]:
+def key_curves(issue: Issue, snapshot: Shown, *, stored: bool, whole: bool = True) -> list[LearningCurve]:
     """The rows of a key figure along training; empty where the two compared rows have no long runs.
 
     ``stored``: draw the long runs, not only their axis. ``whole``: as in :func:`key_numbers`.
@@ -224,20 +215,19 @@ def key_curves(issue: Issue, shown: Shown, *, stored: bool, whole: bool = True) 
     there = figure.rows if whole else (figure.before, figure.after)
     curves = []
     for row in there:
-        color, live = role_color(issue.arm(row.arm).role), _live_curves(issue, shown, row)
+        color, live = role_color(issue.arm(row.arm).role), _live_curves(issue, snapshot, row)
         if long_run := runs.get((row.arm, row.metric)):
             spread = zip(*(over(long_run.values, axis=0).tolist() for over in (np.min, np.mean, np.max)), strict=True)
             curves.append(LearningCurve(row.label, color, long_run.steps, tuple(spread) if stored else (), live))
     return curves
 
 
-def _live_curves(issue: Issue, shown: Shown, row: Row) -> dict[int, Curve]:
-    """The curves of a row by seed, of live trials only."""
-    if shown.origin != "live":
+def _live_curves(issue: Issue, snapshot: Shown, row: Row) -> dict[int, Curve]:
+    if snapshot.origin != "live":
         return {}
     steps, name = issue.config(issue.arm(row.arm)).steps, f"validation.{row.metric}"
-    curves = {trial.seed: trial.curves.get(name, []) for trial in shown.running if trial.arm == row.arm}
-    for trial in shown.trials:
+    curves = {trial.seed: trial.curves.get(name, []) for trial in snapshot.running if trial.arm == row.arm}
+    for trial in snapshot.trials:
         if trial.arm == row.arm:
             # A metric without a curve is known only at the end of a trial.
             end = [(steps, trial.numbers[row.metric])] if row.metric in trial.numbers else []

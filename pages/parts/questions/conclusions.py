@@ -83,7 +83,6 @@ def conclusion(issue: Issue) -> str:
 
 
 def findings(slug: str) -> str:
-    """All statements on an issue, in Markdown, then the sentence of its long runs."""
     leads = [in_words(section.lead) for section in ANSWER if section.lead.issue == slug]
     paragraphs = (paragraph for section in ANSWER for paragraph in section.paragraphs)
     texts = (

@@ -56,7 +56,6 @@ def _depth_tile(with_answers: bool) -> None:
 
 @once
 def small_figure(slug: str, *, veiled: bool) -> str:
-    """The key figure of an issue from the shipped evidence, in HTML; empty without evidence."""
     issue = ISSUES[slug]
     result = shipped_result(issue, issue.key_figure)
     if result is None:

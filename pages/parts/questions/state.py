@@ -75,9 +75,9 @@ class QuestionsSettings(ModelSettings[QuestionsState]):
     def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
         """The query of the map or of a question. A question's has its run and the guess before it, while this server
         has the run."""
-        slug, found = self.values()[ISSUE], self.values()[FOUND]
+        slug, with_answers = self.values()[ISSUE], self.values()[FOUND]
         if slug is None:
-            return {FOUND: to_text(found)} if found else {}
+            return {FOUND: to_text(with_answers)} if with_answers else {}
         query = super().query(*others)
         query.pop(FOUND, None)  # only the map's address has it
         name, run = shown_run(ISSUES[slug])

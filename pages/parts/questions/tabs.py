@@ -42,9 +42,8 @@ from pages.parts.questions.state import SETTINGS, extended, request, shown_answe
 from pages.parts.questions.view import key_finding_so_far
 
 TAB = "questions.tab"
+# session key: the number of tab openings; the script scrolls when it grows, even if it loads late
 OPENINGS = "questions.openings"
-"""Session key: the number of tab openings. The script scrolls when it grows, even if the browser loads the script
-late."""
 
 
 def show_tabs(issue: Issue, name: str, run: ExperimentRun | None) -> None:
@@ -78,13 +77,13 @@ def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
         st.markdown(findings(issue.slug))
     first = next(iter(there))
     chosen = st.segmented_control("Seeds", list(there), default=first, required=True, key=f"set.{issue.slug}")
-    shown = show_evidence(*there[chosen or first])
-    if links := links_to_terms(*(row.claim.sentence for row in shown.claims)):
+    snapshot = show_evidence(*there[chosen or first])
+    if links := links_to_terms(*(row.claim.sentence for row in snapshot.claims)):
         st.caption(f"In the glossary: {links}")
-    if any(row.weighed.seeds for row in shown.claims):
+    if any(row.weighed.seeds for row in snapshot.claims):
         st.caption(LOWEST_P)
-    take_away(shown)
-    show_published(issue, shown.trials)
+    take_away(snapshot)
+    show_published(issue, snapshot.trials)
 
 
 def sentence_of(claim: Claim) -> str:
@@ -94,7 +93,6 @@ def sentence_of(claim: Claim) -> str:
 
 
 def _sets(issue: Issue, name: str, run: ExperimentRun | None) -> dict[str, tuple[str, ExperimentRun | Shown]]:
-    """The sets of seeds that the tab offers, each with the name of its figures."""
     there: dict[str, tuple[str, ExperimentRun | Shown]] = {"Trained here": (name, run)} if run is not None else {}
     for report in shipped_reports(issue) if issue.slug in shown_answers() else ():
         stored = f"Stored seeds {report.which_seeds}"
@@ -114,11 +112,10 @@ def _measured(issue: Issue) -> None:
 
 
 def _one_scale_up(issue: Issue) -> list[str]:
-    """The sentence on larger models; empty where none were trained or the question has no answer."""
-    scaled, shown = read_scaled(issue), shipped_result(issue, issue.key_figure)
-    if scaled is None or shown is None:
+    scaled, result = read_scaled(issue), shipped_result(issue, issue.key_figure)
+    if scaled is None or result is None:
         return []
-    return [scaled.sentence(issue.key_figure, shown.finding.after - shown.finding.before)]
+    return [scaled.sentence(issue.key_figure, result.finding.after - result.finding.before)]
 
 
 # The text: claim, mechanism, sources, remedies, published numbers
@@ -155,7 +152,6 @@ def show_why(issue: Issue) -> None:
 
 
 def _show_before_and_after(issue: Issue) -> None:
-    """Draw the depth measurements of two trained arms, for a question about depth only."""
     arms = read_trained_depth(issue)
     if not arms or issue.slug not in shown_answers():
         return
@@ -255,17 +251,20 @@ def _in_words(grid: RateGrid) -> str:
 # What a reader did, for the student's report
 
 
-STORED = "Nothing; read stored runs"
-"""The first words on a run of which only stored seeds were shown."""
+STORED = "Nothing; read stored runs"  # the first words on a run of which only stored seeds were shown
 
 
-def note_issue(issue: Issue, run: ExperimentRun | None, shown: Shown | None) -> None:
+def note_issue(issue: Issue, run: ExperimentRun | None, snapshot: Shown | None) -> None:
     figure, guess = issue.key_figure, guess_of(issue.slug)
-    finding = _finding(figure, shown)
-    if guess.answer is None and shown is None:
+    finding = _finding(figure, snapshot)
+    if guess.answer is None and snapshot is None:
         return
-    ran = _ran(run, shown) if shown is not None and shown.seeds else ""
-    drawn = bars(key_numbers(issue, shown)["rows"], figure) if shown is not None and finding is not None else NO_FIGURE
+    ran = _ran(run, snapshot) if snapshot is not None and snapshot.seeds else ""
+    drawn = (
+        bars(key_numbers(issue, snapshot)["rows"], figure)
+        if snapshot is not None and finding is not None
+        else NO_FIGURE
+    )
     sentence = finding.sentence if finding is not None else ""
     write_down(f"issue.{issue.slug}", Note(issue.title, figure.question, _guess(figure, guess), ran, sentence, drawn))
 
@@ -277,12 +276,12 @@ def _guess(figure: KeyFigure, guess: Guess) -> str:
     return f"{figure.asks.in_words(guess.answer)}{size}"
 
 
-def _ran(run: ExperimentRun | None, shown: Shown) -> str:
+def _ran(run: ExperimentRun | None, snapshot: Shown) -> str:
     here = "Trained here" if run is not None and mine(run.visitor.id) else "Nothing; watched somebody else’s run"
-    words = STORED if shown.origin == "stored" else here
-    reuse = f"; {shown.reused} of its trials were trained before" if shown.reused else ""
-    return f"{words}: {shown.seeds_in_words}{reuse}."
+    words = STORED if snapshot.origin == "stored" else here
+    reuse = f"; {snapshot.reused} of its trials were trained before" if snapshot.reused else ""
+    return f"{words}: {snapshot.seeds_in_words}{reuse}."
 
 
-def _finding(figure: KeyFigure, shown: Shown | None) -> KeyFinding | None:
-    return key_finding_so_far(figure, shown) if shown is not None and shown.state != "running" else None
+def _finding(figure: KeyFigure, snapshot: Shown | None) -> KeyFinding | None:
+    return key_finding_so_far(figure, snapshot) if snapshot is not None and snapshot.state != "running" else None

@@ -46,10 +46,9 @@ from pages.parts.questions.state import extended, forget, request, requested_run
 
 KEY = "key"
 OTHERWISE = "a model this small may not show the effect."
-FINDINGS = "questions.told"
-"""Session key: the decisive finding that the projector has shown, by lesson and step."""
+FINDINGS = "questions.told"  # session key: the decisive finding that the projector has shown, by lesson and step
+# Not asked for yet; open; closed; or left out, because nobody in the room chose in time.
 GuessState = Literal["later", "open", "closed", "missed"]
-"""Not asked for yet; open; closed; or left out, because nobody in the room chose in time."""
 
 
 @dataclass(frozen=True)
@@ -57,22 +56,17 @@ class ExperimentView:
     """The parts of the screen. In a presented lesson they depend on the phase; else all may be there."""
 
     room: bool
-    seeds: Literal["none", "own", "class"]
-    """The seeds of the figure: none before the phase of the run, the reader's own, or those of the class."""
-    stored: bool
-    """True if the figure also has the stored seeds."""
+    seeds: Literal["none", "own", "class"]  # before the phase of the run; the reader's; of the class
+    stored: bool  # the figure also has the stored seeds
     guess: GuessState
+    # The note that guessing is closed, if the presenter has stepped back before the run. Results stay hidden until the
+    # phase of the run.
     gone_back: str
-    """The note that guessing is closed, if the presenter has stepped back before the run; else empty. Results stay
-    hidden until the phase of the run."""
-    whole: bool
-    """True for all rows, not only the two that the question compares."""
+    whole: bool  # all rows, not only the two that the question compares
     sentence: bool
     remedy: bool
-    controls: bool
-    """True if the buttons are drawn. At the end of a presented question the remedy takes their room."""
-    way: bool
-    """True for a link to the next question, which a lesson replaces by its own."""
+    controls: bool  # at the end of a presented question the remedy takes the room of the buttons
+    way: bool  # the link to the next question, which a lesson replaces by its own
 
 
 def experiment_view(
@@ -97,7 +91,7 @@ def experiment_view(
     guess: GuessState = "later"
     if shows("guess"):
         guess = "open" if not (closed or begun) else "missed" if room and not guessed else "closed"
-    going = run in ("", "running") and not shows("remedy")
+    may_run = run in ("", "running") and not shows("remedy")
     return ExperimentView(
         room=room,
         seeds="class" if class_trains else "own" if shows("run") else "none",
@@ -107,7 +101,7 @@ def experiment_view(
         whole=shows("figure"),
         sentence=shows("sentence"),
         remedy=shows("remedy"),
-        controls=not room or (shows("run") and going and not class_trains),
+        controls=not room or (shows("run") and may_run and not class_trains),
         way=begun and now is None,
     )
 
@@ -164,15 +158,15 @@ def _show_question(
         ask_guess(issue.slug, figure, disabled=view.guess == "closed")
     if view.gone_back:
         st.caption(view.gone_back)
-    shown = finding if view.sentence else None
+    answer = finding if view.sentence else None
     with st.container():  # always there: what comes into it must not replace a button, which may have the focus
-        if shown is not None and guess.answer is not None:
-            st.markdown(compared(figure, guess, shown))
+        if answer is not None and guess.answer is not None:
+            st.markdown(compared(figure, guess, answer))
         elif view.guess == "open" and guess.answer is not None:
             ask_size(issue.slug, figure)
         if finding is not None:
             tell_participants(finding.right, finding.sentence, finding.because)
-        show_responses(shown.right if shown is not None else ())
+        show_responses(answer.right if answer is not None else ())
     if view.controls:
         _show_buttons(issue, view, run, stored)
 
@@ -180,8 +174,6 @@ def _show_question(
 def _show_figure(
     issue: Issue, view: ExperimentView, guess: Guess, stored: Report | None, name: str, run: ExperimentRun | None
 ) -> None:
-    """Draw the reader's own run; without one the stored seeds; without both the empty rows."""
-
     def drag() -> None:
         picked = picked_point(st.session_state.get(KEY))
         if picked is not None and picked.y == "mark":
@@ -224,7 +216,6 @@ def _until_the_class_decides(finding: KeyFinding | None) -> KeyFinding | None:
 
 
 def _show_buttons(issue: Issue, view: ExperimentView, run: ExperimentRun | None, stored: Report | None) -> None:
-    """``stored``: the answer, shown or not; None without one."""
     running, measured = run is not None and run.state == "running", stored is not None
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if measured and not view.room:
@@ -246,7 +237,6 @@ def _show_buttons(issue: Issue, view: ExperimentView, run: ExperimentRun | None,
 
 
 def _how_often_again(issue: Issue, stored: Report | None) -> str:
-    """The replication rate of the stored finding with eight seeds; empty if nothing is stored or decided."""
     share = None if stored is None else stored.again(stored.claim(issue.key_figure.claim))
     return "" if share is None else f"Eight seeds show the stored finding in {percent(share)} of draws."
 
@@ -260,7 +250,6 @@ def ask_guess(slug: str, figure: KeyFigure, *, disabled: bool) -> Guess:
 
 
 def ask_size(slug: str, figure: KeyFigure) -> None:
-    """Draw the box for the size. In a figure of shares, a drag of the mark sets the same value."""
     unit = f" ({figure.unit})" if figure.unit else ""
     drag = " Drag the circle, or type it" if is_share(figure.before.metric) else ""
     key, size = f"guess.size.{slug}", guess_of(slug).size
@@ -274,7 +263,6 @@ def ask_size(slug: str, figure: KeyFigure) -> None:
 
 
 def compared(figure: KeyFigure, guess: Guess, finding: KeyFinding) -> str:
-    """The verdict on the guess, in Markdown; empty without a guess."""
     if guess.answer is None:
         return ""
     if guess.size is None:
@@ -286,11 +274,10 @@ def compared(figure: KeyFigure, guess: Guess, finding: KeyFinding) -> str:
 # The key figure: its rows from the trials so far, and the sentence below
 
 
+# Pixels: the height of a row, of the margins above and below the rows together, and the least height on a phone,
+# without and with curves.
 ROW, AROUND, LOWEST, LOWEST_CURVES = 37, 40, 200, 230
-"""Pixels: the height of a row, of the margins above and below the rows together, and the least height on a phone,
-without and with curves."""
-TALL_LOWEST = 304
-"""Pixels: the least height on a larger screen."""
+TALL_LOWEST = 304  # on a larger screen
 
 
 def key_finding_so_far(figure: KeyFigure, so_far: Report | None, **words: str) -> KeyFinding | None:
@@ -298,39 +285,39 @@ def key_finding_so_far(figure: KeyFigure, so_far: Report | None, **words: str) -
     return key_finding_in(figure, so_far, **words) if so_far is not None else None
 
 
-def outcomes(figure: KeyFigure, stored: Report | None, shown: Shown | None) -> list[KeyFinding]:
+def outcomes(figure: KeyFigure, stored: Report | None, snapshot: Shown | None) -> list[KeyFinding]:
     """The findings to show: of the stored seeds, and of a page's seeds. A class's seeds join the stored ones."""
     before = key_finding_so_far(figure, stored, seed="stored seed")
-    if before is None or shown is None or shown.state != "class":
-        trained = shown if shown is None or shown.origin == "live" else None
+    if before is None or snapshot is None or snapshot.state != "class":
+        trained = snapshot if snapshot is None or snapshot.origin == "live" else None
         live = key_finding_so_far(figure, trained, subject="Trained here: it" if before else "")
         # Stored seeds and those of a page are two findings, never one pool.
         return [finding for finding in (before, live) if finding]
-    arms = {arm.name for arm in shown.experiment.arms}
-    trials = [*(trial for trial in stored.trials if trial.arm in arms), *shown.trials] if stored else shown.trials
-    both = report(shown.experiment, trials, list(dict.fromkeys(trial.seed for trial in trials)))
-    together = key_finding_so_far(figure, both) if shown.trials else None
+    arms = {arm.name for arm in snapshot.experiment.arms}
+    trials = [*(trial for trial in stored.trials if trial.arm in arms), *snapshot.trials] if stored else snapshot.trials
+    both = report(snapshot.experiment, trials, list(dict.fromkeys(trial.seed for trial in trials)))
+    together = key_finding_so_far(figure, both) if snapshot.trials else None
     # The few seeds of a class must not undo a decision of the stored ones.
     return [together if together and (together.right or not before.right) else before]
 
 
 def key_sections(
-    issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, sentence: bool, stored: Report | None, shown: Shown
+    issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, sentence: bool, stored: Report | None, snapshot: Shown
 ) -> list[Json]:
     """One section with one panel.
 
     ``whole``: draw all rows, not only the two that the question compares. ``sentence``: show the sentences
     (:func:`outcomes`). ``stored``: the report on the stored seeds, whose dots are above the others.
     """
-    numbers = key_numbers(issue, shown, whole=whole)
-    if stored is not None and shown.origin == "live":
+    numbers = key_numbers(issue, snapshot, whole=whole)
+    if stored is not None and snapshot.origin == "live":
         there = key_numbers(issue, stored, whole=whole)
         numbers["stored"] = [replace(row, name=f"{row.name}, stored", color=muted()) for row in there["rows"]]
         numbers["share"] &= there["share"]
-    live = key_finding_so_far(figure, shown)
-    sentences = [finding.sentence for finding in outcomes(figure, stored, shown)] if sentence else []
+    live = key_finding_so_far(figure, snapshot)
+    sentences = [finding.sentence for finding in outcomes(figure, stored, snapshot)] if sentence else []
     facts = list(filter(None, [speed_of(issue.slug)] if sentences and stored is not None else []))
-    asking, is_final = shown.state == "waiting" and stored is None, shown.state != "running"
+    asking, is_final = snapshot.state == "waiting" and stored is None, snapshot.state != "running"
     announced = sentences[-1:] if is_final else sentences[:1] if stored else []  # a screen reader hears results only
     # The reader's mark is there before the run, and stays if the reader has moved it.
     mark = guess.size
@@ -339,7 +326,7 @@ def key_sections(
     drawn = plain_figure(key_figure, **numbers, guess=mark, moved=guess.size is not None)
     slide = None
     if sentences and is_final:
-        slide = _slide(issue, shown, live, " ".join(sentences))
+        slide = _slide(issue, snapshot, live, " ".join(sentences))
     roles = dict.fromkeys(issue.arm(row.arm).role for row in (figure.rows if whole else figure.rows[:2]))
     high = AROUND + ROW * len(figure.rows)
     panel: Json = {
@@ -350,7 +337,7 @@ def key_sections(
         "legend": [[role, role_color(role)] for role in roles], "picks": True, "drags": asking, "empty": not (stored or live),
         "wide": True, "slide": slide,
     }  # fmt: skip
-    if curves := key_curves(issue, shown, stored=stored is not None, whole=whole):
+    if curves := key_curves(issue, snapshot, stored=stored is not None, whole=whole):
         panel |= {"views": _views(issue, curves, numbers["chance"], facts, slide), "views_of": issue.slug}
         panel["height"] = max(LOWEST_CURVES, high)
     return [{"id": "key", "title": "", "note": "", "panels": [panel], "width": 280}]
@@ -359,7 +346,6 @@ def key_sections(
 def _views(
     issue: Issue, curves: Sequence[LearningCurve], chance: float | None, facts: Sequence[str], slide: Json | None
 ) -> list[Json]:
-    """The two views of the figure: after training, and the learning curves."""
     figure = issue.key_figure
     steps = sorted({issue.config(issue.arm(row.arm)).steps for row in (figure.before, figure.after)})
     drawn = plain_figure(learning_figure, curves, level=figure.level, steps=steps, chance=chance)
@@ -376,10 +362,9 @@ def _views(
     ]  # fmt: skip
 
 
-def _slide(issue: Issue, shown: Shown, live: KeyFinding | None, sentence: str) -> Json:
-    """The words around the figure on a slide: title, quantity, sentence, and a foot with seeds and link."""
-    some = "" if live is None or live.seeds == len(shown.seeds) else f"{live.seeds} of "
-    seeds = f"{some}{shown.seeds_in_words}" if live else ""
+def _slide(issue: Issue, snapshot: Shown, live: KeyFinding | None, sentence: str) -> Json:
+    some = "" if live is None or live.seeds == len(snapshot.seeds) else f"{live.seeds} of "
+    seeds = f"{some}{snapshot.seeds_in_words}" if live else ""
     address = (st.context.url or "").split("?")[0]
     link = f"{address}?issue={issue.slug}" if address else ""
     foot = ", ".join(filter(None, (seeds, "Attention Lab", link)))
@@ -406,9 +391,9 @@ def shown_of_class(issue: Issue, now: Presenting) -> Shown:
 def class_board(key: str, issue: Issue, now: Presenting, stored: Report | None) -> None:
     drawn = len(class_seeds(now.classroom, now.at, now.round).seeds)
 
-    def below(shown: Shown) -> None:
+    def below(snapshot: Shown) -> None:
         # The rerun gives the participants the sentence of the projector.
-        if now.shows("sentence") and len(shown.seeds) != drawn:
+        if now.shows("sentence") and len(snapshot.seeds) != drawn:
             st.rerun()
 
     drawing = Drawing(
@@ -417,15 +402,14 @@ def class_board(key: str, issue: Issue, now: Presenting, stored: Report | None) 
     experiment_board(drawing, f"class.{now.classroom}.{now.at}", partial(shown_of_class, issue, now))
 
 
-def _sections(issue: Issue, now: Presenting, stored: Report | None, shown: Shown) -> list[Json]:
-    """The key figure, with the numbers of seeds and participants below its sentence."""
+def _sections(issue: Issue, now: Presenting, stored: Report | None, snapshot: Shown) -> list[Json]:
     whole, sentence = now.shows("figure"), now.shows("sentence")
-    sections = key_sections(issue, issue.key_figure, guess_of(issue.slug), whole, sentence, stored, shown)
+    sections = key_sections(issue, issue.key_figure, guess_of(issue.slug), whole, sentence, stored, snapshot)
     seeds = class_seeds(now.classroom, now.at, now.round)
     training = len(seeds.training & responses(now.classroom, now.at).here)
     facts = f"{counted(len(seeds.seeds), 'seed')} from {counted(seeds.participants, 'phone')}"
     facts += f" · {training} {'is' if training == 1 else 'are'} training" if training else ""
-    facts += f" · waiting for {shown.waiting}" if shown.waiting else ""
+    facts += f" · waiting for {snapshot.waiting}" if snapshot.waiting else ""
     for panel in sections[0]["panels"]:
         panel["facts"] = [*panel["facts"], facts]
     return sections
