@@ -71,8 +71,8 @@ def document(title: str, body: Markup) -> str:
     )
 
 
-# A student's report: the guesses, runs and results of this browser, in that order. The server keeps it in memory, so that a
-# reload loses nothing.
+# A student's report: the guesses, runs and results of this browser, in that order. The server keeps it in memory, so
+# that a reload loses nothing.
 
 
 # A full class, and as many others.
@@ -187,8 +187,8 @@ def _box(draw: Callable[..., object], label: str, words: dict[str, str], name: s
     draw(label, words.get(name, ""), max_chars=most, key=key, on_change=lambda: words.update({name: state[key]}))
 
 
-# The teacher's sheet and the hand-out. Both come from the lesson's issues and the shipped evidence, so no result in them is written by
-# hand.
+# The teacher's sheet and the hand-out. Both come from the lesson's issues and the shipped evidence, so no result in them
+# is written by hand.
 
 
 KEYS = {

@@ -48,8 +48,8 @@ class TrialSoFar:
     machine: str = ""  # empty for the app's own machine
 
     @cached_property
-    # Read only when first needed: not every board shows curves.
     def curves(self) -> dict[str, Curve]:
+        # Read when first needed, because not every board shows curves.
         return self.read_curves()
 
 

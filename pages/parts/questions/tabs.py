@@ -248,7 +248,7 @@ def _in_words(grid: RateGrid) -> str:
     return f"{grid.arm}: " + ", ".join(f"{fmean(scores):.3g} at {rate:g}" for rate, scores in known.items() if scores)
 
 
-# What a reader did, for the student's report
+# Notes for the student's report
 
 
 STORED = "Nothing; read stored runs"  # the first words on a run of which only stored seeds were shown
