@@ -1,7 +1,7 @@
-"""The phone of a class: one question, three large answers, a seed of its own, and whether the answer was right.
+"""The screen of a participant: a question, three large answers, a seed to train, and the result.
 
-What it shows is one value that is read anew from the class on the disk (:class:`Participant`): nothing of it is in the session, so that a
-reload changes nothing. It is drawn again and again.
+It shows one value (:class:`Participant`), which is read from the class on disk at each draw. Nothing of it is in the
+session, so a reload changes nothing.
 """
 
 from collections.abc import Mapping
@@ -25,27 +25,21 @@ from pages.parts.experiments.presenting import file_of
 from pages.parts.experiments.question import ask, verdict
 from pages.parts.experiments.running import EXPERIMENTS, run_of
 
-PROJECTOR_CHECK_SECONDS = 1.0
-"""Seconds between two looks at the wall, at least."""
+PROJECTOR_CHECK_SECONDS = 1.0  # at least
 UNKNOWN_STEP = "This version does not know the present step. Look at the projector."
 LOOK_UP = "Look at the projector."
 WATCH = "Watch the projector: the answer appears there."
 COUNTED = "Got it. You can still change your answer."
 ON_PROJECTOR = "Your dot is on the projector."
-REFUSED = "classroom"
-"""The place of refusals on the page."""
+REFUSED = "classroom"  # key of the page's refusals
 
 
 @dataclass(frozen=True)
 class Participant:
-    """What the phone of a class shows."""
-
     projector: ProjectorState
     lesson: Lesson
     guesses: Mapping[int, Direction]
-    """By step."""
-    seed: ClassSeed | None = None
-    """Its own seed of this round, while the wall asks for one."""
+    seed: ClassSeed | None = None  # of this round, while the projector asks for one
 
     @property
     def step(self) -> LessonStep:
@@ -53,7 +47,6 @@ class Participant:
 
 
 def show_participant(code: str) -> None:
-    """The phone's one screen, which follows the wall."""
     first = _looked_at(code)
 
     def draw() -> None:
@@ -70,12 +63,12 @@ def show_participant(code: str) -> None:
             _offer_exploring(participant.step)
 
     with st.container(key="participant"):
-        # All of it at each look: where one comes just as a script run ends, Streamlit drops what that run has not sent yet.
+        # All of it at each check: if one comes as a script run ends, Streamlit drops the unsent part of that run.
         as_fragment(draw, every=max(PROJECTOR_CHECK_SECONDS, number_here() / CHECKS_PER_SECOND))
 
 
 def _looked_at(code: str) -> tuple[Participant | None, str]:
-    """The screen of this visitor's phone now, or else the reason why it has none. Takes the visitor into the class."""
+    """Take the visitor into the class; return the screen, or None and the reason."""
     try:
         projector, student = projector_of(code), visitor()
         seed = class_seed(code, student, projector.at, projector.round) if projector.phase == "seeds" else None
@@ -122,9 +115,9 @@ def _show(code: str, participant: Participant) -> None:
             case "told":
                 _sentence(projector, question, guess)
                 taught = [f"The teacher says: {question.in_words(one)}." for one in question.taught]
-                if found := " ".join(taught) or projector.sentence:
+                if result := " ".join(taught) or projector.sentence:
                     sentence = question.in_words(guess) if guess is not None else ""
-                    note = Note(step.title, question.words, sentence, "The class, on the projector.", found)
+                    note = Note(step.title, question.words, sentence, "The class, on the projector.", result)
                     write_down(f"class.{code}.{projector.at}", note)
             case _:
                 st.markdown(f"{_your_guess(question, guess)} {LOOK_UP}".strip())
@@ -137,19 +130,17 @@ def _offer_exploring(step: LessonStep) -> None:
 
 
 def _guess(code: str, at: int, question: Question, guess: Direction | None) -> None:
-    """The three answers, large; a tap on another one changes the guess until the wall goes on."""
-
     def take(answer: Direction) -> None:
         with refused_in_words(REFUSED):
             keep_guess(code, visitor(), at, answer)
 
     with st.container(key="participant-answers"):
+        # A tap on another answer changes the guess until the projector continues.
         ask(question, f"participant-answers-{at}", guess, take)
     st.markdown(COUNTED if guess is not None else "What do you think?")
 
 
 def _seeds(code: str, participant: Participant, seed: ClassSeed) -> None:
-    """The button that trains this phone's own seed, then how far it is, then that it is done."""
     projector = participant.projector
 
     def press() -> None:
@@ -167,7 +158,6 @@ def _seeds(code: str, participant: Participant, seed: ClassSeed) -> None:
 
 
 def _sentence(projector: ProjectorState, question: Question, guess: Direction | None) -> None:
-    """Return whether the guess was right, and what the runs say."""
     if not (projector.sentence or question.taught):
         st.markdown(f"{_your_guess(question, guess)} {WATCH}".strip())
         return
@@ -182,15 +172,14 @@ def _your_guess(question: Question, guess: Direction | None) -> str:
 
 
 def _train(code: str, participant: Participant, seed: ClassSeed) -> None:
-    """Train the phone's seed, unless it goes already: also after a reload, or after the server was started anew. Show how far it is."""
     issue = ISSUES.get(participant.step.issue)
     name = f"class.{seed.file.stem}.{code}"
-    going = EXPERIMENTS.find(name)
-    if going is not None and (problem := going.problem or going.unsaved):
+    current = EXPERIMENTS.find(name)
+    if current is not None and (problem := current.problem or current.unsaved):
         st.caption(f":orange[{escaped(problem)}]")
     else:
-        st.progress(going.done if going else 0.0, "**Your seed is training.** It becomes a dot on the projector.")
-    if issue is None or (going is not None and going.state != "stopped"):
+        st.progress(current.done if current else 0.0, "**Your seed is training.** It becomes a dot on the projector.")
+    if issue is None or (current is not None and current.state != "stopped"):
         return
     run = run_of(class_experiment(issue, seed.seed), visitor())
 

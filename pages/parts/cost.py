@@ -1,4 +1,4 @@
-"""The page Cost: what is set, the measurements of this server process and the stored ones, the figures and the tables."""
+"""The page Cost: its settings, the live and stored measurements, the figures and the tables."""
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -48,31 +48,28 @@ class CostView(Parameters):
 
     @property
     def bytes(self) -> int:
-        """The memory limit in bytes."""
         return int(self.memory * GIB)
 
 
 def begin_sweep(sweep: Sweep) -> str:
-    """Start a sweep, whose result is stored also after a stop; returns its name. Where the visitor has one of the same plan running,
-    it returns that one's: two presses start one. Raises Refused where the visitor has another one running."""
+    """Start a sweep, whose result is stored also after a stop; return its name. Raises Refused where the visitor has
+    another one running."""
 
     def keep(name: str) -> None:
         if sweep.result.visits:
             store.keep(name, sweep.result, sweep.visitor)
 
+    # Two presses start one sweep of a plan.
     same = SWEEPS.running_of(sweep.visitor, lambda other: other.plan == sweep.plan)
     return SWEEPS.begin(sweep, name=same, keep=keep)
 
 
 def sweep_result(name: str) -> Result | None:
-    """The result of a running or stored sweep; None where there is none of that name."""
     sweep = SWEEPS.find(name)
     return sweep.result if sweep is not None else store.find(name)
 
 
 class CostState(PageState, Plan, CostView):
-    """What is measured, what is shown beside it, and the measurement."""
-
     REMOVED = MappingProxyType(
         dict.fromkeys(
             ("models", "precision", "context", "sequences", "written"),
@@ -91,7 +88,7 @@ class CostState(PageState, Plan, CostView):
         return name
 
     def plan(self) -> Plan:
-        """What is to be measured. Raises ConfigError where the settings do not go together."""
+        """Raises ConfigError for settings that do not go together."""
         return read_plan({name: getattr(self, name) for name in Plan.model_fields})
 
     def check(self) -> None:
@@ -99,7 +96,7 @@ class CostState(PageState, Plan, CostView):
 
 
 class CostSettings(ModelSettings[CostState]):
-    """A link that names a measurement and nothing of its plan opens with the plan that was measured."""
+    """A link with only a measurement opens with the plan of that measurement."""
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
         values, ignored = super().read(query)
@@ -113,12 +110,11 @@ class CostSettings(ModelSettings[CostState]):
 
 
 SETTINGS = CostSettings("costs", CostState)
+# the end of the axis, and the constant size
 ALONG = {"length": ("longest", "n_layers"), "depth": ("deepest", "seq_len")}
-"""What is asked for on each axis: how far to go, and what stays."""
 
 
 def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
-    """What is measured; all but the axis stands behind a heading."""
     values = SETTINGS.values()
     with st.container(width=180):
         widget("axis", disabled=disabled)
@@ -132,7 +128,7 @@ def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
             for name in (*ALONG[values["axis"]], "d_model", "n_heads", "kv_heads", "batch_size"):
                 widget(name, disabled=disabled)
         widget("part_of")
-        # A link may name a device that is not here, which is said when it is used.
+        # A link may name a device that this server lacks; the measurement then says so.
         if has_accelerator or values["device"] != "cpu":
             widget("device", disabled=disabled)
         if rare := SETTINGS.drawn("rounds", "patience"):
@@ -151,16 +147,14 @@ def widget(name: str, *, disabled: bool = False) -> None:
     SETTINGS.widget(name, side_by_side=True, disabled=disabled)
 
 
-# Under the figures: what was left out, what is counted, and how long a sequence fits
+# Below the figures: skipped points, tables of bytes, and lengths that fit
 
 
+# A head without words says nothing to a screen reader.
 MODEL = "Model"
-"""The head of the column of models: a head without words says nothing to a screen reader."""
 LABELS = {name: kind.label for name, kind in KINDS.items()}
 TEXT = Path(__file__).with_suffix(".md")
-"""The formulas, what helps and the sources."""
-UNKNOWN = "measured only"
-"""What stands where there is no formula, and nothing was counted."""
+UNKNOWN = "measured only"  # neither a formula nor a measurement
 
 
 def show_skips(result: Result) -> None:
@@ -171,7 +165,6 @@ def show_skips(result: Result) -> None:
 
 
 def show_longest(plan: Plan, result: Result | None, view: CostView) -> None:
-    """The bytes of each kind of model, and the longest sequence that fits."""
     title = "Bytes of the models above, and the tokens in a sequence that fits"
     _table(longest_frame(plan, result, view), title)
     st.caption(
@@ -181,7 +174,6 @@ def show_longest(plan: Plan, result: Result | None, view: CostView) -> None:
 
 
 def show_growth(plan: Plan) -> None:
-    """What twice as much of everything adds, to the byte."""
     _table(growth_frame(plan), "Twice as much: bytes and parameters of the transformer above")
     st.caption("AdamW keeps four numbers for each parameter: the weight, its gradient and two running means.")
     with st.expander("Formulas, remedies, sources", icon=":material/functions:"):
@@ -195,45 +187,43 @@ def _table(frame: pd.DataFrame, title: str) -> None:
 
 
 def longest_frame(plan: Plan, result: Result | None, view: CostView) -> pd.DataFrame:
-    """A row for each kind of model: parameters, the bytes kept for backward at a length and at twice that, those of the cache, and the
-    longest sequence in memory. ``result``: where bytes were counted, for kinds without a formula."""
+    """A row for each kind of model. ``result``: the measurement for kinds without a formula."""
     along = plan.model_copy(update={"axis": "length"})
     counted = result if result is not None and covers(result.plan, along) else None
     rows = [_bytes_of(along, kind, counted, view) for kind in along.kinds]
-    kept = [f"Kept at {length:,} tokens" for length in _two_lengths(along)]
+    heads = [f"Kept at {length:,} tokens" for length in _two_lengths(along)]
     return pd.DataFrame(
         rows,
         pd.Index([LABELS[kind] for kind in along.kinds], name=MODEL),
-        ["Parameters", *kept, "Cache per token", f"Fits in {in_bytes(view.bytes)}"],
+        ["Parameters", *heads, "Cache per token", f"Fits in {in_bytes(view.bytes)}"],
     )
 
 
 def _two_lengths(plan: Plan) -> tuple[int, int]:
-    """The last length of the axis and half of it."""
     return plan.longest // 2, plan.longest
 
 
 def _bytes_of(plan: Plan, kind: str, counted: Result | None, view: CostView) -> list[str]:
     config = plan.config(kind, SHORTEST)
     cache = in_bytes(cache_bytes_at(config, 1) // config.batch_size) if KINDS[kind].attends else "–"
-    kept, state = kept_at(plan, kind, counted), memory_at(config, SHORTEST).state
-    if kept is None:
+    saved_at, state = kept_at(plan, kind, counted), memory_at(config, SHORTEST).state
+    if saved_at is None:
         bytes_ = [UNKNOWN] * 3
     else:
-        fits = longest(lambda length: state + kept(length), view.bytes)
-        bytes_ = [*(f"{kept(length):,}" for length in _two_lengths(plan)), f"{round_down(fits):,}"]
+        fits = longest(lambda length: state + saved_at(length), view.bytes)
+        bytes_ = [*(f"{saved_at(length):,}" for length in _two_lengths(plan)), f"{round_down(fits):,}"]
     return [f"{predict(config).parameters:,}", *bytes_[:2], cache, bytes_[2]]
 
 
 def kept_at(plan: Plan, kind: str, counted: Result | None) -> Callable[[int], int] | None:
-    """The bytes kept for backward by the length: by formula, else through two counted lengths, since each further token of a model
-    without attention keeps the same bytes. None without both."""
+    """The bytes saved for backward, by length; None without a formula or two measured lengths."""
     config = plan.config(kind, SHORTEST)
     if has_formula(config):
         return lambda length: memory_at(config, length).saved or 0
     levels = counted.summaries(kind, "saved") if counted is not None else []
     if len(levels) < 2:
         return None
+    # Each further token of a model without attention saves the same number of bytes.
     first, last = levels[0], levels[-1]
     each = (last.value - first.value) / (last.tick - first.tick)
     return lambda length: round(first.value + each * (length - first.tick))
@@ -248,8 +238,6 @@ ROWS = (
 
 
 def growth_frame(plan: Plan) -> pd.DataFrame:
-    """What a transformer has and keeps, and the same with twice the tokens, the width or the layers, also with one shared block. A size
-    that no run may have is left out."""
     length, fused = plan.length_at(plan.ticks[-1]), plan.config("fused", plan.ticks[0])
     deep = {"n_layers": 2 * fused.n_layers}
     first = _counts(fused, length)
@@ -267,7 +255,6 @@ def growth_frame(plan: Plan) -> pd.DataFrame:
 
 
 def _counts(fused: RunConfig, length: int) -> list[int]:
-    """The numbers of :data:`ROWS` of a transformer with fused attention."""
     parts, memory = count_parameters(fused, shapes(fused)), memory_at(fused, length)
     stored = memory_at(fused.replace(attention_impl="materialised"), length).saved
     blocks = sum(parts[part] for part in ("attention", "mlp", "norm")) - 2 * fused.d_model  # without the last norm
@@ -275,7 +262,6 @@ def _counts(fused: RunConfig, length: int) -> list[int]:
 
 
 def round_down(count: int) -> int:
-    """A number rounded down to two digits: more would suggest too much precision."""
     unit: int = 10 ** max(0, math.floor(math.log10(max(1, count))) - 1)
     return count // unit * unit
 
@@ -283,39 +269,38 @@ def round_down(count: int) -> int:
 # The board of a sweep: time and memory along the axis, drawn as they are measured
 
 
-POLL = 0.5
-"""Seconds between two checks of a running sweep."""
+POLL = 0.5  # seconds between two checks of a running sweep
 DRAWN = "costs.drawn"
-"""The session key of the last drawn panels and of their inputs."""
-APART = 3.0
-"""How many times as long as an LSTM a GRU takes from where on the reason is told: three gates in place of four cannot explain it."""
+# Three gates instead of four cannot explain it.
+APART = 3.0  # ratio of GRU to LSTM time from which the page gives a reason
 UNMEASURED = Result(Plan(), None, (), (), "none", 0.0, 0.0)
 
 
 def cost_board(sweep: Sweep | None, result: Result | None, plan: Plan, view: CostView) -> None:
-    """Follow a sweep until it ends; then the script is rerun once. Without a sweep, show the predictions for ``plan``, and the stored
-    measurement where it is of this plan."""
+    """Follow a sweep until it ends; then the script is rerun once.
+
+    Without a sweep, draw ``result``, else the shipped measurement of this plan, else predictions only.
+    """
     running = sweep is not None and sweep.state == "running"
 
     def draw() -> None:
-        over = running and sweep is not None and sweep.state != "running"
-        shown = sweep.result if sweep is not None else result
+        has_ended = running and sweep is not None and sweep.state != "running"
+        latest = sweep.result if sweep is not None else result
         if running and sweep is not None:
             st.progress(min(1.0, sweep.done), text=_words(sweep))
-        show_sweep(shown or (shipped() if is_shipped(plan) else UNMEASURED), shown.plan if shown else plan, view)
-        if over:
+        show_sweep(latest or (shipped() if is_shipped(plan) else UNMEASURED), latest.plan if latest else plan, view)
+        if has_ended:
             st.rerun()
 
     as_fragment(draw, every=POLL if running else None)
 
 
 def is_shipped(plan: Plan) -> bool:
-    """Return whether the measurement that comes with the app is of this plan."""
     return covers(shipped().plan, plan)
 
 
 def covers(measured: Plan, plan: Plan) -> bool:
-    """Return whether a measurement is of a plan: of its kinds of models or further ones, however often each point was visited."""
+    """True if the sizes are the same; kinds of models and numbers of visits may differ."""
     return measured.model_copy(update={name: getattr(plan, name) for name in ("kinds", "rounds", "patience")}) == plan
 
 
@@ -334,10 +319,9 @@ def show_sweep(result: Result, plan: Plan, view: CostView) -> None:
 
 
 def _drawn(result: Result, plan: Plan, view: CostView) -> list[Panel]:
-    """The panels, reused where nothing has changed: most checks of a sweep find it unchanged."""
     stamp = (result.created, len(result.visits), result.state, plan, view.part_of, known_speed())
     last: tuple[object, list[Panel]] | None = st.session_state.get(DRAWN)
-    if last is None or last[0] != stamp:
+    if last is None or last[0] != stamp:  # else nothing has changed, as at most checks of a sweep
         what = "tokens" if plan.axis == "length" else "layers"
         times = [_line(result, kind, "train", _predicted_times(plan, kind)) for kind in plan.kinds]
         saved = [_line(result, kind, "saved", _predicted_saved(plan, kind)) for kind in plan.kinds]
@@ -353,7 +337,7 @@ def _drawn(result: Result, plan: Plan, view: CostView) -> list[Panel]:
 
 
 def _predicted_times(plan: Plan, kind: str) -> list[tuple[int, float]]:
-    """Predicted seconds of a step on one CPU core; empty until the speed of this machine is measured."""
+    """Predicted seconds of a step on one CPU core; empty before this machine's speed is measured."""
     if plan.device != "cpu":
         return []
     speed = known_speed()
@@ -367,9 +351,9 @@ def _predicted_saved(plan: Plan, kind: str) -> list[tuple[int, float]]:
 
 
 def _next_panel(result: Result, plan: Plan, what: str) -> Panel:
-    anew = [_line(result, kind, "inference") for kind in plan.kinds]
-    keeping = [kind for kind in plan.kinds if KINDS[kind].keeps]
-    kept = [_line(result, kind, "cached", more=", kept", dashed=True) for kind in keeping]
+    without_cache = [_line(result, kind, "inference") for kind in plan.kinds]
+    cached_kinds = [kind for kind in plan.kinds if KINDS[kind].keeps]
+    with_cache = [_line(result, kind, "cached", more=", kept", dashed=True) for kind in cached_kinds]
     last = plan.ticks[-1]
     cache = ""
     if "fused" in plan.kinds:
@@ -377,7 +361,7 @@ def _next_panel(result: Result, plan: Plan, what: str) -> Panel:
         cache = f" Keys and values take {in_bytes(size)} at {last:,} {what}."
     kernels = recurrent_kernels(result, "inference")
     note = f"Filled dots: the model reads the whole sequence again. Open dots: it keeps the past.{cache} {kernels}"
-    title, lines = "Time to write the next token", [*anew, *kept]
+    title, lines = "Time to write the next token", [*without_cache, *with_cache]
     return _panel("costs.next", title, lines, plan, what, MILLISECONDS, "next token", "kv-cache", note.strip())
 
 
@@ -391,10 +375,11 @@ def _line(
 
 
 def recurrent_kernels(result: Result, quantity: str) -> str:
-    """The reason why a GRU takes many times as long as an LSTM, where it was so measured on a CPU; else empty.
+    """The reason why a GRU takes many times as long as an LSTM, if measured so on a CPU; else empty.
 
-    torch gives an LSTM layer to oneDNN, one call for the whole sequence. Its GRU has no such kernel on a CPU: a dozen small operations
-    for each token, each with its own overhead. With oneDNN switched off both take about the same time.
+    torch gives an LSTM layer to oneDNN, one call for the whole sequence. Its GRU has no such kernel on a CPU: a dozen
+    small operations for each token, each with its own overhead. With oneDNN switched off both take about the same
+    time.
     """
     gru, lstm = ({at.tick: at.value for at in result.summaries(kind, quantity)} for kind in ("gru", "lstm"))
     tick = max(gru.keys() & lstm.keys(), default=None)

@@ -1,4 +1,4 @@
-"""The page Depth: its dial, the draws of first weights that it asks for, and the four figures made of them."""
+"""The page Depth: its dial, the draws of first weights, and their four figures."""
 
 import time
 from collections.abc import Sequence
@@ -35,19 +35,14 @@ from pages.parts.boards.panels import as_plain, mount
 from pages.parts.charts.depth import DepthLine
 
 ROWS = {row.name: row for row in settings_for()}
-"""The settings of a run, whose words the dial takes."""
-SEEDS, LONG_SEEDS = 16, 4
-"""The draws, and those of them that are also measured at longer lengths, afterwards."""
-HEIGHT = 250
-"""Pixels of a figure: four side by side fit below the dial on a projector."""
-POLL, CHECKS_PER_SECOND = 0.3, 20
-"""Seconds between two looks for further draws, at least; and the looks of all pages together in a second."""
-ARRIVAL_SECONDS, MOVE_SECONDS = 1.0, 4.0
-"""Seconds to wait for a first draw before figures without one are shown; after a move the figures of the settings before stay in sight."""
-LEFT_SECONDS = 10.0
-"""Seconds without a look at the draws after which nothing more is asked for."""
-DRAWS = SharedCache(1024)
-"""The draws of some sixty settings, for all sessions; the engine keeps more on disk."""
+SEEDS, LONG_SEEDS = 16, 4  # draws, and those that are then also measured at longer lengths
+# Four figures side by side fit below the dial on a projector.
+HEIGHT = 250  # pixels
+POLL, CHECKS_PER_SECOND = 0.3, 20  # seconds between two checks, at least; of all pages together
+# After a move the figures before it stay longer, instead of empty ones.
+ARRIVAL_SECONDS, MOVE_SECONDS = 1.0, 4.0  # for a first draw before empty figures are shown: at first, and after a move
+LEFT_SECONDS = 10.0  # without a check of the draws, after which a session asks for no more
+DRAWS = SharedCache(1024)  # some sixty settings, for all sessions; the engine stores more on disk
 
 
 DrawJob = Job[Any]  # MeasureDepth or MeasureMemory
@@ -73,7 +68,6 @@ class DepthState(PageState):
 
     @property
     def config(self) -> RunConfig:
-        """The settings of the draws, which hold every depth."""
         return dial(pos_encoding=self.pos_encoding, skips=self.skips, mlp=self.mlp, norm=self.norm)
 
 
@@ -82,13 +76,11 @@ IGNORED = "depth.ignored"
 
 
 def open_address() -> list[Problem]:
-    """Read a link into the page; returns what in it was ignored."""
     again = st.session_state.pop(IGNORED, [])
     return SETTINGS.open_address()[1] or again
 
 
 def show_dial() -> None:
-    """The dial, what else is set, and the way into the lab with it."""
     now = SETTINGS.state()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="depth-dial"):
         for name in SETTINGS.drawn("depth"):
@@ -110,8 +102,7 @@ def show_dial() -> None:
 
 
 def show_figures(ignored: list[Problem]) -> None:
-    """The figures of the draws so far, which are drawn again as further ones come. ``ignored``: what the page says of its link, which it
-    says again where the last draw makes it begin anew."""
+    """Draw the figures of the draws so far, again with further draws. ``ignored``: the page's problems with its link."""
     state, asking = SETTINGS.state(), st.session_state.setdefault("depth.asking", Asking())
     until = time.monotonic() + (MOVE_SECONDS if asking.config else ARRIVAL_SECONDS)
     asking.ask(state.config)
@@ -119,26 +110,26 @@ def show_figures(ignored: list[Problem]) -> None:
         while not number_of_draws(state.config)[0] and asking.going and time.monotonic() < until:
             st.session_state.get("depth.asking")  # here Streamlit ends this script run if a control has moved on
             time.sleep(0.03)
-    ended = asking.ended(state.config)
-    every = None if ended else max(POLL, number_here() / CHECKS_PER_SECOND)
-    as_fragment(_follow, state, asking, ended, ignored, every=every)
+    is_complete = asking.ended(state.config)
+    every = None if is_complete else max(POLL, number_here() / CHECKS_PER_SECOND)
+    as_fragment(_follow, state, asking, is_complete, ignored, every=every)
 
 
-def _follow(state: DepthState, asking: "Asking", ended: bool, ignored: list[Problem]) -> None:
+def _follow(state: DepthState, asking: "Asking", is_complete: bool, ignored: list[Problem]) -> None:
     asking.ask(state.config)
     number, longer = number_of_draws(state.config)
     if asking.problem:
         st.error(in_markdown(asking.problem), icon=":material/error:")
     version, drawn = f"{state} {number} {longer}", section(state.config, state.depth, number, longer)
     mount("depth.figures", "depth", version, [drawn], name="depth", level=2)
-    if not ended and asking.ended(state.config):
+    if not is_complete and asking.ended(state.config):
         st.session_state[IGNORED] = ignored
         st.rerun()  # without a timer
 
 
+# cached, so that a class that moves its dials together has each section drawn once
 @once_of_latest(256)
 def section(config: RunConfig, depth: int, number: int, longer: int) -> Json:
-    """The four figures of the first draws, as plain data: a class that moves its dials together has them drawn once."""
     draws, color = draws_of(config)[:number], config.encoding.color
     at_more: list[DepthNumbers] = [
         {**one, **more} for one, more in zip(draws, longer_of(config)[:longer], strict=False)
@@ -160,17 +151,16 @@ def show_sources() -> None:
 
 
 def draws_of(config: RunConfig) -> list[DepthNumbers]:
-    """The draws of these settings that are known, up to the first seed that is not."""
+    """The known draws of these settings, up to the first unknown seed."""
     return _known(_jobs(config)[:SEEDS])
 
 
 def longer_of(config: RunConfig) -> list[MemoryNumbers]:
-    """The first of these draws at longer lengths, as far as they are known."""
     return _known(_jobs(config)[SEEDS:])
 
 
 def number_of_draws(config: RunConfig) -> tuple[int, int]:
-    """How many draws are known, and how many of them at longer lengths."""
+    """The number of known draws, and of those also measured at longer lengths."""
     known = sum(1 for _ in takewhile(DRAWS.knows, _jobs(config)))
     return min(known, SEEDS), max(0, known - SEEDS)
 
@@ -187,19 +177,16 @@ def _jobs(config: RunConfig) -> tuple[DrawJob, ...]:
 
 @dataclass
 class Asking:
-    """The questions of a session, in a thread of their own and one at a time, so that a dial that moves on leaves at most one behind
-    it. What one session asks for, all have."""
+    """The requests of a session, one at a time in a thread of its own. All sessions share the answers."""
 
     config: RunConfig | None = None
     going: bool = False
-    until: float = 0.0
-    """The time after which the page is taken to be left."""
-    problem: str = ""
-    """The reason why there are no further draws of these settings; empty where there is none."""
+    until: float = 0.0  # monotonic seconds, after which the page counts as closed
+    problem: str = ""  # why draws of these settings are missing; empty without a reason
     _lock: Lock = field(default_factory=Lock)
 
     def ask(self, config: RunConfig) -> None:
-        """Go on with these settings, and with no earlier ones, as long as this is called again and again."""
+        """Request the draws of these settings only, as long as this is called again and again."""
         with self._lock:
             self.until = time.monotonic() + LEFT_SECONDS
             if config != self.config:
@@ -207,10 +194,11 @@ class Asking:
             if self.going or self.ended(config):
                 return
             self.going = True
+        # One at a time, so that a moving dial leaves at most one request behind it.
         asking_threads(1).submit(self._work)
 
     def ended(self, config: RunConfig) -> bool:
-        """Return whether all draws are there, or no further one comes."""
+        """True if all draws are known or no further one comes."""
         return bool(self.problem) or number_of_draws(config) == (SEEDS, LONG_SEEDS)
 
     def _work(self) -> None:
@@ -228,7 +216,6 @@ class Asking:
                     self.problem = problem
 
     def _next(self) -> DrawJob | None:
-        """The first question without an answer; None where nothing is left to ask, and the thread ends."""
         with self._lock:
             if self.config is None or self.ended(self.config) or time.monotonic() > self.until:
                 self.going = False

@@ -1,4 +1,4 @@
-"""The start page: what its blue button does, press by press, and the six steps to which it leads; what is said and shown meanwhile."""
+"""The start page: a picture with one blue button, which leads to the six steps of a lesson."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -25,28 +25,22 @@ from pages.parts.boards.recorded import recorded_run
 from pages.parts.experiments.guided import keep_run, kept_run, name_in, show_guided
 from pages.parts.experiments.question import guess_of, keep_answer
 
+# the lab's first example, which has learned its task after fifty steps
 CONFIG = PRESETS["reverse"].config.replace(steps=100)
-"""The lab's first example, which has learned its task after fifty steps."""
 CPU = "CPU"
-RUN, PRESSES = "start.run", "start.presses"
-"""Session keys: the id of the run, and how often the button was pressed since it began."""
+RUN, PRESSES = "start.run", "start.presses"  # session keys: the id of the run, and the number of presses since it began
 LESSON = LESSONS[TUTORIAL]
 
 
 @dataclass(frozen=True)
 class Press:
-    """The button before it is pressed."""
-
     label: str
     icon: str
-    says: str
-    """What is said beside it, in Markdown."""
-    view: Json = field(default_factory=dict)
-    """What the picture shows meanwhile (``view`` of the board)."""
+    says: str  # Markdown, next to the button
+    view: Json = field(default_factory=dict)  # of the picture, before the press
 
 
-SKIP = "skip.0"
-"""The part that is cut, by its name in the picture."""
+SKIP = "skip.0"  # the ablated part, by its name in the picture
 WAY = (
     Press(
         "Train it yourself", ":material/play_arrow:",
@@ -70,6 +64,7 @@ WAY = (
     ),
 )  # fmt: skip
 TRAINS = "The model trains. In the row “writes”, green is right and red is wrong."
+# page address, query, icon and words
 DOORS: tuple[tuple[str, dict[str, str], str, str], ...] = (
     ("lab", {}, "science", "**Lab**: train your own"),
     ("questions", {}, "bug_report", "**Questions**: what fails"),
@@ -77,22 +72,19 @@ DOORS: tuple[tuple[str, dict[str, str], str, str], ...] = (
     ("lab", {"preset": "reverse-longer"}, "straighten", "**Reverse** longer sequences"),
     ("teach", {}, "school", "**Teach** your class"),
 )
-"""Addresses of pages, each with what follows it in the link, its icon and its words."""
 
 
 def shown_run() -> Run | None:
-    """The run of the last press on Train; the recorded one where none could be started."""
+    # A session has the recorded run if none could start.
     name = st.session_state.get(RUN)
     return recorded_run() if name == recorded_run().id else find(name or "")
 
 
 def present(run: Run | None) -> Press:
-    """The button as it is now; while a run trains it stays as it was pressed."""
     return WAY[0 if run is None or run.live else st.session_state.get(PRESSES, 0)]
 
 
 def sentence(now: Press, run: Run | None) -> str:
-    """What is said beside the button; of a run that has ended, also what it learned."""
     if run is not None and run.live:
         return TRAINS
     score = score_of(run.config, run.events) if run is not None and now is WAY[1] else None
@@ -101,14 +93,13 @@ def sentence(now: Press, run: Run | None) -> str:
 
 
 def press() -> None:
-    """Train; where that is refused, show the recorded run. Later presses change what the picture shows of the run, and the last one opens
-    the first step; those that come while it trains, as a double click does, change nothing."""
+    """Follow the blue button: train, then change the picture of the run, then open the first step."""
     run = shown_run()
-    if run is not None and run.live:
+    if run is not None and run.live:  # a double click changes nothing while it trains
         return
     presses = st.session_state.get(PRESSES, 0) if run else 0
     if presses == 0:
-        st.session_state[RUN] = (start_run(CONFIG) or recorded_run()).id
+        st.session_state[RUN] = (start_run(CONFIG) or recorded_run()).id  # recorded where a run is refused
     if presses == len(WAY) - 1:
         open_step(1)
     else:
@@ -120,14 +111,14 @@ def start_over() -> None:
     st.session_state.pop(PRESSES, None)
 
 
-# The six steps, one after the other: what is chosen, what a link says of it, and the buttons
+# The six steps: their state, their link and their buttons
 
 
 STEP, CHOICE, SEED, RUN_OF_STEP, GUESS = "step", "choice", "seed", "run", "guess"
 
 
 def guide_of(number: int) -> Guide:
-    """The step of that number, counted from 1."""
+    """Counted from 1."""
     guide = LESSON.steps[number - 1].guide
     assert guide is not None
     return guide
@@ -141,7 +132,6 @@ class StartState(PageState):
     guess: int | None = setting(None, label="Guess", help="Your guess.", ge=-1, le=1)
 
     def config(self) -> RunConfig:
-        """Return the settings of the step's run."""
         step, guide = LESSON.steps[self.step - 1], guide_of(self.step)
         chosen = next((value for value in guide.values if to_text(value) == self.choice), step.config.value(guide.vary))
         return step.config.replace(**{guide.vary: chosen, "seed": self.seed})
@@ -157,8 +147,7 @@ class StartState(PageState):
 
 class StartSettings(ModelSettings[StartState]):
     def open_address(self) -> tuple[dict[str, str], list[Problem]]:
-        """The bare address is a link, too: to the picture."""
-        link = take_link(self.key)
+        link = take_link(self.key)  # the bare address is a link, too: to the picture
         if link is None:
             return {}, []
         values, ignored = self.read(link)
@@ -177,19 +166,19 @@ class StartSettings(ModelSettings[StartState]):
         super().take(name, to_text(value) if name == CHOICE else value)
 
     def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
-        """Of a step also its run and the guess, so that a reload loses neither."""
+        """The query of a step includes its run and guess, so that a reload loses neither; the picture has none."""
         if not self.values()[STEP]:
             return {}
         run, guess = kept_run(name_now()), guess_of(name_now()).answer
-        kept = {RUN_OF_STEP: run.id if run is not None else None, GUESS: guess}
-        return super().query(*others) | {name: to_text(value) for name, value in kept.items() if value is not None}
+        stored = {RUN_OF_STEP: run.id if run is not None else None, GUESS: guess}
+        return super().query(*others) | {name: to_text(value) for name, value in stored.items() if value is not None}
 
 
 SETTINGS = StartSettings("start", StartState)
 
 
 def open_step(number: int) -> None:
-    """Open the step of that number with its own settings; 0: the picture."""
+    """Open this step with its default settings; 0 opens the picture."""
     SETTINGS.put({STEP: number, CHOICE: "", SEED: 0})
 
 
@@ -217,8 +206,6 @@ def show_step(run: Run | None) -> None:
 
 
 def _buttons(state: StartState, run: Run | None) -> Callable[[bool], None]:
-    """Train and the way on, of which the blue one is what comes next."""
-
     def draw(answered: bool) -> None:
         with st.container(horizontal=True, gap="small"):
             st.button(
@@ -241,18 +228,17 @@ def _train(config: RunConfig) -> None:
 
 
 def workers_in_words(health: Health) -> str:
-    """Where runs are trained: on which devices, with how many workers, and on how many machines of a cluster. The address of a
-    cluster that cannot be reached stands in the log: it is not the visitors'."""
-    lost = " The cluster cannot be reached, so runs train on this app's machine."
-    gone = lost if health.cluster_is_gone else ""
+    unreachable = " The cluster cannot be reached, so runs train on this app's machine."
+    # Without the cluster's address, which is for the log only.
+    warning = unreachable if health.cluster_is_gone else ""
     if not health.ready:
-        return f"The workers are starting.{gone}"
+        return f"The workers are starting.{warning}"
     torch = f"torch {health.device.get('torch', '')}"
     if there := health.on_cluster:
         kinds = Counter(worker.accelerator or CPU for worker in there)
         many = ", ".join(f"{number} on {name}" for name, number in kinds.items())
         kind = many if len(kinds) > 1 else next(iter(kinds))
         workers, machines = counted(len(there), "worker"), counted(len(health.hosts - {HERE}), "machine")
-        return f"Your runs train on {workers} on {machines} of the cluster ({kind}), {torch}.{gone}"
+        return f"Your runs train on {workers} on {machines} of the cluster ({kind}), {torch}.{warning}"
     name = health.device.get("accelerator_name") or health.device.get("accelerator") or CPU
-    return f"Your runs train on {name} with {counted(health.size, 'worker')}, {torch}.{gone}"
+    return f"Your runs train on {name} with {counted(health.size, 'worker')}, {torch}.{warning}"

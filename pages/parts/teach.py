@@ -1,5 +1,4 @@
-"""Parts of the page for teachers: what can be done with a lesson (present it, go through it alone, send it as a link, print its sheets),
-and a teacher's own as a link."""
+"""The page for teachers: each lesson with its link and sheets, and a lesson of the teacher's own as a link."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -45,19 +44,16 @@ WAYS = """
 """
 STEPS = "steps"
 QR_WIDTH = 220
-MINUTES = 5
-"""The minutes of a step in the lab that was just added."""
-MINUTES_OF_TEXT = 2
-"""The same of a slide."""
+MINUTES = 5  # of a new step in the lab
+MINUTES_OF_TEXT = 2  # of a new slide
 TEXT = ":material/notes: Text"
-"""The choice of a slide among the kinds of steps."""
 
 
 class TeachState(PageState):
     steps: str | None = None
 
     def check(self) -> None:
-        """Raises ConfigError where the link holds no lesson."""
+        """Raises ConfigError for a link without a lesson."""
         if self.steps is not None:
             try:
                 from_code(self.steps)
@@ -69,20 +65,20 @@ SETTINGS = ModelSettings("teach", TeachState)
 
 
 def teachers_lesson() -> Lesson:
-    """The teacher's own lesson so far."""
     code = SETTINGS.values()[STEPS]
     return from_code(code) if code else Lesson("", ())
 
 
 def keep(**changes: Any) -> None:
-    """Change the teacher's own lesson."""
     lesson = replace(teachers_lesson(), **changes)
     SETTINGS.put({STEPS: to_code(lesson) if lesson.steps else None})
 
 
 def show_lesson(lesson: Lesson, base: str, key: str) -> None:
-    """One row of a lesson: its title and minutes, Present, and all else that can be done with it. ``base``: the address of the app, with a
-    slash at its end. ``key``: the lesson's among those of the page."""
+    """One row: title, minutes, Present, and the other ways to use a lesson.
+
+    ``base``: the app's address, ending in a slash. ``key``: unique on the page.
+    """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"teach-lesson-{key}"):
         steps = counted(len(lesson.steps), "step")
         st.markdown(
@@ -100,7 +96,6 @@ def show_lesson(lesson: Lesson, base: str, key: str) -> None:
 
 
 def _show_link(lesson: Lesson, base: str, key: str) -> None:
-    """The link for the class as text and as a QR code, and what can be printed."""
     link = link_of(lesson, base)
     if warning := only_here(link):
         st.caption(warning)
@@ -116,7 +111,6 @@ def _show_link(lesson: Lesson, base: str, key: str) -> None:
 
 
 def show_teachers_lesson(base: str) -> None:
-    """The title and the steps with their controls, what can be added, and the ways to hold the lesson. ``base``: see show_lesson."""
     lesson = teachers_lesson()
     steps = lesson.steps
     with st.expander("Your own lesson", icon=":material/edit_note:", expanded=bool(steps)):
@@ -167,8 +161,6 @@ def _moved(steps: tuple[LessonStep, ...], number: int, to: int) -> tuple[LessonS
 
 
 def _add(steps: tuple[LessonStep, ...]) -> None:
-    """The boxes for one more step: an issue, the lab as one of its presets shows it, or a slide with the teacher's own words. They are
-    empty again for each further step."""
     kinds: dict[str, dict[str, Callable[[], LessonStep]]] = {
         ":material/help: Issue": {one.title: partial(LessonStep, one.minutes, slug) for slug, one in ISSUES.items()},
         ":material/science: Lab": {
@@ -176,6 +168,7 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
             **{one.title: partial(replace, one) for one in PREPARED.values()},
         },
     }
+    # Keys by the number of steps empty the boxes after each added step.
     names, first = [*kinds, TEXT], next(iter(kinds))
     kind = st.segmented_control("Add a step", names, default=first, required=True, key="teach.kind")
     made: LessonStep | None = None
@@ -196,11 +189,11 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
                 "Which one", list(there), index=None, placeholder="Choose one", key=f"teach.add.{len(steps)}"
             )
             made = there[chosen]() if chosen is not None else None
-    wanted = "" if made else "A slide needs a title." if kind == TEXT else "Choose one first."
+    requirement = "" if made else "A slide needs a title." if kind == TEXT else "Choose one first."
     if made is not None and not (made.issue or made.guide):
-        made, wanted = _ask(made, len(steps))
+        made, requirement = _ask(made, len(steps))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        missing = f"A lesson has at most {MAX_STEPS} steps." if len(steps) >= MAX_STEPS else wanted
+        missing = f"A lesson has at most {MAX_STEPS} steps." if len(steps) >= MAX_STEPS else requirement
         pressed = st.button("Add", icon=":material/add:", disabled=bool(missing), help=missing or None)
         if pressed and made is not None:
             keep(steps=(*steps, made))
@@ -208,7 +201,7 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
 
 
 def _ask(step: LessonStep, key: int) -> tuple[LessonStep, str]:
-    """The boxes for a question of the teacher's own. Return the step, with the question where there is one, and what the question needs."""
+    """Draw the boxes for a question. Return the step, with a complete question, and the missing part in words."""
     with st.expander("Ask your own question", icon=":material/help:"):
         words = st.text_input("Question", max_chars=MAX_QUESTION_LETTERS, key=f"teach.question.{key}") or ""
         answers = [

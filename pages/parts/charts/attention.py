@@ -1,4 +1,4 @@
-"""Figures of attention: every layer and head in one heatmap, one pattern enlarged, differences, one query's numbers, lines over heads."""
+"""Figures of attention: all heads in one heatmap, one pattern, differences, one query's numbers, lines over heads."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from pages.parts.charts.base import Axis, Trace, axis, figure, painted, rounded
 from pages.parts.charts.colors import ATTENTION, VIOLET, diverging, muted, sequential, shade
 from pages.parts.charts.heat import gap, heat, heat_figure, labels, live_heat, tile_names, upright_words
 
-MOST_TOKENS = 12
-"""The most tokens written along an axis of a panel of the lab, which is small."""
+MOST_TOKENS = 12  # along an axis of a panel of the lab, which is small
 KEY, QUERY = "key (read from)", "query (reading)"
-LEVEL = 70
-"""The most letters that fit beneath bars; longer names are turned."""
+LEVEL = 70  # letters that fit beneath bars; more are turned
 
 
 def mosaic_figure(layers: int, heads: int, queries: int, keys: int, which: str = "self") -> go.Figure:
-    """Tiles in rows of layers and columns of heads; a tile is one pattern [query, key], weights from 0 to 1."""
+    """Tiles in rows of layers and columns of heads; a tile is a pattern [query, key], with weights from 0 to 1."""
     high, wide = queries + gap(queries), keys + gap(keys)
     quiet: Axis = {"showgrid": False, "ticks": "", "constrain": "domain"}
     across = {"range": [-0.5, heads * wide - gap(keys) - 0.5], "side": "top"}
@@ -39,7 +37,7 @@ def mosaic_figure(layers: int, heads: int, queries: int, keys: int, which: str =
 def pattern_figure(
     query_tokens: Sequence[str], key_tokens: Sequence[str], block: tuple[int, int], which: str = "self"
 ) -> go.Figure:
-    """One head: a row for each query, a column for each key, the probe's tokens on the axes."""
+    """One head: a row per query, a column per key, the probe's tokens on the axes."""
     queries, keys = in_blocks(query_tokens, block[0]), in_blocks(key_tokens, block[1])
     trace = _live({"grid": "pattern", "which": which, "queries": queries, "keys": keys}, x0=1, y0=1)
     across = {"side": "top"} | labels(keys, MOST_TOKENS) | upright_words(keys)
@@ -50,10 +48,10 @@ def pattern_figure(
 
 
 def in_blocks(tokens: Sequence[str], block: int) -> list[str]:
-    """The label of each cell: its token, or the first and last token of its block."""
     if block == 1:
         return list(tokens)
     parts = [tokens[start : start + block] for start in range(0, len(tokens), block)]
+    # the first and the last token of each block
     return [part[0] if len(part) == 1 else f"{part[0]}…{part[-1]}" for part in parts]
 
 
@@ -65,13 +63,13 @@ def pattern_picture(
     pattern: np.ndarray, queries: Sequence[str], keys: Sequence[str], *, query: int | None = None,
     bar: bool = True, bare: bool = False,
 ) -> go.Figure:  # fmt: skip
-    """Weights [query, key] from 0 to 1; the row ``query`` is framed. ``bare``: small, without axis titles."""
+    """Weights [query, key] from 0 to 1; the row ``query`` has a frame. ``bare``: small, without axis titles."""
     trace = heat(pattern, "weight", scale=sequential(ATTENTION), low=0.0, high=1.0, bar=bar and not bare)
     return _square(trace, queries, keys, query, bare)
 
 
 def weights_image(weights: np.ndarray) -> str:
-    """Weights [query, key] as squares, in the address of an image."""
+    """Weights [query, key] as an SVG of squares, in a data address."""
     rows, columns = weights.shape
     cells = "".join(
         f'<rect x="{key}" y="{query}" width="1" height="1" fill-opacity="{weights[query, key]:.2f}"/>'
@@ -104,12 +102,11 @@ def _square(trace: Trace, queries: Sequence[str], keys: Sequence[str], query: in
 
 
 def _across(names: Sequence[str]) -> Axis:
-    """Axis settings that write names from left to right, with words upright."""
     return labels(names, last=True) | upright_words(names)
 
 
 def influence_picture(moved: np.ndarray, tokens: Sequence[str], high: float) -> go.Figure:
-    """The change of each output (logits) when one token is changed, [changed token, output]."""
+    """The change of each output (logits) after a change of one token, [changed token, output]."""
     x, scale = "changed token", sequential(VIOLET)
     trace = heat(moved.T, "logits", scale=scale, low=0.0, high=max(high, 1e-6), x=x, y="output")
     down = labels(tokens, last=True)
@@ -128,17 +125,16 @@ def numbers_picture(
 def strips_picture(
     strips: Sequence[tuple[str, np.ndarray]], keys: Sequence[str], blocked: np.ndarray, color: str
 ) -> go.Figure:
-    """Strips of bars one above the other, a bar for each key; blocked keys are grey."""
     traces, layout = [], {}
     share, space = 1 / len(strips), 0.05
     for index, (name, values) in enumerate(strips):
         number = "" if index == 0 else str(index + 1)
         top = 1 - index * share
         layout[f"yaxis{number}"] = axis(name, domain=[top - share + space, top], zeroline=True, nticks=4)
-        for shown, tone, opacity in ((~blocked, shade(color), 1.0), (blocked, muted(), 0.35)):
-            if shown.any():
+        for mask, tone, opacity in ((~blocked, shade(color), 1.0), (blocked, muted(), 0.35)):
+            if mask.any():
                 traces.append(go.Bar(
-                    x=(np.flatnonzero(shown) + 1).tolist(), y=rounded(values[shown]), name=name, yaxis=f"y{number}", opacity=opacity,
+                    x=(np.flatnonzero(mask) + 1).tolist(), y=rounded(values[mask]), name=name, yaxis=f"y{number}", opacity=opacity,
                     marker={"color": tone["light"]}, meta={"color": tone, "label": name}, showlegend=False,
                     hovertemplate=f"{name}, key %{{x}}: %{{y:.3g}}<extra></extra>",
                 ))  # fmt: skip
@@ -147,7 +143,6 @@ def strips_picture(
 
 
 def bars_picture(names: Sequence[str], values: Sequence[float], *, y: str, color: str) -> go.Figure:
-    """One bar for each head, by its name."""
     bar = go.Bar(
         x=list(range(1, len(names) + 1)), y=rounded(values), marker={"color": shade(color)["light"]},
         meta={"color": shade(color), "label": y}, customdata=list(names), hovertemplate="%{customdata}: %{y:.3g}<extra></extra>",
@@ -164,13 +159,11 @@ class Line:
     x: Sequence[float]
     y: Sequence[float]
     strong: bool = True
-    """True if the line is emphasised; the others are pale."""
 
 
 def lines_picture(lines: Sequence[Line], *, x: str, y: str, color: str, **layout: Any) -> go.Figure:
-    """Named lines; the emphasised ones are drawn last, on top."""
     traces = []
-    for line in sorted(lines, key=lambda line: line.strong):
+    for line in sorted(lines, key=lambda line: line.strong):  # the strong ones last, on top
         tone = shade(color) if line.strong else muted()
         traces.append(go.Scatter(
             x=list(line.x), y=rounded(line.y), name=line.name, mode="lines+markers", opacity=1.0 if line.strong else 0.5,

@@ -1,4 +1,4 @@
-"""Common parts of all figures: fonts, margins, axes, lines with their column names, lines across the plot, labels that do not touch."""
+"""Common parts of all figures: fonts, margins, axes, lines, labels that do not overlap."""
 
 from __future__ import annotations
 
@@ -13,23 +13,20 @@ from engine.foundation.once import once_of_latest
 from pages.parts.charts.colors import INK, MUTED, SURFACE, Pair, mix
 
 SeriesByName = Mapping[str, tuple[list[int], list[float]]]
-Trace = dict[str, Any]
-"""A plain dictionary, validated once as a part of its figure: a page redraws a dozen figures at a click."""
+Trace = dict[str, Any]  # Plotly validates it only with its figure, because a page redraws a dozen figures at a click
 Axis = dict[str, Any]
-VALIDATE = False
-"""True if Plotly validates every property of a figure, which takes three quarters of the time. The tests turn it on."""
-FONT = 14
-"""The size of all letters in pixels; the browser adds to it where the page's own letters are larger."""
+VALIDATE = False  # takes three quarters of the time of a figure; the tests turn it on
+FONT = 14  # pixels; the browser adds to it where the page's own letters are larger
+# Above the plot. Beyond ``maxheight``, a share of the figure, it scrolls.
 LEGEND = {
     "orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "bgcolor": "rgba(0,0,0,0)", "indentation": -4,
     "maxheight": 0.35,
 }  # fmt: skip
-"""Above the plot, and never larger than it: at most that share of the figure, beyond which it scrolls."""
 GRID_LINE = mix(INK["light"], SURFACE["light"], 0.88)
 
 
 def figure(traces: list[Any], **layout: Any) -> go.Figure:
-    """A figure in the house style, without a Plotly template; the browser applies the theme."""
+    """A figure in the house style. The browser applies the theme."""
     style: dict[str, Any] = {
         "template": go.layout.Template(),
         "font": {"color": INK["light"], "size": FONT},
@@ -53,7 +50,6 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
 
 
 def color_bar(unit: str, **more: Any) -> dict[str, Any]:
-    """The key of a heatmap's colours, with its unit."""
     return {"title": {"text": unit, "side": "right", "font": {"size": FONT}}, "thickness": 10, "outlinewidth": 0} | more
 
 
@@ -61,7 +57,7 @@ def line(
     column: str, name: str, color: Pair, *, columns: SeriesByName | None = None, width: float = 2.0, dash: str = "solid",
     opacity: float = 1.0, hover: str = ".4g", group: str | None = None, **meta: Any,
 ) -> go.Scatter:  # fmt: skip
-    """One column over the steps. The lines of a ``group`` are shown and hidden together in the legend."""
+    """A column over the steps. The legend shows and hides the lines of a ``group`` together."""
     x, y = (columns or {}).get(column, ([], []))
     return go.Scatter(
         x=x, y=y, name=name, uid=uid_of(column), mode="lines", opacity=opacity, legendgroup=group,
@@ -73,18 +69,19 @@ def line(
 def painted(
     color: Pair, label: str = "", *, width: float | None = None, dash: str = "", size: int | None = None, symbol: str = ""
 ) -> Trace:  # fmt: skip
-    """The properties of a trace that follow from its colour, which the browser changes with the theme: a line of that ``width``, marks of
-    that ``size``, or both. ``label``: the name of its values in saved data."""
-    found: Trace = {"meta": {"color": color} | ({"label": label} if label else {})}
+    """The properties of a trace that follow from its colour: a line of ``width``, marks of ``size``, or both.
+
+    The browser changes them with the theme. ``label``: the name of the values in saved data.
+    """
+    properties: Trace = {"meta": {"color": color} | ({"label": label} if label else {})}
     if width is not None:
-        found["line"] = {"color": color["light"], "width": width} | ({"dash": dash} if dash else {})
+        properties["line"] = {"color": color["light"], "width": width} | ({"dash": dash} if dash else {})
     if size is not None:
-        found["marker"] = {"color": color["light"], "size": size} | ({"symbol": symbol} if symbol else {})
-    return found
+        properties["marker"] = {"color": color["light"], "size": size} | ({"symbol": symbol} if symbol else {})
+    return properties
 
 
 def band(x: Sequence[float], low: Iterable[float], high: Iterable[float], color: str) -> list[Trace]:
-    """A pale band from the smallest to the largest value, to stand behind a line."""
     plain: Trace = {
         "type": "scatter",
         "x": list(x),
@@ -98,20 +95,20 @@ def band(x: Sequence[float], low: Iterable[float], high: Iterable[float], color:
 
 
 def rounded(values: Iterable[float], digits: int = 5) -> list[float | None]:
-    """Values with few digits: enough for a line, and half the bytes. None where a value is not finite."""
+    """Values with few digits, which halves their bytes; None for a value that is not finite."""
     return [float(f"{value:.{digits}g}") if isfinite(value) else None for value in values]
 
 
 def uid_of(*words: object) -> str:
-    """The id by which a trace keeps its legend state when others change; a CSS class for Plotly, so letters, digits, dashes."""
+    """The id that keeps a trace's legend state. Plotly makes it a CSS class, so it has letters, digits and dashes."""
     return re.sub(r"[^A-Za-z0-9]+", "-", " ".join(map(str, words)))
 
 
 def across_line(
     along: str, at: float, text: str = "", /, *, dash: str = "dash", layer: str = "below", **label: Any
 ) -> dict[str, Any]:  # fmt: skip
-    """A line across the whole plot at a place of the axis ``along``, x or y, with its name at its end. ``label``: further properties of the
-    name."""
+    """A line across the plot at a value of the axis ``along``, x or y, with its name at its end. ``label``: further
+    properties of the name."""
     other = "y" if along == "x" else "x"
     side = {"textangle": 0, "xanchor": "center"} if along == "x" else {}  # on a level line the defaults are right
     return {
@@ -125,8 +122,8 @@ def across_line(
 
 
 def apart(wanted: Sequence[float], heights: Sequence[float], room: float) -> list[float]:
-    """The middles of labels of those heights as near as possible to where they are wanted: in their order, none over another, and
-    from 0 to ``room`` if they fit."""
+    """The middles of labels as near as possible to ``wanted``: in that order, without overlap, and in 0 to ``room``
+    if they fit."""
     order = sorted(range(len(wanted)), key=lambda index: wanted[index])
     tops, edge = dict[int, float](), 0.0
     for index in order:
@@ -140,13 +137,13 @@ def apart(wanted: Sequence[float], heights: Sequence[float], room: float) -> lis
 
 
 def plain_figure(chart: Callable[..., go.Figure], *arguments: Any, **named: Any) -> dict[str, Any]:
-    """The figure that ``chart`` draws of these arguments as plain data, which nobody may change. It is drawn once for all pages: many runs
-    begin with the same figures, a class watches the same experiment, and drawing takes milliseconds in which no page answers."""
+    """Plain data of the figure that ``chart`` draws. Do not change it: all pages share it."""
+    # Shared, because many runs and classes draw the same figures, and drawing blocks the server for milliseconds.
     return _plain_figure(chart, _Arguments((arguments, named)))
 
 
 class _Arguments(tuple[Any, ...]):
-    """Arguments that can be a key although there are dictionaries among them."""
+    """Arguments that are hashable even with dictionaries among them."""
 
     def __hash__(self) -> int:
         return hash(repr(self))

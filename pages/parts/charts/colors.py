@@ -1,6 +1,6 @@
-"""Colours for both themes: the one home of all that are neither Streamlit's (``.streamlit/config.toml``) nor those of an encoding.
+"""Colours for both themes, except Streamlit's (``.streamlit/config.toml``) and those of encodings.
 
-A figure names each colour as a pair; the browser takes the one of the active theme. Styles and scripts take theirs from the properties of
+A figure names each colour as a pair, of which the browser takes that of the active theme. Styles and scripts use
 :func:`custom_properties`.
 """
 
@@ -25,34 +25,33 @@ def _of_theme(name: str) -> dict[str, str]:
     return {theme: _THEMES[theme][name] for theme in ("light", "dark")}
 
 
-SURFACE, INK = _of_theme("secondaryBackgroundColor"), _of_theme("textColor")
-"""The background of figures and cards, and their letters."""
+SURFACE, INK = _of_theme("secondaryBackgroundColor"), _of_theme("textColor")  # of figures and cards
 GREEN, RED = _of_theme("greenColor"), _of_theme("redColor")
 MUTED = {"light": "#5A6578", "dark": "#9AA5B8"}
+# from dark to light, for parts that every model has
 GREYS = (
     Pair(light=INK["light"], dark="#C9D2E0"),
     Pair(light=MUTED["light"], dark="#8B97AB"),
     Pair(light="#98A3B5", dark="#5B677B"),
 )
-"""Shares of something that every model has, from dark to light."""
+# the hue of attention weights in every figure
 ATTENTION = "#2A5BD7"
-"""The hue of attention weights in every figure."""
+# the same in the tiles of the model's picture
 HEADS = {"light": "#1F4E9E", "dark": "#8AB4F8"}
-"""The same in the small tiles of the model's picture, whose cells are more or less transparent."""
+# Lines and roles. The first four differ also with red-green colour blindness.
 BLUE, ORANGE, TEAL, VIOLET, MAGENTA, OCHRE = "#2B6CB0", "#C2570C", "#0B7A6C", "#7A5AE0", "#A8357D", "#8A6A00"
-"""Lines and roles; the first four are distinguishable also with red-green colour blindness."""
+# Streamlit's colours of code, which the page mixes with the ink
 CODE = {
     "remark": "#808495", "name": "#00A4D4", "number": "#29B09D", "text": "#09AB3B",
     "operator": "#ED6F13", "keyword": "#1C83E1", "important": "#FF2B2B",
 }  # fmt: skip
-"""Streamlit's own colours of code, which the page mixes with the ink."""
+# The same in both themes: paper and print, a notice over a page, the blank screen of a presenter.
 PAPER = {
     "paper": SURFACE["light"], "print": INK["light"], "print-muted": MUTED["light"], "print-line": MUTED["dark"],
     "notice": "#FFE9A8", "notice-line": "#B45309", "blank": "#000000",
 }  # fmt: skip
-"""Of what looks alike in both themes: paper and print, a notice that lies over a page, and the screen that a presenter blanks."""
+# WCAG 1.4.11 asks for 3 for graphical objects; fine lines on a dark projector need more.
 LINE_CONTRAST = {"light": 3.0, "dark": 4.5}
-"""The least contrast of lines: WCAG 1.4.11 asks for 3 for graphical objects; fine lines on a dark projector need more."""
 
 Scale = list[tuple[float, str]]
 
@@ -63,7 +62,7 @@ class ScalePair(TypedDict):
 
 
 def shade(color: str, tone: float = 0.0) -> Pair:
-    """A colour mixed with the ink by ``tone`` in [0, 1], and further until its contrast with the surface suffices."""
+    """A colour mixed with the ink by ``tone`` in [0, 1], and further until its contrast suffices."""
     return Pair(light=_standing_out(color, tone, "light"), dark=_standing_out(color, tone, "dark"))
 
 
@@ -72,7 +71,7 @@ def muted() -> Pair:
 
 
 def sequential(color: str) -> ScalePair:
-    """A scale from the surface (0) through a colour towards the ink (1): lightness alone orders the values."""
+    """A scale from the surface (0) through a colour towards the ink (1), ordered by lightness alone."""
 
     def scale(theme: str) -> Scale:
         surface, end = SURFACE[theme], mix(color, INK[theme], 0.55)
@@ -82,8 +81,6 @@ def sequential(color: str) -> ScalePair:
 
 
 def diverging() -> ScalePair:
-    """A scale with blue below zero, the surface at zero, orange above."""
-
     def scale(theme: str) -> Scale:
         zero = mix(SURFACE[theme], INK[theme], 0.03)
 
@@ -123,12 +120,10 @@ def _luminance(color: str) -> float:
 
 
 def color_of(config: RunConfig) -> str:
-    """The colour of a run: that of its encoding (``SPEC`` in ``engine/encodings/<name>/__init__.py``)."""
     return config.encoding.color
 
 
 def custom_properties() -> str:
-    """The colours of pages as properties of CSS, which styles take by name: ``var(--color-surface)``."""
     pairs = {"surface": SURFACE, "link": _of_theme("linkColor"), "right": GREEN}
     colors = {name: f"light-dark({pair['light']}, {pair['dark']})" for name, pair in pairs.items()}
     colors |= {f"heads-{theme}": color for theme, color in HEADS.items()}

@@ -1,5 +1,4 @@
-"""Figures of a cost over length or depth on logarithmic axes, and of the memory of a training step by part, predicted and measured: of
-one model, and over length or depth."""
+"""Figures of a cost over length or depth on logarithmic axes, and of a training step's memory by part."""
 
 from __future__ import annotations
 
@@ -18,15 +17,14 @@ from pages.parts.charts.colors import GREYS, MUTED, Pair, muted, shade
 MIB, GIB = 2**20, 2**30
 UNITS = (("bytes", 1), ("KiB", 2**10), ("MiB", MIB), ("GiB", GIB))
 MOST_TICKS = 7
+# Pixels: the height of a plot of lines, the least height of its values on a phone, where ticks are upright, and the
+# height of a name.
 PLOT, SPAN, ROW = 220, 150, 16
-"""Pixels: the height of a plot of lines, the least that its values span (on a phone its ticks stand upright), the height of a name."""
 STACKED = {"barmode": "stack", "legend": {**LEGEND, "traceorder": "normal"}}
 
 
 @dataclass(frozen=True)
 class Unit:
-    """The unit of values on the axis and in the hover."""
-
     name: str
     size: float
     words: Callable[[float], str]
@@ -38,23 +36,16 @@ MEBIBYTES = Unit("MiB", MIB, in_bytes)
 
 @dataclass(frozen=True)
 class CostLine:
-    """One model's cost along the axis."""
-
     name: str
     label: str
-    short: str
-    """The label beside the line's end."""
+    short: str  # at the line's end
     color: str
-    levels: Sequence[Summary]
-    """The measured values: median and range at each length or depth."""
+    levels: Sequence[Summary]  # median and range at each length or depth
     predicted: Sequence[tuple[int, float]] = ()
-    dashed: bool = False
-    """True if the line is dashed: the second of two lines in one colour."""
+    dashed: bool = False  # the second of two lines in one colour
 
 
 def cost_figure(lines: Sequence[CostLine], ticks: Sequence[int], what_grows: str, unit: Unit, what: str) -> go.Figure:
-    """Points are measured, with their range; a dotted line is predicted by formula. Both axes are logarithmic. The names of the lines
-    stand at the right end."""
     traces = [_measured(line, what_grows, unit) for line in lines]
     traces += [_predicted(line, what_grows, unit) for line in lines if line.predicted]
     return figure(
@@ -69,8 +60,7 @@ def cost_figure(lines: Sequence[CostLine], ticks: Sequence[int], what_grows: str
 
 
 def _names(lines: Sequence[CostLine], x: float, unit: Unit) -> list[Trace]:
-    """The names at ``x``, the right end, where no line is: each at the height of its line's end, measured or predicted, and none over
-    another."""
+    """The names at ``x``, the right end, at the heights of their lines' ends but without overlap."""
     drawn = [(line, dict(line.predicted) | {at.tick: at.value for at in line.levels}) for line in lines]
     values = [value for _, points in drawn for value in points.values()]
     most = log10(max(values, default=1))
@@ -86,11 +76,10 @@ def _names(lines: Sequence[CostLine], x: float, unit: Unit) -> list[Trace]:
 
 
 def ticks_axis(ticks: Sequence[int]) -> dict[str, object]:
-    """A logarithmic axis with the measured lengths or depths as ticks."""
     every = 1 + (len(ticks) - 1) // MOST_TICKS
-    shown = list(ticks)[::-1][::every][::-1]
+    marks = list(ticks)[::-1][::every][::-1]
     ends = [log10(min(ticks)) - 0.06, log10(max(ticks)) + 0.06]
-    return {"type": "log", "range": ends, "tickvals": shown, "ticktext": [f"{tick:,}" for tick in shown]}
+    return {"type": "log", "range": ends, "tickvals": marks, "ticktext": [f"{tick:,}" for tick in marks]}
 
 
 def _measured(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
@@ -128,7 +117,7 @@ def _predicted(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
 
 
 def memory_figure(predicted: Memory | None, measured: Memory | None, color: str) -> go.Figure:
-    """Two stacked bars. A part without a formula is left out of the predicted bar, with a note."""
+    """Two stacked bars. A part without a formula is missing in the predicted bar, with a note."""
     bars = {"predicted": predicted, "measured": measured}
     largest = _largest([memory for memory in bars.values() if memory])
     unit, size = next(((u, s) for u, s in reversed(UNITS) if largest >= s), UNITS[0])
@@ -155,12 +144,11 @@ def memory_figure(predicted: Memory | None, measured: Memory | None, color: str)
 
 
 def _largest(memories: Sequence[Memory], default: int = 0) -> int:
-    """The largest sum of parts, in bytes."""
+    """In bytes."""
     return max((sum(size or 0 for size in parts_of(memory).values()) for memory in memories), default=default)
 
 
 def _bar(part: str, pair: Pair, hover: str, **values: object) -> go.Bar:
-    """A part of stacked bars."""
     return go.Bar(
         name=part, uid=uid_of(part), marker={"color": pair["light"], "line": {"width": 0}}, meta={"color": pair},
         hovertemplate=f"{hover}<extra></extra>", **values,
@@ -168,7 +156,7 @@ def _bar(part: str, pair: Pair, hover: str, **values: object) -> go.Bar:
 
 
 def parts_of(memory: Memory) -> dict[str, int | None]:
-    """Bytes by part, in the order of the bars; scores are listed apart from the rest saved for backward."""
+    """Bytes by part, in the order of the bars. Scores are not part of "other saved"."""
     scores = memory.scores
     other = None if memory.saved is None else memory.saved - (scores or 0)
     return {
@@ -181,7 +169,6 @@ def parts_of(memory: Memory) -> dict[str, int | None]:
 
 
 def part_colors(color: str) -> dict[str, Pair]:
-    """Greys for the parts that every model has, the run's own colour for what attention saves."""
     return dict(zip(("parameters", "gradients", "optimizer"), GREYS, strict=True)) | {
         "scores": shade(color),
         "other saved": shade(color, 0.5),
@@ -198,7 +185,6 @@ def _note(bar: str, text: str) -> dict[str, object]:
 def parts_figure(
     bars: Sequence[tuple[int, Memory]], measured: Sequence[tuple[int, Memory]], what_grows: str, color: str
 ) -> go.Figure:
-    """The memory that a training step keeps, stacked; dots are the measured sums, open dots the measured peaks."""
     unit, size = UNITS[3] if _largest([memory for _, memory in (*bars, *measured)], MIB) >= GIB else UNITS[2]
     ticks, parts = [f"{tick:,}" for tick, _ in bars], [parts_of(memory) for _, memory in bars]
     traces: list[object] = [

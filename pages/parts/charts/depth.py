@@ -1,5 +1,5 @@
-"""What depth does to positions: four figures of the numbers by depth (:mod:`engine.analysis.depth`), each with a line for a model and a
-band where there are several draws of it."""
+"""Four figures of the numbers by depth (:mod:`engine.analysis.depth`), with a line per model and a band over its
+draws."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -14,24 +14,19 @@ from engine.config.run_config import settings_for
 from pages.parts.charts.base import Axis, Trace, across_line, axis, band, figure, painted, rounded
 from pages.parts.charts.colors import ATTENTION, Pair, muted, shade
 
-SMALL = 0.05
-"""A share below it asks for an axis of powers of ten."""
-FAR = 8
-"""Depths or lengths of which the last is so many times the first stand at the distances of their logarithms."""
+SMALL = 0.05  # a share below this gets an axis of powers of ten
+FAR = 8  # ratio of the last to the first depth or length from which the axis is logarithmic
 NORM = next(row for row in settings_for() if row.name == "norm")
 
 
 @dataclass(frozen=True)
 class DepthLine:
-    """A model, by one or more draws of it."""
-
     name: str
     draws: Sequence[DepthNumbers]
-    color: str = ""
-    """Of the line; without one it stands behind the others, grey and dashed."""
+    color: str = ""  # without one, the line is grey and dashed, behind the others
 
     def called(self, what: str) -> str:
-        """What is told of it, after its name; a model that stands alone needs none."""
+        """The name of a line: the model's and ``what``, of which either may be empty."""
         return ": ".join(filter(None, (self.name, what)))
 
     def tone(self, color: str = "") -> Pair:
@@ -42,12 +37,13 @@ class DepthLine:
         return "solid" if self.color else "dash"
 
     def of(self, take: Callable[[DepthNumbers], np.ndarray]) -> np.ndarray:
-        """What ``take`` gives of each draw, [draw, x]."""
+        """A number of each draw, [draw, x]."""
         return np.array([take(numbers) for numbers in self.draws])
 
 
 def heard_figure(lines: Sequence[DepthLine], depth: int) -> go.Figure:
-    """The roll-out weight of each position at the last one after so many layers, and the weight that the last of these layers gives."""
+    """The roll-out weights at the last position after ``depth`` layers, and the weights of the last of these layers
+    alone."""
     at = _index(lines, depth)
     positions = range(len(lines[0].draws[0]["roll_out"][at])) if lines[0].draws else range(0)
     traces: list[Trace] = []
@@ -60,7 +56,6 @@ def heard_figure(lines: Sequence[DepthLine], depth: int) -> go.Figure:
 
 
 def tokens_figure(lines: Sequence[DepthLine], depth: int | None = None) -> go.Figure:
-    """The share in which the tokens of a sequence differ, by depth."""
     shares = [line.of(lambda n: n["token_share"]) for line in lines]
     down: Axis = {"range": [0, 1.05]}
     if any(values.size and np.nanmin(values) < SMALL for values in shares):
@@ -74,8 +69,8 @@ def tokens_figure(lines: Sequence[DepthLine], depth: int | None = None) -> go.Fi
 
 
 def memory_figure(lines: Sequence[DepthLine], depth: int) -> go.Figure:
-    """The change of the last output where another token 0 is read, and the share of its numbers that stay the same in bfloat16 where a
-    row of ones gets one more, by length."""
+    """By length: the change of the last output after an exchange of token 0, and the share of its numbers that stay
+    equal in bfloat16 when a row of ones gets one more."""
     at, traces = _index(lines, depth), list[Trace]()
     for line in reversed(lines):
         lengths = line.draws[0]["lengths"].tolist() if line.draws else []
@@ -87,15 +82,15 @@ def memory_figure(lines: Sequence[DepthLine], depth: int) -> go.Figure:
 
 
 def gradient_figure(lines: Sequence[DepthLine], norm: str, depth: int | None = None) -> go.Figure:
-    """The gradient of the first layer, by depth; that of ``norm`` in the colour of its line, of other norms in grey."""
+    """The gradient of the first layer, by depth: for ``norm`` in the line's colour, for other norms in grey."""
     traces: list[Trace] = []
     everything = [0.1, 10.0]
     for line in reversed(lines):
         for name in reversed(list(line.draws[0]["gradient"]) if line.draws else []):
-            values, own = np.array([numbers["gradient"][name] for numbers in line.draws]), name == norm
+            values, is_chosen = np.array([numbers["gradient"][name] for numbers in line.draws]), name == norm
             everything += values[np.isfinite(values) & (values > 0)].tolist()
             label = line.called(NORM.label_of(name) if len(line.draws[0]["gradient"]) > 1 else "")
-            tone, dash = (line.tone(), line.dash) if own else (muted(), "dash")
+            tone, dash = (line.tone(), line.dash) if is_chosen else (muted(), "dash")
             traces += _line(label, _depths(line), np.where(values > 0, values, np.nan), tone, dash, marks=True)
     decades = [math.floor(math.log10(min(everything))), math.ceil(math.log10(max(everything)))]
     down = {"type": "log", "range": decades, "dtick": max(1, (decades[1] - decades[0]) // 4), "exponentformat": "power"}
@@ -105,7 +100,7 @@ def gradient_figure(lines: Sequence[DepthLine], norm: str, depth: int | None = N
 def _line(
     name: str, x: Iterable[int], values: np.ndarray, color: Pair, dash: str, *, marks: bool = False, spread: bool = True
 ) -> list[Trace]:
-    """The median of values [draw, x], and behind it, where there are several draws, the band of all."""
+    """The median of values [draw, x], over a band of all draws if there are several."""
     if not values.size:
         return []
     xs, middle = list(x), np.median(values, axis=0)
@@ -132,8 +127,8 @@ def _index(lines: Sequence[DepthLine], depth: int) -> int:
 
 
 def _depths(line: DepthLine) -> list[int]:
-    found: list[int] = line.draws[0]["depths"].tolist() if line.draws else []
-    return found
+    depths: list[int] = line.draws[0]["depths"].tolist() if line.draws else []
+    return depths
 
 
 def _along(lines: Sequence[DepthLine], label: str) -> Axis:
@@ -141,7 +136,6 @@ def _along(lines: Sequence[DepthLine], label: str) -> Axis:
 
 
 def _ticks(label: str, ticks: Sequence[int]) -> Axis:
-    """An axis with a tick at each of a few values."""
     far = len(ticks) > 2 and ticks[-1] >= FAR * ticks[0]
     return axis(
         label,
@@ -153,5 +147,4 @@ def _ticks(label: str, ticks: Sequence[int]) -> Axis:
 
 
 def _mark(depth: int | None) -> list[dict[str, Any]]:
-    """The line at the depth that is looked at."""
     return [] if depth is None else [across_line("x", depth)]

@@ -1,5 +1,5 @@
-"""An encoding (table, bias or angles), the similarity of two positions under it, and its profile over distance: of a run, and of a
-profile (:mod:`engine.analysis.encodings`)."""
+"""Figures of an encoding: its table, bias or angles, the similarity of positions, and its profile over distance. Of a
+run, or of a profile (:mod:`engine.analysis.encodings`)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from pages.parts.charts.base import Axis, Trace, across_line, axis, band, figure
 from pages.parts.charts.colors import ATTENTION, MUTED, ScalePair, diverging, mix, sequential, shade
 from pages.parts.charts.heat import Positions, gap, heat, heat_figure, largest, live_heat, tile_names
 
+# The matrix's columns, rows and entries, by the kind of a profile.
 WHAT = {
     "table": ("dimension", "position", "added value"),
     "angles": ("pair of dimensions", "position", "angle (rad)"),
     "vectors": ("dimension", "offset or count", "vector entry"),
     "bias": ("key position, by head", "query position", "added to the score"),
 }
-"""The names of the matrix's columns, rows and entries by the kind of a profile."""
+# The same by the part on which an encoding acts. With "vectors", a score adds the query's product with a learned
+# vector.
 ACTING = {
     "embedding": WHAT["table"],
     "rotation": WHAT["angles"],
@@ -27,13 +29,11 @@ ACTING = {
     "vectors": ("dimension", "vector", "value"),
     "nowhere": ("dimension", "position", "value"),
 }
-"""The same by the part that an encoding acts on; ``vectors`` where a score adds the product of the query with learned vectors."""
 LIKENESS = {"table": "cosine", "angles": "mean cosine of the angles", "vectors": "cosine", "bias": "mean bias"}
 OTHER = "other position"
+# The line at the end of the trained length is above the cells, and its name is next to it.
 OF_TRAINED: dict[str, Any] = {"layer": "above", "yanchor": "top", "xanchor": "left", "padding": 3}
-"""How the line at the end of the trained length differs from others: it is over the cells, and its name is beside it."""
-MAX_HEADS = 8
-"""The most lines of a profile."""
+MAX_HEADS = 8  # lines of a profile
 
 Profile = Mapping[str, Any]
 
@@ -42,7 +42,8 @@ Profile = Mapping[str, Any]
 
 
 def live_matrix_figure(acts_on: str, shape: tuple[int, ...], block: tuple[int, int] = (1, 1)) -> go.Figure:
-    """The encoding: [position, dimension], [position, pair], or one tile [query, key] for each head, side by side."""
+    """The encoding as [position, dimension] or [position, pair], or as a tile [query, key] for each head, side by
+    side."""
     tiled = len(shape) == 3
     columns, rows, unit = ACTING["vectors" if acts_on == "scores" and not tiled else acts_on]
     wide = shape[2] + gap(shape[2]) if tiled else shape[-1]
@@ -53,7 +54,7 @@ def live_matrix_figure(acts_on: str, shape: tuple[int, ...], block: tuple[int, i
 
 
 def live_similarity_figure(block: tuple[int, int] = (1, 1)) -> go.Figure:
-    """The similarity of two positions, [position, position], from -1 to 1."""
+    """The similarity of positions, [position, position], from -1 to 1."""
     title, standing = _in_blocks("position", block[0]), _standing("y", block[0]) | _standing("x", block[1])
     meta = {"x": OTHER, "y": "position", "label": "similarity"}
     trace = live_heat("similarity", diverging(), meta, zmin=-1.0, zmax=1.0, **standing)
@@ -61,7 +62,7 @@ def live_similarity_figure(block: tuple[int, int] = (1, 1)) -> go.Figure:
 
 
 def _standing(along: str, block: int) -> dict[str, Any]:
-    """Axis settings that put each row or column at the middle of its block of positions."""
+    # the middle of each block of positions
     return {f"{along}0": (block + 1) / 2, f"d{along}": block}
 
 
@@ -72,8 +73,7 @@ def _in_blocks(title: str, block: int) -> str:
 # Of a profile
 
 
-def matrix_figure(profile: Profile, shown: int) -> go.Figure:
-    """The encoding over ``shown`` positions; empty where it has no rows."""
+def matrix_figure(profile: Profile, n_positions: int) -> go.Figure:
     columns, rows, unit = WHAT[profile["kind"]]
     matrix, at = profile["matrix"], profile["matrix_at"]
     if profile["kind"] == "bias":
@@ -85,8 +85,8 @@ def matrix_figure(profile: Profile, shown: int) -> go.Figure:
     trace = heat(matrix, unit, scale=scale, low=low, high=most, x=columns, y={rows: at if vectors else at + 1})
     if vectors:
         return heat_figure(trace, x=columns, y=rows)
-    shapes = end_marks(profile["trained"], shown, "y")
-    return heat_figure(trace, x=columns, y=rows, down=_down_to(shown), shapes=shapes)
+    shapes = end_marks(profile["trained"], n_positions, "y")
+    return heat_figure(trace, x=columns, y=rows, down=_down_to(n_positions), shapes=shapes)
 
 
 def _tiles(profile: Profile) -> go.Figure:
@@ -109,38 +109,38 @@ def _tiles(profile: Profile) -> go.Figure:
 
 
 def similarity_shown(profile: Profile, likeness: str) -> tuple[np.ndarray, str]:
-    """The similarity of two positions, [position, position], and its unit: the dot product where that is asked for and there is one."""
+    """The similarity of positions, [position, position], and its unit. A profile without dot products has no dot
+    similarity."""
     if likeness == "dot" and profile["dot"] is not None:
         return profile["dot"], "dot product"
     return profile["similarity"], LIKENESS[profile["kind"]]
 
 
-def similarity_figure(profile: Profile, likeness: str, shown: int) -> go.Figure:
-    """The similarity of two positions, [position, position], from -1 to 1 for a cosine, else on a scale of its own."""
+def similarity_figure(profile: Profile, likeness: str, n_positions: int) -> go.Figure:
+    """The similarity of positions, [position, position], from -1 to 1 for a cosine, else on its own scale."""
     (matrix, unit), at = similarity_shown(profile, likeness), profile["similarity_at"] + 1
     scale, low, high = (diverging(), -1.0, 1.0) if "cosine" in unit else _signed(matrix)
     visible = _visible(profile, matrix)
     trace = heat(visible, unit, scale=scale, low=low, high=high, x={OTHER: at}, y={"position": at})
-    across, shapes = {"range": [0.5, shown + 0.5]}, end_marks(profile["trained"], shown, "x", "y")
+    across, shapes = {"range": [0.5, n_positions + 0.5]}, end_marks(profile["trained"], n_positions, "x", "y")
     return heat_figure(
-        trace, x="position", y="position", square=True, across=across, down=_down_to(shown), shapes=shapes
+        trace, x="position", y="position", square=True, across=across, down=_down_to(n_positions), shapes=shapes
     )
 
 
-def end_marks(trained: int, shown: int, *along: str) -> list[dict[str, Any]]:
-    """Lines at the end of the trained length on these axes of positions, where more is shown."""
-    positions = along if shown > trained else ()
+def end_marks(trained: int, n_positions: int, *along: str) -> list[dict[str, Any]]:
+    positions = along if n_positions > trained else ()
     named = {"x": "trained to here"}
     return [across_line(axis_, trained + 0.5, named.get(axis_, ""), **OF_TRAINED) for axis_ in positions]
 
 
 def profile_figure(profile: Profile, color: str) -> go.Figure:
-    """Mean similarity, or bias of each head, at each offset; a band where positions with the same offset differ."""
+    """Mean similarity, or bias of each head, at each offset. A band shows the spread over positions."""
     offsets, lines = profile["offsets"], profile["profile"]
     traces: list[Trace] = []
     several = len(lines) > 1
-    shown = np.unique(np.linspace(0, len(lines) - 1, min(len(lines), MAX_HEADS)).round().astype(int))
-    for index, line in enumerate(shown.tolist()):
+    chosen = np.unique(np.linspace(0, len(lines) - 1, min(len(lines), MAX_HEADS)).round().astype(int))
+    for index, line in enumerate(chosen.tolist()):
         low, high = profile["low"][line], profile["high"][line]
         if not several and float((high - low).max()) > 1e-6:
             traces += band(offsets.tolist(), low, high, color)
@@ -151,7 +151,7 @@ def profile_figure(profile: Profile, color: str) -> go.Figure:
             "showlegend": several,
         }
         numbers = {"x": offsets.tolist(), "y": rounded(lines[line]), "hovertemplate": "offset %{x}: %{y:.4g}"}
-        traces.append(named | numbers | painted(shade(color, 0.75 * index / max(1, len(shown) - 1)), width=2))
+        traces.append(named | numbers | painted(shade(color, 0.75 * index / max(1, len(chosen) - 1)), width=2))
     trained = profile["trained"] - 1
     ends = [end for end in (-trained, trained) if offsets.min() < end < offsets.max()]
     return figure(
@@ -163,18 +163,16 @@ def profile_figure(profile: Profile, color: str) -> go.Figure:
     )
 
 
-def _down_to(shown: int) -> Axis:
-    """An axis with position 1 on top and room for every shown position, also for those without a row."""
-    return {"range": [shown + 0.5, 0.5], "autorange": False}
+def _down_to(n_positions: int) -> Axis:
+    return {"range": [n_positions + 0.5, 0.5], "autorange": False}
 
 
 def _visible(profile: Profile, matrix: np.ndarray) -> np.ndarray:
-    """The matrix [..., query, key] with NaN at the keys that no query sees."""
+    """The matrix [..., query, key], with NaN at the keys that no query sees."""
     return np.where(np.tri(matrix.shape[-1], dtype=bool), matrix, np.nan) if profile["only_before"] else matrix
 
 
 def _signed(matrix: np.ndarray) -> tuple[ScalePair, float, float]:
-    """A scale around zero where there are negative values, else from zero."""
     most = largest(matrix)
     if float(matrix.min()) < 0:
         return diverging(), -most, most

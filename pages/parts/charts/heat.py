@@ -1,4 +1,4 @@
-"""A matrix for the browser: few enough cells, one byte each where they are sent repeatedly, and drawn as a heatmap."""
+"""A matrix for the browser: coarse enough to draw, in bytes if sent repeatedly, and as a heatmap."""
 
 from __future__ import annotations
 
@@ -12,37 +12,28 @@ import plotly.graph_objects as go
 from pages.parts.charts.base import Axis, Trace, axis, color_bar, figure
 from pages.parts.charts.colors import ScalePair
 
-MAX_DRAWN_CELLS = 160_000
-"""The most cells of one matrix; redrawing more is noticeably slow."""
-LEVELS = 255
-"""The number of steps between the values of a byte."""
-MAX_SENT_CELLS = 600_000
-"""The most cells that are sent: 3.5 MB, and a message of several figures may have 20 MB."""
+MAX_DRAWN_CELLS = 160_000  # of one matrix; redrawing more is noticeably slow
+LEVELS = 255  # steps between the values of a byte
+MAX_SENT_CELLS = 600_000  # 3.5 MB of a message, which may have 20 MB
 MOST_LABELS = 24
-"""The most names written along an axis."""
 
 
 class Grid(TypedDict):
-    """A matrix of bytes; ``(byte - zero) * step`` is a value to within ``step / 2``. For drawing: saved data are exact."""
+    """A matrix of bytes; ``(byte - zero) * step`` is a value to within ``step / 2``. For drawing: saved data are
+    exact."""
 
     shape: list[int]
-    whole: list[int]
-    """The shape of the original array."""
-    block: list[int]
-    """The numbers of rows and columns of the original in one cell."""
+    whole: list[int]  # the shape of the original array
+    block: list[int]  # the numbers of original rows and columns in one cell
     low: float
     high: float
-    """The ends of the scale."""
-    zero: float
-    """The byte of the value 0: a whole number wherever 0 lies on the scale, so that 0 comes back as 0."""
-    step: float
-    """The difference of values between one byte and the next."""
-    values: str
-    """Base64 of the bytes, row by row."""
+    zero: float  # the byte of the value 0: a whole number if 0 is on the scale, so that 0 comes back as 0
+    step: float  # difference of the values of two neighbouring bytes
+    values: str  # base64 of the bytes, row by row
 
 
 def grid(array: np.ndarray, low: float | None = None, high: float | None = None, cells: int = MAX_DRAWN_CELLS) -> Grid:
-    """An array ``[..., row, column]`` as bytes between ``low`` and ``high`` (its own extremes if not given)."""
+    """An array ``[..., row, column]`` as bytes between ``low`` and ``high``, by default its extremes."""
     coarse, block = coarsen(np.nan_to_num(np.asarray(array, dtype=np.float32)), cells)
     low = float(coarse.min()) if low is None else low
     high = float(coarse.max()) if high is None else high
@@ -55,7 +46,7 @@ def grid(array: np.ndarray, low: float | None = None, high: float | None = None,
 
 
 def _levels(low: float, high: float) -> tuple[float, float]:
-    """``zero`` and ``step`` of a scale. Where 0 lies inside it, the step is the smallest that covers both ends."""
+    """``zero`` and ``step`` of a scale. If 0 is inside it, the step is the smallest that covers both ends."""
     if not low < 0 < high:
         step = (high - low or 1.0) / LEVELS
         return (float(LEVELS), step) if high == 0 > low else (-low / step, step)
@@ -64,7 +55,7 @@ def _levels(low: float, high: float) -> tuple[float, float]:
 
 
 def coarsen(array: np.ndarray, cells: int) -> tuple[np.ndarray, tuple[int, int]]:
-    """The last two axes in blocks, each represented by its entry of largest magnitude, until at most ``cells`` are left.
+    """The last two axes in blocks, each by its entry of largest magnitude, with at most ``cells`` entries in all.
 
     NaN stays only where a whole block is NaN.
     """
@@ -87,12 +78,12 @@ def coarsen(array: np.ndarray, cells: int) -> tuple[np.ndarray, tuple[int, int]]
     return np.take_along_axis(blocks, strongest, -1)[..., 0].astype(array.dtype), (block_rows, block_columns)
 
 
+# The numbers of each row, or column, by name, as in {"head": [1, 1, 2, 2], "key": [1, 2, 1, 2]}.
 Positions = Mapping[str, Sequence[int | None] | np.ndarray]
-"""The numbers of each row, or column, by name, as in ``{"head": [1, 1, 2, 2], "key": [1, 2, 1, 2]}``."""
 
 
 def largest(array: np.ndarray) -> float:
-    """The largest magnitude in an array, as the end of a scale around zero; 1 where all is zero."""
+    """The largest magnitude in an array, as the end of a scale around zero; 1 if all is zero."""
     return float(np.abs(array).max()) or 1.0
 
 
@@ -100,14 +91,14 @@ def heat(
     array: np.ndarray, unit: str, *, scale: ScalePair, low: float, high: float, x: str | Positions = "key", y: str | Positions = "query",
     bar: bool = True,
 ) -> Trace:  # fmt: skip
-    """The trace of ``array`` [row, column] as plain data; entries that are not finite stay empty.
+    """The trace of ``array`` [row, column]; entries that are not finite stay empty.
 
-    ``x`` and ``y`` name columns and rows in the hover and in the saved data, and give their numbers; a name alone counts from
-    1. Only columns may have several names. ``low`` and ``high`` are the ends of the scale.
+    ``x`` and ``y`` name and number columns and rows, for the hover and saved data; a name alone counts from 1. Only
+    columns may have several names. ``low`` and ``high`` are the ends of the scale.
 
-    All numbers are sent in float32. An array of more than :data:`MAX_DRAWN_CELLS` cells is drawn in blocks, each by its entry of
-    largest magnitude, and the array itself is sent as ``customdata``, for saving. Beyond :data:`MAX_SENT_CELLS` cells the saved data
-    hold the entry of each block, too, and their names say so.
+    Numbers are float32. More than :data:`MAX_DRAWN_CELLS` cells are drawn in blocks, each by its entry of largest
+    magnitude, and ``customdata`` has the array for saving. Beyond :data:`MAX_SENT_CELLS` cells saved data have the
+    blocks, too, and their names say so.
     """
     array = np.asarray(array, dtype=np.float32)
     array = np.where(np.isfinite(array), array, np.float32(np.nan)) + np.float32(0)  # turns -0 into 0
@@ -137,15 +128,14 @@ def _counted(named: str | Positions, count: int) -> dict[str, list[int | None]]:
 
 
 def _firsts(positions: dict[str, list[int | None]], block: int) -> dict[str, list[int | None]]:
-    """The first number of every block."""
     return {f"{name}, first of {block}": numbers[::block] for name, numbers in positions.items()}
 
 
 def _along(positions: dict[str, list[int | None]], block: int, axis_name: str) -> tuple[float, float, str]:
     """The place of the first row or column on its axis, the distance to the next one, and the words of the hover.
 
-    With one name the place is its number. Several names need an axis of their own: it counts from 0, since tiles begin there,
-    and the browser writes the names into the hover.
+    A single name places each by its number. Several names share an axis that counts from 0, where tiles begin, and
+    the browser writes them into the hover.
     """
     ((name, numbers), *others) = positions.items()
     first, step = 0.0, 1.0
@@ -159,7 +149,7 @@ def _along(positions: dict[str, list[int | None]], block: int, axis_name: str) -
 def heat_figure(
     trace: Trace | go.Heatmap, *, x: str, y: str, square: bool = False, across: Axis | None = None, down: Axis | None = None, **layout: Any
 ) -> go.Figure:  # fmt: skip
-    """One heatmap, row 0 on top. ``x`` and ``y`` are the axis titles, ``across`` and ``down`` further axis settings."""
+    """One heatmap, row 0 on top. ``x`` and ``y``: axis titles. ``across`` and ``down``: further axis settings."""
     inside: Axis = {"constrain": "domain"} if square else {}
     quiet: Axis = {"showgrid": False, "ticks": ""} | inside
     return figure(
@@ -171,19 +161,16 @@ def heat_figure(
 
 
 def live_heat(unit: str, scale: ScalePair, meta: Mapping[str, Any], bar: Axis | None = None, **more: Any) -> go.Heatmap:
-    """The trace of a heatmap that the browser fills. ``bar``: further settings of its key of colours."""
     return go.Heatmap(
         colorscale=scale["light"], hoverinfo="none", colorbar=color_bar(unit, **bar or {}), meta={**meta, "scale": scale}, **more
     )  # fmt: skip
 
 
 def gap(side: int) -> int:
-    """The number of empty cells between tiles of that side."""
     return max(1, round(side * 0.12))
 
 
 def tile_names(letter: str, count: int, side: int) -> Axis:
-    """Axis settings that write a name at the middle of each tile: H1, H2 ..."""
     wide = side + gap(side)
     return {
         "tickvals": [index * wide + (side - 1) / 2 for index in range(count)],
@@ -192,17 +179,16 @@ def tile_names(letter: str, count: int, side: int) -> Axis:
 
 
 def labels(names: Sequence[str], most: int = MOST_LABELS, *, last: bool = False) -> Axis:
-    """Axis settings that write at most ``most`` names at 1, 2, 3 ... instead of numbers, with markup escaped, since Plotly interprets
-    some. ``last``: whether the last name is always among them."""
+    """Axis settings with at most ``most`` names at 1, 2, 3 ... ``last``: the last name is always among them."""
     if not names:
         return {}
-    shown = list(range(1, len(names) + 1, -(-len(names) // most)))
+    positions = list(range(1, len(names) + 1, -(-len(names) // most)))
     if last:
-        shown[-1] = len(names)
-    texts = [names[index - 1].replace("&", "&amp;").replace("<", "&lt;") for index in shown]
-    return {"tickvals": shown, "ticktext": texts, "tickangle": 0}
+        positions[-1] = len(names)
+    # escaped, because Plotly interprets some markup
+    texts = [names[index - 1].replace("&", "&amp;").replace("<", "&lt;") for index in positions]
+    return {"tickvals": positions, "ticktext": texts, "tickangle": 0}
 
 
 def upright_words(names: Sequence[str]) -> Axis:
-    """Axis settings that turn words on a horizontal axis upright, so that they do not overlap."""
     return {"tickangle": -90} if max(map(len, names), default=0) > 3 else {}

@@ -1,4 +1,4 @@
-"""Loss, accuracy and gradient norms over the steps of a run. Their colour is that of the run's encoding."""
+"""Loss, accuracy and gradient norms over the steps of a run, in the colour of its encoding."""
 
 from __future__ import annotations
 
@@ -17,22 +17,19 @@ from pages.parts.charts.colors import MUTED, SURFACE, mix, muted, shade
 TONES = (0.0, 0.5, 0.8, 0.25)
 DASHES = ("solid", "dot", "dashdot", "dash")
 OVERLAY_DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
-PERPLEXITIES = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000)
-"""Perplexities on the loss axis of a text task, whose second scale is exp(loss)."""
+PERPLEXITIES = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000)  # on the loss axis of a text task
 PARTS = {"q": "solid", "k": "dash", "v": "dot"}
-NAMED = 6
-"""The most layers in the legend; the others are named in the hover only."""
+NAMED = 6  # layers in the legend, at most; the others are named only in the hover
 REST = {"embedding": "dash", "encoding": "dot", "head": "dashdot"}
 
 
 def loss_figure(steps: int, color: str, chance: float | None, floor: float | None, *, text: bool = False) -> go.Figure:
-    """Cross-entropy in nats: training thin, validation bold, dashed lines for blind guessing and the lowest possible loss.
+    """Cross-entropy in nats: training thin, validation bold, dashed lines at chance and at the floor.
 
-    For a ``text`` task the axis shows the perplexity, after which the panel is then called, and does not begin at zero, far below any
-    text's loss.
+    A ``text`` task has an axis of perplexities, and the panel their name.
     """
     value_axis, called = axis("loss (nats)", rangemode="tozero"), "loss"
-    if text:
+    if text:  # not from zero, which is far below any text's loss
         value_axis, called = perplexity_axis([log(p) for p in PERPLEXITIES]), "perplexity"
     levels = (
         []
@@ -48,20 +45,16 @@ def loss_figure(steps: int, color: str, chance: float | None, floor: float | Non
 
 
 def _over_steps(traces: list[Any], steps: int, values: Axis, **layout: Any) -> go.Figure:
-    across = axis("step", range=[0, steps], tickformat=",d")  # to the run's end, fixed while the lines grow
+    across = axis("step", range=[0, steps], tickformat=",d")  # fixed while the lines grow
     return figure(traces, xaxis=across, yaxis=values, hovermode="x unified", **layout)
 
 
 def perplexity_axis(ticks: Sequence[float]) -> Axis:
-    """An axis of losses in nats whose ticks say the perplexity."""
     return axis("perplexity", tickvals=list(ticks), ticktext=[f"{exp(nats):,.0f}" for nats in ticks])
 
 
 def level_lines(levels: Mapping[str, tuple[str, float]]) -> list[dict[str, Any]]:
-    """Horizontal lines at the losses of other models on the same text: by name a short name and the nats.
-
-    The label of each, its short name and its perplexity, stands right of the plot.
-    """
+    """Lines at the losses of other models on the same text. ``levels``: short name and nats, by name."""
     return [
         across_line("y", value, f"{name}, perplexity {in_digits(exp(value))}", text=f"{short} {in_digits(exp(value))}")
         for name, (short, value) in levels.items()
@@ -69,7 +62,6 @@ def level_lines(levels: Mapping[str, tuple[str, float]]) -> list[dict[str, Any]]
 
 
 def accuracy_figure(steps: int, color: str, chance: Mapping[str, float]) -> go.Figure:
-    """Every metric of the task as the share of right answers: training thin, validation bold."""
     metrics = [name for name in chance if name != "loss"]
     traces = []
     for index, name in enumerate(metrics):
@@ -88,24 +80,25 @@ def accuracy_figure(steps: int, color: str, chance: Mapping[str, float]) -> go.F
 
 
 def overlay_traces(name: str, color: str, columns: SeriesByName, index: int) -> dict[str, list[go.Scatter]]:
-    """An earlier run's validation lines, dashed, for the ``loss`` and ``accuracy`` figures; one legend entry in each."""
+    """An earlier run's validation lines, dashed, for the figures ``loss`` and ``accuracy``; one legend entry in each."""
     dash = OVERLAY_DASHES[index % len(OVERLAY_DASHES)]
-    shown: dict[str, list[go.Scatter]] = {"loss": [], "accuracy": []}
+    by_figure: dict[str, list[go.Scatter]] = {"loss": [], "accuracy": []}
     for column in columns:
         kind, _, metric = column.partition(".")
         if kind == "validation":
-            traces = shown["loss" if metric == "loss" else "accuracy"]
+            traces = by_figure["loss" if metric == "loss" else "accuracy"]
             label = f"{name}: {metric.replace('_', ' ')}" if traces else name
             trace = line(
                 column, escape(label, quote=False), shade(color, 0.1), columns=columns, width=1.8, dash=dash, hover=".3g",
                 group=f"earlier {index}", overlay=True, label=label,
             )  # fmt: skip
             traces.append(trace.update(uid=uid_of("earlier", index, column), showlegend=not traces))
-    return shown
+    return by_figure
 
 
 def gradients_figure(steps: int, layers: Sequence[str], color: str) -> go.Figure:
-    """L2 norms before clipping, on a logarithmic axis. ``layers``: names in Progress.grad_norms; deeper layers are darker."""
+    """L2 norms before clipping, on a logarithmic axis. ``layers``: names in Progress.grad_norms; deeper layers are
+    darker."""
     traces, common = list[go.Scatter](), Trace({"hover": ".2e"})
     named, apart = (some_of(layers, most) for most in (NAMED, NAMED // len(PARTS)))
     for index, layer in enumerate(layers):
@@ -121,28 +114,28 @@ def gradients_figure(steps: int, layers: Sequence[str], color: str) -> go.Figure
         line(f"grad_norms.{part}", part, muted(), width=1.4, dash=dash, view="layer", **common)
         for part, dash in REST.items()
     ]
-    legend = {**LEGEND, "entrywidth": 62}  # three columns: with two the entries would scroll
+    legend = {**LEGEND, "entrywidth": 62}  # three columns, because two would scroll
     return _over_steps(
         traces, steps, axis("gradient norm", type="log", exponentformat="power", nticks=3), legend=legend
     )
 
 
 def some_of(layers: Sequence[str], most: int) -> set[str]:
-    """At most ``most`` layers, the first and the last among them: a legend of all 24 would leave no room for the lines."""
+    """At most ``most`` layers, with the first and the last: 24 legend entries would leave no room for the lines."""
     if len(layers) <= most:
         return set(layers)
     return {layers[round(index * (len(layers) - 1) / (most - 1))] for index in range(most)}
 
 
-# Over the tokens read, beside counting models; and the most likely next tokens
+# Over the tokens read, with counting models; and the likeliest next tokens
 
 
 COUNTING_DASHES = {"unigram": "dot", "bigram": "dash", "trigram": "solid"}
 
 
 def by_read_figure(by_read: Mapping[str, np.ndarray], names: Mapping[str, str], color: str) -> go.Figure:
-    """Mean nats over the number of tokens read; the counting models, in grey, on the very same tokens."""
-    shown = {which: nats for which, nats in by_read.items() if which != "unigram"}  # far above all others
+    """Mean nats by the number of tokens read; the counting models, in grey, on the same tokens."""
+    drawn = {which: nats for which, nats in by_read.items() if which != "unigram"}  # far above all others
     grey = shade(mix(MUTED["light"], SURFACE["light"], 0.15))
     traces = [
         go.Scatter(
@@ -151,9 +144,9 @@ def by_read_figure(by_read: Mapping[str, np.ndarray], names: Mapping[str, str], 
             line={"width": 2.8 if which == "model" else 1.6, "dash": COUNTING_DASHES.get(which, "solid")},
             hovertemplate="%{y:.3f} nats, perplexity %{text}", meta={"color": shade(color) if which == "model" else grey},
         )
-        for which, nats in shown.items()
+        for which, nats in drawn.items()
     ]  # fmt: skip
-    ends = [float(value) for nats in shown.values() for value in (nats.min(), nats.max())]
+    ends = [float(value) for nats in drawn.values() for value in (nats.min(), nats.max())]
     return figure(
         traces,
         xaxis=axis("tokens of the window read so far", rangemode="tozero", tickformat=",d"),
@@ -170,7 +163,6 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def next_figure(likeliest: Sequence[tuple[str, float]], color: str) -> go.Figure:
-    """The likeliest next tokens, the likeliest on top, with their sampling probabilities."""
     names = [f"{name} " for name, _ in likeliest]  # the space keeps tokens that are numbers from making a number axis
     bars = go.Bar(
         x=[round(p, 5) for _, p in likeliest], y=names, orientation="h", uid="next", hovertemplate="%{y}: %{x:.3f}<extra></extra>",

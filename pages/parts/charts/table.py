@@ -1,4 +1,4 @@
-"""Small tables: a data frame for ``st.table``, whose cells may hold Markdown. Tables to sort, search and download use ``st.dataframe``."""
+"""Tables for ``st.table``, whose cells may hold Markdown. Tables to sort, search and download use ``st.dataframe``."""
 
 from collections.abc import Sequence
 
@@ -17,10 +17,9 @@ RIGHT: list[CSSDict] = [
 
 
 def whole_lines(frame: pd.DataFrame, styles: Sequence[CSSDict] = ()) -> Styler:
-    """The frame with cells that are not wrapped: on a narrow phone the table scrolls sideways instead."""
+    """The frame with cells that do not wrap: on a narrow phone the table scrolls sideways instead."""
     return frame.style.set_table_styles([*WHOLE, *styles])
 
 
 def numbers_right(frame: pd.DataFrame) -> Styler:
-    """The same with the columns and their heads aligned to the right; the index stays on the left."""
     return whole_lines(frame, RIGHT)

@@ -44,7 +44,6 @@ TITLES = {
     "vectors": "the vector of each distance or count",
     "bias": "what each head adds to the scores",
 }
-"""What the picture of an encoding shows, by the kind of its profile."""
 ACTS_ON = {
     "nowhere": "Adds nothing. Only a causal mask can then show the order.",
     "embedding": "Added to the token embedding, once.",
@@ -58,34 +57,32 @@ HELP = (
     "Size: root mean square over random tokens. "
     "Time: 8 sequences of the trained length on the CPU, relative to a model without encoding; the middle half of the pairs."
 )
-TIMES = "encodings.times"
-"""The session key of the measured times: config to timing."""
+TIMES = "encodings.times"  # session key: config to timing
 
-ProfileView = tuple[str, str, Profile, str]
-"""Side, name, profile, colour."""
+ProfileView = tuple[str, str, Profile, str]  # side, name, profile, colour
 
 
-def matrix_panel(side: str, name: str, profile: Profile, shown: int) -> Panel:
+def matrix_panel(side: str, name: str, profile: Profile, n_positions: int) -> Panel:
     columns, rows, unit = WHAT[profile["kind"]]
     matrix = profile["matrix"]
     alt = f"{name}: {unit} for each {rows} and {columns}, from {matrix.min():.3g} to {matrix.max():.3g}, {profile['rows']} positions."
-    missing, note = shown - profile["rows"], _notes(profile, "matrix_at")
+    missing, note = n_positions - profile["rows"], _notes(profile, "matrix_at")
     if missing > 0:
         note = f"The last {missing} positions have no rows."
     return Panel(
-        f"matrix.{side}", f"{name}: {TITLES[profile['kind']]}", matrix_figure(profile, shown), alt, height=250, note=note,
+        f"matrix.{side}", f"{name}: {TITLES[profile['kind']]}", matrix_figure(profile, n_positions), alt, height=250, note=note,
         link="rows", term="positional-encoding",
     )  # fmt: skip
 
 
-def similarity_panel(side: str, name: str, profile: Profile, likeness: str, shown: int) -> Panel:
+def similarity_panel(side: str, name: str, profile: Profile, likeness: str, n_positions: int) -> Panel:
     matrix, unit = similarity_shown(profile, likeness)
     alt = f"{name}: {unit} of every two positions, from {matrix.min():.3g} to {matrix.max():.3g}."
     note = _notes(profile, "similarity_at")
     if likeness == "dot" and profile["dot"] is None:
         note = f"It has no position vectors to multiply. The figure shows the {unit}."
     return Panel(
-        f"similarity.{side}", f"Similarity of positions: {name}", similarity_figure(profile, likeness, shown), alt, height=340,
+        f"similarity.{side}", f"Similarity of positions: {name}", similarity_figure(profile, likeness, n_positions), alt, height=340,
         note=note, link="cells", term="similarity",
     )  # fmt: skip
 
@@ -109,8 +106,8 @@ def profile_panel(side: str, name: str, profile: Profile, color: str) -> Panel:
 
 
 def order_in_words(profile: Profile) -> str:
-    found = profile["order"]
-    return "none (all equal)" if math.isnan(found) else f"{found + 0.0:.2f}".replace("-0.00", "0.00").replace("-", "−")
+    order = profile["order"]
+    return "none (all equal)" if math.isnan(order) else f"{order + 0.0:.2f}".replace("-0.00", "0.00").replace("-", "−")
 
 
 def _notes(profile: Profile, at: str) -> str:
@@ -122,7 +119,7 @@ def _notes(profile: Profile, at: str) -> str:
     return " ".join(notes)
 
 
-def profile_facts(config: RunConfig, profile: Profile, shown: int) -> None:
+def profile_facts(config: RunConfig, profile: Profile, n_positions: int) -> None:
     row, timing = config.encoding, times().get(config)
     parts = [
         f"**{added_parameters(config, row.name) or 0:,}** extra parameters",
@@ -137,27 +134,26 @@ def profile_facts(config: RunConfig, profile: Profile, shown: int) -> None:
         parts.append(f"a forward pass takes **{timing['ratio']:.2f} ×** as long as without ({interval})")
     st.markdown(" · ".join(parts), help=HELP)
     source = f"[{row.source}]({row.url})" if row.url else row.source
-    sentences = (ACTS_ON.get(row.acts_on, ""), row.shown_as, beyond(config, profile, shown), f"Source: {source}.")
+    sentences = (ACTS_ON.get(row.acts_on, ""), row.shown_as, beyond(config, profile, n_positions), f"Source: {source}.")
     st.caption(" ".join(filter(None, sentences)))
 
 
-def beyond(config: RunConfig, profile: Profile, shown: int) -> str:
-    """A sentence on the positions beyond the trained length, as far as the encoding alone determines it."""
+def beyond(config: RunConfig, profile: Profile, n_positions: int) -> str:
+    """A sentence on the positions beyond the trained length; empty where the encoding alone does not determine it."""
     trained, rows = config.seq_len, profile["rows"]
-    if shown <= trained or config.encoding.acts_on == "nowhere":
+    if n_positions <= trained or config.encoding.acts_on == "nowhere":
         return ""
-    if rows < shown:
+    if rows < n_positions:
         return f"Position {rows + 1} has no row: it cannot read a sequence longer than {rows}."
-    return f"It is defined up to position {shown}; nothing beyond {trained} was met in training."
+    return f"It is defined up to position {n_positions}; nothing beyond {trained} was met in training."
 
 
 def times() -> dict[RunConfig, Timing]:
-    found: dict[RunConfig, Timing] = st.session_state.setdefault(TIMES, {})
-    return found
+    measured: dict[RunConfig, Timing] = st.session_state.setdefault(TIMES, {})
+    return measured
 
 
 def offer_times(configs: list[RunConfig]) -> None:
-    """A button that measures the missing times, on a worker that then does nothing else."""
     missing = [config for config in configs if config not in times()]
     if missing:
         st.button("Measure the time of a forward pass", icon=":material/timer:", on_click=_measure, args=(missing,))
@@ -165,22 +161,21 @@ def offer_times(configs: list[RunConfig]) -> None:
 
 def _measure(configs: list[RunConfig]) -> None:
     try:
-        found = ask(TimeForward(tuple(configs)), alone=True, timeout=30.0)
+        # alone on its worker, so that no other work disturbs the times
+        timings = ask(TimeForward(tuple(configs)), alone=True, timeout=30.0)
     except JobError as error:
         st.toast(in_markdown(error), icon=":material/error:")
     else:
-        times().update(zip(configs, found, strict=True))
+        times().update(zip(configs, timings, strict=True))
 
 
 # Side by side
 
 
 SHARED = ("d_model", "n_heads", "seq_len", "reach", "base")
-"""What both encodings share."""
-ANSWER_WAIT_SECONDS = 0.15
-"""Seconds to wait for the answer to a changed control before the rest of the page is written."""
+ANSWER_WAIT_SECONDS = 0.15  # for an answer, before the rest of the page is written
+# session keys: the less used controls, and the similarity figures, are open
 FOLDED, DEEPER = "encodings.more", "encodings.deeper"
-"""Session keys: whether the rarely used controls are open, and whether all figures are."""
 LESS_USED = ("likeness", "sight", "token_init_std", "seed")
 
 
@@ -194,7 +189,7 @@ def _compare() -> None:
 
 
 def _side_by_side() -> None:
-    shown = min(value("seq_len") * value("reach"), MAX_POSITIONS)
+    n_positions = min(value("seq_len") * value("reach"), MAX_POSITIONS)
     configs, problems = dict[str, RunConfig](), dict[str, str]()
     for side in SIDES:
         try:
@@ -203,38 +198,40 @@ def _side_by_side() -> None:
             problems[side] = in_markdown(error)
     top, board, words = st.container(), st.container(), st.container()
     with asking_threads(len(SIDES)) as together:
-        pictures = _ask(together, jobs.ComputeMatrices, configs, shown)  # quick, and so shown first
+        pictures = _ask(together, jobs.ComputeMatrices, configs, n_positions)  # quick, so they come first
         # While workers are starting, the answers do not arrive at once: the page is written meanwhile.
         with out_of_turn():
             at_once = server.pool().health().ready > 0 and not wait(pictures.values(), ANSWER_WAIT_SECONDS).not_done
         waiting = None if at_once else _controls(top)
         if waiting:
             waiting.caption(":material/hourglass_top: Drawing ...")
-        views = _found(pictures, problems)
-        # Sent before anything else is written or asked for, which would slow it down.
+        views = _answers(pictures, problems)
+        # Sent first: other elements and requests would delay it.
         if drawn := _drawn(configs, views):
             with board:
-                _board("compare", [matrix_panel(side, name, p, shown) for side, name, p, _ in drawn])
+                _board("compare", [matrix_panel(side, name, p, n_positions) for side, name, p, _ in drawn])
         if waiting:
             waiting.empty()
         else:
             _controls(top)
         SETTINGS.write_address(SETTINGS.query())
-        found = _found(_ask(together, jobs.ComputeProfile, {side: configs[side] for side in views}, shown), problems)
+        profiles = _answers(
+            _ask(together, jobs.ComputeProfile, {side: configs[side] for side in views}, n_positions), problems
+        )
     with words:
-        _words(configs, found, problems, shown)
-    if both := _drawn(configs, found):
-        _more_figures(both, shown)
+        _words(configs, profiles, problems, n_positions)
+    if both := _drawn(configs, profiles):
+        _more_figures(both, n_positions)
 
 
-def _more_figures(both: Sequence[ProfileView], shown: int) -> None:
+def _more_figures(both: Sequence[ProfileView], n_positions: int) -> None:
     more = st.expander("Similarity, and profile over distance", icon=":material/stacks:", key=DEEPER, on_change="rerun")
     if more.open:
         likeness = value("likeness")
-        alike = [similarity_panel(side, name, p, likeness, shown) for side, name, p, _ in both]
+        similarities = [similarity_panel(side, name, p, likeness, n_positions) for side, name, p, _ in both]
         with more:
             st.markdown("In which one do nearby positions look similar and distant ones different?")
-            _board("lines", [*alike, *(profile_panel(*one) for one in both)])
+            _board("lines", [*similarities, *(profile_panel(*one) for one in both)])
 
 
 def _board(key: str, items: list[Panel]) -> None:
@@ -242,36 +239,39 @@ def _board(key: str, items: list[Panel]) -> None:
 
 
 def _ask(
-    together: ThreadPoolExecutor, what: Callable[[RunConfig, int], Job[Any]], configs: dict[str, RunConfig], shown: int
+    together: ThreadPoolExecutor,
+    what: Callable[[RunConfig, int], Job[Any]],
+    configs: dict[str, RunConfig],
+    n_positions: int,
 ) -> dict[str, Future[Profile]]:
-    return {side: together.submit(ask_once, what(config, shown)) for side, config in configs.items()}
+    return {side: together.submit(ask_once, what(config, n_positions)) for side, config in configs.items()}
 
 
-def _found(answers: dict[str, Future[Profile]], problems: dict[str, str]) -> dict[str, Profile]:
-    """The answers that succeeded; the sentences of the others are added to ``problems``."""
-    found = {}
+def _answers(futures: dict[str, Future[Profile]], problems: dict[str, str]) -> dict[str, Profile]:
+    """The successful answers; the sentences of the failed ones go to ``problems``."""
+    profiles = {}
     with out_of_turn():
-        wait(answers.values())
-    for side, answer in answers.items():
+        wait(futures.values())
+    for side, future in futures.items():
         try:
-            found[side] = answer.result()
+            profiles[side] = future.result()
         except JobError as error:
             problems[side] = in_markdown(error)
-    return found
+    return profiles
 
 
-def _drawn(configs: dict[str, RunConfig], found: dict[str, Profile]) -> list[ProfileView]:
-    """The sides of which there is something to draw: not those that add nothing."""
-    labels = names_of({side: configs[side] for side in found})
+def _drawn(configs: dict[str, RunConfig], profiles: dict[str, Profile]) -> list[ProfileView]:
+    labels = names_of({side: configs[side] for side in profiles})
     return [
         (side, labels[side], p, ENCODINGS[configs[side].pos_encoding].color)
-        for side, p in found.items()
+        for side, p in profiles.items()
         if configs[side].encoding.acts_on != "nowhere"
     ]
 
 
-def _words(configs: dict[str, RunConfig], found: dict[str, Profile], problems: dict[str, str], shown: int) -> None:
-    """Each side's formula and facts, or the reason why there are none."""
+def _words(
+    configs: dict[str, RunConfig], profiles: dict[str, Profile], problems: dict[str, str], n_positions: int
+) -> None:
     for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
         with column:
             if side in problems:
@@ -282,12 +282,12 @@ def _words(configs: dict[str, RunConfig], found: dict[str, Profile], problems: d
                 st.latex(config.encoding.equation_with_numbers(config, settings))
                 if isinstance(settings, DesignedSettings):
                     st.markdown(f"**{settings.in_words}**")
-                profile_facts(config, found[side], shown)
-    offer_times([configs[side] for side in found])
+                profile_facts(config, profiles[side], n_positions)
+    offer_times([configs[side] for side in profiles])
 
 
 def _controls(into: DeltaGenerator) -> DeltaGenerator:
-    """Draw the controls; returns a place at the end of their row."""
+    """Draw the controls; return an empty element at the end of their row."""
     with into, st.container(horizontal=True, vertical_alignment="bottom", key="encodings-sides"):
         for name in SIDES:
             with st.container(width=300):
@@ -303,7 +303,6 @@ def _controls(into: DeltaGenerator) -> DeltaGenerator:
 
 
 def _in_a_row(names: Sequence[str], width: int) -> None:
-    """The controls of settings side by side, each at least so many pixels wide."""
     if drawn := SETTINGS.drawn(*names):
         with st.grid(len(drawn), min_column_width=width):
             for name in drawn:
@@ -316,7 +315,7 @@ def _less_used() -> None:
     if not SETTINGS.drawn(*SHARED, *LESS_USED, *numbers["a"], *numbers["b"]):
         return
     more = st.popover("Sizes, parameters", icon=":material/tune:", key=FOLDED, on_change="rerun")
-    if not more.open:  # half of all controls: they cost nothing until they are opened
+    if not more.open:  # half of all controls are drawn only once opened
         return
     with more:
         _in_a_row(SHARED, 125)
@@ -330,13 +329,12 @@ def _less_used() -> None:
 
 
 def _is_number(name: str) -> bool:
-    """Return whether a parameter of a side stands among the numbers: of a design those that it has."""
     side, _, part = name.partition(".")
     return part not in PARTS or part in numbers_of(DesignedSettings(**design_of(SETTINGS.values(), side)))
 
 
 def names_of(configs: dict[str, RunConfig]) -> dict[str, str]:
-    """The labels of the sides; two of one kind get different labels."""
+    """The labels of the sides, also different for two of one kind."""
     names = {side: ENCODINGS[config.pos_encoding].label for side, config in configs.items()}
     same = len(set(names.values())) < len(names)
     return {side: f"{name} ({side.upper()})" if same else name for side, name in names.items()}

@@ -1,4 +1,4 @@
-"""A design on the encodings page: its parts, its training against built-in encodings, and the way on in Python."""
+"""A design on the page Encodings: its parts, its training against built-in encodings, and its code."""
 
 import shlex
 from pathlib import Path
@@ -40,14 +40,13 @@ COMMANDS = "pytest tests/engine -k my_encoding\npython -m engine train --pos-enc
 
 
 def offer_design() -> None:
-    """The button that puts a design beside the other encoding; nothing where one is there."""
     if SETTINGS.drawn(*SIDES) and not designed_side(SETTINGS.values()):
         begin, changes = SETTINGS.put, {SIDES[0]: DESIGN}
         st.button("Design your own", icon=":material/architecture:", on_click=begin, args=(changes,))
 
 
 def parts_form(side: str) -> None:
-    """The four choices of a design. Where the others leave one only, it is shown and cannot be changed."""
+    """The four choices of a design. A choice that the others decide is disabled."""
     design = DesignedSettings(**design_of(SETTINGS.values(), side))
     drawn = SETTINGS.drawn(*(f"{side}.{name}" for name in CHOICES))
     if drawn:
@@ -57,7 +56,6 @@ def parts_form(side: str) -> None:
 
 
 def numbers_of(design: DesignedSettings) -> list[str]:
-    """The numbers that this design has."""
     features, readout, acts_at = design.design_features, design.design_readout, design.design_place
     there = {
         "design_width": readout != "direct" and features != "convolution",
@@ -71,7 +69,6 @@ def numbers_of(design: DesignedSettings) -> list[str]:
 
 
 def decided(name: str, design: DesignedSettings) -> bool:
-    """Return whether the other parts leave one choice only."""
     if name == "design_place":
         return design.design_features == "convolution"
     return name == "design_readout" and design.design_place == "rotation"
@@ -81,7 +78,6 @@ def decided(name: str, design: DesignedSettings) -> bool:
 
 
 def show_design() -> None:
-    """The training of a design against built-in encodings, and its code; nothing where neither side is a design."""
     side = designed_side(SETTINGS.values())
     if not side:
         return
@@ -97,13 +93,11 @@ def show_design() -> None:
 
 
 def requested_comparison() -> Comparison:
-    """The comparison that Run starts."""
     values = SETTINGS.requested()
     return Comparison(design_of(values, designed_side(values)), values[AGAINST], values[ON_TASKS], values["seeds"])
 
 
 def _run_form(name: str, run: ExperimentRun | None) -> None:
-    """Run, what it compares with behind a heading, and the way into the lab."""
     running, experiment, problem = run is not None and run.state == "running", None, ""
     comparison = requested_comparison()
     try:
@@ -125,9 +119,9 @@ def _run_form(name: str, run: ExperimentRun | None) -> None:
 
 
 def _run_request() -> RunRequest:
-    comparison, shown = requested_comparison(), value(EXPERIMENT) or ""
+    comparison, shown_name = requested_comparison(), value(EXPERIMENT) or ""
     return RunRequest(
-        comparison.experiment, lambda name: SETTINGS.put({EXPERIMENT: name}), shown, comparison=comparison
+        comparison.experiment, lambda name: SETTINGS.put({EXPERIMENT: name}), shown_name, comparison=comparison
     )
 
 
@@ -146,30 +140,28 @@ def _rivals(*, disabled: bool) -> None:
 
 
 def _show_result(parts: dict[str, Any], name: str, run: ExperimentRun | None) -> None:
-    """The comparison, once there is one."""
-    found = find_comparison(name)
-    source: ExperimentRun | Shown | None = run or (Shown.of(found[1], "kept") if found else None)
+    stored = find_comparison(name)
+    source: ExperimentRun | Shown | None = run or (Shown.of(stored[1], "kept") if stored else None)
     if source is None:
         return
     _heading(source.experiment, parts)
-    shown = show_evidence(name, source)
+    snapshot = show_evidence(name, source)
     say_unsaved(run)
-    if shown.state != "running":
-        take_away(shown)
+    if snapshot.state != "running":
+        take_away(snapshot)
         with st.expander("All arms, with links to the lab", icon=":material/science:"):
-            show_arms(shown.experiment, False, shown.seeds[0])
+            show_arms(snapshot.experiment, False, snapshot.seeds[0])
 
 
 def _heading(experiment: Experiment, parts: dict[str, Any]) -> None:
-    """The design in words."""
-    compared = experiment.config(experiment.arms[0]).encoding_settings
-    assert isinstance(compared, DesignedSettings)
-    changed = "" if compared == DesignedSettings(**parts) else " :orange[:material/edit: The parts have changed since.]"
-    st.markdown(f"**In this run:** {compared.in_words}{changed}")
+    in_run = experiment.config(experiment.arms[0]).encoding_settings
+    assert isinstance(in_run, DesignedSettings)
+    changed = "" if in_run == DesignedSettings(**parts) else " :orange[:material/edit: The parts have changed since.]"
+    st.markdown(f"**In this run:** {in_run.in_words}{changed}")
 
 
 def _show_guide(parts: dict[str, Any]) -> None:
-    """The steps from the design to an encoding of the project, paragraph by paragraph; a word in capitals stands for a piece of code."""
+    """Draw the guide. A paragraph that is one word in capitals stands for a piece of code."""
     design = DesignedSettings(**parts)
     changed = {name: now for name, now in parts.items() if now != PARTS[name].default}
     train = shlex.join(["python", "-m", "engine", "train", "--pos-encoding", DESIGN, *as_options(changed)])

@@ -1,4 +1,4 @@
-"""The recommendation for a reader's needs, and the table behind it. Both are computed from the evidence."""
+"""The recommendation for a reader's needs and its table, both computed from the evidence."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -45,8 +45,7 @@ MEASURED = (
     f"“Among the best” means within {SMALLEST} of the best number in the table below. "
     "Time is that of a forward pass; a model without encoding has 1."
 )
-WORSE = "▾"
-"""The mark of a number that is worse than counting three characters."""
+WORSE = "▾"  # worse than counting three characters
 LEGEND = (
     "Numbers are means over the seeds, at each model's own best learning rate. They are the accuracy on new sequences. For characters, "
     "they are the loss in nats (lower is better).\n\n"
@@ -58,10 +57,8 @@ LEGEND = (
     f"- Parameters and time: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, length "
     f"{MODEL.seq_len}. The range is the middle half of the measurements.\n\n"
 )
-TABLE = "encodings.table"
-"""Session key: whether the table is open."""
-CITE = Path(__file__).with_name("cite.md")
-"""How to cite the table: version, command and BibTeX entry, with gaps to fill."""
+TABLE = "encodings.table"  # session key: the table is open
+CITE = Path(__file__).with_name("cite.md")  # version, command and BibTeX entry, with gaps to fill
 GOOD = f"background: color-mix(in srgb, {GREEN['light']} 22%, transparent)"
 BAD = f"background: color-mix(in srgb, {RED['light']} 20%, transparent)"
 UNKNOWN = "background: color-mix(in srgb, currentColor 12%, transparent)"
@@ -79,16 +76,17 @@ STYLES: list[CSSDict] = [
 
 
 def found_advice() -> Advice:
-    """The advice for the chosen needs at the chosen length."""
     return advice(value(NEEDED), columns_at(int(value(TESTED))), columns_at(LONGER), costs_of_encodings())
 
 
 def recommend() -> None:
-    """The recommendation, and the needs for which it holds behind a button."""
     words, needs = st.columns([6, 1], gap="medium")
-    found = found_advice()
-    met = f"You must {listed([NEEDS[need] for need in found.met], 'or')}: {label(found.start)}. " if found.met else ""
-    words.markdown(found.words, help=met + MEASURED)
+    recommendation = found_advice()
+    condition = ""
+    if recommendation.met:
+        needs_in_words = listed([NEEDS[need] for need in recommendation.met], "or")
+        condition = f"You must {needs_in_words}: {label(recommendation.start)}. "
+    words.markdown(recommendation.words, help=condition + MEASURED)
     if SETTINGS.drawn(NEEDED, TESTED):
         with needs.popover("Your needs"):
             _needs()
@@ -102,7 +100,6 @@ def _needs() -> None:
 
 
 def show_table() -> None:
-    """Every number behind the recommendation, folded at first."""
     words = f"Every number: {len(COMPARED)} encodings, {len(CRITERIA)} tasks"
     table = st.expander(words, icon=":material/table_chart:", key=TABLE, on_change="rerun")
     if table.open:
@@ -126,18 +123,16 @@ def _show_table() -> None:
 
 
 def citation() -> str:
-    """How to cite the table, in Markdown."""
     commit = short_commit()
     gaps = {"version": VERSION, "commit": f" (commit {commit})" if commit else "", "year": RELEASED[:4]}
     return Template(CITE.read_text("utf-8")).substitute(gaps)
 
 
 def _how_measured(one: Column) -> str:
-    """How the numbers of a column were measured, and published ones beside them, in Markdown."""
     criterion, number = one.criterion, one.criterion.number(one.times)
     counts = f"Number: `{number}`; smallest difference that counts: {criterion.smallest:g}."
     parts = [f"**{criterion.label}**: {criterion.task}; {scope_of(criterion)}. {counts}"]
-    for name in criterion.specific:  # the encodings whose settings are not as by default
+    for name in criterion.specific:  # encodings with other settings than the default
         parts.append(f"{label(name)}: {turns_in_words(CHOICE.config(one.arms[name]))}")
     published = [(name, row) for name in one.cells for row in beside_papers(one, name)]
     for paper in criterion.papers:
@@ -154,7 +149,7 @@ def _how_measured(one: Column) -> str:
 
 @cache
 def columns_at(times: int) -> dict[str, Column]:
-    """The column of each criterion at so many times the trained length, or at the first length at which it is asked about."""
+    """The column of each criterion at ``times`` the trained length, or at the criterion's first length."""
     return {
         name: column(criterion, times if times in criterion.times else criterion.times[0])
         for name, criterion in CRITERIA.items()
@@ -170,7 +165,6 @@ def _every_number() -> str:
 
 
 def evidence_styled(order: Sequence[str], columns: Sequence[Column], costs: Mapping[str, CostRow]) -> Styler:
-    """A row for each encoding and a column for each criterion and cost, as Markdown on the colours of the states."""
     frame = pd.DataFrame(
         [[*(_cell(one, name) for one in columns), *_costs(costs[name])] for name in order],
         index=pd.Index([escaped(ENCODINGS[name].label) for name in order], name="Encoding"),
@@ -182,7 +176,6 @@ def evidence_styled(order: Sequence[str], columns: Sequence[Column], costs: Mapp
 
 
 def icon_of(one: Column, name: str) -> str:
-    """The style of a cell, by the numbers that its column shows."""
     state = one.cells[name]["state"]
     if state in ("not learned", "not measured"):
         return UNKNOWN
@@ -190,7 +183,6 @@ def icon_of(one: Column, name: str) -> str:
 
 
 def head(one: Column) -> str:
-    """The head of a column: the criterion, its task, the tested length, and the unit of what is no share."""
     task = one.criterion.task.partition(":")[0]
     length = f", {one.times}×" if one.times > 1 else ""
     unit = ", nats" if one.criterion.metric == "loss" else ""
@@ -198,22 +190,21 @@ def head(one: Column) -> str:
 
 
 def _counted(criterion: Criterion) -> str:
-    """What counting gives on a criterion's text, after a semicolon; empty where there is none."""
-    found = shipped_counted().get(criterion.slug)
-    if found is None:
+    counting = shipped_counted().get(criterion.slug)
+    if counting is None:
         return ""
-    losses = " ".join(f"{loss:.{DECIMALS}f}" for loss in found.losses.values())
-    return f"; counting 1 to {len(found.losses)}: {losses}"
+    losses = " ".join(f"{loss:.{DECIMALS}f}" for loss in counting.losses.values())
+    return f"; counting 1 to {len(counting.losses)}: {losses}"
 
 
 def _unknown(one: Column) -> str:
-    """The share of the text's tokens that the models of a column do not know, after a comma; empty where they know all."""
+    """The share of the text's tokens outside of the vocabulary, after a comma; empty without any."""
     share = CHOICE.config(next(iter(one.arms.values()))).task_settings.unknown_share()
     return f", {unknown_beside(share)}" if share else ""
 
 
 def _dots(order: Sequence[str]) -> list[CSSDict]:
-    """A dot in the colour of the encoding before its name. It is no text, so that a screen reader does not read it."""
+    """A dot in the encoding's colour before its name, not as text, so that screen readers skip it."""
     return [
         {"selector": f"tbody tr:nth-child({number}) th p::before", "props": f"{DOT}; background: {ENCODINGS[name].color}"}
         for number, name in enumerate(order, start=1)
@@ -228,14 +219,13 @@ def _costs(cost: CostRow) -> list[str]:
 
 
 def _cell(one: Column, name: str) -> str:
-    """A link in Markdown to the model behind the cell, with all facts on hover."""
     cell = one.cells[name]
     words = escaped(hover(one, name)).replace('"', '\\"')
     return f'[{_short(one, cell)}](lab?{urlencode(_short_query(CHOICE.config(one.arms[name])))} "{words}")'
 
 
 def _short_query(config: RunConfig) -> dict[str, str]:
-    """The query of a link to the lab without the settings that are as by default: a table holds a hundred links."""
+    """The query of a link to the lab, without defaults: a table has a hundred links."""
     kind = {"task": config.task, "family": config.family, "pos_encoding": config.pos_encoding}
     usual = to_query(parse(kind))
     return kind | {name: text for name, text in to_query(config).items() if usual.get(name) != text}
@@ -251,7 +241,6 @@ def _short(one: Column, cell: TableCell) -> str:
 
 
 def hover(one: Column, name: str) -> str:
-    """All facts behind a cell, in a sentence or two."""
     cell = one.cells[name]
     if cell["state"] == "not measured":
         return "Not measured yet. Opens the lab with these settings."

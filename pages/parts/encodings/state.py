@@ -1,4 +1,4 @@
-"""The settings of the encodings page, one typed table beside the parameters of the two encodings themselves; their widgets and link."""
+"""The settings of the page Encodings: fixed ones, and the parameters of the two encodings. Also widgets and link."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,31 +21,25 @@ from pages.parts.experiments.run_buttons import seeds_setting
 from pages.parts.experiments.running import EXPERIMENTS
 
 SIDES = ("a", "b")
-MAX_TRAINED_LENGTH, MAX_POSITIONS = 512, 1024
-"""The longest trained length and the most positions shown."""
-BASE, BASES = "base", ("sinusoid_base", "rope_base")
-"""The settings of the longest wavelength: two different encodings share one."""
+MAX_TRAINED_LENGTH, MAX_POSITIONS = 512, 1024  # positions: in training; in a figure
+BASE, BASES = "base", ("sinusoid_base", "rope_base")  # of the longest wavelength
 NEEDED, TESTED = "needs", "tested"
 AGAINST, ON_TASKS, EXPERIMENT = "against", "tasks", "experiment"
-ORDER: dict[str, tuple[str, ...]] = {AGAINST: RIVALS, ON_TASKS: tuple(TASKS)}
-"""The names that may be chosen, in the order in which they stand in a link."""
+ORDER: dict[str, tuple[str, ...]] = {AGAINST: RIVALS, ON_TASKS: tuple(TASKS)}  # allowed names, in the order of a link
+# of a design; those of one side are ``a.<name>``
 PARTS: dict[str, Setting] = {row.name: row for row in settings_in(DesignedSettings)}
-"""The parts of a design; those of one side are ``a.<name>``."""
 IN_LAB = "Following a training was removed. The lab shows an encoding during training."
 
 _OF_RUN = {row.name: row for row in settings_for(PLAIN)}
 
 
 def _of_run(name: str, **changes: Any) -> Any:
-    """A setting of every run, with the differences that it has on this page."""
     row = _OF_RUN[name]
     usual = {"default": row.default, "label": row.label, "help": row.help, "ge": row.minimum, "le": row.maximum}
     return setting(**usual | changes)
 
 
 class EncodingsState(PageState):
-    """What is set on the page, beside the parameters of its two encodings."""
-
     # fmt: off
     a: Annotated[str, one_of(ENCODINGS)] = setting("sinusoidal", "Encoding A", "Encoding in the left column.")
     b: Annotated[str, one_of(ENCODINGS)] = setting("rope", "Encoding B", "Encoding in the right column.")
@@ -80,8 +74,7 @@ class EncodingsState(PageState):
         ORDER[ON_TASKS], "Tasks", " ".join(f"{task.label}: {task.asks}." for task in TASKS.values())
     )
     seeds: int = seeds_setting()
-    experiment: str | None = setting(None, "Run", "")
-    """The name of the shown run of a design, running or stored (see :class:`Comparison`)."""
+    experiment: str | None = setting(None, "Run", "")  # the name of a comparison of a design, running or stored
     # fmt: on
 
     REMOVED = dict.fromkeys(("run", "step", "layer"), IN_LAB)
@@ -105,7 +98,7 @@ FIXED = {row.name: row for row in settings_in(EncodingsState, choices=dict.fromk
 
 
 def settings_now(values: Mapping[str, Any]) -> dict[str, Setting]:
-    """Every setting that exists with these encodings, by its name in the link; those of one side are ``a.<name>``."""
+    """The settings of these two encodings, by their names in the link; those of one side are ``a.<name>``."""
     # Two different encodings share one base; two of a kind are compared base against base.
     shares = values.get("a", FIXED["a"].default) != values.get("b", FIXED["b"].default)
     specific = {
@@ -121,7 +114,7 @@ def settings_now(values: Mapping[str, Any]) -> dict[str, Setting]:
 
 
 def config_of(values: Mapping[str, Any], side: str) -> RunConfig:
-    """The config from which the encoding of a side is built. Raises ConfigError."""
+    """Raises ConfigError."""
     known = settings_now(values)
     now = {name: values.get(name, row.default) for name, row in known.items()}
     name = now[side]
@@ -136,34 +129,32 @@ def config_of(values: Mapping[str, Any], side: str) -> RunConfig:
 
 
 def designed_side(values: Mapping[str, Any]) -> str:
-    """The first side that shows a design; empty where none does."""
+    """The first side with a design; empty without one."""
     return next((side for side in SIDES if values.get(side, FIXED[side].default) == DESIGN), "")
 
 
 def design_of(values: Mapping[str, Any], side: str) -> dict[str, Any]:
-    """The parts of the design of a side."""
     return {name: values.get(f"{side}.{name}", row.default) for name, row in PARTS.items()}
 
 
 def fitting(parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Parts that go together: a convolution acts on the embedding; in a rotation the features are the angles."""
     fixed = dict(parts)
+    # A convolution acts on the embedding.
     if fixed["design_features"] == "convolution":
         fixed["design_place"] = "embedding"
+    # In a rotation the features are the angles.
     if fixed["design_place"] == "rotation":
         fixed["design_readout"] = "direct"
     return fixed
 
 
 class EncodingsSettings(ModelSettings[EncodingsState]):
-    """Two encodings decide what else there is to set. Of their own parameters only those that were set are kept."""
-
     def rows(self) -> Mapping[str, Setting]:
         return settings_now(self.values())
 
     def requested(self) -> dict[str, Any]:
-        kept = self.values()
-        return {name: kept.get(name, row.default) for name, row in settings_now(kept).items()}
+        values = self.values()
+        return {name: values.get(name, row.default) for name, row in settings_now(values).items()}
 
     def take(self, name: str, value: Any) -> None:
         super().take(name, tuple(one for one in ORDER[name] if one in value) if name in ORDER else value)
@@ -173,8 +164,6 @@ class EncodingsSettings(ModelSettings[EncodingsState]):
             self.put({f"{side}.{part}": one for part, one in fitting(now).items() if one != now[part]})
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
-        """What a link leaves out is as by default. The parameters of a side are checked by its encoding. A link that names a stored
-        run and nothing else opens with what was compared."""
         specific = {name for name in query if name.startswith(tuple(f"{side}." for side in SIDES))}
         values, ignored = super().read({name: text for name, text in query.items() if name not in {*specific, "view"}})
         exist = settings_now(values)
@@ -185,25 +174,25 @@ class EncodingsSettings(ModelSettings[EncodingsState]):
             given = {
                 name[len(side) + 1 :]: query[name] for name in specific & exist.keys() if name.startswith(f"{side}.")
             }
-            found, problems = leniently(given, partial(_specific_settings, values[side]))
-            values |= {f"{side}.{name}": getattr(found, name) for name in given}
+            settings, problems = leniently(given, partial(_specific_settings, values[side]))
+            values |= {f"{side}.{name}": getattr(settings, name) for name in given}
             ignored += [replace(problem, setting=f"{side}.{problem.setting}") for problem in problems]
-        if query.keys() <= {*SIDES, EXPERIMENT} and (kept := find_comparison(values[EXPERIMENT] or "")):
-            comparison, side = kept[0], designed_side(values) or SIDES[0]
+        # A link with only a stored run opens with the settings of its comparison.
+        if query.keys() <= {*SIDES, EXPERIMENT} and (stored := find_comparison(values[EXPERIMENT] or "")):
+            comparison, side = stored[0], designed_side(values) or SIDES[0]
             values |= {side: DESIGN, AGAINST: comparison.against, ON_TASKS: comparison.tasks, "seeds": comparison.seeds}
             values |= {f"{side}.{name}": value for name, value in comparison.parts.items()}
         return values, ignored
 
     def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
-        """What is away from its default; the shown run of a design only beside a design."""
         values = self.requested()
         unseen = () if designed_side(values) else (EXPERIMENT,)
-        away = [name for name, row in self.rows().items() if values[name] != row.default and name not in unseen]
-        return {name: to_text(values[name]) for name in away}
+        changes = [name for name, row in self.rows().items() if values[name] != row.default and name not in unseen]
+        return {name: to_text(values[name]) for name in changes}
 
 
 def _specific_settings(encoding: str, given: Mapping[str, object]) -> Any:
-    """The settings of an encoding. Raises ConfigError, of a design also where its parts do not go together."""
+    """Raises ConfigError, also for parts of a design that do not go together."""
     if encoding == DESIGN:
         return design_config(given).encoding_settings
     return checked(ENCODINGS[encoding].settings, given)
@@ -213,11 +202,9 @@ SETTINGS = EncodingsSettings("encodings", EncodingsState)
 
 
 def value(name: str) -> Any:
-    """What is set, or the default."""
     return SETTINGS.requested()[name]
 
 
 def control(name: str, **more: Any) -> None:
-    """The widget of a setting, if the setting exists with the chosen encodings."""
     if name in SETTINGS.rows():
         SETTINGS.widget(name, side_by_side=True, **more)

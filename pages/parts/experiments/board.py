@@ -1,5 +1,4 @@
-"""The board of an experiment, which draws results as they come in; the choice of a curve; the arms; a table of the claims; downloads of
-the evidence as JSON and CSV."""
+"""The board of an experiment, which draws results as they come in; its arms, claims and downloads."""
 
 import json
 from collections.abc import Callable, Hashable
@@ -32,75 +31,70 @@ from pages.parts.charts.experiments.arms import goes_without_saying, metric_labe
 from pages.parts.experiments.panels import VALIDATION, curve_label, sections, shows_both, status
 from pages.parts.experiments.shown import Shown, of_run, row_of
 
-POLL = 0.5
-"""Seconds between two checks of an experiment, at least."""
-CHECKS_PER_SECOND = 20
-"""The checks in a second of all pages together: where a class watches, each page looks less often, and controls answer at once."""
+POLL = 0.5  # seconds between two checks of an experiment, at least
+# Where a class watches, each page checks less often, so that controls answer at once.
+CHECKS_PER_SECOND = 20  # of all pages together
 CURVE = "experiment_view.curve"
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """What a board draws of an experiment."""
-
     key: str
-    """The name of the board on its page."""
     sections: Callable[[Shown], list[Json]]
-    depends_on: Hashable = None
-    """What the sections depend on beside the experiment, such as the curve that the reader has chosen."""
-    on_picked: Callable[[], None] = nothing
-    """Called before the rerun that a click or a drag in a figure causes."""
+    depends_on: Hashable = None  # the inputs of the sections other than the experiment, such as the chosen curve
+    on_picked: Callable[[], None] = nothing  # before the rerun that a click or a drag in a figure causes
     name_of: Callable[[str], str] = str
-    """Gives the name of an arm in the figures, from its own name."""
-    below: Callable[[Shown], None] = lambda _: None
-    """Draws what stands below the figures, as often as they are drawn."""
-    quiet: bool = False
-    """True if the line on how far it is has no place above the figures."""
+    below: Callable[[Shown], None] = lambda _: None  # drawn as often as the figures
+    quiet: bool = False  # no status line above the figures
 
 
 def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown | Callable[[], Shown]) -> None:
-    """Follow the run of an experiment until it ends; then the script is rerun once. Or show an experiment that does not run: stored
-    evidence, or one that was not run yet. Or follow what a function gives. ``name``: under which its figures are kept."""
+    """Show an experiment and follow its run. When the run ends, the script is rerun once.
+
+    ``source`` may be a run, evidence, or a function that is called at each check. ``name`` is part of the key of the
+    figures.
+    """
     running = isinstance(source, ExperimentRun) and source.state == "running"
 
     def draw() -> None:
-        shown = of_run(source) if isinstance(source, ExperimentRun) else source() if callable(source) else source
-        _mount(drawing, name, shown)
-        drawing.below(shown)
-        if running and shown.state != "running":
+        snapshot = of_run(source) if isinstance(source, ExperimentRun) else source() if callable(source) else source
+        _mount(drawing, name, snapshot)
+        drawing.below(snapshot)
+        if running and snapshot.state != "running":
             st.rerun()
 
     as_fragment(draw, every=max(POLL, number_here() / CHECKS_PER_SECOND) if running or callable(source) else None)
 
 
-def _mount(drawing: Drawing, name: str, shown: Shown) -> None:
-    key, stamp = f"experiment_view.payload.{drawing.key}", (name, drawing.depends_on, shown.stamp)
+def _mount(drawing: Drawing, name: str, snapshot: Shown) -> None:
+    key, stamp = f"experiment_view.payload.{drawing.key}", (name, drawing.depends_on, snapshot.stamp)
     last: tuple[Hashable, list[Json]] | None = st.session_state.get(key)
     if last is None or last[0] != stamp:  # else the sections are as before
-        last = st.session_state[key] = (stamp, drawing.sections(shown))
+        last = st.session_state[key] = (stamp, drawing.sections(snapshot))
     version, picked = str(hash(stamp)), drawing.on_picked
-    line = {"state": "", "share": 0.0, "words": "", "problem": ""} if drawing.quiet else status(shown, drawing.name_of)
-    reply = mount(drawing.key, name, version, last[1], name=shown.name, status=line, on_picked=picked)
+    line = (
+        {"state": "", "share": 0.0, "words": "", "problem": ""} if drawing.quiet else status(snapshot, drawing.name_of)
+    )
+    reply = mount(drawing.key, name, version, last[1], name=snapshot.name, status=line, on_picked=picked)
     if picked is not nothing and reply.picked:
         st.rerun()  # what was picked changes the page around the board
 
 
 def show_evidence(name: str, source: ExperimentRun | Shown) -> Shown:
-    """The board of all evidence, with the choice of a curve; returns what it shows first."""
-    shown = of_run(source) if isinstance(source, ExperimentRun) else source
-    curve = choose_curve(shown)
+    """Draw all evidence with the choice of a curve; return what is drawn first."""
+    snapshot = of_run(source) if isinstance(source, ExperimentRun) else source
+    curve = choose_curve(snapshot)
     experiment_board(Drawing("evidence", partial(sections, curve), curve, below=show_numbers), name, source)
-    return shown
+    return snapshot
 
 
-def choose_curve(shown: Shown) -> str:
-    """The curve that the panels show, chosen by the reader; empty where there are none."""
-    if not shown.curves:
+def choose_curve(snapshot: Shown) -> str:
+    if not snapshot.curves:
         return ""
-    options = curve_names(shown.experiment)
+    options = curve_names(snapshot.experiment)
     chosen: str = st.segmented_control(
         "Curves", options, default="loss", required=True, key=CURVE, persist_state="session",
-        format_func=lambda name: curve_label(shown.experiment, name).capitalize(),
+        format_func=lambda name: curve_label(snapshot.experiment, name).capitalize(),
     ) or "loss"  # fmt: skip
     return chosen if chosen in options else "loss"
 
@@ -111,39 +105,36 @@ def curve_names(experiment: Experiment) -> list[str]:
     return [*losses, *(f"validation.{metric}" for metric in metric_names(config)), *experiment.curves]
 
 
-def show_numbers(shown: Shown) -> None:
-    """A row for each arm with its number at each seed, to sort, search and download; nothing before a trial has ended."""
-    if not shown.trials:
+def show_numbers(snapshot: Shown) -> None:
+    if not snapshot.trials:
         return
     icon = ":material/table_rows:"
     table = st.expander("In numbers, seed by seed", icon=icon, key="experiment_view.numbers", on_change="rerun")
-    if not table.open:  # what is folded away costs nothing
+    if not table.open:  # a closed table is not computed
         return
-    rows = [(arm, row_of(shown, arm)) for arm in shown.arms]
+    rows = [(arm, row_of(snapshot, arm)) for arm in snapshot.arms]
     frame = pd.DataFrame(
         [[arm.name, arm.role, metric_label(arm.metric), fmean(row.known or [nan]), *row.values] for arm, row in rows],
-        columns=["Arm", "Role", "Number", "Mean", *(f"Seed {seed}" for seed in shown.seeds)],
+        columns=["Arm", "Role", "Number", "Mean", *(f"Seed {seed}" for seed in snapshot.seeds)],
     )
     numbers = {name: st.column_config.NumberColumn(format="%.4g") for name in frame.columns[3:]}
     pinned = {"Arm": st.column_config.TextColumn(pinned=True)}
     table.dataframe(frame, hide_index=True, placeholder="", column_config=numbers | pinned)
 
 
-def take_away(shown: Shown) -> None:
-    """Nothing before the end, or where no trial has ended."""
-    if shown.state == "running" or not shown.trials:
+def take_away(snapshot: Shown) -> None:
+    if snapshot.state == "running" or not snapshot.trials:
         return
     with st.expander("The claims in numbers", icon=":material/table_chart:"):
-        show_claims(shown)
+        show_claims(snapshot)
     with st.container(horizontal=True):
-        offer_file("Evidence (JSON)", partial(as_json, shown), f"{shown.name}.json")
-        offer_file("Every number of every trial (CSV)", partial(as_csv, shown), f"{shown.name}.csv")
-    if origins := list(filter(None, map(in_words, (shown.provenance, *shown.moved.values())))):
+        offer_file("Evidence (JSON)", partial(as_json, snapshot), f"{snapshot.name}.json")
+        offer_file("Every number of every trial (CSV)", partial(as_csv, snapshot), f"{snapshot.name}.csv")
+    if origins := list(filter(None, map(in_words, (snapshot.provenance, *snapshot.moved.values())))):
         st.caption(f"Measured with {escaped('; '.join(origins))}.")
 
 
-def show_claims(shown: Shown) -> None:
-    """A row for each claim, to sort, search and download."""
+def show_claims(snapshot: Shown) -> None:
     number = st.column_config.NumberColumn
     every_same = "empty where every seed has the same effect"
     numbers = {
@@ -173,20 +164,18 @@ def show_claims(shown: Shown) -> None:
         )
     }
     words = {"claim": "Claim", "condition": "Condition", "finding": "Finding", "direction": "Claimed", "unit": "Unit"}
-    frame = effects_frame(shown)
+    frame = effects_frame(snapshot)
     empty = [] if frame["condition"].any() else ["condition"]
     st.dataframe(frame.drop(columns=empty), hide_index=True, placeholder="", column_config={**words, **numbers})
 
 
-def as_json(shown: Shown) -> str:
-    """The report as the command line prints it, and the trials behind it with their curves."""
-    content = {**shown.to_json(), "origin": shown.origin, "trials": [asdict(trial) for trial in shown.trials]}
+def as_json(snapshot: Shown) -> str:
+    content = {**snapshot.to_json(), "origin": snapshot.origin, "trials": [asdict(trial) for trial in snapshot.trials]}
     return json.dumps(content, indent=1, allow_nan=False)
 
 
-def as_csv(shown: Shown) -> str:
-    """A row for each number of each trial: arm, role, seed, number, value, and whether the seed is a live or a stored one."""
-    return numbers_frame(shown).assign(origin=shown.origin).to_csv(index=False)
+def as_csv(snapshot: Shown) -> str:
+    return numbers_frame(snapshot).assign(origin=snapshot.origin).to_csv(index=False)
 
 
 # The arms
@@ -202,7 +191,7 @@ WIDTHS = [3, 1.6]
 
 
 def show_arms(experiment: Experiment, extended: bool, seed: int, pair: tuple[str, str] | None = None) -> None:
-    """``pair``: the names of the two arms that are compared first; by default the first two."""
+    """Draw the arms. ``pair``: the names of the two that are compared first, by default the first and the last."""
     arms = experiment.arms_of(extended)
     st.caption(f"An arm is one way to train. {experiment.matched}")
     _show_pair(experiment, arms, pair or (arms[0].name, arms[-1].name))
@@ -222,7 +211,6 @@ def show_arms(experiment: Experiment, extended: bool, seed: int, pair: tuple[str
 
 
 def _show_pair(experiment: Experiment, arms: tuple[Arm, ...], pair: tuple[str, str]) -> None:
-    """Two arms to choose, and the settings in which they differ."""
     names = [arm.name for arm in arms]
     (left, right), (first, second) = st.columns(2), map(names.index, pair)
     one = left.selectbox("What differs between", names, index=first, key=f"arms.first.{experiment.slug}")
@@ -233,8 +221,8 @@ def _show_pair(experiment: Experiment, arms: tuple[Arm, ...], pair: tuple[str, s
 def differences(experiment: Experiment, first: Arm, second: Arm) -> str:
     """ "Mask fault: None → Missing" for each setting that differs, in Markdown."""
     changes = changes_between(experiment.config(first), experiment.config(second))
-    found = [_change(*change) for change in changes if not goes_without_saying(*change)]
-    return " · ".join(found) if found else ":gray[Nothing: it is one training, measured in two ways.]"
+    parts = [_change(*change) for change in changes if not goes_without_saying(*change)]
+    return " · ".join(parts) if parts else ":gray[Nothing: it is one training, measured in two ways.]"
 
 
 def _change(row: Setting, there: Any, here: Any) -> str:

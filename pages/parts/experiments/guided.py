@@ -1,5 +1,4 @@
-"""A prepared step of a lesson for somebody alone, wherever it stands: its words, the one setting that may change, the question and the
-buttons of the run at the left, its one figure at the right."""
+"""A prepared step of a lesson for one reader: words, setting, question and buttons on the left, the figure on the right."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,14 +17,13 @@ from pages.parts.boards.live.board import Layout, Overlay, PanelName, Picture, l
 from pages.parts.experiments.handouts import Note, write_down
 from pages.parts.experiments.question import UNREAD, ask_here, guess_of, verdict
 
-RUNS = "guided.runs"
-"""Session key: the id of the run of each prepared step and value, by the name of its guess."""
+RUNS = "guided.runs"  # session key: the id of the run of each prepared step and value, by the name of its guess
 GUESS_FIRST = "Guess first. Then you see the result here."
 
 
 def name_in(visit: str, guide: Guide, config: RunConfig) -> str:
-    """Return the name of the guess and of the run: each value of the step's setting has its own. ``visit``: a name for this visit of the
-    step, for what a session keeps of it."""
+    """The key of the guess and of the run: one for each value of the step's setting. ``visit``: a name for this visit
+    of the step."""
     return f"{visit}.{to_text(config.value(guide.vary))}"
 
 
@@ -49,13 +47,16 @@ def _runs() -> dict[str, str]:
 def show_guided(
     guide: Guide, visit: str, config: RunConfig, run: Run | None, *, bound: Mapping[str, Any], buttons: Callable[[bool], None],
 ) -> None:  # fmt: skip
-    """Draw the step. ``bound`` ties the widget of its setting to the page; ``buttons`` draws those of the run, and is given whether the run
-    has answered a guess."""
+    """Draw the step.
+
+    ``bound`` ties the widget of its setting to the page. ``buttons`` draws those of the run; its argument is True
+    once the run has answered a guess.
+    """
     name, observed = name_in(visit, guide, config), observed_in(guide.question, run)
     with st.container(key="guided"):
         words, figure = st.columns([1, 1.25], gap="large")
         with figure:
-            with st.container():  # a fixed container: otherwise a message would make the board anew
+            with st.container():  # a fixed container: otherwise a message would build the board again
                 say_unsaved(run)
             _show_figure(guide, visit, config, run)
         with words, st.container(key="guided-words"):
@@ -80,12 +81,11 @@ def observed_in(question: Question, run: Run | None) -> Observed | None:
 
 
 def in_words(observed: Observed, guide: Guide | None) -> str:
-    """What the run says, and what that teaches."""
     return f"{in_markdown(observed.sentence)} {guide.taught_by(observed) if guide else ''}".strip()
 
 
 def ask_alone(question: Question, name: str, observed: Observed | None) -> Direction | None:
-    """The question, which takes a guess until a guess is told what the run says; returns the guess."""
+    """Draw the question and return the guess, which closes once the run has answered it."""
     guess = guess_of(name).answer
     st.markdown(f"**{escaped(question.words)}**")
     is_over = guess is not None and observed is not None
@@ -94,25 +94,22 @@ def ask_alone(question: Question, name: str, observed: Observed | None) -> Direc
 
 
 def _show_figure(guide: Guide, visit: str, config: RunConfig, run: Run | None) -> None:
-    """The board with its one figure, and above it the model where the figure does not show the sequences themselves. The curves of other
-    runs of the step stand behind."""
     earlier: list[Overlay] = []
     if run is not None and guide.figure == "accuracy":
         others = [find(other) for name, other in _runs().items() if name.startswith(f"{visit}.") and other != run.id]
         earlier = [overlay(one, _label(guide, one.config)) for one in others if one is not None and one.events]
+    # The other figures do not show the sequences, so the model stands before them.
     panels: tuple[PanelName, ...] = ("samples",) if guide.figure == "samples" else ("stack", guide.figure)
     picture = Picture(view={"which": "self", "layer": config.n_layers - 1, "head": 0})
     live_board(run or config, Layout(panels, config.task), earlier=earlier, picture=picture)
 
 
 def _may_choose(guide: Guide, visit: str, config: RunConfig) -> bool:
-    """Tell whether the step's setting may change: after its first run, or where a link has changed it."""
     has_run = any(name.startswith(f"{visit}.") for name in _runs())
     return has_run or config.value(guide.vary) != guide.settings[guide.vary]
 
 
 def _choose(guide: Guide, config: RunConfig, bound: Mapping[str, Any]) -> None:
-    """The one control of the step."""
     row = _row(guide, config)
     labels = {value: _label(guide, config.replace(**{guide.vary: value})) for value in guide.values}
     st.segmented_control(
@@ -125,7 +122,6 @@ def _row(guide: Guide, config: RunConfig) -> Setting:
 
 
 def _label(guide: Guide, config: RunConfig) -> str:
-    """The value that a run of the step has, as a reader sees it."""
     value, words = config.value(guide.vary), _row(guide, config).words(config.value(guide.vary))
     return words.capitalize() if isinstance(value, bool) else words
 
@@ -135,5 +131,5 @@ def _write_down(name: str, guide: Guide, run: Run | None, guess: Direction, obse
         return
     question, config = guide.question, run.config
     ran = f"{_row(guide, config).label} {_label(guide, config)}, seed {config.seed}, {config.steps} steps."
-    found = " ".join([*(f"{question.in_words(one)}." for one in observed.right), observed.sentence])
-    write_down(f"{name}.{run.id}", Note(guide.title, question.words, question.in_words(guess), ran, found))
+    result = " ".join([*(f"{question.in_words(one)}." for one in observed.right), observed.sentence])
+    write_down(f"{name}.{run.id}", Note(guide.title, question.words, question.in_words(guess), ran, result))

@@ -1,7 +1,7 @@
-"""What is handed out and handed in, each one file of HTML to be saved, sent and printed, which needs no server, no script and no other
-file: the teacher's sheet of a lesson, the hand-out for its students, and a student's hand-in. And a link as a QR code.
+"""Documents of a lesson, each one file of HTML to save, send and print, without server, script or other files: the
+teacher's sheet, the hand-out for students, a student's report. And links as QR codes.
 
-What is put into a form (:func:`html`) is escaped, unless it is HTML already: a reader's words are shown as they were typed.
+The parts of a form (:func:`html`) are escaped unless they are HTML: user text appears as it was typed.
 """
 
 from collections import OrderedDict
@@ -43,18 +43,15 @@ joined = Markup().join
 
 
 def html(form: str, *parts: object) -> Markup:
-    """The form with these parts in its braces."""
     return Markup(form).format(*parts)
 
 
 def listed(items: Iterable[str]) -> Markup:
-    """A list; empty without items."""
     rows = joined(html("<li>{}</li>", item) for item in items)
     return html("<ul>{}</ul>", rows) if rows else rows
 
 
 def bars(rows: Sequence[EndNumbers], figure: KeyFigure) -> Markup:
-    """The rows of a key figure with their means as bars; those that no seed has are left out."""
     known = [(row, row.mean) for row in rows if row.mean is not None]
     means = [mean for _, mean in known]
     form = '<tr><td>{}</td><td><i class="bar" style="width: {}%; background: {}"></i></td><td>{}</td></tr>'
@@ -66,7 +63,6 @@ def bars(rows: Sequence[EndNumbers], figure: KeyFigure) -> Markup:
 
 
 def document(title: str, body: Markup) -> str:
-    """The whole file. At its foot stands what wrote it."""
     return PAGE.substitute(
         colors=custom_properties(),
         title=escape(title),
@@ -75,13 +71,12 @@ def document(title: str, body: Markup) -> str:
     )
 
 
-# A student's hand-in: what this browser's reader guessed, ran and found, in that order. It holds nothing else. The server keeps it in
-# memory alone, so that a reload loses nothing.
+# A student's report: the guesses, runs and results of this browser, in that order. The server keeps it in memory, so
+# that a reload loses nothing.
 
 
-MOST_VISITORS = 2 * MAX_STUDENTS
-"""The most visitors whose hand-ins are kept, those of one network half of it: a full class, and as many others. Of more, the one is
-dropped whose page wrote longest ago, first of those who have no page open."""
+# A full class, and as many others.
+MOST_VISITORS = 2 * MAX_STUDENTS  # those of one network may be half of them
 NAME, OF_READER = "name", "own"
 MOST_LETTERS = 5000
 NO_FIGURE = Markup()
@@ -90,79 +85,69 @@ NOTHING_YET = "It will list your guesses, runs and results. There are none yet."
 
 @dataclass(frozen=True)
 class Note:
-    """A question or a run of this session."""
-
     title: str
     question: str = ""
-    guessed: str = ""
-    """The guess that stood before the result was shown; empty for none."""
+    guessed: str = ""  # before the result; empty without a guess
     ran: str = ""
     found: str = ""
-    """What came out, as it was shown; empty while there is no result."""
     figure: Markup = NO_FIGURE
 
 
 @dataclass(frozen=True)
 class StudentReport:
-    """The hand-in of a visitor so far."""
-
     network: str = ""
     notes: dict[str, Note] = field(default_factory=dict)
-    """By their keys."""
-    words: dict[str, str] = field(default_factory=dict)
-    """The texts that the reader typed, by the names of their boxes."""
+    words: dict[str, str] = field(default_factory=dict)  # the reader's texts, by the names of their boxes
+    # notes of an earlier reader of this browser, which open pages would write again
     forgotten: dict[str, Note] = field(default_factory=dict)
-    """The notes of an earlier reader of the same browser, which pages that still show them would write again."""
 
 
-_kept = OrderedDict[str, StudentReport]()
-"""The hand-ins by their visitors, the one at the end whose page wrote last. Guarded by ``_lock``."""
+_reports = OrderedDict[str, StudentReport]()  # in the order in which their visitors' pages last wrote; guarded by _lock
 _lock = Lock()
 
 
 def kept_of(visitor_id: str) -> StudentReport:
-    return _kept.get(visitor_id, StudentReport())
+    return _reports.get(visitor_id, StudentReport())
 
 
 def write_down(key: str, note: Note) -> None:
-    """Note what happened under its key, in place of what was noted before. The guess and the result of a first showing stay where the
-    reader guesses again or runs again without an end."""
-    whose = visitor()
+    """Store the note under its key. Once there is a result, the first guess stays, and only a result replaces it."""
+    author = visitor()
     with _lock:
-        if whose.id not in _kept:
-            _make_room(whose.network)
-        kept = _kept.setdefault(whose.id, StudentReport(whose.network))
-        _kept.move_to_end(whose.id)
-    earlier = kept.notes.get(key)
+        if author.id not in _reports:
+            _make_room(author.network)
+        student_report = _reports.setdefault(author.id, StudentReport(author.network))
+        _reports.move_to_end(author.id)
+    earlier = student_report.notes.get(key)
     if earlier is not None and earlier.found:
         if not note.found:
             return
         note = replace(note, guessed=earlier.guessed)
-    if note != kept.forgotten.get(key):
-        kept.notes[key] = note
+    if note != student_report.forgotten.get(key):
+        student_report.notes[key] = note
 
 
 def _make_room(network: str) -> None:
-    """Drop a hand-in where one more from this network, or from anywhere, is too many."""
-    near = [name for name, kept in _kept.items() if network and kept.network == network]
-    names = near if len(near) >= MOST_VISITORS // 2 else list(_kept) if len(_kept) >= MOST_VISITORS else []
+    """Drop the oldest report, first of visitors without an open page, if one more exceeds a limit."""
+    near = [name for name, one in _reports.items() if network and one.network == network]
+    names = near if len(near) >= MOST_VISITORS // 2 else list(_reports) if len(_reports) >= MOST_VISITORS else []
     if names:
-        _kept.pop(next((name for name in names if not here(name)), names[0]))
+        _reports.pop(next((name for name in names if not here(name)), names[0]))
 
 
 def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:
     name, user_text = words.get(NAME, "").strip(), words.get(OF_READER, "").strip()
     head = html("<h1>Report</h1><p class=line>{}</p>", f"Name: {name}")
     sentence = html("<h2>In my own words</h2><p class=own>{}</p>", user_text) if user_text else ""
-    # A list, since another tab may add a note meanwhile.
+    # a list, because another tab may add a note meanwhile
     rows = joined(_section(number, note) for number, note in enumerate(list(notes), start=1))
     return document(f"Report {name}".strip(), html("{}{}{}", head, rows, sentence))
 
 
 def _section(number: int, note: Note) -> Markup:
     guessed = (note.guessed or "no guess before the result") if note.question else ""
-    found = note.found or ("the run had not ended at the last look" if note.ran else "")
-    lines = (("Guessed", guessed), ("Ran", note.ran or "nothing yet"), ("Found", found))
+    result = note.found or ("the run had not ended at the last look" if note.ran else "")
+    lines = (("Guessed", guessed), ("Ran", note.ran or "nothing yet"), ("Found", result))
     answers = joined(html("<p><b>{}:</b> {}</p>", label, words) for label, words in lines if words)
     return html(
         "<section><h2>{}. {}</h2><p>{}</p>{}{}</section>", number, note.title, note.question, answers, note.figure
@@ -170,38 +155,40 @@ def _section(number: int, note: Note) -> Markup:
 
 
 def offer_hand_in() -> None:
-    """The boxes for a name and for words of one's own, and the file."""
-    kept = kept_of(visitor().id)
+    student_report = kept_of(visitor().id)
     st.markdown("**Your report**")
-    if not kept.notes:
+    if not student_report.notes:
         st.caption(NOTHING_YET)
         return
-    _box(st.text_input, "Name (optional)", kept.words, NAME, 100)
-    _box(st.text_area, "In your own words: what did you find, and why?", kept.words, OF_READER, MOST_LETTERS)
+    _box(st.text_input, "Name (optional)", student_report.words, NAME, 100)
+    _box(st.text_area, "In your own words: what did you find, and why?", student_report.words, OF_READER, MOST_LETTERS)
     with st.container(horizontal=True):
-        make = partial(hand_in, kept.notes.values(), kept.words)  # with what was typed until the file is asked for
+        make = partial(
+            hand_in, student_report.notes.values(), student_report.words
+        )  # has the text at the time of the download
         offer_file("Report (HTML)", make, "report.html", ":material/assignment_turned_in:")
-        st.button("Start over", icon=":material/restart_alt:", type="tertiary", on_click=_forget, args=(kept,))
+        st.button(
+            "Start over", icon=":material/restart_alt:", type="tertiary", on_click=_forget, args=(student_report,)
+        )
     st.caption("Your guesses, runs and results in this browser. Save it, because a restart of the server deletes it.")
 
 
-def _forget(kept: StudentReport) -> None:
-    """Another reader begins in this browser."""
-    kept.forgotten.update(kept.notes)
-    kept.notes.clear()
-    kept.words.clear()
+def _forget(student_report: StudentReport) -> None:
+    # Another reader begins in this browser.
+    student_report.forgotten.update(student_report.notes)
+    student_report.notes.clear()
+    student_report.words.clear()
     for name in (NAME, OF_READER):
         st.session_state.pop(f"hand-in.{name}", None)
 
 
 def _box(draw: Callable[..., object], label: str, words: dict[str, str], name: str, most: int) -> None:
-    """A box for ``most`` letters, which are kept in ``words`` by the box's name."""
     key, state = f"hand-in.{name}", st.session_state
     draw(label, words.get(name, ""), max_chars=most, key=key, on_change=lambda: words.update({name: state[key]}))
 
 
-# The teacher's sheet and the hand-out. Both are made from the issues of the lesson and from the evidence that comes with this version: no
-# outcome is written in them by hand.
+# The teacher's sheet and the hand-out. Both come from the lesson's issues and the shipped evidence, so no result in them
+# is written by hand.
 
 
 KEYS = {
@@ -215,7 +202,6 @@ KEYS = {
     "P, Escape": "start and leave the presentation",
 }
 MOST_FURTHER = 3
-"""The most further claims at a step."""
 
 
 def teachers_sheet(lesson: Lesson) -> str:
@@ -232,8 +218,7 @@ def teachers_sheet(lesson: Lesson) -> str:
 
 
 def hand_out(lesson: Lesson, link: str) -> str:
-    """Two pages for a lesson of at most six steps: one with the questions for before, one with what was measured for after. ``link``: to
-    the lesson; empty where the class cannot open it."""
+    """Two pages: questions before, and results after. Six steps fit. ``link``: empty if the class cannot open it."""
     code = Markup(qr_code(link)) if link else ""
     where = html('<p class="light">Open the lesson on your phone, or at {}</p>', link) if link else ""
     form = "<div class=head><div><h1>{}</h1><p class=line>Name</p>{}</div>{}</div>"
@@ -258,14 +243,14 @@ def _choices(answers: Sequence[str], right: Sequence[str] = ()) -> Markup:
 
 def _teach(number: int, step: LessonStep) -> Markup:
     title = _title(number, step, counted(step.minutes, "minute"))
-    question, found = step.question, _result_of(step)
+    question, result = step.question, _result_of(step)
     if step.slide or question is None:
         say = html("<p class=own><b>Say.</b> {}</p>", step.slide.text) if step.slide and step.slide.text else Markup()
         return html("<section>{}{}{}</section>", title, say, _ask(question))
     tells = ISSUES[step.issue].summary if step.issue else " ".join(step.guide.text) if step.guide else ""
     say = html("<p><b>Say.</b> {} One sample: {}</p>", tells, _sample(step, question))
-    ask = _ask(question, found.finding.right if found else ())
-    finding = _finding(ISSUES[step.issue], found) if step.issue else _lab(step)
+    ask = _ask(question, result.finding.right if result else ())
+    finding = _finding(ISSUES[step.issue], result) if step.issue else _lab(step)
     return html("<section>{}{}{}{}</section>", title, say, ask, finding)
 
 
@@ -277,7 +262,7 @@ def _ask(question: Question | None, right: Sequence[Direction] = ()) -> Markup:
 
 
 def _lab(step: LessonStep) -> Markup:
-    """What a step in the lab trains, and how to prepare it: nothing was measured beforehand."""
+    # Nothing was measured beforehand.
     config, preset = step.config, step.preset
     size = f"{n_parameters(config):,} parameters, {counted(config.steps, 'step')}"
     watched = html("<p><b>Look.</b> {}</p>", preset.look_at) if preset else Markup()
@@ -296,27 +281,26 @@ def _result_of(step: LessonStep) -> ShippedResult | None:
     return shipped_result(issue, issue.key_figure) if step.issue and (issue := ISSUES[step.issue]) else None
 
 
-def _finding(issue: Issue, found: ShippedResult | None) -> Markup:
-    if found is None:
+def _finding(issue: Issue, result: ShippedResult | None) -> Markup:
+    if result is None:
         return html("<p><b>Result.</b> Not measured with this version.</p>")
-    seconds = found.report.seconds * READERS_SEEDS / len(found.report.seeds)
+    seconds = result.report.seconds * READERS_SEEDS / len(result.report.seeds)
     speed = shipped_speed(issue)
     return html(
         "<p><b>Result.</b> {} {} <span class=light>{}; {} of them took about {}.</span></p>{}<p>{}<b>Remedy.</b> {}</p>{}",
-        found.finding.sentence, speed.sentence if speed else "", found.report.seeds_in_words, READERS_SEEDS, in_time(seconds),
-        bars(key_numbers(issue, found.report)["rows"], issue.key_figure), _because(found), issue.key_figure.remedy, _further(issue),
+        result.finding.sentence, speed.sentence if speed else "", result.report.seeds_in_words, READERS_SEEDS, in_time(seconds),
+        bars(key_numbers(issue, result.report)["rows"], issue.key_figure), _because(result), issue.key_figure.remedy, _further(issue),
     )  # fmt: skip
 
 
-def _because(found: ShippedResult) -> Markup:
-    """The reason; empty where the runs do not show what it is a reason for."""
-    reason = found.finding.because
+def _because(result: ShippedResult) -> Markup:
+    reason = result.finding.because
     return html("<b>Because</b> {} ", reason) if reason else Markup()
 
 
 def _further(issue: Issue) -> Markup:
-    """What else somebody may say, with what was found about it: first what did not come out as it was claimed."""
     claims = [one for one in shipped_claims(issue) if one.claim.id != issue.key_figure.claim]
+    # Claims that did not hold come first.
     claims.sort(key=lambda one: one.finding is Finding.HOLDS)
     form = "{} <span class=light>{}</span> <b>{}.</b>"
     answers = ((one.claim.sentence, one.claim.condition, one.finding.words) for one in claims[:MOST_FURTHER])
@@ -325,7 +309,6 @@ def _further(issue: Issue) -> Markup:
 
 
 def _guess(number: int, step: LessonStep) -> Markup:
-    """The step on the page for before."""
     question, title = step.question, _title(number, step)
     if question is None:
         return html("<section>{}</section>", title)
@@ -336,17 +319,16 @@ def _guess(number: int, step: LessonStep) -> Markup:
 
 
 def _keep(number: int, step: LessonStep) -> Markup:
-    """The step on the page for after."""
-    title, found = _title(number, step), _result_of(step)
+    title, result = _title(number, step), _result_of(step)
     if step.slide:
         return html("<section>{}</section>", title)
-    if found is None:
+    if result is None:
         measured = html("<p class=line>Our run</p>")
     else:
         figure = ISSUES[step.issue].key_figure
-        rows = key_numbers(ISSUES[step.issue], found.report, whole=False)["rows"]
+        rows = key_numbers(ISSUES[step.issue], result.report, whole=False)["rows"]
         form = "<p>{}</p>{}<p>{}<b>Remedy.</b> {}</p>"
-        measured = html(form, found.finding.sentence, bars(rows, figure), _because(found), figure.remedy)
+        measured = html(form, result.finding.sentence, bars(rows, figure), _because(result), figure.remedy)
     return html("<section>{}{}<p class=line>In my words</p></section>", title, measured)
 
 
@@ -357,12 +339,12 @@ TOO_LONG = "This link is too long for a QR code."
 
 
 def base_address(page: str) -> str:
-    """The address of the app, with a slash at its end. ``page``: the address of the page that is shown."""
+    """The app's address, ending in a slash. ``page``: the address of the shown page."""
     return (st.context.url or "").split("?")[0].removesuffix("/").removesuffix(page)
 
 
 def only_here(link: str) -> str:
-    """A warning where a link works on this machine only, else an empty text."""
+    """A warning for a link that works on this machine only; else empty."""
     if urlsplit(link).hostname in ("localhost", "127.0.0.1"):
         return "This address works on this machine only. Open the app by the name that your class can reach."
     return ""
@@ -370,7 +352,7 @@ def only_here(link: str) -> str:
 
 @lru_cache
 def qr_code(link: str) -> str:
-    """The link as a QR code, an SVG drawing, black on white in both themes; empty where it is too long for one (2,953 bytes)."""
+    """The link as SVG, black on white in both themes; empty if it is too long (2,953 bytes)."""
     try:
         code = segno.make(link, micro=False)
     except segno.DataOverflowError:
@@ -379,7 +361,7 @@ def qr_code(link: str) -> str:
 
 
 def show_qr_code(link: str, width: int | Literal["content"] = "content") -> None:
-    """The link as a QR code, ``width`` pixels wide, or why there is none."""
+    """Draw the QR code, or why there is none. ``width`` in pixels."""
     if drawing := qr_code(link):
         st.image(drawing, width=width, alt="The link as a QR code")
     else:
@@ -387,7 +369,6 @@ def show_qr_code(link: str, width: int | Literal["content"] = "content") -> None
 
 
 def show_link(link: str) -> None:
-    """The link to copy, beside its QR code."""
     st.caption(only_here(link) or "The link never starts training.")
     code, qr = st.columns([2, 1])
     code.code(link, language=None, wrap_lines=True)

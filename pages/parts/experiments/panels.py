@@ -1,5 +1,4 @@
-"""The board of an experiment as plain data: sections of panels, each with its figure, its text and its numbers; and how findings and
-claims are shown."""
+"""The board of an experiment as JSON: sections of panels with figure, text and numbers; and the style of findings."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -21,49 +20,51 @@ from pages.parts.experiments.shown import Shown, TrialSoFar, ended_section, leve
 
 CURVE_HEIGHT = 176
 VALIDATION = "validation.loss"
-NAMED = 4
-"""The most trials at once that the line above the panels names."""
+NAMED = 4  # running trials that the status line names, at most
 
 
-def sections(curve: str, shown: Shown) -> list[Json]:
-    """Training curves of that name, where the arms ended, and the claims."""
-    if shown.state != "running" and not shown.trials:
+def sections(curve: str, snapshot: Shown) -> list[Json]:
+    if snapshot.state != "running" and not snapshot.trials:
         return []  # stopped before any trial ended: nothing to show
-    curves = [_curves(shown, curve)] if shown.curves else []
-    found = [*curves, ended_section(shown), claims_section(shown)]
-    return [section for section in found if section["panels"]]
+    curves = [_curves(snapshot, curve)] if snapshot.curves else []
+    parts = [*curves, ended_section(snapshot), claims_section(snapshot)]
+    return [section for section in parts if section["panels"]]
 
 
-def status(shown: Shown, name_of: Callable[[str], str] = str) -> Json:
-    """The line above the panels. ``name_of`` gives the name of an arm in them."""
-    words = status_words(shown, name_of)
-    return {"state": shown.state, "share": round(shown.done, 4), "words": words, "problem": shown.problem}
+def status(snapshot: Shown, name_of: Callable[[str], str] = str) -> Json:
+    words = status_words(snapshot, name_of)
+    return {"state": snapshot.state, "share": round(snapshot.done, 4), "words": words, "problem": snapshot.problem}
 
 
-def status_words(shown: Shown, name_of: Callable[[str], str] = str) -> str:
-    if shown.state == "none":
+def status_words(snapshot: Shown, name_of: Callable[[str], str] = str) -> str:
+    if snapshot.state == "none":
         return ""
-    if shown.state in ("waiting", "class"):
-        return "each seed is a dot" if shown.trials else "each seed will be a dot"
+    if snapshot.state in ("waiting", "class"):
+        return "each seed is a dot" if snapshot.trials else "each seed will be a dot"
     # Stored evidence may lack some arms.
-    arms = {trial.arm for trial in shown.trials} if shown.state == "shipped" else shown.arms
-    ended = Counter(trial.seed for trial in shown.trials)
-    seeds = f"{list(ended.values()).count(len(arms))} of {counted(len(shown.seeds), 'seed')}"
-    if shown.state == "running":
-        parts = [f"{len(shown.trials)} of {counted(len(arms) * len(shown.seeds), 'training')}"] if shown.trials else []
-        positions = [trial.queue_position for trial in shown.running if trial.queue_position]
-        if positions and len(positions) == len(shown.running):
+    arms = {trial.arm for trial in snapshot.trials} if snapshot.state == "shipped" else snapshot.arms
+    trials_by_seed = Counter(trial.seed for trial in snapshot.trials)
+    seeds = f"{list(trials_by_seed.values()).count(len(arms))} of {counted(len(snapshot.seeds), 'seed')}"
+    if snapshot.state == "running":
+        parts = (
+            [f"{len(snapshot.trials)} of {counted(len(arms) * len(snapshot.seeds), 'training')}"]
+            if snapshot.trials
+            else []
+        )
+        positions = [trial.queue_position for trial in snapshot.running if trial.queue_position]
+        if positions and len(positions) == len(snapshot.running):
             parts.append(f"waiting for a worker, place {min(positions)} in the queue")
-        elif shown.seconds_left is not None:
-            parts.append(f"about {in_time(shown.seconds_left)} left")
-        return " · ".join(parts + ([f"now {_now(shown.running, name_of)}"] if shown.running and not positions else []))
-    if not shown.trials:
+        elif snapshot.seconds_left is not None:
+            parts.append(f"about {in_time(snapshot.seconds_left)} left")
+        return " · ".join(
+            parts + ([f"now {_now(snapshot.running, name_of)}"] if snapshot.running and not positions else [])
+        )
+    if not snapshot.trials:
         return f"{seeds}: no measurement"
-    return f"{seeds} ({shown.which_seeds}) · {in_time(shown.seconds)}"
+    return f"{seeds} ({snapshot.which_seeds}) · {in_time(snapshot.seconds)}"
 
 
 def _now(running: Sequence[TrialSoFar], name_of: Callable[[str], str]) -> str:
-    """The trials that are training, by name while they are few, and the machines of a cluster on which they are."""
     names = " and ".join(f"“{name_of(trial.arm)}”, seed {trial.seed}" for trial in running)
     now = names if len(running) <= NAMED else f"{len(running)} trials"
     hosts = sorted({host_of(trial.machine) for trial in running if trial.machine})
@@ -75,18 +76,19 @@ def _now(running: Sequence[TrialSoFar], name_of: Callable[[str], str]) -> str:
 # Training curves
 
 
-def _curves(shown: Shown, curve: str) -> Json:
-    label, both = curve_label(shown.experiment, curve), shows_both(shown.experiment, curve)
-    by_arm = {arm.name: [t for t in shown.trials if t.arm == arm.name] for arm in shown.arms}
-    running = {arm.name: [g for g in shown.running if g.arm == arm.name] for arm in shown.arms}
+def _curves(snapshot: Shown, curve: str) -> Json:
+    label, both = curve_label(snapshot.experiment, curve), shows_both(snapshot.experiment, curve)
+    by_arm = {arm.name: [t for t in snapshot.trials if t.arm == arm.name] for arm in snapshot.arms}
+    running = {arm.name: [g for g in snapshot.running if g.arm == arm.name] for arm in snapshot.arms}
     levels = {name: levels_of(trials, curve) for name, trials in by_arm.items()}
     drawn = [curve, VALIDATION] if both else [curve]
-    sound: list[Trial | TrialSoFar] = [*(trial for trial in shown.trials if not trial.failure), *shown.running]
-    framed = sound or shown.trials  # the axis has room for the trials that did not break off, if there are any
+    sound: list[Trial | TrialSoFar] = [*(trial for trial in snapshot.trials if not trial.failure), *snapshot.running]
+    # Trials that broke off would stretch the axis.
+    framed = sound or snapshot.trials
     all_curves = [trial.curves.get(name, []) for trial in framed for name in drawn]
     frame = frame_of(label, all_curves, [value for by_name in levels.values() for value in by_name.values()])
-    of_arm = ((arm, by_arm[arm.name], running[arm.name], levels[arm.name]) for arm in shown.trained)
-    panels = [_curve_panel(shown, *parts, curve, frame) for parts in of_arm]
+    of_arm = ((arm, by_arm[arm.name], running[arm.name], levels[arm.name]) for arm in snapshot.trained)
+    panels = [_curve_panel(snapshot, *parts, curve, frame) for parts in of_arm]
     unit = " (nats)" if label.endswith("loss") else ""
     note = f"{label.capitalize()}{unit} over the steps. Thin: one seed each. Bold: their mean. All share one axis."
     note += " Training solid, validation dashed." if both else ""
@@ -100,38 +102,38 @@ def curve_label(experiment: Experiment, curve: str) -> str:
 
 
 def shows_both(experiment: Experiment, curve: str) -> bool:
-    """Return whether validation losses stand beside training losses: where the gap between them is what is asked about."""
+    """True if validation losses join the training losses: the experiment measures the gap between them."""
     return curve == "loss" and any(arm.metric == "gap" for arm in experiment.arms)
 
 
 def stopped_of(trials: Sequence[Trial], curve: str = "loss") -> Stopped | None:
-    """Where the trials that did not finish broke off: at the step that is not finite, or with the last one of their curve."""
-    without = [trial for trial in trials if trial.failure]
-    if not without:
+    """The last step of each trial that broke off, or the end of its curve; None without such trials."""
+    failures = [trial for trial in trials if trial.failure]
+    if not failures:
         return None
-    ends = {trial.seed: trial.curves.get(curve) or [(0, 0.0)] for trial in without}
-    outcomes = [trial.failure.rstrip(".") for trial in without]
-    reasons = dict.fromkeys("not a finite number" if "finite" in finding else finding for finding in outcomes)
-    steps = {trial.seed: int(trial.numbers.get("failed_step", ends[trial.seed][-1][0])) for trial in without}
+    ends = {trial.seed: trial.curves.get(curve) or [(0, 0.0)] for trial in failures}
+    messages = [trial.failure.rstrip(".") for trial in failures]
+    reasons = dict.fromkeys("not a finite number" if "finite" in message else message for message in messages)
+    steps = {trial.seed: int(trial.numbers.get("failed_step", ends[trial.seed][-1][0])) for trial in failures}
     return Stopped(steps, "; ".join(reasons))
 
 
 def _curve_panel(
-    shown: Shown, arm: Arm, trials: Sequence[Trial], running: Sequence[TrialSoFar], levels: dict[str, float], curve: str,
+    snapshot: Shown, arm: Arm, trials: Sequence[Trial], running: Sequence[TrialSoFar], levels: dict[str, float], curve: str,
     frame: Frame,
 ) -> Json:  # fmt: skip
     done, so_far = _by_seed(trials, curve), _by_seed(running, curve)
     dashed = _by_seed(trials, VALIDATION), _by_seed(running, VALIDATION)
     stopped = stopped_of(trials, curve)
-    steps = shown.experiment.config(arm).steps
-    without = [trial for trial in trials if trial.failure]
+    steps = snapshot.experiment.config(arm).steps
+    failures = [trial for trial in trials if trial.failure]
     return {
         "id": f"curves.{arm.name}", "title": arm.name, "chip": arm.role, "tone": role_color(arm.role), "height": CURVE_HEIGHT,
-        "words": f"{len(trials)} of {counted(len(shown.seeds), 'seed')}" + (f", {len(without)} did not finish" if without else ""),
+        "words": f"{len(trials)} of {counted(len(snapshot.seeds), 'seed')}" + (f", {len(failures)} did not finish" if failures else ""),
         "alt": f"{frame.label} of {arm.name}: {_ends_in_words(done)}" + (f", {stopped.sentence}" if stopped else ""),
         "figure": plain_figure(
             curves_figure, done, so_far, frame, steps, role_color(arm.role), levels, stopped=stopped,
-            dashed=dashed if shows_both(shown.experiment, curve) else None,
+            dashed=dashed if shows_both(snapshot.experiment, curve) else None,
         ),
     }  # fmt: skip
 
@@ -147,7 +149,7 @@ def _ends_in_words(curves: dict[int, list[tuple[int, float]]]) -> str:
     return f"{len(ends)} seeds ended, at {fmean(ends):.3g} on average, from {min(ends):.3g} to {max(ends):.3g}"
 
 
-# Findings and claims: icon and colour, numbers, and a figure of the effect
+# Findings and claims
 
 
 Color = Literal["gray", "blue", "green", "orange", "red"]
@@ -162,13 +164,12 @@ ABOUT = {"issue": "the claim", "condition": "a condition", "remedy": "a remedy"}
 
 
 def badge(finding: Finding, words: str) -> str:
-    """The words as a badge in Markdown, with the finding's icon and colour."""
     icon, color = FINDING_STYLES[finding]
     return f":{color}-badge[{icon} {words}]"
 
 
-def claims_section(shown: Shown) -> Json:
-    panels = [_claim_panel(shown, claim) for claim in shown.claims]
+def claims_section(snapshot: Shown) -> Json:
+    panels = [_claim_panel(snapshot, claim) for claim in snapshot.claims]
     return {
         "id": "claims", "title": "What the evidence says",
         "note": "Dot and whiskers: mean effect and its 95 % interval. Ticks: seeds. Shaded: effects large enough to count.",
@@ -176,32 +177,31 @@ def claims_section(shown: Shown) -> Json:
     }  # fmt: skip
 
 
-def _claim_panel(shown: Shown, found: ClaimReport) -> Json:
-    claim, row, name = found.claim, found.weighed, f"claim.{found.claim.id}"
-    facts = _facts_of(found)
+def _claim_panel(snapshot: Shown, claim_report: ClaimReport) -> Json:
+    claim, row = claim_report.claim, claim_report.weighed
+    facts = _facts_of(claim_report)
     lines = [f"Condition: {claim.condition}"] if claim.condition else []
     if row.finding is Finding.CANNOT_TELL:
         lines.append(f"Why: {row.why}")
     chip, tone = "Waiting for seeds", ""  # no tone before there is a finding
-    if shown.state != "running":
+    if snapshot.state != "running":
         chip, tone = (row.words, row.finding) if row.seeds else ("Not measured", "")
     elif row.seeds > 1:
         chip, tone = f"So far: {row.finding.words.lower()}", row.finding
     return {
-        "id": name, "title": claim.sentence, "chip": chip, "chip_tone": tone,
+        "id": f"claim.{claim.id}", "title": claim.sentence, "chip": chip, "chip_tone": tone,
         "kind": f"{ABOUT[claim.about]}, computed" if claim.computed else ABOUT[claim.about],
         "height": effect_height(claim.unit), "lines": lines,
         "facts": facts,
         "alt": f"{claim.sentence} {chip}. " + ", ".join(facts),
         "figure": plain_figure(
-            effect_figure, found.effects, row.effect, row.ci, claim.smallest_effect, claim.direction, claim.unit
+            effect_figure, claim_report.effects, row.effect, row.ci, claim.smallest_effect, claim.direction, claim.unit
         ),
     }  # fmt: skip
 
 
-def _facts_of(found: ClaimReport) -> list[str]:
-    """The effect in numbers. Interval and p stand in the table of the claims."""
-    claim, row = found.claim, found.weighed
+def _facts_of(claim_report: ClaimReport) -> list[str]:
+    claim, row = claim_report.claim, claim_report.weighed
     sign = "" if claim.direction == "more" else "−"
     effect = [] if row.effect is None else [f"effect {signed(row.effect)} {claim.unit}"]
     return [*effect, f"counts from {sign}{claim.smallest_effect:g}", f"seeds {row.seeds}"]

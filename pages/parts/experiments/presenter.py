@@ -1,5 +1,5 @@
-"""The presenter of a lesson: the keys of a keyboard or a remote, the QR code of the link, and the row of steps of who goes alone, or of a
-class's phone that has left the wall to explore."""
+"""The presenter of a lesson: keys, QR code and remaining time. Also the row of steps of a lesson without
+presentation, and the way back of a participant who explores."""
 
 import time
 from dataclasses import replace
@@ -20,44 +20,41 @@ from pages.parts.app.in_markdown import escaped
 from pages.parts.app.recent_runs import shown_run
 from pages.parts.app.scripts import joined
 from pages.parts.app.visitor import visitor
-from pages.parts.experiments import presenting as held
+from pages.parts.experiments import presenting as lesson_state
 from pages.parts.experiments.handouts import TOO_LONG, base_address, offer_hand_in, only_here, qr_code
 from pages.parts.experiments.projector import COUNT_SECONDS, lead_participants, send_home
 
 HERE = Path(__file__).parent
 SCRIPT = "presenter.script"
-"""The key of the component that listens to the keys."""
-WAITING, RECEIVED = "presenter.waiting", "presenter.received"
-"""Session keys: the presses that are still to be followed, and the number of the last one received."""
+WAITING, RECEIVED = "presenter.waiting", "presenter.received"  # session keys: presses to follow, number of the last one
 
 
 def show_presenter(file: str) -> None:
-    """Follow the keys of a keyboard or a presenter's remote, and listen to the next ones. ``file``: of the page that is shown.
+    """Follow the waiting keys and listen to the next ones. ``file``: the script of the shown page.
 
-    The keys are followed before anything is drawn: a script run never shows the phase that they have left. A lesson that is not presented
-    has a row with its steps instead.
+    Keys act before anything is drawn, so that no script run shows the phase before them.
     """
     waiting: list[str] = st.session_state.setdefault(WAITING, [])
-    while waiting:  # a step to another page leaves the rest to the script run of that page
+    while waiting:  # after a change of page, that page's script run takes the rest
         pressed = waiting.pop(0)
-        if pressed == "present" or held.presented():
+        if pressed == "present" or lesson_state.presented():
             _follow(pressed, file)
-    held.keep_to_step(file)
-    now, on = held.presenting(), held.presented()
+    lesson_state.keep_to_step(file)
+    now, on = lesson_state.presenting(), lesson_state.presented()
     style = (HERE / "presenter.css").read_text("utf-8") if on else "/* not presented */"
-    # Always there: what is only taken away goes last, and boards would still see it.
+    # Always there: Streamlit removes an element only at the end of a script run, and boards would still see the style.
     st.html(f'<style class="{"presented" if on else ""}">{style}</style>')
     data: dict[str, object] = {"on": on, "received": last_received(RECEIVED)}
-    if now is not None and on:  # only who presents shows the code
+    if now is not None and on:  # the code is for presenters
         base = base_address(address_of(file))
-        link = f"{base}classroom?class={now.classroom}" if now.classroom else held.link_of(now.lesson, base)
+        link = f"{base}classroom?class={now.classroom}" if now.classroom else lesson_state.link_of(now.lesson, base)
         drawing = qr_code(link)
         data |= {
             "left": now.step.minutes * 60 - (time.time() - now.step_began),
             "position": f"{now.at + 1} of {len(now.lesson.steps)}",
             "over": now.over,
             "code": {
-                "open": now.phase == held.CODE,
+                "open": now.phase == lesson_state.CODE,
                 "title": now.lesson.title or "Lesson",
                 "link": link,
                 "drawing": drawing,
@@ -71,14 +68,14 @@ def show_presenter(file: str) -> None:
         if now is not None and on and now.classroom:
             here = _here(now)
 
-            def refresh() -> None:  # again and again: while its wall stands here, the class is held
-                if (latest := held.presenting()) is not None:
+            def refresh() -> None:  # repeated: an open projector keeps the class alive
+                if (latest := lesson_state.presenting()) is not None:
                     lead_participants(latest)
                 if _here(now) != here:
                     st.rerun()
 
             as_fragment(refresh, every=COUNT_SECONDS if here else HERE_EVERY)
-    if (code := held.joined_class()) and not on and file != held.CLASS_FILE:
+    if (code := lesson_state.joined_class()) and not on and file != lesson_state.CLASS_FILE:
         _way_back(code)
     if now is not None and not on and (pressed := _row(now)):
         _follow(pressed, file)
@@ -86,7 +83,7 @@ def show_presenter(file: str) -> None:
 
 
 def _receive() -> None:
-    """Take the presses that the script tells, before the script run: whatever interrupts it, they wait."""
+    """Queue the presses before the script run: an interrupted run does not lose them."""
     message = (st.session_state.get(SCRIPT) or {}).get("pressed")
     st.session_state.setdefault(WAITING, []).extend(str(press.get("key")) for press in received(message, RECEIVED))
 
@@ -96,30 +93,32 @@ def _script() -> Any:
     return st.components.v2.component("attention_lab_presenter", js=joined(HERE / "presenter.js"))
 
 
-def _here(now: held.Presenting) -> str:
-    """How many phones show the class, at the phase of its code; else an empty text."""
-    if not now.on or not now.classroom or now.phase != held.CODE:
+def _here(now: lesson_state.Presenting) -> str:
+    """The number of participants, in a sentence; empty after the phase of the QR code."""
+    if not now.on or not now.classroom or now.phase != lesson_state.CODE:
         return ""
     participants = len(responses(now.classroom, now.at).here)
     return f"{counted(participants, 'phone')} {'is' if participants == 1 else 'are'} here."
 
 
-def _uncounted(now: held.Presenting) -> str:
-    """A warning where guesses are asked for and there is no class in which they are counted, else an empty text."""
+def _uncounted(now: lesson_state.Presenting) -> str:
+    """A warning where the lesson asks for guesses and no class counts them; else empty."""
     if now.classroom or not any(step.question for step in now.lesson.steps):
         return ""
     return "Guesses are not counted, because no class is open or the disk is full. Press P twice to try again."
 
 
 def _way_back(code: str) -> None:
-    """The row of a phone that explores: back to the class, or out of it."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="class-row"):
-        st.page_link(held.CLASS_FILE, label="Back to the class", icon=":material/groups:", query_params={"class": code})
-        st.button("Leave the class", icon=":material/close:", type="tertiary", on_click=held.join_class, args=("",))
+        st.page_link(
+            lesson_state.CLASS_FILE, label="Back to the class", icon=":material/groups:", query_params={"class": code}
+        )
+        st.button(
+            "Leave the class", icon=":material/close:", type="tertiary", on_click=lesson_state.join_class, args=("",)
+        )
 
 
-def _row(now: held.Presenting) -> str:
-    """The steps of a lesson that is gone through alone; returns what was pressed."""
+def _row(now: lesson_state.Presenting) -> str:
     steps = len(now.lesson.steps)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson-row"):
         title = escaped(now.lesson.title or "Lesson")
@@ -137,45 +136,45 @@ def _row(now: held.Presenting) -> str:
 
 
 def _follow(pressed: str, file: str) -> None:
-    """Do what a key or a button says. A page that is opened ends the script run here. ``file``: of the page that is shown."""
-    before = held.presenting()
-    now, effects = held.next_state(before, pressed, _facts(before, pressed, file))
+    """Follow a key or button. A change of page ends the script run here. ``file``: the script of the shown page."""
+    before = lesson_state.presenting()
+    now, effects = lesson_state.next_state(before, pressed, _facts(before, pressed, file))
     for effect in effects:
         match effect:
             case "open class" if now is not None:
-                now = held.with_class(now)
+                now = lesson_state.with_class(now)
             case "empty class" if now is not None:
                 now = replace(now, note=_empty(now))
             case "send home" if before is not None:
                 send_home(before)
             case "open step" if now is not None:
-                held.open_step(now)
+                lesson_state.open_step(now)
     if now is not before:
-        held.put(now)
+        lesson_state.put(now)
 
 
-def _facts(now: held.Presenting | None, pressed: str, file: str) -> held.Facts:
-    """What the press depends on; the class lies on the disk, and is read only where it counts."""
+def _facts(now: lesson_state.Presenting | None, pressed: str, file: str) -> lesson_state.Facts:
     if now is None:
         slug = meant(st.query_params.get("issue", ""), ISSUES, RENAMED)
-        here = file == held.QUESTIONS_FILE and slug in ISSUES and not held.joined_class()
+        here = file == lesson_state.QUESTIONS_FILE and slug in ISSUES and not lesson_state.joined_class()
         step = LessonStep(ISSUES[slug].minutes, slug) if here else None
-        return held.Facts(issue=Lesson(step.title, (step,)) if step else None)
+        return lesson_state.Facts(issue=Lesson(step.title, (step,)) if step else None)
     if pressed == "empty" and now.classroom:
-        return held.Facts(students=responses(now.classroom, now.at).students)
-    return held.Facts(_unanswered(now) if pressed == "next" else "")
+        # the class is on disk, so it is read for this key only
+        return lesson_state.Facts(students=responses(now.classroom, now.at).students)
+    return lesson_state.Facts(_unanswered(now) if pressed == "next" else "")
 
 
-def _unanswered(now: held.Presenting) -> str:
-    """The question whether to go on where phones are here and nobody has answered, or where a run has not; else an empty text."""
+def _unanswered(now: lesson_state.Presenting) -> str:
+    """The question whether to go on before anybody has answered or before the run has ended; else empty."""
     if (
         now.on
-        and now.phases == held.LAB_PHASES
+        and now.phases == lesson_state.LAB_PHASES
         and now.phase == len(now.phases) - 1
         and (run := shown_run())
         and run.live
     ):
-        return f"The training has not ended. {held.GO_ON}"
+        return f"The training has not ended. {lesson_state.GO_ON}"
     if not now.on or not now.classroom or not now.step.question:
         return ""
     given = responses(now.classroom, now.at)
@@ -183,11 +182,10 @@ def _unanswered(now: held.Presenting) -> str:
         answered = bool(class_seeds(now.classroom, now.at, now.round).this_round)
     else:
         answered = bool(given.guesses) or now.guesses_closed or now.phases[now.phase] != "guess"
-    return "" if answered or not given.here else f"0 of {len(given.here)} have answered. {held.GO_ON}"
+    return "" if answered or not given.here else f"0 of {len(given.here)} have answered. {lesson_state.GO_ON}"
 
 
-def _empty(now: held.Presenting) -> str:
-    """Empty the class; returns what became of it."""
+def _empty(now: lesson_state.Presenting) -> str:
     try:
         empty_class(now.classroom, visitor())
     except OSError:
@@ -197,10 +195,9 @@ def _empty(now: held.Presenting) -> str:
 
 @st.dialog("The end of the lesson")
 def _show_end() -> None:
-    """What a reader takes along, and the ways on."""
     offer_hand_in()
     st.page_link("questions.py", label="More questions", icon=":material/bug_report:")
     st.page_link("teach.py", label="More lessons", icon=":material/school:")
     if st.button("Leave the lesson", icon=":material/close:", help="You stay on this page."):
-        held.put(None)
+        lesson_state.put(None)
         st.rerun()

@@ -1,8 +1,8 @@
-"""A lesson as it is held: the step and the phase it is at, whether pages are shown for a room full of people, and what a press makes of it;
-and the class in which a phone is.
+"""The lesson of a session: its step and phase, the effect of each key, and the class of a presenter or participant.
 
-Lesson, step, presenting and class stand in the address of every page while they last, so that a link opens them anywhere. The phase
-does not: a link never starts a run. Only the browser that opened a class presents it; in any other one its code makes a student.
+Every address carries lesson, step, presentation and class, so that a link opens them anywhere. It carries no phase: a
+link never starts a run. Only the browser that opened a class presents it; in another browser the code makes a
+participant.
 """
 
 import time
@@ -23,23 +23,18 @@ from pages.parts.app.page_state import carried_in, carry
 from pages.parts.app.visitor import visitor
 from pages.parts.experiments.question import keep_answer
 
+# Session keys
 KEY = "presenting"
-"""Session key of the lesson that is held."""
-JOINED = f"{KEY}.joined"
-"""Session key: the code of the class in which this visitor is a student."""
+JOINED = f"{KEY}.joined"  # the code of the class that this visitor has joined
+# of an issue; each shows more: the run has the two compared rows, the figure has all rows
 PHASES = ("question", "guess", "run", "figure", "sentence", "remedy")
-"""What an issue shows, one after another; each adds to those before: the run has the two rows that the question compares, the figure
-has all."""
-LAB_PHASES = ("question", "guess", "run", "picture", "sentence")
-"""The phases of a presented lab, in their order. It trains from "run" on."""
+LAB_PHASES = ("question", "guess", "run", "picture", "sentence")  # of a presented lab, which trains from "run" on
 SLIDE_PHASES, ASKING_SLIDE_PHASES = ("slide",), ("question", "guess", "sentence")
-CODE = -1
-"""The phase before the first step of a lesson: its link as a QR code."""
+CODE = -1  # the phase before the first step: the QR code of the class
 OTHER_BROWSER = "Another browser has opened this class. Press P twice to open a new one."
 GUESSES = ("1", "2", "3")
-"""The keys of the three guesses, in the order of :data:`engine.experiments.question.ANSWERS`."""
+# the end of a question before the next step, and the start of that before the class is emptied
 GO_ON, EMPTY_IT = "Continue?", "Remove"
-"""The end of the question before the presenter goes on, and the beginning of that before the class is emptied."""
 QUESTIONS_FILE, LAB_FILE, SLIDE_FILE, CLASS_FILE = "questions.py", "lab.py", "slide.py", "classroom.py"
 
 
@@ -47,28 +42,17 @@ QUESTIONS_FILE, LAB_FILE, SLIDE_FILE, CLASS_FILE = "questions.py", "lab.py", "sl
 class Presenting:
     lesson: Lesson
     at: int = 0
-    """The index of the present step."""
     phase: int = 0
-    on: bool = True
-    """True if pages are shown for a room; else the lesson only leads from step to step."""
-    began: float = field(default_factory=time.time)
-    """When the lesson began, in seconds since 1970."""
+    on: bool = True  # pages are shown to a room; else the lesson only leads from step to step
+    began: float = field(default_factory=time.time)  # seconds since 1970
     step_began: float = field(default_factory=time.time)
-    """The same of the present step."""
-    classroom: str = ""
-    """The code of the class whose wall this is; empty where the lesson is nobody's but one's own."""
-    round: int = 0
-    """How often the phones of the class were asked to train seeds in this step."""
-    training: bool = False
-    """True if the phones train: from the presenter's key until the presenter goes on."""
-    note: str = ""
-    """A sentence for the presenter that stands on the wall until the next key."""
-    over: bool = False
-    """True if the presenter went on past the last phase of the last step."""
-    guess: int | None = None
-    """The index of the guess that was chosen by a key, until the page of the step takes it."""
-    ran: frozenset[int] = frozenset()
-    """The indices of the steps that need no run any more."""
+    classroom: str = ""  # the class code of this projector; empty without a class
+    round: int = 0  # how often the class was asked to train seeds in this step
+    training: bool = False  # participants train: from the key S to the next key
+    note: str = ""  # for the presenter, on the projector until the next key
+    over: bool = False  # after the last phase of the last step
+    guess: int | None = None  # the index of a guess that a key has chosen, until the page of the step takes it
+    ran: frozenset[int] = frozenset()  # the indices of the steps that need no further run
 
     @property
     def step(self) -> LessonStep:
@@ -76,7 +60,7 @@ class Presenting:
 
     @property
     def visit(self) -> str:
-        """Return a name for the present step of this lesson, for what a session keeps of it."""
+        """A name for the present step of this lesson, for session keys."""
         return f"{self.at}.{self.began}"
 
     @property
@@ -91,15 +75,15 @@ class Presenting:
 
     @property
     def guesses_closed(self) -> bool:
-        """Tell whether a presented step takes no guess any more: it has come to its run, even if the presenter has gone back since."""
+        """True once a presented step has reached its run, even if the presenter has stepped back since."""
         return self.on and (self.past_guessing or self.at in self.ran)
 
     def at_step(self, at: int) -> "Presenting":
-        """Return the lesson at the beginning of a step. A guess that no page has taken yet was for the step that is left."""
+        # A guess that no page has taken yet belonged to the step before.
         return replace(self, at=at, phase=0, round=0, training=False, guess=None)
 
     def shows(self, phase: str) -> bool:
-        """Return whether a page shows this already; everything where it is not presented, or is not the page of the step."""
+        """True if a page may show this phase; always true outside of a presentation or of this step's page."""
         return not self.on or phase not in self.phases or self.phase >= self.phases.index(phase)
 
     def carried(self) -> dict[str, str]:
@@ -109,25 +93,19 @@ class Presenting:
 
 
 class Facts(NamedTuple):
-    """What a press depends on beside the lesson."""
-
-    unanswered: str = ""
-    """The question whether to go on, where nobody has answered or the run has not ended; else empty."""
+    unanswered: str = ""  # the question whether to go on, because nobody has answered or the run has not ended
     students: int = 0
-    """How many are in the class."""
-    issue: Lesson | None = None
-    """The issue of the page as a lesson of one step, which P presents where no lesson is held."""
+    issue: Lesson | None = None  # of the page, as a lesson of one step, which P presents outside of a lesson
 
 
 NO_FACTS = Facts()
 Effect = Literal["open class", "empty class", "send home", "open step"]
-"""What a press does beside changing the lesson."""
 
 
 def next_state(
     now: Presenting | None, key: str, facts: Facts = NO_FACTS
 ) -> tuple[Presenting | None, tuple[Effect, ...]]:
-    """Return the lesson after a press of a key or a button, and what else is to be done; the same lesson where the press means nothing."""
+    """Return the lesson after a press, and the side effects. A press without a meaning changes nothing."""
     if now is None:
         return (Presenting(facts.issue), ("open class",)) if key == "present" and facts.issue else (None, ())
     if key == "empty":
@@ -159,7 +137,8 @@ def next_state(
             earlier = then.at_step(now.at - 1)
             return replace(earlier, phase=len(earlier.phases) - 1, ran=now.ran | {earlier.at}), ("open step",)
         case "seeds" if now.on and now.classroom and now.step.issue and now.shows("guess"):
-            # What the wall has told stays there. Else the next key tells it: from stored seeds, too, whatever has come from phones.
+            # The projector keeps a sentence that it has shown; before the first round, stored seeds give one from the
+            # run on. Else the next key shows it.
             has_sentence = now.shows("sentence") or (now.shows("run") and not now.round)
             phase = now.phases.index("sentence" if has_sentence else "figure")
             return replace(then, phase=phase, round=now.round + 1, training=True, ran=now.ran | {now.at}), ()
@@ -173,7 +152,6 @@ def presenting() -> Presenting | None:
 
 
 def presented() -> bool:
-    """Return whether pages are shown for a room now."""
     now = presenting()
     return now is not None and now.on
 
@@ -184,8 +162,7 @@ def shows(phase: str) -> bool:
 
 
 def asks_to_run(slug: str) -> bool:
-    """Return whether a presented step has come to its run or, by several presses at once, past it; once each time. ``slug``: of the issue,
-    empty for the lab."""
+    """True once per step: at its run, or after several presses past it. ``slug`` is empty for the lab."""
     now = presenting()
     if now is None or not now.on or now.step.slide or now.step.issue != slug or now.phase < now.phases.index("run"):
         return False
@@ -201,7 +178,7 @@ def guesses_closed() -> bool:
 
 
 def take_guess(name: str) -> None:
-    """Keep as the guess of that name what the presenter has chosen by a key since the last call."""
+    """Store the guess that the presenter has chosen by a key since the last call."""
     now = presenting()
     if now is not None and now.guess is not None:
         put(replace(now, guess=None))
@@ -209,36 +186,34 @@ def take_guess(name: str) -> None:
 
 
 def put(now: Presenting | None) -> None:
-    """Hold a lesson from now on; None: none any more. The page writes the address accordingly."""
+    """Store the lesson in the session and in the page's address; None ends it."""
     st.session_state[KEY] = now
     carry(_carried())
 
 
 def _carried() -> dict[str, str]:
-    """What the address of every page carries."""
     now, joined = presenting(), joined_class()
     return ({"class": joined} if joined else {}) | (now.carried() if now is not None else {})
 
 
 def joined_class() -> str:
-    """The code of the class in which this visitor is a student; empty for none."""
     return str(st.session_state.get(JOINED, ""))
 
 
 def join_class(code: str) -> None:
-    """Be a student of this class from now on; an empty code: of none any more."""
+    """Join this class; an empty code leaves it."""
     st.session_state[JOINED] = code
     carry(_carried())
 
 
 def start_lesson(lesson: Lesson, *, on: bool = True) -> None:
-    """Open a lesson: presented at its QR code, or gone through alone from its first step."""
+    # A presentation opens at the QR code of the class.
     now = Presenting(lesson, on=on, phase=CODE if on else 0)
     open_step(with_class(now) if on else now)
 
 
 def with_class(now: Presenting) -> Presenting:
-    """The lesson with a class that this visitor opens; without one where it is refused, or the disk does not take it."""
+    """Return the lesson with a newly opened class; without one if that is refused or the disk is full."""
     try:
         return replace(now, classroom=open_class(visitor()))
     except NoRoom as refusal:
@@ -248,11 +223,11 @@ def with_class(now: Presenting) -> Presenting:
 
 
 def open_lesson() -> list[Problem]:
-    """Read the lesson and the class in a link, once; returns what in it was ignored."""
+    """Read the lesson and class of a link, once; return the problems of what it ignored."""
     given, now = carried_in(st.query_params.to_dict()), presenting()
-    met = st.session_state.get(f"{KEY}.met")
+    last = st.session_state.get(f"{KEY}.met")
     st.session_state[f"{KEY}.met"] = given
-    if not given or given in (met, _carried()):
+    if not given or given in (last, _carried()):
         return []
     if now is not None and now.on and given | {"at": ""} == now.carried() | {"at": ""}:
         _open_page(now)  # a press that comes while the page changes brings the address of the step before
@@ -278,14 +253,12 @@ def open_lesson() -> list[Problem]:
 
 
 def link_of(lesson: Lesson, base: str) -> str:
-    """The full link to the first step of a lesson, for who goes through it alone. ``base``: the address of the app, with a slash at its
-    end."""
+    """The full link to a lesson's first step, without presentation. ``base``: the app's address, ending in a slash."""
     file, query = way_into(lesson)
     return f"{base}{address_of(file)}?{urlencode(query)}"
 
 
 def way_into(lesson: Lesson, at: int = 0) -> tuple[str, dict[str, str]]:
-    """Return the page of a step, and the query with which somebody alone begins there."""
     step = lesson.steps[at]
     return file_of(step), {**step.query, **Presenting(lesson, at, on=False).carried()}
 
@@ -295,16 +268,16 @@ def file_of(step: LessonStep) -> str:
 
 
 def open_step(now: Presenting) -> None:
-    """Open the page of the present step, whose time begins. The script run ends here."""
+    """Open the page of the present step, and start its time. The script run ends here."""
     now = replace(now, step_began=time.time())
     put(now)
     _open_page(now)
 
 
 def keep_to_step(file: str) -> None:
-    """Open the page of the present step where the browser asks for that of another one: a press that comes while the page changes names the
-    page before it. ``file``: of the page that is shown."""
+    """Open the page of the present step if the browser asks for another step's. ``file``: the shown page's script."""
     now = presenting()
+    # A press during a change of page names the page before it.
     if now is None or not now.on or file == file_of(now.step) or file not in (QUESTIONS_FILE, LAB_FILE, SLIDE_FILE):
         return
     if carried_in(st.query_params.to_dict()):  # else the presenter has followed a link
@@ -312,6 +285,6 @@ def keep_to_step(file: str) -> None:
 
 
 def _open_page(now: Presenting) -> None:
-    """Open the page of the present step. The script run ends here."""
     st.session_state[SCREEN] = f"{to_code(now.lesson)} {now.at}"
+    # the script run ends here
     st.switch_page(file_of(now.step), query_params={**now.step.query, **now.carried()})

@@ -1,4 +1,4 @@
-"""The wall of a class: what it lets the phones follow, how many of them have answered, and what."""
+"""The projector of a class: the state that it sends to the participants, and their responses."""
 
 from contextlib import suppress
 from html import escape
@@ -12,30 +12,25 @@ from pages.parts.app.frame import as_fragment
 from pages.parts.app.visitor import visitor
 from pages.parts.experiments.presenting import CODE, Presenting, guesses_closed, presenting
 
-COUNT_SECONDS = 1.0
-"""Seconds between two counts while the class answers."""
-RESULT = "wall.told"
-"""Session key: the right answers, the sentence and the reason, by lesson and step."""
+COUNT_SECONDS = 1.0  # between two counts while the class answers
+RESULT = "wall.told"  # session key: the right answers, the sentence and the reason, by lesson and step
 
 
 def lead_participants(now: Presenting) -> None:
-    """Let the phones of the class follow the step and the phase that are shown; where the disk does not take it, they stay behind until the
-    next press."""
     if now.on and now.classroom:
         lesson, phase = to_code(now.lesson), _phase(now)
         result = st.session_state.get(RESULT, {}).get((now.began, now.at), ()) if phase == "told" else ()
-        with suppress(OSError):
+        with suppress(OSError):  # on a full disk participants wait for the next press
             show_projector(now.classroom, visitor(), ProjectorState(lesson, now.at, phase, now.round, *result))
 
 
 def send_home(now: Presenting) -> None:
-    """The presenter leaves the lesson: its phones are told that it has ended."""
     with suppress(OSError):
         show_projector(now.classroom, visitor(), ProjectorState(to_code(now.lesson), now.at, "over"))
 
 
 def tell_participants(right: tuple[Direction, ...], sentence: str, because: str = "") -> None:
-    """Keep what the runs of the presented step say, for the phones to be told once the wall tells it."""
+    """Send the result of the presented step. Participants get it once the projector shows the sentence."""
     now = presenting()
     if now is not None and now.on and now.classroom:
         st.session_state.setdefault(RESULT, {})[now.began, now.at] = (right, sentence, because)
@@ -57,8 +52,8 @@ def _phase(now: Presenting) -> Phase:
 
 
 def show_responses(right: tuple[Direction, ...]) -> None:
-    """How many have guessed, and once the guessing is over, what; nothing where no phone is in the class. ``right``: the answers that the
-    wall has told."""
+    """Draw the number of guesses and, after the guessing, the guesses. ``right``: the answers that the projector
+    shows as right."""
     now = presenting()
     if now is None or not now.on or not now.classroom:
         return
@@ -67,31 +62,30 @@ def show_responses(right: tuple[Direction, ...]) -> None:
         return
 
     def show() -> None:
-        raised = responses(now.classroom, now.at)
-        if raised.students and guessing:
-            st.markdown(so_far(raised))
-        elif raised.guesses:
-            st.html(bars(question.answers, raised, right))
+        class_responses = responses(now.classroom, now.at)
+        if class_responses.students and guessing:
+            st.markdown(so_far(class_responses))
+        elif class_responses.guesses:
+            st.html(bars(question.answers, class_responses, right))
 
     as_fragment(show, every=COUNT_SECONDS if guessing else None)
 
 
-def so_far(raised: Responses) -> str:
-    given = sum(raised.guesses.values())
-    waiting = f" · waiting for {raised.waiting}" if raised.waiting else ""
-    return f":material/groups: **{given} of {raised.students}** have guessed{waiting}"
+def so_far(class_responses: Responses) -> str:
+    given = sum(class_responses.guesses.values())
+    waiting = f" · waiting for {class_responses.waiting}" if class_responses.waiting else ""
+    return f":material/groups: **{given} of {class_responses.students}** have guessed{waiting}"
 
 
-def bars(answers: tuple[str, str, str], raised: Responses, right: tuple[Direction, ...]) -> str:
-    """The answers of a class as bars, in HTML, each with its number of students; the right ones stand out."""
-    counts = {answer: raised.guesses.get(answer, 0) for answer in ANSWERS}
+def bars(answers: tuple[str, str, str], class_responses: Responses, right: tuple[Direction, ...]) -> str:
+    counts = {answer: class_responses.guesses.get(answer, 0) for answer in ANSWERS}
     given, most = sum(counts.values()), max(1, *counts.values())
-    found = f"{sum(counts[answer] for answer in right)} of {given} right" if right and given else ""
+    share = f"{sum(counts[answer] for answer in right)} of {given} right" if right and given else ""
     words = ", ".join(f"{words} {counts[answer]}" for words, answer in zip(answers, ANSWERS, strict=True))
     columns = "".join(
         f"<div{' class=right' if answer in right else ''}><b>{counts[answer]}</b>"
         f'<i style="--share: {counts[answer] / most:.2f}"></i><span>{escape(words)}</span></div>'
         for words, answer in zip(answers, ANSWERS, strict=True)
     )
-    sentence = escape(f"The class: {words}" + (f"; {found}" if found else ""))
-    return f'<div class="responses" role="img" aria-label="{sentence}">{columns}<p>{found}</p></div>'
+    sentence = escape(f"The class: {words}" + (f"; {share}" if share else ""))
+    return f'<div class="responses" role="img" aria-label="{sentence}">{columns}<p>{share}</p></div>'

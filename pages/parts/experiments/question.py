@@ -1,4 +1,4 @@
-"""A question as it is drawn wherever one is asked: its three answers, and the guess beside what came out. The guesses of a session."""
+"""A question with its three answers and the verdict on a guess, and the guesses of a session."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,8 +11,7 @@ from engine.experiments.question import ANSWERS, Direction, Question
 from pages.parts.app.in_markdown import escaped
 from pages.parts.charts.attention import weights_image
 
-GUESSES = "guesses"
-"""Session key: the guesses by the name of their question."""
+GUESSES = "guesses"  # session key: the guesses by the name of their question
 
 UNREAD = "This run did not finish, so it answers nothing."
 
@@ -20,8 +19,7 @@ UNREAD = "This run did not finish, so it answers nothing."
 @dataclass(frozen=True)
 class Guess:
     answer: Direction | None = None
-    size: float | None = None
-    """The number expected in the second row of an issue; None where the reader named none."""
+    size: float | None = None  # the number expected in the second row of an issue's figure
 
 
 def guess_of(name: str) -> Guess:
@@ -33,22 +31,20 @@ def keep_guess(name: str, guess: Guess) -> None:
 
 
 def keep_answer(name: str, answer: Direction) -> None:
-    """Keep the answer of a guess, with the number that was named before."""
     keep_guess(name, replace(guess_of(name), answer=answer))
 
 
 def ask_here(question: Question, name: str, *, disabled: bool = False) -> None:
-    """Draw the three answers, and keep the chosen one in the session as the guess of that name."""
     ask(question, f"guess.{name}", guess_of(name).answer, lambda answer: keep_answer(name, answer), disabled=disabled)
 
 
 def ask(
     question: Question, key: str, guess: Direction | None, take: Callable[[Direction], None], *, disabled: bool = False
 ) -> None:
-    """Draw the three answers. ``guess``: the present one, which the caller keeps; ``take`` is called with another one before the script
-    runs, since a press of Run that comes at once may end that run sooner."""
-    if disabled or st.session_state.get(key) != guess:  # whatever the browser shows of a guess that was chosen too late
+    """Draw the three answers. ``take`` stores another answer than ``guess``."""
+    if disabled or st.session_state.get(key) != guess:  # the browser may show a guess that came too late
         st.session_state[key] = guess
+    # A callback, because a press of Run right afterwards may end this script run sooner.
     st.segmented_control(
         "Your guess", ANSWERS, format_func=lambda answer: escaped(question.in_words(answer)), key=key, disabled=disabled,
         required=True, width="stretch", on_change=lambda: take(st.session_state[key]),
@@ -58,7 +54,6 @@ def ask(
 
 
 def _pictures(question: Question) -> str:
-    """The answers as pictures side by side, each with the letter with which its words begin."""
     drawn = "".join(
         f'<figure><figcaption>{escape(words.split(":")[0])}</figcaption><img src="{weights_image(weights)}" alt=""></figure>'
         for weights, words in zip(question.pictures, question.answers, strict=True)
@@ -69,8 +64,11 @@ def _pictures(question: Question) -> str:
 def verdict(
     question: Question, guess: Direction | None, right: tuple[Direction, ...], size: str = "", of_size: str = "Right."
 ) -> str:
-    """The guess beside the result, in Markdown. ``right``: the right answers, none where the runs do not decide; ``size``: how
-    the guess goes on; ``of_size``: what is said where it is right."""
+    """The guess and the result, in Markdown.
+
+    ``right``: empty where the runs do not decide. ``size``: the end of the sentence on the guess. ``of_size``: the
+    sentence for a right guess.
+    """
     sentence = f"You said: *{escaped(question.in_words(guess))}*{size}" if guess is not None else ""
     if not right:
         return f"{sentence}. These runs do not decide it.".removeprefix(". ")

@@ -1,4 +1,4 @@
-"""How an experiment is begun on a page: the number of seeds, what it will take, Run and Stop."""
+"""The buttons of an experiment: Run with its forecast, and Stop."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,14 +23,13 @@ from pages.parts.experiments.running import EXPERIMENTS, RunRequest, begin, in_t
 
 
 def forecast(experiment: Experiment, extended: bool = False) -> str:
-    """The trials of an experiment and a rough time, in a sentence. Those kept on this machine are not trained again."""
     arms, seeds = experiment.arms_of(extended), experiment.seeds
     stored = {arm.name: trial_cache.number_stored(experiment, arm) for arm in arms}
-    kept, trials = sum(stored.values()), len(arms) * seeds
+    stored_trials, trials = sum(stored.values()), len(arms) * seeds
     words = counted(trials, "short training")
-    if kept:
-        words += f", {kept if kept < trials else 'all'} of them already stored here"
-    if kept == trials:
+    if stored_trials:
+        words += f", {stored_trials if stored_trials < trials else 'all'} of them already stored here"
+    if stored_trials == trials:
         return f"{words}."
     times = [
         (predict(config).seconds_per_step, config.steps * (seeds - stored[arm.name]))
@@ -45,7 +44,6 @@ def forecast(experiment: Experiment, extended: bool = False) -> str:
 
 
 def seeds_setting() -> Any:
-    """The setting of a page's state for the number of seeds."""
     help = "Each seed gives every arm the same data. Six seeds can decide, eight are better."
     return setting(READERS_SEEDS, label="Seeds", help=help, ge=1, le=MAX_SEEDS)
 
@@ -59,17 +57,20 @@ def run_or_stop(
     ready: bool = True,
     **common: Any,
 ) -> None:
-    """The button that begins it and, while the run of that name goes, Stop beside it: a second press never meets Stop. ``ask`` says what to
-    run, when it is pressed. Stop is its owners'; what several asked for goes on until the last of them stops it. ``common``: arguments of
-    the button, which is primary by default."""
+    """The button that begins an experiment; while the run of that name goes, Stop is next to it.
+
+    ``ask`` is called at the press, and gives the experiment. ``common``: arguments of the button, which is primary by
+    default.
+    """
 
     @refused_in_words(error=ValueError)
     def press() -> None:
         request = ask()
-        if request.shown_name == name:  # else the press comes late: what it asked for goes already
+        if request.shown_name == name:  # else a late press would begin the shown run again
             begin(request)
 
     running = run is not None and run.state == "running"
+    # Run stays in its place, disabled, so that a second press never meets Stop.
     begin_button(label, press, **{"key": f"run.{name}", "type": "primary", "disabled": running or not ready, **common})
     if running:
         owned = EXPERIMENTS.owned(name, visitor())
@@ -78,8 +79,8 @@ def run_or_stop(
 
 
 def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:
-    """A button that begins an experiment. Where another one of the visitor's has to end first, that one is named with a link to it, and the
-    button stops it and begins this one."""
+    """A button that begins an experiment. At the visitor's limit it first stops the running one, to which a link
+    leads."""
     other = "" if common.get("disabled") else in_the_way()
     if not other or presented():  # a room does not read of other experiments
         st.button(label, icon=":material/play_arrow:", on_click=begin, **common)
@@ -99,7 +100,6 @@ def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:
 
 
 def _page_of(name: str, experiment: Experiment) -> tuple[str, dict[str, str]]:
-    """The file and the query of the page that shows a run."""
     if experiment.slug in ISSUES:
         return "questions.py", {"issue": experiment.slug}
     if experiment.slug.startswith(OF_CLASS):

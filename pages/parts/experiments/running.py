@@ -1,4 +1,4 @@
-"""The experiments of this server process: begun over stored trials; and which of them this reader looks at."""
+"""The experiments of this server process, which start from stored trials, and the run that each reader views."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,72 +22,62 @@ from pages.parts.app.visitor import visitor
 from pages.parts.experiments.presenting import presented
 
 EXPERIMENTS: TaskRegistry[ExperimentRun] = TaskRegistry("experiment")
-SHARED = SharedTrials()
-"""The trials under way: who presses Run beside others follows theirs."""
+SHARED = SharedTrials()  # trials in training; other runs that need them follow them
 
 
 @dataclass(frozen=True)
 class RunRequest:
-    """An experiment that a page asks for."""
-
     experiment: Experiment
-    on_begun: Callable[[str], object]
-    """Called with the name of its run, for the page to show it."""
-    shown_name: str
-    """The name of the run that the page shows so far; empty for none."""
+    on_begun: Callable[[str], object]  # called with the name of the run
+    shown_name: str  # empty while the page shows no run
     extended: bool = False
+    # of a design; names the run and the evidence, which is stored after a stop, too
     comparison: Comparison | None = None
-    """The comparison, where a design is compared. Run and stored evidence have its name; the evidence is written after a stop, too."""
 
 
 def run_of(experiment: Experiment, visitor: Visitor, *, extended: bool = False) -> ExperimentRun:
-    """The visitor's run of an experiment, not yet started. Trials in the cache are not trained again; one that is under way for others is
-    followed."""
+    """Return the visitor's run, not yet started. It reads the trial cache and follows running trials of others."""
     pool, find, save = server.pool(), partial(trial_cache.find, experiment), partial(trial_cache.save, experiment)
     return ExperimentRun(experiment, pool, extended=extended, visitor=visitor, find=find, save=save, shared=SHARED)
 
 
 def begin(request: RunRequest) -> None:
-    """Begin an experiment, unless it is refused (:func:`refused_in_words`). Where the visitor has the same one going, that one is shown:
-    two presses begin one experiment. In a lesson that is presented another one, as of the step before, ends first: the room has gone on."""
-
     def save(_: str) -> None:
         if request.comparison is not None:
             store.save(run, request.comparison)
         trial_cache.delete_oldest()
 
+    # In a presented lesson the run of the step before ends first, because the room has gone on.
     if presented() and not running_of_visitor(request.experiment):
         leave_run(in_the_way())
     with refused_in_words():
         run = run_of(request.experiment, visitor(), extended=request.extended)
+        # A running name is used again, so that two presses begin one experiment.
         name = request.comparison.name if request.comparison else running_of_visitor(request.experiment)
         request.on_begun(EXPERIMENTS.begin(run, name=name, keep=save))
 
 
 def running_of_visitor(experiment: Experiment) -> str:
-    """The name of the visitor's own run of an experiment that goes now; empty where there is none."""
     return EXPERIMENTS.running_of(visitor(), lambda run: run.experiment.slug == experiment.slug)
 
 
 def leave_run(name: str) -> None:
-    """The visitor no longer asks for this experiment, if there is one. What it has trained is kept."""
     if name:
         EXPERIMENTS.leave(name, visitor())
 
 
 def in_the_way() -> str:
-    """The name of the visitor's experiment that has to end before another one begins; empty while there is room."""
+    """The name of the experiment that must end before this visitor can begin another; empty while there is room."""
     me, allowances = visitor(), server.pool().allowances
     if allowances.count("experiment", me) < allowances.limits.experiments_per_visitor:
         return ""
     return EXPERIMENTS.running_of(me)
 
 
-# A link to a question, and which of its runs this reader looks at
+# A link to a question, and the run that each reader views
 
 
-RAN = "questions.ran"
-"""Session key: the name of the shown run by question."""
+RAN = "questions.ran"  # session key: the name of the shown run by question
 
 
 def issue_link(issue: Experiment, label: str = "", icon: str | None = None) -> None:
@@ -99,8 +89,8 @@ def shown_runs() -> dict[str, str]:
 
 
 def shown_run(issue: Issue) -> tuple[str, ExperimentRun | None]:
-    """The name of the run that is looked at and the run, if this server still holds it: where none was chosen, the reader's own that
-    goes now, which then stays in sight."""
+    """The name of the shown run, and the run if this server still has it."""
+    # Without a chosen run, the reader's own running one, which stays shown after its end.
     name = shown_runs().get(issue.slug) or running_of_visitor(issue)
     if name:
         shown_runs()[issue.slug] = name

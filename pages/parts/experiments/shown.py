@@ -1,4 +1,4 @@
-"""The data of the board: a running experiment at this moment or stored evidence; and the final numbers of its arms."""
+"""The data of an experiment's board, live or stored, and the final numbers of the arms."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pages.parts.charts.experiments.strip import EndNumbers, strip_figure, strip
 
 
 def levels_of(trials: Sequence[Trial], curve: str) -> dict[str, float]:
-    """Level lines: the chance of the curve's metric, where all these trials have the same, and the floor of a loss."""
+    """Level lines by label: chance, where all these trials have the same, and the floor of a loss."""
     metric = curve.removeprefix("validation.")
     chance = {round(t.number(f"chance.{metric}"), 4) for t in trials if f"chance.{metric}" in t.numbers}
     floor = {round(t.number("floor"), 4) for t in trials if "floor" in t.numbers}
@@ -40,80 +40,70 @@ def levels_of(trials: Sequence[Trial], curve: str) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class TrialSoFar:
-    """A trial that is training."""
-
     arm: str
     seed: int
     share: float
     read_curves: Callable[[], dict[str, Curve]] = dict
     queue_position: int | None = None
-    machine: str = ""
-    """The name of the machine that trains it; empty for the app's own."""
+    machine: str = ""  # empty for the app's own machine
 
     @cached_property
     def curves(self) -> dict[str, Curve]:
-        """Its curves when they are first asked for: not every board shows them."""
+        # Read when first needed, because not every board shows curves.
         return self.read_curves()
 
 
 @dataclass(frozen=True)
 class Shown(Report):
-    """A report, and how far the experiment is."""
-
     state: str = "waiting"
-    """The state of the experiment; ``waiting`` before the first run, ``none`` where it is not said, ``class`` while phones train its
-    seeds, ``kept`` for stored evidence, ``shipped`` for evidence that comes with this version."""
+    """A run's state, or else: ``waiting`` before the first run; ``none`` without a status line; ``class`` while
+    participants train the seeds; ``kept`` for stored evidence; ``shipped`` for evidence of this version."""
     running: Sequence[TrialSoFar] = ()
     done: float = 1.0
     seconds_left: float | None = None
     problem: str = ""
-    waiting: int = 0
-    """The phones of a class that have not begun to train their seeds yet."""
+    waiting: int = 0  # participants that have not begun to train their seeds
 
     @classmethod
     def of(cls, report: Report, state: str, **so_far: Any) -> Shown:
-        """The report in this state; ``so_far``: the further fields."""
         return cls(**vars(report), state=state, **so_far)
 
     @property
     def origin(self) -> str:
-        """Which seeds these are, as downloads say it: those that come with this version, or those that were trained here."""
         return "stored" if self.state == "shipped" else "live"
 
     @property
     def name(self) -> str:
-        """The name of its downloads."""
         return f"{self.experiment.slug}-stored" if self.origin == "stored" else self.experiment.slug
 
     @property
     def trained(self) -> list[Arm]:
-        """The arms that are trained; others are measured at their first weights and have no curve."""
+        """The arms with a curve: arms of one step are measured at their first weights."""
         return [arm for arm in self.arms if self.experiment.config(arm).steps > 1]
 
     @property
     def curves(self) -> bool:
-        """Return whether there are, or will be, training curves."""
         return bool(self.trained) and (self.state == "running" or any(trial.curves for trial in self.trials))
 
     @property
     def stamp(self) -> tuple[object, ...]:
-        """A value that changes whenever there is something new to draw."""
+        """A value that changes with each new thing to draw."""
         running = tuple((trial.arm, trial.seed, trial.share, trial.queue_position) for trial in self.running)
         return self.state, len(self.trials), running, self.waiting, self.seconds
 
 
 def of_run(run: ExperimentRun) -> Shown:
-    # Read before the report: a trial that ends between the two reads is then shown twice at worst, never not at all.
-    running, state, found = run.running_trials, run.state, run.report
-    ended = {(trial.arm, trial.seed) for trial in found.trials}
+    # Read before the report: a trial that ends between the reads is shown twice at worst, and is never missing.
+    running, state, report = run.running_trials, run.state, run.report
+    final = {(trial.arm, trial.seed) for trial in report.trials}
     so_far = [
         TrialSoFar(
             one.arm.name, one.seed, one.share, partial(_curves_so_far, one, run.experiment), one.run.queue_position, one.run.machine
         )
         for one in running
-        if (one.arm.name, one.seed) not in ended
+        if (one.arm.name, one.seed) not in final
     ]  # fmt: skip
-    return Shown.of(found, state, running=so_far, done=run.done, seconds_left=run.seconds_left, problem=run.problem)
+    return Shown.of(report, state, running=so_far, done=run.done, seconds_left=run.seconds_left, problem=run.problem)
 
 
 def _curves_so_far(trial: RunningTrial, experiment: Experiment) -> dict[str, Curve]:
@@ -123,11 +113,10 @@ def _curves_so_far(trial: RunningTrial, experiment: Experiment) -> dict[str, Cur
 # The final numbers of the arms: rows of points, and lines over x
 
 
-def ended_section(shown: Shown) -> Json:
-    """Arms side by side as rows, and arms of one line as lines over x."""
-    rows = {arm.name: row_of(shown, arm) for arm in shown.arms}
-    metrics = dict.fromkeys(arm.metric for arm in shown.arms)
-    panels = [*(panel for metric in metrics for panel in _panels(shown, metric, rows)), *_panels_of_points(shown)]
+def ended_section(snapshot: Shown) -> Json:
+    rows = {arm.name: row_of(snapshot, arm) for arm in snapshot.arms}
+    metrics = dict.fromkeys(arm.metric for arm in snapshot.arms)
+    panels = [*(panel for metric in metrics for panel in _panels(snapshot, metric, rows)), *_panels_of_points(snapshot)]
     lines = any(not panel["id"].startswith("strip.") for panel in panels)
     return {
         "id": "ended", "title": "Where they ended",
@@ -136,41 +125,40 @@ def ended_section(shown: Shown) -> Json:
     }  # fmt: skip
 
 
-def _panels(shown: Shown, metric: str, rows: dict[str, EndNumbers]) -> Iterator[Json]:
-    """The panels of the arms that are reported by one number."""
-    arms = [arm for arm in shown.arms if arm.metric == metric]
+def _panels(snapshot: Shown, metric: str, rows: dict[str, EndNumbers]) -> Iterator[Json]:
+    arms = [arm for arm in snapshot.arms if arm.metric == metric]
     label = with_unit(metric)
     named = {arm.name for arm in arms}
-    levels = levels_of([trial for trial in shown.trials if trial.arm in named], metric)
+    levels = levels_of([trial for trial in snapshot.trials if trial.arm in named], metric)
     chance = next((value for name, value in levels.items() if name.startswith("chance")), None)
     points = Counter(line for line, _ in {(arm.line, arm.x) for arm in arms if arm.line and arm.x is not None})
-    # A line of one place would be a mark among others at the same x: its arm is a row.
+    # A line of one point would be a mark among others at the same x: its arm is a row.
     along = [arm for arm in arms if points[arm.line] > 1]
     lines, alone = _lines_of(along, rows), [arm for arm in arms if arm not in along]
     if lines:
-        name, x_label = f"line.{metric}", shown.experiment.x_label or "x"
+        name, x_label = f"line.{metric}", snapshot.experiment.x_label or "x"
         drawn = plain_figure(over_x_figure, lines, x_label, label, chance)
         in_line = [rows[arm.name] for arm in along]
         yield _panel(name, f"{label} over {in_a_sentence(x_label)}", over_x_height(lines), label, in_line, drawn)
     if alone:
         name = f"strip.{metric}"
-        compared = beside(shown, alone, metric)
+        compared = beside(snapshot, alone, metric)
         in_rows = [
-            row for arm in compared if (row := row_of(shown, arm, metric)).known or arm in alone or not row.without
+            row for arm in compared if (row := row_of(snapshot, arm, metric)).known or arm in alone or not row.without
         ]
         drawn = plain_figure(strip_figure, in_rows, label, chance)
         yield _panel(name, label, strip_height(in_rows), label, in_rows, drawn)
 
 
-def _panels_of_points(shown: Shown) -> Iterator[Json]:
-    """The panels of the arms whose trials each give a whole line, such as the accuracy at each test length."""
-    x_label = shown.experiment.x_label or "x"
-    kinds = dict.fromkeys(stem(arm.points[0][1]) for arm in shown.arms if arm.points)
+def _panels_of_points(snapshot: Shown) -> Iterator[Json]:
+    """The panels of the arms whose every trial gives a whole line, such as the accuracy at each test length."""
+    x_label = snapshot.experiment.x_label or "x"
+    kinds = dict.fromkeys(stem(arm.points[0][1]) for arm in snapshot.arms if arm.points)
     for kind in kinds:
-        arms = [arm for arm in shown.arms if arm.points and stem(arm.points[0][1]) == kind]
+        arms = [arm for arm in snapshot.arms if arm.points and stem(arm.points[0][1]) == kind]
         colors = role_colors([arm.role for arm in arms])
         lines = [
-            OverX(arm.name, color, {x: row_of(shown, arm, metric) for x, metric in arm.points})
+            OverX(arm.name, color, {x: row_of(snapshot, arm, metric) for x, metric in arm.points})
             for arm, color in zip(arms, colors, strict=True)
         ]
         label, name = with_unit(kind), f"points.{kind}"
@@ -193,23 +181,22 @@ def _panel(name: str, title: str, height: int, label: str, rows: Sequence[EndNum
     return {"id": name, "title": titled, "height": height, "alt": alt, "figure": drawn}
 
 
-def row_of(shown: Report, arm: Arm, metric: str = "", name: str = "") -> EndNumbers:
-    """An arm's numbers by seed; by default its own metric, under its own name."""
+def row_of(report: Report, arm: Arm, metric: str = "", name: str = "") -> EndNumbers:
     metric = metric or arm.metric
-    by_seed = {trial.seed: trial for trial in shown.trials if trial.arm == arm.name}
-    values = [by_seed[seed].numbers.get(metric) if seed in by_seed else None for seed in shown.seeds]
-    without = sum(metric not in trial.numbers for trial in by_seed.values())
-    return EndNumbers(name or arm.name, role_color(arm.role), values, shown.seeds, without)
+    by_seed = {trial.seed: trial for trial in report.trials if trial.arm == arm.name}
+    values = [by_seed[seed].numbers.get(metric) if seed in by_seed else None for seed in report.seeds]
+    n_without = sum(metric not in trial.numbers for trial in by_seed.values())
+    return EndNumbers(name or arm.name, role_color(arm.role), values, report.seeds, n_without)
 
 
-def key_numbers(issue: Issue, shown: Report, *, whole: bool = True) -> Json:
-    """The arguments of :func:`key_figure` for an issue. ``whole``: all rows, and not only the two that the question compares."""
+def key_numbers(issue: Issue, report: Report, *, whole: bool = True) -> Json:
+    """The arguments of :func:`key_figure`. ``whole``: all rows, not only the two that the question compares."""
     figure = issue.key_figure
     there = figure.rows if whole else (figure.before, figure.after)
-    rows = [row_of(shown, issue.arm(row.arm), row.metric, row.label) for row in there]
+    rows = [row_of(report, issue.arm(row.arm), row.metric, row.label) for row in there]
     rows[:2] = replace(rows[0], beside=rows[1].values), replace(rows[1], beside=rows[0].values)
     metric, arms = figure.before.metric, {row.arm for row in figure.rows}
-    levels = levels_of([trial for trial in shown.trials if trial.arm in arms], metric)
+    levels = levels_of([trial for trial in report.trials if trial.arm in arms], metric)
     return {
         "rows": rows, "written": figure.written,
         "share": is_share(metric) and all(0 <= value <= 1 for row in rows for value in row.known),
@@ -217,43 +204,45 @@ def key_numbers(issue: Issue, shown: Report, *, whole: bool = True) -> Json:
     }  # fmt: skip
 
 
-def key_curves(issue: Issue, shown: Shown, *, stored: bool, whole: bool = True) -> list[LearningCurve]:
-    """The rows of a key figure along training; empty where those that the question compares have no long runs. ``stored``: whether the
-    long runs are shown, and not only the axis on which they lie; ``whole``: as for :func:`key_numbers`."""
+def key_curves(issue: Issue, snapshot: Shown, *, stored: bool, whole: bool = True) -> list[LearningCurve]:
+    """The rows of a key figure along training; empty where the two compared rows have no long runs.
+
+    ``stored``: draw the long runs, not only their axis. ``whole``: as in :func:`key_numbers`.
+    """
     figure, runs = issue.key_figure, read_long_runs(issue)
     if not {(row.arm, row.metric) for row in (figure.before, figure.after)} <= runs.keys():
         return []
     there = figure.rows if whole else (figure.before, figure.after)
     curves = []
     for row in there:
-        color, live = role_color(issue.arm(row.arm).role), _live_curves(issue, shown, row)
-        if found := runs.get((row.arm, row.metric)):
-            spread = zip(*(over(found.values, axis=0).tolist() for over in (np.min, np.mean, np.max)), strict=True)
-            curves.append(LearningCurve(row.label, color, found.steps, tuple(spread) if stored else (), live))
+        color, live = role_color(issue.arm(row.arm).role), _live_curves(issue, snapshot, row)
+        if long_run := runs.get((row.arm, row.metric)):
+            spread = zip(*(over(long_run.values, axis=0).tolist() for over in (np.min, np.mean, np.max)), strict=True)
+            curves.append(LearningCurve(row.label, color, long_run.steps, tuple(spread) if stored else (), live))
     return curves
 
 
-def _live_curves(issue: Issue, shown: Shown, row: Row) -> dict[int, Curve]:
-    """The curves of a row by seed, of trials that run here or did. A number without a curve is known at the end of a trial alone."""
-    if shown.origin != "live":
+def _live_curves(issue: Issue, snapshot: Shown, row: Row) -> dict[int, Curve]:
+    if snapshot.origin != "live":
         return {}
     steps, name = issue.config(issue.arm(row.arm)).steps, f"validation.{row.metric}"
-    curves = {trial.seed: trial.curves.get(name, []) for trial in shown.running if trial.arm == row.arm}
-    for trial in shown.trials:
+    curves = {trial.seed: trial.curves.get(name, []) for trial in snapshot.running if trial.arm == row.arm}
+    for trial in snapshot.trials:
         if trial.arm == row.arm:
+            # A metric without a curve is known only at the end of a trial.
             end = [(steps, trial.numbers[row.metric])] if row.metric in trial.numbers else []
             curves[trial.seed] = trial.curves.get(name) or end
     return {seed: curve for seed, curve in curves.items() if curve}
 
 
-def beside(found: Report, arms: Sequence[Arm], metric: str) -> list[Arm]:
-    """The arms, and before each those that a claim compares it with by this number: a remedy stands beside what it mends."""
+def beside(report: Report, arms: Sequence[Arm], metric: str) -> list[Arm]:
+    """The arms, each after those that a claim compares it with by this metric."""
     together: dict[str, Arm] = {}
     for arm in arms:
-        for row in found.claims:
+        for row in report.claims:
             names = [name for name, by in row.claim.numbers if by == metric]
             if len(names) == 2 and arm.name in names:
-                together |= {name: found.experiment.arm(name) for name in names if name != arm.name}
+                together |= {name: report.experiment.arm(name) for name in names if name != arm.name}
         together[arm.name] = arm
     return list(together.values())
 

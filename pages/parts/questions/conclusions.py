@@ -1,5 +1,5 @@
-"""What was found, in words: in short and in numbers below the map, one sentence on each of its tiles, and all sentences on a
-question's own page. Each ends in the numbers of its claim, and before one that does not hold stands what was found."""
+"""The conclusions in words: in short and in numbers below the map, one sentence per tile, and all on a question's
+page. Each ends in the numbers of its claim; a claim that does not hold starts with its finding."""
 
 from collections.abc import Iterator, Mapping
 
@@ -23,12 +23,10 @@ IN_SHORT: Mapping[Finding | None, str] = {
     Finding.UNDECIDED: "Not decided",
     None: "Not measured",
 }
-"""The words before a statement that does not hold, by its finding."""
 
 
 @once
 def claims_of(slug: str) -> tuple[ShippedClaim, ...]:
-    """The claims of an issue as the shipped evidence weighs them."""
     return tuple(shipped_claims(ISSUES[slug]))
 
 
@@ -39,18 +37,18 @@ def speeds_of(slug: str) -> dict[str, str]:
 
 
 def evidence_for(statement: Statement) -> ShippedClaim | None:
-    """The claim of a statement as the shipped evidence weighs it; None where it was not measured."""
+    """The claim of a statement; None if it was not measured."""
     claim = claim_of(statement)
     return next((one for one in claims_of(statement.issue) if one.claim == claim), None)
 
 
-def numbers(found: ShippedClaim, *, turned: bool = False) -> str:
-    """The effect as two numbers, or where these were not stored as it is, and how many seeds agree with its sign."""
-    seeds, unit = counted(found.weighed.seeds, "seed"), found.claim.unit
-    over = f"over {seeds}" if found.finding is Finding.SMALL else f"in {found.agreeing} of {seeds}"
-    if found.sides is None:
-        return f"{signed(found.effect)} {escaped(unit)}, {over}"
-    before, after = map(_written, reversed(found.sides) if turned else found.sides)
+def numbers(claim: ShippedClaim, *, turned: bool = False) -> str:
+    """The effect as two numbers, or as one if those were not stored, and the number of seeds with its sign."""
+    seeds, unit = counted(claim.weighed.seeds, "seed"), claim.claim.unit
+    over = f"over {seeds}" if claim.finding is Finding.SMALL else f"in {claim.agreeing} of {seeds}"
+    if claim.sides is None:
+        return f"{signed(claim.effect)} {escaped(unit)}, {over}"
+    before, after = map(_written, reversed(claim.sides) if turned else claim.sides)
     return f"{before}\u00a0→\u00a0{after}{f' {NATS}' if unit.startswith(NATS) else ''} {over}"
 
 
@@ -59,23 +57,22 @@ def _written(value: float) -> str:
 
 
 def in_words(statement: Statement) -> str:
-    """The statement in Markdown, with its finding unless it holds, and its numbers."""
-    found = evidence_for(statement)
-    before = IN_SHORT.get(found.finding if found else None, "")
+    claim = evidence_for(statement)
+    before = IN_SHORT.get(claim.finding if claim else None, "")
     parts = [
         f"**{before}:**" if before else "",
         statement.text,
-        f":gray[{numbers(found, turned=statement.turned)}]" if found else "",
+        f":gray[{numbers(claim, turned=statement.turned)}]" if claim else "",
     ]
-    if found and found.finding is Finding.CANNOT_TELL:
-        parts.append(found.weighed.why)
-    if found and any(contradict(found.finding, finding) for finding in found.known_seeds):
-        parts.append(f"Seeds known before say otherwise: {', '.join(finding.words for finding in found.known_seeds)}.")
+    if claim and claim.finding is Finding.CANNOT_TELL:
+        parts.append(claim.weighed.why)
+    if claim and any(contradict(claim.finding, finding) for finding in claim.known_seeds):
+        parts.append(f"Seeds known before say otherwise: {', '.join(finding.words for finding in claim.known_seeds)}.")
     return " ".join(filter(None, parts))
 
 
 def conclusion(issue: Issue) -> str:
-    """The statement that answers the issue's question, in Markdown; empty where the conclusions have none."""
+    """The statement that answers the issue's question, in Markdown; empty without one."""
     lead = (
         statement
         for statement in statements(ANSWER)
@@ -85,7 +82,6 @@ def conclusion(issue: Issue) -> str:
 
 
 def findings(slug: str) -> str:
-    """All statements on an issue, in Markdown, each paragraph with its subject; last, what its long runs say."""
     leads = [in_words(section.lead) for section in ANSWER if section.lead.issue == slug]
     paragraphs = (paragraph for section in ANSWER for paragraph in section.paragraphs)
     texts = (
@@ -97,7 +93,7 @@ def findings(slug: str) -> str:
 
 
 def _of(slug: str, paragraph: Paragraph) -> Iterator[str]:
-    """The statements of a paragraph on an issue, each with the plain sentences before it."""
+    """The statements of a paragraph on an issue, each after the plain sentences that lead to it."""
     plain: list[str] = []
     for sentence in paragraph.sentences:
         if isinstance(sentence, str):
@@ -109,13 +105,11 @@ def _of(slug: str, paragraph: Paragraph) -> Iterator[str]:
 
 
 def in_short() -> str:
-    """The answer to the question of the documents, of the sections whose statement holds."""
     holds = listed([f"where {one}" for one in _shorts().get(Finding.HOLDS, ["nothing was found"])], "or")
     return f"A deep stack goes wrong {holds}."
 
 
 def in_doubt() -> str:
-    """The expected answers that do not hold, each after its finding."""
     return " ".join(
         f"{IN_SHORT[finding]}: {'; '.join(shorts)}."
         for finding, shorts in _shorts().items()
@@ -126,16 +120,15 @@ def in_doubt() -> str:
 def _shorts() -> dict[Finding | None, list[str]]:
     shorts: dict[Finding | None, list[str]] = {}
     for section in ANSWER:
-        found = evidence_for(section.lead)
-        shorts.setdefault(found.finding if found else None, []).append(section.short)
+        claim = evidence_for(section.lead)
+        shorts.setdefault(claim.finding if claim else None, []).append(section.short)
     return shorts
 
 
 def in_numbers() -> str:
-    """The number of all claims, and of those with each finding."""
     claims = [claim for slug in ISSUES for claim in claims_of(slug)]
-    found = [claim.finding for claim in claims if not claim.claim.computed]
-    counts = " ".join(badge(one, f"{one.words}: {found.count(one)}") for one in Finding)
-    others = len(claims) - len(found)
+    measured = [claim.finding for claim in claims if not claim.claim.computed]
+    counts = " ".join(badge(one, f"{one.words}: {measured.count(one)}") for one in Finding)
+    others = len(claims) - len(measured)
     computed = f" {others} more are computed: formulas, counts and theorems." if others else ""
-    return f"**{len(found)} claims were measured**: {counts}{computed} Each is on its question's page."
+    return f"**{len(measured)} claims were measured**: {counts}{computed} Each is on its question's page."

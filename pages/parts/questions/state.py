@@ -1,5 +1,4 @@
-"""The settings of the page of questions: the question, whether the map shows what was found, how to train, the run that is looked at. A
-link starts no run."""
+"""The settings of the page of questions. A link starts no run."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -44,8 +43,8 @@ class QuestionsState(PageState):
         return given
 
     def check(self) -> None:
-        """A link names a run together with its issue."""
         if self.experiment is not None:
+            # a link names a run together with its issue
             run = EXPERIMENTS.find(self.experiment)
             if run is None or run.experiment.slug != self.issue:
                 allowed = "a run that this server still has; its trials are kept, so a new run continues from them"
@@ -53,7 +52,8 @@ class QuestionsState(PageState):
 
 
 class QuestionsSettings(ModelSettings[QuestionsState]):
-    """Settings go along from question to question: what a link leaves out stays as it is. Each question keeps its run in sight."""
+    """Settings go along from question to question: a link changes only those that it names. Each question keeps its
+    shown run."""
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
         read, ignored = super().read(query)
@@ -61,8 +61,8 @@ class QuestionsSettings(ModelSettings[QuestionsState]):
         return {**self.values(), **{name: read[name] for name in given}}, ignored
 
     def open_address(self) -> tuple[dict[str, str], list[Problem]]:
-        """The address says at any time which question is shown: a link to the map names none."""
         link, ignored = super().open_address()
+        # The address always says which question is shown: a link to the map names none.
         slug = meant(st.query_params.get(ISSUE, ""), ISSUES, RENAMED)
         values = self.values()
         if values[EXPERIMENT] is not None:
@@ -73,13 +73,13 @@ class QuestionsSettings(ModelSettings[QuestionsState]):
         return link, ignored
 
     def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
-        """The map's says whether it shows what was found; a question's names its run as long as this server holds it, with the guess that
-        was made before it."""
-        slug, found = self.values()[ISSUE], self.values()[FOUND]
+        """The query of the map or of a question. A question's has its run and the guess before it, while this server
+        has the run."""
+        slug, with_answers = self.values()[ISSUE], self.values()[FOUND]
         if slug is None:
-            return {FOUND: to_text(found)} if found else {}
+            return {FOUND: to_text(with_answers)} if with_answers else {}
         query = super().query(*others)
-        query.pop(FOUND, None)  # the map's own
+        query.pop(FOUND, None)  # only the map's address has it
         name, run = shown_run(ISSUES[slug])
         if run is None:
             return query
@@ -101,8 +101,6 @@ def extended() -> bool:
 
 
 def requested_run(issue: Issue) -> RunRequest:
-    """The run with what is set."""
-
     def keep(name: str) -> None:
         shown_runs()[issue.slug] = name
 
@@ -110,11 +108,10 @@ def requested_run(issue: Issue) -> RunRequest:
 
 
 def shown_answers() -> set[str]:
-    """The slugs of the questions whose stored answer is shown; change it to show or close one."""
+    """The slugs of the questions whose stored answer is shown. Change the set to show or close an answer."""
     return cast(set[str], st.session_state.setdefault(ANSWERED, set()))
 
 
 def forget(issue: Issue) -> None:
-    """Close the answer and the run, so that the reader can guess again."""
     shown_answers().discard(issue.slug)
     shown_runs().pop(issue.slug, None)

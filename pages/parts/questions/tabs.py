@@ -1,5 +1,4 @@
-"""What stands below the first screen of a question, a tab for each, of which only the open one is computed; and what is noted for the
-student's report."""
+"""The tabs below the first screen of a question, of which only the open one is computed, and the student's notes."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -43,12 +42,11 @@ from pages.parts.questions.state import SETTINGS, extended, request, shown_answe
 from pages.parts.questions.view import key_finding_so_far
 
 TAB = "questions.tab"
+# session key: the number of tab openings; the script scrolls when it grows, even if it loads late
 OPENINGS = "questions.openings"
-"""Session key: how often a tab was opened. The script scrolls when the number grows, however late the browser has loaded it."""
 
 
 def show_tabs(issue: Issue, name: str, run: ExperimentRun | None) -> None:
-    """The row of tabs and the open one, which the browser scrolls into sight when it is opened."""
     tabs: dict[str, Callable[[], None]] = {
         "Why": partial(show_why, issue),
         "Evidence": partial(_evidence, issue, name, run),
@@ -68,9 +66,8 @@ def show_tabs(issue: Issue, name: str, run: ExperimentRun | None) -> None:
 
 
 def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
-    """All claims and numbers of one set of seeds, and published numbers. Before an answer the claims alone."""
     there = _sets(issue, name, run)
-    if not there:
+    if not there:  # before an answer, only the claims
         claims = issue.claims_of(issue.arms_of(extended()))
         st.caption("The tested claims.")
         st.markdown("\n".join(f"- {sentence}" for sentence in with_terms(*map(sentence_of, claims))))
@@ -80,13 +77,13 @@ def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
         st.markdown(findings(issue.slug))
     first = next(iter(there))
     chosen = st.segmented_control("Seeds", list(there), default=first, required=True, key=f"set.{issue.slug}")
-    shown = show_evidence(*there[chosen or first])
-    if links := links_to_terms(*(row.claim.sentence for row in shown.claims)):
+    snapshot = show_evidence(*there[chosen or first])
+    if links := links_to_terms(*(row.claim.sentence for row in snapshot.claims)):
         st.caption(f"In the glossary: {links}")
-    if any(row.weighed.seeds for row in shown.claims):
+    if any(row.weighed.seeds for row in snapshot.claims):
         st.caption(LOWEST_P)
-    take_away(shown)
-    show_published(issue, shown.trials)
+    take_away(snapshot)
+    show_published(issue, snapshot.trials)
 
 
 def sentence_of(claim: Claim) -> str:
@@ -96,11 +93,10 @@ def sentence_of(claim: Claim) -> str:
 
 
 def _sets(issue: Issue, name: str, run: ExperimentRun | None) -> dict[str, tuple[str, ExperimentRun | Shown]]:
-    """The sets of seeds that can be shown, each with its name among figures: what is trained here, and what is stored."""
     there: dict[str, tuple[str, ExperimentRun | Shown]] = {"Trained here": (name, run)} if run is not None else {}
-    for found in shipped_reports(issue) if issue.slug in shown_answers() else ():
-        stored = f"Stored seeds {found.which_seeds}"
-        there[stored] = (f"{issue.slug}.{stored}", Shown.of(found, "shipped"))
+    for report in shipped_reports(issue) if issue.slug in shown_answers() else ():
+        stored = f"Stored seeds {report.which_seeds}"
+        there[stored] = (f"{issue.slug}.{stored}", Shown.of(report, "shipped"))
     return there
 
 
@@ -116,11 +112,10 @@ def _measured(issue: Issue) -> None:
 
 
 def _one_scale_up(issue: Issue) -> list[str]:
-    """The sentence on larger models, where some were trained and the question has an answer; else nothing."""
-    scaled, shown = read_scaled(issue), shipped_result(issue, issue.key_figure)
-    if scaled is None or shown is None:
+    scaled, result = read_scaled(issue), shipped_result(issue, issue.key_figure)
+    if scaled is None or result is None:
         return []
-    return [scaled.sentence(issue.key_figure, shown.finding.after - shown.finding.before)]
+    return [scaled.sentence(issue.key_figure, result.finding.after - result.finding.before)]
 
 
 # The text: claim, mechanism, sources, remedies, published numbers
@@ -135,7 +130,6 @@ DRAWING_STYLE = ".drawing { color: var(--st-text-color); font-family: var(--st-f
 
 
 def show_why(issue: Issue) -> None:
-    """The explanation and what to do about it, with links to the terms in them, and the sources."""
     summary, mechanism, *remedies = with_terms(issue.summary, issue.mechanism, *issue.remedies)
     st.markdown(summary)
     words, drawing = st.columns([2.2, 1], gap="large")
@@ -158,7 +152,6 @@ def show_why(issue: Issue) -> None:
 
 
 def _show_before_and_after(issue: Issue) -> None:
-    """What training did to the two arms of a question about depth, layer by layer; nothing for another question."""
     arms = read_trained_depth(issue)
     if not arms or issue.slug not in shown_answers():
         return
@@ -173,19 +166,20 @@ def _show_before_and_after(issue: Issue) -> None:
 
 @st.cache_resource
 def _drawing() -> Any:
-    """An SVG drawing in the colours of the page: Streamlit's own elements either drop SVG or isolate it from the theme. It is put into the
-    page unchanged: names in it are escaped already."""
+    """A component for an SVG drawing with the page's colours. Names in the drawing must be escaped already."""
+    # Streamlit's own elements drop SVG or isolate it from the theme.
     html = '<div class="drawing"></div>'
     return st.components.v2.component("attention_lab_drawing", html=html, css=DRAWING_STYLE, js=DRAWING)
 
 
 def with_formulas_apart(text: str) -> str:
-    """``$$...$$`` as a paragraph of its own: only then is it rendered as a display formula."""
-    return re.sub(r"\s*\$\$(.+?)\$\$\s*", lambda found: f"\n\n$$\n{found[1].strip()}\n$$\n\n", text, flags=re.DOTALL)
+    # Only a formula in a paragraph of its own is rendered as a display formula.
+    return re.sub(
+        r"\s*\$\$(.+?)\$\$\s*", lambda formula: f"\n\n$$\n{formula[1].strip()}\n$$\n\n", text, flags=re.DOTALL
+    )
 
 
 def show_published(issue: Issue, trials: Sequence[Trial] | None) -> None:
-    """Published numbers and ours in one table, and the differences of the experiments."""
     if not issue.published:
         return
     st.subheader("Published numbers and ours", anchor=False)
@@ -201,14 +195,13 @@ def show_published(issue: Issue, trials: Sequence[Trial] | None) -> None:
             st.caption("Our numbers appear with the answer.")
 
 
-# The learning rates beside the arms: whether a finding holds at one rate only is seen at a glance
+# The learning rates of the arms, so that a finding at one rate only is visible
 
 
 RATE = "learning rate"
 
 
 def show_rates(issue: Issue, extended: bool) -> None:
-    """The held-out score of each arm at each rate, and the rates that were chosen."""
     named = {arm.name for arm in issue.arms_of(extended)}
     grids = [grid for grid in read_grids(issue.slug) if grid.arm in named]
     if not grids:
@@ -255,23 +248,25 @@ def _in_words(grid: RateGrid) -> str:
     return f"{grid.arm}: " + ", ".join(f"{fmean(scores):.3g} at {rate:g}" for rate, scores in known.items() if scores)
 
 
-# What a reader did, for the student's report
+# Notes for the student's report
 
 
-STORED = "Nothing; read stored runs"
-"""What was run where an earlier result was looked at."""
+STORED = "Nothing; read stored runs"  # the first words on a run of which only stored seeds were shown
 
 
-def note_issue(issue: Issue, run: ExperimentRun | None, shown: Shown | None) -> None:
-    """Note the guess, the run and the result, as they are shown now; nothing where the reader has done nothing yet."""
+def note_issue(issue: Issue, run: ExperimentRun | None, snapshot: Shown | None) -> None:
     figure, guess = issue.key_figure, guess_of(issue.slug)
-    finding = _finding(figure, shown)
-    if guess.answer is None and shown is None:
+    finding = _finding(figure, snapshot)
+    if guess.answer is None and snapshot is None:
         return
-    ran = _ran(run, shown) if shown is not None and shown.seeds else ""
-    drawn = bars(key_numbers(issue, shown)["rows"], figure) if shown is not None and finding is not None else NO_FIGURE
-    found = finding.sentence if finding is not None else ""
-    write_down(f"issue.{issue.slug}", Note(issue.title, figure.question, _guess(figure, guess), ran, found, drawn))
+    ran = _ran(run, snapshot) if snapshot is not None and snapshot.seeds else ""
+    drawn = (
+        bars(key_numbers(issue, snapshot)["rows"], figure)
+        if snapshot is not None and finding is not None
+        else NO_FIGURE
+    )
+    sentence = finding.sentence if finding is not None else ""
+    write_down(f"issue.{issue.slug}", Note(issue.title, figure.question, _guess(figure, guess), ran, sentence, drawn))
 
 
 def _guess(figure: KeyFigure, guess: Guess) -> str:
@@ -281,12 +276,12 @@ def _guess(figure: KeyFigure, guess: Guess) -> str:
     return f"{figure.asks.in_words(guess.answer)}{size}"
 
 
-def _ran(run: ExperimentRun | None, shown: Shown) -> str:
+def _ran(run: ExperimentRun | None, snapshot: Shown) -> str:
     here = "Trained here" if run is not None and mine(run.visitor.id) else "Nothing; watched somebody else’s run"
-    words = STORED if shown.origin == "stored" else here
-    kept = f"; {shown.reused} of its trials were trained before" if shown.reused else ""
-    return f"{words}: {shown.seeds_in_words}{kept}."
+    words = STORED if snapshot.origin == "stored" else here
+    reuse = f"; {snapshot.reused} of its trials were trained before" if snapshot.reused else ""
+    return f"{words}: {snapshot.seeds_in_words}{reuse}."
 
 
-def _finding(figure: KeyFigure, shown: Shown | None) -> KeyFinding | None:
-    return key_finding_so_far(figure, shown) if shown is not None and shown.state != "running" else None
+def _finding(figure: KeyFigure, snapshot: Shown | None) -> KeyFinding | None:
+    return key_finding_so_far(figure, snapshot) if snapshot is not None and snapshot.state != "running" else None

@@ -1,5 +1,3 @@
-"""Common parts of an experiment's figures: a colour for each role, labels, fixed axes."""
-
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -11,7 +9,7 @@ from pages.parts.charts.colors import BLUE, MAGENTA, MUTED, OCHRE, ORANGE, TEAL,
 
 ROLE_COLORS: dict[Role, str] = {"fault": ORANGE, "control": BLUE, "remedy": TEAL, "comparison": VIOLET}
 MORE_COLORS = (MAGENTA, MUTED["light"], OCHRE)
-"""For comparisons beside the first, which are often many in one figure."""
+# Labels of numbers with unclear names.
 IN_WORDS = {
     "best_loss": "lowest validation loss",
     "finite": "every step finite (1) or not (0)",
@@ -25,18 +23,15 @@ IN_WORDS = {
     "position_probe": "accuracy of the position probe",
     "pointing.last": "pointing of the last layer's attention",
 }
-"""Labels of numbers whose own names are unclear."""
 WEIGHTS = {"q": "queries", "k": "keys", "v": "values"}
 IN_NATS = ("loss", "train_loss", "best_loss", "gap", "other_text.flattery")
-SPREAD = 30.0
-"""The ratio of largest to smallest place from which an axis of places is logarithmic."""
+SPREAD = 30.0  # ratio of largest to smallest value from which an axis is logarithmic
+# Words in the labels of numbers that differ by many powers of ten.
 POWERS_OF_TEN = ("gradient norm", "tokens differ", "token residual", "saved bytes", "parameters")
-"""Words in the labels of numbers that lie many powers of ten apart by nature."""
 
 
 def role_color(role: Role, index: int = 0, of: int = 1) -> Pair:
-    """The role's colour; where several arms of a role share a figure, each is darker than the one before, and comparisons have
-    further colours."""
+    """The role's colour. Further arms of a role in one figure are darker, and comparisons have further colours."""
     tone = 0.7 * index / max(1, of - 1)
     if role != "comparison":
         return shade(ROLE_COLORS[role], tone)
@@ -46,14 +41,13 @@ def role_color(role: Role, index: int = 0, of: int = 1) -> Pair:
 
 
 def role_colors(roles: Sequence[Role]) -> list[Pair]:
-    """A colour for each arm of a figure, by their roles."""
     return [role_color(role, roles[:index].count(role), roles.count(role)) for index, role in enumerate(roles)]
 
 
 def goes_without_saying(row: Setting, there: object, here: object) -> bool:
-    """Return whether a change is only the default of a parameter that comes with another task or encoding."""
-    comes_anew = there is None and (here is None or not row.optional)
-    return comes_anew and here == row.default
+    """True if a change is only the default of a parameter that comes with another task or encoding."""
+    is_new = there is None and (here is None or not row.optional)
+    return is_new and here == row.default
 
 
 def metric_label(name: str) -> str:
@@ -70,7 +64,7 @@ def metric_label(name: str) -> str:
 
 
 def _part_in_words(part: str) -> str:
-    """The part of a model whose gradient is meant, layers counted from 1: ``7.q`` is "layer 8, queries"."""
+    """A part of the model, with layers counted from 1: ``7.q`` is "layer 8, queries"."""
     layer, _, weights = part.partition(".")
     number = layer.removeprefix("e")
     if not number.isdigit():
@@ -90,19 +84,19 @@ def stem(name: str) -> str:
 
 
 def is_spread(values: Iterable[float]) -> bool:
-    """Return whether the values are positive and so far apart that the small ones would be invisible on a linear axis."""
-    found = list(values)
-    return bool(found) and min(found) > 0 and max(found) / min(found) > SPREAD
+    """True for positive values whose smallest would be invisible on a linear axis."""
+    numbers = list(values)
+    return bool(numbers) and min(numbers) > 0 and max(numbers) / min(numbers) > SPREAD
 
 
 def is_logarithmic(label: str, values: Sequence[float]) -> bool:
-    """Return whether a number has a logarithmic axis. The label decides: the axis of a running experiment does not change its kind. Where a
-    value is not above zero, it has no place on such an axis."""
+    """True for positive values whose label means powers of ten. By label, so that the axis of a running experiment
+    keeps its kind."""
     return any(words in label for words in POWERS_OF_TEN) and bool(values) and min(values) > 0
 
 
 def round_up(value: float) -> float:
-    """The next number with one digit, or one and a half: an axis that ends there seldom changes as values come in."""
+    """The next number with one digit, or one and a half, so that an axis seldom changes as values come in."""
     if value <= 0 or not math.isfinite(value):
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
@@ -110,6 +104,5 @@ def round_up(value: float) -> float:
 
 
 def wrapped(text: str, width: int = 18) -> str:
-    """A label broken into lines by ``<br>``, with its own markup escaped."""
     lines = wrap(" ".join(text.split()), width, break_long_words=False, break_on_hyphens=False)
     return "<br>".join(line.replace("&", "&amp;").replace("<", "&lt;") for line in lines)

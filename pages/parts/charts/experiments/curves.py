@@ -1,4 +1,5 @@
-"""An arm's training curves: a thin line for each seed, a bold mean, growing lines of running trials, crosses where runs broke off."""
+"""An arm's training curves: thin lines of seeds, a bold mean, growing lines of running trials, crosses where runs
+broke off."""
 
 from __future__ import annotations
 
@@ -14,27 +15,19 @@ from pages.parts.charts.base import FONT, Trace, across_line, axis, figure, pain
 from pages.parts.charts.colors import RED, Pair, shade
 from pages.parts.charts.experiments.arms import is_logarithmic, round_up, wrapped
 
-Curve = Sequence[tuple[int, float]]
-"""(step, value)."""
+Curve = Sequence[tuple[int, float]]  # (step, value)
 Seeds = Mapping[int, Curve]
-"""The curves by seed."""
 STOPPED = shade(RED["light"])
-LEAVES = 10.0
-"""A loss so many times higher than is usual for the others leaves the figure: shown whole, it would press all others flat."""
-WORDS = 24
-"""The most letters in a line of words inside a figure."""
-NEAR = 0.15
-"""The share of the axis below which two ends are too close for a name each."""
+# Drawn whole, such a curve would press all others flat.
+LEAVES = 10.0  # ratio to the usual highest loss, from which a curve leaves the figure
+WORDS = 24  # letters in a line inside a figure, at most
+NEAR = 0.15  # share of the axis below which two ends are too close for a name each
 
 
 @dataclass(frozen=True)
 class Stopped:
-    """Where seeds broke off, and why."""
-
-    steps: Mapping[int, int]
-    """The last step by seed."""
-    why: str
-    """In words that follow "stopped at step 12: "."""
+    steps: Mapping[int, int]  # the last one by seed
+    why: str  # follows "stopped at step 12: "
 
     @property
     def where(self) -> str:
@@ -48,23 +41,21 @@ class Stopped:
 
 @dataclass(frozen=True)
 class Frame:
-    """The value axis that all panels of an experiment share."""
-
     label: str
     low: float
     high: float
     log: bool = False
 
     def at(self, value: float) -> float:
-        """The place of a value on the axis, in which ranges and annotations count; at an end where the value lies outside."""
+        """The place of a value in the numbers of ranges and annotations; a value outside is at the nearer end."""
         inside = min(max(value, self.low), self.high)
         return math.log10(inside) if self.log else inside
 
 
 def frame_of(label: str, curves: Sequence[Curve], levels: Sequence[float] = ()) -> Frame:
-    """The frame of all curves: from zero, or logarithmic for such a number; accuracies always from 0 to 1.
+    """The frame of all curves, without losses that leave the figure (:data:`LEAVES`).
 
-    Losses far above those of the other curves are left out: they leave the figure.
+    From zero, logarithmic for some numbers, and from 0 to 1 for accuracies.
     """
     highest = [max(value for _, value in curve) for curve in curves if curve]
     most = LEAVES * max(median(highest), *levels, 0.0) if highest and "loss" in label else math.inf
@@ -82,14 +73,14 @@ def curves_figure(
     done: Seeds, growing: Seeds, frame: Frame, steps: int, color: Pair, levels: Mapping[str, float] | None = None, *,
     dashed: tuple[Seeds, Seeds] | None = None, stopped: Stopped | None = None,
 ) -> go.Figure:  # fmt: skip
-    """The curves of one arm. ``done`` and ``growing`` by seed; ``levels``: dashed lines by name, such as chance; ``dashed``:
-    validation losses, done and growing, where the others are training losses.
+    """The curves of one arm by seed.
 
-    The figure is small, one of many: the axis titles stand once above them all.
+    ``growing``: curves of running trials. ``levels``: dashed lines by name, such as chance. ``dashed``: validation
+    losses, done and growing, if the others are training losses.
     """
     low, high = frame.at(frame.low), frame.at(frame.high)
     margin = 0.04 * (high - low)
-    width, opacity = (1.0, 0.5) if len(done) > 1 else (1.6, 1.0)  # thin and pale beside their mean alone
+    width, opacity = (1.0, 0.5) if len(done) > 1 else (1.6, 1.0)  # thin and pale only with a mean
     traces = [
         _lines("seeds", done, color, width, opacity),
         _lines("under way", growing, color, 1.6, 1.0),
@@ -120,7 +111,7 @@ def curves_figure(
     down: dict[str, Any] = {"range": [low - margin, high + margin], "type": "log" if frame.log else "linear"}
     if frame.log:
         down |= {"exponentformat": "power", "dtick": max(1, round((high - low) / 4))}
-    return figure(
+    return figure(  # a small one of many, so axis titles are once above them all
         traces,
         xaxis=axis("", range=[0, steps], tickformat=",d", nticks=5, automargin=False),
         yaxis=axis("", nticks=5, automargin=False, **down),
@@ -132,13 +123,12 @@ def curves_figure(
 
 
 def _level(name: str, value: float, *, within: bool) -> dict[str, Any]:
-    """A dashed line with its name at the right, or ``within`` the figure, where names of curves are at the right."""
     side = {"textposition": "middle", "xanchor": "right"} if within else {}
     return across_line("y", value, name, yanchor="top" if name.startswith("floor") else "bottom", **side)
 
 
 def _lines(name: str, curves: Seeds, color: Pair, width: float, opacity: float, dash: str = "solid") -> go.Scatter:
-    """All seeds as one trace with gaps between them: a browser draws one trace faster than sixteen."""
+    # One trace with gaps, which a browser draws faster than sixteen.
     x: list[int | None] = []
     y: list[float | None] = []
     words: list[str] = []
@@ -154,14 +144,13 @@ def _lines(name: str, curves: Seeds, color: Pair, width: float, opacity: float, 
 
 
 def _mean(name: str, curves: Seeds, color: Pair, dash: str = "solid") -> go.Scatter:
-    """The mean at each step that at least two seeds have reached."""
     by_step: dict[int, list[float]] = {}
     for curve in curves.values():
         for step, value in curve:
             by_step.setdefault(step, []).append(value)
-    shown = {step: fmean(values) for step, values in sorted(by_step.items()) if len(values) > 1}
+    means = {step: fmean(values) for step, values in sorted(by_step.items()) if len(values) > 1}
     hover = f"{name}, step %{{x}}: %{{y:.3g}}<extra></extra>"
-    numbers = {"x": list(shown), "y": rounded(shown.values(), 4)}
+    numbers = {"x": list(means), "y": rounded(means.values(), 4)}
     return go.Scatter(
         **numbers, mode="lines", hovertemplate=hover, **_identity(name), **painted(color, name, width=2.8, dash=dash)
     )
@@ -179,18 +168,16 @@ def _marks(name: str, x: list[int], y: list[float], symbol: str, color: Pair, wo
 
 
 def _note(lines: Sequence[str], x: int, y: float, frame: Frame, steps: int) -> dict[str, Any]:
-    """Words beside a mark, on the side where there is room."""
-    left, low, high = x > steps / 2, frame.at(frame.low), frame.at(frame.high)
+    on_left, low, high = x > steps / 2, frame.at(frame.low), frame.at(frame.high)
     below = frame.at(y) > (low + high) / 2
     return {
         "text": "<br>".join(wrapped(line, WORDS) for line in lines), "x": x, "y": frame.at(y), "showarrow": False, "font": {"size": FONT},
-        "xanchor": "right" if left else "left", "align": "right" if left else "left", "xshift": -9 if left else 9,
+        "xanchor": "right" if on_left else "left", "align": "right" if on_left else "left", "xshift": -9 if on_left else 9,
         "yanchor": "top" if below else "bottom", "yshift": 9 if below else -9,
     }  # fmt: skip
 
 
 def _names(training: Seeds, validation: Seeds, frame: Frame, steps: int) -> list[dict[str, Any]]:
-    """The names of the two kinds of curves at their ends, where these lie far enough apart."""
     ends = {
         name: fmean(curve[-1][1] for curve in curves.values() if curve)
         for name, curves in (("training", training), ("validation", validation))

@@ -1,4 +1,4 @@
-"""The key figure of an issue, a row for each condition; as a thumbnail."""
+"""The key figure of an issue, with a row for each condition, and its thumbnail."""
 
 from __future__ import annotations
 
@@ -14,27 +14,22 @@ from pages.parts.charts.colors import INK, RED
 from pages.parts.charts.experiments.arms import wrapped
 from pages.parts.charts.experiments.strip import AIR, EndNumbers, row_traces, rows_axis
 
-TICKS = 15
-"""The size of the letters in pixels: to be read from the back of a room."""
-NAME = 22
-"""The letters in a line of a row's name: more where the name would otherwise take a third line and meet its neighbour."""
-SHARE_RANGE = (-0.03, 1.1)
-"""The axis of a share, with room for the number at a mean of 1."""
-SHIFT, HALF = 0.22, 0.55
-"""Where stored seeds stand above the middle of a row and others below it, and how high both are, in rows."""
-LETTER_ON_AXIS = 0.025
-"""The width of a letter of a number, as a share of the axis where the letters are large."""
+TICKS = 15  # pixels of the letters, which the back of a room can read
+NAME = 22  # letters in a line of a row's name, at least: a third line would touch the next row
+SHARE_RANGE = (-0.03, 1.1)  # with room for the number at a mean of 1
+SHIFT, HALF = 0.22, 0.55  # in rows: the shift of stored seeds up and of others down, and the height of both
+LETTER_ON_AXIS = 0.025  # width of a letter of a number, as a share of the axis where letters are large
 
 
 def key_figure(
     rows: Sequence[EndNumbers], *, share: bool, written: Callable[[float], str] = number, chance: float | None = None,
     guess: float | None = None, moved: bool = True, stored: Sequence[EndNumbers] = (),
 ) -> go.Figure:  # fmt: skip
-    """``share``: whether the numbers lie between 0 and 1. ``written``: a mean in words. ``guess``: where the reader's mark stands in
-    the second row; ``moved``: whether the reader put it there. ``stored``: the same rows of stored seeds, which stand above the others
-    in grey and are named below the axis. The title stands on the panel.
+    """The rows, also before any seed has ended. A row whose seeds ended without a number has a red cross.
 
-    The rows are there before any seed has ended; a row whose seeds ended without a number says so with a red cross.
+    ``share``: the numbers are from 0 to 1. ``written``: a mean in words. ``guess``: the x of the reader's mark in the
+    second row; ``moved``: the reader has put it there. ``stored``: rows of stored seeds, in grey above the others,
+    with their seeds in the axis title.
     """
     known = [value for row in (*stored, *rows) for value in row.known]
     levels = (
@@ -60,14 +55,13 @@ def key_figure(
 
 
 def lengths(means: Sequence[float]) -> list[float]:
-    """The means as lengths of bars, the longest of which is 1."""
     longest = max(means, default=0.0)
     return [max(0.0, mean / longest) if longest > 0 else 0.0 for mean in means]
 
 
 def thumbnail(rows: Sequence[EndNumbers], *, share: bool, words: str) -> str:
-    """The rows of seeds and means without letters, in HTML. ``words``: the figure for readers who cannot see it; without them its seeds are
-    veiled."""
+    """The rows of seeds and means in HTML, without letters. ``words``: the text for screen readers; if empty, the
+    seeds are veiled."""
     values = _values_axis([value for row in rows for value in row.known], share)
     low, high = map(float, values["range"])
 
@@ -92,7 +86,7 @@ def _values_axis(known: Sequence[float], share: bool) -> dict[str, Any]:
     if share:
         return axis("", range=list(SHARE_RANGE), tickvals=[0, 0.25, 0.5, 0.75, 1], **fonts)
     if not known:
-        return axis("", range=[0, 1], showticklabels=False, showgrid=False, **fonts)  # no number before there is one
+        return axis("", range=[0, 1], showticklabels=False, showgrid=False, **fonts)  # no ticks before the first number
     low, high = min(0.0, *known), max(0.0, *known)
     air = AIR * (high - low or 1.0)
     return axis("", range=[low - air, high + 3 * air], **fonts)
@@ -101,14 +95,12 @@ def _values_axis(known: Sequence[float], share: bool) -> dict[str, Any]:
 def _drawn(
     rows: Sequence[EndNumbers], shift: float, high: float, written: Callable[[float], str], values: dict[str, Any]
 ) -> list[go.Scatter]:
-    """The seeds and means of the rows with their numbers, and the crosses; see :func:`row_traces`. ``values``: the axis."""
     return [*row_traces(rows, shift, high), _means(rows, shift, written, values), *_crosses(rows, shift)]
 
 
 def _means(
     rows: Sequence[EndNumbers], shift: float, written: Callable[[float], str], values: dict[str, Any]
 ) -> go.Scatter:
-    """The number of each mean, at its bar, on no dot of its row. ``values``: the axis."""
     there = [(index + shift, row.mean, row.known) for index, row in enumerate(rows) if row.mean is not None]
     texts = [written(mean) for _, mean, _ in there]
     beside = [
@@ -123,8 +115,8 @@ def _means(
 
 
 def _beside(mean: float, dots: Sequence[float], wide: float, values: dict[str, Any]) -> tuple[float, str]:
-    """The bar of a mean, or the dot near it, beside which a number of that width, a share of the axis, lies on no dot; and its side. It
-    stands at the left only where the right is much further from the bar."""
+    """The x and the side of a number next to a mean, such that it covers no dot. ``wide``: the number's width as a
+    share of the axis."""
     low, high = values["range"]
     bar, *marks = ((value - low) / (high - low) for value in (mean, *dots))
     marks.sort()
@@ -133,12 +125,12 @@ def _beside(mean: float, dots: Sequence[float], wide: float, values: dict[str, A
         right = index if right <= index < right + wide else right
     for index in reversed(marks):
         left = index if left - wide < index <= left else left
+    # On the left only if the right is much further from the bar.
     at, side = (left, "left") if left >= wide and bar - left + wide < right - bar else (right, "right")
     return low + at * (high - low), side
 
 
 def _crosses(rows: Sequence[EndNumbers], shift: float) -> list[go.Scatter]:
-    """A cross at the left end of each row whose seeds all ended without a number."""
     marks = [index + shift for index, row in enumerate(rows) if row.without and not row.known]
     crosses = go.Scatter(
         x=[0.02] * len(marks), y=marks, xaxis="x", mode="markers+text", text=["  no number: the run ended early"] * len(marks),
@@ -148,7 +140,6 @@ def _crosses(rows: Sequence[EndNumbers], shift: float) -> list[go.Scatter]:
 
 
 def _guess_mark(guess: float, moved: bool) -> dict[str, object]:
-    """A mark that can be dragged along its row; dotted where it was not yet."""
     return {
         "type": "circle", "xref": "x", "yref": "y", "xsizemode": "pixel", "ysizemode": "pixel", "xanchor": guess, "yanchor": 1,
         "x0": -10, "x1": 10, "y0": -10, "y1": 10, "line": {"width": 3, "dash": "solid" if moved else "dot"},

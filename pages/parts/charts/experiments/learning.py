@@ -1,5 +1,5 @@
-"""The learning curves behind a key figure: a line for each row, its mean over stored long runs with their spread, on a logarithmic axis of
-steps; and the seeds that train now."""
+"""The learning curves behind a key figure: per row the mean and spread of stored long runs, over steps on a
+logarithmic axis, and live seeds."""
 
 from __future__ import annotations
 
@@ -17,38 +17,31 @@ from pages.parts.charts.colors import Pair
 from pages.parts.charts.experiments.curves import Curve
 from pages.parts.charts.experiments.key_figure import TICKS
 
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-"""Of rows with one colour, from the first on."""
-AROUND = 1.15
-"""The factor of steps that stays empty at either end of the axis."""
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # for rows of one colour, in order
+AROUND = 1.15  # the empty factor of steps at either end of the axis
 
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """A row of a key figure along training."""
-
     name: str
     color: Pair
-    steps: Sequence[int]
-    """The steps at which its long runs were measured; they span the axis also where their numbers are not shown."""
+    steps: Sequence[int]  # of the long runs; they span the axis even without numbers
+    # lowest, mean and highest of the seeds at each step; empty while hidden
     numbers: Sequence[tuple[float, float, float]] = ()
-    """The lowest, the mean and the highest number of the seeds at each step; empty while they are not shown."""
-    live: Mapping[int, Curve] = field(default_factory=dict)
-    """The curves of seeds that are trained now, or were, by seed."""
+    live: Mapping[int, Curve] = field(default_factory=dict)  # running and finished live seeds, by seed
 
     @property
     def mean(self) -> list[float]:
         return [mean for _, mean, _ in self.numbers]
 
     def at(self, step: int) -> float:
-        """The mean of the long runs at a step, between two marks on a straight line."""
         return float(np.interp(math.log(step), np.log(self.steps), self.mean))
 
 
 def learning_figure(
     curves: Sequence[LearningCurve], *, level: float, steps: Sequence[int], chance: float | None = None
 ) -> go.Figure:
-    """``level``: the number to which steps are counted; ``steps``: those after which the first view compares."""
+    """``level``: the number to which steps are counted. ``steps``: those of the comparison in the first view."""
     drawn: list[Trace] = []
     for index, curve in enumerate(curves):
         dash = DASHES[sum(other.color == curve.color for other in curves[:index]) % len(DASHES)]
@@ -62,7 +55,7 @@ def learning_figure(
         levels.append(across_line("y", chance, f"chance {chance:.3g}", dash="dot", font={"size": TICKS - 2}))
     levels += [across_line("x", step, f"{step:,} steps", font={"size": TICKS - 2}) for step in steps]
     return figure(
-        sorted(drawn, key=lambda trace: -trace.get("zorder", 0)),  # the first one is that along which arrow keys go
+        sorted(drawn, key=lambda trace: -trace.get("zorder", 0)),  # arrow keys follow the first one
         xaxis=axis(
             "steps of training", type="log", range=[math.log10(low), math.log10(high)], tickvals=ticks,
             ticktext=[f"{tick:,}" for tick in ticks], tickfont=font,
@@ -76,7 +69,6 @@ def learning_figure(
 
 
 def _traces(curve: LearningCurve, dash: str) -> list[Trace]:
-    """The mean, which names the row, the spread behind it, and the live seeds as one trace with gaps between them."""
     x: Sequence[int | None] = curve.steps if curve.numbers else [None]
     mean: Trace = {
         "type": "scatter", "x": list(x), "y": rounded(curve.mean, 4) or [None], "mode": "lines", "name": curve.name,
@@ -84,7 +76,7 @@ def _traces(curve: LearningCurve, dash: str) -> list[Trace]:
         "hovertemplate": f"{curve.name}, step %{{x:,d}}: %{{y:.2f}}<extra></extra>",
         **painted(curve.color, f"{curve.name}, mean", width=2.8, dash=dash),
     }  # fmt: skip
-    found = [mean]
+    traces = [mean]
     if curve.numbers:
         spread = band(
             curve.steps,
@@ -92,17 +84,18 @@ def _traces(curve: LearningCurve, dash: str) -> list[Trace]:
             [high for *_, high in curve.numbers],
             curve.color["light"],
         )
-        found += [
+        traces += [
             {**trace, "name": f"{curve.name}, {end}", "uid": uid_of(end, curve.name), "legendgroup": curve.name}
             for trace, end in zip(spread, ("lowest seed", "highest seed"), strict=True)
         ]
     if curve.live:
-        found.append(_live(curve, dash))
-    return found
+        traces.append(_live(curve, dash))
+    return traces
 
 
 def _live(curve: LearningCurve, dash: str) -> Trace:
-    """A thin line for each seed and a dot where it is now. A seed of which only the last number is known is a dot alone."""
+    """A thin line for each seed with a dot at its end, in one trace with gaps. A seed with a final number only is a
+    dot."""
     x: list[int | None] = []
     y: list[float | None] = []
     words: list[str] = []
@@ -123,7 +116,6 @@ def _live(curve: LearningCurve, dash: str) -> Trace:
 
 
 def in_words(curves: Sequence[LearningCurve], steps: Sequence[int]) -> str:
-    """The curves as text: the means of the long runs where the first view compares and at the last step, and where live seeds are."""
     return "; ".join(f"{curve.name}: {', '.join(_facts(curve, steps)) or 'not shown yet'}" for curve in curves)
 
 

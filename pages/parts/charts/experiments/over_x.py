@@ -1,4 +1,4 @@
-"""The final numbers of the arms as lines over x: a bold line of means with its name at its end, and a small mark for each seed."""
+"""The final numbers of the arms as lines over x: means with the line's name at its end, and a small mark per seed."""
 
 from __future__ import annotations
 
@@ -16,45 +16,36 @@ from pages.parts.charts.experiments.arms import is_spread, wrapped
 from pages.parts.charts.experiments.strip import AIR, EndNumbers, values_axis
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon", "triangle-down", "pentagon")
-GLYPHS = "●■◆▲✚✖★⬢▼⬟"
-"""The symbols as letters, for the names."""
+GLYPHS = "●■◆▲✚✖★⬢▼⬟"  # the symbols as letters, in the same order
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-HEIGHT, TOP, BOTTOM = 300, 16, 54
-"""Pixels: the least height of the figure, and its margins."""
-NAME = 16
-"""The most letters in a line of a name."""
-LETTER, LINE = 7.4, 18
-"""Pixels of a letter, on average, and of a line of letters."""
-MOST_NAMES = len(SYMBOLS)
-"""The most lines with their names at their ends; more have a legend."""
-FAR = 0.15
-"""The share of the axis beyond which a line that ends early has a name without a tie to its last point."""
+HEIGHT, TOP, BOTTOM = 300, 16, 54  # pixels: the least height, and the margins
+NAME = 16  # letters in a line of a name, at most
+LETTER, LINE = 7.4, 18  # pixels of an average letter, and of a line of letters
+MOST_NAMES = len(SYMBOLS)  # more lines get a legend
+FAR = 0.15  # of the axis: a line that ends earlier has a name without a tie
 
 
 @dataclass(frozen=True)
 class OverX:
-    """A line: the values that each seed reached at each x."""
-
     name: str
     color: Pair
     points: Mapping[float, EndNumbers]
 
     @property
     def means(self) -> dict[float, float]:
-        return {x: fmean(ended.known) for x, ended in sorted(self.points.items()) if ended.known}
+        return {x: fmean(numbers.known) for x, numbers in sorted(self.points.items()) if numbers.known}
 
 
 def over_x_height(lines: Sequence[OverX]) -> int:
-    """The height of the figure in pixels, with room for the names, or for a legend in a panel of usual width."""
+    """The height in pixels, with room for the names, or for a legend in a panel of usual width."""
     if len(lines) <= MOST_NAMES:
         return max(HEIGHT, TOP + BOTTOM + sum(LINE * (_named(line).count("<br>") + 1) for line in lines))
     return HEIGHT + 22 * (sum(9 * len(line.name) + 50 for line in lines) // 400)
 
 
 def over_x_figure(lines: Sequence[OverX], x_label: str, label: str, chance: float | None = None) -> go.Figure:
-    """Lines differ in colour, dash, mark and the name at their end."""
     at_ends = len(lines) <= MOST_NAMES
-    values = [value for line in lines for ended in line.points.values() for value in ended.known]
+    values = [value for line in lines for numbers in line.points.values() for value in numbers.known]
     xs = sorted({x for line in lines for x in line.points})
     across = _ticks_axis(x_label, xs)
     down = _ranged(values_axis(label, values, chance), [*values, *([] if chance is None else [chance])])
@@ -78,8 +69,8 @@ def _traces(index: int, line: OverX, *, legend: bool) -> list[go.Scatter]:
     common = {"name": named, "legendgroup": str(index), "cliponaxis": False}
     seeds = [
         (x, seed, value)
-        for x, ended in sorted(line.points.items())
-        for seed, value in zip(ended.seeds, ended.values, strict=True)
+        for x, numbers in sorted(line.points.items())
+        for seed, value in zip(numbers.seeds, numbers.values, strict=True)
         if value is not None
     ]
     return [
@@ -97,10 +88,7 @@ def _traces(index: int, line: OverX, *, legend: bool) -> list[go.Scatter]:
 
 
 def _ticks_axis(label: str, xs: Sequence[float]) -> dict[str, Any]:
-    """The axis over all x of the experiment, fixed while lines come in, with a tick at each.
-
-    It is logarithmic where the x lie far apart. With a zero among them no scale fits: they then stand at equal distances.
-    """
+    # No scale fits a zero and a spread: such x are at equal distances.
     if xs[0] == 0 and is_spread(xs[1:]):
         return axis(label, type="category", categoryarray=xs, range=[-AIR * len(xs), len(xs) - 1 + AIR * len(xs)])
     far = is_spread(xs) or (len(xs) > 2 and xs[0] > 0 and xs[-1] / xs[0] >= 8)
@@ -111,16 +99,15 @@ def _ticks_axis(label: str, xs: Sequence[float]) -> dict[str, Any]:
 
 
 def _ranged(down: dict[str, Any], values: Sequence[float]) -> dict[str, Any]:
-    """The axis with a range of its own, where it has none: names at the ends need to know where the ends are."""
     if "range" in down:
         return down
+    # A fixed range, because the names need the positions of the line ends.
     ends = [_on(down, value) for value in (min(values), max(values))]
     air = AIR * (ends[1] - ends[0]) or abs(ends[0]) / 2 or 1.0
     return down | {"range": [ends[0] - air, ends[1] + air]}
 
 
 def _on(scale: Mapping[str, Any], value: float) -> float:
-    """The place of a value in the axis's own numbers, in which ranges and annotations count."""
     if scale.get("type") == "log":
         return math.log10(value)
     if scale.get("type") == "category":
@@ -134,8 +121,7 @@ def _on(scale: Mapping[str, Any], value: float) -> float:
 def _names(
     lines: Sequence[OverX], across: Mapping[str, Any], down: Mapping[str, Any], room: float
 ) -> list[dict[str, Any]]:
-    """A name at the right edge for each line that has a value, tied to the line's last point; none over another. A line that ends
-    early has no tie, which would look like a part of it: its name says where it ends."""
+    """A name at the right edge for each line with a value, tied to the line's last point, without overlap."""
     left, right = across["range"]
     low, high = down["range"]
     known = [(index, line, list(line.means.items())[-1]) for index, line in enumerate(lines) if line.means]
@@ -149,7 +135,7 @@ def _names(
     notes = []
     for (index, line, (x, y)), stops, text, want, at in zip(known, early, texts, wanted, heights, strict=True):
         tie = {"x": right, "showarrow": False, "yshift": want - at}
-        if not stops:
+        if not stops:  # a long tie would look like a part of the line
             tie = {"x": _on(across, x), "axref": "x", "ax": right, "ay": at - want}
             tie |= {"showarrow": True, "arrowhead": 0, "arrowwidth": 1}
         notes.append({

@@ -1,4 +1,4 @@
-"""A drawing of an experiment's model: the stack from task to answer, with the parts that arms change. SVG, no numbers."""
+"""An SVG of an experiment's model: the stack from task to answer, with the parts that arms change."""
 
 from html import escape
 
@@ -23,33 +23,27 @@ BY_GROUP = {
 OPTIMIZERS = {"adamw": "AdamW", "sgd": "SGD", "muon": "Muon"}
 WIDTH, LEFT, BOX, HIGH, TOP = 408, 38, 190, 30, 14
 MAX_LABEL_LETTERS = 19
-"""The most letters of a label."""
 
 
 def part_of(setting: Setting) -> str:
-    """The part of the drawing on which a setting acts."""
     return BY_NAME.get(setting.name) or BY_GROUP.get(setting.group, "stack")
 
 
 def touched(experiment: Experiment) -> dict[str, tuple[str, list[str]]]:
-    """By part: the colour of the first arm that changes it, and the labels of the changed settings, best rates apart."""
-    found: dict[str, tuple[str, list[str]]] = {}
+    """By part: the colour of the first arm that changes it, and the labels of its settings. Tuned rates do not count."""
+    by_part: dict[str, tuple[str, list[str]]] = {}
     untuned = experiment.untuned()
     for arm in experiment.arms:
         for setting, there, here in untuned.changes(arm):
             if goes_without_saying(setting, there, here):
                 continue
-            _, labels = found.setdefault(part_of(setting), (ROLE_COLORS[arm.role], []))
+            _, labels = by_part.setdefault(part_of(setting), (ROLE_COLORS[arm.role], []))
             if setting.label not in labels:
                 labels.append(setting.label)
-    return found
+    return by_part
 
 
 def stack_svg(experiment: Experiment) -> str:
-    """The model of the control, or of the first arm with attention; the parts that arms change are coloured and labelled.
-
-    All other lines have the page's text colour.
-    """
     config, marks = _drawn(experiment), touched(experiment)
     rows = _rows(config)
     names, parts = [part for part, _ in rows], []
@@ -71,8 +65,6 @@ def stack_svg(experiment: Experiment) -> str:
 
 
 def _drawn(experiment: Experiment) -> RunConfig:
-    """The settings of the control, or of the first arm with attention."""
-
     def fitness(arm: Arm) -> tuple[bool, bool]:
         return ARCHITECTURES[experiment.config(arm).family].attends, arm.role == "control"
 
@@ -80,7 +72,7 @@ def _drawn(experiment: Experiment) -> RunConfig:
 
 
 def _rows(config: RunConfig) -> list[tuple[str, str]]:
-    """The rows of the drawing from the answer down to the task, against the flow of the data."""
+    """The rows from the answer down to the task, against the flow of the data."""
     heads = f"{config.n_heads} head{'s' if config.n_heads > 1 else ''}"
     attention = "Causal attention" if config.family == "decoder" else "Attention"
     norm = [("norm", "RMSNorm" if config.norm_kind == "rms" else "LayerNorm")] if config.norm != "none" else []
@@ -99,7 +91,6 @@ def _rows(config: RunConfig) -> list[tuple[str, str]]:
 
 
 def short_label(label: str) -> str:
-    """A label without what stands in brackets, where it is long."""
     return label if len(label) < 18 else label.split(" (")[0]
 
 
@@ -115,20 +106,18 @@ def _box(y: int, text: str, mark: tuple[str, list[str]] | None, *, named: bool) 
 
 
 def _names(y: float, color: str, labels: list[str]) -> str:
-    """The labels of the changed settings beside the box, on at most two lines."""
-    shown = labels[:2] if len(labels) <= 2 else [labels[0], f"and {len(labels) - 1} more"]
-    shown = [label if len(label) <= MAX_LABEL_LETTERS else label[: MAX_LABEL_LETTERS - 1] + "…" for label in shown]
-    start = y - 9 * (len(shown) - 1)
+    names = labels[:2] if len(labels) <= 2 else [labels[0], f"and {len(labels) - 1} more"]
+    names = [label if len(label) <= MAX_LABEL_LETTERS else label[: MAX_LABEL_LETTERS - 1] + "…" for label in names]
+    start = y - 9 * (len(names) - 1)
     x = LEFT + BOX + 22
     line = f'<path d="M{LEFT + BOX + 4} {y - 4}H{x - 5}" stroke="{color}" stroke-width="2"/>'
     return line + "".join(
         f'<text x="{x}" y="{start + 18 * index}" fill="currentColor" font-weight="600">{escape(label)}</text>'
-        for index, label in enumerate(shown)
+        for index, label in enumerate(names)
     )
 
 
 def _arrow(y0: int, y1: int) -> str:
-    """An arrow upwards, in the direction of the data."""
     x = LEFT + BOX / 2
     return f'<path d="M{x} {y1}V{y0 + 3}m-4 4l4 -5l4 5" stroke="currentColor" stroke-opacity="0.5"/>'
 

@@ -1,4 +1,5 @@
-"""The final numbers of the arms as rows, a point for each seed and a bar at the mean; and a claim's effect, a dot and its whiskers."""
+"""The final numbers of the arms as rows, a point per seed and a bar at the mean; and a claim's effect with its
+interval."""
 
 from __future__ import annotations
 
@@ -14,32 +15,25 @@ from pages.parts.charts.base import across_line, axis, figure, painted, rounded
 from pages.parts.charts.colors import ATTENTION, Pair, muted, shade
 from pages.parts.charts.experiments.arms import is_logarithmic, wrapped
 
-ROW = 48
-"""The least height of a row in pixels."""
-LINE = 19
-"""Pixels of a line of letters."""
-TITLE = 34
-"""The most letters of an axis title that fit on a phone, beside the row names."""
-AIR = 0.06
-"""The share of an axis that stays empty at either end."""
-CLOSE = 0.07
-"""The share of the axis below which there is room for only one of the labels of zero and the smallest effect."""
+ROW = 48  # pixels, at least
+LINE = 19  # pixels of a line of letters
+TITLE = 34  # letters of an axis title that fit on a phone, next to the row names
+AIR = 0.06  # the empty share of an axis at either end
+CLOSE = 0.07  # share of the axis below which the label of zero would overlap that of the smallest effect
+# pixels of a figure with a unit of one line, and of each further line; letters in a line on a phone
 HEIGHT, UNIT_LINE, UNIT_WIDTH = 128, 18, 44
-"""Pixels of a figure whose unit takes one line; pixels of each further line; letters in a line on a phone."""
 
 
 @dataclass(frozen=True)
 class EndNumbers:
-    """An arm's number at the end of each seed; None where a seed has none (yet)."""
+    """An arm's final numbers by seed; None for a seed without one (yet)."""
 
     name: str
     color: Pair
     values: Sequence[float | None]
     seeds: Sequence[int]
-    without: int = 0
-    """The number of seeds that ended without the number."""
-    beside: Sequence[float | None] = ()
-    """The numbers that these are compared with, by seed."""
+    without: int = 0  # seeds that ended without the number
+    beside: Sequence[float | None] = ()  # the compared numbers, by seed
 
     @property
     def known(self) -> list[float]:
@@ -47,14 +41,13 @@ class EndNumbers:
 
     @property
     def mean(self) -> float | None:
-        """Over the seeds that have both numbers where there are some, as in the sentence of the comparison; else over all."""
+        """Over the seeds with both numbers if there are any, as in the sentence of the comparison; else over all."""
         pairs = zip(self.values, self.beside, strict=False)
         known = [value for value, other in pairs if value is not None and other is not None] or self.known
         return fmean(known) if known else None
 
 
 def strip_figure(rows: Sequence[EndNumbers], label: str, chance: float | None = None) -> go.Figure:
-    """One row for each arm, the first on top."""
     known = [value for row in rows for value in row.known]
     levels = (
         []
@@ -72,25 +65,23 @@ def strip_figure(rows: Sequence[EndNumbers], label: str, chance: float | None = 
 
 
 def strip_height(rows: Sequence[EndNumbers]) -> int:
-    """The height of the figure in pixels."""
+    """In pixels."""
     lines = max((_named(row).count("<br>") + 1 for row in rows), default=1)
     return 76 + max(ROW, LINE * lines + 4) * len(rows)
 
 
 def _named(row: EndNumbers) -> str:
-    """The name of a row on at most three lines, for which there is room."""
     name = f"{row.name} ({row.without} without)" if row.without else row.name
     return wrapped(name, max(20, len(name) // 2))
 
 
 def rows_axis(names: Sequence[str], **more: object) -> dict[str, object]:
-    """An axis with a row for each name, the first on top."""
     positions = {"range": [len(names) - 0.5, -0.5], "tickvals": list(range(len(names))), "ticktext": list(names)}
     return axis("", **positions, showgrid=False, fixedrange=True, **more)
 
 
 def _side(chance: float, known: Sequence[float], label: str) -> str:
-    """The side of the label of chance at its line: where it stands at an end of the axis, a centred one would be cut off."""
+    """The anchor of the label of chance: at an end of the axis a centred label would be cut off."""
     if is_share(label) or chance < min(known, default=chance):
         return "left"
     return "right" if chance > max(known, default=chance) else "center"
@@ -101,7 +92,7 @@ def values_axis(label: str, known: Sequence[float], chance: float | None) -> dic
     if is_share(label) and all(0 <= value <= 1 for value in known):
         return axis(title, range=[-0.03, 1.03])
     if not known and chance is None:
-        return axis(title, range=[0, 1], showticklabels=False)  # no number before there is one
+        return axis(title, range=[0, 1], showticklabels=False)  # no ticks before the first number
     if is_logarithmic(label, known):
         decades = math.log10(max(known) / min(known))
         ticks = {"dtick": max(1, round(decades / 4))} if decades > 2 else {"nticks": 5}
@@ -110,27 +101,26 @@ def values_axis(label: str, known: Sequence[float], chance: float | None) -> dic
 
 
 def row_traces(rows: Sequence[EndNumbers], shift: float = 0.0, high: float = 1.0) -> list[go.Scatter]:
-    """The seeds of all rows, and the mean of each; ``shift`` and ``high``: where in its row each stands, and how high, in rows."""
+    """The seeds and mean of all rows. In rows: ``shift`` from the middle, and the height ``high``."""
     return [
         trace for n, row in enumerate(rows) for trace in (_points(n, row, shift, high), _mean_bar(n, row, shift, high))
     ]
 
 
 def _points(index: int, row: EndNumbers, shift: float, high: float) -> go.Scatter:
-    """The seeds of a row side by side, so that equal values do not overlap."""
+    """The seeds of a row at different heights, so that equal values do not overlap."""
     count = len(row.values)
-    found = [
+    points = [
         (seed, value, n) for n, (seed, value) in enumerate(zip(row.seeds, row.values, strict=True)) if value is not None
     ]
     return go.Scatter(
-        x=rounded(value for _, value, _ in found), y=[index + shift + 0.3 * high * (2 * (n + 0.5) / count - 1) for _, _, n in found],
-        text=[f"{row.name}, seed {seed}".replace("<", "&lt;") for seed, _, _ in found], hovertemplate="%{text}: %{x:.4g}<extra></extra>",
+        x=rounded(value for _, value, _ in points), y=[index + shift + 0.3 * high * (2 * (n + 0.5) / count - 1) for _, _, n in points],
+        text=[f"{row.name}, seed {seed}".replace("<", "&lt;") for seed, _, _ in points], hovertemplate="%{text}: %{x:.4g}<extra></extra>",
         name=row.name, uid=f"points-{index}", mode="markers", opacity=0.65, cliponaxis=False, **painted(row.color, row.name, size=8),
     )  # fmt: skip
 
 
 def _mean_bar(index: int, row: EndNumbers, shift: float, high: float) -> go.Scatter:
-    """An upright bar at the mean of a row; empty before there is one."""
     name, mean = f"{row.name}, mean", [] if row.mean is None else rounded([row.mean])
     ends = [index + shift - 0.38 * high, index + shift + 0.38 * high]
     return go.Scatter(
@@ -142,17 +132,24 @@ def _mean_bar(index: int, row: EndNumbers, shift: float, high: float) -> go.Scat
 def effect_figure(
     effects: Sequence[float | None], mean: float | None, interval: tuple[float, float] | None, smallest: float, direction: str, unit: str
 ) -> go.Figure:  # fmt: skip
-    """A claim's effect. ``effects`` by seed are small dots above the mean; the shaded side is the claimed one."""
-    color, named = shade(ATTENTION), smallest if direction == "more" else -smallest
+    """A claim's effect: the seeds as ticks above the mean and its interval. The claimed side is shaded."""
+    color, threshold = shade(ATTENTION), smallest if direction == "more" else -smallest
     known = [value for value in effects if value is not None]
-    shown = [0.0, named, *known, *(interval or ())]
-    margin = 0.1 * (max(shown) - min(shown))
-    low, high = min(shown) - margin, max(shown) + margin
+    extent = [0.0, threshold, *known, *(interval or ())]
+    margin = 0.1 * (max(extent) - min(extent))
+    low, high = min(extent) - margin, max(extent) + margin
     ends, dot = list(interval or ()), [] if mean is None else [mean]
     seeds, whiskers = painted(muted(), "effect of each seed", size=7), painted(color, "95 % interval", width=3, size=12)
     for drawn, width in ((seeds, 1.6), (whiskers, 3)):
         drawn["marker"] |= {"symbol": "line-ns", "line": {"width": width}}
-    claimed = {"x0": named, "x1": high if named > 0 else low, "y0": 0, "y1": 1, "line": {"width": 0}, "name": "claimed"}
+    claimed = {
+        "x0": threshold,
+        "x1": high if threshold > 0 else low,
+        "y0": 0,
+        "y1": 1,
+        "line": {"width": 0},
+        "name": "claimed",
+    }
     return figure(
         [
             go.Scatter(
@@ -173,18 +170,17 @@ def effect_figure(
         showlegend=False,
         margin={"l": 12, "r": 12, "t": 24, "b": 44 + effect_height(unit) - HEIGHT},
         shapes=[
-            across_line("x", 0.0, "0" if abs(named) > CLOSE * (high - low) else "", dash="solid"),
-            across_line("x", named, f"{named:+.3g}".replace("-", "−")),
+            across_line("x", 0.0, "0" if abs(threshold) > CLOSE * (high - low) else "", dash="solid"),
+            across_line("x", threshold, f"{threshold:+.3g}".replace("-", "−")),
             {"type": "rect", "xref": "x", "yref": "paper", "layer": "below", **claimed},
         ],
     )  # fmt: skip
 
 
 def effect_height(unit: str) -> int:
-    """The height of the figure in pixels."""
+    """In pixels."""
     return HEIGHT + UNIT_LINE * _in_lines(unit).count("<br>")
 
 
 def _in_lines(unit: str) -> str:
-    """The text on one line, or on two of nearly equal length."""
     return wrapped(unit, UNIT_WIDTH if len(unit) <= UNIT_WIDTH else len(unit) // 2 + 6)
