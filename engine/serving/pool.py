@@ -46,10 +46,8 @@ SHARED = "This run belongs to an experiment. Stop the experiment to stop it."
 
 class Pool:
     """Warm worker processes, the runs and jobs on them, and those in the queue.
-
     Methods may be called from any thread. Nothing is written to or read from the disk under the pool's lock, so that a slow disk
-    holds up nobody else.
-    """
+    delays nobody else."""
 
     def __init__(
         self,
@@ -81,7 +79,7 @@ class Pool:
         self._questions = Questions(self._supervisor)
 
     def start(self) -> bool:
-        """Start the workers; returns at once. False if already started."""
+        """Start the workers and return at once. False if already started."""
         if not self._supervisor.start():
             return False
         pruned = (self.limits.retention, self._supervisor.closing)  # a slow disk may take minutes for it
@@ -192,7 +190,7 @@ class Pool:
             self._checkpoints.give_up(run)
 
     def _find(self, run_id: str, by: Visitor) -> Run | None:
-        """The run of that id. Raises Refused if the visitor may not steer it from here."""
+        """Raises Refused if the visitor may not steer that run from here."""
         run = self.runs.get(run_id)
         with self._lock:
             queued = self._queue.find(run_id)[1]
@@ -238,7 +236,7 @@ class Pool:
         self._queue.retry()
 
     def _take_report(self, worker: WorkerProcess, report: protocol.Report) -> None:
-        """Handle a report. Runs on the reader thread of the worker."""
+        """Runs on the reader thread of the worker."""
         match report:
             case protocol.RunUpdate():
                 self._checkpoints.take(worker, report)
@@ -252,7 +250,7 @@ class Pool:
                 self._dispatch()
 
     def _end_tasks_of(self, worker: WorkerProcess) -> Callable[[], None]:
-        """Move or end the runs and the job of a worker that is gone. Returns the rest of the work, to be done without the lock."""
+        """Return the rest of the work, to be done without the lock."""
         with self._lock:
             self._questions.end_job_of(worker)
             closing = self._supervisor.closing.is_set()
@@ -266,7 +264,6 @@ class Pool:
         return finish
 
     def _dispatch(self) -> None:
-        """Give waiting jobs and runs to the workers that have room for them."""
         with self._lock:
             self._questions.dispatch()
             self._queue.dispatch()

@@ -54,7 +54,6 @@ class FairShare:
             self._fair_queue.spend(turn, HANDED_OVER if run.steps.on_device else self._clock() - began, ahead=ahead)
 
     def slice(self) -> float:
-        """Seconds of one turn with the present number of runs."""
         return min(SLICE, ROUND / max(1, len(self._awaited(self._moving()))))
 
     def seconds_to_next(self) -> float | None:
@@ -67,5 +66,5 @@ class FairShare:
         return [run for run in self.runs if not run.waiting]
 
     def _awaited(self, runs: list[LiveRun]) -> list[LiveRun]:
-        """The runs that somebody waits for, else all of them."""
+        # nobody waits for any: then all count
         return [run for run in runs if run.run_id not in self._unwatched] or runs
