@@ -75,7 +75,7 @@ def _of_run(path: Path) -> Iterator[DepthNumbers]:
 
 
 def _depths(given: str | None) -> tuple[int, ...]:
-    """The depths in ascending order. Raises ConfigError."""
+    """Ascending. Raises ConfigError."""
     depths = set(DEPTHS) if given is None else {whole_number(part.strip(), 1, DEEPEST) for part in given.split(",")}
     if None in depths:
         raise ConfigError([Problem("depths", given or "", f"whole numbers from 1 to {DEEPEST}, separated by commas")])

@@ -66,7 +66,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _asked_for(given: argparse.Namespace) -> list[Issue]:
-    """The issues that the arguments name. Raises ValueError."""
+    """Raises ValueError."""
     if given.all == bool(given.slug):
         raise ValueError("name one issue, or --all.")
     if given.all:

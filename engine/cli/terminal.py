@@ -25,7 +25,7 @@ class OutputConsole(Console):
 
 
 def console() -> Console:
-    """Standard output. In a pipe or a file no line is cut or broken, whatever its length."""
+    """In a pipe or a file no line is cut or broken, whatever its length."""
     return OutputConsole(width=None if sys.stdout.isatty() else UNLIMITED)
 
 

@@ -34,7 +34,7 @@ class RunConfig(ComposedConfig):
     @model_validator(mode="before")
     @classmethod
     def _compose(cls, data: Mapping[str, object]) -> dict[str, object]:
-        """Accept the flat form: move the parameters of each chosen row into its own model."""
+        """The flat form: the parameters of each chosen row go into its own model."""
         flat = dict(data) | {name: meant(str(data[name]), known) for name, known in CHOICES.items() if name in data}
         for chooser, (field, types) in COMPOSED.items():
             chosen = types.get(str(flat.get(chooser, cls.model_fields[chooser].default)))
@@ -68,7 +68,7 @@ class RunConfig(ComposedConfig):
         return {row.name: self.value(row.name) for row in settings_of(self)}
 
     def replace(self, **changes: object) -> RunConfig:
-        """Change some settings; parameters of a row no longer chosen are dropped.
+        """Parameters of a row that is no longer chosen are dropped.
 
         Raises ConfigError with one sentence for each setting that does not fit.
         """
@@ -121,7 +121,7 @@ def changed(values: Mapping[str, object], changes: Mapping[str, object]) -> dict
 
 
 def parse(flat: Mapping[str, object]) -> RunConfig:
-    """Read flat names and values; values may be text. Raises ConfigError."""
+    """From flat names and values; values may be text. Raises ConfigError."""
     try:
         return RunConfig.model_validate(dict(flat))
     except ValidationError as error:
@@ -138,7 +138,7 @@ def _belongs_to(name: str) -> str:
 
 
 def parse_leniently(flat: Mapping[str, object]) -> tuple[RunConfig, list[Problem]]:
-    """Read the values that are allowed, with one problem for each setting that is not (it keeps its default)."""
+    """Read the allowed values. One problem for each setting that does not fit (it keeps its default)."""
     return leniently(flat, parse)
 
 

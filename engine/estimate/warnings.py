@@ -11,12 +11,11 @@ from engine.tasks.base import READER
 
 
 def warnings_of(config: RunConfig) -> list[str]:
-    """One sentence each; those of the config's task come last."""
+    """One sentence each; the warnings of the config's task come last."""
     return [*_general(config), *config.task_settings.warnings(config)]
 
 
 def knows_offsets_only(c: RunConfig) -> bool:
-    """True if the encoding tells offsets only."""
     # a convolution also shows where a sequence begins and ends
     return c.architecture.attends and c.encoding.relative and c.encoding.acts_on != "embedding"
 

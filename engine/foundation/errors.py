@@ -6,8 +6,7 @@ class Explained(Exception):
 
 
 class Refused(Explained, ValueError):
-    """A request that is not done; the sentence says why. For a run it also says which setting to lower, and to which
-    value."""
+    """A request that is not done; the sentence says why. For a run it also says which setting to lower, and to which value."""
 
 
 class NoRoom(Refused):

@@ -19,7 +19,7 @@ COMMIT_DIGITS = 8  # digits of a commit in names of files and in sentences
 
 
 class Provenance(TypedDict, total=False):
-    """The origin of numbers. What is not known is empty; numbers stored before there was provenance have none of it."""
+    """Unknown entries are empty; numbers stored before there was provenance have none of it."""
 
     version: str
     commit: str
@@ -28,8 +28,7 @@ class Provenance(TypedDict, total=False):
     code: str
     torch: str
     processor: str
-    date: str
-    """The day in UTC: year-month-day."""
+    date: str  # in UTC: year-month-day
 
 
 def provenance() -> Provenance:
@@ -59,7 +58,7 @@ def stamped(name: str) -> str:
 
 
 def short_commit() -> str:
-    """The first digits of the commit; empty if it is not known."""
+    """Empty if the commit is not known."""
     return commit().partition("-")[0][:COMMIT_DIGITS]
 
 
@@ -81,7 +80,7 @@ def commit(folder: Path = ENGINE.parent) -> str:
 
 
 def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str] | None:
-    """Run git; None if there is no git or it hangs."""
+    """None if there is no git or it hangs."""
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
     with suppress(OSError, subprocess.TimeoutExpired):
         return subprocess.run(

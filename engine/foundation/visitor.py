@@ -15,11 +15,9 @@ MAX_VISITORS = 10_000  # above this number, visitors with a full budget are forg
 
 @dataclass(frozen=True)
 class Visitor:
+    # the same for all tabs of a browser; empty for the program itself (the command line, a test), which has no limits
     id: str
-    """The same for all tabs of a browser; empty for the program itself (the command line, a test), which has no limits.
-    """
-    address: str = ""
-    """The network address, which many visitors may share; empty if it is not known."""
+    address: str = ""  # which many visitors may share; empty if it is not known
 
     @property
     def network(self) -> str:
@@ -70,14 +68,13 @@ class RateLimit:
         return self.wait(visitor)
 
     def wait(self, visitor: str) -> float:
-        """Seconds until the visitor's budget is no longer overdrawn."""
         with self._lock:
             missing = self._full_at.get(visitor, 0.0) - self._clock() - self._most / self._rate
         return max(0.0, missing)
 
 
 class Turns:
-    """A semaphore whose waiters are called in the order of coming, and some after all others.
+    """A semaphore whose waiters are called in the order of arrival, and some after all others.
 
     Methods may be called from any thread.
     """
@@ -88,7 +85,7 @@ class Turns:
         self._lock = Lock()
 
     def take(self, timeout: float, *, behind: bool = False) -> bool:
-        """Wait for a turn; False if there was none within ``timeout`` seconds. ``behind``: after all others that wait."""
+        """False if there was no turn within ``timeout`` seconds. ``behind``: after all others that wait."""
         line = self._behind if behind else self._first
         with self._lock:
             if self._free:

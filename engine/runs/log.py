@@ -34,8 +34,7 @@ class Layout(NamedTuple):
 
 class StepTable(NamedTuple):
     layout: Layout
-    values: np.ndarray
-    """[step, number]"""
+    values: np.ndarray  # [step, number]
 
 
 class EventLog(Sequence[Event]):

@@ -1,8 +1,10 @@
 """Allowances: the work of each kind that a visitor, a network address, and everybody together may have at once.
+
 A visitor is a browser and not a tab. A browser can throw its cookie away, so a network has a share, too (:func:`has_share`): an
 address, of IPv6 a whole site (:attr:`engine.foundation.visitor.Visitor.network`). It is generous, since a school is one address. A
 prompt to a model is a job. Texts have a rate limit for each network (:meth:`Allowances.give_text`), as they take room on the disk
-and no time."""
+and no time.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -33,8 +35,10 @@ TEXTS_AT_ONCE, TEXT_EVERY = 200, 60.0
 
 def has_share(here: int, everybody: int, most: int, amount: int = 1) -> bool:
     """True if a network address may have ``amount`` more of something of which everybody together may have ``most``.
+
     ``here``: the number that the address has; ``everybody``: the number that all have. An address may have as many as remain for
-    others: the first one gets half of them, the next one half of the rest, and so on. So it takes many addresses to use up all."""
+    others: the first one gets half of them, the next one half of the rest, and so on. So it takes many addresses to use up all.
+    """
     return here + amount <= most - everybody
 
 

@@ -25,8 +25,10 @@ class FairQueue:
 
     def next(self, asking: Iterable[Flow], new: Iterable[Flow] = ()) -> Flow:
         """The flow whose turn it is; among equal accounts the first one. All flows have the same number of levels.
+
         ``new``: the flows of ``asking`` that have just come. They go first, in their order, as long as their address, visitor and run
-        lead by less than :data:`HEAD_START`."""
+        lead by less than :data:`HEAD_START`.
+        """
         chosen: Flow = ()
         while True:
             inside, recent = _by_level(asking, len(chosen)), _by_level(new, len(chosen))

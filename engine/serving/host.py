@@ -133,10 +133,12 @@ def is_loopback(address: str | None) -> bool:
 def limit_memory(allowed: int) -> None:
     """Let this process have ``allowed`` bytes of unshared memory; a request for more then gets a MemoryError, and nothing else
     ends.
+
     Linux counts the private writable memory that a process has asked for, touched or not (``RLIMIT_DATA``). A process has already asked
     for more than its own when it starts, and a forked one for all that it shares. So the limit is set to what it has asked
     for so far, plus the part of ``allowed`` that it does not have yet. Windows has no such limit and macOS does not keep it: there,
-    and for memory that is mapped, only the supervisor checks the process."""
+    and for memory that is mapped, only the supervisor checks the process.
+    """
     if sys.platform != "linux":
         return
     import resource

@@ -153,8 +153,10 @@ def refusal(
     accelerator: Accelerator | None = None,
 ) -> str | None:
     """The reason why this host refuses a config, in one sentence that names the setting and a value that fits; else None.
+
     ``prediction`` is the config's own; ``predict`` is called for smaller configs only. ``accelerator``: the one that the run would
-    use here, if any."""
+    use here, if any.
+    """
     if config.steps > limits.steps:
         return f"steps is {config.steps}; this host allows at most {limits.steps}."
     for cost, allowed, words in _weighed(limits, accelerator):

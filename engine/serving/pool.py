@@ -46,8 +46,10 @@ SHARED = "This run belongs to an experiment. Stop the experiment to stop it."
 
 class Pool:
     """Warm worker processes, the runs and jobs on them, and those in the queue.
+
     Methods may be called from any thread. Nothing is written to or read from the disk under the pool's lock, so that a slow disk
-    delays nobody else."""
+    delays nobody else.
+    """
 
     def __init__(
         self,

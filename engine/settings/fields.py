@@ -71,7 +71,6 @@ class Setting:
 
     @property
     def allowed(self) -> str:
-        """The allowed values in words, for the sentence that rejects a value."""
         if self.kind == "choice":
             return "one of " + ", ".join(self.choices)
         if self.kind == "bool":

@@ -19,10 +19,9 @@ WIDTHS = (4, 16, 64, 256)  # head widths at which scores, and the entropy of the
 @dataclass(frozen=True)
 class ModelRequest:
     config: RunConfig
-    weights: str = ""
-    """The absolute path of the file with the trained weights; empty for the untrained model."""
+    weights: str = ""  # the absolute path of the file with the trained weights; empty for the untrained model
+    # settings to change for the analysis, with the same weights: those of FAULTS
     changes: tuple[tuple[str, object], ...] = ()
-    """Settings to change for the analysis, with the same weights: those of :data:`FAULTS`."""
 
     @property
     def at_step(self) -> int:
@@ -55,7 +54,6 @@ def weights_of_one_sequence(config: RunConfig) -> int:
 
 
 def shortest_known(config: RunConfig) -> int:
-    """The number of tokens below which a user's sequence is new to the model."""
     # all beginnings of a text are answered in training
     return 0 if TASKS[config.task].corpus else trained_lengths(config).start
 

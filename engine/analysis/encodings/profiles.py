@@ -63,7 +63,7 @@ def thinned_matrices(config: RunConfig, arrays: dict[str, Array], trained: int, 
 
 
 def lines_of(config: RunConfig, arrays: dict[str, Array], trained: int) -> Lines:
-    """The lines of a profile. ``trained``: the number of positions that training reaches and the encoding has."""
+    """``trained``: the number of positions that training reaches and the encoding has."""
     matrix, similarity = arrays["matrix"], arrays["similarity"].astype(float)
     kind = kind_of(config, matrix)
     offsets = _offsets(len(similarity), causal=_looks_back(config, matrix))
@@ -106,7 +106,7 @@ def _offsets(rows: int, *, causal: bool) -> Array:
 
 
 def _thinned(array: Array, axes: int) -> tuple[Array, Array]:
-    """Every k-th entry of the last axis (of the first, for one axis) so that few enough cells are left; and their indices."""
+    """Every k-th entry of the last axis (of the first, for one axis) so that few enough cells remain; and their indices."""
     length = array.shape[0] if axes == 1 else array.shape[-1]
     every = 1
     while array.size / every**axes > MAX_CELLS:

@@ -8,11 +8,10 @@ from engine.encodings.base.layer import cosines
 
 
 class Scalable(nn.Module):
-    """A module whose output is linear in all of its tensors taken together."""
+    """The output is linear in all of the module's tensors taken together."""
 
     @torch.no_grad()
     def scale(self, factor: float) -> None:
-        """Multiply the output by a factor, by changing the tensors."""
         for tensor in self.state_dict().values():
             tensor.mul_(factor)
 

@@ -23,7 +23,7 @@ def geometric_frequencies(width: int, base: float) -> Tensor:
 
 @dataclass(frozen=True)
 class Rotation:
-    """The rotation frequency of each pair of dimensions. Hashable, so that results can be cached by it.
+    """Hashable, so that results can be cached by it.
 
     :class:`engine.encodings.rope.layer.ScaledRotation` slows the rotation of sequences longer than trained.
     """
@@ -77,6 +77,6 @@ def angle_matrices(turn: Tensor) -> dict[str, Tensor]:
 
 
 def rotated(t: Tensor, positions: Positions, rotation: Rotation, layout: Layout) -> Tensor:
-    """Rotate queries or keys [batch, head, position, d_head] by their positions."""
+    """Queries or keys [batch, head, position, d_head], rotated by their positions."""
     cos, sin = cos_and_sin(positions, rotation, layout, t.device, t.dtype)
     return t * cos + partners(t, layout) * sin

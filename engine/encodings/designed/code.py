@@ -61,7 +61,6 @@ def layer_code(parts: DesignedSettings) -> str:
 
 
 def _indented(by: int, lines: Lines) -> str:
-    """All lines but the first moved to the right by so many levels; empty lines stay empty."""
     return "\n".join(["    " * by + line if line else "" for line in lines]).lstrip()
 
 

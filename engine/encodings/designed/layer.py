@@ -28,7 +28,7 @@ PROBE = 64  # random tokens over which the first scale of a convolution is measu
 
 
 class PositionTable(Scalable):
-    """A row for each position trained, or for each offset: its first and last row also stand for all offsets beyond them."""
+    """A row for each position trained, or for each offset: its first and last row also hold for all offsets beyond them."""
 
     table: Tensor
 

@@ -105,10 +105,13 @@ FORKS = can_fork()
 
 class ChildProcess(Generic[Sent, Received]):
     """The constructor starts the process, :meth:`begin` the threads that write to it and read from it.
+
     ``write`` writes a message to the child's input; ``read`` reads one from its output and raises EOFError at the end.
     ``on_message`` and, last of all, ``on_end`` are called on the reader thread. Methods may be called from any thread.
+
     The child stays in the session of the server: Linux weighs the priorities of processes within one session only, and a child must
-    give way to the server."""
+    give way to the server.
+    """
 
     def __init__(
         self,

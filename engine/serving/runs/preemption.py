@@ -29,8 +29,10 @@ def plan(
     """Plan the runs that leave: those that are paused, and those whose owner has left. If all runs got slots in turn (:func:`in_turn`),
     those on workers first and those of absent owners last of all, some would find none: these leave, too. So a crowd at
     one address gives a slot to a visitor from elsewhere who has at least two fewer.
+
     ``seconds_disconnected``: the time since a follower of the run last had a page open. ``shares_worker``: true if a run has no
-    dedicated process."""
+    dedicated process.
+    """
 
     def is_here(run: QueuedRun) -> bool:
         return seconds_disconnected(run) <= AWAY_SECONDS

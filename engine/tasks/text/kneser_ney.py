@@ -20,16 +20,12 @@ FALLBACK: Discounts = (0.75, 0.75, 0.75)
 
 @dataclass(frozen=True)
 class Order:
-    """The grams of one length: the share of each context that its words have, and the share left to the next lower order."""
+    """The grams of one length: the share of each context that its words have, and the share that remains for the next lower order."""
 
-    grams: np.ndarray
-    """[gram] context and word in one number, ascending."""
-    shares: np.ndarray
-    """[gram] the discounted count over the context's."""
-    contexts: np.ndarray
-    """[context] ascending."""
-    left: np.ndarray
-    """[context] the share that was discounted away."""
+    grams: np.ndarray  # [gram] context and word in one number, ascending
+    shares: np.ndarray  # [gram] the discounted count over the context's
+    contexts: np.ndarray  # [context] ascending
+    left: np.ndarray  # [context] the share that was discounted away
 
     def mix(self, contexts: np.ndarray, words: np.ndarray, size: int, lower: np.ndarray) -> np.ndarray:
         """Probabilities [row] of words after contexts, given those of the lower order."""
