@@ -21,7 +21,7 @@ def all_settings() -> dict[str, Setting]:
 
 
 def add_setting(parser: argparse.ArgumentParser | argparse._ArgumentGroup, row: Setting) -> None:
-    """The value stays text: the reader of the settings checks it."""
+    """Add an option whose value stays text: the reader of the settings checks it."""
     parser.add_argument(
         flag(row.name),
         dest=row.name,
@@ -41,7 +41,7 @@ def settings_in(given: argparse.Namespace) -> dict[str, str]:
 
 
 def config_from(given: argparse.Namespace) -> RunConfig:
-    """Prints the config's warnings on stderr. Raises ConfigError."""
+    """Print the config's warnings on stderr and return it. Raises ConfigError."""
     config = parse(settings_in(given))
     for sentence in warnings_of(config):
         print(sentence, file=sys.stderr)

@@ -1,5 +1,3 @@
-"""``depth``: the effect of a deep stack on positions before training, or of the layers of a saved run."""
-
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,7 +73,7 @@ def _of_run(path: Path) -> Iterator[DepthNumbers]:
 
 
 def _depths(given: str | None) -> tuple[int, ...]:
-    """Ascending. Raises ConfigError."""
+    """The depths in ascending order. Raises ConfigError."""
     depths = set(DEPTHS) if given is None else {whole_number(part.strip(), 1, DEEPEST) for part in given.split(",")}
     if None in depths:
         raise ConfigError([Problem("depths", given or "", f"whole numbers from 1 to {DEEPEST}, separated by commas")])

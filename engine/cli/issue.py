@@ -1,5 +1,3 @@
-"""``issues``: the documented issues. ``issue``: run one, or all, over the worker pool, and weigh the evidence."""
-
 import argparse
 import time
 from dataclasses import replace

@@ -20,7 +20,6 @@ class ComposedConfig(BaseConfig):
 
     @property
     def encoding(self) -> EncodingSpec:
-        """Adapted to the encoding's settings."""
         return self.encoding_settings.specialise(ENCODINGS[self.pos_encoding])
 
     @property

@@ -14,7 +14,7 @@ MARKS = re.compile(
 
 
 def to_query(config: RunConfig) -> dict[str, str]:
-    """The version first. The query states every setting, so that later defaults change nothing."""
+    """The query of a config, the version first. It states every setting, so that later defaults change nothing."""
     return {"v": VERSION, **{name: to_text(value) for name, value in config.flat().items()}}
 
 
@@ -41,7 +41,7 @@ def as_options(values: Mapping[str, Value]) -> list[str]:
 
 
 def train_command(config: RunConfig) -> str:
-    """Quoted for a shell, without the settings at their defaults."""
+    """A command quoted for a shell, without the settings at their defaults."""
     usual = RunConfig().flat()
     specific = {name: value for name, value in config.flat().items() if usual.get(name, ...) != value}
     return shlex.join(["python", "-m", "engine", "train", *as_options(specific)])

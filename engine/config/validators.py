@@ -11,7 +11,7 @@ from engine.tasks import TASKS
 
 
 def broken_rules(config: ComposedConfig) -> Iterator[Problem]:
-    """In the order in which to name the broken rules."""
+    """The broken rules, in the order in which to name them."""
     settings = config.encoding_settings.broken_rules(config)
     for name, allowed in chain(_of_shape(config), _of_task(config), _of_faults_and_pretraining(config), settings):
         yield Problem(name, to_text(config.value(name)), allowed)

@@ -43,8 +43,6 @@ def choose(requested: str, flops: float, seconds: Mapping[str, float]) -> Device
 
 
 class DeviceFacts(TypedDict, total=False):
-    """Facts that a worker found about torch and its device; empty for a stand-in for the training."""
-
     torch: str
     accelerator: str | None  # the kind, such as "cuda"
     accelerators: int

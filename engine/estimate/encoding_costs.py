@@ -26,7 +26,7 @@ VECTOR = 0.25
 
 @dataclass(frozen=True)
 class EncodingCost:
-    """For each number that :func:`numbers_of` counts."""
+    """The cost of an encoding for each number that :func:`numbers_of` counts."""
 
     kept: float  # numbers in single precision that are kept for the backward pass
     held: float  # further numbers in single precision that one layer holds at once

@@ -25,8 +25,6 @@ class ModelShapes(TypedDict):
 
 @dataclass(frozen=True)
 class Shapes:
-    """For source sequences of ``n`` symbols."""
-
     n_tokens: int  # rows of the token embedding
     n_outputs: int  # classes of the output layer
     length: int  # positions that the model reads: [batch, length]
@@ -53,7 +51,7 @@ def writes_answer(config: RunConfig) -> bool:
 
 
 def shapes(config: RunConfig, n: int | None = None) -> Shapes:
-    """With the tokens and classes that pre-training adds; ``n``: the symbols of a sequence."""
+    """The sizes with the tokens and classes that pre-training adds; ``n``: the symbols of a sequence."""
     task = labelled(config, n)
     if not config.pretrain_steps:
         return task

@@ -112,7 +112,6 @@ def has_formula(config: RunConfig) -> bool:
 
 
 def runs_fused(config: RunConfig, *, cross: bool = False) -> bool:
-    """True if self-attention, or cross-attention, which has no encoding, runs in a fused kernel."""
     return config.attention_impl == "fused" and (cross or not config.encoding_settings.needs_pattern)
 
 

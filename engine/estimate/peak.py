@@ -47,17 +47,15 @@ def peak_bytes(config: RunConfig, sizes: Shapes, memory: Memory) -> int:
 
 
 def always_bytes(config: RunConfig) -> int:
-    """Bytes that stay, besides the training state: buffers, a fixed training set, masks, a text."""
     return _base(config) + set_bytes(config) + _masks(config) + (TEXT if TASKS[config.task].corpus else 0)
 
 
 def bytes_between_steps(config: RunConfig, memory: Memory) -> int:
-    """Without the bytes that all runs of a process share."""
+    """Bytes without those that all runs of a process share."""
     return OBJECTS + always_bytes(config) - _base(config) + memory.state
 
 
 def _base(config: RunConfig) -> int:
-    """Bytes that the libraries of a process keep, for all of its runs together."""
     compiled = BYTES[config.dtype] < SINGLE and config.device in ("auto", "cpu")
     return BASE + (KERNELS if compiled else 0)
 
@@ -69,7 +67,6 @@ def bytes_beside(config: RunConfig, memory: Memory) -> int:
 
 
 def scattered_by(config: RunConfig) -> float:
-    """Resident memory over the bytes of the tensors that come and go."""
     return SCATTERED if config.architecture.attends else SCATTERED_BASELINE
 
 
@@ -150,7 +147,6 @@ def _loss(config: RunConfig, outputs: int, rows: int, length: int) -> int:
 
 
 def _masks(config: RunConfig) -> int:
-    """Masks, and the tables of offsets that encodings in the attention read, one for each length."""
     if not config.architecture.attends:
         return 0
     added = config.encoding.acts_on == "embedding"

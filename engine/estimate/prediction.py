@@ -42,7 +42,7 @@ class Prediction:
         return 1 / self.steps_per_second if self.steps_per_second else None
 
     def seconds(self, steps: int) -> float | None:
-        """With the data of the run, its recording and the measurements after the last step."""
+        """The time with the run's data, its recording and the measurements after the last step."""
         if self.seconds_per_step is None or self.result_seconds is None:
             return None
         return (steps + self.recording_steps) * self.seconds_per_step + self.result_seconds + self.data_seconds

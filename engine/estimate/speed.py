@@ -25,8 +25,8 @@ BASELINES = tuple(name for name, row in ARCHITECTURES.items() if not row.attends
 
 @dataclass(frozen=True)
 class BaselineSpeed:
-    """Seconds for each step, for each layer (and position, if positions are read one after the other), for each number that a layer
-    outputs, and for each FLOP."""
+    """Prices in seconds for each step, for each layer (and position, if positions are read one after the other), for each number that a
+    layer outputs, and for each FLOP."""
 
     family: str
     step: Seconds
@@ -79,7 +79,6 @@ STORED = TypeAdapter[Speeds](Speeds)
 
 
 def known_speeds() -> Speeds:
-    """Empty if none are stored, or their file does not hold speeds."""
     try:
         return _read(speed_file())
     except (OSError, ValueError):
@@ -92,12 +91,11 @@ def _read(file: Path) -> Speeds:
 
 
 def known_speed() -> Speed | None:
-    """Of a CPU core; None if it is not measured."""
+    """The speed of a CPU core; None if it is not measured."""
     return known_speeds().get(CPU)
 
 
 def fully_measured() -> bool:
-    """True if the speed of every family is known on the CPU and on the accelerator, if there is one."""
     found = known_speeds()
     return CPU in found and all(speed.complete for speed in found.values())
 

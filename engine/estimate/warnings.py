@@ -11,7 +11,6 @@ from engine.tasks.base import READER
 
 
 def warnings_of(config: RunConfig) -> list[str]:
-    """One sentence each; the warnings of the config's task come last."""
     return [*_general(config), *config.task_settings.warnings(config)]
 
 
@@ -35,7 +34,6 @@ def leak_of(c: RunConfig) -> str:
 
 
 def warm_up_never_ends(c: RunConfig) -> str:
-    """One sentence on a warm-up that is longer than the training, else empty."""
     steps = c.steps - c.pretrain_steps
     # A run shorter than the usual warm-up lacks steps, not a shorter warm-up.
     if c.warmup_steps <= max(steps, RunConfig.model_fields["warmup_steps"].default):

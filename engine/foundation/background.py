@@ -1,5 +1,3 @@
-"""A task in a separate thread, which can be followed, stopped and waited for."""
-
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -30,7 +28,7 @@ class BackgroundTask(ABC):
     @property
     @abstractmethod
     def done(self) -> float:
-        """The share of the task that is done, from 0 to 1."""
+        """A share from 0 to 1."""
 
     @abstractmethod
     def _work(self) -> None:

@@ -44,7 +44,7 @@ def _hash(folder: Path, left_out: Collection[str], versions: Iterable[str]) -> s
 
 @once
 def installed_version(library: str) -> str:
-    """Does not import the library; ``none`` if it is not installed."""
+    """The version, or ``none`` if the library is not installed; the library is not imported."""
     try:
         return version(library)
     except PackageNotFoundError:

@@ -1,6 +1,3 @@
-"""Errors whose message is meant for the reader, and any error as one sentence for a reader."""
-
-
 class Explained(Exception):
     """An error whose message is one sentence for a person: the given and the allowed value, or the failure."""
 

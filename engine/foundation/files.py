@@ -160,7 +160,6 @@ def given_by(visitor: str, folder: Path) -> list[Path]:
 
 
 def given_near(visitor: Visitor, folder: Path) -> list[Path]:
-    """Empty if the visitor's address is not known."""
     address = _address_in_mark(visitor)
     return _given_in(folder, f"*.{address}@*") if address else []
 
@@ -194,7 +193,7 @@ def is_abandoned(path: Path, changed: int | None = None) -> bool:
 
 @lru_cache(4096)
 def _read_first(path: Path, changed: int) -> float:
-    """By a clock that nobody sets."""
+    # by a clock that nobody sets
     return time.monotonic()
 
 

@@ -13,7 +13,7 @@ _UNSAVED: dict[str, float] = {}
 
 
 def log_to_stderr() -> None:
-    """Once in each process that serves or trains. A program that has set up the logger itself keeps its handlers."""
+    """Set up the log once in each process that serves or trains. A program that has set up the logger itself keeps its handlers."""
     if LOG.handlers:
         return
     handler = logging.StreamHandler(sys.stderr)

@@ -1,5 +1,3 @@
-"""A visitor (one browser with all its tabs), the rate at which each may ask, and turns in the order of arrival."""
-
 import time
 from collections import deque
 from collections.abc import Callable
@@ -21,18 +19,15 @@ class Visitor:
 
     @property
     def network(self) -> str:
-        """The network that has one share: the first 48 bits of an IPv6 address, else the whole address."""
         # one site has all IPv6 addresses that begin with its 48 bits
         return _network_of(self.address)
 
     @property
     def flow(self) -> tuple[str, str, str]:
-        """The flow of the fair queue (:mod:`engine.serving.fair_queue`): networks share, then the addresses in each,
-        then visitors."""
+        """The flow of the fair queue (:mod:`engine.serving.fair_queue`): networks share, then the addresses in each, then visitors."""
         return self.network, self.address, self.id
 
     def may_steer(self, owner: str) -> bool:
-        """True if this visitor may pause, stop or delete what the visitor with the id ``owner`` started."""
         return self.id in ("", owner)
 
 

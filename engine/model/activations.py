@@ -28,7 +28,6 @@ def record(cache: ActivationCache | None, name: str, tensor: Tensor) -> None:
 
 @contextmanager
 def in_mode(model: nn.Module, *, training: bool) -> Iterator[None]:
-    """Inside the block only, also after an exception."""
     before = model.training
     model.train(training)
     try:

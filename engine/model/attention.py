@@ -186,7 +186,7 @@ class Attention(nn.Module):
         return q, k, v
 
     def for_each_query(self, t: Tensor) -> Tensor:
-        """Of ``kv_heads`` heads -> [batch, head, length, d_head]."""
+        """Keys or values of ``kv_heads`` heads -> [batch, head, length, d_head]."""
         group = self.n_heads // t.shape[1]
         return t if group == 1 else t.repeat_interleave(group, dim=1)
 
@@ -197,7 +197,7 @@ class Attention(nn.Module):
 
 
 def joined_bias(bias: Tensor | None, mask: Mask | None) -> Tensor | None:
-    """Broadcastable to [batch, head, query, key]."""
+    """The sum of both, broadcastable to [batch, head, query, key]."""
     if mask is None:
         return bias
     return mask.bias if bias is None else bias + mask.bias

@@ -26,7 +26,7 @@ RecurrentState: TypeAlias = Tensor | tuple[Tensor, Tensor] | None
 
 
 class Baseline(nn.Module):
-    """Called as :class:`engine.model.transformer.Transformer` is."""
+    """A model that is called as :class:`engine.model.transformer.Transformer` is."""
 
     def __init__(self, config: RunConfig, *, n_tokens: int, n_outputs: int) -> None:
         super().__init__()
@@ -64,13 +64,13 @@ class Baseline(nn.Module):
 
     @in_input_precision
     def logits_of(self, residual: Tensor) -> Tensor:
-        """For the output of any layer, as :meth:`engine.model.transformer.Transformer.logits_of`."""
+        """The logits for the output of any layer, as :meth:`engine.model.transformer.Transformer.logits_of`."""
         logits: Tensor = self.head(self.body.norm(residual))  # type: ignore[operator]
         return logits
 
 
 class Recurrent(nn.Module):
-    """[batch, length, d_model] -> the same. Causal by construction."""
+    """Layers [batch, length, d_model] -> the same, causal by construction."""
 
     kind: type[nn.GRU] | type[nn.LSTM]
 

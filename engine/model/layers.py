@@ -12,7 +12,7 @@ from engine.encodings.base.layer import PositionalEncoding
 
 
 def token_embedding(config: RunConfig, n_tokens: int) -> nn.Embedding | SummedEmbedding:
-    """[batch, length] -> [batch, length, d_model]; ``n_tokens`` rows that start at ``token_init_std``."""
+    """An embedding [batch, length] -> [batch, length, d_model] with ``n_tokens`` rows that start at ``token_init_std``."""
     rows = nn.Embedding(n_tokens, config.d_model)
     nn.init.normal_(rows.weight, std=config.token_init_std)
     parts = config.task_settings.token_parts
@@ -20,7 +20,7 @@ def token_embedding(config: RunConfig, n_tokens: int) -> nn.Embedding | SummedEm
 
 
 def norm_layer(config: RunConfig, width: int, *, bias: bool = True) -> nn.LayerNorm | nn.RMSNorm:
-    """Over vectors [..., width]; an RMSNorm never has a bias (Zhang and Sennrich 2019, Root Mean Square Layer Normalization,
+    """A norm over vectors [..., width]; an RMSNorm never has a bias (Zhang and Sennrich 2019, Root Mean Square Layer Normalization,
     equation 4)."""
     if config.norm_kind == "rms":
         return nn.RMSNorm(width, eps=1e-5)  # LayerNorm's
@@ -52,7 +52,7 @@ class EncodingSwitch(nn.Module):
 
 
 def drop_encoding(model: nn.Module) -> None:
-    """From now on (Gelberg et al. 2025, arXiv 2512.12167)."""
+    """Switch the encoding off for good (Gelberg et al. 2025, arXiv 2512.12167)."""
     for module in model.modules():
         if isinstance(module, EncodingSwitch):
             module.on = False

@@ -28,7 +28,7 @@ class Mask:
     # made on first use: a fused kernel needs no matrix for a causal triangle, and matrices grow with the square of the length
     @cached_property
     def blocked(self) -> Tensor:
-        """Broadcastable to [batch, head, query, key]."""
+        """True for a blocked pair, broadcastable to [batch, head, query, key]."""
         with torch.inference_mode(False):  # what was first needed for a plot is next needed for training
             allowed = self.allowed()
             # A query that may see nothing stands in padding: it may see everything, since softmax needs one finite score.
@@ -38,7 +38,7 @@ class Mask:
 
     @cached_property
     def bias(self) -> Tensor:
-        """0 where allowed, so far below every score where blocked that softmax gives exactly 0."""
+        """0 for an allowed pair; for a blocked one so far below every score that softmax gives exactly 0."""
         with torch.inference_mode(False):
             zeros = torch.zeros_like(self.blocked, dtype=self.dtype)
             # finite, so that no row and no column can turn into NaN
@@ -49,7 +49,7 @@ class Mask:
 
 @cached_by_positions(maxsize=16)
 def _allowed(length: int, fault: str, device: torch.device) -> Tensor:
-    """[query, key]."""
+    """True for an allowed pair, [query, key]."""
     positions = torch.arange(length, device=device)
     return CAUSAL[fault](positions[:, None], positions[None, :])
 
@@ -75,5 +75,5 @@ def causal_mask(
 
 
 def padding_mask(token_mask: Tensor | None, dtype: torch.dtype) -> Mask | None:
-    """Every query sees the keys at real tokens: [batch, key] -> [batch, 1, 1, key]; None without a token mask."""
+    """A mask that lets every query see the keys at real tokens: [batch, key] -> [batch, 1, 1, key]; None without a token mask."""
     return None if token_mask is None else Mask(lambda: token_mask[:, None, None, :], dtype)

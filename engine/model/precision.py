@@ -31,12 +31,12 @@ M = TypeVar("M", bound=HasPrecision)
 
 
 def weight_dtype(config: RunConfig) -> torch.dtype:
-    """Of weights, gradients, the optimizer's numbers, and the numbers between the layers."""
+    """The type of weights, gradients, the optimizer's numbers, and the numbers between the layers."""
     return torch.float32 if config.dtype == MIXED else getattr(torch, config.dtype)
 
 
 def product_dtype(config: RunConfig) -> torch.dtype:
-    """Of queries, keys, values and the output of every linear layer."""
+    """The type of queries, keys, values and the output of every linear layer."""
     return torch.bfloat16 if config.dtype == MIXED else getattr(torch, config.dtype)
 
 
@@ -75,7 +75,7 @@ def widened(t: Tensor) -> Tensor:
 
 
 def set_tf32(allowed: bool) -> None:
-    """True: float32 products on CUDA devices use TF32, in the whole process; False: they are exact. Nothing changes on a CPU."""
+    """Let float32 products on CUDA devices use TF32, in the whole process, or make them exact. Nothing changes on a CPU."""
     precision = "tf32" if allowed else "ieee"
     torch.backends.cuda.matmul.fp32_precision = precision
     torch.backends.cudnn.conv.fp32_precision = precision  # type: ignore[attr-defined]

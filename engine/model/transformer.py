@@ -47,11 +47,11 @@ class Stack(nn.Module):
 
     @property
     def encoding(self) -> PositionalEncoding:
-        """Of the first layer if each has its own; also after the encoding was dropped."""
+        """The encoding of the first layer if each has its own; also after it was dropped."""
         return self.encodings[0]  # type: ignore[return-value]
 
     def encoding_at(self, layer: int) -> PositionalEncoding:
-        """None acts in any layer after the encoding was dropped."""
+        """The encoding that acts in a layer: :data:`NOWHERE` after it was dropped."""
         if self.switch is not None and not self.switch.on:
             return NOWHERE
         return self.encodings[layer % len(self.encodings)]  # type: ignore[return-value]
@@ -101,7 +101,6 @@ class Transformer(nn.Module):
 
     @property
     def encoding(self) -> PositionalEncoding:
-        """Of the stack that writes the answer."""
         return self.stack.encoding
 
     @in_input_precision

@@ -108,8 +108,6 @@ class Finished:
 
 @dataclass(frozen=True)
 class Failed:
-    """The run met a value that is not finite, or could not be built."""
-
     step: int
     reason: str
     layer: int | None = None

@@ -90,11 +90,9 @@ class RunFolder:
         return self._events.exists()
 
     def read_saved_request(self) -> dict[str, Any]:
-        """Empty if the request cannot be read."""
         return read_table(self.saved_request)
 
     def delete_half_written(self) -> None:
-        """Delete files that a dead worker had begun to write."""
         for whole in (self.state, self.weights):
             # the folder of a trial may be gone itself, once its numbers are read
             with suppress(OSError):
@@ -114,7 +112,6 @@ class RunFolder:
             raise
 
     def provenance(self) -> Provenance:
-        """The origin of the run, as it was created; empty if it was not stored."""
         notes = read_table(self._config).get("provenance")
         return cast(Provenance, notes if isinstance(notes, dict) else {})
 

@@ -8,7 +8,6 @@ from engine.runs.events import Event, Finished, Progress
 
 
 def steps_frame(events: Iterable[Event]) -> pd.DataFrame:
-    """A row for each step, with empty cells if validation was not measured."""
     return pd.DataFrame([
         {
             "step": event.step,

@@ -26,8 +26,6 @@ Names = tuple[tuple[str, tuple[str, ...]], ...]  # the measurements of a step, e
 
 
 class Layout(NamedTuple):
-    """The numbers of a row: the plain ones, then those of each measurement."""
-
     groups: dict[str, tuple[str, ...]]
     width: int
 

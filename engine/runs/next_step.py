@@ -1,5 +1,3 @@
-"""The next thing to try after a run: one change of the settings, with the reason, and the issue on it."""
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -26,7 +24,6 @@ class NextStep:
     issue: str = ""
 
     def label(self, config: RunConfig) -> str:
-        """ "Depth 2"."""
         encoding = str(self.changes.get("pos_encoding", config.pos_encoding))
         rows = {row.name: row for row in settings_for(config.task, encoding)}
         return ", ".join(f"{rows[name].label} {rows[name].words(value)}" for name, value in self.changes.items())

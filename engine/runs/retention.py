@@ -10,8 +10,6 @@ PINNED_SHARE = 2
 
 @dataclass(frozen=True)
 class Retention:
-    """The defaults keep everything."""
-
     runs: int = 10**9  # newest runs of everybody
     bytes: int = 10**18  # of all run folders together
     runs_per_visitor: int = 10**9  # newest runs of one visitor, without pinned ones
@@ -46,7 +44,6 @@ def too_many(newest_first: Iterable[StoredRun], allowed: Retention) -> Iterator[
 
 
 def no_pin(pinned: Iterable[StoredRun], run: StoredRun, allowed: Retention) -> str | None:
-    """The reason why one more run cannot be pinned, in one sentence; else None."""
     others = list(pinned)
     of_visitor = sum(other.owner == run.owner for other in others)
     if run.owner and of_visitor >= allowed.pinned_per_visitor:

@@ -23,7 +23,7 @@ NOT_BEGUN = "The app ended before this run had begun."
 
 
 class Run:
-    """Its events and its state. Other code reads these attributes; only the methods here change them.
+    """The events and the state of a run. Other code reads these attributes; only the methods here change them.
 
     Events are only appended, so other threads may read them meanwhile; an event's number is its index.
     """

@@ -92,13 +92,11 @@ class Runs:
         return sorted(found, key=lambda run: run.created)
 
     def live(self) -> list[Run]:
-        """The runs that train, wait or are paused, without checkpoints."""
         with self._lock:
             self._sort_out()
             return list(self._live.values())
 
     def recent(self, owner: str | None = None, count: int = 10) -> list[Run]:
-        """Newest first, of the visitor ``owner`` or of everybody."""
         known = [(created, run_id) for run_id, (created, of) in self._known().items() if owner in (None, of)]
         found = (self.get(run_id) for _, run_id in sorted(known, reverse=True)[:count])
         return [run for run in found if run is not None]
@@ -129,7 +127,6 @@ class Runs:
             self._files(run_id).pin.unlink(missing_ok=True)
 
     def prune(self, allowed: Retention) -> None:
-        """Delete the runs that are too many, and folders to which no run was ever written."""
         known = self._known(anew=True)
         live = {run.id for run in self.live()}
         newest_first = sorted(known, key=lambda run_id: known[run_id], reverse=True)

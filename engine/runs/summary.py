@@ -203,7 +203,6 @@ class Passed:
 
     @property
     def better(self) -> bool:
-        """True if the run now guesses better, by the digits that are shown, and without a leak."""
         return not self.leak and self.last < self.nats and not self._same
 
     @property

@@ -43,7 +43,7 @@ def has_share(here: int, everybody: int, most: int, amount: int = 1) -> bool:
 
 
 class Allowances:
-    """Methods may be called from any thread."""
+    """All work of visitors. Methods may be called from any thread."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits

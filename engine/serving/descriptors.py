@@ -19,7 +19,6 @@ def allowed() -> int:
 
 
 def raise_limit() -> None:
-    """Allow this process, and each that it starts later, :func:`allowed` descriptors."""
     if sys.platform == "win32":
         return
     import resource

@@ -31,7 +31,7 @@ class Health:
 
     @property
     def hosts(self) -> set[str]:
-        """By name or address; the app's own computer is the empty one."""
+        """The names or addresses of the workers' computers; the app's own computer is the empty one."""
         return {host_of(worker.address) for worker in self.training}
 
     @property

@@ -22,8 +22,8 @@ MIB = 2**20
 
 
 def brings_cuda() -> bool:
-    """True if the installed torch is the build for CUDA, as plain pip installs it on Linux."""
     # its files tell, so that torch need not be imported
+    # plain pip on Linux installs the build for CUDA
     torch = find_spec("torch")
     folders = (torch and torch.submodule_search_locations) or ()
     return any(file.match("*torch_cuda.*") for folder in folders for file in Path(folder, "lib").glob("*"))
@@ -50,7 +50,6 @@ MAX_QUESTIONS = 8  # on a host with enough memory
 
 
 def cores(cgroup: Path = CGROUP, process_groups: Path = PROCESS_GROUPS) -> int:
-    """The number of physical cores this process may use."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     # hyper-threads do not speed up matrix products
     physical: int = psutil.cpu_count(logical=False) or usable
@@ -83,7 +82,6 @@ def room_on_accelerator(free: int, questions: int) -> int:
 
 
 def has_system_limit(role: str, facts: DeviceFacts) -> bool:
-    """True if the operating system limits the memory of a process of that role."""
     # CUDA reserves far more than it takes: no limit in the worker that owns a GPU, nor in question processes
     uses_cuda = bool(facts.get("accelerator_memory")) or role == "jobs"
     return facts.get("accelerator") != "cuda" or not uses_cuda

@@ -200,7 +200,6 @@ def most_steps(prediction: Prediction, seconds: float) -> int:
 
 
 def largest_that_fits(config: RunConfig, limit: int, cost: Callable[[RunConfig], int]) -> tuple[str, int] | None:
-    """The first setting of SHRINKABLE that can be lowered alone until the cost fits, and its largest such value."""
     for name in SHRINKABLE:
         low, high = 0, config.value(name)  # low fits or is 0; high does not fit
         assert isinstance(high, int)

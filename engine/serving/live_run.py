@@ -36,8 +36,6 @@ SNAPSHOT_SHARE = 20  # A snapshot that took t seconds is not repeated for 20 t, 
 
 
 class TrainingModule(Protocol):
-    """``engine.training.train``, or a stand-in for tests."""
-
     warm_up: Callable[[str], None]
     begin: Callable[[RunConfig, Prediction | None], TrainingState]
     train: Callable[
@@ -130,12 +128,10 @@ class Steps:
 
     @property
     def on_device(self) -> bool:
-        """True if a device was handed steps, and their events are still to come."""
         return isinstance(self.last, Measuring) and self.last.on_device
 
     @property
     def ahead(self) -> bool:
-        """True if steps are taken whose events are still to come."""
         step_done = isinstance(self.last, Progress) and self.state is not None and self.state.step > self.last.step
         return self.on_device or step_done
 
@@ -249,7 +245,6 @@ class LiveRun:
     # Training
 
     def advance(self, seconds: float = SLICE, hurry: Callable[[], bool] = lambda: False) -> None:
-        """Train until the slice is used up, the pace or a pause requires waiting, or the run is over; shorter in a ``hurry``."""
         began = self._clock()
         if self.steps.on_device:
             seconds = math.inf

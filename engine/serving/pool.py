@@ -107,7 +107,6 @@ class Pool:
             atexit.unregister(self.close)
 
     def take_up(self) -> None:
-        """Continue the runs that were going when their server ended."""
         self._checkpoints.take_up()
 
     def __enter__(self) -> Self:

@@ -125,7 +125,6 @@ class Worker:
         run.announced_pause = run.waiting
 
     def _checkpoint(self, run: LiveRun, *, leaves: bool = False) -> None:
-        """Save the state of a run, which then leaves or continues."""
         run.settle()
         if run.over:
             return

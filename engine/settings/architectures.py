@@ -33,7 +33,7 @@ class Architecture:
 
 
 def _recurrent(gates: int) -> Callable[[BaseConfig], Iterator[PartShape]]:
-    """Each gate reads input and state, with a bias for either: g (2 d^2 + 2 d) parameters per layer."""
+    """Shapes of layers in which each gate reads input and state, with a bias for either: g (2 d^2 + 2 d) parameters per layer."""
 
     def shapes(config: BaseConfig) -> Iterator[PartShape]:
         rows = gates * config.d_model
@@ -45,7 +45,7 @@ def _recurrent(gates: int) -> Callable[[BaseConfig], Iterator[PartShape]]:
 
 
 def _convolutions(config: BaseConfig) -> Iterator[PartShape]:
-    """k d^2 + d parameters per layer, and the norm's."""
+    """Shapes with k d^2 + d parameters per layer, and the norm's."""
     for _ in range(config.n_layers):
         yield from (("convolution", (config.d_model, config.d_model, KERNEL)), ("convolution", (config.d_model,)))
     norms = {"pre": config.n_layers + 1, "post": config.n_layers, "none": 0}[config.norm]
@@ -53,7 +53,7 @@ def _convolutions(config: BaseConfig) -> Iterator[PartShape]:
 
 
 def receptive_field(config: BaseConfig) -> int:
-    """1 + (k - 1)(1 + 2 + 4 + ...) positions."""
+    """The number of positions 1 + (k - 1)(1 + 2 + 4 + ...)."""
     depth: int = config.n_layers
     return 1 + (KERNEL - 1) * ((1 << depth) - 1)
 

@@ -27,7 +27,7 @@ def dense_shapes(inputs: int, outputs: int) -> list[Shape]:
 
 @dataclass(frozen=True)
 class Memory:
-    """Of one training step by part, in bytes. ``scores`` is the part of ``saved`` that attention scores take."""
+    """Bytes of one training step by part. ``scores`` is the part of ``saved`` that attention scores take."""
 
     parameters: int
     gradients: int
@@ -76,5 +76,5 @@ class StackShape:
 
     @property
     def queries(self) -> int:
-        """Over all heads and sequences of the batch, in one layer."""
+        """The number of queries over all heads and sequences of the batch, in one layer."""
         return self.config.batch_size * self.config.n_heads * self.length

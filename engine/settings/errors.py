@@ -17,7 +17,7 @@ VISIBLE = {"\n": "↵", "\t": "⇥"}
 
 
 def shown(given: str) -> str:
-    """On one line, shortened, with a visible sign for each invisible character."""
+    """The text on one line, shortened, with a visible sign for each invisible character."""
     line = "".join(sign if sign.isprintable() else VISIBLE.get(sign, "�") for sign in given[: MAX_SHOWN_CHARACTERS + 1])
     if not line.strip():
         return "empty"
@@ -25,7 +25,6 @@ def shown(given: str) -> str:
 
 
 def quoted(given: str) -> str:
-    """For a sentence that names no setting."""
     # else a character in it could end the quotation
     inside = given.replace("“", '"').replace("”", '"')
     return f"“{shown(inside)}”"
@@ -43,7 +42,6 @@ class Problem:
         return self.sentence(shown, str)
 
     def sentence(self, as_given: Callable[[str], str], as_words: Callable[[str], str]) -> str:
-        """``as_given`` writes a reader's words, ``as_words`` those of the app."""
         message = f"{as_given(self.setting)} is no setting here."
         if self.allowed:
             message = f"{as_given(self.setting)} is {as_given(self.given)}; allowed is {as_words(self.allowed)}."
@@ -71,7 +69,7 @@ def problems_in(
     rows: Sequence[Setting],
     elsewhere: Callable[[str], str] = lambda name: "",
 ) -> Iterator[Problem]:
-    """At most one problem for each setting. ``elsewhere``: a sentence on who has a setting of a name that is not among the ``rows``."""
+    """The problems, at most one for each setting. ``elsewhere``: a sentence on who has a setting of a name that is not among ``rows``."""
     by_name = {row.name: row for row in rows}
     names = set[str]()
     for item in error.errors(include_url=False):
@@ -93,7 +91,7 @@ def problems_in(
 
 
 def checked(model: type[M], flat: Mapping[str, object]) -> M:
-    """From flat names to values, which may be text. Raises ConfigError."""
+    """Read flat names and values, which may be text. Raises ConfigError."""
     try:
         return model.model_validate(from_text(dict(flat), model))
     except ValidationError as error:

@@ -64,7 +64,6 @@ class Setting:
         return dict(zip(self.choices, self.choice_labels, strict=True)).get(choice, choice)
 
     def words(self, value: object) -> str:
-        """A choice by its label, a switch as on or off."""
         if isinstance(value, bool):
             return "on" if value else "off"
         return self.label_of(to_text(value)) if self.kind == "choice" else to_text(value)

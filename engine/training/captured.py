@@ -52,8 +52,6 @@ class Program:
 
 
 class CapturedSteps:
-    """The methods of :class:`SingleSteps`, for steps that a device has recorded."""
-
     last: Batch
 
     def __init__(self, state: TrainingState, recording: Recording, recorder: Recorder) -> None:
@@ -176,7 +174,6 @@ class CapturedSteps:
         return program.beside().copy() if program.step.repeats(result) else recording.compute(read)
 
     def _step(self, batch: Batch) -> Tensor:
-        """Return the logits; does not wait for the device."""
         config, parameters = self._state.config, self._parameters
         logits, loss = gradients(self._state.model, parameters, batch)
         norm = total_norm(parameters)

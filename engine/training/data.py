@@ -126,7 +126,6 @@ class Data:
 
     @property
     def _drawn_alike(self) -> bool:
-        """True if all batches have one length, and nothing is random but their sequences."""
         config, settings = self.config, self.config.task_settings
         fresh = self.corpus is None and config.dataset_size is None and self.holds_out(config.seq_len)
         placed = config.randomized_positions > 1 or settings.partners(config.seq_len) is not None
@@ -277,7 +276,7 @@ def is_held_out(source: Tensor) -> Tensor:
 
 @cache
 def _weights(length: int) -> Tensor:
-    """A fixed odd number for each position, [length]."""
+    """An odd number for each position, always the same, [length]."""
     return torch.randint(2**40, (length,), generator=torch.Generator().manual_seed(1)) * 2 + 1
 
 
@@ -287,7 +286,7 @@ def coupled(partners: Sequence[int], first: int) -> tuple[int, ...]:
 
 
 def drawn(length: int, limit: int, generator: torch.Generator) -> tuple[int, ...]:
-    """Draw ``length`` different positions below ``limit``, ascending."""
+    # different ones, ascending
     positions: list[int] = torch.randperm(limit, generator=generator)[:length].sort().values.tolist()
     return tuple(positions)
 

@@ -74,7 +74,7 @@ class Allocations(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     @contextmanager
     def watching_scores(self, model: nn.Module) -> Iterator[None]:
-        """Inside the block, count separately what attention creates between q, k and the weighted sum of the values."""
+        """Count separately, inside the block, what attention creates between q, k and the weighted sum of the values."""
 
         def enter(*_: object) -> None:
             self._in_scores = True

@@ -28,7 +28,7 @@ RANDOM_STATE_PER_GRAPH = "2.13"
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Garbage waits inside the block: while a device records, nothing may free a graph of a run that is over."""
+    """Make garbage wait inside the block: while a device records, nothing may free a graph of a run that is over."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -51,7 +51,7 @@ class Recorder:
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Inside the block, work goes to the run's queue on the device. Its results are read there, too: outside, nothing waits for it."""
+        """Send work to the run's queue on the device, inside the block. Its results are read there, too: outside, nothing waits for it."""
         self._stream.wait_stream(torch.cuda.current_stream(self._stream.device))
         with torch.cuda.stream(self._stream):
             yield
@@ -129,7 +129,6 @@ class Repeated(Generic[T]):
 
 
 def why_not_recorded(config: RunConfig, device: torch.device) -> str:
-    """One sentence if a device that records work takes the steps of a run launch by launch; else empty."""
     if device.type != "cuda":
         return ""
     if config.optimizer == "muon":

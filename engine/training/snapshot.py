@@ -95,7 +95,7 @@ def snapshot_from(config: RunConfig, model: nn.Module, probe: Batch, step: int, 
 
 
 def encoding_matrices(model: nn.Module, length: int) -> dict[str, np.ndarray]:
-    """By name; those of each layer if each has its own encoding (:func:`engine.runs.events.of_layer`)."""
+    """Matrices by name; those of each layer if each has its own encoding (:func:`engine.runs.events.of_layer`)."""
     encodings: list[PositionalEncoding] = list(model.stack.encodings)  # type: ignore[union-attr,arg-type]
     shown = min(length, int(MAX_MATRIX_LENGTH / len(encodings) ** 0.5))
     by_layer: dict[str, np.ndarray] = {}
@@ -119,12 +119,12 @@ def written_sample(config: RunConfig, model: nn.Module, probe: Batch) -> dict[st
 
 
 def patterns_in(cache: ActivationCache, sample: int = 0) -> dict[str, np.ndarray]:
-    """[layer, head, query, key] of one sample, by kind of attention."""
+    """The attention patterns of one sample by kind of attention, [layer, head, query, key]."""
     return {kind: array(_fitting(stack[sample])) for kind, stack in _stacked(cache).items()}
 
 
 def _stacked(cache: ActivationCache) -> dict[str, Tensor]:
-    """[sample, layer, head, query, key], by kind of attention."""
+    """The attention patterns by kind of attention, [sample, layer, head, query, key]."""
     stacks: dict[str, list[Tensor]] = {}
     decoding = any(name.startswith("decoder.") for name in cache)
     for name, value in cache.items():

@@ -68,7 +68,6 @@ class TrainingState:
         return [batch for _, batch in islice(self._upcoming, count)]
 
     def count(self, steps: int, seconds: float) -> None:
-        """Count the first ``steps`` upcoming batches as trained, within ``seconds``."""
         for _ in range(steps):
             self._drawn_from, self.batch = self._upcoming.popleft()
             self.n_tokens += self.batch.inputs.numel()
@@ -123,7 +122,6 @@ class TrainingState:
 
 
 def _check_counters(content: Mapping[str, object], steps: int) -> None:
-    """Raises ValueError if the counters of a saved state are not those of a run of so many steps."""
     step, snapshot_step, busy, n_tokens = (content[name] for name in ("step", "snapshot_step", "busy", "seen"))
     counted = isinstance(step, int) and 0 <= step <= steps and isinstance(snapshot_step, int | None)
     if not (counted and isinstance(busy, int | float) and busy >= 0 and isinstance(n_tokens, int) and n_tokens >= 0):

@@ -21,7 +21,7 @@ from engine.training.state import TrainingState
 
 @dataclass(frozen=True)
 class Step:
-    """Or a step that was not taken because its gradient is not finite."""
+    """One optimizer step, or one that was not taken because its gradient is not finite."""
 
     number: int  # counted from 1
     rate: float
@@ -65,8 +65,6 @@ class Recording:
 
 
 class SingleSteps:
-    """Steps taken one by one; the program waits for each."""
-
     last: Batch
 
     def __init__(self, state: TrainingState, recording: Recording) -> None:

@@ -33,7 +33,7 @@ from engine.training.steps import Recording, SingleSteps, trainable
 
 
 def prepare(config: RunConfig, prediction: Prediction | None = None) -> nn.Module:
-    """On its device. Raises ValueError if the device is missing."""
+    """The untrained model, on its device. Raises ValueError if the device is missing."""
     device, _ = choose_device(config, prediction or predict(config))
     return build_model(config, **shapes(config).of_model).to(device)
 
@@ -181,5 +181,5 @@ def _failed(state: TrainingState, found: Found, step: int, record: RecordOptions
 
 
 def _evenly(steps: int, count: int) -> frozenset[int]:
-    """About ``count`` evenly spaced steps, with the first and the last."""
+    # with the first and the last step
     return frozenset({1, *range(0, steps, max(1, math.ceil(steps / count))), steps} - {0})

@@ -63,7 +63,6 @@ def unseen_scores(config: RunConfig, model: nn.Module, batch: Batch) -> Generato
 
 
 def reader(config: RunConfig, model: nn.Module, batch: Batch) -> Read:
-    """A function that reads the sequences of a batch token by token and reuses earlier results if they stay valid."""
     if keeps_past(config) and isinstance(model, Transformer):
         return _with_keys_and_values(model, batch)
     if keeps_past(config) and isinstance(model, Baseline) and isinstance(model.body, Recurrent):
@@ -97,7 +96,6 @@ def _with_states(model: Baseline) -> Read:
 
 
 def _from_the_start(config: RunConfig, model: nn.Module, batch: Batch) -> Read:
-    """Read the whole sequence again for each token, or the part that the model can see."""
     sees = config.architecture.sees(config)
 
     def read(tokens: Tensor) -> Tensor:

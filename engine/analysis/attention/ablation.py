@@ -85,7 +85,6 @@ def _ablate_layer(model: Transformer | Baseline, part: Part) -> None:
 
 
 def stack_of(model: Transformer, which: Which) -> Stack:
-    """The stack of that attention: the one that answers, or the encoder of an encoder-decoder."""
     stack = model.source_stack if which == "encoder" else model.stack
     assert stack is not None, "asked for the encoder of a model that has none"
     return stack

@@ -179,7 +179,6 @@ def _reading(contributions: Contributions, position: int, layer: int, index: int
 
 
 def _below(contributions: Contributions, reading: HeadReading, is_link: IsLink) -> Iterator[HeadReading]:
-    """Yield the earlier readings at the position that a head reads, layer by layer downwards."""
     encodes = reading.which in ("cross", "encoder") and "encoder" in contributions.attending
     kinds: Sequence[Which] = (
         ("encoder",) if encodes else [kind for kind in ("self", "cross") if kind in contributions.attending]

@@ -65,7 +65,7 @@ def in_all_layers(config: RunConfig, heads: Iterable[Part]) -> list[Part]:
 
 @contextmanager
 def tempered(model: nn.Module, temperature: float) -> Iterator[None]:
-    """Inside the block every softmax is of scores / temperature: below 1 sharper, above 1 flatter. Needs unfused attention."""
+    """Make every softmax that of scores / temperature, inside the block: below 1 sharper, above 1 flatter. Needs unfused attention."""
 
     def cool(module: Pattern, given: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> tuple[Tensor, ...]:
         scores, mask = output[0], given[3]

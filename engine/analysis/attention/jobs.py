@@ -1,5 +1,3 @@
-"""The jobs about a trained model's attention, and those behind the lab's figures that need no run; with their answers."""
-
 from typing import Any, TypedDict
 
 import numpy as np

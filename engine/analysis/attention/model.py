@@ -140,13 +140,13 @@ def in_short(names: Sequence[str], most: int = 16) -> str:
 
 @torch.no_grad()
 def run_with_cache(model: nn.Module, batch: Batch, *names: str) -> tuple[Tensor, ActivationCache]:
-    """Logits [batch, length, class], and the inner tensors of these names, or all of them if none is named."""
+    """The logits [batch, length, class], and the inner tensors of these names, or all of them if none is named."""
     cache = OnlyThese(names) if names else ActivationCache()
     return forward(model, batch, cache), cache
 
 
 def pattern_at(model: Transformer, batch: Batch, part: Part) -> Tensor:
-    """[query, key], of the first sequence."""
+    """The head's pattern of the first sequence, [query, key]."""
     name = tap_name(model.config, part.which, part.layer)
     return run_with_cache(model, batch)[1][f"{name}.pattern"][0, part.head]
 
@@ -203,7 +203,6 @@ def user_sequence_read(request: ModelRequest, text: str, ablated_parts: tuple[Pa
 
 @lru_cache(maxsize=MAX_MODELS_IN_MEMORY)
 def baseline_of(request: ModelRequest) -> Transformer | Baseline:
-    """A model without attention in evaluation mode, on the CPU in single precision: untrained, or with stored weights."""
     model = build_model(request.config, **shapes(request.config).of_model)
     if request.weights:
         load_model(model, request.weights)

@@ -76,7 +76,6 @@ def parts_named(config: RunConfig, names: Sequence[str]) -> tuple[Part, ...]:
 
 
 def _in_words(names: Sequence[str]) -> str:
-    """The names in short: of names that differ only in their numbers the first and the last."""
     alike: dict[str, list[str]] = {}
     for name in names:
         alike.setdefault(re.sub(r"\d+", "", name), []).append(name)

@@ -23,7 +23,6 @@ class Symbols:
         return self.tokens if reading.which == "self" else self.source
 
     def follows_same_symbol(self, reading: HeadReading) -> bool:
-        """True if the read symbol is the one after an earlier occurrence of the reading position's symbol."""
         names, read = self.of(reading), reading.read
         return reading.which != "cross" and 0 < read <= reading.position and names[read - 1] == names[reading.position]
 

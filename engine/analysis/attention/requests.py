@@ -30,8 +30,6 @@ class ModelRequest:
 
 @dataclass(frozen=True)
 class SampleRequest:
-    """A held-out sequence by its number, or the user's tokens."""
-
     number: int = 0
     text: str = ""
     """Token names separated by spaces or commas (of a text task: any text); empty for the numbered sequence."""
@@ -80,7 +78,6 @@ FAULTS = read_tables(Path(__file__).with_name("faults.toml"), Fault)
 
 
 def why_not(config: RunConfig, name: str) -> str:
-    """One sentence if a fault cannot be switched on in this model, else empty."""
     if FAULTS[name].group == "mask" and not config.causal:
         return "An encoder has no causal mask to break."
     if name == "no_scale" and config.attention_score != "scaled_dot":

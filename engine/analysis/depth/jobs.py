@@ -15,8 +15,6 @@ LENGTHS = (8, 32, 128, 512)  # lengths at which the last token is asked about to
 
 
 class MemoryNumbers(TypedDict):
-    """The memory of the last token, in one draw of first weights or one trained model."""
-
     lengths: np.ndarray
     """[length]; empty for a model that looks ahead, since its first tokens would not be a shorter sequence, and if positions are
     coupled, since they belong to the task's sequences."""
@@ -29,7 +27,7 @@ class MemoryNumbers(TypedDict):
 
 
 class DepthNumbers(MemoryNumbers):
-    """``depth``: after so many layers of one draw of first weights, or of one trained model."""
+    """Numbers by depth, that is after so many layers of one draw of first weights, or of one trained model."""
 
     depths: np.ndarray  # [depth]
     roll_out: np.ndarray  # the roll-out weight of each position at the last one, [depth, position]

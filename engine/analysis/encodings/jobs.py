@@ -27,8 +27,6 @@ class Matrices(TypedDict):
 
 
 class Lines(TypedDict):
-    """Numbers computed from all positions, also from those that ``Matrices`` omits."""
-
     offsets: np.ndarray  # j - i, key minus query, [offset]; none above 0 if a query sees no later key
     profile: np.ndarray  # the mean similarity, or each head's bias, at each offset, [line, offset]
     # the extremes over the positions, [line, offset]
@@ -53,8 +51,6 @@ class ComputeProfile(Job[Profile], function=".profiles:profile", noun="Computing
 
 
 class Timing(TypedDict):
-    """The time of one forward pass without gradient, with the encoding and without."""
-
     ratio: float  # seconds with the encoding over seconds without: the median over the pairs
     low: float
     high: float  # quartiles of the pairs' ratios

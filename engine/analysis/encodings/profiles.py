@@ -38,7 +38,6 @@ def first_weights(config: RunConfig) -> PositionalEncoding:
 
 @torch.no_grad()
 def added_scale(config: RunConfig, encoding: PositionalEncoding) -> float:
-    """The root mean square of the values that the encoding adds to random tokens of the config's scale."""
     length, drawn = min(config.seq_len, PROBED), torch.Generator().manual_seed(config.seed)
     tokens = torch.randn(1, length, config.d_model, generator=drawn) * config.token_init_std
     return (encoding.add_to_embedding(tokens, range(length)) - tokens).square().mean().sqrt().item()
@@ -89,7 +88,6 @@ def vectors_of(kind: MatrixKind, matrix: Array) -> Array:
 
 
 def _looks_back(config: RunConfig, matrix: Array) -> bool:
-    """True if no query asks the encoding about a later key."""
     return config.causal and kind_of(config, matrix) in ("bias", "vectors")
 
 

@@ -1,5 +1,3 @@
-"""The cost of a model in bytes and in time, for the page Cost and for the forward time of encodings."""
-
 import gc
 import math
 from collections.abc import Callable, Sequence

@@ -1,5 +1,3 @@
-"""The effect of depth: the similarity of the tokens, the difference of the blocks' MLPs, the gradients of the first block."""
-
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import hypot

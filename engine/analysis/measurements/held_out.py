@@ -1,5 +1,3 @@
-"""Held-out sequences of other kinds than the run's validation: without a correlation, shuffled, by exposure, of other text."""
-
 from bisect import bisect_right
 from dataclasses import replace
 

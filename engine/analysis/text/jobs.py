@@ -9,9 +9,7 @@ MAX_WRITTEN_TOKENS = 400
 MAX_PROMPT_CHARACTERS = 10_000  # characters; a model reads the last tokens that fit into its length
 
 
-class TextFacts(TypedDict):
-    """Numbers of tokens."""
-
+class TextFacts(TypedDict):  # numbers of tokens
     trained: int
     held_out: int
     unknown: int

@@ -59,11 +59,10 @@ class EncodingSettings(Parameters):
         return spec
 
     def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:
-        """For each rule between these settings and others that is broken: the setting to name, and its allowed values."""
         yield from ()
 
     def warning(self, config: BaseConfig) -> str | None:
-        """One sentence on what these settings will not do in this run."""
+        """A sentence on what these settings will not do in this run."""
         return None
 
 
@@ -91,7 +90,7 @@ class EncodingSpec:
     shown_as: str = ""
 
     def equation_with_numbers(self, config: BaseConfig, settings: EncodingSettings) -> str:
-        """In TeX; each of the ``symbols`` is replaced by the setting's value, except if that is auto."""
+        """The TeX of the equation; each of the ``symbols`` is replaced by the setting's value, except if that is auto."""
         formula = self.equation
         # The longest symbol first, so that d_h is not read as d.
         for symbol, name in sorted(self.symbols, key=lambda pair: -len(pair[0])):
@@ -102,8 +101,6 @@ class EncodingSpec:
 
 
 class InitScaleSettings(EncodingSettings):
-    """The first scale of rows that a network on the position adds to the embedding."""
-
     encoding_init_std: float | None = setting(
         None, "Init scale",
         "Root mean square of the first values, over the trained positions. Auto: as the token embedding's.",

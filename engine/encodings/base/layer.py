@@ -118,7 +118,7 @@ class PositionalEncoding(nn.Module):
         return t
 
     def rotate_keys(self, k: Tensor, positions: Positions) -> Tensor:
-        """[batch, head, length, d_head] -> the same."""
+        """Rotated keys, [batch, head, length, d_head] -> the same."""
         return self.rotate(k, positions)
 
     def score_bias(self, q: Tensor, k: Tensor, query_positions: Positions, key_positions: Positions) -> Tensor | None:
@@ -150,7 +150,7 @@ class PositionalEncoding(nn.Module):
 
 class AddedRows(PositionalEncoding):
     def rows(self, positions: Positions) -> Tensor:
-        """[position, d_model]. Raises PositionOutOfRange."""
+        """The rows, [position, d_model]. Raises PositionOutOfRange."""
         raise NotImplementedError
 
     def add_to_embedding(self, x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:

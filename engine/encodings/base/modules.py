@@ -8,7 +8,7 @@ from engine.encodings.base.layer import cosines
 
 
 class Scalable(nn.Module):
-    """The output is linear in all of the module's tensors taken together."""
+    """A module whose output is linear in all of its tensors taken together."""
 
     @torch.no_grad()
     def scale(self, factor: float) -> None:

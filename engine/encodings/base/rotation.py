@@ -23,7 +23,7 @@ def geometric_frequencies(width: int, base: float) -> Tensor:
 
 @dataclass(frozen=True)
 class Rotation:
-    """Hashable, so that results can be cached by it.
+    """The rotation frequency of each pair of dimensions. Hashable, so that results can be cached by it.
 
     :class:`engine.encodings.rope.layer.ScaledRotation` slows the rotation of sequences longer than trained.
     """
@@ -36,7 +36,6 @@ class Rotation:
         return geometric_frequencies(self.d_head, self.base)
 
     def temperature(self, length: int) -> float:
-        """The factor by which queries and keys are multiplied besides being rotated."""
         return 1.0
 
 

@@ -134,8 +134,6 @@ class DesignedSettings(EncodingSettings):
         return shapes + (readout[self.design_readout] if self.learns_readout else [])
 
     def bytes_bound(self, stack: StackShape) -> int:
-        """A count of each place where values are computed: the features with their phases, hidden units before and after the activation,
-        and the read-out with its gradient; rotated queries and keys."""
         design = self.in_run(stack.config, max_positions=stack.length, causal=stack.causal)
         rows = {"embedding": stack.length, "scores": stack.length**2, "rotation": 2 * stack.length}[self.design_place]
         rows = stack.config.batch_size * stack.length if self.reads_tokens else rows
@@ -163,7 +161,7 @@ class Design:
 
     @property
     def width(self) -> int:
-        """As many features as values are needed, unless a read-out follows."""
+        """The number of features: as many as values are needed, unless a read-out follows."""
         if self.parts.design_readout == "direct" or self.parts.reads_tokens:
             return self.outputs
         return self.parts.design_width
@@ -174,7 +172,6 @@ class Design:
 
     @property
     def first_row(self) -> int:
-        """The position or offset of the first row of a table: position 0, or the lowest offset."""
         return 1 - self.trained if self.parts.design_place == "scores" else 0
 
     @property

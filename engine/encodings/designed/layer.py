@@ -47,8 +47,6 @@ class PositionTable(Scalable):
 
 
 class Waves(nn.Module):
-    """Cosines and sines of wavelengths in geometric order (sinusoids) or of random wavelengths (Fourier)."""
-
     frequencies: Tensor
 
     def __init__(self, design: Design) -> None:

@@ -37,7 +37,7 @@ class Kerple(PositionalEncoding):
         return softplus(raw_1), softplus(raw_2) if self.kernel == "log" else 2 * raw_2.sigmoid()
 
     def bias(self, query_positions: Positions, key_positions: Positions) -> Tensor:
-        """Below zero, [head, query, key]."""
+        """The penalty, below zero, [head, query, key]."""
         r_1, r_2 = self.r()
         distances = offsets(query_positions, key_positions, r_1.device).abs().to(r_1.dtype)
         return -r_1 * ((r_2 * distances).log1p() if self.kernel == "log" else distances**r_2)

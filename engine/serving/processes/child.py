@@ -91,7 +91,6 @@ class Spawned(subprocess.Popen[bytes]):
 
 
 def can_fork() -> bool:
-    """True if children are forked: on Linux, if the system provides descriptors of processes."""
     try:
         os.close(os.pidfd_open(os.getpid()))
     except (AttributeError, OSError):
@@ -161,7 +160,6 @@ class ChildProcess(Generic[Sent, Received]):
         return not self._reader.is_alive()
 
     def is_stopped(self) -> bool:
-        """True if the system has stopped the process: then its work did not cause the delay."""
         return is_stopped(self.pid)
 
     def memory(self) -> int:

@@ -93,7 +93,6 @@ def _tell_end(handle: int, pid: int, end: socket.socket) -> None:
 
 
 def _become(request: Request, given: Sequence[int]) -> Callable[[], object]:
-    """Make this fresh copy of the fork server the requested process. Returns its main function."""
     for number, descriptor in enumerate(given[:3]):
         os.dup2(descriptor, number)
     for descriptor in given:

@@ -33,7 +33,6 @@ TELLS_WITHIN = 5.0  # after the end of a child, for its fork server to report th
 
 
 def is_stopped(pid: int) -> bool:
-    """True if the system has stopped a process (SIGSTOP): it does nothing until somebody continues it."""
     try:
         return bool(pid) and psutil.Process(pid).status() in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP)
     except psutil.Error:

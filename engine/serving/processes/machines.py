@@ -27,9 +27,7 @@ class Process(Protocol):
     @property
     def pid(self) -> int: ...
     @property
-    def address(self) -> str:
-        """Its address on a cluster, such as tls://10.0.0.7:40123; empty on the app's machine."""
-        ...
+    def address(self) -> str: ...
 
     def begin(self) -> None: ...
     def send(self, message: protocol.Command) -> None: ...
@@ -87,7 +85,6 @@ def memory_for(role: protocol.Role, machine: Machine, limits: Limits) -> int:
 
 class Machines:
     def __init__(self, limits: Limits, slots: int, cluster: Cluster | None = None) -> None:
-        """``slots``: the processes that train on the app's machine."""
         self._here = Machine(slots, int(limits.worker_memory), launch_here)
         self.cluster = cluster or Cluster()
 

@@ -94,7 +94,6 @@ class WorkerProcess:
 
     @property
     def load(self) -> int:
-        """The number of runs on the worker that are not paused and for which somebody waits."""
         unwatched = {run_id for run_id, followers in self.audience.items() if not followers.here}
         return sum(run_id not in unwatched and queued.run.state != "paused" for run_id, queued in self.runs.items())
 
@@ -122,7 +121,6 @@ class WorkerProcess:
             self.job.begun_at = time.monotonic()
 
     def kill_for(self, reason: KillReason) -> None:
-        """Kill the process. Its runs and jobs report the first reason."""
         if self.kill_reason is None:
             by = f"run or job {reason.culprit}" if reason.culprit else "it"
             LOG.warning("%s (process %d) is killed: %s %s.", self.slot, self.pid, by, reason.what.rstrip(","))

@@ -1,6 +1,3 @@
-"""The supervisor of the worker processes: it starts them, kills those that hang or grow too large, replaces those that died, and ends
-those that nobody needs any more."""
-
 import time
 from collections.abc import Callable, Iterable
 from threading import Event as Signal
@@ -187,8 +184,6 @@ class Supervisor:
 
 
 def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: float) -> None:
-    """Kill workers in which a run does not yield: after the grace time if a stop was asked for, otherwise much later. Kill idle
-    workers that do not answer."""
     for worker in workers:
         if not worker.ready:
             if now - worker.started_at > STARTS_WITHIN:
@@ -218,7 +213,6 @@ def _ping(worker: WorkerProcess, limits: Limits, now: float) -> None:
 
 
 def kill_oversized(workers: Iterable[WorkerProcess]) -> None:
-    """Kill workers above their memory limit, and idle workers that have grown to half of it."""
     for worker in workers:
         if not worker.ready:
             continue

@@ -42,7 +42,6 @@ def largest_accelerator(workers: Iterable[WorkerProcess]) -> Accelerator | None:
 
 
 def has_room_for(worker: WorkerProcess, queued: QueuedRun) -> bool:
-    """True if a run fits next to the runs of a worker: into the host's memory, and into a GPU's separate memory."""
     fits = has_room([_on_host(worker, run) for run in (*worker.runs.values(), queued)], worker.allowed)
     if not _uses_gpu(worker, queued):
         return fits

@@ -1,5 +1,3 @@
-"""The visitors for whom each run is trained, and their open pages."""
-
 from collections.abc import Callable, Iterable
 
 from engine.foundation.visitor import Visitor

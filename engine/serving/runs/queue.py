@@ -1,5 +1,3 @@
-"""The queue of runs: admission, turns, and the choice of the worker."""
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -151,7 +149,6 @@ class RunQueue:
         return True
 
     def find(self, run_id: str) -> tuple[WorkerProcess | None, QueuedRun | None]:
-        """The run of that id, and its worker if it does not wait."""
         for worker in self._supervisor.workers:
             if run_id in worker.runs:
                 return worker, worker.runs[run_id]

@@ -21,7 +21,6 @@ REPEATS = "It repeats the steps that were not saved, at most about a minute; the
 
 
 def predicted(request: RunRequest, predict: Callable[[RunConfig], Prediction], config: RunConfig) -> Prediction:
-    """The prediction for a config, with the measurements at its end, on the device of the request."""
     prediction = with_measurements(predict(config), config, request.record.measurements)
     if request.accelerator in (None, prediction.device.accelerator):
         return prediction
@@ -59,7 +58,6 @@ class QueuedRun:
 
     @property
     def wants_to_go(self) -> bool:
-        """True if it is to take further steps: all, or requested single ones."""
         return not self.request.paused or self.early_steps > 0
 
     @property

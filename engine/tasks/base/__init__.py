@@ -45,7 +45,7 @@ class TaskSettings(Parameters):
 
     @property
     def named_tokens(self) -> tuple[str, ...]:
-        """Numbered from just above the symbols."""
+        """The names of tokens that are numbered from just above the symbols."""
         return ()
 
     @property
@@ -107,7 +107,7 @@ class TaskSettings(Parameters):
         return str(answer)
 
     def sample(self, usual: str) -> str:
-        """``usual``: the specification's sample, with the defaults."""
+        """The worked sample; ``usual``: that of the specification, with the defaults."""
         return usual
 
     def broken_rules(self, config: BaseConfig) -> Iterator[Breach]:
@@ -115,7 +115,7 @@ class TaskSettings(Parameters):
         yield from ()
 
     def warnings(self, config: BaseConfig) -> Iterator[str]:
-        """One sentence each, with the reason."""
+        """Sentences, each with its reason."""
         yield from ()
 
     def beyond_offsets(self, config: BaseConfig) -> str | None:
@@ -124,8 +124,6 @@ class TaskSettings(Parameters):
 
 
 class SymbolSettings(TaskSettings):
-    """Settings of a task whose symbols mean nothing by themselves."""
-
     vocab_size: int = setting(10, "Symbols", "Number of different symbols. Chance is one over it.", ge=2, le=1000)
 
     @property

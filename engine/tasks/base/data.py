@@ -42,7 +42,6 @@ class TaskData(Generic[S]):
 
 
 def task_data(name: str) -> TaskData[TaskSettings]:
-    """The data must get that task's settings and no others."""
     folder = "text" if TASKS[name].corpus else name
     data: TaskData[TaskSettings] = resolve_name(f"engine.tasks.{folder}.data:TASK")
     return data

@@ -93,7 +93,6 @@ def estimated(counts: np.ndarray) -> Discounts:
 
 
 def _count(texts: Sequence[np.ndarray], size: int, length: int) -> tuple[np.ndarray, np.ndarray]:
-    """The different grams of that length, ascending, and their counts."""
     runs = [np.lib.stride_tricks.sliding_window_view(text, length) for text in texts if len(text) >= length]
     packed = [_packed(run, size) for run in runs] or [np.empty(0, dtype=np.int64)]
     return np.unique(np.concatenate(packed), return_counts=True)

@@ -20,7 +20,6 @@ MARKS = re.compile(r"^#+ |[*_]| +$", re.MULTILINE)
 
 @once
 def members() -> dict[str, str]:
-    """Names to members of the archive, such as ``tragedies/hamlet.md``, sorted by name."""
     with ZipFile(ARCHIVE) as archive:
         return dict(sorted((PurePosixPath(member).stem, member) for member in archive.namelist() if "/" in member))
 

@@ -32,7 +32,7 @@ SPACE = " "
 
 
 def normalised(text: str) -> str:
-    """With one kind of line end, and each letter with its accents in one form (Unicode's form C)."""
+    """The text with one kind of line end, and each letter with its accents in one form (Unicode's form C)."""
     # else the same text from two systems would give different tokens
     return unicodedata.normalize("NFC", LINE_END.sub("\n", text))
 
