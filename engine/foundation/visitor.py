@@ -65,7 +65,7 @@ class RateLimit:
     def wait(self, visitor: str) -> float:
         with self._lock:
             missing = self._full_at.get(visitor, 0.0) - self._clock() - self._most / self._rate
-        return max(0.0, missing)
+        return max(0.0, missing)  # seconds until the budget is no longer overdrawn
 
 
 class Turns:

@@ -54,7 +54,7 @@ class FairShare:
             self._fair_queue.spend(turn, HANDED_OVER if run.steps.on_device else self._clock() - began, ahead=ahead)
 
     def slice(self) -> float:
-        return min(SLICE, ROUND / max(1, len(self._awaited(self._moving()))))
+        return min(SLICE, ROUND / max(1, len(self._awaited(self._moving()))))  # seconds
 
     def seconds_to_next(self) -> float | None:
         """Seconds until there is something to do; None if only a command can change that."""

@@ -59,6 +59,7 @@ class EncodingSettings(Parameters):
         return spec
 
     def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:
+        # for each broken rule a setting to name, and its allowed values
         yield from ()
 
     def warning(self, config: BaseConfig) -> str | None:
