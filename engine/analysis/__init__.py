@@ -1,1 +1,1 @@
-"""Analyses of models, done in workers: pure functions from configs and arrays to numpy and plain Python."""
+"""Analyses of models, computed in workers: pure functions from configs and arrays to numpy and plain Python."""

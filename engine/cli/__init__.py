@@ -23,8 +23,7 @@ BAD_INPUT = 2
 class Command(NamedTuple):
     help: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], int]
-    """Run it, and return the exit code."""
+    run: Callable[[argparse.Namespace], int]  # returns the exit code
 
 
 COMMANDS = {
@@ -48,8 +47,6 @@ REMOVED = {
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """Reports an error in one line on stderr and exits with 2."""
-
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_INPUT, f"{self.prog}: {message}\n")
 
@@ -85,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _unknown(command: str, given: Sequence[str], known: Iterable[str]) -> str:
-    """The sentences about unknown options of a command, which has the ``known`` names, or about a word without an option."""
+    """``known``: the names of the command's options. Also for a word without an option."""
 
     def sentence(option: str) -> str:
         none = f"There is no option {shown(option)}. {did_you_mean(option, flags)}".rstrip()

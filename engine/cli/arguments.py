@@ -21,7 +21,7 @@ def all_settings() -> dict[str, Setting]:
 
 
 def add_setting(parser: argparse.ArgumentParser | argparse._ArgumentGroup, row: Setting) -> None:
-    """Add one option. Its value stays text: the reader of the settings checks it."""
+    """Add an option whose value stays text: the reader of the settings checks it."""
     parser.add_argument(
         flag(row.name),
         dest=row.name,
@@ -41,7 +41,7 @@ def settings_in(given: argparse.Namespace) -> dict[str, str]:
 
 
 def config_from(given: argparse.Namespace) -> RunConfig:
-    """The config of the given options, with its warnings on stderr. Raises ConfigError."""
+    """Print the config's warnings on stderr and return it. Raises ConfigError."""
     config = parse(settings_in(given))
     for sentence in warnings_of(config):
         print(sentence, file=sys.stderr)
@@ -49,6 +49,6 @@ def config_from(given: argparse.Namespace) -> RunConfig:
 
 
 def refuse(options: Mapping[str, object], beside: str) -> None:
-    """Raise ValueError with one sentence if there are ``options``, none of which counts beside another one."""
+    """Raises ValueError with one sentence if there are ``options``, none of which has a meaning with ``beside``."""
     for name, value in options.items():
         raise ValueError(f"{name} is {value}, which has no meaning with {beside}; leave one of the two out.")

@@ -1,5 +1,3 @@
-"""``--scheduler``: a command's runs on the workers of a Dask cluster."""
-
 from __future__ import annotations
 
 import argparse

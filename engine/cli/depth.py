@@ -1,5 +1,3 @@
-"""``depth``: the effect of a deep stack on positions before training, or of the layers of a saved run."""
-
 import argparse
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""``encodings``: the registry, with the parameters that each encoding adds to a model; or the evidence on each."""
-
 import argparse
 
 from engine.cli.arguments import add_settings, config_from, refuse, settings_in

@@ -10,7 +10,7 @@ from engine.serving.pool import Pool
 
 
 def run_to_end(experiment: Experiment, pool: Pool, *, as_json: bool, extended: bool = False) -> ExperimentRun:
-    """Run an experiment with a bar, or with a line of JSON for each trial. Raises ValueError with the reason if it fails."""
+    """Show a bar, or print a line of JSON for each trial. Raises ValueError with the reason if the experiment fails."""
     find, save_trial = partial(trial_cache.find, experiment), partial(trial_cache.save, experiment)
     task = ExperimentRun(experiment, pool, extended=extended, find=find, save=save_trial).start()
     if as_json:

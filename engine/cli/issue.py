@@ -1,5 +1,3 @@
-"""``issues``: the documented issues. ``issue``: run one, or all, over the worker pool, and weigh the evidence."""
-
 import argparse
 import time
 from dataclasses import replace
@@ -68,7 +66,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _asked_for(given: argparse.Namespace) -> list[Issue]:
-    """The issues that the arguments name. Raises ValueError."""
+    """Raises ValueError."""
     if given.all == bool(given.slug):
         raise ValueError("name one issue, or --all.")
     if given.all:

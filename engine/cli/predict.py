@@ -1,5 +1,3 @@
-"""``predict``: parameters, memory by part and speed of a run, without running it."""
-
 import argparse
 from dataclasses import asdict
 

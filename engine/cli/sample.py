@@ -1,5 +1,3 @@
-"""``sample``: the text that a saved language model writes after a prompt."""
-
 import argparse
 import os
 import sys

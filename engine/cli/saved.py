@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 class PreparedRun(NamedTuple):
     events: Iterable[Event]
     save_weights: Callable[[Path], None]
-    state: TrainingState | None
-    """None if it trains on another machine."""
+    state: TrainingState | None  # None if it trains on another machine
 
 
 def new_folder(path: Path, config: RunConfig) -> RunFolder:
-    """The folder of a new run in the app's format. Raises ValueError if it exists."""
+    """Raises ValueError if the folder exists."""
     folder = RunFolder(path)
     try:
         folder.write_config(path.name, config, owner="", created=time())
@@ -37,7 +36,7 @@ def new_folder(path: Path, config: RunConfig) -> RunFolder:
 
 
 def interrupted_run(path: Path) -> tuple[RunFolder, RunConfig]:
-    """The folder and the config of a run that was interrupted. Raises ValueError with one sentence."""
+    """Raises ValueError with one sentence."""
     folder = RunFolder(path)
     try:
         _, config, _, _ = folder.read_config()

@@ -25,7 +25,7 @@ class OutputConsole(Console):
 
 
 def console() -> Console:
-    """Standard output. In a pipe or a file no line is cut or broken, whatever its length."""
+    """A console that cuts and breaks no line in a pipe or a file, whatever its length."""
     return OutputConsole(width=None if sys.stdout.isatty() else UNLIMITED)
 
 

@@ -1,5 +1,3 @@
-"""``train``: one run, its events as a progress bar and a table, or as JSON lines."""
-
 import argparse
 import math
 import shutil
@@ -78,7 +76,7 @@ def _resumed(given: argparse.Namespace) -> tuple[RunFolder, RunConfig]:
 def training(
     scheduler: str, config: RunConfig, record: RecordOptions, interrupted: RunFolder | None = None
 ) -> Iterator[PreparedRun]:
-    """A run: on the cluster of that scheduler, or on this machine if it is empty; from the state of an ``interrupted`` one, or from
+    """A run on the cluster of that scheduler, or on this machine if it is empty; from the state of an ``interrupted`` run, or from
     its beginning. An interrupt here also stops a run on the cluster."""
     if scheduler:
         with run_on(scheduler, config, record) as there:
@@ -183,13 +181,12 @@ def started_sentence(event: events.Started) -> str:
 
 
 def in_words(config: RunConfig, metrics: dict[str, Any]) -> str:
-    """The main numbers of a validation, so few that a terminal of 80 columns has room for them."""
+    # no more: a terminal of 80 columns has no room for them
     named = ("loss", metric_names(config)[0], "unknown_share")
     return "  ".join(f"{name.replace('_', ' ')} {metrics[name]:.3f}" for name in named if metrics.get(name))
 
 
 def result_table(event: events.Finished) -> Table:
-    """Held-out metrics: a row for the trained length, then one for each test length."""
     found: list[dict[str, Any]] = [{"length": "trained", **event.metrics}, *event.by_length]
     unknown = any(row.get("unknown_share") for row in found)
     names = [name for name in event.metrics if unknown or not name.startswith("known_")]

@@ -20,7 +20,6 @@ class ComposedConfig(BaseConfig):
 
     @property
     def encoding(self) -> EncodingSpec:
-        """The registry row of the chosen encoding, adapted to its settings."""
         return self.encoding_settings.specialise(ENCODINGS[self.pos_encoding])
 
     @property
@@ -28,7 +27,7 @@ class ComposedConfig(BaseConfig):
         return self.architecture.causal
 
     def value(self, name: str) -> Value:
-        """The setting of this name, of any part. Raises KeyError."""
+        """A setting of any part. Raises KeyError."""
         for settings in (self, self.task_settings, self.encoding_settings):
             if name in type(settings).model_fields:
                 found: Value = getattr(settings, name)

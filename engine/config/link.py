@@ -41,7 +41,7 @@ def as_options(values: Mapping[str, Value]) -> list[str]:
 
 
 def train_command(config: RunConfig) -> str:
-    """The command that trains these settings, quoted for a shell, without those at their defaults."""
+    """A command quoted for a shell, without the settings at their defaults."""
     usual = RunConfig().flat()
     specific = {name: value for name, value in config.flat().items() if usual.get(name, ...) != value}
     return shlex.join(["python", "-m", "engine", "train", *as_options(specific)])

@@ -12,24 +12,20 @@ from engine.settings.fields import AUTO, Value
 
 @dataclass(frozen=True)
 class PresetView:
-    """The figure that a preset's sentence speaks of. Layers and heads count from 0."""
+    """The figure that a preset's sentence is about. Layers and heads count from 0."""
 
-    panel: str
-    """The panel beside one head's attention."""
-    which: str = "self"
-    """The kind of attention: self, encoder or cross."""
+    panel: str  # the one next to one head's attention
+    which: str = "self"  # the kind of attention: self, encoder or cross
     layer: int = 0
     head: int = 0
-    by: str = "layer"
-    """Gradient norms by layer, or of q, k and v ("qkv")."""
+    by: str = "layer"  # gradient norms by layer, or of q, k and v ("qkv")
 
 
 @dataclass(frozen=True)
 class Preset:
     slug: str
     title: str
-    expects: Literal["learns", "fails"]
-    """The heading under which the preset is listed; a run may end otherwise."""
+    expects: Literal["learns", "fails"]  # the heading under which the preset is listed; a run may end otherwise
     look_at: Text
     settings: dict[str, Value] = field(default_factory=dict)
     view: PresetView = PresetView("accuracy")
@@ -47,12 +43,11 @@ class BlockPreset:
     slug: str
     title: str
     source: str
+    # the heads of queries that read one head of keys and values, if the number of heads can be divided by it
     sharing: int
-    """The heads of queries that read one head of keys and values, if the number of heads can be divided by it."""
     settings: dict[str, Value]
 
     def changes(self, values: Mapping[str, Value], n_heads: int) -> dict[str, Value]:
-        """The settings that this block changes in a config's flat values, each with its new value."""
         heads, rest = divmod(n_heads, self.sharing)
         block = {**self.settings, "kv_heads": None if rest or self.sharing == 1 else heads}
         return {name: new for name, new in block.items() if values[name] != new}

@@ -34,7 +34,7 @@ class RunConfig(ComposedConfig):
     @model_validator(mode="before")
     @classmethod
     def _compose(cls, data: Mapping[str, object]) -> dict[str, object]:
-        """Accept the flat form: move the parameters of each chosen row into its own model."""
+        """Accept the flat form: the parameters of each chosen row go into its own model."""
         flat = dict(data) | {name: meant(str(data[name]), known) for name, known in CHOICES.items() if name in data}
         for chooser, (field, types) in COMPOSED.items():
             chosen = types.get(str(flat.get(chooser, cls.model_fields[chooser].default)))
@@ -68,7 +68,7 @@ class RunConfig(ComposedConfig):
         return {row.name: self.value(row.name) for row in settings_of(self)}
 
     def replace(self, **changes: object) -> RunConfig:
-        """Change some settings; parameters of a row no longer chosen are dropped.
+        """Change some settings; parameters of a row that is no longer chosen are dropped.
 
         Raises ConfigError with one sentence for each setting that does not fit.
         """
@@ -130,7 +130,6 @@ def parse(flat: Mapping[str, object]) -> RunConfig:
 
 
 def _belongs_to(name: str) -> str:
-    """A sentence with the tasks or encodings that have a setting of this name; empty if there is none."""
     for chooser, (_, types) in COMPOSED.items():
         if having := [row for row, specific in types.items() if name in specific.model_fields]:
             return f"It belongs to {chooser} {' or '.join(having)}."
@@ -138,7 +137,7 @@ def _belongs_to(name: str) -> str:
 
 
 def parse_leniently(flat: Mapping[str, object]) -> tuple[RunConfig, list[Problem]]:
-    """Read the values that are allowed, with one problem for each setting that is not (it keeps its default)."""
+    """Read the allowed values. One problem for each setting that does not fit (it keeps its default)."""
     return leniently(flat, parse)
 
 

@@ -11,14 +11,13 @@ from engine.tasks import TASKS
 
 
 def broken_rules(config: ComposedConfig) -> Iterator[Problem]:
-    """The rules that a config breaks, in the order in which to name them."""
+    """The broken rules, in the order in which to name them."""
     settings = config.encoding_settings.broken_rules(config)
     for name, allowed in chain(_of_shape(config), _of_task(config), _of_faults_and_pretraining(config), settings):
         yield Problem(name, to_text(config.value(name)), allowed)
 
 
 def _of_shape(c: ComposedConfig) -> Iterator[tuple[str, str]]:
-    """Rules on family, widths and heads: for each that is broken the setting at fault, and its allowed values."""
     families = [name for name, row in ARCHITECTURES.items() if row.reads_as in TASKS[c.task].architectures]
     attends, settings = c.architecture.attends, c.task_settings
     divisors = [n for n in range(1, 65) if c.d_model % n == 0]

@@ -37,7 +37,6 @@ def seconds_at(config: RunConfig, length: int, speed: Speed | None) -> float | N
 
 
 def cache_bytes_at(config: RunConfig, length: int) -> int:
-    """Bytes of the keys and values of every token so far, in every layer and each of their heads."""
     per_token = 2 * config.n_layers * config.key_heads * config.head_width * BYTES[config.dtype]
     return config.batch_size * length * per_token
 

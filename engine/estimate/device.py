@@ -23,16 +23,15 @@ def device_in_words(kind: str) -> str:
 
 @dataclass(frozen=True)
 class DeviceChoice:
-    accelerator: bool = False
-    """True if the run uses an accelerator, if there is one."""
+    accelerator: bool = False  # the run uses an accelerator, if there is one
+    # the kind of device for which the time is predicted: CPU for a run that would use an accelerator, if none is measured
     timed: str = CPU
-    """The kind of device for which the time is predicted: the CPU for a run that would use an accelerator, if none is measured."""
+    # a sentence on the speeds that were compared; empty if they are not measured, or the config names the device
     why: str = ""
-    """One sentence on the speeds that were compared; empty if they are not measured, or the config names the device."""
 
 
 def choose(requested: str, flops: float, seconds: Mapping[str, float]) -> DeviceChoice:
-    """Choose for a config's ``device``. ``flops``: of a step; ``seconds``: of a step, by the kinds of device that are measured."""
+    """``requested``: a config's ``device``; ``flops``: of a step; ``seconds``: of a step, by the kinds of device that are measured."""
     if requested != "auto":
         return DeviceChoice(requested != CPU, requested)
     kind = next((kind for kind in seconds if kind != CPU), None)
@@ -44,15 +43,12 @@ def choose(requested: str, flops: float, seconds: Mapping[str, float]) -> Device
 
 
 class DeviceFacts(TypedDict, total=False):
-    """Facts that a worker found about torch and its device; empty for a stand-in for the training."""
-
     torch: str
-    accelerator: str | None
-    """The kind, such as ``cuda``, or None."""
+    accelerator: str | None  # the kind, such as "cuda"
     accelerators: int
     accelerator_name: str
     accelerator_memory: int
-    """Bytes free on this worker's GPU, beside its own context; 0 if it has none, or one that shares the host's memory (Apple's)."""
+    """Bytes free on this worker's GPU, next to its own context; 0 if it has none, or one that shares the host's memory (Apple's)."""
 
 
 MAX_FREE_DEVICE_BYTES = 512 * 2**20  # bytes of a GPU that a process may keep for its next run

@@ -26,14 +26,11 @@ VECTOR = 0.25
 
 @dataclass(frozen=True)
 class EncodingCost:
-    """The cost of one encoding for each number that :func:`numbers_of` counts."""
+    """The cost of an encoding for each number that :func:`numbers_of` counts."""
 
-    kept: float
-    """Numbers in single precision that are kept for the backward pass."""
-    held: float
-    """Numbers in single precision that one layer holds at once beside them."""
-    work: float
-    """FLOPs that take as long as the encoding, in all of a training step."""
+    kept: float  # numbers in single precision that are kept for the backward pass
+    held: float  # further numbers in single precision that one layer holds at once
+    work: float  # FLOPs that take as long as the encoding, in all of a training step
 
 
 @cache
@@ -42,7 +39,7 @@ def costs() -> dict[str, EncodingCost]:
 
 
 def cost_of(config: RunConfig) -> EncodingCost | None:
-    """The measured cost of the config's encoding; None for one that is not in the table: a design, or a new one."""
+    """None for an encoding that is not in the table: a design, or a new one."""
     return costs().get(config.pos_encoding)
 
 
@@ -79,7 +76,7 @@ def _times(config: RunConfig) -> int:
 
 
 def numbers_of(config: RunConfig, rows: int, length: int) -> float:
-    """The numbers by which the costs of an encoding are counted, each time that it acts: those that it is added to or turns, and beside
+    """The numbers by which the costs of an encoding are counted, each time that it acts: those that it is added to or turns, and for
     each vector or pair its share of the encoding's parameters."""
     spec, heads, width = config.encoding, config.n_heads, config.head_width
     parameters = sum(map(prod, config.encoding_settings.parameter_shapes(config, length, config.causal)))

@@ -2,7 +2,7 @@
 
 Transduction tasks (reverse, copy, sort): a decoder continues ``x1..xn y1..yn`` by next-token prediction, an encoder relabels
 the sequence in place, an encoder-decoder translates it. Labelling tasks (k back, first token, own position) have an answer
-at each position. A family without attention reads like a decoder.
+at each position. A family without attention reads as a decoder does.
 """
 
 import math
@@ -25,17 +25,14 @@ class ModelShapes(TypedDict):
 
 @dataclass(frozen=True)
 class Shapes:
-    """The sizes that a run's task and architecture require of the model, for source sequences of ``n`` symbols."""
-
     n_tokens: int  # rows of the token embedding
     n_outputs: int  # classes of the output layer
     length: int  # positions that the model reads: [batch, length]
     source_length: int | None
-    position_range: int
-    """Upper bound of all positions: the length, unless positions are drawn from a larger range."""
+    position_range: int  # upper bound of all positions: the length, unless positions are drawn from a larger range
     padded: bool = False
+    # the targets are cut out of longer rows, one token further than the inputs: the loss then copies them
     cut_targets: bool = False
-    """True if the targets are cut out of longer rows, one token further than the inputs: the loss then copies them."""
 
     @property
     def of_model(self) -> ModelShapes:
@@ -54,7 +51,7 @@ def writes_answer(config: RunConfig) -> bool:
 
 
 def shapes(config: RunConfig, n: int | None = None) -> Shapes:
-    """The sizes of a run with sequences of ``n`` symbols, with the tokens and classes that pre-training adds."""
+    """The sizes with the tokens and classes that pre-training adds; ``n``: the symbols of a sequence."""
     task = labelled(config, n)
     if not config.pretrain_steps:
         return task
@@ -65,7 +62,6 @@ def shapes(config: RunConfig, n: int | None = None) -> Shapes:
 
 
 def labelled(config: RunConfig, n: int | None = None) -> Shapes:
-    """The sizes of the task itself, without pre-training."""
     n, settings = n or config.seq_len, config.task_settings
     n_tokens = settings.n_tokens + int(config.family == "encoder_decoder")
     if settings.token_parts is not None:
@@ -111,7 +107,6 @@ def keeps_past(config: RunConfig) -> bool:
 
 
 def trained_lengths(config: RunConfig) -> range:
-    """The lengths of training sequences, in tokens of the task's input."""
     return range(config.min_seq_len or config.seq_len, config.seq_len + 1)
 
 

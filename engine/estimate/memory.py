@@ -112,7 +112,6 @@ def has_formula(config: RunConfig) -> bool:
 
 
 def runs_fused(config: RunConfig, *, cross: bool = False) -> bool:
-    """True if self-attention, or cross-attention, which has no encoding, runs in a fused kernel."""
     return config.attention_impl == "fused" and (cross or not config.encoding_settings.needs_pattern)
 
 
@@ -156,7 +155,7 @@ class _SavedBytes:
         self.bytes += prod(factors)
 
     def _weights(self, inputs: int, outputs: int) -> None:
-        """A linear layer's copy of its weights in mixed precision, also where layers share them."""
+        # also where layers share the weights, each makes a copy
         if self.config.dtype == MIXED:
             self.add(inputs, outputs, self.size)
 
@@ -239,7 +238,6 @@ class _SavedBytes:
                 self.scores += sums * c.n_heads * self.wide
 
     def _matrices(self, pairs: int, *, masked: bool) -> None:
-        """Add what is saved for every pair of query and key in every head."""
         c, before = self.config, self.bytes
         self.add(pairs, self.wide)  # the pattern
         if self.drops:

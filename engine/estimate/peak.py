@@ -4,7 +4,7 @@ It is an upper bound: all that stays (weights, gradients, optimizer, a fixed tra
 what comes one after the other: a training step, a validation pass, a snapshot, the test lengths, an answer written token by token,
 sequences being drawn, weights being stored. Measurements of an experiment on the trained model have a bound of their own
 (:func:`measuring_bytes`). If the memory saved for backward has a formula (:mod:`engine.estimate.memory`) the step is that formula and the
-tensors that live for a moment beside it; else a bound from shapes takes its place. ``python -m tools.peak`` compares it with real
+tensors that live for a moment next to it; else a bound from shapes replaces it. ``python -m tools.peak`` compares it with real
 processes, in float32, bfloat16 and mixed precision.
 """
 
@@ -47,17 +47,15 @@ def peak_bytes(config: RunConfig, sizes: Shapes, memory: Memory) -> int:
 
 
 def always_bytes(config: RunConfig) -> int:
-    """Bytes that stay, besides the training state: buffers, a fixed training set, masks, a text."""
     return _base(config) + set_bytes(config) + _masks(config) + (TEXT if TASKS[config.task].corpus else 0)
 
 
 def bytes_between_steps(config: RunConfig, memory: Memory) -> int:
-    """Bytes that a run keeps between two steps, without those that all runs of a process share."""
+    """Bytes without those that all runs of a process share."""
     return OBJECTS + always_bytes(config) - _base(config) + memory.state
 
 
 def _base(config: RunConfig) -> int:
-    """Bytes that the libraries of a process keep, for all of its runs together."""
     compiled = BYTES[config.dtype] < SINGLE and config.device in ("auto", "cpu")
     return BASE + (KERNELS if compiled else 0)
 
@@ -69,12 +67,10 @@ def bytes_beside(config: RunConfig, memory: Memory) -> int:
 
 
 def scattered_by(config: RunConfig) -> float:
-    """Resident memory over the bytes of the tensors that come and go."""
     return SCATTERED if config.architecture.attends else SCATTERED_BASELINE
 
 
 def _remedy(config: RunConfig, memory: Memory, step: int) -> int:
-    """Bytes after a failure, while the steps are repeated with other settings."""
     # the remedy is at most in single precision, with AdamW, which keeps two numbers for each weight
     state = SINGLE // WEIGHT_BYTES[config.dtype]
     # a step in mixed precision counts its widest numbers already
@@ -93,7 +89,6 @@ def step_bytes(config: RunConfig, sizes: Shapes, memory: Memory) -> int:
 
 
 def _saved_bound(config: RunConfig, sizes: Shapes) -> int:
-    """Upper bound of the memory saved for backward, without a formula."""
     size = WEIGHT_BYTES[config.dtype]
     tokens = config.batch_size * sizes.length
     if not config.architecture.attends:
@@ -152,7 +147,6 @@ def _loss(config: RunConfig, outputs: int, rows: int, length: int) -> int:
 
 
 def _masks(config: RunConfig) -> int:
-    """Masks, and the tables of offsets that encodings in the attention read, which are kept for each length."""
     if not config.architecture.attends:
         return 0
     added = config.encoding.acts_on == "embedding"
@@ -162,7 +156,6 @@ def _masks(config: RunConfig) -> int:
 
 
 def set_bytes(config: RunConfig) -> int:
-    """A fixed training set: the sequences and their answers."""
     if config.dataset_size is None or TASKS[config.task].corpus:
         return 0
     return 2 * INDEX * config.dataset_size * config.seq_len
@@ -180,29 +173,21 @@ def _drawing(config: RunConfig) -> int:
 class Work:
     """Upper bounds of a measurement, besides the model and its training state."""
 
-    sequences: int = 0
-    """Held-out sequences in a pass; 0 for as many as in a training step."""
-    length: int = 0
-    """The shortest length that is read, if not the run's own."""
-    tested: bool = False
-    """True if the test lengths are read, too."""
-    gradient: bool = False
-    """True if a pass keeps what a backward pass needs."""
-    written_out: bool = False
-    """True if attention writes its patterns out to be recorded, whatever the run's own does."""
-    keeps_records: bool = False
-    """True if all that is recorded is kept, in every layer."""
+    sequences: int = 0  # held-out sequences in a pass; 0 for as many as in a training step
+    length: int = 0  # the shortest length that is read, if not the run's own
+    tested: bool = False  # the test lengths are read, too
+    gradient: bool = False  # a pass keeps what a backward pass needs
+    written_out: bool = False  # attention writes its patterns out to be recorded, whatever the run's own does
+    keeps_records: bool = False  # all that is recorded is kept, in every layer
     streams: Callable[[int], int] = lambda n_layers: 0
     """Arrays [sequence, position, d_model] in double precision besides a pass, given the number of layers. Anything computed from them
     after the pass takes less than the pass did."""
-    models: int = 0
-    """Further models, each with gradients and an optimizer."""
-    data: bool = False
-    """True if the data of a run are made again."""
+    models: int = 0  # further models, each with gradients and an optimizer
+    data: bool = False  # the data of a run are made again
 
 
 def measuring_bytes(config: RunConfig, memory: Memory, work: Work) -> int:
-    """The highest memory of a measurement. ``memory``: the prediction of a training step."""
+    """``memory``: the prediction of a training step."""
     rows = work.sequences or config.batch_size
     n = max(config.seq_len, work.length, *(config.test_lengths if work.tested else ()))
     smaller = config.model_copy(update={"batch_size": rows})
@@ -220,7 +205,6 @@ def measuring_bytes(config: RunConfig, memory: Memory, work: Work) -> int:
 
 
 def _recorded_activations(config: RunConfig, sizes: Shapes, rows: int) -> int:
-    """Activations that the model records in every layer (:mod:`engine.model.activations`), on ``rows`` sequences."""
     size = WEIGHT_BYTES[config.dtype]
     source = sizes.source_length
     lengths = [sizes.length]

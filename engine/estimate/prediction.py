@@ -26,22 +26,15 @@ class Prediction:
     by_part: dict[str, int]
     memory: Memory
     tokens_per_step: int
-    flops_per_step: float
-    """6 for each weight and token (Kaplan et al. 2020, table 1), and the attention matrices."""
-    steps_per_second: float | None
-    """None until the speed of the run's device is measured (``engine.training.speed``)."""
-    result_seconds: float | None
-    """Measurements after the last step: answers written token by token, test lengths, memory. None as above."""
-    recording_steps: float = 0.0
-    """Validations and snapshots during the run, in training steps."""
-    data_seconds: float = 0.0
-    """To draw a fixed training set and the held-out sequences."""
-    peak: int = 0
-    """The highest memory of the run in bytes; an upper bound (:mod:`engine.estimate.peak`)."""
-    between: int = 0
-    """Bytes kept between two steps, while another run of its worker has its turn."""
+    flops_per_step: float  # 6 for each weight and token (Kaplan et al. 2020, table 1), and the attention matrices
+    steps_per_second: float | None  # None until the speed of the run's device is measured (engine.training.speed)
+    result_seconds: float | None  # after the last step: answers written token by token, test lengths, memory
+    recording_steps: float = 0.0  # validations and snapshots during the run, in training steps
+    data_seconds: float = 0.0  # to draw a fixed training set and the held-out sequences
+    peak: int = 0  # the highest memory of the run in bytes; an upper bound (engine.estimate.peak)
+    between: int = 0  # bytes kept between two steps, while another run of its worker has its turn
+    # bytes of the host that a run on an accelerator takes: its data and what is brought back to be stored
     beside: int = 0
-    """Bytes of the host that a run on an accelerator takes: its data and what is brought back to be stored."""
     device: DeviceChoice = field(default_factory=DeviceChoice)
 
     @property
@@ -49,7 +42,7 @@ class Prediction:
         return 1 / self.steps_per_second if self.steps_per_second else None
 
     def seconds(self, steps: int) -> float | None:
-        """Seconds of a run of ``steps`` steps, with its data, its recording and the measurements after the last step."""
+        """The time with the run's data, its recording and the measurements after the last step."""
         if self.seconds_per_step is None or self.result_seconds is None:
             return None
         return (steps + self.recording_steps) * self.seconds_per_step + self.result_seconds + self.data_seconds

@@ -23,18 +23,17 @@ VALIDATION_POWER, SNAPSHOT_POWER = 1.5, 2.5  # the k-th of n times is at the sha
 
 
 def interim_size(config: RunConfig) -> int:
-    """Held-out sequences of a validation during the run, the first of those of the last validation."""
     return min(generation_size(config.seq_len), max(8, 2 * config.batch_size))
 
 
 def validation_steps(config: RunConfig) -> frozenset[int]:
-    """The steps after which a run is validated; the first and the last are among them."""
+    """The steps of validations; the first and the last step of the run are among them."""
     count = VALIDATION_SHARE * config.steps / _cost(config, interim_size(config))
     return _spread(config.steps, VALIDATIONS, count, VALIDATION_POWER)
 
 
 def snapshot_steps(config: RunConfig) -> frozenset[int]:
-    """The steps after which a snapshot is taken, besides that of the untrained model; the first and the last are among them."""
+    """The steps of snapshots besides that of the untrained model; the first and the last step of the run are among them."""
     count = SNAPSHOT_SHARE * config.steps / _cost(config, PROBE_SIZE)
     if config.architecture.attends:
         pairs = config.n_layers * config.n_heads * shapes(config).length ** 2
@@ -43,7 +42,6 @@ def snapshot_steps(config: RunConfig) -> frozenset[int]:
 
 
 def samples_with_patterns(config: RunConfig) -> int:
-    """Held-out sequences whose attention patterns a snapshot keeps: the first, and further ones that fit."""
     size = config.n_layers * config.n_heads * shapes(config).length ** 2
     return 1 + min(PROBE_SIZE - 1, LARGEST_MORE // size)
 

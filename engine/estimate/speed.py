@@ -25,8 +25,8 @@ BASELINES = tuple(name for name, row in ARCHITECTURES.items() if not row.attends
 
 @dataclass(frozen=True)
 class BaselineSpeed:
-    """The speed of one family without attention: seconds for each step, for each layer (and position, if positions are read one after the
-    other), for each number that a layer gives out, and for each FLOP."""
+    """Prices in seconds for each step, for each layer (and position, if positions are read one after the other), for each number that a
+    layer outputs, and for each FLOP."""
 
     family: str
     step: Seconds
@@ -41,7 +41,7 @@ class BaselineSpeed:
 
 
 def baseline_work(config: RunConfig, flops: float, rows: int, length: int) -> tuple[float, ...]:
-    """The parts of a baseline's step on [rows, length]: the step itself, its layers (times positions), their numbers, its FLOPs."""
+    """The step itself, its layers (times positions), their numbers, its FLOPs, on [rows, length]."""
     recurrent = config.architecture.sees(config) is None
     layers = config.n_layers * (length if recurrent else 1)
     return 1.0, layers, rows * length * config.d_model * config.n_layers, flops
@@ -54,8 +54,7 @@ class Speed:
 
     overhead: Seconds
     rate: Annotated[float, Field(gt=0, allow_inf_nan=False)]
-    baselines: tuple[BaselineSpeed, ...] = ()
-    """Families without attention; a missing one is not measured yet."""
+    baselines: tuple[BaselineSpeed, ...] = ()  # a family that is missing is not measured yet
 
     def seconds_on(self, config: RunConfig, flops: float, rows: int, length: int) -> float:
         if not config.architecture.attends:
@@ -67,7 +66,6 @@ class Speed:
         return next(one for one in self.baselines if one.family == family)
 
     def covers(self, config: RunConfig) -> bool:
-        """True if the config's family is measured."""
         return config.architecture.attends or any(one.family == config.family for one in self.baselines)
 
     @property
@@ -81,7 +79,6 @@ STORED = TypeAdapter[Speeds](Speeds)
 
 
 def known_speeds() -> Speeds:
-    """The speeds measured on this machine earlier; empty if there are none or their file does not hold speeds."""
     try:
         return _read(speed_file())
     except (OSError, ValueError):
@@ -99,7 +96,6 @@ def known_speed() -> Speed | None:
 
 
 def fully_measured() -> bool:
-    """True if the speed of every family is known on the CPU and on the accelerator, if there is one."""
     found = known_speeds()
     return CPU in found and all(speed.complete for speed in found.values())
 

@@ -11,12 +11,10 @@ from engine.tasks.base import READER
 
 
 def warnings_of(config: RunConfig) -> list[str]:
-    """One sentence each; those of the config's task come last."""
     return [*_general(config), *config.task_settings.warnings(config)]
 
 
 def knows_offsets_only(c: RunConfig) -> bool:
-    """True if the encoding tells offsets only."""
     # a convolution also shows where a sequence begins and ends
     return c.architecture.attends and c.encoding.relative and c.encoding.acts_on != "embedding"
 
@@ -36,7 +34,6 @@ def leak_of(c: RunConfig) -> str:
 
 
 def warm_up_never_ends(c: RunConfig) -> str:
-    """One sentence on a warm-up that is longer than the training, else empty."""
     steps = c.steps - c.pretrain_steps
     # A run shorter than the usual warm-up lacks steps, not a shorter warm-up.
     if c.warmup_steps <= max(steps, RunConfig.model_fields["warmup_steps"].default):

@@ -1,5 +1,3 @@
-"""A task in a thread of its own, which can be followed, stopped and waited for."""
-
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -21,10 +19,8 @@ class BackgroundTask(ABC):
         """``what``: the name of the task in a sentence, such as "measurement"."""
         self.what, self.visitor, self.created = what, visitor, time.time()
         self.state: TaskState = "running"
-        self.problem = ""
-        """One sentence if the task failed, else empty."""
-        self.unsaved = ""
-        """One sentence if the result could not be stored, else empty."""
+        self.problem = ""  # one sentence if the task failed
+        self.unsaved = ""  # one sentence if the result could not be stored
         self._stop = Signal()
         self._began = time.monotonic()
         self._ended: float | None = None
@@ -32,11 +28,11 @@ class BackgroundTask(ABC):
     @property
     @abstractmethod
     def done(self) -> float:
-        """The share of the task that is done, from 0 to 1."""
+        """A share from 0 to 1."""
 
     @abstractmethod
     def _work(self) -> None:
-        """Do the work; return early when ``self._stop`` is set."""
+        """Return early when ``self._stop`` is set."""
 
     def start(self, then: Callable[[], object] = lambda: None) -> Self:
         """Start the thread. At its end it calls ``then``; :meth:`wait` waits for that call, too."""
@@ -45,7 +41,7 @@ class BackgroundTask(ABC):
         return self
 
     def stop(self) -> None:
-        """Ask the task to end soon; it keeps its results so far."""
+        # the task ends soon and keeps its results so far
         self._stop.set()
 
     def wait(self, timeout: float | None = None) -> bool:

@@ -18,17 +18,16 @@ LIBRARIES = ("numpy", "torch")
 
 @once
 def code_hash(folder: Path = ENGINE) -> str:
-    """Return the hash of the Python files and the plays in ``folder``, their paths in it, and the libraries' versions.
+    """The hash of the Python files and the plays in ``folder``, their paths in it, and the libraries' versions.
 
-    16 hexadecimal digits. Computed once in a process, on the first call, in some milliseconds.
+    In 16 hexadecimal digits. Computed once in a process, on the first call, in some milliseconds.
     """
     return _hash(folder, EXCLUDED, map(installed_version, LIBRARIES))
 
 
 @once
 def program_hash() -> str:
-    """Return the hash of all of the engine's files and of the libraries' versions: programs with the same one work
-    together."""
+    """The hash of all of the engine's files and of the libraries' versions: programs with the same one work together."""
     # builds of a library for a CPU and for a GPU (2.13.0+cpu, 2.13.0+cu128) count as the same
     return _hash(ENGINE, (), (installed_version(library).partition("+")[0] for library in LIBRARIES))
 
@@ -45,7 +44,7 @@ def _hash(folder: Path, left_out: Collection[str], versions: Iterable[str]) -> s
 
 @once
 def installed_version(library: str) -> str:
-    """The version of a library, which is not imported; ``none`` if it is not installed."""
+    """The version, or ``none`` if the library is not installed; the library is not imported."""
     try:
         return version(library)
     except PackageNotFoundError:

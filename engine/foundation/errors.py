@@ -1,13 +1,9 @@
-"""Errors whose message is meant for the reader, and any error as one sentence for a reader."""
-
-
 class Explained(Exception):
     """An error whose message is one sentence for a person: the given and the allowed value, or the failure."""
 
 
 class Refused(Explained, ValueError):
-    """A request that is not done; the sentence says why. For a run it also says which setting to lower, and to which
-    value."""
+    """A request that is not done; the sentence says why. For a run it also says which setting to lower, and to which value."""
 
 
 class NoRoom(Refused):

@@ -33,7 +33,7 @@ class NoDataFolder(Refused, OSError):
 
 
 def data_folder() -> Path:
-    """Return the user's data directory of this program, or the one named in ATTENTION_LAB_DATA. Raises NoDataFolder."""
+    """The user's data directory of this program, or the one named in ATTENTION_LAB_DATA. Raises NoDataFolder."""
     if given := os.environ.get(DATA_VARIABLE):
         return Path(given)
     try:
@@ -43,7 +43,7 @@ def data_folder() -> Path:
 
 
 def data_folder_problem() -> str:
-    """Say in one sentence why the data folder cannot be written, with the remedy; empty if it can."""
+    """One sentence on why the data folder cannot be written, with the remedy; empty if it can."""
     try:
         folder = data_folder()
     except NoDataFolder as error:
@@ -156,12 +156,10 @@ def give(
 
 
 def given_by(visitor: str, folder: Path) -> list[Path]:
-    """The files in a folder that a visitor gave (see :func:`give`)."""
     return _given_in(folder, f"{visitor}.*@*")
 
 
 def given_near(visitor: Visitor, folder: Path) -> list[Path]:
-    """The files that came from the visitor's network address; none if it is not known."""
     address = _address_in_mark(visitor)
     return _given_in(folder, f"*.{address}@*") if address else []
 
@@ -171,7 +169,7 @@ def _given_in(folder: Path, marks: str) -> list[Path]:
 
 
 def note_use(file: Path) -> None:
-    """Let a file count as changed now, and never earlier than before. Raises OSError."""
+    """Mark a file as changed now, and never earlier than before. Raises OSError."""
     # the clock may have been set back
     _set_changed(file, file.stat().st_mtime_ns)
 
@@ -195,7 +193,7 @@ def is_abandoned(path: Path, changed: int | None = None) -> bool:
 
 @lru_cache(4096)
 def _read_first(path: Path, changed: int) -> float:
-    """When this process first saw a path as it was changed last, by a clock that nobody sets."""
+    # by a clock that nobody sets
     return time.monotonic()
 
 
@@ -236,14 +234,14 @@ def _half_written(file: Path) -> Path:
 
 
 def _set_changed(path: Path, least: int) -> None:
-    """Set the time of the last change to now, or to ``least`` where that is later, in nanoseconds since 1970."""
+    """``least``: the earliest time to set, in nanoseconds since 1970."""
     # the file system's own clock may tick too coarsely to tell which of two files is newer
     now = max(time.time_ns(), least)
     os.utime(path, ns=(now, now))
 
 
 def _delete(path: Path, changed: int) -> None:
-    """Delete a file unless it changed since its age, ``changed``, was read."""
+    """``changed``: the file's age as it was read; a file that has changed since is not deleted."""
     # set aside first, and put back if somebody has written or used it meanwhile
     aside = _half_written(path)
     with suppress(OSError):
@@ -255,7 +253,7 @@ def _delete(path: Path, changed: int) -> None:
 
 
 def _above(changed: Mapping[Path, int], count: int, spared: Collection[Path]) -> list[Path]:
-    """The oldest files above ``count``, without those ``spared``, which count as the newest."""
+    # the spared count as the newest
     ordered = sorted(changed, key=lambda file: (file in spared, changed[file]), reverse=True)
     return [file for file in ordered[count:] if file not in spared]
 

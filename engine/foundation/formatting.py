@@ -18,7 +18,6 @@ def listed(words: Sequence[str], joint: str = "and") -> str:
 
 
 def in_bytes(count: float | None) -> str:
-    """A size in powers of 1024, or "measured only" for None."""
     if count is None:
         return "measured only"
     size, units = float(count), ["B", "KiB", "MiB", "GiB", "TiB"]

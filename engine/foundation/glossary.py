@@ -11,12 +11,10 @@ class Term:
     slug: str
     name: str
     text: Text
-    formula: str = ""
-    """TeX, if there is a formula."""
+    formula: str = ""  # TeX
     source: str = ""
     settings: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
-    """Other words for it, which also link to it."""
+    words: tuple[str, ...] = ()  # other words for it, which also link to it
 
 
 TERMS = read_tables(Path(__file__).with_suffix(".toml"), Term)

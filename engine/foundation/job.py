@@ -18,8 +18,7 @@ class Job(Generic[AnswerT]):
     function: ClassVar[str]
     """``module:function``; one dot in front stands for the package of the job's own module. It is imported in the
     process that does the job, so it may import torch."""
-    noun: ClassVar[str] = "The question"
-    """The subject of a sentence about the job, for readers."""
+    noun: ClassVar[str] = "The question"  # the subject of a sentence about the job, for readers
     anywhere: ClassVar[bool] = False
     """True if the job reads and writes no file, so that a machine of the cluster may do it. Jobs that measure are of
     this kind: one machine does them all, and draws no page."""

@@ -25,7 +25,7 @@ def _holds_more(values: Iterable[object]) -> bool:
 
 
 def with_digits(value: Any, digits: int) -> Any:
-    """The same plain data, each float with so many significant digits."""
+    """The same data, each float rounded to ``digits`` significant digits."""
     match value:
         case dict():
             return {name: with_digits(one, digits) for name, one in value.items()}

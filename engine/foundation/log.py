@@ -13,7 +13,7 @@ _UNSAVED: dict[str, float] = {}
 
 
 def log_to_stderr() -> None:
-    """Write the log to stderr, once in each process that serves or trains. A program that has set up the logger itself keeps that."""
+    """Set up the log once in each process that serves or trains. A program that has set up the logger itself keeps its handlers."""
     if LOG.handlers:
         return
     handler = logging.StreamHandler(sys.stderr)
@@ -45,7 +45,7 @@ class OncePerMinute(logging.Filter):
 
 
 def bound_floods() -> None:
-    """Bound the loggers of :data:`BOUNDED`. To be called once, by a server that has imported what it needs."""
+    """To be called once, by a server that has imported what it needs."""
     once = OncePerMinute()
     for name in ("asyncio", *logging.root.manager.loggerDict):
         if name.partition(".")[0] in BOUNDED:

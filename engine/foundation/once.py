@@ -11,12 +11,11 @@ T = TypeVar("T")
 
 
 class Once(Generic[P, T]):
-    """A function that keeps its results by its arguments. A thread that asks while another computes waits for it."""
+    """A function that keeps its results by its arguments. A thread that calls it while another computes waits for that result."""
 
     __wrapped__: Callable[P, T]
 
-    def __init__(self, function: Callable[P, T], most: int | None = None) -> None:
-        """``most``: how many of the latest results to keep; None for all."""
+    def __init__(self, function: Callable[P, T], most: int | None = None) -> None:  # None: all results are kept
         # lru_cache alone would let a class that comes together compute the same thirty times
         self._cached, self._computing = lru_cache(most)(function), RLock()
         update_wrapper(self, function)
@@ -39,7 +38,7 @@ def once_of_latest(most: int) -> Callable[[Callable[P, T]], Once[P, T]]:
 
 def once_per_change(most: int) -> Callable[[Callable[Concatenate[Path, P], T]], Callable[Concatenate[Path, P], T]]:
     """Read a file once after each change of it: keep the latest ``most`` results by path, time, size and further
-    arguments. Raises OSError where the file is not there."""
+    arguments. Raises OSError if the file is not there."""
 
     def kept(read: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[Path, P], T]:
         @lru_cache(most)

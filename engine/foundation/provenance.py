@@ -19,7 +19,7 @@ COMMIT_DIGITS = 8  # digits of a commit in names of files and in sentences
 
 
 class Provenance(TypedDict, total=False):
-    """The origin of numbers. What is not known is empty; numbers stored before there was provenance have none of it."""
+    """The origin of numbers. Unknown entries are empty; numbers stored before there was provenance have none of it."""
 
     version: str
     commit: str
@@ -28,8 +28,7 @@ class Provenance(TypedDict, total=False):
     code: str
     torch: str
     processor: str
-    date: str
-    """The day in UTC: year-month-day."""
+    date: str  # in UTC: year-month-day
 
 
 def provenance() -> Provenance:
@@ -40,7 +39,6 @@ def provenance() -> Provenance:
 
 
 def in_words(origin: Provenance) -> str:
-    """One line; empty if nothing is known."""
     named = (
         ("Attention Lab ", "version"), ("commit ", "commit"), ("code ", "code"), ("torch ", "torch"), ("", "processor"), ("", "date"),
     )  # fmt: skip
@@ -48,7 +46,6 @@ def in_words(origin: Provenance) -> str:
 
 
 def stamp() -> str:
-    """Version, commit and date with dashes, as part of a file's name."""
     return "-".join(filter(None, (f"v{VERSION}", short_commit(), today())))
 
 
@@ -59,7 +56,6 @@ def stamped(name: str) -> str:
 
 
 def short_commit() -> str:
-    """The first digits of the commit; empty if it is not known."""
     return commit().partition("-")[0][:COMMIT_DIGITS]
 
 
@@ -81,13 +77,12 @@ def commit(folder: Path = ENGINE.parent) -> str:
 
 
 def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str] | None:
-    """Run git; None if there is no git or it hangs."""
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
     with suppress(OSError, subprocess.TimeoutExpired):
         return subprocess.run(
             ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=10, env=environment
         )
-    return None
+    return None  # there is no git, or it hangs
 
 
 def _installed_commit() -> str:
@@ -101,7 +96,6 @@ def _installed_commit() -> str:
 
 @once
 def cpu_name(file: Path = Path("/proc/cpuinfo")) -> str:
-    """The system's name of the processor, else its architecture."""
     try:
         lines = file.read_text("utf-8", "replace").splitlines()
     except OSError:

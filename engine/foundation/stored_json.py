@@ -10,13 +10,13 @@ from pydantic_core import from_json
 
 
 def read_json(file: Path) -> Any:
-    """Read the value in a file. Raises OSError, or ValueError where it holds none."""
+    """Raises OSError, or ValueError if the file holds no value."""
     # the standard library's reader raises RecursionError for what is nested too deeply
     return from_json(file.read_bytes())
 
 
 def read_table(file: Path) -> dict[str, Any]:
-    """Read the table in a file; empty if it cannot be read, or holds something else."""
+    """Empty if the file cannot be read, or holds something else."""
     with suppress(OSError, ValueError):
         if isinstance(table := read_json(file), dict):
             return table
@@ -24,6 +24,6 @@ def read_table(file: Path) -> dict[str, Any]:
 
 
 def hash_of(value: object, digits: int) -> str:
-    """Return the first ``digits`` of a JSON value's SHA-256, in hexadecimal. The order of keys does not count; a tuple is a list."""
+    """The first ``digits`` of a JSON value's SHA-256, in hexadecimal. The order of keys does not count; a tuple is a list."""
     text = json.dumps(value, sort_keys=True, default=list)
     return hashlib.sha256(text.encode()).hexdigest()[:digits]

@@ -17,7 +17,7 @@ Text = Annotated[str, AfterValidator(one_line)]  # may stand on several lines of
 
 
 def read_tables(path: Path, row: type[Row]) -> dict[str, Row]:
-    """Read the tables of a file as values of a dataclass whose field ``slug`` is the table's name. Raises ValueError
+    """The tables of a file as values of a dataclass whose field ``slug`` is the table's name. Raises ValueError
     with the table and the field that is missing, unknown, or of another kind."""
     tables = tomllib.loads(path.read_text("utf-8"))
     adapter = TypeAdapter(dict[str, row], config=ConfigDict(extra="forbid"))  # type: ignore[valid-type]

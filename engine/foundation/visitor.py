@@ -1,5 +1,3 @@
-"""A visitor (one browser with all its tabs), the rate at which each may ask, and turns in the order of arrival."""
-
 import time
 from collections import deque
 from collections.abc import Callable
@@ -15,26 +13,21 @@ MAX_VISITORS = 10_000  # above this number, visitors with a full budget are forg
 
 @dataclass(frozen=True)
 class Visitor:
+    # the same for all tabs of a browser; empty for the program itself (the command line, a test), which has no limits
     id: str
-    """The same for all tabs of a browser; empty for the program itself (the command line, a test), which has no limits.
-    """
-    address: str = ""
-    """The network address, which many visitors may share; empty if it is not known."""
+    address: str = ""  # which many visitors may share; empty if it is not known
 
     @property
     def network(self) -> str:
-        """The network that has one share: the first 48 bits of an IPv6 address, else the whole address."""
         # one site has all IPv6 addresses that begin with its 48 bits
         return _network_of(self.address)
 
     @property
     def flow(self) -> tuple[str, str, str]:
-        """The flow of the fair queue (:mod:`engine.serving.fair_queue`): networks share, then the addresses in each,
-        then visitors."""
+        """The flow of the fair queue (:mod:`engine.serving.fair_queue`): networks share, then the addresses in each, then visitors."""
         return self.network, self.address, self.id
 
     def may_steer(self, owner: str) -> bool:
-        """True if this visitor may pause, stop or delete what the visitor with the id ``owner`` started."""
         return self.id in ("", owner)
 
 
@@ -70,14 +63,13 @@ class RateLimit:
         return self.wait(visitor)
 
     def wait(self, visitor: str) -> float:
-        """Seconds until the visitor's budget is no longer overdrawn."""
         with self._lock:
             missing = self._full_at.get(visitor, 0.0) - self._clock() - self._most / self._rate
-        return max(0.0, missing)
+        return max(0.0, missing)  # seconds until the budget is no longer overdrawn
 
 
 class Turns:
-    """A semaphore whose waiters are called in the order of coming, and some after all others.
+    """A semaphore whose waiters are called in the order of arrival, and some after all others.
 
     Methods may be called from any thread.
     """
@@ -88,7 +80,7 @@ class Turns:
         self._lock = Lock()
 
     def take(self, timeout: float, *, behind: bool = False) -> bool:
-        """Wait for a turn; False if there was none within ``timeout`` seconds. ``behind``: after all others that wait."""
+        """False if there was no turn within ``timeout`` seconds. ``behind``: after all others that wait."""
         line = self._behind if behind else self._first
         with self._lock:
             if self._free:

@@ -28,7 +28,6 @@ def record(cache: ActivationCache | None, name: str, tensor: Tensor) -> None:
 
 @contextmanager
 def in_mode(model: nn.Module, *, training: bool) -> Iterator[None]:
-    """Set the mode of the model inside the block; afterwards it has its earlier one, also after an exception."""
     before = model.training
     model.train(training)
     try:

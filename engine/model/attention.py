@@ -161,7 +161,7 @@ class Attention(nn.Module):
         return out
 
     def gated(self, mixed: Tensor, x: Tensor, cache: ActivationCache | None = None, name: str = "") -> Tensor:
-        """Multiply the read values [batch, head, query, d_head] by the gate of their inputs ``x`` [batch, query, d_model]."""
+        """``mixed``: the values read, [batch, head, query, d_head]; their gate reads ``x`` [batch, query, d_model]."""
         if self.gate is None:
             return mixed
         gate = self.split(self.gate(x)).sigmoid()
@@ -186,7 +186,7 @@ class Attention(nn.Module):
         return q, k, v
 
     def for_each_query(self, t: Tensor) -> Tensor:
-        """Keys or values of ``kv_heads`` heads as each query head reads them, [batch, head, length, d_head]."""
+        """Keys or values of ``kv_heads`` heads -> [batch, head, length, d_head]."""
         group = self.n_heads // t.shape[1]
         return t if group == 1 else t.repeat_interleave(group, dim=1)
 
@@ -197,7 +197,7 @@ class Attention(nn.Module):
 
 
 def joined_bias(bias: Tensor | None, mask: Mask | None) -> Tensor | None:
-    """The sum of the encoding's bias and the mask's bias, broadcastable to [batch, head, query, key]."""
+    """The sum of both, broadcastable to [batch, head, query, key]."""
     if mask is None:
         return bias
     return mask.bias if bias is None else bias + mask.bias

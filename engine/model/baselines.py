@@ -26,7 +26,7 @@ RecurrentState: TypeAlias = Tensor | tuple[Tensor, Tensor] | None
 
 
 class Baseline(nn.Module):
-    """Tokens in, one row of logits for each position out, called as :class:`engine.model.transformer.Transformer` is."""
+    """A model that is called as :class:`engine.model.transformer.Transformer` is."""
 
     def __init__(self, config: RunConfig, *, n_tokens: int, n_outputs: int) -> None:
         super().__init__()
@@ -57,20 +57,20 @@ class Baseline(nn.Module):
     @in_input_precision
     def resume(self, tokens: Tensor, states: Sequence[RecurrentState] = ()) -> tuple[Tensor, list[RecurrentState]]:
         """The logits after the last of further tokens, [batch, new] -> [batch, n_outputs], and the states of the recurrent layers
-        after it. ``states``: those after the tokens before; empty at the start."""
+        after it. ``states``: after the tokens before; empty at the start."""
         assert isinstance(self.body, Recurrent)
         x, states_after = self.body.resume(self.embedding(tokens), states or [None] * len(self.body.layers))
         return self.head(x[:, -1]), states_after
 
     @in_input_precision
     def logits_of(self, residual: Tensor) -> Tensor:
-        """The logits that the head gives for the output of any layer, as :meth:`engine.model.transformer.Transformer.logits_of`."""
+        """The logits for the output of any layer, as :meth:`engine.model.transformer.Transformer.logits_of`."""
         logits: Tensor = self.head(self.body.norm(residual))  # type: ignore[operator]
         return logits
 
 
 class Recurrent(nn.Module):
-    """Layers of one kind in sequence, [batch, length, d_model] -> the same. Causal by construction."""
+    """Layers [batch, length, d_model] -> the same, causal by construction."""
 
     kind: type[nn.GRU] | type[nn.LSTM]
 

@@ -81,7 +81,7 @@ class Residual(nn.Module):
 
 
 class Block(nn.Module):
-    """Self-attention, cross-attention if asked, and an MLP, [batch, length, d_model] -> the same. Layers count from 0."""
+    """A block, [batch, length, d_model] -> the same. Layers count from 0."""
 
     def __init__(self, config: RunConfig, layer: int = 0, *, cross: bool) -> None:
         super().__init__()

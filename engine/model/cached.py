@@ -94,7 +94,7 @@ def _attend(
     positions: Positions,
     first_values: FirstValues,
 ) -> Tensor:
-    """Let the new queries attend to all keys so far, which are at ``positions``, [batch, new, d_model] -> the same."""
+    """The new queries attend to all keys so far, which are at ``positions``: [batch, new, d_model] -> the same."""
     here = positions[cache.length :]
     q, k, v = attention.project(x, x, first_values)
     q, k = attention.prepare(encoding.rotate(q, here), encoding.rotate_keys(k, here))

@@ -12,7 +12,7 @@ from engine.encodings.base.layer import PositionalEncoding
 
 
 def token_embedding(config: RunConfig, n_tokens: int) -> nn.Embedding | SummedEmbedding:
-    """Embed tokens [batch, length] -> [batch, length, d_model], with ``n_tokens`` rows that start at ``token_init_std``."""
+    """An embedding [batch, length] -> [batch, length, d_model] with ``n_tokens`` rows that start at ``token_init_std``."""
     rows = nn.Embedding(n_tokens, config.d_model)
     nn.init.normal_(rows.weight, std=config.token_init_std)
     parts = config.task_settings.token_parts
@@ -20,8 +20,8 @@ def token_embedding(config: RunConfig, n_tokens: int) -> nn.Embedding | SummedEm
 
 
 def norm_layer(config: RunConfig, width: int, *, bias: bool = True) -> nn.LayerNorm | nn.RMSNorm:
-    """The norm of a config over vectors [..., width]; an RMSNorm never has a bias (Zhang and Sennrich 2019, Root Mean Square Layer
-    Normalization, equation 4)."""
+    """A norm over vectors [..., width]; an RMSNorm never has a bias (Zhang and Sennrich 2019, Root Mean Square Layer Normalization,
+    equation 4)."""
     if config.norm_kind == "rms":
         return nn.RMSNorm(width, eps=1e-5)  # LayerNorm's
     return nn.LayerNorm(width, bias=bias)
@@ -52,7 +52,7 @@ class EncodingSwitch(nn.Module):
 
 
 def drop_encoding(model: nn.Module) -> None:
-    """Apply no positional encoding from now on (Gelberg et al. 2025, arXiv 2512.12167)."""
+    """Switch the encoding off for good (Gelberg et al. 2025, arXiv 2512.12167)."""
     for module in model.modules():
         if isinstance(module, EncodingSwitch):
             module.on = False
@@ -77,13 +77,12 @@ class SummedEmbedding(nn.Module):
 
 
 class Dropout(nn.Module):
-    """Zeroes a share ``p`` of the values in training and scales up the others."""
-
     def __init__(self, p: float) -> None:
         super().__init__()
         self.p = p
 
     def forward(self, x: Tensor) -> Tensor:
+        # the other values are scaled up
         return torch.native_dropout(x, self.p, True)[0] if self.training and self.p > 0 else x
 
 

@@ -20,18 +20,15 @@ CAUSAL: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 @dataclass(frozen=True)
 class Mask:
-    """The blocked pairs of a query and a key."""
-
+    # true for a key that a query may see, broadcastable to [batch, head, query, key]
     allowed: Callable[[], Tensor]
-    """True where a query may see a key, broadcastable to [batch, head, query, key]."""
     dtype: torch.dtype
-    triangle: bool = False
-    """True if the mask is exactly the causal triangle, which a fused kernel applies without a matrix."""
+    triangle: bool = False  # exactly the causal triangle, which a fused kernel applies without a matrix
 
     # made on first use: a fused kernel needs no matrix for a causal triangle, and matrices grow with the square of the length
     @cached_property
     def blocked(self) -> Tensor:
-        """True where a pair is blocked, broadcastable to [batch, head, query, key]."""
+        """True for a blocked pair, broadcastable to [batch, head, query, key]."""
         with torch.inference_mode(False):  # what was first needed for a plot is next needed for training
             allowed = self.allowed()
             # A query that may see nothing stands in padding: it may see everything, since softmax needs one finite score.
@@ -41,7 +38,7 @@ class Mask:
 
     @cached_property
     def bias(self) -> Tensor:
-        """0 where allowed, so far below every score where blocked that softmax gives exactly 0."""
+        """0 for an allowed pair; for a blocked one so far below every score that softmax gives exactly 0."""
         with torch.inference_mode(False):
             zeros = torch.zeros_like(self.blocked, dtype=self.dtype)
             # finite, so that no row and no column can turn into NaN
@@ -52,7 +49,7 @@ class Mask:
 
 @cached_by_positions(maxsize=16)
 def _allowed(length: int, fault: str, device: torch.device) -> Tensor:
-    """True where a query may see a key, [query, key]."""
+    """True for an allowed pair, [query, key]."""
     positions = torch.arange(length, device=device)
     return CAUSAL[fault](positions[:, None], positions[None, :])
 
@@ -71,13 +68,12 @@ def forget_masks() -> None:
 def causal_mask(
     length: int, fault: str, token_mask: Tensor | None, device: torch.device, dtype: torch.dtype
 ) -> Mask | None:
-    """The mask of a decoder's self-attention; None if every query may see every key. ``token_mask`` [batch, key] is True for a real
-    token."""
+    """None if every query may see every key. ``token_mask`` [batch, key] is True for a real token."""
     if token_mask is not None:  # [batch, key] -> [batch, 1, query, key]
         return Mask(lambda: _allowed(length, fault, device) & token_mask[:, None, None, :], dtype)
     return None if fault == "missing" else _causal(length, fault, device, dtype)
 
 
 def padding_mask(token_mask: Tensor | None, dtype: torch.dtype) -> Mask | None:
-    """The mask that lets every query see the keys at real tokens, [batch, key] -> [batch, 1, 1, key]; None without a token mask."""
+    """A mask that lets every query see the keys at real tokens: [batch, key] -> [batch, 1, 1, key]; None without a token mask."""
     return None if token_mask is None else Mask(lambda: token_mask[:, None, None, :], dtype)

@@ -3,7 +3,7 @@ autocast, and TF32 for float32 products on a CUDA device.
 
 In mixed precision the weights and the numbers between the layers are float32, products (linear layers, attention, convolutions) are
 bfloat16, and softmax and norms are float32. Autocast leaves softmax and norms to the device (CUDA takes float32, a CPU the
-precision of their input), so they are set here: all devices then compute alike.
+precision of their input), so they are set here: all devices then compute in the same way.
 """
 
 from collections.abc import Callable
@@ -31,12 +31,12 @@ M = TypeVar("M", bound=HasPrecision)
 
 
 def weight_dtype(config: RunConfig) -> torch.dtype:
-    """The type of weights, gradients, the optimizer's numbers, and of the numbers between the layers."""
+    """The type of weights, gradients, the optimizer's numbers, and the numbers between the layers."""
     return torch.float32 if config.dtype == MIXED else getattr(torch, config.dtype)
 
 
 def product_dtype(config: RunConfig) -> torch.dtype:
-    """The type of queries, keys, values and of the output of every linear layer."""
+    """The type of queries, keys, values and the output of every linear layer."""
     return torch.bfloat16 if config.dtype == MIXED else getattr(torch, config.dtype)
 
 
@@ -75,7 +75,7 @@ def widened(t: Tensor) -> Tensor:
 
 
 def set_tf32(allowed: bool) -> None:
-    """Let float32 products on CUDA devices use TF32, or compute them exactly, in the whole process. Nothing changes on a CPU."""
+    """Let float32 products on CUDA devices use TF32, in the whole process, or make them exact. Nothing changes on a CPU."""
     precision = "tf32" if allowed else "ieee"
     torch.backends.cuda.matmul.fp32_precision = precision
     torch.backends.cudnn.conv.fp32_precision = precision  # type: ignore[attr-defined]

@@ -47,11 +47,11 @@ class Stack(nn.Module):
 
     @property
     def encoding(self) -> PositionalEncoding:
-        """The encoding of the stack, or of its first layer if each has its own; also after it was dropped."""
+        """The encoding of the first layer if each has its own; also after it was dropped."""
         return self.encodings[0]  # type: ignore[return-value]
 
     def encoding_at(self, layer: int) -> PositionalEncoding:
-        """The encoding that acts in a layer: none after it was dropped."""
+        """The encoding that acts in a layer: :data:`NOWHERE` after it was dropped."""
         if self.switch is not None and not self.switch.on:
             return NOWHERE
         return self.encodings[layer % len(self.encodings)]  # type: ignore[return-value]
@@ -101,7 +101,6 @@ class Transformer(nn.Module):
 
     @property
     def encoding(self) -> PositionalEncoding:
-        """The encoding of the stack that writes the answer (of its first layer, if each layer has one)."""
         return self.stack.encoding
 
     @in_input_precision
@@ -136,7 +135,7 @@ class Transformer(nn.Module):
 
     @in_input_precision
     def encode(self, source: Tensor, positions: Positions, cache: ActivationCache | None = None) -> Tensor:
-        """The output of an encoder-decoder's encoder: tokens [batch, source length] -> [batch, source length, d_model]."""
+        """Tokens [batch, source length] -> the output of an encoder-decoder's encoder, [batch, source length, d_model]."""
         assert self.source_stack is not None
         return lowered(self.source_stack(self.embedding(source), positions, None, cache=cache))
 

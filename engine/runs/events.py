@@ -13,27 +13,23 @@ class Started:
     parameters: int
     memory: Memory
     steps_per_second: float | None
-    chance: dict[str, float]
-    """The value of blind guessing by metric, ``loss`` among them."""
-    floor: float | None
-    """The lowest loss any model can reach, in nats, if known."""
+    chance: dict[str, float]  # the value of blind guessing by metric, "loss" among them
+    floor: float | None  # the lowest loss any model can reach, in nats, if known
     device: str
     note: str = ""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """One optimizer step. Rows with ``validation`` also carry gradient norms by part."""
+    """One optimizer step. Rows with ``validation`` also have gradient norms by part."""
 
     step: int
-    loss: float
-    """The mean over the answers of the batch, in nats; NaN if the batch asks for none."""
+    loss: float  # the mean over the answers of the batch, in nats; NaN if the batch asks for none
     grad_norm: float
     learning_rate: float
     tokens_per_second: float
     metrics: dict[str, float] = field(default_factory=dict)
-    validation: dict[str, float] | None = None
-    """``loss`` and the task's metrics on held-out sequences."""
+    validation: dict[str, float] | None = None  # loss and the task's metrics on held-out sequences
     grad_norms: dict[str, float] | None = None
     """``"<layer>.<part>"`` with part in q, k, v, out, mlp, norm (``weights`` and norm in a family without attention); also
     ``embedding``, ``encoding`` and ``head``."""
@@ -41,7 +37,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Sample:
-    """One probe sequence: tokens, right answers and predictions; "" where no answer is asked."""
+    """One probe sequence: tokens, right answers and predictions; "" at positions without an answer."""
 
     tokens: list[str]
     targets: list[str]
@@ -58,8 +54,8 @@ class Snapshot:
     """The model at one step: a separate pass over a fixed probe batch, without gradient."""
 
     step: int
+    # "self", and for an encoder-decoder "encoder" and "cross": [layer, head, query, key] of probe sample 0
     patterns: dict[str, np.ndarray]
-    """``self``, and for an encoder-decoder ``encoder`` and ``cross``: [layer, head, query, key] of probe sample 0."""
     encoding: dict[str, np.ndarray]
     """``matrix`` (the encoding: [position, d], [head, query, key] or angles) and ``similarity`` [position, position]. If each layer
     has its own encoding, these are the first layer's, and further layers have further names (:func:`of_layer`)."""
@@ -70,14 +66,14 @@ class Snapshot:
     """Patterns of the probe samples after the first, as many as fit, by the same names: [sample, layer, head, query, key]."""
     residual: dict[str, np.ndarray] = field(default_factory=dict)
     """The residual stream of probe sample 0 before the first layer and after each layer, of the stack that writes the answer:
-    ``norm``, its Euclidean norm, and ``right``, the probability of the right answer if the head read it there, NaN where no answer
-    is asked; each [layer + 1, position]. An encoder-decoder also has the ``encoder``'s norms."""
+    ``norm``, its Euclidean norm, and ``right``, the probability of the right answer if the head read it there, NaN at positions without
+    an answer; each [layer + 1, position]. An encoder-decoder also has the ``encoder``'s norms."""
     contributions: dict[str, np.ndarray] = field(default_factory=dict)
     """The contribution of each part to the logit of the right answer at the positions of probe sample 0, less its mean over all
-    classes (:mod:`engine.training.contributions`); NaN where no answer is asked. ``self``, and for an encoder-decoder ``cross``:
+    classes (:mod:`engine.training.contributions`); NaN at positions without an answer. ``self``, and for an encoder-decoder ``cross``:
     its heads, [layer, head, position]; ``mlp`` [layer, position]; ``embedding`` and ``bias`` (all biases but those of MLPs)
-    [position]. They add up to the logit less the mean of all logits. Without a skip connection the parts below it add nothing by
-    themselves. Empty for a model without attention, and for a run stored before there were contributions."""
+    [position]. They add up to the logit less the mean of all logits. Without a skip connection the parts below it add nothing
+    directly. Empty for a model without attention, and for a run stored before there were contributions."""
 
 
 def of_layer(name: str, layer: int) -> str:
@@ -91,38 +87,32 @@ def stored_layers(encoding: Iterable[str]) -> int:
 
 @dataclass(frozen=True)
 class Measuring:
-    """A point between two pieces of work beside the steps (data, a validation, the result) at which a caller may do something else.
+    """A point between two pieces of work other than steps (data, a validation, the result) at which a caller may do something else.
     It is neither stored nor sent."""
 
     step: int
-    on_device: bool = False
-    """True if a device takes steps meanwhile, by itself; their events follow."""
+    on_device: bool = False  # a device takes steps meanwhile; their events follow
 
 
 @dataclass(frozen=True)
 class Finished:
     step: int
-    metrics: dict[str, float]
-    """On held-out sequences of the trained length; ``loss`` among them."""
+    metrics: dict[str, float]  # on held-out sequences of the trained length; "loss" among them
+    # a row for each test length: "length" and the metrics, or "note" ("no row ...") if it cannot be run
     by_length: list[dict[str, Any]]
-    """One row a test length: ``length`` and the metrics, or ``note`` ("no row ...") if it cannot be run."""
-    memory: Memory
-    """The measured memory, or the predicted one if the run did not ask to measure it."""
+    memory: Memory  # measured, or predicted if the run did not ask to measure it
     seconds: float
+    # by name of the measurement that the run asked for (engine.analysis.measurements)
     measured: dict[str, float] = field(default_factory=dict)
-    """By name of the measurement that the run asked for (:mod:`engine.analysis.measurements`)."""
 
 
 @dataclass(frozen=True)
 class Failed:
-    """The run met a value that is not finite, or could not be built."""
-
     step: int
     reason: str
     layer: int | None = None
     tensor: str | None = None
-    remedy: str | None = None
-    """A setting that would have prevented it, as ``name=value``."""
+    remedy: str | None = None  # a setting that would have prevented it, as name=value
 
 
 @dataclass(frozen=True)

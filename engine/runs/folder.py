@@ -74,30 +74,25 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.weights = path / "weights.safetensors"
-        self.snapshots = path / "snapshots.npz"
-        """All snapshots by ``<step>/<group>/<name>``, of a run that comes with the app."""
+        self.snapshots = path / "snapshots.npz"  # all by <step>/<group>/<name>, of a run that comes with the app
         self.state = path / "state.pt"
         """The state of a training, written by its worker once a minute and when the run leaves it. A worker that continues repeats
         the steps up to the last event."""
         self.saved_request = path / "request.json"
-        self.pin = path / "pinned"
-        """Exists if the run's owner keeps the run."""
+        self.pin = path / "pinned"  # exists if the run's owner keeps the run
         self._config, self._events = path / "config.json", path / "events.jsonl"
-        self._snapshot_bytes: int | None = None
-        """The bytes of the snapshots, counted as they are written; None before this object writes one."""
+        self._snapshot_bytes: int | None = None  # counted as they are written; None before this object writes one
+        # the bytes of events read from the disk, before this object writes the first one; else None
         self._readable: int | None = None
-        """The bytes of events read from the disk, before this object writes the first one; else None."""
 
     @property
     def begun(self) -> bool:
         return self._events.exists()
 
     def read_saved_request(self) -> dict[str, Any]:
-        """Read the request; empty if it cannot be read."""
         return read_table(self.saved_request)
 
     def delete_half_written(self) -> None:
-        """Delete files that a dead worker had begun to write."""
         for whole in (self.state, self.weights):
             # the folder of a trial may be gone itself, once its numbers are read
             with suppress(OSError):
@@ -117,7 +112,6 @@ class RunFolder:
             raise
 
     def provenance(self) -> Provenance:
-        """The origin of the run, as it was created; empty if it was not stored."""
         notes = read_table(self._config).get("provenance")
         return cast(Provenance, notes if isinstance(notes, dict) else {})
 
@@ -147,7 +141,7 @@ class RunFolder:
         return stored
 
     def read_events(self) -> Iterator[Event]:
-        """The events in order, up to a line that cannot be read or was only partly written: the next events replace it."""
+        """Yield the events in order, up to a line that cannot be read or was only partly written: the next events replace it."""
         try:
             lines = self._events.read_bytes().splitlines(keepends=True)
         except OSError:
@@ -164,7 +158,7 @@ class RunFolder:
             self._readable += len(line)
 
     def pack(self, snapshot: Snapshot) -> bytes | None:
-        """Pack a snapshot without its arrays; None if these are in no file."""
+        """The snapshot without its arrays; None if these are in no file."""
         arrays = (getattr(snapshot, group) for group in ARRAYS)
         if not all(isinstance(one, StoredArrays) for one in arrays):
             return None
@@ -174,7 +168,7 @@ class RunFolder:
         return self._stored(cast(Snapshot, from_json(json.loads(zlib.decompress(packed)))))
 
     def arrays_of(self, step: int, group: str, in_memory: Mapping[str, np.ndarray] | None = None) -> StoredArrays:
-        """The arrays of a group (one of ``ARRAYS``) of a snapshot; ``in_memory``: those that are in memory, too."""
+        """``group``: one of ``ARRAYS``; ``in_memory``: the arrays that are in memory, too."""
         if self.snapshots.exists():
             return StoredArrays(self.snapshots, f"{step}/{group}", in_memory)
         return StoredArrays(self._snapshot_file(step), group, in_memory)
@@ -209,7 +203,6 @@ class RunFolder:
         return sum(file.stat().st_size for file in self._snapshot_files())
 
     def _thin_snapshots(self) -> None:
-        """Delete every second snapshot between the first and the last, if they are too large."""
         # the running count is too high if a snapshot was written twice
         if self._measure_snapshots() > LARGEST_SNAPSHOTS:
             for file in self._snapshot_files()[1:-1:2]:

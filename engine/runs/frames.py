@@ -1,4 +1,4 @@
-"""Runs as data frames. It imports pandas, which workers should not load: import it only where a frame is needed."""
+"""Runs as data frames. Imports pandas, which workers should not load: import it only where a frame is needed."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,6 @@ from engine.runs.events import Event, Finished, Progress
 
 
 def steps_frame(events: Iterable[Event]) -> pd.DataFrame:
-    """A row for each step; empty cells if validation was not measured."""
     return pd.DataFrame([
         {
             "step": event.step,

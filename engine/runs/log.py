@@ -26,16 +26,13 @@ Names = tuple[tuple[str, tuple[str, ...]], ...]  # the measurements of a step, e
 
 
 class Layout(NamedTuple):
-    """The numbers of a row: the plain ones, then those of each measurement."""
-
     groups: dict[str, tuple[str, ...]]
     width: int
 
 
 class StepTable(NamedTuple):
     layout: Layout
-    values: np.ndarray
-    """[step, number]"""
+    values: np.ndarray  # [step, number]
 
 
 class EventLog(Sequence[Event]):

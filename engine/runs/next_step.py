@@ -1,5 +1,3 @@
-"""The next thing to try after a run: one change of the settings, with the reason, and the issue on it."""
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -22,12 +20,10 @@ SLOPE = 0.03
 @dataclass(frozen=True)
 class NextStep:
     reason: str
-    changes: Mapping[str, Any] = field(default_factory=dict)
-    """Empty if there is only an issue to read."""
+    changes: Mapping[str, Any] = field(default_factory=dict)  # empty if there is only an issue to read
     issue: str = ""
 
     def label(self, config: RunConfig) -> str:
-        """ "Depth 2"."""
         encoding = str(self.changes.get("pos_encoding", config.pos_encoding))
         rows = {row.name: row for row in settings_for(config.task, encoding)}
         return ", ".join(f"{rows[name].label} {rows[name].words(value)}" for name, value in self.changes.items())
@@ -176,7 +172,7 @@ def _far_off(c: RunConfig) -> Iterator[NextStep]:
 
 
 def _deeper(config: RunConfig) -> dict[str, Any]:
-    """Two layers with four heads and 1,000 steps: reversing six symbols with RoPE then ends at .77 to .91 instead of .51."""
+    # reversing six symbols with RoPE then ends at .77 to .91 instead of .51
     heads = max(4, config.n_heads)
     shared = config.kv_heads if heads % config.key_heads == 0 else None
     wanted = {"n_layers": 2, "n_heads": heads, "kv_heads": shared, "steps": max(1000, config.steps)}

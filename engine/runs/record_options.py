@@ -8,18 +8,14 @@ AHEAD = 32  # steps that a training may take before it gives their events, if no
 
 @dataclass(frozen=True)
 class RecordOptions:
-    """The default records everything that the lab shows."""
-
-    snapshots: bool = True
-    """Attention patterns, encoding and samples (:func:`engine.estimate.recording.snapshot_steps`)."""
+    snapshots: bool = True  # attention patterns, encoding and samples (engine.estimate.recording.snapshot_steps)
     evaluations: int | None = None
     """The approximate number of evenly spaced validations, each on all held-out sequences and with the gradient norms by part.
     None: as often as the config's cost allows, on fewer sequences before the last (:mod:`engine.estimate.recording`)."""
     memory: bool = True
-    remedy: bool = True
-    """After a failure, look for a setting that would have prevented it."""
+    remedy: bool = True  # after a failure, look for a setting that would have prevented it
+    # names from engine.analysis.measurements.MEASUREMENTS, measured on the trained model at the end
     measurements: tuple[str, ...] = ()
-    """Names from ``engine.analysis.measurements.MEASUREMENTS``, measured on the trained model at the end."""
 
 
 DEFAULT_RECORD = RecordOptions()

@@ -9,18 +9,15 @@ from engine.runs.record_options import DEFAULT_RECORD, RecordOptions
 class RunRequest:
     config: RunConfig
     visitor: Visitor = PROGRAM
+    # of an experiment: it waits behind the runs that somebody looks at, and counts with its experiment
     trial: bool = False
-    """True for a trial of an experiment: it waits behind the runs that somebody looks at, and counts with its experiment."""
-    pace: float | None = None
-    """Steps per second at the start; None is full speed."""
-    paused: bool = False
-    """The run waits at step 0, with its first weights shown."""
+    pace: float | None = None  # steps per second at the start; None is full speed
+    paused: bool = False  # the run waits at step 0, with its first weights shown
     record: RecordOptions = DEFAULT_RECORD
     accelerator: bool | None = None
     """True if the run uses an accelerator, if there is one. Decided once, when the run is submitted; None before that."""
 
     @property
     def is_saved(self) -> bool:
-        """True if the run's state is saved, so that it can continue without its worker."""
         # a trial is trained again by its experiment
         return not self.trial

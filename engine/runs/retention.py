@@ -10,14 +10,9 @@ PINNED_SHARE = 2
 
 @dataclass(frozen=True)
 class Retention:
-    """The defaults keep everything."""
-
-    runs: int = 10**9
-    """Newest runs of everybody."""
-    bytes: int = 10**18
-    """Of all run folders together."""
-    runs_per_visitor: int = 10**9
-    """Newest runs of one visitor, without pinned ones."""
+    runs: int = 10**9  # newest runs of everybody
+    bytes: int = 10**18  # of all run folders together
+    runs_per_visitor: int = 10**9  # newest runs of one visitor, without pinned ones
     pinned_per_visitor: int = 10**9
 
 
@@ -31,7 +26,7 @@ class StoredRun:
 
 
 def too_many(newest_first: Iterable[StoredRun], allowed: Retention) -> Iterator[str]:
-    """The ids of the runs to delete. Pinned and live runs are never among them, but take their space."""
+    """Yield the ids of the runs to delete. Pinned and live runs are never among them, but take their space."""
     folders = list(newest_first)
     of_owner = Counter(run.owner for run in folders if run.live and not run.pinned)
     number, size = 0, sum(run.size for run in folders if run.pinned or run.live)
@@ -49,7 +44,6 @@ def too_many(newest_first: Iterable[StoredRun], allowed: Retention) -> Iterator[
 
 
 def no_pin(pinned: Iterable[StoredRun], run: StoredRun, allowed: Retention) -> str | None:
-    """The reason why one more run cannot be pinned, in one sentence; else None."""
     others = list(pinned)
     of_visitor = sum(other.owner == run.owner for other in others)
     if run.owner and of_visitor >= allowed.pinned_per_visitor:

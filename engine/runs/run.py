@@ -23,7 +23,7 @@ NOT_BEGUN = "The app ended before this run had begun."
 
 
 class Run:
-    """One run: its events and its state. Other code reads these attributes; only the methods here change them.
+    """The events and the state of a run. Other code reads these attributes; only the methods here change them.
 
     Events are only appended, so other threads may read them meanwhile; an event's number is its index.
     """
@@ -34,17 +34,16 @@ class Run:
         self.state: RunState = "queued"
         self.checkpointed = False
         """True if no worker has the run: it is paused, with its request in its folder, and its training state if it had begun."""
-        self.machine = ""
-        """The machine on which the run is or was trained last; empty for the app's own."""
+        self.machine = ""  # on which the run is or was trained last; empty for the app's own
+        # from 1 for the run that starts next; None if the run does not wait
         self.queue_position: int | None = None
-        """The rank in the queue, from 1 for the run that starts next; None if the run does not wait."""
         self._starts_at: float | None = None
         self.step = 0
         self.started: Started | None = None
         self.progress: Progress | None = None
         self.snapshot: Snapshot | None = None
+        # a sentence if the events could not be written to disk; the run continues in memory, and they are tried again
         self.unsaved = ""
-        """One sentence if the events could not be written to disk; the run continues in memory, and they are tried again."""
         self.setback = ""
         """One sentence after the run's worker or the app has ended: the step from which it continues, or that it waits for its
         owner. Empty once there is a new event."""
@@ -74,7 +73,7 @@ class Run:
 
     @property
     def weights(self) -> Path | None:
-        """The file of the trained weights; None until the worker has saved them."""
+        """None until the worker has saved the weights."""
         return self.files.weights if self.files.weights.exists() else None
 
     def wait_for(self, number: int, timeout: float | None = None) -> bool:
@@ -94,7 +93,7 @@ class Run:
                 self._watchers.remove(notify)
 
     def _tell(self) -> None:
-        """Wake up the threads that wait for a change. The lock is held."""
+        """Wake the threads that wait for a change. The lock is held."""
         self._changed.notify_all()
         for notify in self._watchers:
             notify()
@@ -118,7 +117,7 @@ class Run:
                 _release(self.snapshot)
 
     def _has(self, event: Event) -> bool:
-        """True for an event that a run repeats which continues from the state of an earlier step: the numbers are the same."""
+        """True for an event that a run repeats after it continued from the state of an earlier step: the numbers are the same."""
         match event:
             case Started():
                 return self.started is not None
@@ -153,7 +152,7 @@ class Run:
         return None if self._starts_at is None else max(0.0, self._starts_at - time.monotonic())
 
     def wait_in_queue(self, rank: int | None, seconds: float | None = None) -> None:
-        """Set the rank in the queue and the predicted seconds until the start; None: the run no longer waits."""
+        """None: the run no longer waits. ``seconds``: predicted, until the start."""
         with self._changed:
             self.queue_position = rank
             self._starts_at = None if seconds is None else time.monotonic() + seconds

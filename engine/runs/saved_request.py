@@ -1,6 +1,6 @@
 """The request of a run that has not ended: a file in the run's folder, from before the run begins to its end.
 
-With it a run continues that has lost its worker or its server, through the queue and on any worker: from the saved state of its
+With it a run that has lost its worker or its server continues, through the queue and on any worker: from the saved state of its
 training, else from its beginning.
 """
 
@@ -17,8 +17,7 @@ from engine.runs.run import Run
 
 
 def write_request(run: Run, request: RunRequest, *, left: bool = False) -> None:
-    """Write the request, and whether the run continues by itself when the app starts again; ``left``: only when its owner has a
-    page open. Raises OSError."""
+    """``left``: when the app starts again, the run continues only when its owner has a page open. Raises OSError."""
     row = {
         "pace": request.pace, "record": asdict(request.record), "going": not request.paused, "left": left,
         "accelerator": request.accelerator,

@@ -92,13 +92,11 @@ class Runs:
         return sorted(found, key=lambda run: run.created)
 
     def live(self) -> list[Run]:
-        """The runs that train, wait or are paused, without checkpoints."""
         with self._lock:
             self._sort_out()
             return list(self._live.values())
 
     def recent(self, owner: str | None = None, count: int = 10) -> list[Run]:
-        """The newest runs, newest first, of the visitor ``owner`` or of everybody."""
         known = [(created, run_id) for run_id, (created, of) in self._known().items() if owner in (None, of)]
         found = (self.get(run_id) for _, run_id in sorted(known, reverse=True)[:count])
         return [run for run in found if run is not None]
@@ -124,12 +122,11 @@ class Runs:
         write_whole(self._files(run_id).pin, "")
 
     def unpin(self, run_id: str, by: Visitor = PROGRAM) -> None:
-        """Keep a run no longer than others. Raises ValueError with one sentence if it is not the visitor's."""
+        """Raises ValueError with one sentence if the run is not the visitor's."""
         if self._of_visitor(run_id, by) is not None:
             self._files(run_id).pin.unlink(missing_ok=True)
 
     def prune(self, allowed: Retention) -> None:
-        """Delete the runs that are too many, and folders to which no run was ever written."""
         known = self._known(anew=True)
         live = {run.id for run in self.live()}
         newest_first = sorted(known, key=lambda run_id: known[run_id], reverse=True)
@@ -191,7 +188,6 @@ class Runs:
         return run if run.id == run_id else None  # some file systems ignore case
 
     def _sort_out(self) -> None:
-        """Move ended runs and checkpoints from the live ones to those cached for a while."""
         for run in [run for run in self._live.values() if run.checkpointed or not run.live]:
             del self._live[run.id]
             self._hold(run)
@@ -204,8 +200,8 @@ class Runs:
             n_bytes -= self._ended.popitem(last=False)[1].nbytes
 
     def _known(self, *, anew: bool = False) -> dict[str, tuple[float, str]]:
-        """Time of creation and owner of every run on disk, by id; read once, or ``anew``, since others may have deleted some.
-        Without the lock."""
+        """Time of creation and owner of every run on disk, by id; read once, or again (``anew``), since others may have deleted some.
+        Called without the lock."""
         with self._lock:
             if self._index is not None and not anew:
                 return dict(self._index)

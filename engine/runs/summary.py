@@ -25,10 +25,8 @@ MANY_UNKNOWN = 0.15  # the share of unknown tokens in a held-out text above whic
 class Remark:
     kind: Literal["success", "alarm", "note"]
     sentence: str
-    overfitting: bool = False
-    """True if it says that the validation loss is above the training loss."""
-    learned: Literal[-1, 0, 1] | None = None
-    """On a finished run's task: 1 learned, 0 in part, -1 not."""
+    overfitting: bool = False  # it says that the validation loss is above the training loss
+    learned: Literal[-1, 0, 1] | None = None  # on a finished run's task: 1 learned, 0 in part, -1 not
 
 
 def run_summary(config: RunConfig, events: Iterable[Event]) -> list[Remark]:
@@ -73,17 +71,16 @@ def unknown_tokens(config: RunConfig, scores: Mapping[str, float]) -> str:
 
 
 def _of_text(config: RunConfig, measured: list[Progress], learned: list[Remark]) -> list[Remark]:
-    """Add the remark on a text's unknown tokens; if there are many of them, nothing counts as learned."""
     scores = measured[-1].validation or {}
     if not (sentence := unknown_tokens(config, scores)):
         return learned
+    # then nothing counts as learned
     if scores["unknown_share"] > MANY_UNKNOWN:
         return [Remark("note", sentence), *(replace(remark, kind="note") for remark in learned)]
     return [*learned, Remark("note", sentence)]
 
 
 def clearly_above(value: float, chance: float, sequences: int = VALIDATION_SIZE) -> bool:
-    """True if an accuracy on that many held-out sequences is further above chance than sampling noise explains."""
     return value > above_chance(chance, sequences)
 
 
@@ -93,7 +90,7 @@ def above_chance(chance: float, sequences: int = VALIDATION_SIZE) -> float:
 
 
 def _leak(config: RunConfig, started: Started, measured: list[Progress], finished: Finished | None) -> list[Remark]:
-    """The remarks on a score that shows a leak; none if the model sees no answer, or learns nothing even so."""
+    """None if the model sees no answer, or learns nothing even so."""
     why, last, metrics = leak_of(config), measured[-1].validation or {}, finished.metrics if finished else {}
     name, label = _main_metric(config)
     read, written = last.get(name, 0.0), metrics.get("written_accuracy")
@@ -124,7 +121,6 @@ def _false_success(config: RunConfig, read: Mapping[str, float], metrics: Mappin
 
 
 def _read_and_written(config: RunConfig, read: Mapping[str, float], metrics: Mapping[str, float]) -> str:
-    """The score with the right answers in sight and without, of a text with its perplexities. ``metrics``: of a finished run."""
     name, label = _main_metric(config)
     given, unseen = f"{read.get(name, math.nan):.2f}", f"{metrics['written_accuracy']:.2f}"
     also = "also " if given == unseen else ""
@@ -137,7 +133,6 @@ def _read_and_written(config: RunConfig, read: Mapping[str, float], metrics: Map
 
 
 def _until_now(config: RunConfig, started: Started, measured: list[Progress], rows: list[Event]) -> list[Remark]:
-    """The last validation of a run that is paused, was stopped or was lost; it may be many steps back."""
     ended = next((event for event in rows if isinstance(event, Ended)), None)
     what = "is" if ended is None else "was stopped" if ended.state == "stopped" else "was lost"
     at = max(event.step for event in rows if isinstance(event, Progress))
@@ -197,23 +192,17 @@ def _gap(measured: list[Progress]) -> list[Remark]:
 @dataclass(frozen=True)
 class Passed:
     name: str
-    nats: float
-    """The counting model's loss."""
+    nats: float  # the counting model's loss
+    # the first validated step at which the run's loss was below the counting model's, if any
     step: int | None
-    """The first validated step at which the run's loss was below the counting model's, if any."""
-    seconds: float | None
-    """Training up to that step, without the time of validation."""
+    seconds: float | None  # training up to that step, without the time of validation
     at: int
-    last: float
-    """Loss of that validation, in nats."""
-    leak: bool = False
-    """True if the run's score leaks (:func:`engine.estimate.warnings.leak_of`)."""
-    unseen: float | None = None
-    """The loss with the leak closed, in nats; None if it was not measured."""
+    last: float  # the loss of that validation, in nats
+    leak: bool = False  # the run's score leaks (engine.estimate.warnings.leak_of)
+    unseen: float | None = None  # the loss with the leak closed, in nats; None if it was not measured
 
     @property
     def better(self) -> bool:
-        """True if the run now guesses better, by the digits that are shown, and without a leak."""
         return not self.leak and self.last < self.nats and not self._same
 
     @property

@@ -1,6 +1,6 @@
 """Allowances: the work of each kind that a visitor, a network address, and everybody together may have at once.
 
-A visitor is a browser and not a tab. Since a browser can throw its cookie away, a network has a share, too (:func:`has_share`): an
+A visitor is a browser and not a tab. A browser can throw its cookie away, so a network has a share, too (:func:`has_share`): an
 address, of IPv6 a whole site (:attr:`engine.foundation.visitor.Visitor.network`). It is generous, since a school is one address. A
 prompt to a model is a job. Texts have a rate limit for each network (:meth:`Allowances.give_text`), as they take room on the disk
 and no time.
@@ -34,11 +34,10 @@ TEXTS_AT_ONCE, TEXT_EVERY = 200, 60.0
 
 
 def has_share(here: int, everybody: int, most: int, amount: int = 1) -> bool:
-    """True if a network address may have so much more of something of which everybody together may have ``most``.
+    """True if a network address may have ``amount`` more of something of which everybody together may have ``most``.
 
-    ``here``: the number that the address has; ``everybody``: the number that all have. An address may have as many as are left for
-    others: the first one gets half of them, the next one half of the rest, and so on, so that it takes many addresses to leave
-    nothing.
+    ``here``: the number that the address has; ``everybody``: the number that all have. An address may have as many as remain for
+    others: the first one gets half of them, the next one half of the rest, and so on. So it takes many addresses to use up all.
     """
     return here + amount <= most - everybody
 
@@ -53,7 +52,7 @@ class Allowances:
         self._leases: dict[object, tuple[WorkKind, Visitor, int]] = {}
 
     def take(self, kind: WorkKind, visitor: Visitor, amount: int = 1) -> Release:
-        """Count so many more of that kind until the returned function is called; calling it twice changes nothing. Raises NoRoom
+        """Count ``amount`` more of that kind until the returned function is called; calling it twice changes nothing. Raises NoRoom
         with one sentence."""
         lease = object()
         with self._lock:
@@ -69,7 +68,7 @@ class Allowances:
 
     @contextmanager
     def lease(self, kind: WorkKind, visitor: Visitor) -> Iterator[None]:
-        """Count one more of that kind inside the block. Raises NoRoom."""
+        """Raises NoRoom."""
         release = self.take(kind, visitor)
         try:
             yield
@@ -77,7 +76,7 @@ class Allowances:
             release()
 
     def give_text(self, visitor: Visitor) -> None:
-        """Count one text. Raises NoRoom with one sentence if too many came from the visitor's network lately."""
+        """Raises NoRoom with one sentence if too many texts came from the visitor's network recently."""
         if not visitor.network:
             return
         # new cookies would else let one address fill the host's room for texts, and push out those of others

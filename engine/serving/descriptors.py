@@ -1,4 +1,4 @@
-"""The descriptors of this process, that is its open files and connections: their number, and their uses."""
+"""The descriptors of this process, that is its open files and connections: their number and their uses."""
 
 import sys
 
@@ -19,7 +19,6 @@ def allowed() -> int:
 
 
 def raise_limit() -> None:
-    """Allow this process, and those that it starts from now on, :func:`allowed` descriptors."""
     if sys.platform == "win32":
         return
     import resource

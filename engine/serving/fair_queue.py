@@ -15,18 +15,18 @@ MAX_ACCOUNTS = 1000  # above this number, accounts without a lead are forgotten
 class FairQueue:
     """Accounts of each network address, each visitor there, and each run of the visitor. At each level the smallest account is
     next, and a flow that comes, or comes again, has nothing to make up for. So people share, whatever the number of their cookies
-    and runs. (Hierarchical start-time fair queueing: Goyal, Guo and Vin, 1996, "A hierarchical CPU scheduler for multimedia
-    operating systems".)"""
+    and runs. Hierarchical start-time fair queueing: Goyal, Guo and Vin, 1996, "A hierarchical CPU scheduler for multimedia
+    operating systems"."""
 
     def __init__(self) -> None:
         self._had: dict[Flow, float] = {}
+        # by enclosing flow the account before the latest turn; no account counts as smaller
         self._least: dict[Flow, float] = {}
-        """By enclosing flow: the account before the latest turn. No account counts as smaller."""
 
     def next(self, asking: Iterable[Flow], new: Iterable[Flow] = ()) -> Flow:
-        """The flow whose turn it is, of those with the same account the first one. All flows have as many levels.
+        """The flow whose turn it is; among equal accounts the first one. All flows have the same number of levels.
 
-        ``new``: those of ``asking`` that have just come. They go first, in their order, as long as their address, visitor and run
+        ``new``: the flows of ``asking`` that have just come. They go first, in their order, as long as their address, visitor and run
         lead by less than :data:`HEAD_START`.
         """
         chosen: Flow = ()
@@ -69,7 +69,7 @@ class FairQueue:
         return max(self._had.get(part, 0.0), self._least.get(part[:-1], 0.0))
 
     def _forget(self) -> None:
-        """Forget the accounts without a lead: a flow that comes later gets the same."""
+        # an account without a lead can go: a flow that comes later gets the same
         ahead = {path for path, had in self._had.items() if had > self._least.get(path[:-1], 0.0)}
         active = {path[:depth] for path in ahead for depth in range(1, len(path) + 1)}
         self._had = {path: had for path, had in self._had.items() if path in active}

@@ -14,8 +14,7 @@ class Health:
     running: int
     paused: int
     queued: int
-    problem: str = ""
-    """One sentence if workers cannot be started, else empty."""
+    problem: str = ""  # a sentence if workers cannot be started
     cluster_is_gone: bool = False
 
     @property
@@ -32,7 +31,7 @@ class Health:
 
     @property
     def hosts(self) -> set[str]:
-        """The computers with training workers, by name or address; the app's own is the empty one."""
+        """The names or addresses of the workers' computers; the app's own computer is the empty one."""
         return {host_of(worker.address) for worker in self.training}
 
     @property

@@ -22,8 +22,8 @@ MIB = 2**20
 
 
 def brings_cuda() -> bool:
-    """True if the installed torch is the build for CUDA, as plain pip installs it on Linux."""
     # its files tell, so that torch need not be imported
+    # plain pip on Linux installs the build for CUDA
     torch = find_spec("torch")
     folders = (torch and torch.submodule_search_locations) or ()
     return any(file.match("*torch_cuda.*") for folder in folders for file in Path(folder, "lib").glob("*"))
@@ -50,7 +50,6 @@ MAX_QUESTIONS = 8  # on a host with enough memory
 
 
 def cores(cgroup: Path = CGROUP, process_groups: Path = PROCESS_GROUPS) -> int:
-    """The number of physical cores this process may use."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     # hyper-threads do not speed up matrix products
     physical: int = psutil.cpu_count(logical=False) or usable
@@ -68,31 +67,28 @@ def memory(cgroup: Path = CGROUP, process_groups: Path = PROCESS_GROUPS) -> int:
 
 
 def worker_count() -> int:
-    """The number of workers: one for each core while there is room for their runs, at least one."""
     return max(1, min(cores(), for_workers() // (WORKER_BYTES + ROOM)))
 
 
 def question_count() -> int:
-    """The number of questions that are computed at once, within a quarter of the memory."""
     # so many that nobody waits for the long ones of a few others; each process has half of a worker's memory, or less
     return max(2, min(MAX_QUESTIONS, memory() // 4 // (WORKER_BYTES // 2)))
 
 
 def room_on_accelerator(free: int, questions: int) -> int:
-    """Bytes that runs may take of a GPU of which ``free`` are left beside its worker's context."""
+    """Bytes that runs may take of a GPU with ``free`` bytes next to its worker's context."""
     # the rest is for the contexts of question processes
     return free - int(min(questions * CONTEXT_BYTES, MAX_CONTEXTS_SHARE * free))
 
 
 def has_system_limit(role: str, facts: DeviceFacts) -> bool:
-    """True if the operating system limits the memory of a process of that role."""
     # CUDA reserves far more than it takes: no limit in the worker that owns a GPU, nor in question processes
     uses_cuda = bool(facts.get("accelerator_memory")) or role == "jobs"
     return facts.get("accelerator") != "cuda" or not uses_cuda
 
 
 def for_workers(of: int | None = None) -> int:
-    """Bytes for the workers together, ``of`` so many, by default the memory of this machine."""
+    """Bytes for all workers together, out of ``of`` bytes; by default the memory of this machine."""
     whole = of or memory()
     # the rest is for the shared memory of all workers, and for the page process with the open pages of a class, at least a
     # quarter
@@ -100,7 +96,7 @@ def for_workers(of: int | None = None) -> int:
 
 
 def _groups(controller: str, cgroup: Path, process_groups: Path) -> Iterator[Path]:
-    """The folders with the limits of this process: its group and those around it, in version 2 and, by controller, in version 1."""
+    """Yield the folders with the limits of this process: its group and those around it, in version 2 and, by controller, in version 1."""
     # a container often sees its group as the root of the tree, whatever its path says
     yield cgroup
     try:
@@ -116,7 +112,7 @@ def _groups(controller: str, cgroup: Path, process_groups: Path) -> Iterator[Pat
 
 
 def _numbers(file: Path) -> list[int]:
-    """The whole numbers in a file of a control group; none if it is missing, or says ``max`` or -1: without limit."""
+    """The whole numbers in a file of a control group; none if it is missing, or is ``max`` or -1 (no limit)."""
     try:
         words = file.read_text().split()
     except OSError:
@@ -125,7 +121,7 @@ def _numbers(file: Path) -> list[int]:
 
 
 def is_loopback(address: str | None) -> bool:
-    """True if only this machine reaches an address or a name. None and an empty one stand for all addresses."""
+    """True if only this machine reaches an address or a name. None and an empty one mean all addresses."""
     try:
         return address == "localhost" or ip_address(address or "").is_loopback
     except ValueError:
@@ -136,8 +132,8 @@ def limit_memory(allowed: int) -> None:
     """Let this process have ``allowed`` bytes of unshared memory; a request for more then gets a MemoryError, and nothing else
     ends.
 
-    Linux counts the private writable memory that a process has asked for, touched or not (``RLIMIT_DATA``). A process has asked for
-    more than is its own already when it starts, and a forked one for all that it shares. So the limit is set to what it has asked
+    Linux counts the private writable memory that a process has asked for, touched or not (``RLIMIT_DATA``). A process has already asked
+    for more than its own when it starts, and a forked one for all that it shares. So the limit is set to what it has asked
     for so far, plus the part of ``allowed`` that it does not have yet. Windows has no such limit and macOS does not keep it: there,
     and for memory that is mapped, only the supervisor checks the process.
     """
@@ -152,9 +148,9 @@ def limit_memory(allowed: int) -> None:
 
 
 def free_memory() -> None:
-    """Return the memory of a run that is over to the system, also the allocator's reserve for the next step."""
     gc.collect()
     if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        # also the allocator's reserve for the next step
         libc.malloc_trim(0)
     torch = sys.modules.get("torch")  # with a stand-in for the training, torch is not loaded
     if (

@@ -105,7 +105,7 @@ class Limits(BaseModel):
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Limits:
-        """The limits in the environment: those of the profile, and single ones on top. Raises ValueError with one sentence for the
+        """The limits of the environment's profile, with single ones on top. Raises ValueError with one sentence for the
         first variable that does not fit."""
         given = {name: environ[variable_of(name)] for name in cls.model_fields if variable_of(name) in environ}
         profile = environ.get(PROFILE, "own")
@@ -142,8 +142,7 @@ def variable_of(name: str) -> str:
 
 class Accelerator(NamedTuple):
     name: str
-    memory: int
-    """Bytes that runs may take of its memory; 0 if it shares the host's."""
+    memory: int  # bytes that runs may take; 0 if it shares the host's memory
 
 
 def refusal(
@@ -179,7 +178,7 @@ def refusal(
 
 
 def _weighed(limits: Limits, on: Accelerator | None) -> list[tuple[Callable[[Prediction], int], int, str]]:
-    """The limited memory of a run: the bytes of a prediction, the bytes allowed, and the words for both."""
+    """For each limited memory of a run: its bytes in a prediction, the bytes allowed, and the words for both."""
     whole, beside = attrgetter("peak"), attrgetter("beside")
     if on is None or not on.memory:
         return [(whole, limits.memory, "{needed} and this host allows {allowed}")]
@@ -194,14 +193,13 @@ def _weighed(limits: Limits, on: Accelerator | None) -> list[tuple[Callable[[Pre
 
 
 def most_steps(prediction: Prediction, seconds: float) -> int:
-    """The steps of which training and the measurements after it take no longer than ``seconds``; 0 or less for none."""
+    """The largest number of steps that, with the measurements after them, take no longer than ``seconds``; 0 or less for none."""
     beside = (prediction.result_seconds or 0.0) + prediction.data_seconds
     in_steps = (seconds - beside) * (prediction.steps_per_second or 0.0)
     return int(in_steps - prediction.recording_steps)
 
 
 def largest_that_fits(config: RunConfig, limit: int, cost: Callable[[RunConfig], int]) -> tuple[str, int] | None:
-    """The first setting of SHRINKABLE that can be lowered alone until the cost fits, and its largest such value."""
     for name in SHRINKABLE:
         low, high = 0, config.value(name)  # low fits or is 0; high does not fit
         assert isinstance(high, int)

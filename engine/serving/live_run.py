@@ -36,8 +36,6 @@ SNAPSHOT_SHARE = 20  # A snapshot that took t seconds is not repeated for 20 t, 
 
 
 class TrainingModule(Protocol):
-    """``engine.training.train``, or a stand-in for tests."""
-
     warm_up: Callable[[str], None]
     begin: Callable[[RunConfig, Prediction | None], TrainingState]
     train: Callable[
@@ -46,7 +44,7 @@ class TrainingModule(Protocol):
 
 
 class Pacer:
-    """The time of a run's next step: at its pace, and while it is paused once for each requested single step."""
+    """The time of a run's next step: at its pace, or while paused once for each requested single step."""
 
     def __init__(self, pace: float | None, now: float, *, paused: bool) -> None:
         self.paused, self.allowed = paused, 0
@@ -90,11 +88,10 @@ class Seldom:
 
 
 class Steps:
-    """The events of a training, and its state. A device takes several steps before the first of their events is given: the state is
+    """The events of a training, and its state. A device takes several steps before it gives the first of their events: the state is
     then ahead of the events, and nobody saves or shows it."""
 
     def __init__(self, start: Start, training: TrainingModule, checkpoint: Path) -> None:
-        """``checkpoint``: the file from which an earlier run continues."""
         self._start, self._training, self._checkpoint = start, training, checkpoint
         self.state: TrainingState | None = None
         self.last: Event | None = None
@@ -113,7 +110,7 @@ class Steps:
         yield from self._training.train(request.config, None, request.record, given, take_measurement, state)
 
     def next(self, request: str | None = None) -> Event | None:
-        """The next event; None after the last one. An error is one, too."""
+        """The next event, Failed after an exception; None after the last one."""
         event: Event | None
         try:
             event = self._generator.send(request if self.last is not None else None)
@@ -131,18 +128,16 @@ class Steps:
 
     @property
     def on_device(self) -> bool:
-        """True if a device was handed steps, and their events are still to come."""
         return isinstance(self.last, Measuring) and self.last.on_device
 
     @property
     def ahead(self) -> bool:
-        """True if steps are taken whose events are still to come."""
         step_done = isinstance(self.last, Progress) and self.state is not None and self.state.step > self.last.step
         return self.on_device or step_done
 
     @property
     def whole(self) -> bool:
-        """True if the state is that after the last event: not in the validation after a step."""
+        """True if the state is that after the last event. It is not during the validation after a step."""
         return self.state is not None and self.state.step == self.step and not self.ahead
 
 
@@ -153,10 +148,8 @@ class LiveRun:
         self.run_id, self.request, self.folder = start.run_id, start.request, folder
         self.unsent: list[Event] = []
         self.over = False
-        self.announced_pause = False
-        """True if the pool knows that this run waits."""
-        self.urgent = True
-        """True if the next delivery is sent at once instead of in the next batch."""
+        self.announced_pause = False  # the pool knows that this run waits
+        self.urgent = True  # the next delivery is sent at once, not in the next batch
         self.saved_step: int | None = None  # the last one that this worker has saved
         self._clock, now = clock, clock()
         self.pacer = Pacer(start.request.pace, now, paused=start.request.paused)
@@ -179,13 +172,11 @@ class LiveRun:
 
     @property
     def repeating(self) -> bool:
-        """True while it takes steps that the pool knows already."""
         return self.step < self._repeats_to
 
     @property
     def waiting(self) -> bool:
-        """True if the run is paused without a requested single step; a run that starts paused first shows its first weights."""
-        return self.pacer.stands_still and self._shown
+        return self.pacer.stands_still and self._shown  # a run that starts paused first shows its first weights
 
     @property
     def is_new(self) -> bool:
@@ -194,7 +185,6 @@ class LiveRun:
 
     @property
     def delivery_due(self) -> float:
-        """The time at which the run's events should be sent."""
         return 0.0 if self.urgent else self._sent_at + BATCH
 
     @property
@@ -255,7 +245,6 @@ class LiveRun:
     # Training
 
     def advance(self, seconds: float = SLICE, hurry: Callable[[], bool] = lambda: False) -> None:
-        """Train until the slice is used up, the pace or a pause requires waiting, or the run is over; shorter in a ``hurry``."""
         began = self._clock()
         if self.steps.on_device:
             seconds = math.inf
@@ -277,7 +266,6 @@ class LiveRun:
                 return
 
     def _count(self, step: int, now: float) -> None:
-        """Count a step, and show the model after the last requested one, and now and then if steps are slow."""
         self.pacer.count(now, self._repeats_to - step)
         if self.pacer.paused and step > self._repeats_to:
             if self.pacer.stands_still:
@@ -287,7 +275,6 @@ class LiveRun:
             self._take_snapshot()
 
     def deliver(self) -> list[Event]:
-        """The events since the last delivery, which then count as sent."""
         events, self.unsent = self.unsent, []
         # The facts and the first point of the curve are each sent at once.
         self.urgent = self.urgent and not any(isinstance(event, Progress) for event in events)
@@ -295,7 +282,7 @@ class LiveRun:
         return events
 
     def settle(self) -> None:
-        """Deliver the events of all steps of a device, so that nothing is ahead of them."""
+        """Take the remaining events of a device's steps, so that the state is not ahead of them."""
         while self.steps.ahead and not self.over:
             self._next()
 

@@ -48,7 +48,7 @@ class Pool:
     """Warm worker processes, the runs and jobs on them, and those in the queue.
 
     Methods may be called from any thread. Nothing is written to or read from the disk under the pool's lock, so that a slow disk
-    holds up nobody else.
+    delays nobody else.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Pool:
         self._questions = Questions(self._supervisor)
 
     def start(self) -> bool:
-        """Start the workers; returns at once. False if already started."""
+        """Start the workers and return at once. False if already started."""
         if not self._supervisor.start():
             return False
         pruned = (self.limits.retention, self._supervisor.closing)  # a slow disk may take minutes for it
@@ -107,7 +107,6 @@ class Pool:
             atexit.unregister(self.close)
 
     def take_up(self) -> None:
-        """Continue the runs that were going when their server ended."""
         self._checkpoints.take_up()
 
     def __enter__(self) -> Self:
@@ -192,7 +191,7 @@ class Pool:
             self._checkpoints.give_up(run)
 
     def _find(self, run_id: str, by: Visitor) -> Run | None:
-        """The run of that id. Raises Refused if the visitor may not steer it from here."""
+        """Raises Refused if the visitor may not steer that run from here."""
         run = self.runs.get(run_id)
         with self._lock:
             queued = self._queue.find(run_id)[1]
@@ -238,7 +237,7 @@ class Pool:
         self._queue.retry()
 
     def _take_report(self, worker: WorkerProcess, report: protocol.Report) -> None:
-        """Handle a report. Runs on the reader thread of the worker."""
+        """Runs on the reader thread of the worker."""
         match report:
             case protocol.RunUpdate():
                 self._checkpoints.take(worker, report)
@@ -252,7 +251,7 @@ class Pool:
                 self._dispatch()
 
     def _end_tasks_of(self, worker: WorkerProcess) -> Callable[[], None]:
-        """Move or end the runs and the job of a worker that is gone. Returns the rest of the work, to be done without the lock."""
+        """Return the rest of the work, to be done without the lock."""
         with self._lock:
             self._questions.end_job_of(worker)
             closing = self._supervisor.closing.is_set()
@@ -266,7 +265,6 @@ class Pool:
         return finish
 
     def _dispatch(self) -> None:
-        """Give waiting jobs and runs to the workers that have room for them."""
         with self._lock:
             self._questions.dispatch()
             self._queue.dispatch()

@@ -19,8 +19,7 @@ class Start:
     run_id: str
     request: RunRequest
     prediction: Prediction
-    folder: str
-    """The path, absolute or in the data folder, in which the worker saves the weights."""
+    folder: str  # absolute or in the data folder; the worker saves the weights there
     known_step: int | None = None
     """The last step that the pool knows of a run that continues, from the state in its folder, or else from its beginning: the
     steps up to that one are repeated. None: a new run."""
@@ -41,12 +40,10 @@ class Control:
 
 @dataclass(frozen=True)
 class Followers:
-    """The visitors for whom a run is trained."""
-
+    # any of the followers has a page open; a run that nobody waits for gets time that no other run wants
     here: bool
-    """True if any of them has a page open. A run that nobody waits for gets time that no other run wants."""
+    # Visitor.flow of each follower who is here, of all if nobody is
     flows: tuple[tuple[str, str, str], ...]
-    """The flow (:attr:`engine.foundation.visitor.Visitor.flow`) of each who is here, of all if nobody is."""
 
 
 @dataclass(frozen=True)
@@ -72,22 +69,20 @@ Command = Start | Audience | Control | Ask | Ping
 
 @dataclass(frozen=True)
 class Ready:
-    """The worker takes runs or jobs. It has imported everything."""
+    """The worker takes runs or jobs from now on: it has imported everything."""
 
     facts: DeviceFacts
 
 
 @dataclass(frozen=True)
 class Busy:
-    """The run or job that the worker computes from now on, so that one which never returns can be named."""
+    """The run or job that the worker computes from now on, so that one that never returns can be named."""
 
     task_id: str | None
 
 
 @dataclass(frozen=True)
 class RunUpdate:
-    """The next events of a run, and its new state."""
-
     run_id: str
     events: list[Event] = field(default_factory=list)
     state: Literal["running", "paused", "saved", "unsaved", "checkpointed", "over"] | None = None
@@ -99,8 +94,7 @@ class RunUpdate:
 class JobAnswer:
     job_id: str
     value: bytes = b""  # pickled by write_value()
-    error: str = ""
-    """One sentence if the job failed, else empty."""
+    error: str = ""  # one sentence if the job failed
 
 
 Report = Ready | Busy | RunUpdate | JobAnswer

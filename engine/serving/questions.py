@@ -34,8 +34,6 @@ MAX_QUESTION_BYTES = 2**20  # of a pickled question
 
 
 class Questions:
-    """The jobs that wait for a process, in the order of their turns, and those on a process."""
-
     def __init__(self, supervisor: Supervisor) -> None:
         self._supervisor, self._lock = supervisor, supervisor.lock
         self._waiting: list[QueuedJob] = []
@@ -62,7 +60,7 @@ class Questions:
             raise JobError(f"{job.noun} failed: {error}") from error
 
     def _answer_of(self, queued: QueuedJob, computes: float, waits: float) -> bytes:
-        """The answer to a job that waits for a process for at most ``waits`` seconds and is computed for at most ``computes``."""
+        """Wait at most ``waits`` seconds for a process and ``computes`` seconds for the answer. Raises JobError."""
         called_at = time.monotonic()
         while True:
             begun_at = queued.begun_at
@@ -83,7 +81,7 @@ class Questions:
 
     def dispatch(self) -> None:
         """Give waiting jobs to free processes, those of each network address and of each visitor there in turn
-        (:class:`FairQueue`). A visitor with a large share of the time lately waits while others train."""
+        (:class:`FairQueue`). A visitor who had a large share of the time recently waits while others train."""
         with self._lock:
             asking = [queued for queued in self._waiting if not self._has_to_wait(queued.visitor)]
             for queued in self._fair_queue.in_turn(asking, lambda queued: queued.visitor.flow):
@@ -104,7 +102,6 @@ class Questions:
             queued.answer.set_result(answer.value)
 
     def end_job_of(self, worker: WorkerProcess) -> None:
-        """End or queue again the job of a process that is gone."""
         with self._lock:
             queued, worker.job = worker.job, None
             self._spend(queued)
@@ -128,13 +125,13 @@ class Questions:
             queued.answer.set_exception(JobError(sentence))
 
     def _spend(self, queued: QueuedJob | None) -> None:
-        """Count the time of a job against its visitor and its network address, however it ended."""
+        # however it ended
         if queued is not None and queued.begun_at is not None:
             self._by_visitor.spend(queued.visitor.id, time.monotonic() - queued.begun_at)
             self._by_address.spend(queued.visitor.network, time.monotonic() - queued.begun_at)
 
     def _has_to_wait(self, visitor: Visitor) -> bool:
-        """True if a visitor, or all at its network address together, had a large share of the time lately, and somebody else, or
+        """True if a visitor, or all at its network address together, had a large share of the time recently, and somebody else, or
         somebody elsewhere, trains."""
         alone = bool(visitor.id) and self._by_visitor.wait(visitor.id) > 0
         together = bool(visitor.network) and self._by_address.wait(visitor.network) > 0
@@ -174,7 +171,7 @@ class Questions:
         return self._waiting + [worker.job for worker in self._supervisor.workers if worker.job is not None]
 
     def _join(self, job: Job[Any], visitor: Visitor, alone: bool) -> QueuedJob:
-        """Join the same job if one is under way, else queue a new one."""
+        # the same job is computed once
         for queued in self._going():
             if queued.alone == alone and queued.ask.job == job:
                 queued.callers += 1
@@ -184,7 +181,7 @@ class Questions:
         return queued
 
     def _leave(self, queued: QueuedJob) -> None:
-        """Let a caller give up. The last one takes the job along, and ends the process that has computed it for too long."""
+        # the last caller ends the process that computes for nobody
         queued.callers -= 1
         if queued.callers == 0:
             for worker in self._supervisor.workers:

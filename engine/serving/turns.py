@@ -54,8 +54,7 @@ class FairShare:
             self._fair_queue.spend(turn, HANDED_OVER if run.steps.on_device else self._clock() - began, ahead=ahead)
 
     def slice(self) -> float:
-        """Seconds of one turn with the present number of runs."""
-        return min(SLICE, ROUND / max(1, len(self._awaited(self._moving()))))
+        return min(SLICE, ROUND / max(1, len(self._awaited(self._moving()))))  # seconds
 
     def seconds_to_next(self) -> float | None:
         """Seconds until there is something to do; None if only a command can change that."""
@@ -67,5 +66,5 @@ class FairShare:
         return [run for run in self.runs if not run.waiting]
 
     def _awaited(self, runs: list[LiveRun]) -> list[LiveRun]:
-        """The runs that somebody waits for, else all of them."""
+        # nobody waits for any: then all count
         return [run for run in runs if run.run_id not in self._unwatched] or runs

@@ -31,8 +31,6 @@ from engine.serving.turns import FairShare
 
 
 class Worker:
-    """The worker's loop: take commands, answer waiting jobs, then train one slice of the run whose turn it is."""
-
     def __init__(
         self,
         training: TrainingModule,
@@ -59,7 +57,6 @@ class Worker:
                 self._deliver(other)
 
     def _take_commands(self) -> None:
-        """Take every command that has arrived; wait for one if there is nothing else to do."""
         timeout = 0.0 if self._jobs else self._turns.seconds_to_next()
         try:
             if timeout != 0.0:
@@ -115,7 +112,6 @@ class Worker:
         self._deliver(run)
 
     def _deliver(self, run: LiveRun) -> None:
-        """Send a run's events if they are due, and finish the run when it is over."""
         if run.over:
             if not run.failed:
                 self._save_weights(run)
@@ -129,7 +125,6 @@ class Worker:
         run.announced_pause = run.waiting
 
     def _checkpoint(self, run: LiveRun, *, leaves: bool = False) -> None:
-        """Save the state of a run, which then leaves or continues."""
         run.settle()
         if run.over:
             return
@@ -144,7 +139,6 @@ class Worker:
             self._report(protocol.RunUpdate(run.run_id, state="saved" if saved else "unsaved"))
 
     def _release(self, run: LiveRun, state: Literal["over", "checkpointed"]) -> None:
-        """Send a run's last events."""
         self._turns.runs.remove(run)
         self._set_busy(None)  # before, since the run may come back at once
         # last: code that reads them finds the run's files
@@ -153,7 +147,6 @@ class Worker:
         free_memory()
 
     def _save_weights(self, run: LiveRun) -> None:
-        """Save the weights in the run's folder, if there is a model."""
         model = None if run.steps.state is None else run.steps.state.model
         # a repeated step's weights are older than the saved ones; a trial is read from its events and then deleted
         if model is None or run.repeating or run.request.trial:

@@ -19,14 +19,13 @@ PartShape = tuple[str, tuple[int, ...]]
 class Architecture:
     name: str
     label: str
-    reads_as: str
-    """The transformer family with the same tasks and sequence layout."""
+    reads_as: str  # the transformer family with the same tasks and sequence layout
     causal: bool = True
+    # of a baseline: the part and shape of every parameter between embedding and head
     layer_shapes: Callable[[BaseConfig], Iterator[PartShape]] | None = None
-    """For a baseline, the part and shape of every parameter between embedding and head."""
     layers: str = ""
+    # the number of positions that an answer can depend on; None for all positions read
     sees: Callable[[BaseConfig], int | None] = lambda config: None
-    """The number of positions that an answer can depend on; None for all positions read."""
 
     @property
     def attends(self) -> bool:
@@ -34,7 +33,7 @@ class Architecture:
 
 
 def _recurrent(gates: int) -> Callable[[BaseConfig], Iterator[PartShape]]:
-    """The parameters of recurrent layers: each gate reads input and state, with a bias for either: g (2 d^2 + 2 d) a layer."""
+    """Shapes of layers in which each gate reads input and state, with a bias for either: g (2 d^2 + 2 d) parameters per layer."""
 
     def shapes(config: BaseConfig) -> Iterator[PartShape]:
         rows = gates * config.d_model
@@ -46,7 +45,7 @@ def _recurrent(gates: int) -> Callable[[BaseConfig], Iterator[PartShape]]:
 
 
 def _convolutions(config: BaseConfig) -> Iterator[PartShape]:
-    """The parameters of convolutions: k d^2 + d a layer, and its norm."""
+    """Shapes with k d^2 + d parameters per layer, and the norm's."""
     for _ in range(config.n_layers):
         yield from (("convolution", (config.d_model, config.d_model, KERNEL)), ("convolution", (config.d_model,)))
     norms = {"pre": config.n_layers + 1, "post": config.n_layers, "none": 0}[config.norm]
@@ -54,7 +53,7 @@ def _convolutions(config: BaseConfig) -> Iterator[PartShape]:
 
 
 def receptive_field(config: BaseConfig) -> int:
-    """The number of positions that the last convolution sees: 1 + (k - 1)(1 + 2 + 4 + ...)."""
+    """The number of positions 1 + (k - 1)(1 + 2 + 4 + ...)."""
     depth: int = config.n_layers
     return 1 + (KERNEL - 1) * ((1 << depth) - 1)
 

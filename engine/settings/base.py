@@ -204,12 +204,10 @@ class BaseConfig(Parameters):
 
     @property
     def norm_tensors(self) -> int:
-        """The learned vectors of a norm: scale and bias, or the scale alone."""
-        return 1 if self.norm_kind == "rms" else 2
+        return 1 if self.norm_kind == "rms" else 2  # an RMSNorm has no bias
 
     @property
     def gated_mlp(self) -> bool:
-        """True if the MLP has a gate, which is a third matrix."""
         return self.activation == "swiglu"
 
     @property

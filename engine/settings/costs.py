@@ -27,20 +27,18 @@ def dense_shapes(inputs: int, outputs: int) -> list[Shape]:
 
 @dataclass(frozen=True)
 class Memory:
-    """The memory of one training step by part, in bytes. ``scores`` is the part of ``saved`` that attention scores take."""
+    """Bytes of one training step by part. ``scores`` is the part of ``saved`` that attention scores take."""
 
     parameters: int
     gradients: int
     optimizer: int
-    saved: int | None
-    """Bytes saved for the backward pass; None if there is no formula ("measured only")."""
+    saved: int | None  # for the backward pass; None if there is no formula ("measured only")
     scores: int | None
-    peak: int | None = None
-    """The highest allocation during a step; measured, never predicted."""
+    peak: int | None = None  # the highest allocation during a step; measured, never predicted
 
     @property
     def state(self) -> int:
-        """The bytes that stay between two steps."""
+        # all that stays between two steps
         return self.parameters + self.gradients + self.optimizer
 
     @property
@@ -52,24 +50,19 @@ class Memory:
 class Cost:
     """The measured cost of a model on one batch. Times are in seconds, each the shortest of several repetitions."""
 
-    train: float
-    """A training step: forward, backward, optimizer."""
-    inference: float
-    """One pass without gradient; also the cost of the next token without a cache."""
+    train: float  # a training step: forward, backward, optimizer
+    inference: float  # one pass without gradient; also the cost of the next token without a cache
+    # the next token with a cache of keys and values, or of the state; None if the model keeps neither
     cached: float | None
-    """The next token with a cache of keys and values, or of the state; None if the model keeps neither."""
     cache_bytes: int | None
-    memory: Memory | None
-    """The memory of a training step; None if only times were asked for."""
-    inference_peak: int | None
-    """The highest allocation of a pass without gradient, beyond the weights; None as ``memory``."""
+    memory: Memory | None  # of a training step; None if only times were measured
+    inference_peak: int | None  # the highest allocation of a pass without gradient, beyond the weights; None as memory
 
 
 @dataclass(frozen=True)
 class MachineFacts:
     device: str
-    kind: str
-    """The device type: ``cpu``, ``cuda`` ..."""
+    kind: str  # the device type: "cpu", "cuda" ...
     torch: str
     threads: int
     free: int
@@ -83,5 +76,5 @@ class StackShape:
 
     @property
     def queries(self) -> int:
-        """The queries of one layer, over all heads and sequences of the batch."""
+        """The number of queries over all heads and sequences of the batch, in one layer."""
         return self.config.batch_size * self.config.n_heads * self.length

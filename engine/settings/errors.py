@@ -17,7 +17,7 @@ VISIBLE = {"\n": "↵", "\t": "⇥"}
 
 
 def shown(given: str) -> str:
-    """A given text for a sentence: on one line, shortened, with a visible sign for each invisible character."""
+    """The text on one line, shortened, with a visible sign for each invisible character."""
     line = "".join(sign if sign.isprintable() else VISIBLE.get(sign, "�") for sign in given[: MAX_SHOWN_CHARACTERS + 1])
     if not line.strip():
         return "empty"
@@ -25,7 +25,6 @@ def shown(given: str) -> str:
 
 
 def quoted(given: str) -> str:
-    """A given text in quotation marks, for a sentence that names no setting."""
     # else a character in it could end the quotation
     inside = given.replace("“", '"').replace("”", '"')
     return f"“{shown(inside)}”"
@@ -35,8 +34,7 @@ def quoted(given: str) -> str:
 class Problem:
     setting: str
     given: str
-    allowed: str
-    """The allowed values in words; empty if there is no setting of that name."""
+    allowed: str  # in words; empty if there is no setting of that name
     hint: str = ""
     """A further sentence, in the app's words: what was probably meant, or what else can help."""
 
@@ -44,7 +42,6 @@ class Problem:
         return self.sentence(shown, str)
 
     def sentence(self, as_given: Callable[[str], str], as_words: Callable[[str], str]) -> str:
-        """The problem in words; ``as_given`` writes what a reader gave, ``as_words`` what the app says of it."""
         message = f"{as_given(self.setting)} is no setting here."
         if self.allowed:
             message = f"{as_given(self.setting)} is {as_given(self.given)}; allowed is {as_words(self.allowed)}."
@@ -52,7 +49,7 @@ class Problem:
 
 
 def not_one_of(setting: str, given: str, known: Collection[str], other: str = "") -> Problem:
-    """The problem that a value is none of the known names. ``other``: what else is allowed."""
+    """``other``: what else is allowed."""
     return Problem(setting, given, f"one of {', '.join(known)}{other}", did_you_mean(given, known))
 
 
@@ -72,8 +69,7 @@ def problems_in(
     rows: Sequence[Setting],
     elsewhere: Callable[[str], str] = lambda name: "",
 ) -> Iterator[Problem]:
-    """The problems that a validation found, at most one for each setting. ``elsewhere``: a sentence on who has a setting of a name that is
-    not among the ``rows``."""
+    """The problems, at most one for each setting. ``elsewhere``: a sentence on who has a setting of a name that is not among ``rows``."""
     by_name = {row.name: row for row in rows}
     names = set[str]()
     for item in error.errors(include_url=False):
@@ -95,7 +91,7 @@ def problems_in(
 
 
 def checked(model: type[M], flat: Mapping[str, object]) -> M:
-    """Read a table of settings from flat names to values, which may be text. Raises ConfigError."""
+    """Read flat names and values, which may be text. Raises ConfigError."""
     try:
         return model.model_validate(from_text(dict(flat), model))
     except ValidationError as error:

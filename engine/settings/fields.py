@@ -64,14 +64,12 @@ class Setting:
         return dict(zip(self.choices, self.choice_labels, strict=True)).get(choice, choice)
 
     def words(self, value: object) -> str:
-        """A choice by its label, a switch as on or off."""
         if isinstance(value, bool):
             return "on" if value else "off"
         return self.label_of(to_text(value)) if self.kind == "choice" else to_text(value)
 
     @property
     def allowed(self) -> str:
-        """The allowed values in words, for the sentence that rejects a value."""
         if self.kind == "choice":
             return "one of " + ", ".join(self.choices)
         if self.kind == "bool":

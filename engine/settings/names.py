@@ -8,7 +8,7 @@ MAX_COMPARED_CHARACTERS = 60
 def meant(given: str, known: Collection[str], renamed: Mapping[str, str] | None = None) -> str:
     """The one known name that a text can mean, whatever its capitals and the signs between its words; else the text itself.
 
-    ``renamed``: the present name by each earlier one, so that old links and files lead on.
+    ``renamed``: the present name by each earlier one, so that old links and files still work.
     """
     if given in known:
         return given

@@ -1,4 +1,4 @@
-"""Measurements beside a training step. An entry of :data:`MEASUREMENTS` is some numbers on the device, and a field of ``Progress``
+"""Measurements next to a training step. An entry of :data:`MEASUREMENTS` is some numbers on the device, and a field of ``Progress``
 once they are read; all numbers of a step are read together, since each reading waits for a GPU."""
 
 from collections.abc import Callable
@@ -20,8 +20,8 @@ from engine.training.steps import Numbers, Step, StepOutput
 class Measured:
     config: RunConfig
     model: nn.Module
+    # the held-out batch of which a pass is measured; None if it is too large for one pass at a step
     validated: Batch | None
-    """The held-out batch of which a pass is measured; None if it is too large for one pass beside a step."""
 
     @cached_property
     def _parts(self) -> list[tuple[str, nn.Parameter]]:
@@ -39,9 +39,9 @@ class Measured:
 @dataclass(frozen=True)
 class Measurement:
     compute: Callable[[Measured, StepOutput], Tensor | None]
-    """The numbers, [number], after the step, if there are any. It changes nothing, and does not wait for the device."""
+    """The numbers, [number], after the step, if there are any. Changes nothing, and does not wait for the device."""
+    # the numbers by name, once they are read; of that step, on that batch
     named: Callable[[Measured, list[float], Step, Batch], dict[str, float]]
-    """The numbers by name, once they are read; of that step, on that batch."""
 
 
 def _norms(run: Measured, _: StepOutput) -> Tensor:

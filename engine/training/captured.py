@@ -2,7 +2,7 @@
 
 A captured step is recorded once for each shape of a batch: forward pass, loss, backward pass, clipping and update. Its loss and
 gradient norm go to a list on the device, which is read after a few steps. Once a norm is not finite, the device updates nothing any
-more, so the weights stay those before the step that fails; that step is then taken again by itself, as it is on a CPU.
+more, so the weights stay those before the step that fails; that step is then taken again alone, as it is on a CPU.
 """
 
 import math
@@ -43,19 +43,15 @@ Shape = tuple[tuple[str, tuple[int, ...]], ...]  # names and shapes of a batch's
 
 @dataclass(frozen=True)
 class Program:
-    queue: dict[str, Tensor]
-    """The tensors of the batches that were handed over, each [AHEAD, ...]."""
+    queue: dict[str, Tensor]  # the tensors of the batches that were handed over, each [AHEAD, ...]
     staging: dict[str, Tensor]
     """The same on the CPU, from where they are copied without waiting. The copy is over before the next batches are handed over."""
     step: Repeated[tuple[StepOutput, list[Tensor | None]]]
     """Takes the step on the next batch of the queue; returns that batch with its logits, and the gradients."""
-    beside: Repeated[Numbers]
-    """:attr:`Recording.compute` of a step that was repeated."""
+    beside: Repeated[Numbers]  # Recording.compute of a step that was repeated
 
 
 class CapturedSteps:
-    """Steps that a device has recorded, with the methods of :class:`SingleSteps`."""
-
     last: Batch
 
     def __init__(self, state: TrainingState, recording: Recording, recorder: Recorder) -> None:
@@ -107,7 +103,6 @@ class CapturedSteps:
         self._programs.clear()
 
     def _again(self, random_states: RandomStates | None) -> Step:
-        """Take the step that failed by itself."""
         # its gradient may be finite after all: on the device its squares overflow sooner
         self._failed.zero_()
         self._grads = []
@@ -129,7 +124,6 @@ class CapturedSteps:
                     group["capturable"] = self._state.device.type == "cuda"
 
     def _hand_over(self, batches: Sequence[Batch], rates: Sequence[float]) -> list[Program]:
-        """Put batches and learning rates into their queues on the device; return the program of each batch."""
         self._row.zero_()
         self._staged_rates[: len(rates)] = torch.tensor(rates)
         self._rates.copy_(self._staged_rates, non_blocking=True)
@@ -180,7 +174,6 @@ class CapturedSteps:
         return program.beside().copy() if program.step.repeats(result) else recording.compute(read)
 
     def _step(self, batch: Batch) -> Tensor:
-        """Do the work of one step on the device, without waiting for it; return the logits."""
         config, parameters = self._state.config, self._parameters
         logits, loss = gradients(self._state.model, parameters, batch)
         norm = total_norm(parameters)

@@ -6,7 +6,7 @@ and the contributions add up to the logit. They leave out how a part changes wha
 nostalgebraist 2020, interpreting GPT: the logit lens; Elhage et al. 2021, A Mathematical Framework for Transformer Circuits, "The
 residual stream as a communication channel"; Wang et al. 2022, Interpretability in the Wild, section 3.1.
 
-The mean over all classes is subtracted: a term that raises all logits alike counts for nothing.
+The mean over all classes is subtracted: a term that raises all logits equally counts for nothing.
 """
 
 from collections.abc import Iterator
@@ -24,16 +24,14 @@ from engine.tasks.base.data import IGNORE
 
 @dataclass(frozen=True)
 class Branch:
-    kind: str
-    """``self``, ``cross`` or ``mlp``."""
+    kind: str  # "self", "cross" or "mlp"
     layer: int
     module: Attention | Mlp
     residual: Residual
     given: Tensor
     """The outputs that are split among parts: of the heads before the projection, [head, position, d_head], or of the MLP,
     [position, d_model]."""
-    joined: Tensor
-    """The stream after the branch, before the norm of post-LN, [position, d_model]."""
+    joined: Tensor  # the stream after the branch, before the norm of post-LN, [position, d_model]
 
 
 def contributions_in(cache: ActivationCache, model: nn.Module, targets: Tensor) -> dict[str, Tensor]:

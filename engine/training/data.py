@@ -37,22 +37,14 @@ STREAM_STEP = 0x9E3779B1
 
 @dataclass(frozen=True)
 class Batch:
-    inputs: Tensor
-    """Tokens, [batch, length]."""
-    targets: Tensor
-    """Classes, [batch, length]; IGNORE where no answer is asked."""
-    regions: dict[str, slice]
-    """The positions that each metric counts."""
-    source: Tensor | None = None
-    """Tokens of the encoder side, [batch, source_length]."""
-    token_mask: Tensor | None = None
-    """True for a real token, [batch, length] bool; None if all tokens are real."""
-    positions: Positions | None = None
-    """[length]; None if they are 0, 1, 2, ..."""
-    source_positions: Positions | None = None
-    """[source_length]; None if they are 0, 1, 2, ..."""
-    text: bool = False
-    """True for a stretch of text, so that exp(loss) is the perplexity."""
+    inputs: Tensor  # tokens, [batch, length]
+    targets: Tensor  # classes, [batch, length]; IGNORE at positions without an answer
+    regions: dict[str, slice]  # the positions that each metric counts
+    source: Tensor | None = None  # tokens of the encoder side, [batch, source_length]
+    token_mask: Tensor | None = None  # true for a real token, [batch, length] bool; None if all are real
+    positions: Positions | None = None  # [length]; None if they are 0, 1, 2, ...
+    source_positions: Positions | None = None  # [source_length]; None if they are 0, 1, 2, ...
+    text: bool = False  # a stretch of text: exp(loss) is its perplexity
 
     @property
     def tensors(self) -> dict[str, Tensor]:
@@ -69,7 +61,7 @@ class Batch:
 
 
 def text_settings_of(config: RunConfig) -> TextSettings:
-    """The settings of a text task. Raises ValueError with one sentence for any other task."""
+    """Raises ValueError with one sentence for a task without a text."""
     if not isinstance(config.task_settings, TextSettings):
         raise ValueError(f"task is {config.task}; only a run on a text can read one.")
     return config.task_settings
@@ -134,7 +126,6 @@ class Data:
 
     @property
     def _drawn_alike(self) -> bool:
-        """True if all batches have one length, and nothing is random but their sequences."""
         config, settings = self.config, self.config.task_settings
         fresh = self.corpus is None and config.dataset_size is None and self.holds_out(config.seq_len)
         placed = config.randomized_positions > 1 or settings.partners(config.seq_len) is not None
@@ -171,7 +162,6 @@ class Data:
         return list(law)[int(torch.multinomial(torch.tensor(list(law.values())), 1, generator=self.generator))]
 
     def _displaced(self, batch: Batch) -> Batch:
-        """The batch at freshly drawn positions if positions are randomized or coupled, else unchanged."""
         limit, n = shapes(self.config).position_range, (batch.inputs.size(1) + 1) // 2
         if (partners := self.config.task_settings.partners(n)) is not None:
             first = int(torch.randint(limit - n + 1, (1,), generator=self.generator))
@@ -212,7 +202,7 @@ class Data:
         return torch.Generator().manual_seed((self.config.seed + (stream - 1) * STREAM_STEP) % 2**32)
 
     def _pairs(self, size: int, n: int) -> tuple[Tensor, Tensor]:
-        """Training sequences and their answers, noisy if the config says so; both [size, n]."""
+        # source and answer: [size, n]
         source = self._draw(size, n, self.config.task_settings, self.generator, held_out=False)
         answer = self.task.answer(source, self.config.task_settings)
         if self.config.label_noise:
@@ -234,7 +224,7 @@ class Data:
         return torch.cat(batches)[:size]
 
     def frame(self, source: Tensor, answer: Tensor) -> Batch:
-        """The batch in the architecture's layout; source and answer [batch, n]. Randomized positions are spread evenly, coupled
+        """The batch in the architecture's layout; ``source`` and ``answer`` [batch, n]. Randomized positions are spread evenly, coupled
         ones are in the middle of their range."""
         batch, limit = self._laid_out(source, answer), shapes(self.config).position_range
         n = source.size(1)
@@ -272,7 +262,7 @@ def counts_by_length(lengths: Collection[int], size: int) -> dict[int, int]:
 
 
 def drawn_at_once(size: int) -> int:
-    """Sequences that are drawn for a batch of ``size``, since some are held out."""
+    # more than the batch needs, since some are held out
     return int(size * 1.5) + 8
 
 
@@ -286,7 +276,7 @@ def is_held_out(source: Tensor) -> Tensor:
 
 @cache
 def _weights(length: int) -> Tensor:
-    """A fixed odd number for each position, [length]."""
+    """An odd number for each position, always the same, [length]."""
     return torch.randint(2**40, (length,), generator=torch.Generator().manual_seed(1)) * 2 + 1
 
 
@@ -296,7 +286,7 @@ def coupled(partners: Sequence[int], first: int) -> tuple[int, ...]:
 
 
 def drawn(length: int, limit: int, generator: torch.Generator) -> tuple[int, ...]:
-    """Draw ``length`` different positions below ``limit``, ascending."""
+    # different ones, ascending
     positions: list[int] = torch.randperm(limit, generator=generator)[:length].sort().values.tolist()
     return tuple(positions)
 

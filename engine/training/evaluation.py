@@ -20,8 +20,7 @@ LARGEST_EXPONENT = 700.0  # of the exponents whose exp is a finite float
 
 
 def loss_of(logits: Tensor, targets: Tensor) -> Tensor:
-    """Mean cross entropy in nats over the positions at which an answer is asked; logits [batch, length, class], targets [batch,
-    length]."""
+    """Mean cross entropy in nats over the positions with an answer; logits [batch, length, class], targets [batch, length]."""
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORE)
 
 
@@ -31,7 +30,7 @@ def accuracies(predictions: Tensor, batch: Batch) -> dict[str, float]:
 
 
 def counts_of(predictions: Tensor, batch: Batch) -> Tensor:
-    """For each region the number of right answers and of those asked, [2 * region]."""
+    """For each region the number of right answers and of all answers, [2 * region]."""
     answered = batch.targets != IGNORE
     right = (predictions == batch.targets) & answered
     return torch.stack(
@@ -73,7 +72,7 @@ def evaluate(model: nn.Module, batch: Batch) -> dict[str, float]:
 def evaluate_in_pieces(
     model: nn.Module, batch: Batch, at_once: int, step: int
 ) -> Generator[Measuring, None, dict[str, float]]:
-    """Evaluate so many rows at once (:func:`engine.estimate.pieces.rows_at_once`). A batch of one piece gives the very numbers of
+    """Evaluate ``at_once`` rows at a time (:func:`engine.estimate.pieces.rows_at_once`). A batch of one piece gives the very numbers of
     :func:`evaluate`."""
     if len(batch.inputs) <= at_once:
         return evaluate(model, batch)
@@ -123,7 +122,7 @@ def _perplexity(loss: float) -> float:
 
 
 def chance_of(config: RunConfig, data: Data) -> dict[str, float]:
-    """The scores of blind guessing, by metric, ``loss`` in nats. Of a text it guesses among the tokens that occur."""
+    """The scores of blind guessing by metric, ``loss`` in nats. In a text it guesses among the tokens that occur."""
     choices = labelled(config).n_outputs if data.corpus is None else data.corpus.kinds
     guess = data.chance()
     uniform_loss = torch.tensor(float(choices)).log().item()

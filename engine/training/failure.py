@@ -84,7 +84,7 @@ class Remedy:
 
 
 def remedies(config: RunConfig) -> list[dict[str, str | float]]:
-    """Settings that are known to keep a run finite, the mildest first; only those that change this config."""
+    """The mildest remedy first; only settings that change this config."""
     candidates: list[dict[str, str | float]] = [
         {"dtype": "float32"},
         {"grad_clip": 1.0},

@@ -1,5 +1,5 @@
 """Imports and computes what a worker's first run needs, in the fork server, which workers are copies of: the modules of all
-encodings, tasks and architectures, and the provenance beside weights. Else the other runs of the worker wait for it."""
+encodings, tasks and architectures, and the provenance next to weights. Else the other runs of the worker wait for it."""
 
 from pkgutil import resolve_name
 

@@ -29,7 +29,7 @@ class Saved:
 
 
 class Allocations(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Follows the storages that operations create: the ones alive, their bytes, and the highest sum so far."""
+    """The storages that operations create: the ones alive, their bytes, and the highest sum so far."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -74,7 +74,7 @@ class Allocations(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     @contextmanager
     def watching_scores(self, model: nn.Module) -> Iterator[None]:
-        """Count separately what attention creates between q, k and the weighted sum of the values."""
+        """Count separately, inside the block, what attention creates between q, k and the weighted sum of the values."""
 
         def enter(*_: object) -> None:
             self._in_scores = True
@@ -149,16 +149,15 @@ def measure_memory(model: nn.Module, batch: Batch, optimizers: Sequence[torch.op
 
 
 def state_bytes(model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]) -> tuple[int, int, int]:
-    """The bytes of a model's parameters, of their gradients, and of its optimizers' state."""
     gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
     optimizer_state = [value for one in optimizers for state in one.state.values() for value in state.values()]
     tensors = model.parameters(), gradients, (value for value in optimizer_state if isinstance(value, Tensor))
     parameters, of_gradients, of_optimizers = (sum(one.nbytes for one in those) for those in tensors)
-    return parameters, of_gradients, of_optimizers
+    return parameters, of_gradients, of_optimizers  # bytes
 
 
 def peak_bytes(work: Callable[[], object], device: torch.device) -> int:
-    """The highest number of bytes that ``work`` allocates, without gradients, on top of those allocated before."""
+    """The highest number of bytes that ``work`` allocates, without gradients, on top of earlier ones."""
     with torch.no_grad():
         if device.type == "cuda":
             torch.cuda.reset_peak_memory_stats(device)

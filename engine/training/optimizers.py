@@ -25,8 +25,7 @@ def learning_rate_at(config: RunConfig, step: int) -> float:
 
 
 def build_optimizers(config: RunConfig, model: nn.Module) -> list[torch.optim.Optimizer]:
-    """The optimizers of a config. Muon takes the matrices of the blocks, AdamW the rest. Weight decay applies to all parameters but
-    vectors, whichever optimizer takes them.
+    """Optimizers, of which Muon takes the matrices of the blocks, AdamW the rest. Weight decay applies to all parameters but vectors.
 
     Muon: Jordan et al. 2024; AdamW: Loshchilov and Hutter 2019.
     """

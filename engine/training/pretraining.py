@@ -18,7 +18,7 @@ from engine.training.data import Batch, Data
 
 
 def sister(config: RunConfig, batch: Batch) -> Batch:
-    """Write the batch in the symbols of the sister task: symbol s becomes token ``n_tokens + s``, answer a class ``n_answers + a``."""
+    """The batch in the symbols of the sister task: symbol s becomes token ``n_tokens + s``, answer a class ``n_answers + a``."""
     task, symbols = labelled(config), config.task_settings.sister_symbols
 
     def other(tokens: Tensor) -> Tensor:

@@ -28,7 +28,7 @@ RANDOM_STATE_PER_GRAPH = "2.13"
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Let garbage wait inside the block: while a device records, nothing may free a graph of a run that is over."""
+    """Make garbage wait inside the block: while a device records, nothing may free a graph of a run that is over."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -51,8 +51,7 @@ class Recorder:
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Send work to the run's queue on the device, inside the block. Its results are read there, too: outside, nothing waits for
-        it."""
+        """Send work to the run's queue on the device, inside the block. Its results are read there, too: outside, nothing waits for it."""
         self._stream.wait_stream(torch.cuda.current_stream(self._stream.device))
         with torch.cuda.stream(self._stream):
             yield
@@ -86,12 +85,12 @@ class Recorder:
                 torch._C._cuda_endAllocateToPool(self._stream.device_index, self._pool)  # noqa: SLF001
 
     def staging(self, like: Tensor) -> Tensor:
-        """A tensor of zeros on the CPU, of that shape and type, that is copied to the device without waiting for it."""
+        """Zeros on the CPU, of the shape and type of ``like``, in memory that is copied to the device without waiting."""
         return torch.zeros_like(like, device="cpu", pin_memory=True)
 
 
 class Repeated(Generic[T]):
-    """A computation that is repeated on tensors that stay where they are. Without a recorder it is always computed."""
+    """A computation that is repeated on tensors that keep their addresses. Without a recorder it is always computed."""
 
     given: T
     """The result of a repetition: tensors that hold its latest values. Only after it was recorded."""
@@ -113,7 +112,7 @@ class Repeated(Generic[T]):
         return result
 
     def repeats(self, result: T) -> bool:
-        """True for a result of a repetition: the next one stands in the same tensors."""
+        """True for the result of a repetition: the next one is in the same tensors."""
         return self._repeat is not None and result is self.given
 
     def _record(self, recorder: Recorder) -> None:
@@ -130,7 +129,6 @@ class Repeated(Generic[T]):
 
 
 def why_not_recorded(config: RunConfig, device: torch.device) -> str:
-    """One sentence if a device that records work takes the steps of a run launch by launch; else empty."""
     if device.type != "cuda":
         return ""
     if config.optimizer == "muon":

@@ -33,7 +33,7 @@ MeasureByName = Callable[[str, Trained], dict[str, float]]
 
 
 def nothing_to_measure_with(name: str, trained: Trained) -> dict[str, float]:
-    """Measure nothing, for callers that ask for no measurements. Raises ValueError for any name."""
+    """Raises ValueError: the default for callers that ask for no measurements."""
     raise ValueError(f"measurements is {name}; this training was given nothing to measure with.")
 
 
@@ -66,7 +66,7 @@ def measured_result(
 
 def written_metrics(trained: Trained) -> Generator[Measuring, None, dict[str, float]]:
     """``written_accuracy`` on held-out sequences if the model writes its answer token by token; with a fault that shows the next
-    symbol of a text or a Markov chain also ``written_loss``, with it hidden. Else an empty dictionary."""
+    symbol of a text or a Markov chain also ``written_loss``, with that symbol hidden. Else an empty dictionary."""
     config = trained.config
     if not writes_answer(config) and not leak_of(config):
         return {}

@@ -47,7 +47,6 @@ class SnapshotCache(ActivationCache):
 
 
 def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) -> Snapshot:
-    """Patterns of the probe samples that fit, the encoding's matrices, and the predictions on all samples."""
     return snapshot_from(config, model, probe, step, probe_tensors(config, model, probe))
 
 
@@ -96,7 +95,7 @@ def snapshot_from(config: RunConfig, model: nn.Module, probe: Batch, step: int, 
 
 
 def encoding_matrices(model: nn.Module, length: int) -> dict[str, np.ndarray]:
-    """The encoding's matrices by name, those of each layer if it has its own (:func:`engine.runs.events.of_layer`)."""
+    """Matrices by name; those of each layer if each has its own encoding (:func:`engine.runs.events.of_layer`)."""
     encodings: list[PositionalEncoding] = list(model.stack.encodings)  # type: ignore[union-attr,arg-type]
     shown = min(length, int(MAX_MATRIX_LENGTH / len(encodings) ** 0.5))
     by_layer: dict[str, np.ndarray] = {}
@@ -120,12 +119,12 @@ def written_sample(config: RunConfig, model: nn.Module, probe: Batch) -> dict[st
 
 
 def patterns_in(cache: ActivationCache, sample: int = 0) -> dict[str, np.ndarray]:
-    """The attention patterns of one sample by kind, each [layer, head, query, key]."""
+    """The attention patterns of one sample by kind of attention, [layer, head, query, key]."""
     return {kind: array(_fitting(stack[sample])) for kind, stack in _stacked(cache).items()}
 
 
 def _stacked(cache: ActivationCache) -> dict[str, Tensor]:
-    """The attention patterns by kind, each [sample, layer, head, query, key]."""
+    """The attention patterns by kind of attention, [sample, layer, head, query, key]."""
     stacks: dict[str, list[Tensor]] = {}
     decoding = any(name.startswith("decoder.") for name in cache)
     for name, value in cache.items():
@@ -158,7 +157,7 @@ def residual_in(cache: ActivationCache, model: nn.Module, targets: Tensor) -> di
 
 
 def _fitting(pattern: Tensor) -> Tensor:
-    """The part of patterns that is kept, [..., layer, head, query, key]."""
+    """The part of patterns that is stored, [..., layer, head, query, key]."""
     layers, heads, queries, keys = pattern.shape[-4:]
     side = int((LARGEST_PATTERNS / (layers * heads)) ** 0.5)
     return pattern[..., :side, :side] if queries * keys > side * side else pattern
@@ -200,7 +199,6 @@ def samples_of(config: RunConfig, probe: Batch, predictions: np.ndarray) -> list
 
 
 def token_names(config: RunConfig, tokens: list[int]) -> list[str]:
-    """The names of tokens: symbols as their task names them, the tokens above them by their meaning."""
     settings, corpus = config.task_settings, task_data(config.task).corpus
     if corpus is not None:
         names = corpus(settings, config).names

@@ -60,7 +60,6 @@ def measure_speed() -> Speeds:
 
 
 def _measured(configs: tuple[RunConfig, ...], timing: Timing) -> Speed:
-    """The speed of one device, from transformers of these configs and from the families without attention."""
     work = [(config.n_layers + 2.0, predict(config).flops_per_step) for config in configs]
     seconds = [timing(config, TIMED.get(config, 0)) for config in configs]
     overhead, inverse_rate = not_negative(np.array(work), np.array(seconds))
@@ -110,7 +109,6 @@ def _seconds_per_step(config: RunConfig, timed: int) -> float:
 
 
 def _seconds_there(config: RunConfig, kind: str) -> float:
-    """Seconds of a step on an accelerator, from the run's count of its time."""
     ends, began = list[Progress](), perf_counter()
     last: Progress | None = None
     for event in train(config.replace(device=kind), record=LEAST_RECORD):

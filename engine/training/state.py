@@ -26,28 +26,23 @@ UNREADABLE = "The stored state of this run cannot be read, so it cannot continue
 
 
 class TrainingState:
-    """Model, optimizers, data, random state and counters of one run; :func:`engine.training.train.train` changes them."""
-
     def __init__(
         self, config: RunConfig, model: nn.Module, device: torch.device, recorder: Recorder | None = None
     ) -> None:
         self.config, self.model, self.device = config, model, device
-        self.recorder = recorder
-        """Of the device with which steps are captured; None if each is taken by itself."""
+        self.recorder = recorder  # of the device that captures the steps; None if each is taken alone
         self.ahead = 1
-        """Steps that may be taken before the events of the first of them are given. With more than one, the caller leaves the state
-        alone while the last event's step is not :attr:`step`, or that event says that a device computes."""
+        """The number of steps that may be taken before the events of the first of them are given. With more than one, the caller leaves the
+        state alone while the last event's step is not :attr:`step`, or that event says that a device computes."""
         self.data = Data(config)
         self.pretraining = Pretraining(config) if config.pretrain_steps else None
         self.optimizers = build_optimizers(config, model)
         self.dropout = RandomState(config.seed, device) if config.dropout or config.position_dropout else None
-        self.started = False
-        """True once the facts before the first step were given."""
+        self.started = False  # true once the facts before the first step were given
         self.step = 0
-        self.snapshot_step: int | None = None
-        """The step of the last snapshot that the config itself asks for."""
+        self.snapshot_step: int | None = None  # the step of the last snapshot that the config itself asks for
+        # seconds of training so far; of steps that a device takes by itself, with the turns of other runs meanwhile
         self.busy = 0.0
-        """Seconds of training so far; of steps that a device takes by itself, with the turns of other runs meanwhile."""
         self.n_tokens = 0
         self.batch: Batch | None = None
         self._drawn_from = (
@@ -73,7 +68,6 @@ class TrainingState:
         return [batch for _, batch in islice(self._upcoming, count)]
 
     def count(self, steps: int, seconds: float) -> None:
-        """Count the steps on the first upcoming batches as taken, within so many seconds."""
         for _ in range(steps):
             self._drawn_from, self.batch = self._upcoming.popleft()
             self.n_tokens += self.batch.inputs.numel()
@@ -128,7 +122,6 @@ class TrainingState:
 
 
 def _check_counters(content: Mapping[str, object], steps: int) -> None:
-    """Raise ValueError if the counters of a saved state are not those of a run of so many steps."""
     step, snapshot_step, busy, n_tokens = (content[name] for name in ("step", "snapshot_step", "busy", "seen"))
     counted = isinstance(step, int) and 0 <= step <= steps and isinstance(snapshot_step, int | None)
     if not (counted and isinstance(busy, int | float) and busy >= 0 and isinstance(n_tokens, int) and n_tokens >= 0):

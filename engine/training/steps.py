@@ -26,32 +26,28 @@ class Step:
     number: int  # counted from 1
     rate: float
     loss: float
-    grad_norm: float
-    """The global L2 norm of the gradient before clipping."""
+    grad_norm: float  # the global L2 norm of the gradient before clipping
     tokens_per_second: float
-    measured: dict[str, list[float]] | None = None
-    """The numbers of :attr:`Recording.compute` by name, at its steps."""
+    measured: dict[str, list[float]] | None = None  # the numbers of Recording.compute by name, at its steps
 
 
 @dataclass(frozen=True)
 class StepOutput:
-    """A step's batch and its logits, both on the device."""
-
+    # both on the device
     batch: Batch
     logits: Tensor
 
 
 class Numbers(NamedTuple):
     sizes: dict[str, int]
-    values: Tensor
-    """[number]"""
+    values: Tensor  # [number]
 
     @staticmethod
     def of(found: Mapping[str, Tensor]) -> "Numbers":
         return Numbers({name: len(numbers) for name, numbers in found.items()}, torch.cat(list(found.values())))
 
     def copy(self) -> "Numbers":
-        """A copy, which the next numbers do not replace."""
+        # the next numbers are written into the same tensor
         return self._replace(values=self.values.clone())
 
     def read(self) -> dict[str, list[float]]:
@@ -61,16 +57,14 @@ class Numbers(NamedTuple):
 
 @dataclass(frozen=True)
 class Recording:
-    """A computation beside some steps, on the device. It changes neither weights nor gradients, and does not wait for the device."""
+    """A computation at some steps, on the device. It changes neither weights nor gradients, and does not wait for the device."""
 
+    # of the step's batch and logits, the parameters' gradients, and the model after the step
     compute: Callable[[StepOutput], Numbers]
-    """From the step's batch and logits, the parameters' gradients, and the model after the step."""
     at: Collection[int]
 
 
 class SingleSteps:
-    """Steps that are taken one by one; the program waits for each."""
-
     last: Batch
 
     def __init__(self, state: TrainingState, recording: Recording) -> None:
@@ -110,7 +104,6 @@ def trainable(model: nn.Module) -> list[nn.Parameter]:
 
 
 def random_state(state: TrainingState) -> AbstractContextManager[None]:
-    """Let torch's random numbers be the run's own, inside the block."""
     return nullcontext() if state.dropout is None else state.dropout.active()
 
 

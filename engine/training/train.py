@@ -33,7 +33,7 @@ from engine.training.steps import Recording, SingleSteps, trainable
 
 
 def prepare(config: RunConfig, prediction: Prediction | None = None) -> nn.Module:
-    """The untrained model of a config, on its device. Raises ValueError if the device is missing."""
+    """The untrained model, on its device. Raises ValueError if the device is missing."""
     device, _ = choose_device(config, prediction or predict(config))
     return build_model(config, **shapes(config).of_model).to(device)
 
@@ -56,7 +56,7 @@ def train(
     state: TrainingState | None = None,
 ) -> Generator[Event, str | None, None]:
     """Train and yield events: Started, a Progress for each step with Snapshots in between, then Finished or Failed; Measuring
-    between pieces of long work beside the steps. ``send(SNAPSHOT_NOW)`` returns a Snapshot of the current model; ``next`` then
+    between pieces of long work next to the steps. ``send(SNAPSHOT_NOW)`` returns a Snapshot of the current model; ``next`` then
     continues.
 
     The training path depends on the config alone: on the same CPU the same config gives the same numbers, whatever ``record`` asks
@@ -159,7 +159,6 @@ def train(
 
 
 def warm_up(kind: str) -> None:
-    """Train a small model on the accelerator of that kind and record all of it."""
     # libraries and kernels are loaded at their first use, which takes seconds
     try:
         for _ in train(RunConfig(steps=4).replace(device=kind)):
@@ -170,7 +169,7 @@ def warm_up(kind: str) -> None:
 
 
 def _failed(state: TrainingState, found: Found, step: int, record: RecordOptions) -> Generator[Event, None, None]:
-    """End a run at a step of which a tensor, ``found`` with its layer, is not finite."""
+    """``found``: the tensor that is not finite at that step, with its layer."""
     layer, tensor = found
     where = "" if layer is None else f" (layer {layer + 1})"
     state.optimizers.clear()  # what this run no longer needs makes room for the search
@@ -182,5 +181,5 @@ def _failed(state: TrainingState, found: Found, step: int, record: RecordOptions
 
 
 def _evenly(steps: int, count: int) -> frozenset[int]:
-    """About ``count`` evenly spaced steps, with the first and the last."""
+    # with the first and the last step
     return frozenset({1, *range(0, steps, max(1, math.ceil(steps / count))), steps} - {0})

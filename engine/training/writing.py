@@ -63,7 +63,6 @@ def unseen_scores(config: RunConfig, model: nn.Module, batch: Batch) -> Generato
 
 
 def reader(config: RunConfig, model: nn.Module, batch: Batch) -> Read:
-    """The function that reads the sequences of a batch token by token; it keeps earlier results if they stay valid."""
     if keeps_past(config) and isinstance(model, Transformer):
         return _with_keys_and_values(model, batch)
     if keeps_past(config) and isinstance(model, Baseline) and isinstance(model.body, Recurrent):
@@ -97,7 +96,6 @@ def _with_states(model: Baseline) -> Read:
 
 
 def _from_the_start(config: RunConfig, model: nn.Module, batch: Batch) -> Read:
-    """Read the whole sequence again for each token, or the part that the model can see."""
     sees = config.architecture.sees(config)
 
     def read(tokens: Tensor) -> Tensor:
@@ -162,8 +160,8 @@ def write_on(
 
 
 def continuation(config: RunConfig, prompt: str, written: Sequence[int]) -> str:
-    """The written tokens as text, with the space between the prompt and a first word."""
     text = text_settings_of(config).encoded()
     spelled = text.vocabulary.spelled(written)
+    # the space between the prompt and a first word
     gap = text.unit == "words" and bool(spelled) and is_word(spelled[0]) and is_word(prompt[-1:])
     return (" " if gap else "") + joined(spelled, text.unit)

@@ -41,7 +41,7 @@ def guess(app: AppTest, words: str) -> AppTest:
     return box.set_value(ANSWERS[box.options.index(words)]).run()
 
 
-def said(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     return " ".join(str(box.value) for kind in WORDS for box in app.get(kind))
 
 

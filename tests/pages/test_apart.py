@@ -7,7 +7,7 @@ from engine.config.run_config import RunConfig, parse
 from engine.runs.run import Run
 from pages.parts.lab.apart import refusal
 from pages.parts.lab.apart_state import OPEN, SETTINGS, VIEWS, apart_message, choose
-from tests.pages.looking import Open, ended, said, sent
+from tests.pages.looking import Open, ended, page_text, sent
 
 key = SETTINGS.widget_key
 
@@ -31,12 +31,12 @@ def pair(_data_folder: None) -> Run:
 
 def test_it_is_closed_at_first_opens_on_the_first_head_and_every_view_works(open_page: Open, decoder: Run) -> None:
     app = open_page("lab.py", run=decoder.id)
-    assert "looks most at key" not in said(app)
+    assert "looks most at key" not in page_text(app)
     assert "apart" not in app.query_params
     app.session_state[OPEN] = True
     app.run()
-    assert "L1 H1: query 7 (token" in said(app)
-    assert "These steps give the model's numbers, to" in said(app)
+    assert "L1 H1: query 7 (token" in page_text(app)
+    assert "These steps give the model's numbers, to" in page_text(app)
     numbers = app.dataframe[0].value
     assert numbers["masked"].tolist()[-2:] == [-np.inf] * 2, "what comes after query 7 of 9"
     assert numbers["weight"].sum() == pytest.approx(1, abs=1e-5)
@@ -48,17 +48,17 @@ def test_it_is_closed_at_first_opens_on_the_first_head_and_every_view_works(open
 
 def test_on_arrival_the_recorded_run_of_these_settings_is_taken_apart_by_every_view(open_page: Open) -> None:
     app = open_page("lab.py")
-    assert "recorded run" not in said(app), "until then the untrained model is shown, to be trained"
+    assert "recorded run" not in page_text(app), "until then the untrained model is shown, to be trained"
     app.session_state[OPEN] = True
     app.run()
-    assert "This is a **recorded run** of these settings." in said(app)
-    assert "L1 H1: query 8 (token" in said(app)
-    assert "Here the model answers" in said(app)
+    assert "This is a **recorded run** of these settings." in page_text(app)
+    assert "L1 H1: query 8 (token" in page_text(app)
+    assert "Here the model answers" in page_text(app)
     for view in (*(view for view in VIEWS if view != "faults"), "faults"):
         show(app, view)
-    assert "**6 of 6 tests pass.**" in said(app)
+    assert "**6 of 6 tests pass.**" in page_text(app)
     app.toggle(key=key("fault.mask_missing")).set_value(True).run()
-    assert "**5 of 6 tests pass.**" in said(app)
+    assert "**5 of 6 tests pass.**" in page_text(app)
 
 
 def test_a_link_to_a_recorded_run_takes_it_apart_at_the_head_that_it_names(open_page: Open) -> None:
@@ -66,10 +66,10 @@ def test_a_link_to_a_recorded_run_takes_it_apart_at_the_head_that_it_names(open_
     app = open_page("lab.py", run="recorded-hops", apart="steps", **chosen)  # as links of earlier versions named it
     assert app.session_state["form"]["task"] == "hops"
     assert not app.warning
-    assert "L2 H1: query 12 (token" in said(app)
+    assert "L2 H1: query 12 (token" in page_text(app)
     assert {"apart": "steps", **chosen}.items() <= dict(app.query_params).items()
     changed = open_page("lab.py", run="recorded-hops", apart="steps", seed="1")
-    assert "Train first. Then you can take the model apart." in said(changed), "no recorded run has these settings"
+    assert "Train first. Then you can take the model apart." in page_text(changed), "no recorded run has these settings"
 
 
 def test_a_model_without_attention_has_nothing_to_take_apart(open_page: Open) -> None:
@@ -81,15 +81,15 @@ def test_a_link_restores_what_is_chosen_in_a_run_with_all_its_attentions(open_pa
     app = open_page("lab.py", run=pair.id, apart="steps", **chosen)
     assert not app.error
     assert not app.warning
-    assert "cross L1 H2: query 4 (token **2**)" in said(app)
-    assert "Cross-attention has no encoding." in said(app)
+    assert "cross L1 H2: query 4 (token **2**)" in page_text(app)
+    assert "Cross-attention has no encoding." in page_text(app)
     assert {"apart": "steps", "run": pair.id, **chosen}.items() <= dict(app.query_params).items()
     app = open_page("lab.py", run=pair.id, apart="steps", **chosen | {"apart.which": "encoder"})
-    assert "RoPE turns q by the angles of position 4" in said(app)
-    assert "QK-norm brings q and each k to mean 0 and variance 1" in said(app)
+    assert "RoPE turns q by the angles of position 4" in page_text(app)
+    assert "QK-norm brings q and each k to mean 0 and variance 1" in page_text(app)
     for view in ("heads", "change", "depth"):
         show(app, view)
-    assert "This run has two stacks" in said(app)
+    assert "This run has two stacks" in page_text(app)
 
 
 def test_what_a_run_does_not_have_is_left_to_it_and_what_was_removed_is_named(open_page: Open, decoder: Run) -> None:
@@ -100,9 +100,9 @@ def test_what_a_run_does_not_have_is_left_to_it_and_what_was_removed_is_named(op
     )
     assert not app.error
     for words in ("`apart.exchanged` is no setting here.", "Switch heads off", "Type a sequence", "the end of its run"):
-        assert words in said(app)
+        assert words in page_text(app)
     assert app.button_group(key=key("off")).value == ["self.1.2"], "what this run does not have stays out"
-    assert "L1 H2: query 7 (token" in said(show(app, "steps"))
+    assert "L1 H2: query 7 (token" in page_text(show(app, "steps"))
 
 
 def test_the_picture_chooses_opens_it_and_hears_what_was_chosen_in_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,16 +129,16 @@ def test_a_run_on_words_reads_a_plain_sentence(open_page: Open) -> None:
         "lab.py", run=run.id, apart="steps", **{"apart.text": "To be, Gandalf or not", "apart.position": "5"}
     )
     assert not app.error
-    assert "L1 H1: query 5 (token **or**)" in said(app)
-    assert "`Gandalf` is not in the vocabulary: the model reads the unknown token there." in said(app)
+    assert "L1 H1: query 5 (token **or**)" in page_text(app)
+    assert "`Gandalf` is not in the vocabulary: the model reads the unknown token there." in page_text(app)
 
 
 def test_faults_are_switched_one_mask_at_a_time_and_the_tests_say_so(open_page: Open, decoder: Run) -> None:
     app = open_page("lab.py", run=decoder.id, apart="faults")
-    assert "**6 of 6 tests pass.**" in said(app)
+    assert "**6 of 6 tests pass.**" in page_text(app)
     app.toggle(key=key("fault.mask_missing")).set_value(True).run()
     failed = ":red-badge[:material/cancel: No output moves when a later token changes]"
-    assert f"**5 of 6 tests pass.** {failed}" in said(app)
+    assert f"**5 of 6 tests pass.** {failed}" in page_text(app)
     app.toggle(key=key("fault.mask_transposed")).set_value(True).run()
     assert app.query_params["apart.faults"] == "mask_transposed"
     assert app.toggle(key=key("fault.mask_missing")).value is False

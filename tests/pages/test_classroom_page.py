@@ -38,7 +38,7 @@ from pages.parts.experiments.projector import bars
 from pages.parts.experiments.running import EXPERIMENTS, RAN
 from tests.engine.full_disk import full
 from tests.engine.serving.test_pool import until
-from tests.pages.looking import Open, guess, labels, notes_of, press, question, said, sent
+from tests.pages.looking import Open, guess, labels, notes_of, page_text, press, question, sent
 from tests.pages.scripted_experiment import Scripted, ScriptedPool
 
 TEACHER = Visitor("teacher")
@@ -107,7 +107,7 @@ def test_a_key_that_guesses_and_the_next_one_that_runs_may_come_together(open_pa
     run = EXPERIMENTS.find(projector.session_state[RAN]["scripted"])
     assert run is not None
     assert run.wait(600)
-    assert "You said: *It rises*. **Right.**" in said(at(projector, "sentence"))
+    assert "You said: *It rises*. **Right.**" in page_text(at(projector, "sentence"))
 
 
 def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_page: Open, scripted: Scripted) -> None:
@@ -119,20 +119,20 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
         assert participant.title[0].value == "You are in the class"
         assert not {"Run", "Present"} & set(labels(participant))
         assert asks_nothing(participant)
-    assert ":material/groups: **0 of 3** have guessed · waiting for 3" in said(at(projector, "guess"))
+    assert ":material/groups: **0 of 3** have guessed · waiting for 3" in page_text(at(projector, "guess"))
     for participant, answer in zip(participants, ("It rises", "It falls"), strict=False):
         assert participant.run().title[0].value == escaped(QUESTION)
         assert question(participant).options == ANSWERS
         guess(participant, answer)
-        assert COUNTED in said(participant)
-    words = said(projector.run())
+        assert COUNTED in page_text(participant)
+    words = page_text(projector.run())
     assert "**2 of 3** have guessed · waiting for 1" in words
     assert "The class:" not in drawn(projector), "nobody is told what the others think"
 
     at(projector, "run")
     assert 'aria-label="The class: It falls 1, It stays 0, It rises 1"' in drawn(projector)
-    assert f"Your guess: **It rises**. {LOOK_UP}" in said(participants[0].run())
-    assert "Your guess" not in said(participants[2].run())
+    assert f"Your guess: **It rises**. {LOOK_UP}" in page_text(participants[0].run())
+    assert "Your guess" not in page_text(participants[2].run())
     assert asks_nothing(participants[0])
     run = EXPERIMENTS.find(projector.session_state[RAN]["scripted"])
     assert run is not None
@@ -144,27 +144,27 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     assert "of 0 right" not in bars(("No", "In part", "Yes"), Responses(1, {}), (1,)), "nobody guessed"
     verdicts = ("You said: *It rises*. **Right.**", "You said: *It falls*. Measured: **It rises**.", "**It rises.**")
     for participant, verdict in zip(participants, verdicts, strict=True):
-        assert verdict in said(participant.run())
+        assert verdict in page_text(participant.run())
         assert (sentence := projector_of(code_of(projector)).sentence).startswith(
             "With a change the accuracy rises from"
         )
-        assert sentence in said(participant)
+        assert sentence in page_text(participant)
     at(projector, "guess")
-    assert "The run has ended. Guessing is closed." in said(projector)
+    assert "The run has ended. Guessing is closed." in page_text(projector)
     assert "Run" not in labels(projector)
     assert "each seed will be a dot" not in sent(projector)
     assert "The class:" in drawn(projector)
     assert "1 of 2 right" not in drawn(projector)
-    assert f"Your guess: **It rises**. {LOOK_UP}" in said(participants[0].run()), "it has seen the result"
+    assert f"Your guess: **It rises**. {LOOK_UP}" in page_text(participants[0].run()), "it has seen the result"
     key(at(projector, "sentence"), "seeds")
     assert "0 seeds from 0 phones" in sent(projector)
     assert "1 of 2 right" in drawn(projector), "what was told stands until the seeds of the class decide"
     assert "0 of 3 have answered. Continue?" in drawn(key(projector, "next"))
     key(projector, "next")
-    assert verdicts[0] in said(participants[0].run())
+    assert verdicts[0] in page_text(participants[0].run())
     key(projector, "next")
     assert participants[0].run().title[0].value != QUESTION
-    assert "Step 2 of 2" in said(participants[0])
+    assert "Step 2 of 2" in page_text(participants[0])
     projector.query_params["at"] = "1"  # of a press that came while the page changed
     projector.run()
     assert (projector.session_state[PRESENTING].at, projector_of(code_of(projector)).at) == (1, 1)
@@ -198,7 +198,7 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
     for number, participant in enumerate(participants):
         press(participant.run(), "Train one seed")
         assert "Train one seed" not in labels(participant)
-        until(lambda participant=participant: ON_PROJECTOR in said(participant.run()))
+        until(lambda participant=participant: ON_PROJECTOR in page_text(participant.run()))
         drawn = [
             "1 seed from 1 phone · waiting for 2",
             "2 seeds from 2 phones · waiting for 1",
@@ -220,12 +220,12 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
         for run in pool.submitted:
             if run.live:
                 pool.finish(run)
-        return ON_PROJECTOR in said(participants[0].run())
+        return ON_PROJECTOR in page_text(participants[0].run())
 
     until(has_its_dot)
     assert sentence_of(projector.run()) == "4 seeds from 3 phones · waiting for 2"
     key(projector, "next")
-    assert WATCH not in said(participants[1].run())
+    assert WATCH not in page_text(participants[1].run())
     assert "Train one seed" not in labels(participants[1])
     assert projector_of(code_of(projector)).phase == "told"
 
@@ -290,12 +290,12 @@ def test_seeds_that_were_asked_for_before_the_run_end_in_the_answer_of_the_store
     assert (state.phase, state.right, state.because) == ("told", (1,), finding.because)
     assert "Missing" not in finding.because
     assert "grey: stored seeds" in sent(projector)
-    text_on_phone = said(participant.run())
+    text_on_phone = page_text(participant.run())
     assert "You said: *It falls*. Measured: **It rises**." in text_on_phone
     assert finding.sentence in text_on_phone
     assert f"**Because** {finding.because}" in text_on_phone
     key(projector, "next")
-    assert f"**Because** {finding.because}" in said(projector)
+    assert f"**Because** {finding.because}" in page_text(projector)
     key(projector, "next")
     assert participant.run().title[0].value == escaped(ISSUES["heads"].key_figure.question)
 
@@ -378,7 +378,7 @@ def test_a_phone_says_in_words_that_it_does_not_know_what_the_wall_shows(
     open_page: Open, projector: ProjectorState
 ) -> None:
     participant = participant_in(open_page, class_of(projector))
-    assert "This version does not know the present step." in said(participant)
+    assert "This version does not know the present step." in page_text(participant)
     assert "Train one seed" not in labels(participant)
     assert asks_nothing(participant)
 
@@ -400,7 +400,7 @@ def test_a_phone_whose_seed_cannot_be_kept_says_so(
     key(projector, "seeds")
     monkeypatch.setattr("pages.parts.classroom.keep_seed", full)
     press(participant.run(), "Train one seed")
-    until(lambda: "No space left on device." in said(participant.run()))
+    until(lambda: "No space left on device." in page_text(participant.run()))
     assert not participant.get("progress")
 
 
@@ -421,10 +421,10 @@ def test_a_phone_is_told_by_what_the_runs_say(
         guess(participant, ANSWERS[answer + 1])
     state = replace(ASKS, phase="told", right=right)
     show_projector(code, TEACHER, state)
-    assert WATCH in said(participant.run())
+    assert WATCH in page_text(participant.run())
     show_projector(code, TEACHER, replace(state, sentence="It rises, in 6 of 6 seeds."))
-    assert verdict in said(participant.run())
-    assert "It rises, in 6 of 6 seeds." in said(participant)
+    assert verdict in page_text(participant.run())
+    assert "It rises, in 6 of 6 seeds." in page_text(participant)
 
 
 def test_a_phone_that_reloads_keeps_its_guess_and_may_still_change_it(
@@ -435,7 +435,7 @@ def test_a_phone_that_reloads_keeps_its_guess_and_may_still_change_it(
     guess(participant_in(open_page, code), "It rises")
     for _ in range(2):
         again = participant_in(open_page, code)
-        assert COUNTED in said(again)
+        assert COUNTED in page_text(again)
         assert responses(code, 0) == Responses(1, {1: 1})
     guess(again, "It falls")
     assert responses(code, 0) == Responses(1, {-1: 1})
@@ -449,24 +449,24 @@ def test_a_late_guess_and_a_full_disk_are_said_and_nothing_is_counted(
     with monkeypatch.context() as patch:
         patch.setattr(classroom, "write_whole", full)
         guess(participant, "It rises")
-        assert "Could not save: No space left on device." in said(participant)
+        assert "Could not save: No space left on device." in page_text(participant)
         late = participant_in(open_page, code)
-        assert "Could not save (No space left on device). Trying again." in said(late)
+        assert "Could not save (No space left on device). Trying again." in page_text(late)
     assert late.run().title[0].value == escaped(QUESTION)
     assert responses(code, 0) == Responses(2, {})
     show_projector(code, TEACHER, replace(ASKS, phase="look"))
     guess(participant, "It rises")  # its page does not know yet
-    assert "The next step has begun." in said(participant)
+    assert "The next step has begun." in page_text(participant)
     assert responses(code, 0) == Responses(2, {})
 
 
 def test_a_made_up_class_is_said_to_have_ended_and_makes_nothing(open_page: Open, scripted: Scripted) -> None:
     for given in ("0123abcd", "89abcdef"):
-        assert "This class has ended, or its link is incomplete." in said(participant_in(open_page, given))
+        assert "This class has ended, or its link is incomplete." in page_text(participant_in(open_page, given))
         assert responses(given, 0) == Responses(0, {})
-    assert "with the key **Q**" in said(open_page("classroom.py"))
+    assert "with the key **Q**" in page_text(open_page("classroom.py"))
     wrong = participant_in(open_page, "../x")
-    assert "`class` is `../x`; allowed is the code in a link that Present makes." in said(wrong)
+    assert "`class` is `../x`; allowed is the code in a link that Present makes." in page_text(wrong)
 
 
 def test_no_phone_steers_the_wall_whatever_link_it_opens(open_page: Open, scripted: Scripted) -> None:
@@ -540,10 +540,10 @@ def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch
     )
     participant = participant_in(open_page, code_of(projector))
     assert participant.title[0].value.endswith("Will this model learn it?")
-    assert "Mine · Step 1 of 2" in said(participant)
+    assert "Mine · Step 1 of 2" in page_text(participant)
     assert question(participant).options == ["No", "In part", "Yes"]
     guess(participant, "No")
-    assert "**1 of 1** have guessed" in said(at(projector, "guess"))
+    assert "**1 of 1** have guessed" in page_text(at(projector, "guess"))
     assert not pool.submitted, "nothing trains before the guess"
     key(projector, "3", "next")
     assert len(pool.submitted) == 1
@@ -551,7 +551,7 @@ def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch
     assert projector_of(code_of(projector)).sentence.startswith("Not learned in 10 steps")
     assert "1 of 1 right" in drawn(projector)
     assert "You said: *Yes*. Measured: **No**." in projector.subheader[0].value
-    assert "You said: *No*. **Right.**" in said(participant.run())
+    assert "You said: *No*. **Right.**" in page_text(participant.run())
     key(at(projector, "guess"), "1")
     box = question(projector)
     assert (box.value, box.proto.disabled) == (1, True), "it has been answered"
@@ -578,14 +578,14 @@ def test_a_slide_takes_guesses_and_then_tells_what_the_teacher_says(open_page: O
     assert participant.run().title[0].value == "Who?"
     key(projector, "next")
     guess(participant.run(), "Bob")
-    assert "**1 of 1** have guessed" in said(projector.run())
+    assert "**1 of 1** have guessed" in page_text(projector.run())
     key(projector, "1")
     assert "The class:" not in drawn(projector)
-    assert "Bob" not in said(projector)
+    assert "Bob" not in page_text(projector)
     key(projector, "next")
     assert 'aria-label="The class: Ann 0, Bob 1, Cy 0; 1 of 1 right"' in drawn(projector)
     assert "You said: *Ann*. The teacher says: **Bob**." in projector.subheader[0].value
-    assert "You said: *Bob*. **Right.**" in said(participant.run())
+    assert "You said: *Bob*. **Right.**" in page_text(participant.run())
     (note,) = notes_of(participant).values()
     assert (note.question, note.guessed, note.found) == ("Who?", "Bob", "The teacher says: Bob.")
     assert key(projector, "next").title[0].value == ISSUES["heads"].title

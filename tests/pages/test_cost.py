@@ -14,27 +14,27 @@ from pages.parts.app import server
 from pages.parts.cost import SETTINGS, SWEEPS, CostView, begin_sweep, recurrent_kernels
 from tests.engine.serving.test_pool import until
 from tests.pages.looking import Open, disabled, press, sent
-from tests.pages.looking import said as words_of
+from tests.pages.looking import page_text as words_of
 
 PAGE = "cost.py"
 SMALL = {"longest": "256", "kinds": "fused,cnn", "rounds": "1", "d_model": "8", "n_heads": "2"}
 
 
-def said(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     return " ".join([words_of(app), *(table.value.to_csv() for table in app.table)])
 
 
 def test_it_opens_alive_with_predictions_and_a_link_restores_the_settings_and_starts_nothing(open_page: Open) -> None:
     app = open_page(PAGE)
     assert app.title[0].value == "Cost"
-    assert "Measured earlier" in said(app)
-    assert "Press Measure" in said(app)
-    assert "Measured earlier" not in said(open_page(PAGE, d_model="64")), "it is of another model"
+    assert "Measured earlier" in page_text(app)
+    assert "Press Measure" in page_text(app)
+    assert "Measured earlier" not in page_text(open_page(PAGE, d_model="64")), "it is of another model"
     assert "A GRU takes 39 times as long as an LSTM: oneDNN" in sent(app)
     assert "LSTM, oneDNN" in sent(app), "at the line, too"
-    assert "the same time for every token" not in said(app), "the figure shows the GRU as the slowest"
+    assert "the same time for every token" not in page_text(app), "the figure shows the GRU as the slowest"
     fits = cost.longest_frame(Plan(), shipped(), CostView())
-    assert all(cell in said(app) for cell in fits.loc[KINDS["gru"].label])
+    assert all(cell in page_text(app) for cell in fits.loc[KINDS["gru"].label])
     assert [table.value.index.name for table in app.table] == ["Model", "Number"], "no head without words"
     assert dict(app.query_params) == {}
     assert app.get_by_key(SETTINGS.widget_key("longest")).value == 4096
@@ -60,12 +60,12 @@ def test_a_measurement_from_the_button_to_the_disk(open_page: Open, monkeypatch:
     assert sweep.state == "finished", sweep.problem
     app.run()
     assert {visit.tick for visit in sweep.result.visits} == {64, 128, 256}
-    assert "Measured on" in said(app)
+    assert "Measured on" in page_text(app)
     again = open_page(PAGE, sweep=name)
     assert again.get_by_key(SETTINGS.widget_key("longest")).value == 256
-    assert "Measured on" in said(again)
+    assert "Measured on" in page_text(again)
     monkeypatch.setattr(SWEEPS, "find", lambda name: None)  # as after a restart of the server
-    assert "Measured on" in said(open_page(PAGE, sweep=name))
+    assert "Measured on" in page_text(open_page(PAGE, sweep=name))
 
 
 def test_stop_keeps_what_was_measured(open_page: Open) -> None:
@@ -78,7 +78,7 @@ def test_stop_keeps_what_was_measured(open_page: Open) -> None:
     assert sweep.wait(120)
     assert (sweep.state, sweep.problem) == ("stopped", "")
     app.run()
-    assert "Measured on" in said(app)
+    assert "Measured on" in page_text(app)
     assert len(app.get("download_button")) == 2
 
 
@@ -146,6 +146,6 @@ def test_every_view_can_be_shown(open_page: Open, query: dict[str, str]) -> None
 
 def test_a_link_to_what_was_removed_says_so(open_page: Open) -> None:
     app = open_page(PAGE, memory="2.5", models="llama3-70b", seconds="2")
-    assert "Estimates for well-known models were removed" in said(app)
-    assert "The longest sequence for a given time was removed" in said(app)
+    assert "Estimates for well-known models were removed" in page_text(app)
+    assert "The longest sequence for a given time was removed" in page_text(app)
     assert app.get_by_key(SETTINGS.widget_key("memory")).value == 2.5

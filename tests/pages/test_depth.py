@@ -11,7 +11,7 @@ from engine.config.link import from_query
 from engine.foundation.errors import JobError
 from pages.parts import depth
 from pages.parts.app.questions import SharedCache
-from tests.pages.looking import Open, said, sent
+from tests.pages.looking import Open, page_text, sent
 
 key = depth.SETTINGS.widget_key
 
@@ -94,7 +94,7 @@ def test_figures_come_with_the_first_draw_and_tell_more_with_each(open_page: Ope
         *((MeasureDepth, seed) for seed in range(16)),
         *((MeasureMemory, seed) for seed in range(4)),
     ]
-    assert "(https://arxiv.org/abs/2406.04267)" in said(app)
+    assert "(https://arxiv.org/abs/2406.04267)" in page_text(app)
 
 
 def test_the_dial_asks_for_nothing_new_and_the_address_follows_it(open_page: Open, engine: Engine) -> None:
@@ -137,8 +137,8 @@ def test_a_measurement_that_fails_is_said_once_and_other_settings_are_measured(o
 
 def test_a_wrong_link_is_named_and_the_way_into_the_lab_has_the_settings(open_page: Open, engine: Engine) -> None:
     app = open_page("depth.py", depth="5", pos_encoding="zork", norm="none")
-    assert "allowed is one of 1, 2, 4, 8, 16, 32, 48" in said(app)
-    assert "`pos_encoding` is `zork`" in said(app)
+    assert "allowed is one of 1, 2, 4, 8, 16, 32, 48" in page_text(app)
+    assert "`pos_encoding` is `zork`" in page_text(app)
     complete(app)
     (link,) = [box.proto for box in app.get("page_link") if box.proto.label == "Train it"]
     query = dict(part.split("=") for part in link.query_string.split("&"))

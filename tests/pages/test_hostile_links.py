@@ -9,7 +9,7 @@ from markdown_it.token import Token
 
 from engine.settings.errors import MAX_SHOWN_CHARACTERS, ConfigError, Problem, quoted
 from pages.parts.app.in_markdown import as_code, in_markdown
-from tests.pages.looking import Open, said
+from tests.pages.looking import Open, page_text
 from tests.tables import tables_beside
 
 CASES = tables_beside(__file__)
@@ -27,7 +27,7 @@ def test_each_part_of_a_link_that_is_wrong_is_named_with_what_is_allowed_and_no_
     app = open_page(page, **right | {name: text for name, (text, _) in wrong.items()})
     for name, (text, allowed) in wrong.items():
         problem = f"`{name}` is `{text}`; allowed is {allowed}" if allowed else f"`{name}` is no setting here."
-        assert problem in said(app)
+        assert problem in page_text(app)
         assert app.query_params.get(name) != text
     assert right.items() <= dict(app.query_params).items()
 
@@ -40,16 +40,16 @@ def test_what_can_only_mean_one_thing_is_understood_and_marks_of_others_are_pass
     issues = open_page("questions.py", issue="missing_mask", **marks)
     assert not issues.warning
     assert issues.query_params["issue"] == "missing-mask"
-    assert "From the link, `taks` is no setting here. Did you mean task? Ignored." in said(
+    assert "From the link, `taks` is no setting here. Did you mean task? Ignored." in page_text(
         open_page("lab.py", taks="sort")
     )
-    text = said(open_page("questions.py", issue="mising-mask"))
+    text = page_text(open_page("questions.py", issue="mising-mask"))
     assert "Did you mean missing-mask? Ignored." in text
 
 
 def test_a_run_that_is_not_kept_or_of_another_kind_is_none_of_the_page(open_page: Open) -> None:
     lab = open_page("lab.py", run="../../etc/passwd")
-    assert "run is `../../etc/passwd`; this server has no such run." in said(lab)
+    assert "run is `../../etc/passwd`; this server has no such run." in page_text(lab)
     assert "run" not in lab.session_state
 
 

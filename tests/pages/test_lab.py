@@ -12,7 +12,7 @@ from engine.tasks import BY_GROUP, TASKS
 from engine.tasks.base import GROUPS
 from pages.parts.app import server
 from pages.parts.lab.results import settings_json
-from tests.pages.looking import Open, disabled, ended, notes_of, press, run_of, said, trained
+from tests.pages.looking import Open, disabled, ended, notes_of, page_text, press, run_of, trained
 
 
 def linked(app: AppTest) -> dict[str, str]:
@@ -37,7 +37,7 @@ def test_a_block_of_another_year_is_one_click_which_says_before_what_it_changes(
     app = open_page("lab.py", unfolded=True, n_heads="4", seq_len="9", learning_rate="0.003")
     before = from_query(linked(app))[0]
     assert disabled(app, "GPT-2"), "the lab begins with it"
-    assert "Changes: Normalisation Post-LN, Activation ReLU, Positional encoding Sinusoidal." in said(app)
+    assert "Changes: Normalisation Post-LN, Activation ReLU, Positional encoding Sinusoidal." in page_text(app)
     press(app, "Today")
     today = from_query(linked(app))[0]
     assert today == before.replace(norm_kind="rms", activation="swiglu", pos_encoding="rope", qk_norm=True, kv_heads=2)
@@ -67,7 +67,7 @@ def test_a_link_of_only_a_run_opens_with_its_settings_and_says_what_changed_even
     assert app.session_state["run"] == run.id
     assert from_query({**linked(app), "v": "1"})[0] == config
     changed = open_page("lab.py", unfolded=True, run=run.id, task="reverse", k_is="2")
-    assert "`k_is` is no setting here" in said(changed)
+    assert "`k_is` is no setting here" in page_text(changed)
     assert changed.selectbox(key="set.task").value == "reverse"
     assert changed.number_input(key="set.seed").value == 5
 
@@ -84,7 +84,7 @@ def test_settings_that_do_not_fit_are_named_and_nothing_is_lost(open_page: Open)
     app = open_page("lab.py", unfolded=True, steps="77")
     assert "More · 1 changed" in {box.label for box in app.expander}
     app.number_input(key="set.n_heads").set_value(5).run()
-    assert "`n_heads` is `5`" in said(app)
+    assert "`n_heads` is `5`" in page_text(app)
     assert disabled(app, "Train")
     app.number_input(key="set.n_heads").set_value(4).run()
     assert not disabled(app, "Train")
@@ -92,7 +92,7 @@ def test_settings_that_do_not_fit_are_named_and_nothing_is_lost(open_page: Open)
         before = app.session_state["form"]
         app.session_state["form"] = before | {"n_heads": 5}
         press(app, label)
-        assert "`n_heads` is `5`" in said(app)
+        assert "`n_heads` is `5`" in page_text(app)
         assert not app.exception
         app.session_state["form"] = before
         app.run()
@@ -103,11 +103,11 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
     app = trained(open_page("lab.py", steps="120", seq_len="7"))
     finding = "answers on new sequences were right (second-half accuracy)"
     run_id = app.session_state["run"]
-    assert finding in said(app)
+    assert finding in page_text(app)
     assert linked(app)["run"] == run_id
     again = open_page("lab.py", **linked(app))
     assert again.session_state["run"] == run_id
-    assert finding in said(again)
+    assert finding in page_text(again)
     note = notes_of(app)[f"lab.{run_id}"]
     assert note.title == "Lab: Reverse"
     assert finding in note.found
@@ -116,20 +116,20 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
     assert "Report (HTML)" in [file.label for file in app.get("download_button")]
 
     app.number_input(key="set.n_layers").set_value(2).run()
-    assert "Settings changed since this run: Depth 1 → 2" in said(app)
+    assert "Settings changed since this run: Depth 1 → 2" in page_text(app)
     app.switch_page("start.py").run()
     app.switch_page("lab.py").run()
     assert [app.number_input(key=f"set.{name}").value for name in ("seq_len", "n_layers")] == [7, 2]
     assert app.session_state["run"] == run_id
-    assert finding in said(app)
+    assert finding in page_text(app)
 
     run = run_of(app)
     settings = json.loads(settings_json(run))
     assert settings.pop("provenance") == provenance()
     assert from_query(settings) == (run.config, [])
-    assert "It keeps running, but" not in said(app)
+    assert "It keeps running, but" not in page_text(app)
     run.unsaved = "This run cannot be saved: No space left on device."
-    assert "No space left on device. It keeps running, but will be lost if the server restarts" in said(app.run())
+    assert "No space left on device. It keeps running, but will be lost if the server restarts" in page_text(app.run())
     app.toggle(key=f"keep.{run.id}").set_value(True).run()
     assert run.pinned
     app.toggle(key=f"keep.{run.id}").set_value(False).run()
@@ -137,7 +137,7 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
     app.button(key="delete").click().run()
     assert server.find(run.id) is None
     assert "run" not in app.session_state
-    assert "no run of that name" not in said(app)
+    assert "no run of that name" not in page_text(app)
 
     app.number_input(key="set.n_layers").set_value(1).run()
     press(app, "New seed")
@@ -146,19 +146,19 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
 
 def test_the_missing_mask_raises_the_alarm(open_page: Open) -> None:
     app = trained(open_page("lab.py", preset="missing-mask", steps="80"))
-    assert "First-half accuracy is 1.00, chance is 0.1" in said(app)
+    assert "First-half accuracy is 1.00, chance is 0.1" in page_text(app)
     assert app.error[0].value.startswith("False success. With the right answers as input, second-half accuracy")
     assert not app.success
-    assert "Learned" not in said(app)
+    assert "Learned" not in page_text(app)
 
 
 def test_a_softmax_over_the_queries_is_warned_of_and_the_next_step_is_one_over_the_keys(open_page: Open) -> None:
     app = open_page("lab.py", task="copy", softmax_axis="query", attention_impl="materialised", steps="150")
-    assert "With the softmax over the queries, each weight depends on later symbols." in said(app)
+    assert "With the softmax over the queries, each weight depends on later symbols." in page_text(app)
     trained(app)
     assert app.error[0].value.startswith("False success. With the right answers as input, second-half accuracy")
-    assert "With the softmax over the keys the score means something again." in said(app)
-    assert "Learned" not in said(app)
+    assert "With the softmax over the keys the score means something again." in page_text(app)
+    assert "Learned" not in page_text(app)
     assert app.button(key="lab.next").label == "Try Softmax axis Keys"
 
 
@@ -195,11 +195,11 @@ def test_a_host_refuses_with_the_setting_to_lower(open_page: Open, monkeypatch: 
     limits = server.pool().limits.model_copy(update={"steps": 100})
     monkeypatch.setattr(server.pool(), "limits", limits)
     app = press(open_page("lab.py", steps="101"), "Train")
-    assert "steps is 101; this host allows at most 100" in said(app)
+    assert "steps is 101; this host allows at most 100" in page_text(app)
     assert "run" not in app.session_state
     others = ended(RunConfig(steps=3))
     app = press(open_page("lab.py", run=others.id, steps="101"), "Step")
-    assert "steps is 101; this host allows at most 100" in said(app), "and not that the shown run is another's"
+    assert "steps is 101; this host allows at most 100" in page_text(app), "and not that the shown run is another's"
 
 
 # Choosing a task

@@ -12,7 +12,7 @@ from pages.parts.app.earlier import EARLIER
 from pages.parts.charts.loss import by_read_figure, level_lines, loss_figure, next_figure
 from pages.parts.lab.text import lead_over_trigram
 from tests.engine.serving.test_pool import until
-from tests.pages.looking import Open, disabled, ended, press, run_of, said, trained
+from tests.pages.looking import Open, disabled, ended, page_text, press, run_of, trained
 
 TEXT = "".join(f"the {who} {what} the {whom}, and then\nthe day was done.\n" for who in ("cat", "dog", "king") for what in (
     "saw", "met", "heard", "left") for whom in ("queen", "bird", "moon", "sea"))  # fmt: skip
@@ -46,22 +46,22 @@ def test_a_text_of_ones_own_is_trained_on_and_written_on_from(open_page: Open) -
     app = given_text(open_page("lab.py", **WORDS | {"steps": "30", "vocab_size": "40"}))
     name = app.session_state["form"]["text"]
     assert user_texts.read(name) == TEXT
-    assert f"is {name[:8]}… in links" in said(app)
+    assert f"is {name[:8]}… in links" in page_text(app)
     run = run_of(trained(app))
     assert run.config == PRESETS["next-word"].config.replace(text=name, steps=30, vocab_size=40)
     assert not app.table, "it costs seconds: on demand"
     opened_counting(app)
-    assert "than counting pairs of words" in said(app)
-    assert "its last tenth" in said(app)
+    assert "than counting pairs of words" in page_text(app)
+    assert "its last tenth" in page_text(app)
     share = run.ending.metrics["unknown_share"]
-    assert (f"{100 * share:.1f} % of the held-out tokens are unknown" in said(app)) == (share > 0)
+    assert (f"{100 * share:.1f} % of the held-out tokens are unknown" in page_text(app)) == (share > 0)
     (table,) = app.table
     assert list(table.value.index) == ["The model", "Unigram", "Kneser-Ney bigram", "Kneser-Ney trigram"]
     assert table.value.index.name == "Model", "no head without words"
     app.text_area(key="lab.text.prompt").set_value("the king Gandalf").run()
     press(app, "Write")
-    assert "`Gandalf` is not in the vocabulary" in said(app)
-    assert "This run, step 30" in said(app)
+    assert "`Gandalf` is not in the vocabulary" in page_text(app)
+    assert "This run, step 30" in page_text(app)
     app.text_area(key="lab.text.prompt").set_value("the king " * 2000).run()
     assert len(app.session_state["lab.text.prompt"]) == 10_000, "whatever a browser sends"
     assert {**app.query_params}.items() >= {"text": name, "vocab_size": "40", "steps": "30", "run": run.id}.items()
@@ -87,7 +87,7 @@ def test_an_earlier_link_leads_to_the_lab_with_its_run_and_settings(open_page: O
     assert app.get_by_key("set.pos_encoding").value == "alibi"
     assert app.query_params["hide"] == "seed"
     other = open_page(moved.file, **moved.query({"run": "../x", "vocab_size": "200", "pos_encoding": "nope"}))
-    assert "this server has no such run" in said(other)
+    assert "this server has no such run" in page_text(other)
     assert set_now(other) == PRESETS["next-word"].config.replace(vocab_size=200, pos_encoding="nope")
     assert len(server.pool().runs.live()) == 0, "a link trains nothing"
 
@@ -107,12 +107,12 @@ def test_the_pages_own_prompt_is_in_the_vocabulary_at_hand_and_goes_with_the_tex
     until(lambda: bool(server.pool().health().ready))
     app.run()
     assert app.text_area(key="lab.text.prompt").value == "ROMEO\nMy lord, "
-    assert UNKNOWN not in said(app)
+    assert UNKNOWN not in page_text(app)
     for text, letters in ((TEXT, "[a-z]"), (HEBREW, "[\u05d0-\u05ea]"), (TEXT, "[a-z]")):
         trained(given_text(app, text))
         assert re.search(letters, app.text_area(key="lab.text.prompt").value)
         press(app, "Write")
-        assert UNKNOWN not in said(app)
+        assert UNKNOWN not in page_text(app)
     written = [box.value for box in app.get("html") if "<p " in box.value]
     assert written
     assert all('dir="auto"' in one for one in written), "each in its own direction"
@@ -123,15 +123,15 @@ def test_the_pages_own_prompt_is_in_the_vocabulary_at_hand_and_goes_with_the_tex
 def test_many_unknown_words_are_said_beside_the_numbers(open_page: Open) -> None:
     app = given_text(open_page("lab.py", **SMALL), " ".join(f"w{n} of" for n in range(900)))
     opened_counting(trained(app))
-    assert "of the held-out tokens are unknown" in said(app)
-    assert "the loss over all says little: characters are the better unit" in said(app)
+    assert "of the held-out tokens are unknown" in page_text(app)
+    assert "the loss over all says little: characters are the better unit" in page_text(app)
     (table,) = app.table
     assert [column.split(" (")[0] for column in table.value.columns] == ["All tokens", "Known tokens", "Words"]
 
 
 def test_a_text_without_blanks_is_told_when_it_is_given_and_read_by_character(open_page: Open) -> None:
     app = given_text(open_page("lab.py", **WORDS), "我喜欢你" * 500)
-    assert "has no window of 17 tokens" in said(app)
+    assert "has no window of 17 tokens" in page_text(app)
     assert disabled(app, "Train")
     name = app.session_state["form"]["text"]
     press(app, "Read it by character")
@@ -142,15 +142,15 @@ def test_a_text_without_blanks_is_told_when_it_is_given_and_read_by_character(op
 def test_on_arrival_it_shows_the_recorded_run(open_page: Open) -> None:
     app = open_page("lab.py", **WORDS)
     until(lambda: bool(server.pool().health().ready))
-    words = said(opened_counting(app))
+    words = page_text(opened_counting(app))
     assert "recorded run" in words
     assert "it guessed better than counting pairs of words (now perplexity" in words
     assert "Trains on 1,082,267 tokens" in words
     assert "13.1 % of the held-out tokens are unknown" in words
     assert "The recorded model, step 3,000" in words, "it writes before anybody trains"
     app.number_input(key="set.n_layers").set_value(1).run()
-    assert "recorded run" not in said(app), "of other settings the untrained model is shown"
-    assert "The recorded model, step 3,000" in said(app)
+    assert "recorded run" not in page_text(app), "of other settings the untrained model is shown"
+    assert "The recorded model, step 3,000" in page_text(app)
 
 
 def test_a_text_that_does_not_do_is_refused_in_one_sentence(open_page: Open) -> None:
@@ -158,7 +158,7 @@ def test_a_text_that_does_not_do_is_refused_in_one_sentence(open_page: Open) -> 
     for pasted, sentence in (
         ("too short", "allowed is at least 1,000"), ("word \0 " * 400, "null character"), ("é" * 600_000, "1,200,000 bytes"),
     ):  # fmt: skip
-        assert sentence in said(given_text(app, pasted))
+        assert sentence in page_text(given_text(app, pasted))
         assert app.session_state["form"]["text"] == "shakespeare"
 
 

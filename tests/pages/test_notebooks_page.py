@@ -11,7 +11,7 @@ from tests.pages.looking import WORDS, Open
 NOTEBOOK = NOTEBOOKS["mean-pooling"]
 
 
-def said(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     return " ".join(str(box.value) for kind in (*WORDS, "code") for box in app.get(kind))
 
 
@@ -20,7 +20,7 @@ def test_the_overview_leads_to_every_notebook_and_so_do_links_that_name_one(open
     links = {link.proto.query_string for link in app.get("page_link")}
     assert {f"notebook={slug}" for slug in NOTEBOOKS} <= links
     for notebook in NOTEBOOKS.values():
-        assert notebook.learns in said(app)
+        assert notebook.learns in page_text(app)
 
     app = open_page("notebooks.py", notebook=NOTEBOOK.slug)
     assert app.title[0].value == NOTEBOOK.title
@@ -31,10 +31,10 @@ def test_each_cell_is_followed_by_what_it_gave_and_nothing_is_run(open_page: Ope
     code = [cell for cell in NOTEBOOK.cells if cell.kind == "code"]
     blocks = [box.value for box in app.code]
     assert [block for block in blocks if block in {cell.source for cell in code}] == [cell.source for cell in code]
-    assert "|Number|given|here|\n|---|---:|---:|" in said(app)
+    assert "|Number|given|here|\n|---|---:|---:|" in page_text(app)
     for cell in code:
         if cell.asserts:
-            assert f":green[:material/check_circle:] {escaped(cell.asserts)}" in said(app)
+            assert f":green[:material/check_circle:] {escaped(cell.asserts)}" in page_text(app)
     (file,) = app.get("download_button")
     assert f"Made with {NOTEBOOK.made}." in file.help
     assert not [button.key for button in app.button if str(button.key).startswith("notebooks.")]
@@ -43,9 +43,9 @@ def test_each_cell_is_followed_by_what_it_gave_and_nothing_is_run(open_page: Ope
 def test_a_link_to_a_play_of_an_earlier_version_opens_the_notebook_and_says_what_became_of_it(open_page: Open) -> None:
     app = open_page("notebooks.py", notebook=NOTEBOOK.slug, play="a-play-of-before")
     assert app.title[0].value == NOTEBOOK.title
-    assert "Cells no longer run in the app." in said(app)
+    assert "Cells no longer run in the app." in page_text(app)
     assert dict(app.query_params) == {"notebook": NOTEBOOK.slug}
-    assert "no longer run" not in said(open_page("notebooks.py", notebook=NOTEBOOK.slug))
+    assert "no longer run" not in page_text(open_page("notebooks.py", notebook=NOTEBOOK.slug))
 
 
 def test_a_link_to_the_overview_leaves_the_notebook_that_was_read(open_page: Open) -> None:

@@ -18,7 +18,19 @@ from pages.parts.app.earlier import EARLIER
 from pages.parts.app.in_markdown import escaped
 from pages.parts.boards.recorded import recorded_run
 from pages.parts.start import CONFIG, DOORS, PRESSES, RUN, WAY, workers_in_words
-from tests.pages.looking import Open, disabled, ended, guess, labels, notes_of, press, question, run_of, said, trained
+from tests.pages.looking import (
+    Open,
+    disabled,
+    ended,
+    guess,
+    labels,
+    notes_of,
+    page_text,
+    press,
+    question,
+    run_of,
+    trained,
+)
 from tests.tables import tables_beside
 
 CASES = tables_beside(__file__)
@@ -55,19 +67,19 @@ def test_the_blue_button_trains_cuts_swaps_and_leads_on_and_a_quiet_one_begins_a
         app.button(key="start.press").click().run()
         assert app.session_state[PRESSES] == 1
     app.run()
-    assert "**Now 100 % of its answers to new sequences are right.**" in said(app)
+    assert "**Now 100 % of its answers to new sequences are right.**" in page_text(app)
     assert score_of(run.config, run.events).value == 1
     last = run.events.of(Snapshot)[-1].samples[0]
     assert last.tokens[0] != last.tokens[CONFIG.seq_len - 1], "two digits that differ change places"
     for now in WAY[1:]:
         assert blue(app) == [now.label]
         assert not disabled(app, now.label)
-        assert now.says in said(app)
+        assert now.says in page_text(app)
         assert ("Start over" in labels(app)) == (now is WAY[-1])
         if now is not WAY[-1]:
             press(app, now.label)
     press(app, "Start over")
-    assert WAY[0].says in said(app)
+    assert WAY[0].says in page_text(app)
     assert RUN not in app.session_state
 
 
@@ -81,15 +93,15 @@ def test_where_a_run_is_refused_the_recorded_one_is_shown_and_cut_and_leads_to_t
 
     monkeypatch.setattr(server.pool(), "submit", full)
     press(app, WAY[0].label)
-    assert "This host is full." in said(app)
+    assert "This host is full." in page_text(app)
     assert app.session_state[RUN] == recorded_run().id
-    assert "of its answers to new sequences are right.**" in said(app)
+    assert "of its answers to new sequences are right.**" in page_text(app)
     for now in WAY[1:]:
         press(app, now.label)
     assert app.title[0].value == GUIDES[0].title
-    assert "This host is full." in said(press(app, "Train"))
+    assert "This host is full." in page_text(press(app, "Train"))
     press(app, "Back")
-    assert WAY[-1].says in said(app), "the picture is as it was left"
+    assert WAY[-1].says in page_text(app), "the picture is as it was left"
 
 
 def test_in_the_recorded_run_something_happens() -> None:
@@ -103,11 +115,11 @@ def test_six_steps_follow_one_another_and_lead_into_the_lab_with_what_was_chosen
     app = open_page("start.py", step="1")
     for number, guide in enumerate(GUIDES, 1):
         assert app.title[0].value == guide.title
-        assert f"Step {number} of {len(GUIDES)}" in said(app)
-        assert f"**{escaped(guide.asks)}**" in said(app)
+        assert f"Step {number} of {len(GUIDES)}" in page_text(app)
+        assert f"**{escaped(guide.asks)}**" in page_text(app)
         assert question(app).options == [escaped(answer) for answer in guide.answers]
         assert question(app).value is None
-        assert guide.leads_to not in said(app)
+        assert guide.leads_to not in page_text(app)
         assert app.query_params == {"step": str(number)}, "a link never starts a run"
         assert blue(app) == ["Train"]
         if number < len(GUIDES):
@@ -123,16 +135,16 @@ def test_six_steps_follow_one_another_and_lead_into_the_lab_with_what_was_chosen
 def test_a_run_answers_a_guess_each_value_has_its_own_and_a_reload_keeps_both(open_page: Open) -> None:
     app, guide = open_page("start.py", step="1"), GUIDES[0]
     trained(app)
-    assert FIRST_GUESS in said(app)
-    assert guide.leads_to not in said(app)
+    assert FIRST_GUESS in page_text(app)
+    assert guide.leads_to not in page_text(app)
     assert blue(guess(app, "Yes, always")) == ["Next step"]
     first = run_of(app)
     assert first.config == STEPS[0].config
     for shown in (app, open_page("start.py", **app.query_params)):
         assert run_of(shown) is first
-        assert ":green[:material/check:] You said: *Yes, always*. **Right.** The figure has" in said(shown)
-        assert guide.teaches[2] in said(shown)
-        assert guide.leads_to in said(shown)
+        assert ":green[:material/check:] You said: *Yes, always*. **Right.** The figure has" in page_text(shown)
+        assert guide.teaches[2] in page_text(shown)
+        assert guide.leads_to in page_text(shown)
         assert question(shown).proto.disabled
     (note,) = notes_of(app).values()
     assert (note.guessed, note.question) == ("Yes, always", guide.asks)
@@ -143,11 +155,11 @@ def test_a_run_answers_a_guess_each_value_has_its_own_and_a_reload_keeps_both(op
     assert (question(app).value, question(app).proto.disabled) == (None, False)
     assert "run" not in app.query_params
     trained(guess(app, "Sometimes"))
-    assert "You said: *Sometimes*. Measured: **Yes, always**." in said(app)
+    assert "You said: *Sometimes*. Measured: **Yes, always**." in page_text(app)
     assert run_of(app).config == first.config.replace(n_layers=2)
     app.segmented_control(key="start.set.choice").set_value(1).run()
     assert run_of(app) is first
-    assert "You said: *Yes, always*." in said(app)
+    assert "You said: *Yes, always*." in page_text(app)
 
 
 def test_the_earlier_address_of_the_steps_leads_to_each_with_its_choice_its_seed_and_its_run(open_page: Open) -> None:
@@ -159,7 +171,7 @@ def test_the_earlier_address_of_the_steps_leads_to_each_with_its_choice_its_seed
         assert app.title[0].value == GUIDES[1].title
         assert run_of(app) is run
         assert app.segmented_control(key="start.set.choice").value == "nope"
-        assert FIRST_GUESS in said(app)
+        assert FIRST_GUESS in page_text(app)
     app = trained(at_earlier_address(open_page, step="2", choice="sinusoidal", seed="3"))
     assert run_of(app).config == STEPS[1].config.replace(pos_encoding="sinusoidal", seed=3)
 
@@ -167,12 +179,12 @@ def test_the_earlier_address_of_the_steps_leads_to_each_with_its_choice_its_seed
 def test_what_is_wrong_in_a_link_is_named(open_page: Open) -> None:
     other = ended(STEPS[0].config.replace(steps=3))
     app = at_earlier_address(open_page, step="7", seed="-1")
-    assert "`step` is `7`; allowed is a whole number from 0 to 6." in said(app)
-    assert "`seed` is `-1`; allowed is a whole number from 0" in said(app)
+    assert "`step` is `7`; allowed is a whole number from 0 to 6." in page_text(app)
+    assert "`seed` is `-1`; allowed is a whole number from 0" in page_text(app)
     app = open_page("start.py", step="2", choice="fire", run=other.id, zork="1")
-    assert "`choice` is `fire`; allowed is one of nope, learned, sinusoidal." in said(app)
-    assert f"`run` is `{other.id}`; allowed is a run of this step that this server still has." in said(app)
-    assert "`zork` is no setting here." in said(app)
+    assert "`choice` is `fire`; allowed is one of nope, learned, sinusoidal." in page_text(app)
+    assert f"`run` is `{other.id}`; allowed is a run of this step that this server still has." in page_text(app)
+    assert "`zork` is no setting here." in page_text(app)
     assert app.title[0].value == GUIDES[1].title
     assert "run" not in app.query_params
 

@@ -10,7 +10,7 @@ from pages.parts.app.in_markdown import escaped
 from pages.parts.experiments.handouts import TOO_LONG, qr_code
 from pages.parts.experiments.presenting import PHASES, Presenting, link_of
 from pages.parts.teach import TEXT
-from tests.pages.looking import Open, guess, labels, press, question, said, trained
+from tests.pages.looking import Open, guess, labels, page_text, press, question, trained
 
 
 def form_of(app: AppTest) -> dict[str, object]:
@@ -21,7 +21,7 @@ def form_of(app: AppTest) -> dict[str, object]:
 
 def test_the_page_has_all_lessons_the_shortest_first_and_each_can_be_printed(open_page: Open) -> None:
     app = open_page("teach.py")
-    words = said(app)
+    words = page_text(app)
     for lesson in LESSONS.values():
         assert f"**{lesson.title}** · {lesson.minutes} minutes · {len(lesson.steps)} steps" in words
         assert lesson.goal in words
@@ -47,7 +47,7 @@ def test_a_lesson_of_ones_own_is_made_reordered_and_stands_in_the_address(open_p
     assert app.query_params["steps"] == "missing-mask.7~~heads.6"
     next(box for box in app.number_input if box.label == "Minutes of step 1").set_value(9).run()
     assert app.query_params["steps"] == "missing-mask.9~~heads.6"
-    assert "**Your lesson** · 15 minutes · 2 steps" in said(app)
+    assert "**Your lesson** · 15 minutes · 2 steps" in page_text(app)
     press(app, "Remove: step 2")
     assert app.query_params["steps"] == "missing-mask.9"
     press(app, "Remove: step 1")
@@ -66,7 +66,7 @@ def test_a_lesson_of_ones_own_has_a_title_and_slides_of_text_which_are_shown_as_
         link
         == "title~What - breaks~~heads.7~~text~# Hello [x](https://x.example)~First: **guess**.\n\nThen run. :red[x].2"
     )
-    assert "**What - breaks** · 9 minutes · 2 steps" in said(app)
+    assert "**What - breaks** · 9 minutes · 2 steps" in page_text(app)
     again = open_page("teach.py", steps=link)
     assert not again.warning
     assert [box.value for box in again.text_input if box.label == "Title"] == ["What - breaks"]
@@ -75,7 +75,7 @@ def test_a_lesson_of_ones_own_has_a_title_and_slides_of_text_which_are_shown_as_
     assert app.title[0].value == escaped("# Hello [x](https://x.example)")
     assert [box.value for box in app.text] == ["First: **guess**.\n\nThen run. :red[x]"]
     assert press(app, "Step back").title[0].value == ISSUES["heads"].title
-    assert "A slide appears here during a lesson that has one." in said(open_page("slide.py"))
+    assert "A slide appears here during a lesson that has one." in page_text(open_page("slide.py"))
 
 
 def test_a_step_of_ones_own_lesson_asks_ones_own_question(open_page: Open) -> None:
@@ -89,7 +89,7 @@ def test_a_step_of_ones_own_lesson_asks_ones_own_question(open_page: Open) -> No
         app.text_input(key=f"teach.answer.{number}.1").set_value(words)
     press(app.run(), "Add")
     assert app.query_params["steps"].endswith("~ask~Is one layer enough?~No~Nearly~Yes~learned.5")
-    assert "Is one layer enough?" in said(app)
+    assert "Is one layer enough?" in page_text(app)
 
     app.segmented_control(key="teach.kind").set_value(TEXT).run()
     app.text_input(key="teach.slide.2").set_value("Before").run()
@@ -105,17 +105,17 @@ def test_who_goes_alone_guesses_at_a_slide_and_in_the_lab_before_the_answer_is_t
     lab, slide = "lab~steps~10~ask~Ten *steps*?~Too few~Half~Enough~learned.5", "text~Now~ask~Who?~Ann~Bob~Cy~0.2"
     app = open_page("slide.py", lesson=f"{slide}~~{lab}", at="1")
     assert app.header[0].value == "Who?"
-    assert "Bob" not in said(app), "not before the guess"
+    assert "Bob" not in page_text(app), "not before the guess"
     assert "You said: *Ann*. The teacher says: **Bob**." in guess(app, "Ann").subheader[0].value
     assert question(app).proto.disabled
 
     app = open_page("lab.py", steps="10", lesson=f"{slide}~~{lab}", at="2")
-    assert "**Ten \\*steps\\*?**" in said(app)
+    assert "**Ten \\*steps\\*?**" in page_text(app)
     guess(app, "Enough")
-    assert "You said" not in said(app)
+    assert "You said" not in page_text(app)
     trained(app)
-    assert "You said: *Enough*. Measured: **Too few**." in said(app)
-    assert said(app).count("Not learned in 10 steps") == 1
+    assert "You said: *Enough*. Measured: **Too few**." in page_text(app)
+    assert page_text(app).count("Not learned in 10 steps") == 1
 
 
 def test_a_lesson_whose_link_is_too_long_for_a_qr_code_can_be_made_presented_and_gone_through(open_page: Open) -> None:
@@ -134,7 +134,7 @@ def test_a_lesson_whose_link_is_too_long_for_a_qr_code_can_be_made_presented_and
     for page in ("lab.py", "questions.py"):
         for present in ({}, {"present": "true"}):  # the page raises no exception, or open_page fails
             open_page(page, lesson=code, at="1", **present)
-    assert TOO_LONG in said(open_page("teach.py", steps=code))
+    assert TOO_LONG in page_text(open_page("teach.py", steps=code))
 
 
 def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) -> None:
@@ -143,7 +143,7 @@ def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) 
     assert link.path == "/questions"
     app = open_page("questions.py", **dict(parse_qsl(link.query)))
     assert app.title[0].value == ISSUES["heads"].title
-    assert "Mine · step 1 of 2" in said(app)
+    assert "Mine · step 1 of 2" in page_text(app)
     press(app, "Next step")
     assert app.title[0].value == ISSUES["missing-mask"].title
     assert (app.query_params["lesson"], app.query_params["at"]) == ("title~Mine~~heads.5~~missing-mask.5", "2")
@@ -156,7 +156,7 @@ def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) 
     labs = "heads.5~~lab~pos_encoding~rope.5~~lab.5~~lab~pos_encoding~alibi.5"
     app = press(open_page("questions.py", issue="heads", lesson=labs, at="1"), "Next step")
     assert form_of(app) == {"pos_encoding": "rope"}, "it leads into the lab with its settings"
-    assert "step 2 of 4" in said(app)
+    assert "step 2 of 4" in page_text(app)
     assert form_of(press(app, "Next step")) == {}, "and no step has those of the step before"
     assert form_of(press(app, "Next step")) == {"pos_encoding": "alibi"}
     assert form_of(press(app, "Step back")) == {}
@@ -166,7 +166,7 @@ def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) 
 
 def test_a_presented_issue_shows_its_question_alone_starts_nothing_and_each_beat_adds_to_it(open_page: Open) -> None:
     app = open_page("questions.py", issue="missing-mask", lesson="what-can-go-wrong", at="1", present="true")
-    assert ISSUES["missing-mask"].key_figure.question in said(app)
+    assert ISSUES["missing-mask"].key_figure.question in page_text(app)
     assert "Run" not in labels(app)
     assert not any(box.label == "Your guess" for box in app.get("button_group"))
     now = Presenting(LESSONS["depth"])

@@ -18,7 +18,7 @@ Model = TypeVar("Model", bound=Transformer | Baseline)
 
 
 def ablated(model: Model, parts: Iterable[Part]) -> Model:
-    """Copy the model without these parts; the model itself stays as it is."""
+    """Copy the model without these parts. The model itself stays as it is."""
     ablated_parts = list(parts)
     blocks = {id(block): block for stack in _stacks(model) for block in stack.blocks}
     # copying all layers would take most of the time in which many heads are ablated, one by one: others are shared
@@ -85,7 +85,6 @@ def _ablate_layer(model: Transformer | Baseline, part: Part) -> None:
 
 
 def stack_of(model: Transformer, which: Which) -> Stack:
-    """The stack of that attention: the one that answers, or the encoder of an encoder-decoder."""
     stack = model.source_stack if which == "encoder" else model.stack
     assert stack is not None, "asked for the encoder of a model that has none"
     return stack

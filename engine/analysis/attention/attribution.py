@@ -1,8 +1,8 @@
 """Attribution: the path of an answer through the stack, from the arrays of one snapshot.
 
-It arises in a layer in which the right symbol gains, by the logit lens (nostalgebraist 2020, interpreting GPT). The lens alone
-would often name a layer that only guesses; so of several such layers it is the one whose parts add most to the symbol's logit by
-themselves (:mod:`engine.training.contributions`), and a head of it brings what it adds. Earlier readings at the position that the
+An answer arises in a layer in which the right symbol gains, by the logit lens (nostalgebraist 2020, interpreting GPT). The lens alone
+would often name a layer that only guesses. So of several such layers it is the one whose parts add most to the symbol's logit
+directly (:mod:`engine.training.contributions`), and a head of it brings what it adds. Earlier readings at the position that the
 head reads follow from the attention weights alone: in the nearest layer below, the head that gives another position most, if it
 gives it half of its weight. A head that reads the symbol after an earlier occurrence of the query's symbol, marked in a layer below
 by reading the position before, is an induction head (Olsson et al. 2022, In-context Learning and Induction Heads).
@@ -38,11 +38,10 @@ IsLink = Callable[..., bool]  # the same for one position
 
 @dataclass(frozen=True)
 class Attending:
-    read: list[list[list[int]]]
-    """The position that has the largest weight, [layer][head][query]."""
+    read: list[list[list[int]]]  # the position that has the largest weight, [layer][head][query]
     weight: list[list[list[float]]]
+    # the largest weight of another position than the query's, and that position, [layer, head, query] both
     elsewhere: np.ndarray
-    """The largest weight of another position than the query's, [layer, head, query]."""
     other: np.ndarray
 
 
@@ -52,28 +51,22 @@ class Contributions:
 
     sample: Sample
     symbols: Symbols
-    has_answer: list[bool]
-    """True for an answer at a position that the patterns have."""
-    right: np.ndarray
-    """The probability of the right symbol, [layer + 1, position]."""
-    parts: list[tuple[Which, int]]
-    """The heads of a layer: those of self-attention, then those of cross-attention."""
-    heads: np.ndarray
-    """The contribution of each head to the right symbol's logit, [layer, head, position]."""
-    mlp: np.ndarray
-    """The contribution of each MLP, [layer, position]."""
+    has_answer: list[bool]  # an answer at a position that the patterns have
+    right: np.ndarray  # the probability of the right symbol, [layer + 1, position]
+    parts: list[tuple[Which, int]]  # the heads of a layer: those of self-attention, then those of cross-attention
+    heads: np.ndarray  # the contribution of each head to the right symbol's logit, [layer, head, position]
+    mlp: np.ndarray  # the contribution of each MLP, [layer, position]
     attending: dict[Which, Attending]
 
 
 def everything(position: int, *parts: Part) -> bool:
-    """Need all that is read: true for any parts."""
+    """True for any parts: without ablations every reading is a link."""
     return True
 
 
 def attribute_answers(snapshot: Snapshot, needs: Needs = everything) -> tuple[list[Path | None], AnswerLayer | None]:
-    """The path to the answer at each position of the first sample, and the layer in which its answers arise. No path where no
-    answer is asked; and nowhere with one layer, without attention, or in a snapshot that was stored before there were
-    contributions."""
+    """The path to the answer at each position of the first sample, and the layer in which its answers arise. None at positions without
+    an answer; and None everywhere with one layer, without attention, or in a snapshot that was stored before there were contributions."""
     contributions, tokens = contributions_in(snapshot), snapshot.samples[0].tokens if snapshot.samples else []
     paths = [
         _path(contributions, index, needs) if contributions and contributions.has_answer[index] else None
@@ -83,7 +76,7 @@ def attribute_answers(snapshot: Snapshot, needs: Needs = everything) -> tuple[li
 
 
 def _answer_layer(contributions: Contributions, paths: Sequence[Path]) -> AnswerLayer | None:
-    """The layer in which these answers arise; None if at most half of them arrive."""
+    """None if at most half of the answers arrive."""
     arriving = [path for path in paths if path.arrives]
     if 2 * len(arriving) <= len(paths):
         return None
@@ -186,7 +179,6 @@ def _reading(contributions: Contributions, position: int, layer: int, index: int
 
 
 def _below(contributions: Contributions, reading: HeadReading, is_link: IsLink) -> Iterator[HeadReading]:
-    """The earlier readings at the position that a head reads, layer by layer downwards."""
     encodes = reading.which in ("cross", "encoder") and "encoder" in contributions.attending
     kinds: Sequence[Which] = (
         ("encoder",) if encodes else [kind for kind in ("self", "cross") if kind in contributions.attending]

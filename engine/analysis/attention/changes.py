@@ -57,7 +57,7 @@ def each_head_off(request: ModelRequest) -> EachHeadOff:
 
 
 def in_all_layers(config: RunConfig, heads: Iterable[Part]) -> list[Part]:
-    """The heads; with shared weights, each in all layers."""
+    # a head whose weights are shared is a head of every layer
     if not config.share_layers:
         return list(heads)
     return [replace(head, layer=layer) for head in heads for layer in range(config.n_layers)]
@@ -65,7 +65,7 @@ def in_all_layers(config: RunConfig, heads: Iterable[Part]) -> list[Part]:
 
 @contextmanager
 def tempered(model: nn.Module, temperature: float) -> Iterator[None]:
-    """Let every softmax be of scores / temperature, inside the block: below 1 sharper, above 1 flatter. Needs unfused attention."""
+    """Make every softmax that of scores / temperature, inside the block: below 1 sharper, above 1 flatter. Needs unfused attention."""
 
     def cool(module: Pattern, given: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> tuple[Tensor, ...]:
         scores, mask = output[0], given[3]
@@ -82,7 +82,7 @@ def tempered(model: nn.Module, temperature: float) -> Iterator[None]:
 
 
 def other_scores(request: ModelRequest, sample: SampleRequest, part: Part) -> dict[str, HeadView]:
-    """Four scores of the same q and k of one head, each in every layer of the whole model, without training for it."""
+    """Four scores of the same q and k of one head, each used in every layer of the whole model, without training for it."""
     config, model = request.config, model_of(request)
     cache = run_with_cache(model, sample_of(config, sample))[1]
     name, at = tap_name(config, part.which, part.layer), positions_at(sample_of(config, sample), part)

@@ -90,8 +90,7 @@ class Check:
     bound: float
     unit: str
     at_least: bool = False
-    applies: Callable[[RunConfig], str] = lambda config: ""
-    """One sentence if the check does not apply to a config, else empty."""
+    applies: Callable[[RunConfig], str] = lambda config: ""  # a sentence if the check does not apply to a config
 
     def passes(self, value: float) -> bool:
         return value >= self.bound if self.at_least else value <= self.bound

@@ -1,7 +1,7 @@
 """Ablating a head of a trained model: right answers that become wrong, in one sequence and in others, and a head that takes over.
 
-Its output is set to zero (:mod:`engine.analysis.attention.ablation`). Another head takes over if more answers are lost without both
-than without the one and without the other together: self-repair (McGrath et al. 2023, The Hydra Effect), the backup heads of Wang
+The head's output is set to zero (:mod:`engine.analysis.attention.ablation`). Another head takes over if more answers are lost without
+both than without the one and without the other together: self-repair (McGrath et al. 2023, The Hydra Effect), the backup heads of Wang
 et al. 2022, Interpretability in the Wild.
 """
 
@@ -57,7 +57,7 @@ def lost_answers(request: ModelRequest, text: str, head: Part) -> tuple[Part | N
 
 
 def strongest_head(model: Transformer, batch: Batch, step: int, *, but: Part) -> Part | None:
-    """The head that adds most to the right symbols of the first sequence by itself; None if there is no head but one."""
+    """The head whose direct contribution to the right symbols of the first sequence is largest; None if there is no head but one."""
     contributions = take_snapshot(model.config, model, batch, step).contributions
     added = {
         part: float(np.nansum(contributions[part.which][part.layer, part.head]))

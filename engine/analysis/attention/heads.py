@@ -64,7 +64,7 @@ def heads(request: ModelRequest, sample: SampleRequest) -> Heads:
 
 
 def head_view(pattern: Tensor, config: RunConfig, metrics: dict[str, float]) -> HeadView:
-    """A head by its pattern [query, key], with the metrics of the whole model."""
+    """``pattern`` [query, key] of one head; ``metrics`` of the whole model."""
     spread = entropy(shares_read(pattern.float(), config)).mean().item()
     return {"metrics": metrics, "pattern": array(pattern), "entropy": spread}
 

@@ -1,5 +1,3 @@
-"""The jobs about a trained model's attention, and those behind the lab's figures that need no run; with their answers."""
-
 from typing import Any, TypedDict
 
 import numpy as np
@@ -17,12 +15,9 @@ MAX_BYTES = 256 * 2**20  # of the predicted peak, for the same reason
 
 
 class SequenceRead(TypedDict):
-    tokens: dict[Which, tuple[list[str], list[str]]]
-    """Names of the query and of the key tokens, by kind of attention."""
-    unknown: list[str]
-    """Parts of the user's text that are not in the vocabulary."""
-    new_length: str
-    """One sentence on the lengths in training if the user's sequence is shorter, else empty."""
+    tokens: dict[Which, tuple[list[str], list[str]]]  # names of the query and of the key tokens
+    unknown: list[str]  # parts of the user's text that are not in the vocabulary
+    new_length: str  # a sentence on the lengths in training if the user's sequence is shorter
 
 
 class ReadSequence(Job[SequenceRead], function=".model:sequence", noun="Reading the sequence"):
@@ -35,8 +30,7 @@ class HeadNumbers(TypedDict):
     entropy: float  # in nats
     effective_keys: float  # the mean of exp(entropy)
     distance: float  # the mean attended distance in positions
-    kind: str
-    """The kind with the highest score, or the reason why there is none."""
+    kind: str  # with the highest score, or the reason why there is none
     scores: dict[str, float]
 
 
@@ -46,8 +40,7 @@ class Rollout(TypedDict):
 
 
 class Heads(TypedDict):
-    patterns: dict[str, np.ndarray]
-    """One sequence by kind of attention, [layer, head, query, key]."""
+    patterns: dict[str, np.ndarray]  # of one sequence by kind of attention, [layer, head, query, key]
     tokens: dict[Which, tuple[list[str], list[str]]]
     rows: list[HeadNumbers]
     sequences: int
@@ -61,8 +54,7 @@ class DescribeHeads(Job[Heads], function=".heads:heads", noun="Describing the he
 
 
 class HeadView(TypedDict):
-    metrics: dict[str, float]
-    """Held-out ``loss`` (nats) and accuracies of the whole model."""
+    metrics: dict[str, float]  # held-out loss (nats) and accuracies of the whole model
     pattern: np.ndarray  # of one sequence, [query, key]
     entropy: float  # the mean in nats
 
@@ -83,8 +75,7 @@ class SwitchHeadsOff(Job[Changed], function=".changes:switch_heads_off", noun="S
 class EachHeadOff(TypedDict):
     whole: dict[str, float]  # with all heads
     rows: list[dict[str, Any]]
-    left_out: int
-    """The number of heads beyond :data:`MAX_HEADS`, which were not switched off."""
+    left_out: int  # the number of heads beyond MAX_HEADS, which were not switched off
 
 
 class SwitchEachHeadOff(Job[EachHeadOff], function=".changes:each_head_off", noun="Switching each head off in turn"):
@@ -132,7 +123,7 @@ class MeasureEntropyAtFirst(
 
 
 class Steps(TypedDict):
-    """Intermediate values between one query and its output; :func:`engine.analysis.attention.steps.steps` describes them."""
+    """The values between one query and its output; :func:`engine.analysis.attention.steps.steps` describes them."""
 
     keys: list[str]
     position: int
@@ -177,8 +168,8 @@ class ShowUntrained(Job[list[Event]], function=".model:before_training", noun="C
 
 
 class ReadUserSequence(Job[Snapshot], function=".model:user_sequence_read", noun="Reading your sequence"):
-    """The snapshot of a model, without ``ablated_parts``, that reads the ``text``, token names separated by spaces; of an empty text,
-    the first held-out sequence, which a run is watched on."""
+    """The snapshot of a model without ``ablated_parts`` on the ``text``, token names separated by spaces. An empty text means the first
+    held-out sequence, on which a run is watched."""
 
     request: ModelRequest
     text: str
@@ -190,9 +181,8 @@ class FollowAnswers(
     function=".links:attribute_answers_by_links",
     noun="Following the answers",
 ):
-    """The paths of the answers to the ``text``, with only the links that an answer needs, and the layer in which the answers arise;
-    of an empty text, of the first held-out sequence. Takes a forward pass over a hundred sequences for each part that may be a
-    link."""
+    """The paths of the answers to the ``text``, with only the links that an answer needs, and the layer in which the answers arise.
+    An empty text means the first held-out sequence. Takes a forward pass over a hundred sequences for each part that may be a link."""
 
     request: ModelRequest
     text: str

@@ -1,7 +1,6 @@
 """The links that an answer needs: parts on its path are links only if ablating them in the trained model loses the answer.
 
-That is, the answer itself becomes wrong, and at least a tenth of all right answers do, those of this sequence and of a hundred
-others.
+That is, the answer itself becomes wrong, and so does at least a tenth of all right answers in this sequence and a hundred others.
 """
 
 from functools import cache, partial
@@ -25,7 +24,7 @@ NEEDED = 0.1  # the least share of the right answers that are lost without a lin
 
 
 class Losses:
-    """The answers that a model loses without some parts, in one sequence and in others. Each is measured once, when first asked for."""
+    """The answers that a model loses without some parts, in one sequence and in others. Each is measured once, when first needed."""
 
     def __init__(self, model: Transformer, here: Batch, others: Batch) -> None:
         self._model, self._batches = model, (here, others)
@@ -34,7 +33,7 @@ class Losses:
         self._whole = cache(lambda which: right_answers(model, self._batches[which]))
 
     def needs(self, position: int, *parts: Part) -> bool:
-        """True if the answer at a position of the one sequence is lost without these parts, and others are."""
+        """True if the answer at a position of the one sequence is lost without these parts, and enough others are."""
         return bool(self._lost(parts, 0)[0, position]) and self.share(*parts) >= NEEDED
 
     def share(self, *parts: Part) -> float:
@@ -55,7 +54,7 @@ def right_answers(model: Transformer, batch: Batch) -> Tensor:
 
 
 def counted(answers: Tensor, batch: Batch) -> int:
-    """Count the answers where the task's first metric counts."""
+    # where the task's first metric counts
     return int(answers[:, next(iter(batch.regions.values()))].sum())
 
 

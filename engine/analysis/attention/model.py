@@ -65,7 +65,7 @@ def data_of(config: RunConfig) -> Data:
 
 @lru_cache(maxsize=8)
 def held_out(config: RunConfig, size: int | None = None) -> Batch:
-    """The validation sequences of the run; the probe's sequences come first."""
+    # the probe's sequences come first
     return data_of(config).validation_batch(size=size)
 
 
@@ -121,7 +121,7 @@ def user_sequence(config: RunConfig, text: str) -> Batch:
 
 
 def numbers_of(config: RunConfig, text: str) -> list[int]:
-    """The numbers of token names. Raises ValueError that names the first unknown token."""
+    """Raises ValueError that names the first unknown token."""
     settings, names = config.task_settings, text.replace(",", " ").split()
     known = token_names(config, list(range(settings.n_symbols + len(settings.named_tokens))))
     number = {name: symbol for symbol, name in reversed(list(enumerate(known)))}
@@ -134,14 +134,13 @@ def numbers_of(config: RunConfig, text: str) -> list[int]:
 
 
 def in_short(names: Sequence[str], most: int = 16) -> str:
-    """The names on one line, without the middle ones if there are many."""
     distinct = list(dict.fromkeys(names))
     return ", ".join(distinct if len(distinct) <= most else [*distinct[: most - 2], "…", distinct[-1]])
 
 
 @torch.no_grad()
 def run_with_cache(model: nn.Module, batch: Batch, *names: str) -> tuple[Tensor, ActivationCache]:
-    """Logits [batch, length, class], and the inner tensors of these names, or all of them if none is named."""
+    """The logits [batch, length, class], and the inner tensors of these names, or all of them if none is named."""
     cache = OnlyThese(names) if names else ActivationCache()
     return forward(model, batch, cache), cache
 
@@ -181,7 +180,7 @@ def blocked_in(scores: Tensor) -> Tensor:
 
 
 def before_training(config: RunConfig) -> list[Event]:
-    """The events of the config's run up to its first step: the very numbers with which a run on the CPU begins."""
+    """The events of the config's run up to its first step, in the same numbers with which a run on the CPU begins."""
     events: list[Event] = []
     for event in train(config.replace(device="cpu")):
         if isinstance(event, Failed):
@@ -204,7 +203,6 @@ def user_sequence_read(request: ModelRequest, text: str, ablated_parts: tuple[Pa
 
 @lru_cache(maxsize=MAX_MODELS_IN_MEMORY)
 def baseline_of(request: ModelRequest) -> Transformer | Baseline:
-    """The model without attention in evaluation mode, on the CPU in single precision: untrained, or with stored weights."""
     model = build_model(request.config, **shapes(request.config).of_model)
     if request.weights:
         load_model(model, request.weights)

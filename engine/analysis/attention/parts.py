@@ -1,8 +1,7 @@
 """The parts of a model that can be ablated, by name.
 
 ``skip.<layer>``, ``norm.<layer>``, ``mlp.<layer>`` and ``layer.<layer>``; ``head.<layer>.<head>``; ``mask``; ``encoding``. Layers
-and heads count from 0. Before the layer, ``e`` stands for the encoder of an encoder-decoder, and ``c`` for the cross-attention of a
-layer.
+and heads count from 0. Before the layer, ``e`` means the encoder of an encoder-decoder, and ``c`` the cross-attention of a layer.
 """
 
 import re
@@ -77,7 +76,6 @@ def parts_named(config: RunConfig, names: Sequence[str]) -> tuple[Part, ...]:
 
 
 def _in_words(names: Sequence[str]) -> str:
-    """The names in short: of those that differ only in their numbers the first and the last."""
     alike: dict[str, list[str]] = {}
     for name in names:
         alike.setdefault(re.sub(r"\d+", "", name), []).append(name)

@@ -23,8 +23,7 @@ GAIN = 0.1  # the smallest gain of the right symbol's probability at which one l
 class HeadReading:
     """One head at one position, and the position that it reads most. All count from 0."""
 
-    which: Which
-    """The kind of attention; the read position is one of the source in ``encoder`` and ``cross``."""
+    which: Which  # the read position is one of the source in "encoder" and "cross"
     layer: int
     head: int
     position: int  # the query
@@ -37,18 +36,14 @@ class HeadReading:
 
 
 def links_in(readings: Sequence[HeadReading]) -> list[list[HeadReading]]:
-    """The readings of a chain in its links: heads of one layer that do the same are one."""
+    """The readings of a chain in its links: heads of one layer that do the same are one link."""
     return [list(link) for _, link in groupby(readings, lambda one: (one.which, one.layer, one.position))]
 
 
 @dataclass(frozen=True)
 class Words:
-    """A piece of a sentence, and the part of the model that it names."""
-
     text: str
-    part: str = ""
-    """The name of the part (:mod:`engine.analysis.attention.parts`): ``head.1.0``, ``mlp.1`` or ``layer.1``; empty for words that
-    name none."""
+    part: str = ""  # its name (parts.py): head.1.0, mlp.1 or layer.1; empty for words that name none
 
 
 def naming(part: Part, words: str) -> str:
@@ -73,24 +68,21 @@ def in_pieces(sentence: str) -> tuple[Words, ...]:
 @dataclass(frozen=True)
 class Path:
     position: int  # the position that answers, from 0
-    arrives: bool
-    """If it is False, ``contributor`` is empty and there are no ``readings``."""
-    layer: int
-    """The layer that brings the answer, from 0; if it does not arrive, the one that would."""
-    before: float
-    """The probability of the right symbol before that layer, if the head of the model read it there."""
+    arrives: bool  # if False, contributor is empty and there are no readings
+    layer: int  # that brings the answer, from 0; if it does not arrive, the one that would
+    before: float  # the probability of the right symbol before that layer, if the head of the model read it there
     after: float  # the same after that layer
     contributor: Contributor
     readings: tuple[HeadReading, ...]
     """The reading of the head that adds most in that layer; then the reading in a layer below at the position that it reads, and so
     on, as far down as a head stands out. Heads of one layer that do the same together are adjacent. Of several heads that bring the
     answer together, the reading of each. Empty if no head of that layer brings it."""
+    # the head reads the symbol after an earlier occurrence of the position's symbol, which a layer below had marked
     induction: bool
-    """True if the head reads the symbol after an earlier occurrence of the position's symbol, which a layer below had marked."""
+    # the sentence on the layer; positions, layers and heads count from 1 in it
     answer_layer_words: tuple[Words, ...]
-    """The sentence on the layer in pieces, which name its parts; positions, layers and heads count from 1 in it."""
+    # the sentences on the contributor and the readings; empty if the answer does not arrive
     links: tuple[Words, ...]
-    """The sentences on the contributor and the readings, in the same form; empty if the answer does not arrive."""
 
     @property
     def words(self) -> tuple[Words, ...]:
@@ -103,9 +95,7 @@ class Path:
 
 @dataclass(frozen=True)
 class AnswerLayer:
-    layer: int
-    """The layer that brings most of those that arrive, from 0."""
-    head: str
-    """The head that adds most to these, in sum over their positions; empty if no head adds anything."""
+    layer: int  # brings most of the answers that arrive, from 0
+    head: str  # adds most to these answers, in sum over their positions; empty if no head adds anything
     name: str
     """"induction" if an induction head brings most of those in this layer, else "most answers in layer 2"."""

@@ -23,19 +23,17 @@ class Symbols:
         return self.tokens if reading.which == "self" else self.source
 
     def follows_same_symbol(self, reading: HeadReading) -> bool:
-        """True if the read symbol is the one after an earlier occurrence of the reading position's symbol."""
         names, read = self.of(reading), reading.read
         return reading.which != "cross" and 0 < read <= reading.position and names[read - 1] == names[reading.position]
 
 
 def marks(reading: HeadReading) -> bool:
-    """True if a position reads the one before it: it then knows what it follows."""
+    """True if a position reads the one before it, and so knows what it follows."""
     return reading.which != "cross" and reading.read == reading.position - 1
 
 
 def answer_layer_words(path: Path, right: Sequence[float], sample: Sample) -> str:
-    """The sentence on the layer that brings the answer. ``right``: the probability of the right symbol at the path's position,
-    before the first layer and after each."""
+    """``right``: the probability of the right symbol at the path's position, before the first layer and after each."""
     here, lost = f"position {path.position + 1}", next((n for n, share in enumerate(right) if math.isnan(share)), None)
     if lost is not None:
         part = _layer(lost - 1) if lost else "the embedding"
@@ -84,7 +82,7 @@ def _below(links: Sequence[Sequence[HeadReading]], symbols: Symbols) -> str:
 
 
 def _symbol_words(reading: HeadReading, symbols: Symbols, *, by_follower: bool) -> str:
-    """The read symbol; ``by_follower``: by the symbol that it follows, if this is how the head finds it."""
+    """``by_follower``: name the read symbol by the one that it follows, if this is how the head finds it."""
     names, source = symbols.of(reading), "" if reading.which == "self" else " of the source"
     symbol = quoted_with_article(names[reading.read])
     if reading.which != "cross" and reading.read == reading.position:

@@ -19,10 +19,9 @@ WIDTHS = (4, 16, 64, 256)  # head widths at which scores, and the entropy of the
 @dataclass(frozen=True)
 class ModelRequest:
     config: RunConfig
-    weights: str = ""
-    """The absolute path of the file with the trained weights; empty for the untrained model."""
+    weights: str = ""  # the absolute path of the file with the trained weights; empty for the untrained model
+    # settings to change for the analysis, with the same weights: those of FAULTS
     changes: tuple[tuple[str, object], ...] = ()
-    """Settings to change for the analysis, with the same weights: those of :data:`FAULTS`."""
 
     @property
     def at_step(self) -> int:
@@ -31,8 +30,6 @@ class ModelRequest:
 
 @dataclass(frozen=True)
 class SampleRequest:
-    """A held-out sequence by its number, or the user's tokens."""
-
     number: int = 0
     text: str = ""
     """Token names separated by spaces or commas (of a text task: any text); empty for the numbered sequence."""
@@ -55,7 +52,6 @@ def weights_of_one_sequence(config: RunConfig) -> int:
 
 
 def shortest_known(config: RunConfig) -> int:
-    """The number of tokens below which a user's sequence is new to the model."""
     # all beginnings of a text are answered in training
     return 0 if TASKS[config.task].corpus else trained_lengths(config).start
 
@@ -82,7 +78,6 @@ FAULTS = read_tables(Path(__file__).with_name("faults.toml"), Fault)
 
 
 def why_not(config: RunConfig, name: str) -> str:
-    """One sentence if a fault cannot be switched on in this model, else empty."""
     if FAULTS[name].group == "mask" and not config.causal:
         return "An encoder has no causal mask to break."
     if name == "no_scale" and config.attention_score != "scaled_dot":

@@ -27,7 +27,7 @@ from engine.training.snapshot import answer_namer, array
 
 
 def steps(request: ModelRequest, sample: SampleRequest, part: Part, query: int) -> Steps:
-    """Intermediate values between one query and its output. Raises ValueError with one sentence.
+    """The values between one query and its output. Raises ValueError with one sentence.
 
     By name, [key] each: ``product`` q . k before any rotation, ``turned`` after it, ``scaled`` with the scale, ``bias`` of the
     encoding, ``score`` the sum of these, ``blocked``, ``weight``; ``by_encoding`` is the part of the score that the encoding made,
@@ -88,9 +88,9 @@ def steps(request: ModelRequest, sample: SampleRequest, part: Part, query: int) 
 
 
 def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig, part: Part) -> Tensor:
-    """The scores without the encoding and all else equal: [1, head, query, key].
+    """The scores without the encoding and all else equal, [1, head, query, key].
 
-    An encoding that acts on scores, or rotates q and k, is left out of this layer alone; one that is added to the embedding is left
+    An encoding that acts on scores, or rotates q and k, is left out of this layer alone. One that is added to the embedding is left
     out there, and every layer up to this one then reads other numbers.
     """
     reads = ablated(model, [Part("encoding")]) if config.encoding.acts_on == "embedding" else model

@@ -1,5 +1,5 @@
 """The jobs about depth: the effect of a deep stack on positions, before training and after it. One answer holds every depth, so
-that a dial that moves among them asks for nothing."""
+that a dial that moves among them needs no further answer."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, TypedDict, cast
@@ -15,8 +15,6 @@ LENGTHS = (8, 32, 128, 512)  # lengths at which the last token is asked about to
 
 
 class MemoryNumbers(TypedDict):
-    """The memory of the last token, in one draw of first weights or one trained model."""
-
     lengths: np.ndarray
     """[length]; empty for a model that looks ahead, since its first tokens would not be a shorter sequence, and if positions are
     coupled, since they belong to the task's sequences."""
@@ -29,28 +27,26 @@ class MemoryNumbers(TypedDict):
 
 
 class DepthNumbers(MemoryNumbers):
-    """The numbers of one draw of first weights, or of one trained model. ``depth``: after so many of its layers."""
+    """Numbers by depth, that is after so many layers of one draw of first weights, or of one trained model."""
 
     depths: np.ndarray  # [depth]
-    roll_out: np.ndarray
-    """The roll-out weight of each position at the last one, [depth, position]."""
+    roll_out: np.ndarray  # the roll-out weight of each position at the last one, [depth, position]
+    # the weight that this one layer gives each position at the last one, mean over heads, [depth, position]
     layer_weight: np.ndarray
-    """The weight that this one layer gives each position at the last one, mean over heads, [depth, position]."""
     token_share: np.ndarray
     """The share in which the tokens of a sequence differ, 0 to about 1, [depth]; of first weights those of an encoder."""
-    gradient: dict[str, np.ndarray]
-    """The L2 norm of the gradient of the first layer's weights, by ``norm``, [depth]."""
+    gradient: dict[str, np.ndarray]  # the L2 norm of the gradient of the first layer's weights, by norm, [depth]
 
 
 class MeasureDepth(Job[DepthNumbers], function=".measure:of_first_weights", noun="Measuring the effect of depth"):
-    """Measures one draw of first weights, which the config's seed decides. The numbers stay on disk."""
+    """One draw of first weights, which the config's seed decides. The numbers stay on disk."""
 
     config: RunConfig
     depths: tuple[int, ...] = DEPTHS
 
 
 class MeasureMemory(Job[MemoryNumbers], function=".measure:memory_of_first_weights", noun="Measuring the last token"):
-    """Measures the same draw at all :data:`LENGTHS`: a pass over the longest takes too long for a first figure."""
+    """The same draw at all :data:`LENGTHS`: a pass over the longest takes too long for a first figure."""
 
     config: RunConfig
     depths: tuple[int, ...] = DEPTHS
@@ -77,7 +73,7 @@ def to_json(numbers: DepthNumbers) -> dict[str, object]:
 
 
 def from_json(table: dict[str, Any]) -> DepthNumbers:
-    """Raises KeyError, TypeError or ValueError where these are no such numbers."""
+    """Raises KeyError, TypeError or ValueError if these are no such numbers."""
     read = {name: np.array(table[name]) for name in DepthNumbers.__annotations__ if name != "gradient"}
     gradient = {norm: np.array(values) for norm, values in table["gradient"].items()}
     return cast(DepthNumbers, {**read, "gradient": gradient})

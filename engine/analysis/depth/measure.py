@@ -1,8 +1,8 @@
 """Measurements of a stack by its depth, all depths from one pass of the deepest model.
 
-Blocks are drawn alike at every depth, so the first d blocks of a deep stack are one draw of a stack of d blocks. Its output goes
-through the final norm of pre-LN, which before training is the same at every depth; roll-out and the share in which tokens differ
-are measured before that norm. In a trained model, an output after fewer than all layers is the input of the logit lens.
+Blocks are drawn in the same way at every depth, so the first d blocks of a deep stack are one draw of a stack of d blocks. Its
+output goes through the final norm of pre-LN, which before training is the same at every depth; roll-out and the share in which tokens
+differ are measured before that norm. In a trained model, an output after fewer than all layers is the input of the logit lens.
 
 A causal model reads the first n tokens of a sequence as it would read these alone: one pass gives every length, too.
 """
@@ -45,9 +45,9 @@ COMPARED_NORMS: tuple[NormPosition, ...] = ("pre", "post")
 
 
 def of_first_weights(config: RunConfig, depths: tuple[int, ...]) -> DepthNumbers:
-    """The numbers of one draw, from the disk if they were measured before."""
     key = hash_of([code_hash(), config.flat(), depths], 32)
     stored = data_folder() / "depth" / f"{key}.json"
+    # none is stored yet, or it is damaged
     with suppress(KeyError, TypeError, ValueError):
         return from_json(read_table(stored))
     numbers = draw(config, depths)
@@ -81,7 +81,7 @@ def memory_of_first_weights(config: RunConfig, depths: tuple[int, ...]) -> Memor
 
 
 def place_norms(model: Transformer, norm: NormPosition, final: nn.LayerNorm | nn.RMSNorm | nn.Identity) -> None:
-    """Normalise a model that was drawn with pre-LN as ``norm`` says. ``final``: the norm after its last block, which pre-LN alone has."""
+    """Change a model that was drawn with pre-LN. ``final``: the norm after its last block, which pre-LN alone has."""
     for part in model.modules():
         if isinstance(part, Residual):
             part.norm_position = norm
@@ -89,7 +89,7 @@ def place_norms(model: Transformer, norm: NormPosition, final: nn.LayerNorm | nn
 
 
 def of_run(request: ModelRequest) -> DepthNumbers:
-    """Measure a run's model. Raises ValueError with one sentence."""
+    """Raises ValueError with one sentence."""
     return of_model(model_of(request), held_out(request.config))
 
 
@@ -115,7 +115,7 @@ def measured(
     model: Transformer, both_ways: Transformer, gradient: dict[str, np.ndarray], batch: Batch, depths: tuple[int, ...],
     lengths: tuple[int, ...],
 ) -> DepthNumbers:  # fmt: skip
-    """Measure a model, with its ``gradient`` by norm and the share in which tokens differ of ``both_ways``."""
+    """``gradient`` by norm; ``both_ways``: the model of which the share in which tokens differ is measured."""
     flow, weight = roll_out(model, batch, depths)
     return {
         **memory(model, depths, lengths),
@@ -175,7 +175,7 @@ def memory(model: Transformer, depths: tuple[int, ...], lengths: tuple[int, ...]
 def outputs_after(
     model: Transformer, tokens: Tensor, depths: tuple[int, ...], dtype: torch.dtype = torch.float32
 ) -> list[Tensor]:
-    """The input of the head after so many layers, [batch, length, d_model] each, with weights and passes in a precision."""
+    """The input of the head after so many layers, [batch, length, d_model] each, with weights and passes in ``dtype``."""
     outputs: list[Tensor] = []
     weights = {name: value.to(dtype) if value.is_floating_point() else value for name, value in _named(model)}
     # Not by a cache, with which attention is written out: in bfloat16 the fused kernel gives other last bits, and runs use that one.

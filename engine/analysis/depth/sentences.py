@@ -48,7 +48,6 @@ class Reading(NamedTuple):
 
 
 def across(draws: Sequence[DepthNumbers], reduce: Callable[..., np.ndarray] = np.median) -> DepthNumbers:
-    """One table of numbers from those of several draws: their medians, or another ``reduce`` (``np.min``, ``np.max``)."""
     first = draws[0]
     arrays = {name: reduce([numbers[name] for numbers in draws], axis=0) for name in first if name != "gradient"}  # type: ignore[literal-required]
     arrays |= {"depths": first["depths"], "lengths": first["lengths"]}  # whole numbers stay such
@@ -91,8 +90,8 @@ def _token_share(numbers: DepthNumbers, at: int, after: str) -> str:
 
 
 def _first_token(numbers: DepthNumbers, at: int, after: str) -> str:
-    """Empty if the model looks ahead."""
     lengths, changes, equal = numbers["lengths"], numbers["first_token"][at], numbers["repeat_equal"][at]
+    # the model looks ahead
     if not len(lengths):
         return ""
     shortest = f"{_percent(changes[0])} at length {lengths[0]}, " if len(lengths) > 1 else ""

@@ -15,7 +15,7 @@ def by_offset(matrix: Array, offsets: Array) -> tuple[Array, Array, Array]:
 def order(similarity: Array) -> float:
     """The correlation of the similarity with -|i - j| over all pairs j < i: 1 if it falls linearly with distance.
 
-    NaN if all pairs are equally alike. ``similarity`` [position, position].
+    NaN if the similarity is the same for all pairs. ``similarity`` [position, position].
     """
     first, second = np.tril_indices(len(similarity), -1)
     alike, near = similarity[first, second].astype(float), (second - first).astype(float)

@@ -38,7 +38,6 @@ def first_weights(config: RunConfig) -> PositionalEncoding:
 
 @torch.no_grad()
 def added_scale(config: RunConfig, encoding: PositionalEncoding) -> float:
-    """The root mean square of the values that the encoding adds to random tokens of the config's scale."""
     length, drawn = min(config.seq_len, PROBED), torch.Generator().manual_seed(config.seed)
     tokens = torch.randn(1, length, config.d_model, generator=drawn) * config.token_init_std
     return (encoding.add_to_embedding(tokens, range(length)) - tokens).square().mean().sqrt().item()
@@ -63,7 +62,7 @@ def thinned_matrices(config: RunConfig, arrays: dict[str, Array], trained: int, 
 
 
 def lines_of(config: RunConfig, arrays: dict[str, Array], trained: int) -> Lines:
-    """The lines of a profile. ``trained``: the number of positions that training reaches and the encoding has."""
+    """``trained``: the number of positions that training reaches and the encoding has."""
     matrix, similarity = arrays["matrix"], arrays["similarity"].astype(float)
     kind = kind_of(config, matrix)
     offsets = _offsets(len(similarity), causal=_looks_back(config, matrix))
@@ -89,7 +88,6 @@ def vectors_of(kind: MatrixKind, matrix: Array) -> Array:
 
 
 def _looks_back(config: RunConfig, matrix: Array) -> bool:
-    """True if no query asks the encoding about a later key."""
     return config.causal and kind_of(config, matrix) in ("bias", "vectors")
 
 
@@ -106,7 +104,7 @@ def _offsets(rows: int, *, causal: bool) -> Array:
 
 
 def _thinned(array: Array, axes: int) -> tuple[Array, Array]:
-    """Every k-th entry of the last axis (of the first, for one axis) so that few enough cells are left; and their indices."""
+    """Every k-th entry of the last axis (of the first, for one axis) so that few enough cells remain; and their indices."""
     length = array.shape[0] if axes == 1 else array.shape[-1]
     every = 1
     while array.size / every**axes > MAX_CELLS:

@@ -16,8 +16,7 @@ from engine.estimate.prediction import Prediction
 
 class Measurement(NamedTuple):
     implementation: str  # ``module:function``, an :data:`engine.training.result.Measure`
-    work: Work
-    """Upper bounds, for the predicted peak of a run with it."""
+    work: Work  # upper bounds, for the predicted peak of a run with it
 
 
 MEASUREMENTS: dict[str, Measurement] = {
@@ -44,7 +43,6 @@ MEASUREMENTS: dict[str, Measurement] = {
 
 
 def with_measurements(prediction: Prediction, config: RunConfig, names: Iterable[str]) -> Prediction:
-    """The prediction of a run with these measurements at its end, whose peak may be a measurement's."""
     # other names are refused when they are measured
     works = [MEASUREMENTS[name].work for name in names if name in MEASUREMENTS]
     peaks = [measuring_bytes(config, prediction.memory, work) for work in works]

@@ -1,5 +1,3 @@
-"""The cost of a model in bytes and in time, for the page Cost and for the forward time of encodings."""
-
 import gc
 import math
 from collections.abc import Callable, Sequence
@@ -39,7 +37,7 @@ PAIR_PATIENCE = 0.01
 
 
 def measure_cost(config: RunConfig, batch: Batch, *, memory: bool = True, patience: float = math.inf) -> Cost:
-    """Measure ``config``'s model, with first weights, on a batch and on its device: no cost depends on the weights.
+    """Measure the config's model, with first weights, on a batch and on its device: no cost depends on the weights.
 
     ``memory``: measure the memory, too; ``patience``: the seconds after which one repetition is enough.
     """
@@ -129,7 +127,7 @@ def _recurrent_step(model: Baseline, token: Tensor) -> Callable[[], int]:
 
 
 def measure_at(config: RunConfig, length: int, *, device: str, memory: bool) -> Cost:
-    """Measure on random tokens [batch_size, length], one of several rounds. ``device``: ``cpu`` or ``accelerator``."""
+    """Measure on random tokens [batch_size, length], in one of several rounds. ``device``: ``cpu`` or ``accelerator``."""
     on = _torch_device(device)
     try:
         return measure_cost(config, random_batch(config, length).to(on), memory=memory, patience=PATIENCE)
@@ -149,7 +147,7 @@ def random_batch(config: RunConfig, length: int) -> Batch:
 
 
 def _torch_device(name: str) -> torch.device:
-    """The torch device of ``cpu`` or ``accelerator``. Raises ValueError if there is no accelerator."""
+    """Raises ValueError if there is no accelerator."""
     if name == "cpu":
         return torch.device("cpu")
     found = found_accelerator()
@@ -159,7 +157,6 @@ def _torch_device(name: str) -> torch.device:
 
 
 def machine(device: str) -> MachineFacts:
-    """The machine of a measurement on ``cpu`` or ``accelerator``, and its free memory now."""
     on = _torch_device(device)
     if on.type == "cuda":
         return MachineFacts(
@@ -172,7 +169,7 @@ def machine(device: str) -> MachineFacts:
 
 
 def forward_times(configs: Sequence[RunConfig]) -> list[Timing]:
-    """Time each config's forward pass against that of the same model without encoding, on the CPU. The job needs a worker to
+    """The time of each config's forward pass against that of the same model without encoding, on the CPU. The job needs a worker to
     itself.
 
     The two alternate, so that other load on the machine affects both; each pair gives a ratio, and the pairs a median.

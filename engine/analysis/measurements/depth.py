@@ -1,5 +1,3 @@
-"""The effect of depth: the similarity of the tokens, the difference of the blocks' MLPs, the gradients of the first block."""
-
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import hypot
@@ -28,7 +26,7 @@ APART = 1_000_000  # distance between the seeds of two draws, larger than any se
 
 
 def draws(config: RunConfig) -> list[RunConfig]:
-    """The configs of the draws of first weights; the first one is the run's own."""
+    # the first one is the run's own
     return [config.replace(seed=(config.seed + draw * APART) % 2**31) for draw in range(DRAWS)]
 
 
@@ -37,7 +35,8 @@ def medians(draws: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def untrained(config: RunConfig) -> Transformer:
-    """The untrained model of a config; its weights depend on the seed alone, so they can be drawn again at the end."""
+    """The untrained model of a config; its weights depend on the seed alone, so they can be drawn again at the end. Raises ValueError
+    for a family that is no transformer."""
     model = build_model(config, **shapes(config).of_model)
     if not isinstance(model, Transformer):
         raise ValueError(f"family is {config.family}; this measurement is of a transformer's blocks.")
@@ -45,7 +44,7 @@ def untrained(config: RunConfig) -> Transformer:
 
 
 def block_outputs(model: nn.Module, batch: Batch, config: RunConfig) -> list[Tensor]:
-    """The output of each block of the stack that answers, [batch, length, d_model] each."""
+    """[batch, length, d_model] each, of the stack that answers."""
     stack = "encoder" if config.family == "encoder" else "decoder"
     names = [f"{stack}.{layer}.out" for layer in range(config.n_layers)]
     cache = OnlyThese(names)
@@ -146,7 +145,7 @@ def first_gradients(trained: Trained) -> dict[str, float]:
 
     ``first_grad.<layer>.q`` and so on as in ``grad.<part>``; ``first_grad.first.q`` and ``first_grad.last.q`` for the first and the
     last block, ``first_grad.first`` for a whole block, ``first_grad`` for the whole model. Queries and keys only decide which
-    tokens are read. Once all tokens are alike the choice does not matter, and the gradient of queries and keys vanishes while that
+    tokens are read. Once all tokens are equal the choice does not matter, and the gradient of queries and keys vanishes while that
     of the values does not (Noci et al. 2022, Signal Propagation in Transformers, section 3).
     """
     batch = Data(trained.config).training_batch().to(trained.device)

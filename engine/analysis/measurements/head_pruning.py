@@ -81,7 +81,6 @@ def gated(model: nn.Module, gates: Tensor) -> AbstractContextManager[None]:
 
 @contextmanager
 def hooked(modules: Iterable[nn.Module], hook: Callable[[nn.Module, tuple[Tensor, ...]], object]) -> Iterator[None]:
-    """Call ``hook`` before each of the modules, inside the block; afterwards no more, also after an exception."""
     with ExitStack() as hooks:
         for module in modules:
             hooks.enter_context(module.register_forward_pre_hook(hook))

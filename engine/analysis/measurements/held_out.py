@@ -1,5 +1,3 @@
-"""Held-out sequences of other kinds than the run's validation: without a correlation, shuffled, by exposure, of other text."""
-
 from bisect import bisect_right
 from dataclasses import replace
 
@@ -65,10 +63,10 @@ def share_alike(one: Tensor, other: Tensor, answered: Tensor) -> float:
 
 
 def accuracy_by_position(trained: Trained) -> dict[str, float]:
-    """Accuracy against exposure: the accuracy at a position by the number of times it was met in training.
+    """Accuracy against exposure: the accuracy at a position by the number of times that training met it.
 
     ``accuracy_seen_100_to_300`` and so on: ranges of exposure, the lower bound included; only ranges that occur. When lengths
-    follow a distribution, position i is met by every sequence longer than i: in expectation batch_size x steps x P(length > i)
+    follow a distribution, every sequence longer than i meets position i: in expectation batch_size x steps x P(length > i)
     times. Sequences of the full length are tested, and positions of similar exposure pooled.
     """
     batch = trained.data.validation_batch(size=SEQUENCES).to(trained.device)
@@ -102,8 +100,8 @@ def exposure_name(times: float) -> str:
 
 
 def other_text(trained: Trained) -> dict[str, float]:
-    """``other_text.loss``: on text that is held out in any case, whatever the run's validation windows are: other plays (of a
-    user's text, its last tenth), in nats; and ``other_text.flattery``, that loss minus the run's validation loss.
+    """``other_text.loss``: the loss in nats on text that is held out in any case, whatever the run's validation windows are: other plays
+    (of a user's text, its last tenth); and ``other_text.flattery``, that loss minus the run's validation loss.
 
     Raises ValueError if the task reads no text. Source: Kaufman et al. 2012, Leakage in Data Mining.
     """

@@ -77,7 +77,7 @@ def pointing(trained: Trained) -> dict[str, float]:
 
 
 def in_parts(batch: Batch, take: Callable[[Batch], Tensor], dim: int = 0) -> Tensor:
-    """The values of ``take`` for all sequences of a batch, a few of them at a time; ``dim`` is that of the sequences in its values."""
+    """The values of ``take`` for all sequences of a batch, some at a time; ``dim``: the dimension of the sequences in its values."""
     firsts = range(0, len(batch.inputs), SEQUENCES_IN_A_PASS)
     return torch.cat([take(batch.rows(slice(first, first + SEQUENCES_IN_A_PASS))) for first in firsts], dim)
 
@@ -94,19 +94,19 @@ def with_last_answer(config: RunConfig, batch: Batch) -> tuple[Batch, Tensor]:
 
 
 def share_right(score: Tensor, true: Tensor) -> float:
-    """The share of samples whose top score is right; score [batch, key] with the asking position last, true [batch]."""
+    """``score`` [batch, key] with the asking position last, ``true`` [batch]."""
     return (score[:, :-1].argmax(dim=-1).cpu() == true).float().mean().item()
 
 
 def best_layer(patterns: Tensor, true: Tensor) -> int:
-    """The layer whose attention points at the true source most often; patterns [layer, batch, query, key], true [batch]."""
+    """``patterns`` [layer, batch, query, key], ``true`` [batch]."""
     return max(range(len(patterns)), key=lambda layer: share_right(patterns[layer, :, -1], true))
 
 
 @torch.no_grad()
 def same_answer_permuted(model: Transformer, batch: Batch, layer: int = -1) -> Tensor:
-    """The share of permutations, [batch], that keep the answer, if the weights of a layer's attention, at the position that asks,
-    are permuted at random over the positions, in all heads alike. By default it is the last layer.
+    """The share of permutations, [batch], that keep the answer when the weights of a layer's attention, at the position that asks,
+    are permuted at random over the positions, in all heads in the same way. By default it is the last layer.
 
     Source: Jain and Wallace 2019, Attention is not Explanation, section 4.2.1.
     """
@@ -131,7 +131,6 @@ def same_answer_permuted(model: Transformer, batch: Batch, layer: int = -1) -> T
 
 
 def block_calls(model: Transformer, batch: Batch) -> list[BlockCall]:
-    """The blocks of the stack that answers, in their order, each with its arguments in a pass on a batch."""
     calls = list[BlockCall]()
     with hooked(model.stack.blocks, lambda block, given: calls.append((block, given))):
         forward(model, batch, {})  # with a cache attention is not fused, and a hook on its pattern is called
@@ -153,7 +152,7 @@ def patterns_of(model: nn.Module, batch: Batch) -> Tensor:
 
 
 def self_patterns(cache: ActivationCache) -> list[Tensor]:
-    """The self-attention of every layer of a pass, [batch, head, query, key] each."""
+    """[batch, head, query, key] for each layer of a pass."""
     return [value for name, value in cache.items() if name.endswith(".self.pattern")]
 
 

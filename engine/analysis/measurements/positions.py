@@ -39,7 +39,7 @@ def position_probe(trained: Trained) -> dict[str, float]:
 
 
 def residual_stream(trained: Trained) -> Iterator[Tensor]:
-    """The residual stream on held-out sequences, before the first block and after each: [sequence, position, d_model]."""
+    """[sequence, position, d_model], on held-out sequences: before the first block and after each."""
     config, model = trained.config, trained.model
     batch = trained.data.validation_batch(size=FITTED + JUDGED).to(trained.device)
     stack = "encoder" if config.family == "encoder" else "decoder"
@@ -84,7 +84,7 @@ def _ridged(covariance: Tensor) -> Tensor:
 def neighbour_cosine(trained: Trained) -> dict[str, float]:
     """The similarity of two neighbouring positions at a sequence length n, before any token is added.
 
-    - ``neighbour_cosine@n``: mean cosine of positions i and i + 1 of 0 to n - 1 in the encoding; left out
+    - ``neighbour_cosine@n``: mean cosine of positions i and i + 1 of 0 to n - 1 in the encoding; absent
       where a learned table has no rows.
     - ``squeezed_cosine@n``: the same for an encoding that adds fixed waves (sinusoids) of frequencies w_j, when the n positions
       are squeezed into the range of the ``SQUEEZED`` shortest, i -> i SQUEEZED / n. In closed form, from

@@ -16,7 +16,7 @@ def attention_sinks(trained: Trained) -> dict[str, float]:
     say: ``first_token_weight_asked``, and ``right_when_asked``, the share of right answers.
 
     The weight on the first token is the sink of Xiao et al. 2023, Efficient Streaming Language Models with Attention Sinks. Raises
-    ValueError for a task in which no answer says nothing, and for a model without attention.
+    ValueError for a task in which no answer is "nothing", and for a model without attention.
     """
     nothing, config = trained.config.task_settings.nothing, trained.config
     if nothing is None or not config.architecture.attends:
@@ -33,7 +33,7 @@ def attention_sinks(trained: Trained) -> dict[str, float]:
     silent[:, 0] = False
 
     def mean_where(weights: torch.Tensor, which: torch.Tensor) -> float:
-        """The mean of weights [..., batch, head, query] over the positions [batch, query]."""
+        """``weights`` [..., batch, head, query]; ``which`` [batch, query]."""
         return weights.movedim(-2, 0)[..., which].mean().item()
 
     return {

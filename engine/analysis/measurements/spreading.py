@@ -1,5 +1,5 @@
 """Spreading: softmax attention at lengths beyond the trained one. The scores of a trained head are in a fixed range, so the more
-positions there are, the less weight is left for any one of them (Veličković et al. 2024, softmax is not enough, section 2)."""
+positions there are, the less weight remains for any one of them (Veličković et al. 2024, softmax is not enough, section 2)."""
 
 import math
 from contextlib import AbstractContextManager
@@ -54,7 +54,7 @@ def weights_on_source(trained: Trained, batch: Batch) -> Tensor:
 
 
 def scores_times(model: nn.Module, factor: float) -> AbstractContextManager[None]:
-    """Multiply all attention scores that are written out, before their bias, by the factor, inside the block."""
+    """Multiply all attention scores that are written out, before their bias, by ``factor``, inside the block."""
 
     def sharper(module: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         q, *others = given

@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # a worker passes this function on before it imports torch
 
 
 def take_measurement(name: str, trained: Trained) -> dict[str, float]:
-    """The measurement's numbers by name. Raises ValueError if it is not in the registry."""
+    """Raises ValueError if the measurement is not in the registry."""
     if name not in MEASUREMENTS:
         raise ValueError(f"measurements is {name}; allowed is one of {', '.join(MEASUREMENTS)}.")
     measure: Measure = resolve_name(MEASUREMENTS[name].implementation)

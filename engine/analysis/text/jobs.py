@@ -9,9 +9,7 @@ MAX_WRITTEN_TOKENS = 400
 MAX_PROMPT_CHARACTERS = 10_000  # characters; a model reads the last tokens that fit into its length
 
 
-class TextFacts(TypedDict):
-    """Numbers of tokens."""
-
+class TextFacts(TypedDict):  # numbers of tokens
     trained: int
     held_out: int
     unknown: int
@@ -19,10 +17,9 @@ class TextFacts(TypedDict):
 
 
 class Counted(TypedDict):
+    # mean nats of each counting model on the run's validation windows; empty if no comparison is fair
     levels: dict[str, float]
-    """Mean nats of each counting model on the windows of the run's validation; empty if they cannot be compared fairly."""
-    known: dict[str, float]
-    """The same over the tokens of the vocabulary alone, if there are any."""
+    known: dict[str, float]  # the same over the tokens of the vocabulary alone, if there are any
     facts: TextFacts
 
 
@@ -31,12 +28,10 @@ class CountWords(Job[Counted], function=".questions:counting_models", noun="Coun
 
 
 class Beside(TypedDict):
-    tokens: dict[str, int]
-    """By part: ``all``, ``known``, ``words``, ``layout``."""
-    nats: dict[str, dict[str, float]]
-    """The mean nats by name ("model", "unigram", ...) and part."""
+    tokens: dict[str, int]  # by part: "all", "known", "words", "layout"
+    nats: dict[str, dict[str, float]]  # the mean nats by name ("model", "unigram", ...) and part
+    # by name: the mean nats of the tokens that follow 1, 2, ... tokens of the window, [length]
     by_read: dict[str, np.ndarray]
-    """By name: the mean nats of the tokens that follow 1, 2, ... tokens of the window, [length]."""
 
 
 class CompareWithCounting(
@@ -49,12 +44,9 @@ class CompareWithCounting(
 class Written(TypedDict):
     prompt: str  # as the model reads it
     text: str  # after the prompt
-    unknown: list[str]
-    """The prompt's words that are not in the vocabulary."""
-    next: list[tuple[str, float]]
-    """The likeliest tokens after the prompt, with their sampling probabilities."""
-    read: int
-    """The prompt's tokens that the model reads."""
+    unknown: list[str]  # the prompt's words that are not in the vocabulary
+    next: list[tuple[str, float]]  # the likeliest tokens after the prompt, with their sampling probabilities
+    read: int  # the prompt's tokens that the model reads
 
 
 class WriteText(Job[Written], function=".questions:sample", noun="Writing the text"):

@@ -1,4 +1,4 @@
-"""The answers about a trained language model: counting models, the model beside them, its samples.
+"""The answers about a trained language model: counting models, the model next to them, its samples.
 
 A run is named by its config and the file of its weights. Every question raises ValueError with one sentence. The counting models
 are Kneser-Ney with the same training text, vocabulary and tokens: every held-out token is scored once, given the tokens before it
@@ -37,7 +37,6 @@ Nats = dict[str, np.ndarray]
 
 
 def counting_models(config: RunConfig) -> Counted:
-    """The score of each counting model on a run's validation text."""
     levels: dict[str, float] = {}
     levels_of_known: dict[str, float] = {}
     text = text_settings_of(config).encoded()
@@ -59,9 +58,9 @@ def counting_models(config: RunConfig) -> Counted:
 
 
 def beside_counting_models(config: RunConfig, weights: str) -> Beside:
-    """The trained model and the counting models on all held-out windows, which together cover nearly every held-out token."""
     model, counted = trained_model(config, Path(weights)), baseline_nats(config)
     settings = text_settings_of(config)
+    # together the windows cover nearly every held-out token
     inputs, answers, positions = text_corpus(settings, config).every(config.seq_len, held_out=True)
     answered = positions[:, 1:].numpy()  # [window, length]
     known, words = answers.numpy() != UNKNOWN, settings.encoded().held_out_words[answered]

@@ -41,12 +41,12 @@ class EncodingSettings(Parameters):
 
     @property
     def needs_pattern(self) -> bool:
-        """True if the encoding reads the attention pattern, which a fused kernel never writes out."""
+        # true if the encoding reads the pattern, which a fused kernel never writes out
         return False
 
     @property
     def ends_at_trained_length(self) -> bool:
-        """True if positions beyond the trained ones have no encoding (:class:`engine.encodings.base.layer.PositionOutOfRange`)."""
+        # true if positions beyond the trained ones have no encoding (PositionOutOfRange)
         return False
 
     @property
@@ -59,11 +59,11 @@ class EncodingSettings(Parameters):
         return spec
 
     def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:
-        """For each rule between these settings and others that is broken: the setting to name, and its allowed values."""
+        # for each broken rule a setting to name, and its allowed values
         yield from ()
 
     def warning(self, config: BaseConfig) -> str | None:
-        """One sentence on what these settings will not do in this run."""
+        """A sentence on what these settings will not do in this run."""
         return None
 
 
@@ -73,29 +73,25 @@ class EncodingSpec:
     label: str
     acts_on: ActsOn
     settings: type[EncodingSettings]
-    equation: str
-    """TeX, in the notation of the source."""
+    equation: str  # TeX, in the notation of the source
     source: str
     layer: str
     """``module:Class`` of the torch module, built as ``Class(config, settings, max_positions=..., causal=...)``."""
     color: str
     """The colour of the encoding in the whole app, readable on light and on dark, and distinct from the others with red-green colour
     blindness, too."""
-    url: str = ""
-    """The address of the source; empty if it is not published."""
+    url: str = ""  # of the source; empty if it is not published
+    # every attention layer has its own module (Shaw, CoPE); else all layers of a stack share one (T5, RoPE)
     per_layer: bool = False
-    """True if every attention layer has its own module (Shaw, CoPE), false if all layers of a stack share one (T5, RoPE)."""
-    relative: bool = False
-    """True if shifting all positions by the same number changes nothing."""
-    numbered: bool = True
-    """True if the encoding reads the numbers of positions, not only the order of the tokens."""
+    relative: bool = False  # shifting all positions by the same number changes nothing
+    numbered: bool = True  # reads the numbers of positions, not only the order of the tokens
+    # a symbol of the equation and the setting (or head_width) whose value can replace it
     symbols: tuple[tuple[str, str], ...] = ()
-    """Pairs of a symbol of the equation and the setting (or ``head_width``) whose value can be put in for it."""
+    # a note under plots that cannot show what the encoding does, since that depends on the tokens (CoPE, Shaw, conv)
     shown_as: str = ""
-    """A note under plots that cannot show what the encoding does, since that depends on the tokens (CoPE, Shaw, conv)."""
 
     def equation_with_numbers(self, config: BaseConfig, settings: EncodingSettings) -> str:
-        """The equation in TeX, with each of the ``symbols`` replaced by the setting's value, except if that is auto."""
+        """The TeX of the equation; each of the ``symbols`` is replaced by the setting's value, except if that is auto."""
         formula = self.equation
         # The longest symbol first, so that d_h is not read as d.
         for symbol, name in sorted(self.symbols, key=lambda pair: -len(pair[0])):
@@ -106,8 +102,6 @@ class EncodingSpec:
 
 
 class InitScaleSettings(EncodingSettings):
-    """The first scale of rows that a network on the position adds to the embedding."""
-
     encoding_init_std: float | None = setting(
         None, "Init scale",
         "Root mean square of the first values, over the trained positions. Auto: as the token embedding's.",

@@ -58,7 +58,7 @@ def cached_by_positions(*, maxsize: int) -> Callable[[Callable[P, T]], PositionC
 
 
 def wait_for_side_stream() -> None:
-    """Wait until a GPU has made what was just asked of it."""
+    # a GPU may not have made yet what it was just asked for
     used: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
     # runs on other streams will read it, and nothing else waits for this one
     if used and not torch.cuda.is_current_stream_capturing():
@@ -70,7 +70,7 @@ _RESULTS = ContextVar[list[object] | None]("results", default=None)
 
 @contextmanager
 def keeping_alive() -> Iterator[list[object]]:
-    """A list of all that remembered functions return inside the block. These tensors live as long as the list, also when they are no
+    """Collect all that remembered functions return inside the block. These tensors live as long as the list, also when they are no
     longer among the last results."""
     results: list[object] = []
     before = _RESULTS.set(results)
@@ -97,12 +97,12 @@ class PositionalEncoding(nn.Module):
     """True if ``value_term`` reads the attention pattern, so that no fused kernel can be used. Equal to
     :attr:`engine.encodings.base.EncodingSettings.needs_pattern`."""
 
+    # earlier tokens that add_to_embedding reads for each token: a key-value cache must keep these
     reads_before = 0
-    """Earlier tokens that ``add_to_embedding`` reads for each token: a key-value cache must keep these."""
 
     @property
     def device(self) -> torch.device:
-        """The device of the encoding's tensors, of which it has at least one."""
+        # an encoding with a device has at least one tensor
         tensors: dict[str, Tensor] = self.state_dict()
         return next(iter(tensors.values())).device
 
@@ -118,7 +118,7 @@ class PositionalEncoding(nn.Module):
         return t
 
     def rotate_keys(self, k: Tensor, positions: Positions) -> Tensor:
-        """Rotate keys, [batch, head, length, d_head] -> the same."""
+        """Rotated keys, [batch, head, length, d_head] -> the same."""
         return self.rotate(k, positions)
 
     def score_bias(self, q: Tensor, k: Tensor, query_positions: Positions, key_positions: Positions) -> Tensor | None:

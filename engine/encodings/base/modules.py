@@ -12,7 +12,6 @@ class Scalable(nn.Module):
 
     @torch.no_grad()
     def scale(self, factor: float) -> None:
-        """Multiply the output by a factor, by changing the tensors."""
         for tensor in self.state_dict().values():
             tensor.mul_(factor)
 

@@ -36,7 +36,6 @@ class Rotation:
         return geometric_frequencies(self.d_head, self.base)
 
     def temperature(self, length: int) -> float:
-        """The factor by which queries and keys are multiplied besides being rotated."""
         return 1.0
 
 
@@ -77,6 +76,6 @@ def angle_matrices(turn: Tensor) -> dict[str, Tensor]:
 
 
 def rotated(t: Tensor, positions: Positions, rotation: Rotation, layout: Layout) -> Tensor:
-    """Rotate queries or keys [batch, head, position, d_head] by their positions."""
+    """Queries or keys [batch, head, position, d_head], rotated by their positions."""
     cos, sin = cos_and_sin(positions, rotation, layout, t.device, t.dtype)
     return t * cos + partners(t, layout) * sin

@@ -11,7 +11,6 @@ class ConvSettings(EncodingSettings):
     )  # fmt: skip
 
     def _neighbours(self, causal: bool) -> int:
-        """Tokens that are read besides the one at the position itself."""
         return self.conv_reach * (1 if causal else 2)
 
     def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:

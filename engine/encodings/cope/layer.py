@@ -2,7 +2,7 @@
 with a learned vector of that count: e_ij = q_i . (k_j + e[p_ij]) with p_ij = sum_(t=j..i) sigmoid(q_i . k_t).
 
 Source: Golovneva et al. 2024, Contextual Position Encoding: Learning to Count What's Important, section 4. A count is no whole number:
-the products with the vectors of the two whole numbers beside it are interpolated. Counts end at the last vector. Heads share the vectors,
+the products with the vectors of the two nearest whole numbers are interpolated. Counts end at the last vector. Heads share the vectors,
 layers do not. The paper's vectors start at zero; small ones let the gates learn at once.
 
 The paper's stack is causal. In both directions, a query here also counts forward, from itself to the key, with further vectors.
@@ -40,7 +40,7 @@ class Cope(PositionalEncoding):
         return bias.to(q.dtype)
 
     def _products(self, q: Tensor, counts: Tensor, direction: int) -> Tensor:
-        """q_i . e[count] interpolated between the two whole counts beside ``counts``, [batch, head, query, key] -> the same."""
+        """q_i . e[count] interpolated between the two whole numbers nearest to ``counts``, [batch, head, query, key] -> the same."""
         counts = counts.clamp(max=self.vectors.shape[1] - 1)
         by_count = (q @ self.vectors[direction].T).to(counts.dtype)  # [batch, head, query, count]
         whole = counts.detach().nan_to_num()  # NaN is no index; ``share`` hands it on

@@ -87,12 +87,11 @@ class DesignedSettings(EncodingSettings):
 
     @property
     def reads_tokens(self) -> bool:
-        """True if the features are made of the tokens, not of the numbers of positions."""
         return self.design_features == "convolution"
 
     @property
     def relative(self) -> bool:
-        """True if shifting all positions by the same number changes nothing."""
+        # of these, a shift of all positions turns q and k by the same angle
         waves = self.design_features in ("sinusoids", "fourier")
         return self.design_place == "scores" or self.reads_tokens or (self.design_place == "rotation" and waves)
 
@@ -135,8 +134,6 @@ class DesignedSettings(EncodingSettings):
         return shapes + (readout[self.design_readout] if self.learns_readout else [])
 
     def bytes_bound(self, stack: StackShape) -> int:
-        """Count each place where values are computed: the features with their phases, hidden units before and after the activation, and
-        the read-out with its gradient; rotated queries and keys."""
         design = self.in_run(stack.config, max_positions=stack.length, causal=stack.causal)
         rows = {"embedding": stack.length, "scores": stack.length**2, "rotation": 2 * stack.length}[self.design_place]
         rows = stack.config.batch_size * stack.length if self.reads_tokens else rows
@@ -155,15 +152,12 @@ class DesignedSettings(EncodingSettings):
 @dataclass(frozen=True)
 class Design:
     parts: DesignedSettings
-    trained: int
-    """Positions of the longest sequence trained."""
+    trained: int  # positions of the longest sequence trained
+    # numbers that the place takes: d_model, one for each head, or one angle for each pair of dimensions
     outputs: int
-    """Numbers that the place takes: d_model, one for each head, or one angle for each pair of dimensions."""
     before: int
-    after: int
-    """Tokens that a convolution reads before and after each token."""
-    scale: float
-    """Root mean square of the first values, over the trained positions."""
+    after: int  # tokens that a convolution reads before and after each token
+    scale: float  # RMS of the first values, over the trained positions
 
     @property
     def width(self) -> int:
@@ -178,7 +172,6 @@ class Design:
 
     @property
     def first_row(self) -> int:
-        """The position or offset of the first row of a table: position 0, or the lowest offset."""
         return 1 - self.trained if self.parts.design_place == "scores" else 0
 
     @property

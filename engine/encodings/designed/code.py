@@ -28,7 +28,6 @@ Lines = list[str]
 
 
 def spec_code(parts: DesignedSettings) -> str:
-    """The text of ``engine/encodings/my_encoding/__init__.py``."""
     chosen = (f'{name}="{value}"' if isinstance(value, str) else f"{name}={value}" for name, value in parts)
     ends, row = parts.ends_at_trained_length, parts.specialise(SPEC)
     return _template("spec").format(parts=",\n    ".join(chosen), ends=ends, init_std=parts.init_std, row=row)
@@ -39,7 +38,6 @@ def _template(name: str) -> str:
 
 
 def layer_code(parts: DesignedSettings) -> str:
-    """The text of ``engine/encodings/my_encoding/layer.py``."""
     tensor = {"table": "table", "sinusoids": "frequencies", "fourier": "frequencies"}.get(parts.design_features)
     acts = _template("tokens" if parts.reads_tokens else parts.design_place)
     if parts.ends_at_trained_length:
@@ -61,7 +59,6 @@ def layer_code(parts: DesignedSettings) -> str:
 
 
 def _indented(by: int, lines: Lines) -> str:
-    """All lines but the first moved to the right by so many levels; empty lines stay empty."""
     return "\n".join(["    " * by + line if line else "" for line in lines]).lstrip()
 
 

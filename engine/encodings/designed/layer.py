@@ -28,7 +28,7 @@ PROBE = 64  # random tokens over which the first scale of a convolution is measu
 
 
 class PositionTable(Scalable):
-    """A row for each position trained, or for each offset: its first and last row also stand for all offsets beyond them."""
+    """A row for each position trained, or for each offset: its first and last row also hold for all offsets beyond them."""
 
     table: Tensor
 
@@ -47,8 +47,6 @@ class PositionTable(Scalable):
 
 
 class Waves(nn.Module):
-    """Cosines and sines of wavelengths in geometric order (sinusoids) or of random wavelengths (Fourier)."""
-
     frequencies: Tensor
 
     def __init__(self, design: Design) -> None:

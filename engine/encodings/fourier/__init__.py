@@ -14,8 +14,7 @@ class FourierSettings(InitScaleSettings):
     fourier_width: int = setting(32, "Network width", "Hidden units after the features.", ge=1, le=512)
 
     def _widths(self, config: BaseConfig) -> list[int]:
-        """Widths of the network on the features: its input, its hidden layer, its output."""
-        return [2 * self.fourier_frequencies, self.fourier_width, config.d_model]
+        return [2 * self.fourier_frequencies, self.fourier_width, config.d_model]  # input, hidden, output
 
     def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:
         features, hidden, out = self._widths(config)

@@ -3,7 +3,7 @@ r_i = 1/sqrt(2 m) [cos(i w), sin(i w)] and m trained frequencies w.
 
 Source: Li et al. 2021, Learnable Fourier Features for Multi-Dimensional Spatial Positional Encoding,
 here for the one dimension of a sequence. First frequencies are drawn from N(0, 1/gamma^2), so that at first
-r_i . r_j is about exp(-(i - j)^2 / 2 gamma^2) / 2: gamma is the distance over which positions look alike.
+r_i . r_j is about exp(-(i - j)^2 / 2 gamma^2) / 2: gamma is the distance over which positions look similar.
 """
 
 import torch

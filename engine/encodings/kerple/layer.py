@@ -32,12 +32,12 @@ class Kerple(PositionalEncoding):
         self.raw_1, self.raw_2 = map(nn.Parameter, logarithmic if self.kernel == "log" else power)
 
     def r(self) -> tuple[Tensor, Tensor]:
-        """The positive numbers r_1 and r_2, [head, 1, 1] each."""
+        """r_1 and r_2, above zero, [head, 1, 1] each."""
         raw_1, raw_2 = (raw.to(at_least_single(raw))[:, None, None] for raw in (self.raw_1, self.raw_2))
         return softplus(raw_1), softplus(raw_2) if self.kernel == "log" else 2 * raw_2.sigmoid()
 
     def bias(self, query_positions: Positions, key_positions: Positions) -> Tensor:
-        """The penalty of each pair, below zero, [head, query, key]."""
+        """The penalty, below zero, [head, query, key]."""
         r_1, r_2 = self.r()
         distances = offsets(query_positions, key_positions, r_1.device).abs().to(r_1.dtype)
         return -r_1 * ((r_2 * distances).log1p() if self.kernel == "log" else distances**r_2)

@@ -11,7 +11,6 @@ class PositionMlpSettings(InitScaleSettings):
     position_mlp_layers: int = setting(2, "Hidden layers", "Hidden layers of the network on the position.", ge=1, le=4)
 
     def _widths(self, config: BaseConfig) -> list[int]:
-        """Widths of the network: one position, the hidden layers, the embedding."""
         return [1, *self.position_mlp_layers * [self.position_mlp_width], config.d_model]
 
     def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:

@@ -33,10 +33,7 @@ from engine.settings.base import BaseConfig
 
 @dataclass(frozen=True)
 class ScaledRotation(Rotation):
-    """A rotation that is slowed for sequences longer than trained."""
-
-    trained: int
-    """L, the longest length read in training."""
+    trained: int  # L, the longest length read in training
     settings: RopeSettings
 
     def scale(self, length: int) -> float:

@@ -14,7 +14,6 @@ class ShawSettings(EncodingSettings):
 
     @property
     def vectors(self) -> int:
-        """2K + 1: one vector for each offset that is not clipped."""
         return 2 * self.shaw_max_distance + 1
 
     @property

@@ -18,7 +18,7 @@ from engine.settings.base import BaseConfig
 def table(
     positions: Positions, d_model: int, base: float, layout: str, device: torch.device, dtype: torch.dtype
 ) -> Tensor:
-    """The sinusoids at these positions, [position, d_model]."""
+    """The sinusoids, [position, d_model]."""
     # float64 until the end: single precision would lose the angle of late positions
     angles = index_of(positions, torch.device("cpu"))[:, None] * geometric_frequencies(
         d_model, base

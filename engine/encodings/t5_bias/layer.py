@@ -31,7 +31,7 @@ def bucket(offset: Tensor, *, buckets: int, max_distance: int, causal: bool) -> 
 def bucket_table(
     query_positions: Positions, key_positions: Positions, buckets: int, max_distance: int, causal: bool, device: torch.device
 ) -> Tensor:  # fmt: skip
-    """The bucket of each pair, [query, key]."""
+    """The buckets, [query, key]."""
     offset = offsets(query_positions, key_positions, device)
     return bucket(offset, buckets=buckets, max_distance=max_distance, causal=causal)
 

@@ -56,7 +56,7 @@ class Xpos(PositionalEncoding):
         return rotated(k, positions, self.rotation, self.layout) * self._growth(k, positions, -1)
 
     def score_bias(self, q: Tensor, k: Tensor, query_positions: Positions, key_positions: Positions) -> Tensor | None:
-        """In both directions: for keys after the query, the right score less the one that grew."""
+        """The right score less the one that grew, for keys after the query; None in a causal stack."""
         if not self.mends_keys_after:
             return None
         exchanged = (q * self._growth(q, query_positions, -2)) @ (k * self._growth(k, key_positions, 2)).mT

@@ -21,7 +21,7 @@ MAX_CLOSE_SECONDS = 10.0  # seconds that DaskCluster.close() may take
 
 
 def checked_address(address: str) -> str:
-    """The address of a scheduler. Raises ValueError with one sentence if it is not protected."""
+    """Raises ValueError with one sentence if the scheduler's connection is not protected."""
     parts = urlsplit(address)
     # anybody who reaches a scheduler can run code on its workers and in the app
     protected = parts.scheme == "tls" or (parts.scheme == "tcp" and is_loopback(parts.hostname))
@@ -33,14 +33,13 @@ def checked_address(address: str) -> str:
 
 
 class DaskCluster(Cluster):
-    """The workers of a Dask scheduler: to the pool one machine, with a slot for each of their threads. A lost connection is renewed."""
+    """The workers of a Dask scheduler: to the pool one machine, with a slot for each of their threads. It renews a lost connection."""
 
     def __init__(self, address: str, security: Security | None = None, training: str = "engine.training.train") -> None:
-        """``security``: the certificates; by default those of Dask's settings. Raises ValueError."""
+        """``security``: the certificates; by default those of Dask's settings. Raises ValueError for an unprotected address."""
         self.address = checked_address(address)
         self.connecting = True
-        self.refused: dict[str, str] = {}
-        """A sentence for each worker that is not used, by address."""
+        self.refused: dict[str, str] = {}  # by the address of a worker that is not used: the reason, a sentence
         self._security, self._training = security, training
         self._client: Client | None = None
         self._facts_requested: dict[str, Future[Any]] = {}
@@ -83,7 +82,7 @@ class DaskCluster(Cluster):
         return self._client
 
     def able(self, *, on_device: bool) -> list[str]:
-        """The addresses of the workers that may take a run; ``on_device``: those with a GPU, if there are any."""
+        """The addresses of the workers that may take a run; ``on_device``: the ones with a GPU, if there are any."""
         with_gpu = [address for address, known in self._facts.items() if known[2].get("accelerator")]
         return (on_device and with_gpu) or list(self._facts)
 
@@ -94,7 +93,6 @@ class DaskCluster(Cluster):
         self._machine.slots = len(self._threads)
 
     def restart(self, address: str) -> None:
-        """End a worker's process and have Dask start it again."""
         try:
             self.client.restart_workers([address], timeout=30)
         except Exception as error:

@@ -34,7 +34,7 @@ Files = Mapping[str, bytes]  # the content of files, by their paths in the data 
 
 
 class Trainer:
-    """The thread of this process that computes."""
+    """The one thread of this process that computes."""
 
     def __init__(self, training: str) -> None:
         folder = Path(get_worker().local_directory) / "attention-lab"  # Dask deletes it with the worker
@@ -80,8 +80,7 @@ def trainer(training: str) -> Trainer:
 
 
 def facts(training: str) -> tuple[str, int, DeviceFacts]:
-    """The hash of the program on this worker, its process's number, and its device; it imports torch."""
-    return program_hash(), os.getpid(), trainer(training).device
+    return program_hash(), os.getpid(), trainer(training).device  # the first trainer imports torch
 
 
 def folder_of(run_id: str) -> str:
@@ -121,7 +120,6 @@ class Task:
         return [self._reported.popleft() for _ in range(len(self._reported))]
 
     def take(self, report: protocol.Report) -> None:
-        """Keep a report for the next poll. Called by the trainer."""
         files, speaks_of = dict[str, bytes](), list[Path]()
         if isinstance(report, protocol.Busy):
             if report == self._busy:

@@ -1,4 +1,4 @@
-"""A slot on the cluster, to the pool a worker process. It has one run or job at a time, each of which is a Dask task."""
+"""A slot on the cluster, to the pool a worker process. It has one run or job at a time, each a Dask task."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ SILENT = 20.0  # without an answer after which a worker of the cluster counts as
 
 
 class ClusterWorker:
-    """Its thread waits for a run or a job, and then polls the worker for reports."""
-
     def __init__(
         self,
         cluster: DaskCluster,
@@ -91,7 +89,6 @@ class ClusterWorker:
         self._on_message(report)
 
     def _compute(self, command: protocol.Start | protocol.Ask) -> None:
-        """Send a run or a job to the cluster, whose scheduler chooses a worker, and pass its reports on until it is over."""
         task_id, folder, files = "", Path(), dict[str, bytes]()
         if isinstance(command, protocol.Start):
             task_id, folder, files = command.run_id, Path(command.folder), files_of(command)
@@ -113,7 +110,6 @@ class ClusterWorker:
             Thread(target=let_go, args=(future,), daemon=True).start()
 
     def _follow(self, actor: Any, command: protocol.Command, folder: Path) -> None:
-        """Pass reports on until it is over. ``folder``: the run's."""
         self.address, over, commands = self._wait(actor.where()), False, list[protocol.Command | None]([command])
         while not over:
             for body, sent in self._wait(actor.poll([write_value(one) for one in commands])):
@@ -153,7 +149,7 @@ def let_go(future: Any) -> None:
 
 
 def with_files(report: protocol.Report, files: task.Files, folder: Path) -> protocol.Report:
-    """The report, once its files are in the run's folder."""
+    """Write the files into the run's folder and return the report: ``unsaved`` instead of ``saved`` if the disk does not take them."""
     for name, content in files.items() if folder.exists() else ():  # the run may have been deleted
         file = folder / Path(name).name
         try:
@@ -171,7 +167,6 @@ def with_files(report: protocol.Report, files: task.Files, folder: Path) -> prot
 
 
 def files_of(start: protocol.Start) -> dict[str, bytes]:
-    """The files that a run reads: its saved state, and the user's text."""
     state = RunFolder(Path(start.folder)).state
     wanted = {f"{task.folder_of(start.run_id)}/{state.name}": state} if start.known_step is not None else {}
     if user_texts.NAME.fullmatch(name := str(start.request.config.flat().get("text", ""))):

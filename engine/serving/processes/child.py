@@ -78,8 +78,6 @@ def child_environment(environ: Mapping[str, str], data: Path | None = None) -> d
 
 
 class Spawned(subprocess.Popen[bytes]):
-    """A process with its own imports."""
-
     stdin: BinaryIO
     stdout: BinaryIO
 
@@ -93,7 +91,6 @@ class Spawned(subprocess.Popen[bytes]):
 
 
 def can_fork() -> bool:
-    """True if children are forked: on Linux, if the system provides descriptors of processes."""
     try:
         os.close(os.pidfd_open(os.getpid()))
     except (AttributeError, OSError):
@@ -106,7 +103,7 @@ FORKS = can_fork()
 
 
 class ChildProcess(Generic[Sent, Received]):
-    """One child process. The constructor starts the process, :meth:`begin` the threads that write to it and read from it.
+    """The constructor starts the process, :meth:`begin` the threads that write to it and read from it.
 
     ``write`` writes a message to the child's input; ``read`` reads one from its output and raises EOFError at the end.
     ``on_message`` and, last of all, ``on_end`` are called on the reader thread. Methods may be called from any thread.
@@ -155,7 +152,6 @@ class ChildProcess(Generic[Sent, Received]):
         self._process.kill()
 
     def close(self) -> None:
-        """Close the child's input, so that it exits by itself."""
         self._outbox.put(None)
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -164,18 +160,17 @@ class ChildProcess(Generic[Sent, Received]):
         return not self._reader.is_alive()
 
     def is_stopped(self) -> bool:
-        """True if the system has stopped the process: its work is not to blame for the delay."""
         return is_stopped(self.pid)
 
     def memory(self) -> int:
-        """The memory that it shares with no other process, in bytes; 0 when the process is gone."""
+        """Bytes that it shares with no other process; 0 when the process is gone."""
         try:
             return int(psutil.Process(self.pid).memory_full_info().uss) if self.pid else 0
         except psutil.Error:
             return 0
 
     def how_it_ended(self) -> str:
-        """The signal or the exit code with which the process ended. Call it after the end."""
+        """The signal or the exit code of the end. Call it after the end."""
         code = self._process.returncode
         if code is None:
             return "its fork server did not say how" if self.pid else "its fork server did not start it"

@@ -34,7 +34,7 @@ N_DESCRIPTORS = 4  # of a request: the child's stdin, stdout and stderr, and the
 
 @dataclass(frozen=True)
 class Request:
-    """A child to start: ``python -m MODULE ARGUMENTS...`` with exactly this environment."""
+    """``python -m MODULE ARGUMENTS...`` with exactly this environment."""
 
     module: str
     arguments: Sequence[str]
@@ -93,7 +93,6 @@ def _tell_end(handle: int, pid: int, end: socket.socket) -> None:
 
 
 def _become(request: Request, given: Sequence[int]) -> Callable[[], object]:
-    """Make this fresh copy of the fork server the requested process. Returns its main function."""
     for number, descriptor in enumerate(given[:3]):
         os.dup2(descriptor, number)
     for descriptor in given:
@@ -111,7 +110,7 @@ def _become(request: Request, given: Sequence[int]) -> Callable[[], object]:
 
 
 def _draw_new_seeds() -> None:
-    """Give each child different random numbers if nobody sets a seed; Python's ``random`` does so itself."""
+    # all children would else draw the same numbers; Python's ``random`` draws a seed itself
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed()
     if torch := sys.modules.get("torch"):

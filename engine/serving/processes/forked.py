@@ -33,7 +33,6 @@ TELLS_WITHIN = 5.0  # after the end of a child, for its fork server to report th
 
 
 def is_stopped(pid: int) -> bool:
-    """True if the system has stopped a process (SIGSTOP): it does nothing until somebody continues it."""
     try:
         return bool(pid) and psutil.Process(pid).status() in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP)
     except psutil.Error:
@@ -41,12 +40,12 @@ def is_stopped(pid: int) -> bool:
 
 
 class Forked:
-    """A process requested from the fork server. The constructor does not wait; :meth:`begin` does."""
+    """The constructor does not wait for the process; :meth:`begin` does."""
 
     def __init__(self, module: str, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
         self.pid = 0  # 0 until it is known
+        # as Popen's; None before wait() has returned, and if it cannot be known
         self.returncode: int | None = None
-        """As Popen's; None before :meth:`wait` has returned, and if it cannot be known."""
         self._server, self._requested_at = FORK_SERVER, time.monotonic()
         self._awaited, self._killed, self._lock = True, False, Lock()
         self._handle: int | None = None  # a pidfd: it never means another process
@@ -76,7 +75,7 @@ class Forked:
             self.kill()
 
     def _hears(self, seconds: float = math.inf) -> bool:
-        """Wait so long for the fork server to send something, or to end: one that hangs is killed. Returns True if it did."""
+        """Wait for the fork server to send something, or to end: one that hangs is killed. False if ``seconds`` passed first."""
         waits, stopped = select.poll(), 0
         waits.register(self._end, select.POLLIN)
         while not waits.poll(POLL_SECONDS * 1000):
@@ -112,7 +111,7 @@ class Forked:
 
 
 class ForkServer:
-    """This program's fork server: started with the first child, and again after it was killed; its children continue without it."""
+    """This program's fork server: started with the first child, and again after it was killed. Its children continue without it."""
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -126,7 +125,7 @@ class ForkServer:
         return self._process.pid if self._process else 0
 
     def send(self, request: Request, descriptors: Sequence[int]) -> None:
-        """Pass a request on. Raises OSError if no fork server can be started."""
+        """Raises OSError if no fork server can be started."""
         with self._lock:
             if self._socket is not None and self._process is not None and self._process.poll() is None:
                 with suppress(ConnectionError):
@@ -145,17 +144,16 @@ class ForkServer:
         return self._socket
 
     def kill(self) -> None:
-        """End its process, which hangs; the next child has a new one."""
         if process := self._process:
             process.kill()
             with suppress(subprocess.TimeoutExpired):
                 process.wait(POLL_SECONDS)
 
     def close(self) -> None:
-        """End the fork server; one that is importing would else continue to the end."""
         with self._lock:
             if self._socket is not None and self._process is not None:
                 self._socket.close()
+                # one that is importing would else continue to the end
                 self._process.kill()
                 self._process.wait()
                 self._socket = self._process = None

@@ -27,9 +27,7 @@ class Process(Protocol):
     @property
     def pid(self) -> int: ...
     @property
-    def address(self) -> str:
-        """Its address on a cluster, such as tls://10.0.0.7:40123; empty on the app's machine."""
-        ...
+    def address(self) -> str: ...  # on a cluster, such as tls://10.0.0.7:40123; empty on the app's machine
 
     def begin(self) -> None: ...
     def send(self, message: protocol.Command) -> None: ...
@@ -48,23 +46,18 @@ Launch = Callable[[str, Sequence[str], Callable[[protocol.Report], None], Callab
 
 @dataclass(eq=False)
 class Machine:
-    slots: int
-    """Processes that train runs in turns."""
-    memory: int
-    """Bytes that each of them may take."""
+    slots: int  # processes that train runs in turns
+    memory: int  # bytes that each of them may take
     launch: Launch
     name: str = HERE  # empty for the machine of the app
-    most_runs: int | None = None
-    """Runs that a process takes at once; None: as the limits say."""
+    most_runs: int | None = None  # runs that a process takes at once; None: as the limits say
 
 
 class Cluster:
     """Machines that join and leave while the app runs; this base class has none."""
 
-    connecting = False
-    """True until it is known whether there are any."""
-    problem = ""
-    """One sentence if the cluster cannot be reached, else empty."""
+    connecting = False  # until it is known whether there are any
+    problem = ""  # one sentence if the cluster cannot be reached
 
     @property
     def machines(self) -> Sequence[Machine]:
@@ -92,7 +85,6 @@ def memory_for(role: protocol.Role, machine: Machine, limits: Limits) -> int:
 
 class Machines:
     def __init__(self, limits: Limits, slots: int, cluster: Cluster | None = None) -> None:
-        """``slots``: the processes that train on the app's machine."""
         self._here = Machine(slots, int(limits.worker_memory), launch_here)
         self.cluster = cluster or Cluster()
 
@@ -103,7 +95,7 @@ class Machines:
 
     @property
     def slots(self) -> int:
-        """The number of processes that train, when all are up; as on the app's machine while no other is known."""
+        """The number of processes that train when all are up; while no machine is known, that of the app's machine."""
         return sum(machine.slots for machine in self.training) or self._here.slots
 
     @property
@@ -112,5 +104,4 @@ class Machines:
         return min((machine.name for machine in self.training), default=HERE)
 
     def find(self, name: str) -> Machine | None:
-        """The machine of that name; None if it has left."""
         return next((machine for machine in [self._here, *self.training] if machine.name == name), None)

@@ -51,12 +51,12 @@ class _WithoutTorch(pickle.Unpickler):
 
 
 def read_value(body: bytes) -> Any:
-    """Undo :func:`write_value`. Raises TypeError if the value holds anything of torch."""
+    """Raises TypeError if the value holds anything of torch."""
     return _WithoutTorch(io.BytesIO(body)).load()
 
 
 def take_over_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Keep stdin and stdout of this child for messages; other code reads an empty stdin and prints to stderr."""
+    """Reserve stdin and stdout of this child for messages; other code reads an empty stdin and prints to stderr."""
     inward, outward = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -67,7 +67,7 @@ def take_over_pipes() -> tuple[BinaryIO, BinaryIO]:
 
 
 def listen(inward: BinaryIO, read: Callable[[BinaryIO], Received], take: Callable[[Received], object]) -> None:
-    """Take the messages of the parent on a separate thread; exit when the parent is gone, whatever this process is doing."""
+    """Pass each message of the parent to ``take``, on a separate thread; exit when the parent is gone, whatever this process is doing."""
 
     def until_the_end() -> None:
         try:

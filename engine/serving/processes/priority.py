@@ -14,7 +14,7 @@ NICENESS_VARIABLE = "ATTENTION_LAB_NICENESS"
 
 
 def give_way(niceness: int) -> None:
-    """Lower the priority of this process to ``niceness`` or the largest allowed, permanently; Windows has one fitting class instead."""
+    """Lower the priority of this process to ``niceness`` or the largest allowed, permanently. Windows has one fitting class instead."""
     niceness = min(niceness, int(os.environ.get(NICENESS_VARIABLE, DEDICATED_PROCESS)))
     if sys.platform == "win32":
         psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS)

@@ -19,8 +19,7 @@ from engine.serving.runs.queued import QueuedJob, QueuedRun
 @dataclass(frozen=True)
 class Slot:
     role: protocol.Role
-    number: int = 0
-    """Counted from 0 in each role on each machine. Worker i owns accelerator i of its machine."""
+    number: int = 0  # from 0 in each role on each machine; worker i owns accelerator i of its machine
     run_id: str = ""  # of a dedicated process
     machine: str = ""  # empty for the app's own
 
@@ -38,14 +37,12 @@ REPEATABLE = " The same settings and seed give the same run again."
 
 @dataclass(frozen=True)
 class KillReason:
-    what: str
-    """The worker's fault, to complete the sentence "it ... and was ended"."""
-    culprit: str | None = None
-    """The run or job that did it; None for the worker as a whole."""
+    what: str  # completes the sentence "it ... and was ended"
+    culprit: str | None = None  # the run or job that did it; None for the worker as a whole
 
 
 class WorkerProcess:
-    """One worker process. ``on_report`` is called on the process's reader thread, ``on_death`` last of all."""
+    """``on_report`` is called on the process's reader thread, ``on_death`` last of all."""
 
     def __init__(
         self,
@@ -60,22 +57,20 @@ class WorkerProcess:
         self.slot, self.allowed = slot, allowed
         self.role, self.machine, self.most_runs = slot.role, slot.machine, machine.most_runs
         self.ready = False
-        self.retired = False
-        """True if the process was ended because nobody needs it any more."""
+        self.retired = False  # ended because nobody needs it any more
         self.facts = DeviceFacts()
         self.runs: dict[str, QueuedRun] = {}
-        self.audience: dict[str, protocol.Followers] = {}
-        """The visitors for whom its runs are trained, as last sent."""
+        self.audience: dict[str, protocol.Followers] = {}  # as last sent
         self.job: QueuedJob | None = None
         self.busy_with: str | None = None
         self.started_at = self.idle_since = time.monotonic()
         self.pinged_at = 0.0  # the last ping
+        # unshared bytes at the last check, and when the worker became ready
         self.memory = self.memory_when_ready = 0
-        """Unshared memory in bytes at the last check, and when the worker became ready."""
+        # bytes that runs may take of the GPU that the worker owns; 0 if it owns none with separate memory
         self.accelerator_room = 0
-        """Bytes that runs may take of the GPU that the worker owns; 0 if it owns none with separate memory."""
+        # bytes of the host's memory for the GPU's libraries; they do not count as memory of its runs
         self.libraries = 0
-        """Bytes of the host's memory that the GPU's libraries take in it. They do not count as those of its runs."""
         self.kill_reason: KillReason | None = None
         self.process = machine.launch(
             f"worker-{slot.role}-{slot.run_id or slot.number}",
@@ -91,7 +86,6 @@ class WorkerProcess:
 
     @property
     def address(self) -> str:
-        """Its address on a cluster, such as tls://10.0.0.7:40123; empty on the app's machine."""
         return self.process.address
 
     @property
@@ -100,7 +94,6 @@ class WorkerProcess:
 
     @property
     def load(self) -> int:
-        """Runs on the worker that are not paused, and for which somebody waits."""
         unwatched = {run_id for run_id, followers in self.audience.items() if not followers.here}
         return sum(run_id not in unwatched and queued.run.state != "paused" for run_id, queued in self.runs.items())
 
@@ -110,7 +103,6 @@ class WorkerProcess:
 
     @property
     def accelerator(self) -> str:
-        """The name of the accelerator that it owns; empty for none."""
         named = self.facts.get("accelerator_name") or self.facts.get("accelerator") or ""
         return named if self.owns_accelerator else ""
 
@@ -120,7 +112,6 @@ class WorkerProcess:
         self.libraries = max(0, self.memory_when_ready - WORKER_BYTES) + LATER_LIBRARIES if room else 0
 
     def retire(self) -> None:
-        """End the process because nobody needs it any more. Nothing is on it."""
         self.retired = True
         self.process.kill()
 
@@ -130,7 +121,6 @@ class WorkerProcess:
             self.job.begun_at = time.monotonic()
 
     def kill_for(self, reason: KillReason) -> None:
-        """Kill the process; its runs and jobs report the first reason."""
         if self.kill_reason is None:
             by = f"run or job {reason.culprit}" if reason.culprit else "it"
             LOG.warning("%s (process %d) is killed: %s %s.", self.slot, self.pid, by, reason.what.rstrip(","))
@@ -138,7 +128,6 @@ class WorkerProcess:
         self.process.kill()
 
     def is_blamed_on(self, queued: QueuedRun) -> bool:
-        """True if the pool killed the worker for this run."""
         return self.kill_reason is not None and self.kill_reason.culprit == queued.run.id
 
     def is_suspect(self, queued: QueuedRun) -> bool:
@@ -156,7 +145,7 @@ class WorkerProcess:
         return f"Its worker was ended because something else on it {self.kill_reason.what}."
 
     def ending_of(self, queued: QueuedRun) -> Ended:
-        """The ending of one of the worker's runs. Call it after the process has ended."""
+        """Call it after the process has ended."""
         run = queued.run
         if queued.stopped_at is not None and queued.known_step is None:
             return queued.stopped_early

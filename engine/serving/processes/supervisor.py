@@ -1,6 +1,3 @@
-"""The supervisor of the worker processes: starts them, kills those that hang or grow too large, replaces those that died, and ends
-those that nobody needs any more."""
-
 import time
 from collections.abc import Callable, Iterable
 from threading import Event as Signal
@@ -52,8 +49,7 @@ class Supervisor:
         on_round: Callable[[float], None],
     ) -> None:
         self.limits, self.machines = limits, machines
-        self.lock = RLock()
-        """It guards the workers, the tasks that each computes, and those that wait for one."""
+        self.lock = RLock()  # for the workers, the tasks that each computes, and the tasks that wait for one
         self.closing = Signal()
         self._training = training
         self._on_report, self._on_death = on_report, on_death
@@ -65,7 +61,6 @@ class Supervisor:
 
     @property
     def workers(self) -> list[WorkerProcess]:
-        """The workers that are up or starting."""
         return list(self._workers)
 
     @property
@@ -73,7 +68,7 @@ class Supervisor:
         return self._failed_starts >= FAILING_AFTER
 
     def start(self) -> bool:
-        """Start the workers. False if already started or closed."""
+        """False if already started or closed."""
         with self.lock:
             if self._thread.ident or self.closing.is_set():
                 return False
@@ -145,7 +140,6 @@ class Supervisor:
             last_round = now
 
     def fill_slots(self) -> None:
-        """End the processes that nobody needs any more, and start those that are missing."""
         with self.lock:
             needed = [slot for machine in self.machines.training for slot in self._slots_of(machine)]
             for worker in self.workers:
@@ -158,7 +152,6 @@ class Supervisor:
                     self.launch(slot)
 
     def _slots_of(self, machine: Machine) -> list[Slot]:
-        """The slots of a machine in which a process is needed."""
         all_of_it = {Slot("runs", number, machine=machine.name) for number in range(machine.slots)}
         there = [worker for worker in self.workers if worker.role == "runs" and worker.machine == machine.name]
         busy = {worker.slot for worker in there if worker.runs}
@@ -191,8 +184,6 @@ class Supervisor:
 
 
 def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: float) -> None:
-    """Kill workers in which a run does not yield: after the grace time if a stop was asked for, otherwise much later. Kill idle
-    workers that do not answer."""
     for worker in workers:
         if not worker.ready:
             if now - worker.started_at > STARTS_WITHIN:
@@ -213,7 +204,6 @@ def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: flo
 
 
 def _ping(worker: WorkerProcess, limits: Limits, now: float) -> None:
-    """Ask an idle worker whether it is still there; kill it if it has not answered for the grace time."""
     if worker.pinged_at > worker.process.last_message_at:
         if now - worker.pinged_at > limits.grace_seconds:
             worker.kill_for(KillReason(f"did not answer for {in_time(now - worker.pinged_at)}"))
@@ -223,7 +213,6 @@ def _ping(worker: WorkerProcess, limits: Limits, now: float) -> None:
 
 
 def kill_oversized(workers: Iterable[WorkerProcess]) -> None:
-    """Kill workers above their memory limit, and idle workers that have grown to half of it."""
     for worker in workers:
         if not worker.ready:
             continue

@@ -1,4 +1,4 @@
-"""The runs that become checkpoints, as is planned, reported by their workers, or since these have ended; and their return."""
+"""The runs that become checkpoints, because of the plan, a report of their worker, or the worker's end; and their return."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -36,11 +36,10 @@ class Checkpoints:
     ) -> None:  # fmt: skip
         self._supervisor, self._lock = supervisor, supervisor.lock
         self._runs, self._queue, self._predict, self._presence = runs, queue, predict, presence
+        # by run id the owner: the run continues as soon as the owner has a page open
         self._evicted: dict[str, Visitor] = {}
-        """By id, the owners of the runs that continue as soon as they have a page open."""
 
     def update_presence(self, now: float) -> None:
-        """Carry the plan out (:func:`plan`), and bring back the runs whose owner is here again."""
         with self._lock:
             self._presence.update(self._queue.all_runs(), now)
             for worker in self._supervisor.workers:
@@ -61,7 +60,7 @@ class Checkpoints:
                 self.bring_back(run, [protocol.Control(run_id, "resume")], owner)
 
     def leave_all(self) -> bool:
-        """Ask the workers for a checkpoint of every run, since the app closes. Returns True if there is any left to wait for."""
+        """Ask the workers for a checkpoint of every run, since the app closes. True if there is any to wait for."""
         with self._lock:
             # nobody waits for a worker that the system has stopped
             able = (worker for worker in self._supervisor.workers if worker.ready and not worker.process.is_stopped())
@@ -77,7 +76,7 @@ class Checkpoints:
                 worker.send(protocol.Control(queued.run.id, "checkpoint"))
 
     def take(self, worker: WorkerProcess, update: protocol.RunUpdate) -> None:
-        """Take a worker's report on one of its runs. Called on the reader thread of the worker."""
+        """Runs on the reader thread of the worker."""
         queued = worker.runs[update.run_id]
         run, before = queued.run, queued.run.step
         run.machine = worker.address
@@ -92,7 +91,6 @@ class Checkpoints:
             self._queue.free_slot(worker, queued)
 
     def _take_back(self, worker: WorkerProcess, queued: QueuedRun) -> None:
-        """Take a run back that a worker has released. If it is to continue, and somebody waits for it, it queues again."""
         closing = self._supervisor.closing.is_set()
         with self._lock:
             evicted = self._presence.is_disconnected(queued) and not closing
@@ -139,7 +137,7 @@ class Checkpoints:
         return lambda: [do() for do in later]
 
     def _checkpoint(self, queued: QueuedRun, setback: str = "", *, evicted: bool = False) -> None:
-        """Make a run a checkpoint that is in the queue and on a worker no more. The lock is held. ``evicted``: it comes back by
+        """Make a run a checkpoint that is no longer in the queue or on a worker. The lock is held. ``evicted``: it comes back by
         itself as soon as its owner has a page open, unless the owner has paused it or steps it by hand."""
         queued.run.checkpoint(setback)
         queued.release()
@@ -179,14 +177,12 @@ class Checkpoints:
             keep_request(queued)  # by this a later server knows that it goes on
 
     def give_up(self, run: Run) -> None:
-        """End a checkpointed run, unless it has just been brought back; its weights stay."""
         if self._runs.bring_back(run):
             run.append([Ended(run.step, "stopped")])
             delete_saved(run)
 
 
 def keep_request(queued: QueuedRun, *, evicted: bool = False) -> None:
-    """Write down the requests for a run that has not ended."""
     if queued.request.is_saved and queued.run.live:
         # a disk that does not take it has the earlier request
         with suppress(OSError):
@@ -194,12 +190,10 @@ def keep_request(queued: QueuedRun, *, evicted: bool = False) -> None:
 
 
 def end(queued: QueuedRun, ending: Ended) -> None:
-    """End a run that has lost its worker or its place in the queue."""
     queued.run.append([ending])
     delete_saved(queued.run)
     queued.release()
 
 
 def closed(queued: QueuedRun) -> Ended:
-    """The ending of a run that no later server continues."""
     return Ended(queued.run.step, "lost", CLOSED)

@@ -36,14 +36,12 @@ def accelerator_for(
 
 
 def largest_accelerator(workers: Iterable[WorkerProcess]) -> Accelerator | None:
-    """The accelerator with the most room for runs, if a worker owns one."""
     owners = (worker for worker in workers if worker.owns_accelerator)
     owner = max(owners, key=lambda worker: worker.accelerator_room, default=None)
     return None if owner is None else Accelerator(owner.accelerator, owner.accelerator_room)
 
 
 def has_room_for(worker: WorkerProcess, queued: QueuedRun) -> bool:
-    """True if a run fits beside those of a worker: into the host's memory, and into a GPU's separate memory."""
     fits = has_room([_on_host(worker, run) for run in (*worker.runs.values(), queued)], worker.allowed)
     if not _uses_gpu(worker, queued):
         return fits
@@ -54,18 +52,16 @@ def has_room_for(worker: WorkerProcess, queued: QueuedRun) -> bool:
 
 
 def _uses_gpu(worker: WorkerProcess, queued: QueuedRun) -> bool:
-    """True if a run of that worker takes the memory of a GPU instead of the host's."""
     return bool(worker.accelerator_room) and queued.prediction.device.accelerator
 
 
 def _on_host(worker: WorkerProcess, queued: QueuedRun) -> Prediction:
-    """The prediction with the host's memory only."""
     beside = queued.prediction.beside
     return replace(queued.prediction, peak=beside, between=beside) if _uses_gpu(worker, queued) else queued.prediction
 
 
 def has_room(runs: Iterable[Prediction], memory: float, base: int = WORKER_BYTES) -> bool:
-    """True if these runs fit together into a worker that may take ``memory`` bytes; ``base`` is its memory without any run."""
+    """True if these runs fit together into a worker that may take ``memory`` bytes; ``base``: its bytes without any run."""
     return base + together(runs) <= memory
 
 

@@ -15,8 +15,6 @@ MAX_RETURNS = 3  # returns to the queue of a run that may have ended its worker,
 
 
 class Leaving(NamedTuple):
-    """The runs that become checkpoints."""
-
     queue: list[QueuedRun]
     workers: list[QueuedRun]
 
@@ -28,12 +26,12 @@ def plan(
     shares_worker: Callable[[QueuedRun], bool],
     now: float,
 ) -> Leaving:
-    """Plan the runs that leave: those that are paused, and those whose owner has left. If all runs, those on workers first, got
-    slots in turn (:func:`in_turn`) and those of absent owners last of all, some would find none: these leave, too. So a crowd at
+    """Plan the runs that leave: those that are paused, and those whose owner has left. If all runs got slots in turn (:func:`in_turn`),
+    those on workers first and those of absent owners last of all, some would find none: these leave, too. So a crowd at
     one address gives a slot to a visitor from elsewhere who has at least two fewer.
 
-    ``seconds_disconnected``: the time since a follower of the run last had a page open. ``shares_worker``: true if a run has no dedicated
-    process.
+    ``seconds_disconnected``: the time since a follower of the run last had a page open. ``shares_worker``: true if a run has no
+    dedicated process.
     """
 
     def is_here(run: QueuedRun) -> bool:
@@ -57,8 +55,7 @@ def plan(
 
 
 def fate(queued: QueuedRun, *, blamed: bool, suspect: bool, closing: bool) -> Literal["over", "queue", "checkpoint"]:
-    """The fate of a run whose worker has ended. ``blamed``: the worker was ended for it; ``suspect``: it may have ended it.
-    ``closing``: no other worker comes."""
+    """``blamed``: the worker was ended for this run; ``suspect``: the run may have ended it. ``closing``: no other worker comes."""
     if queued.stopped_at is not None or blamed:
         return "over"
     if not closing and (queued.returned < MAX_RETURNS or not suspect):

@@ -1,5 +1,3 @@
-"""The visitors for whom each run is trained, and their open pages."""
-
 from collections.abc import Callable, Iterable
 
 from engine.foundation.visitor import Visitor
@@ -13,7 +11,7 @@ AWAY_SECONDS = (
 
 
 class Presence:
-    """The followers of runs that have a page open, as of the last update. The caller holds the supervisor's lock."""
+    """The caller holds the supervisor's lock. Answers are as of the last update."""
 
     def __init__(self, here: Callable[[str], bool]) -> None:
         """``here``: true if the visitor of that id has a page open."""
@@ -22,25 +20,22 @@ class Presence:
         self._disconnected_since, self._now = dict[str, float](), 0.0
 
     def update(self, runs: Iterable[QueuedRun], now: float) -> None:
-        """Update which followers of these runs have a page open."""
         followers = {visitor.id for queued in runs for visitor in queued.followers}
         away = [one for one in followers if not self.is_here(one)]
         self._disconnected_since, self._now = {one: self._disconnected_since.get(one, now) for one in away}, now
 
     def is_here(self, visitor_id: str) -> bool:
-        """True if a visitor has a page open; the program itself is always here."""
+        # the program itself is always here
         return not visitor_id or self._here(visitor_id)
 
     def seconds_disconnected(self, queued: QueuedRun) -> float:
-        """Seconds since the last follower of a run was found without a page; 0 while one has a page open."""
+        """Seconds since a page of any follower was last open; 0 while one has a page open."""
         return min(map(self._seconds_disconnected, queued.followers))
 
     def is_disconnected(self, queued: QueuedRun) -> bool:
-        """True if nobody who follows a run is here any more."""
         return self.seconds_disconnected(queued) > AWAY_SECONDS
 
     def tell(self, worker: WorkerProcess) -> None:
-        """Send a worker the visitors for whom its runs are trained, if they have changed."""
         known = {run_id: self._audience(queued) for run_id, queued in worker.runs.items()}
         if known != worker.audience:
             worker.audience = known

@@ -1,5 +1,3 @@
-"""The queue of runs: admission, turns, and the choice of the worker."""
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -109,7 +107,6 @@ def machine_for_dedicated(
 
 
 def _has_room_for_dedicated(machine: Machine, dedicated: int, workers: Iterable[WorkerProcess], limits: Limits) -> bool:
-    """True if one more dedicated process fits on the machine beside ``dedicated`` others."""
     shared = [worker for worker in workers if worker.role == "runs" and worker.machine == machine.name]
     occupied = sum(WORKER_BYTES + together(run.prediction for run in worker.runs.values()) for worker in shared)
     needed = occupied + (dedicated + 1) * memory_for("dedicated", machine, limits)
@@ -117,7 +114,7 @@ def _has_room_for_dedicated(machine: Machine, dedicated: int, workers: Iterable[
 
 
 class RunQueue:
-    """The runs that wait for a worker. A caller of several methods holds the supervisor's lock meanwhile."""
+    """A caller of several methods holds the supervisor's lock meanwhile."""
 
     def __init__(self, supervisor: Supervisor, allowances: Allowances, presence: Presence) -> None:
         self._supervisor, self._allowances, self._presence = supervisor, allowances, presence
@@ -142,7 +139,7 @@ class RunQueue:
             return (lambda: None) if request.trial else self._allowances.take("run", request.visitor)
 
     def add(self, queued: QueuedRun) -> bool:
-        """Queue a run that was admitted. False, and it counts no more, if the pool is closing."""
+        """Queue a run that was admitted. False, and the run counts no more, if the pool is closing."""
         with self._lock:
             if self._supervisor.closing.is_set():
                 queued.release()
@@ -152,14 +149,12 @@ class RunQueue:
         return True
 
     def find(self, run_id: str) -> tuple[WorkerProcess | None, QueuedRun | None]:
-        """The run of that id, and its worker if it does not wait."""
         for worker in self._supervisor.workers:
             if run_id in worker.runs:
                 return worker, worker.runs[run_id]
         return None, next((queued for queued in self.waiting if queued.run.id == run_id), None)
 
     def shares_worker(self, queued: QueuedRun) -> bool:
-        """True if a run has no dedicated process."""
         return not needs_dedicated(queued, self._supervisor.workers, self._limits)
 
     def all_runs(self) -> list[QueuedRun]:
@@ -169,7 +164,6 @@ class RunQueue:
         return [queued for worker in self._supervisor.workers for queued in worker.runs.values()]
 
     def take_out(self, leaves: Callable[[QueuedRun], bool] = lambda _: True) -> list[QueuedRun]:
-        """Remove and return the runs of which this holds."""
         with self._lock:
             leaving = [queued for queued in self.waiting if leaves(queued)]
             for queued in leaving:
@@ -191,7 +185,6 @@ class RunQueue:
             self.dispatch()
 
     def dispatch(self) -> None:
-        """Give the runs to the workers that have room for them, each visitor in turn."""
         with self._lock:
             self.waiting = in_turn(self.waiting, self.on_workers())
             self._not_started = False
@@ -207,12 +200,10 @@ class RunQueue:
             self._number()
 
     def retry(self) -> None:
-        """Dispatch again if a dedicated process could not be started."""
         if self._not_started:
             self.dispatch()
 
     def _worker_for(self, queued: QueuedRun) -> WorkerProcess | None:
-        """A worker with room for the run; a new one for a run that needs a dedicated process."""
         workers = self._supervisor.workers
         if not needs_dedicated(queued, workers, self._limits):
             return worker_for_run(workers, queued, self._limits.runs_per_worker)
@@ -228,7 +219,6 @@ class RunQueue:
         queued.run.wait_in_queue(None)
 
     def _number(self) -> None:
-        """Update the rank and the waiting time of each run."""
         going = [
             [queued.seconds_left for queued in worker.runs.values()]
             for worker in self._supervisor.workers

@@ -21,7 +21,6 @@ REPEATS = "It repeats the steps that were not saved, at most about a minute; the
 
 
 def predicted(request: RunRequest, predict: Callable[[RunConfig], Prediction], config: RunConfig) -> Prediction:
-    """The prediction of a request with a config, with the measurements at its end, and with the chosen device."""
     prediction = with_measurements(predict(config), config, request.record.measurements)
     if request.accelerator in (None, prediction.device.accelerator):
         return prediction
@@ -36,36 +35,29 @@ class QueuedRun:
     """A run in the queue or on a worker, where it is running or paused (``run.state``). On neither it is a checkpoint in its folder."""
 
     run: Run
+    # as submitted, with its owner's later controls: a worker that takes the run begins with that
     request: RunRequest
-    """As submitted, with its owner's later controls: a worker that takes the run begins with that."""
     prediction: Prediction
-    release: Release = lambda: None
-    """It counts no more among its owner's."""
+    release: Release = lambda: None  # then it counts no more among its owner's runs
     followers: tuple[Visitor, ...] = ()
     """The visitors who wait for it: its owner; of a trial, everybody whose experiment needs it."""
-    early_steps: int = 0
-    """Requested single steps that are not taken yet."""
-    returned: int = 0
-    """Returns to the queue because its worker ended, perhaps by this run."""
-    leaving: bool = False
-    """True if its worker was asked for a checkpoint, with which the run leaves it."""
+    early_steps: int = 0  # requested single steps that are not taken yet
+    returned: int = 0  # returns to the queue because its worker ended, perhaps by this run
+    leaving: bool = False  # its worker was asked for a checkpoint, with which the run leaves it
     stopped_at: float | None = None
-    active_at: float = field(default_factory=time.monotonic)
-    """The time of its last report or control."""
-    stays_until: float = 0.0
-    """The time before which its worker is not asked for a checkpoint."""
+    active_at: float = field(default_factory=time.monotonic)  # the time of its last report or control
+    stays_until: float = 0.0  # before this time its worker is not asked for a checkpoint
 
     def __post_init__(self) -> None:
         self.followers = self.followers or (self.request.visitor,)
 
     @property
     def known_step(self) -> int | None:
-        """The last known step of a run that continues; None for a new one."""
+        """None for a new run."""
         return self.run.step if self.run.step or self.run.snapshot is not None else None
 
     @property
     def wants_to_go(self) -> bool:
-        """True if it is to take further steps: all, or requested single ones."""
         return not self.request.paused or self.early_steps > 0
 
     @property
@@ -75,14 +67,13 @@ class QueuedRun:
 
     @property
     def stopped_early(self) -> Ended:
-        """The ending of a run that was stopped while it waited."""
         return Ended(self.run.step, "stopped", NOT_STARTED if self.known_step is None else "")
 
     def stop(self) -> None:
         self.stopped_at = self.stopped_at or time.monotonic()
 
     def control(self, control: protocol.Control) -> bool:
-        """Apply a control of the run's owner, for this worker or the next one; return True if the request changed."""
+        """Apply a control of the run's owner, for this worker or the next one. True if the request changed."""
         before, self.active_at = self.request, time.monotonic()
         match control.action:
             case "pause":
@@ -96,7 +87,7 @@ class QueuedRun:
         return self.request != before
 
     def hear(self, steps: int, state: str | None) -> None:
-        """Apply a worker's report: so many new steps, and the state if it has changed."""
+        """Apply a worker's report. ``steps``: the number of new ones; ``state``: None if it has not changed."""
         self.active_at = time.monotonic()
         if not self.leaving:  # else these steps were taken before the single ones that are asked for meanwhile
             self.early_steps = max(0, self.early_steps - steps)
@@ -107,7 +98,7 @@ class QueuedRun:
 
     def come_back(self, why: str, *, counts: bool) -> None:
         """Queue the run again after its worker has ended. ``why``: the sentence for a run that repeats some steps there.
-        ``counts``: true if the run may have ended it."""
+        ``counts``: true if the run may have ended the worker."""
         repeats = f"{why} {REPEATS}" if self.known_step is not None else ""
         self.run.queue_again(self.run.setback if self.run.state == "queued" else repeats)
         self.returned += counts
@@ -119,11 +110,8 @@ class QueuedJob:
     ask: protocol.Ask
     visitor: Visitor = PROGRAM
     alone: bool = False
-    callers: int = 1
-    """Threads that still wait for the answer."""
-    begun_at: float | None = None
-    """The time at which its process reported that it computes this job."""
-    requested_again: bool = False
-    """True if the job was queued again because its process ended before it began the job."""
+    callers: int = 1  # threads that still wait for the answer
+    begun_at: float | None = None  # the time at which its process reported that it computes this job
+    requested_again: bool = False  # queued again because its process ended before it began the job
     answer: Future[bytes] = field(default_factory=Future)
-    """The pickled answer, or a JobError. It is set once, by whoever removes the job from the queue or from its process."""
+    """The pickled answer, or a JobError. The thread that removes the job from the queue or from its process sets it, once."""

@@ -33,7 +33,7 @@ class TaskSettings(Parameters):
 
     @property
     def n_symbols(self) -> int:
-        """Different symbols that the input is written with."""
+        # the number of different symbols that the input is written with
         raise NotImplementedError
 
     def n_answers(self, config: BaseConfig) -> int:
@@ -41,12 +41,11 @@ class TaskSettings(Parameters):
 
     @property
     def extra_tokens(self) -> int:
-        """Unnamed tokens above the symbols (begin of sequence, padding)."""
-        return 0
+        return 0  # unnamed, above the symbols: begin of sequence, padding
 
     @property
     def named_tokens(self) -> tuple[str, ...]:
-        """Names of the task's special tokens, numbered from just above the symbols."""
+        """The names of tokens that are numbered from just above the symbols."""
         return ()
 
     @property
@@ -55,8 +54,7 @@ class TaskSettings(Parameters):
 
     @property
     def lead_tokens(self) -> int:
-        """Tokens before the first position."""
-        return 0
+        return 0  # before the first position
 
     @property
     def pad_token(self) -> int | None:
@@ -88,12 +86,11 @@ class TaskSettings(Parameters):
         return 1.0 / self.n_answers(config)
 
     def distinct(self, length: int) -> float:
-        """About how many sequences of a length can be drawn."""
         # of a few none can be held out
-        return int(self.n_symbols**length)
+        return int(self.n_symbols**length)  # about so many sequences can be drawn
 
     def unknown_share(self) -> float:
-        """The share of the held-out tokens that are the unknown token, from 0 to 1; of a text only."""
+        """The share of the held-out tokens that are the unknown token, from 0 to 1; above 0 only for a text."""
         return 0.0
 
     def decorrelated(self) -> Self:
@@ -110,7 +107,7 @@ class TaskSettings(Parameters):
         return str(answer)
 
     def sample(self, usual: str) -> str:
-        """The worked sample with these settings; ``usual`` is the specification's, with the defaults."""
+        """The worked sample; ``usual``: that of the specification, with the defaults."""
         return usual
 
     def broken_rules(self, config: BaseConfig) -> Iterator[Breach]:
@@ -118,7 +115,7 @@ class TaskSettings(Parameters):
         yield from ()
 
     def warnings(self, config: BaseConfig) -> Iterator[str]:
-        """One sentence each, with the reason."""
+        """Sentences, each with its reason."""
         yield from ()
 
     def beyond_offsets(self, config: BaseConfig) -> str | None:
@@ -127,8 +124,6 @@ class TaskSettings(Parameters):
 
 
 class SymbolSettings(TaskSettings):
-    """Settings of a task whose symbols mean nothing by themselves."""
-
     vocab_size: int = setting(10, "Symbols", "Number of different symbols. Chance is one over it.", ge=2, le=1000)
 
     @property
@@ -170,24 +165,17 @@ class CoupledSettings(SymbolSettings):
 
 @dataclass(frozen=True)
 class TaskSpec:
-    """The facts about a task.
-
-    The specification of task ``name`` is ``SPEC`` in ``engine/tasks/<name>/__init__.py``; its sequences and answers are ``TASK`` in
+    """The specification of task ``name`` is ``SPEC`` in ``engine/tasks/<name>/__init__.py``; its sequences and answers are ``TASK`` in
     ``engine/tasks/<name>/data.py``, which :func:`engine.tasks.base.data.task_data` loads; tasks on a text share
-    ``engine/tasks/text/data.py``.
-    """
+    ``engine/tasks/text/data.py``."""
 
     name: str
     label: str
     summary: str
     sample: str
     settings: type[TaskSettings]
-    architectures: tuple[str, ...]
-    """Architectures that can learn it; a baseline reads as one of them."""
+    architectures: tuple[str, ...]  # those that can learn it; a baseline reads as one of them
     group: Group
-    corpus: bool = False
-    """True if sequences are cut from a text rather than drawn by a rule; the settings are then TextSettings."""
-    order_matters: bool = False
-    """True if the answer depends on the position of a symbol."""
-    shortest: int = 2
-    """The shortest sequence that asks anything."""
+    corpus: bool = False  # sequences are cut from a text, not drawn by a rule; the settings are then TextSettings
+    order_matters: bool = False  # the answer depends on the position of a symbol
+    shortest: int = 2  # the shortest sequence that asks anything

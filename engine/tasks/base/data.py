@@ -19,7 +19,7 @@ S = TypeVar("S", bound=TaskSettings)
 
 
 def uniform_symbols(batch: int, length: int, settings: TaskSettings, generator: torch.Generator) -> Tensor:
-    """Draw symbols independently and uniformly, [batch, length]."""
+    """Independent symbols, [batch, length]."""
     return torch.randint(settings.n_symbols, (batch, length), generator=generator)
 
 
@@ -34,17 +34,14 @@ def answer_at_the_end(source: Tensor, answers: Tensor) -> Tensor:
 class TaskData(Generic[S]):
     answer: Callable[[Tensor, S], Tensor]
     """``answer(source [batch, length], settings)``: the right symbol for each position, [batch, length]; IGNORE if nothing is asked."""
-    draw: Callable[[int, int, S, torch.Generator], Tensor] = uniform_symbols
-    """``draw(batch, length, settings, generator)``: sequences, [batch, length]."""
+    draw: Callable[[int, int, S, torch.Generator], Tensor] = uniform_symbols  # sequences, [batch, length]
     true_source: Callable[[Tensor, S], Tensor] | None = None
     """``true_source(source [batch, length], settings)``: the position from which the last position's answer comes, [batch]; None if there
     is not one such position."""
-    corpus: Callable[[S, BaseConfig], "TextCorpus"] | None = None
-    """``corpus(settings, config)``: the text that takes the place of ``draw``, with its own split."""
+    corpus: Callable[[S, BaseConfig], "TextCorpus"] | None = None  # the text that replaces draw, with its own split
 
 
 def task_data(name: str) -> TaskData[TaskSettings]:
-    """The data of a task. They are to be given that task's settings and no others."""
     folder = "text" if TASKS[name].corpus else name
     data: TaskData[TaskSettings] = resolve_name(f"engine.tasks.{folder}.data:TASK")
     return data

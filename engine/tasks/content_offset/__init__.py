@@ -1,4 +1,4 @@
-"""Content offset: 3₁ 1₁ 4₂ → · 3 3. Each token carries a symbol c and an offset o and asks for the symbol o positions earlier: y_i = c_(i
+"""Content offset: 3₁ 1₁ 4₂ → · 3 3. Each token has a symbol c and an offset o and asks for the symbol o positions earlier: y_i = c_(i
 - o_i). The relation is relative, but the content decides which.
 
 A token's number is c + vocabulary * (o - 1).
@@ -27,7 +27,7 @@ class ContentOffsetSettings(SymbolSettings):
         return self.vocab_size
 
     def distinct(self, length: int) -> float:
-        """The number of sequences of symbols; their offsets are not counted."""
+        # without their offsets
         return int(self.vocab_size**length)
 
     def warnings(self, config: BaseConfig) -> Iterator[str]:

@@ -1,5 +1,5 @@
-"""Hops: 0 1 2 0 → · · · 1. At each position, go to the symbol after the last earlier occurrence of the present one, so many times, and
-name the symbol there. If a hop leads nowhere, since the symbol is new, nothing is asked.
+"""Hops: 0 1 2 0 → · · · 1. At each position, go to the symbol after the last earlier occurrence of the present one, ``n_hops`` times,
+and name the symbol there. If a hop leads nowhere, since the symbol is new, there is no question.
 
 One hop is an induction head (Olsson et al. 2022, In-context Learning and Induction Heads): one layer tells each position the symbol
 before it, the next one finds the position by that. Source: k-hop induction heads, Sanford, Hsu and Telgarsky 2024, Transformers, Parallel

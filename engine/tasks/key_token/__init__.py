@@ -23,8 +23,7 @@ class KeyTokenSettings(SymbolSettings):
         return tuple(f"K{j}" for j in range(self.vocab_size))
 
     def distinct(self, length: int) -> float:
-        """A key at each position, times the symbols."""
-        keys = length * self.vocab_size
+        keys = length * self.vocab_size  # a key at each position, times the symbols
         # without exception the shortcut decides all symbols
         exact = self.shortcut == 1.0 or (self.vocab_size == 2 and self.shortcut == 0.0)
         return keys if exact else keys * super().distinct(length - 1)

@@ -1,4 +1,4 @@
-"""Key token: the answer is drawn first and the symbol made to fit, x_i = (y_i - j) mod V, so the rule holds beside the shortcut."""
+"""Key token: the answer is drawn first and the symbol made to fit, x_i = (y_i - j) mod V, so the rule holds next to the shortcut."""
 
 from functools import lru_cache
 

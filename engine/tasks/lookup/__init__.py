@@ -44,7 +44,7 @@ class LookupSettings(SymbolSettings):
         return int(self.vocab_size**self.lookups)
 
     def distinct(self, length: int) -> float:
-        """The number of choices of values and query; the choice and order of the keys is not counted."""
+        # values and query, without the choice and order of the keys
         return int(self.vocab_size ** (length - 1) * self.n_keys)
 
     def token_name(self, token: int) -> str:

@@ -24,12 +24,11 @@ SETTLED = 1e-12  # least probability that a step moves before the chain has sett
 class MarkovSource:
     table: Array
     """[first, second, next]: the chance of the next symbol after two; each row sums to one."""
-    pairs: Array
-    """[first, second]: the frequency of the pair in the long run; sums to one."""
+    pairs: Array  # [first, second]: the frequency of the pair in the long run; sums to one
 
     @property
     def entropy_rate(self) -> float:
-        """Nats a symbol that no model can save (Cover and Thomas 2006, Elements of Information Theory, theorem 4.2.4)."""
+        """Nats per symbol that no model can save (Cover and Thomas 2006, Elements of Information Theory, theorem 4.2.4)."""
         logs = np.log(self.table, out=np.zeros_like(self.table), where=self.table > 0)
         return float(-(self.pairs[..., None] * self.table * logs).sum())
 
@@ -40,8 +39,7 @@ class MarkovSource:
 
 @lru_cache(maxsize=16)
 def drawn_source(symbols: int, alpha: float, seed: int) -> MarkovSource:
-    """Draw the rows from a Dirichlet distribution with all parameters ``alpha``."""
-    table = np.random.default_rng(seed).dirichlet(np.full(symbols, alpha), size=(symbols, symbols))
+    table = np.random.default_rng(seed).dirichlet(np.full(symbols, alpha), size=(symbols, symbols))  # each row
     return MarkovSource(table, _long_run(table))
 
 
@@ -71,7 +69,7 @@ class MarkovSettings(SymbolSettings):
 
     @property
     def source(self) -> MarkovSource:
-        """The same source for training, validation and every seed of a run."""
+        # the same for training, validation and every seed of a run
         return drawn_source(self.vocab_size, self.dirichlet_alpha, self.source_seed)
 
     @property

@@ -6,7 +6,7 @@ from engine.tasks.markov import MarkovSettings
 
 
 def draw(batch: int, length: int, settings: MarkovSettings, generator: torch.Generator) -> Tensor:
-    """Draw sequences, [batch, length]: the first two symbols together, then one by one."""
+    """Sequences [batch, length]; the first two symbols are drawn together, the others one by one."""
     source, v = settings.source, settings.vocab_size
     cumulative = torch.from_numpy(source.table.cumsum(axis=2))  # [first, second, next]
     pairs = torch.from_numpy(source.pairs).flatten()  # [first * second]

@@ -9,7 +9,6 @@ from engine.tasks.recall import RecallSettings
 
 
 def n_pairs(length: int) -> int:
-    """Pairs before the question in a sequence of ``length`` tokens."""
     return (length - 1) // 2
 
 

@@ -51,7 +51,7 @@ class TextSettings(TaskSettings):
         return self.vocab_size
 
     def encoded(self) -> Encoded:
-        """Read the whole text as tokens. Raises ValueError with one sentence."""
+        """Raises ValueError with one sentence."""
         return encoded(self.text, self.plays, self.unit, self.vocab_size)
 
     def unknown_share(self) -> float:

@@ -43,7 +43,7 @@ class Windows:
         return self.starts[rows, None] + torch.arange(self.length + 1)
 
     def take(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Inputs and next tokens of some windows, both [row, length]."""
+        """Inputs and next tokens, both [row, length]."""
         cut = self.tokens[self.text_positions(rows)]
         return cut[:, :-1], cut[:, 1:]
 
@@ -53,20 +53,20 @@ class TextCorpus:
         text = settings.encoded()
         trained = _tensors(text.trained)
         self.names = text.vocabulary.names(settings.vocab_size)
+        # the texts that may be trained on, [token] each
         self.trained = (
             trained if settings.text_tokens is None else (_stretch(trained, settings.text_tokens, config.seed),)
         )
-        """The texts that may be trained on, [token] each."""
         self._held_out = _tensors(text.held_out)
         self._unit = settings.unit
         self._stride = settings.stride if settings.windows == "overlapping" else None
         self._split, self._most, self._seed = settings.split, config.dataset_size, config.seed
         self._cut: dict[tuple[int, bool], tuple[Windows, Tensor]] = {}
         counts = torch.cat(self.trained).bincount()
+        # of the training text: the share that the best constant guess gets right
         self.chance = counts.max().item() / counts.sum().item()
-        """The share of the training text that the best constant guess gets right."""
+        # different tokens in the training text; the vocabulary may have room for more
         self.kinds = int((counts > 0).sum())
-        """Different tokens in the training text; the vocabulary may have room for more."""
 
     def draw(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> tuple[Tensor, Tensor]:
         """Draw inputs and the answers at each position, both [size, length]: with repeats while training; held-out windows each once if

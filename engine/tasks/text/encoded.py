@@ -25,7 +25,7 @@ USER_TEXT_SHARE = 10  # the last tenth of a user's text is held out
 
 
 def documents(text: str, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The texts to train on and those held out. Raises ValueError with one sentence."""
+    """The texts to train on and the held-out ones. Raises ValueError with one sentence."""
     if text == "shakespeare":
         return tuple(map(plays.read, plays.trained_plays(count))), tuple(map(plays.read, plays.HELD_OUT))
     whole = user_texts.read(text)
@@ -42,7 +42,7 @@ def without_window(text: str, unit: Unit, length: int) -> str:
 
 
 def no_window(side: str, unit: Unit, length: int) -> str:
-    """One sentence on a side of a text, "to train on" or "held out", that is too short."""
+    """``side``: "to train on" or "held out"."""
     remedy = "take more text or a smaller seq_len"
     if unit == "words":
         remedy = "take more text, a smaller seq_len, or characters (task shakespeare_chars)"
@@ -63,7 +63,7 @@ class Encoded:
 
 @once_of_latest(4)
 def encoded(text: str, count: int, unit: Unit, size: int) -> Encoded:
-    """Encode a text with ``count`` plays to train on and a vocabulary of ``size`` tokens. Raises ValueError with one sentence."""
+    """``count``: the plays to train on; ``size``: the tokens of the vocabulary. Raises ValueError with one sentence."""
     trained, held_out = ([pieces(document, unit) for document in side] for side in documents(text, count))
     vocabulary = vocabulary_of(trained, size)
     words = np.array([is_word(piece) for document in held_out for piece in document], dtype=bool)
@@ -90,10 +90,8 @@ def unknown_shares(text: str, count: int, unit: Unit, side: Literal["trained", "
 class TokenizedText:
     text: str
     tokens: list[int]
-    names: list[str]
-    """Each token's name in a figure; in brackets if the vocabulary has it not."""
-    unknown: list[str]
-    """Pieces that the vocabulary has not, each once."""
+    names: list[str]  # each token's name in a figure; in brackets if the vocabulary has it not
+    unknown: list[str]  # pieces that the vocabulary has not, each once
 
 
 def read_text(trained: Encoded, given: str) -> TokenizedText:
@@ -114,7 +112,7 @@ def read_text(trained: Encoded, given: str) -> TokenizedText:
 
 
 def _going_on(parts: list[str], vocabulary: Vocabulary) -> list[str]:
-    """Replace a mark at the very end by the commonest known one with a space or line end after it, as it stands within a text."""
+    """Replace a mark at the very end by the commonest known one with a space or line end after it, as within a text."""
     last = parts[-1] if parts else ""
     if not last or is_word(last) or last in vocabulary.numbers:
         return parts

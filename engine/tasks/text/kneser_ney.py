@@ -20,16 +20,12 @@ FALLBACK: Discounts = (0.75, 0.75, 0.75)
 
 @dataclass(frozen=True)
 class Order:
-    """The grams of one length: the share of each context that its words have, and the share left to the next lower order."""
+    """The grams of one length: the share of each context that its words have, and the share that remains for the next lower order."""
 
-    grams: np.ndarray
-    """[gram] context and word in one number, ascending."""
-    shares: np.ndarray
-    """[gram] the discounted count over the context's."""
-    contexts: np.ndarray
-    """[context] ascending."""
-    left: np.ndarray
-    """[context] the share that was discounted away."""
+    grams: np.ndarray  # [gram] context and word in one number, ascending
+    shares: np.ndarray  # [gram] the discounted count over the context's
+    contexts: np.ndarray  # [context] ascending
+    left: np.ndarray  # [context] the share that was discounted away
 
     def mix(self, contexts: np.ndarray, words: np.ndarray, size: int, lower: np.ndarray) -> np.ndarray:
         """Probabilities [row] of words after contexts, given those of the lower order."""
@@ -97,7 +93,6 @@ def estimated(counts: np.ndarray) -> Discounts:
 
 
 def _count(texts: Sequence[np.ndarray], size: int, length: int) -> tuple[np.ndarray, np.ndarray]:
-    """The different grams of that length, ascending, and their counts."""
     runs = [np.lib.stride_tricks.sliding_window_view(text, length) for text in texts if len(text) >= length]
     packed = [_packed(run, size) for run in runs] or [np.empty(0, dtype=np.int64)]
     return np.unique(np.concatenate(packed), return_counts=True)

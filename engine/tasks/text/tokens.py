@@ -79,7 +79,7 @@ def _pattern(unit: Unit) -> re.Pattern[str]:
 
 
 def has_pieces(text: str, unit: Unit, count: int) -> bool:
-    """True if the text has at least so many pieces; it is read only so far."""
+    # read only as far as needed
     found = _pattern(unit).finditer(text)
     return any(True for _ in islice(found, count - 1, None))
 
@@ -110,7 +110,7 @@ def unknown_in_words(unknown: list[str]) -> str:
 
 
 def unknown_beside(share: float) -> str:
-    """ "0.3 % unknown", beside a number of a text; empty if there are none."""
+    """ "0.3 % unknown", for a number of a text; empty if there are none."""
     return f"{fine_percent(share)} unknown" if share else ""
 
 

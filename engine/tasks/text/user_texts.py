@@ -1,4 +1,4 @@
-"""A user's text, kept in the data directory under the hash of its content.
+"""A user's text, stored in the data directory under the hash of its content.
 
 A link names a text by this hash only: it can neither read a file of the host nor guess the text of somebody else.
 """
@@ -18,7 +18,7 @@ NAME = re.compile(r"[0-9a-f]{32}")
 
 
 def keep(content: bytes, visitor: Visitor = PROGRAM, most: int = MAX_TEXTS) -> str:
-    """Keep a text and return its name. Raises ValueError with one sentence if it is no text to train on, OSError if the disk does not
+    """Store a text and return its name. Raises ValueError with one sentence if it is no text to train on, OSError if the disk does not
     take it.
 
     ``most``: texts that the visitor may have here; above it, the visitor's oldest one is deleted.
@@ -45,7 +45,7 @@ def keep(content: bytes, visitor: Visitor = PROGRAM, most: int = MAX_TEXTS) -> s
 
 
 def keep_file(path: Path) -> str:
-    """Keep the text of a file. Raises ValueError with one sentence."""
+    """Raises ValueError with one sentence."""
     try:
         with path.open("rb") as file:
             content = file.read(MAX_TEXT_BYTES + 1)
@@ -58,7 +58,7 @@ def keep_file(path: Path) -> str:
 
 
 def read(name: str) -> str:
-    """Read a kept text. Raises ValueError with one sentence."""
+    """Raises ValueError with one sentence."""
     file = _file(name)
     try:
         content = file.read_bytes()

@@ -6,7 +6,7 @@ from engine.estimate.prediction import predict
 from engine.estimate.speed import Speed
 from pages.parts.app import recent_runs
 from pages.parts.app.recent_runs import MAX_RECENT_RUNS, RecentRuns
-from tests.pages.looking import Open, said
+from tests.pages.looking import Open, page_text
 
 
 def recent_of(count: int, *, pinned: int = 0) -> RecentRuns:
@@ -45,7 +45,7 @@ def test_a_time_is_promised_only_where_the_speed_was_measured(open_page: Open, d
     facts = next(box.value for box in app.caption if "parameters" in box.value)
     assert ("about **" in facts) == promised
     assert (f"time not measured on {device}" in facts) != promised
-    assert "for a step" in said(app)
+    assert "for a step" in page_text(app)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from engine.encodings import ENCODINGS
 from pages.parts.encodings.compare import DEEPER, FOLDED
 from pages.parts.encodings.evidence import TABLE
 from pages.parts.encodings.state import SETTINGS, config_of, settings_now
-from tests.pages.looking import Open, said
+from tests.pages.looking import Open, page_text
 
 PAGE = "encodings.py"
 widget_key = SETTINGS.widget_key
@@ -12,7 +12,7 @@ widget_key = SETTINGS.widget_key
 
 def test_any_two_stand_side_by_side_with_their_numbers(open_page: Open) -> None:
     app = open_page(PAGE, a="learned", b="shaw", d_model="32", seq_len="16")
-    words = said(app)
+    words = page_text(app)
     assert "**512** extra parameters" in words  # 16 rows of 32
     assert "Position 17 has no row: it cannot read a sequence longer than 16." in words
     assert ENCODINGS["shaw"].shown_as in words
@@ -21,15 +21,15 @@ def test_any_two_stand_side_by_side_with_their_numbers(open_page: Open) -> None:
     assert "10000" in app.latex[1].value
     assert "b" not in app.query_params, "what is as by default is left out"
     app.number_input(key=widget_key("n_heads")).set_value(5).run()
-    assert "`n_heads` is `5`; allowed is a divisor of d_model 32" in said(app)
+    assert "`n_heads` is `5`; allowed is a divisor of d_model 32" in page_text(app)
     app.session_state[DEEPER] = True
     app.number_input(key=widget_key("n_heads")).set_value(4).run()
-    assert "In which one do nearby positions look similar" in said(app), "what to look for"
+    assert "In which one do nearby positions look similar" in page_text(app), "what to look for"
     app.selectbox(key=widget_key("a")).select("nope").run()
-    words = said(app)
+    words = page_text(app)
     assert "It is defined up to position 32" in words, "RoPE"
     app.selectbox(key=widget_key("b")).select("nope").run()
-    words = said(app)
+    words = page_text(app)
     assert "Adds nothing. Only a causal mask" in words
     assert not any(text in words for text in ("In which one", "It is defined"))
     assert [fold.label for fold in app.expander if "Similarity" in fold.label] == [], "no figure"
@@ -60,4 +60,4 @@ def test_a_link_to_an_earlier_tab_keeps_its_values_and_that_to_the_table_opens_i
     assert not app.warning
     assert "view" not in app.query_params
     app = open_page(PAGE, view="training", run="recorded", step="100")
-    assert "Following a training was removed. The lab shows an encoding during training." in said(app)
+    assert "Following a training was removed. The lab shows an encoding during training." in page_text(app)

@@ -16,7 +16,7 @@ from pages.parts.encodings.design import numbers_of
 from pages.parts.encodings.state import SETTINGS, fitting
 from pages.parts.experiments.running import EXPERIMENTS
 from tests.acceptance.project import Project
-from tests.pages.looking import Open, disabled, labels, press, said
+from tests.pages.looking import Open, disabled, labels, page_text, press
 from tests.tables import tables_beside
 
 PAGE = "encodings.py"
@@ -30,10 +30,10 @@ def test_a_design_is_put_beside_another_encoding_and_a_part_changes_words_and_co
     app = press(open_page(PAGE), "Design your own")
     assert select(app, "Encoding A").value == "designed"
     assert "Design your own" not in labels(app), "there is one"
-    assert "Fourier features of the position, read out by a linear map, added to the embedding." in said(app)
+    assert "Fourier features of the position, read out by a linear map, added to the embedding." in page_text(app)
     select(app, "Features").select("sinusoids").run()
     select(app, "Acts on").select("rotation").run()
-    assert "Sinusoids of the position, turning queries and keys." in said(app)
+    assert "Sinusoids of the position, turning queries and keys." in page_text(app)
     assert select(app, "Read-out").value == "direct"
     assert select(app, "Read-out").disabled
     design = DesignedSettings(design_features="sinusoids", design_place="rotation", design_readout="direct")
@@ -61,14 +61,14 @@ def test_a_link_restores_the_choice_and_has_its_rivals_in_one_order(open_page: O
     app = open_page(PAGE, **link)
     assert select(app, "Features").value == "table"
     assert app.multiselect[0].value == ["rope", "alibi"]
-    assert "18 short trainings" in said(app)
+    assert "18 short trainings" in page_text(app)
 
     app.multiselect[0].set_value(["alibi", "rope"]).run()
     there = app.query_params["against"]
     app.multiselect[0].set_value(["rope", "alibi"]).run()
     assert app.query_params["against"] == there
     app.multiselect[0].set_value([]).run()
-    assert "against is empty; allowed is 1 to 5 different ones" in said(app)
+    assert "against is empty; allowed is 1 to 5 different ones" in page_text(app)
     assert disabled(app, "Run")
 
 
@@ -125,7 +125,7 @@ def test_a_run_comes_to_a_verdict_is_found_again_and_goes_on(open_page: Open, mo
     assert experiment.wait(240)
     app.run()
     assert experiment.state == "finished", experiment.problem
-    assert "**In this run:** Fourier features of the position" in said(app)
+    assert "**In this run:** Fourier features of the position" in page_text(app)
     assert app.query_params["experiment"] in (name, [name])
     claim = experiment.report.claims[0]
     accuracy = {(trial.arm, trial.seed): trial.number("accuracy") for trial in experiment.trials}
@@ -133,19 +133,19 @@ def test_a_run_comes_to_a_verdict_is_found_again_and_goes_on(open_page: Open, mo
     assert claim.effects == [pytest.approx(accuracy[ours, seed] - accuracy[other, seed]) for seed in (0, 1)]
     assert claim.finding == "undecided", "two seeds cannot decide"
     select(app, "Features").select("table").run()
-    assert "changed since" in said(app)
+    assert "changed since" in page_text(app)
 
     with monkeypatch.context() as restarted:
         restarted.setattr(EXPERIMENTS, "find", lambda name: None)
         again = open_page(PAGE, experiment=name)
     assert again.session_state["encodings"]["against"] == ("nope",), "the settings come with the experiment"
     assert select(again, "Encoding A").value == "designed"
-    assert "**In this run:** Fourier features of the position" in said(again)
+    assert "**In this run:** Fourier features of the position" in page_text(again)
     assert [button.label for button in again.get("download_button")] != []
-    assert "4 short trainings, all of them already stored here." in said(again)
+    assert "4 short trainings, all of them already stored here." in page_text(again)
     assert EXPERIMENTS.find(name) is experiment, "a link starts nothing"
     next(box for box in again.number_input if box.label == "Seeds").set_value(3).run()
-    assert "6 short trainings, 4 of them already stored here" in said(again)
+    assert "6 short trainings, 4 of them already stored here" in page_text(again)
     press(again, "Run")
     more = EXPERIMENTS.find(again.session_state["encodings"]["experiment"])
     assert more.wait(240)

@@ -12,7 +12,7 @@ from pages.parts.app import questions
 from pages.parts.app.in_markdown import escaped
 from pages.parts.encodings.evidence import TABLE, columns_at, evidence_styled, head, hover, icon_of
 from pages.parts.encodings.state import SETTINGS
-from tests.pages.looking import Open, said
+from tests.pages.looking import Open, page_text
 
 PAGE = "encodings.py"
 
@@ -50,7 +50,7 @@ def test_the_table_begins_with_what_meets_the_needs_and_says_how_it_was_measured
     (table,) = app.table
     assert "A fixed distance (3 back, 2×)" in table.value, "at the trained length it is no column"
     assert "Every number (CSV)" in [button.proto.label for button in app.get("download_button")]
-    assert "python -m tools.evidence choice" in said(app)
+    assert "python -m tools.evidence choice" in page_text(app)
 
 
 def test_in_the_shipped_table_no_grey_or_red_cell_shows_a_number_as_good_as_a_green_one() -> None:
@@ -78,7 +78,7 @@ def test_the_table_waits_for_no_worker_and_says_where_its_times_were_measured(
     times = dict(zip(table.value.index, table.value["Forward time"], strict=True))
     shipped = shipped_times()
     assert times["RoPE"].startswith(f"{shipped.by_encoding['rope']['ratio']:.2f} ×")
-    assert f"Times: {shipped.machine['processor']}, one core, {shipped.machine['date']}." in said(app)
+    assert f"Times: {shipped.machine['processor']}, one core, {shipped.machine['date']}." in page_text(app)
 
 
 SELDOM = CRITERIA["seldom"]
@@ -102,7 +102,7 @@ def test_the_share_of_unknown_characters_stands_beside_each_number_of_a_text() -
 
 
 def test_below_the_table_stand_published_numbers_and_the_scale_of_what_is_not_as_by_default(open_page: Open) -> None:
-    words = said(open_page(PAGE, view="choose"))
+    words = page_text(open_page(PAGE, view="choose"))
     assert (
         "RoPE: 2 of the 4 pairs of dimensions of a head turn once or more within the trained length (base 100)."
         in words

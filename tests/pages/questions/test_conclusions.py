@@ -22,7 +22,7 @@ from pages.parts.questions.conclusions import (
     numbers,
     speeds_of,
 )
-from tests.pages.looking import Open, said
+from tests.pages.looking import Open, page_text
 
 
 def finding_of(statement: Statement) -> Finding:
@@ -33,7 +33,7 @@ def finding_of(statement: Statement) -> Finding:
 
 def test_below_the_map_stands_the_question_with_its_answer_in_short_and_in_numbers(open_page: Open) -> None:
     app = open_page("questions.py", found="true")
-    assert all(words in said(app) for words in (QUESTION, in_short(), in_numbers()))
+    assert all(words in page_text(app) for words in (QUESTION, in_short(), in_numbers()))
     claims = [claim for slug in ISSUES for claim in shipped_claims(ISSUES[slug])]
     measured = [claim.finding for claim in claims if not claim.claim.computed]
     assert f"**{len(measured)} claims were measured**" in in_numbers()

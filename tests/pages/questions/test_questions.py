@@ -36,7 +36,7 @@ from pages.parts.questions.conclusions import conclusion, findings
 from pages.parts.questions.tabs import with_formulas_apart
 from pages.parts.questions.view import key_finding_so_far
 from tests.engine.serving.test_pool import until
-from tests.pages.looking import Open, disabled, labels, notes_of, press, said, sent
+from tests.pages.looking import Open, disabled, labels, notes_of, page_text, press, sent
 from tests.pages.scripted_experiment import Scripted, ScriptedPool
 
 MASK, HEADS = ISSUES["missing-mask"], ISSUES["heads"]
@@ -53,7 +53,7 @@ def slow(monkeypatch: pytest.MonkeyPatch, own_data_folder: object) -> ScriptedPo
 
 def unlinked(app: AppTest) -> str:
     """The words of a page, without its links to the glossary."""
-    return re.sub(r"\[([^\[\]]+)\]\(glossary\?term=[\w-]+\)", r"\1", said(app))
+    return re.sub(r"\[([^\[\]]+)\]\(glossary\?term=[\w-]+\)", r"\1", page_text(app))
 
 
 def links(app: AppTest) -> dict[str, str]:
@@ -87,22 +87,24 @@ def test_the_map_has_every_question_veiled_until_it_is_guessed_or_all_are_shown(
     assert [row.value for row in app.header] == ["Start here", *GROUPS.values()]
     assert {issue.group for issue in ISSUES.values()} == set(GROUPS)
     assert set(links(app)) >= {issue.title for issue in ISSUES.values()}
-    assert all(2 <= issue.minutes <= 10 and f"{issue.minutes} min" in said(app) for issue in ISSUES.values())
+    assert all(2 <= issue.minutes <= 10 and f"{issue.minutes} min" in page_text(app) for issue in ISSUES.values())
     assert next(iter(links(app))) == "What does depth alone do?"
     assert veiled(app) == dict.fromkeys(ISSUES, True)
-    assert not [issue.slug for issue in ISSUES.values() if conclusion(issue) in said(app) or "Remedy" in said(app)]
+    assert not [
+        issue.slug for issue in ISSUES.values() if conclusion(issue) in page_text(app) or "Remedy" in page_text(app)
+    ]
     app.toggle(key="questions.set.found").set_value(True).run()
     assert dict(app.query_params) == {"found": "true"}
     assert veiled(app) == dict.fromkeys(ISSUES, False)
     for issue in ISSUES.values():
-        assert conclusion(issue) in said(app)
+        assert conclusion(issue) in page_text(app)
     app.toggle(key="questions.set.found").set_value(False).run()
-    assert conclusion(skips) not in said(app)
+    assert conclusion(skips) not in page_text(app)
     app.query_params["issue"] = skips.slug
     app.run().button_group(key=f"guess.{skips.slug}").set_value(1).run()
     app.query_params.clear()
     assert veiled(app.run()) == {slug: slug != skips.slug for slug in ISSUES}
-    assert conclusion(skips) not in said(app)
+    assert conclusion(skips) not in page_text(app)
     assert [box.label for box in app.get("expander")] == ["Your own work"]
     assert [file.label for file in app.get("download_button")] == ["Report (HTML)"]
 
@@ -131,11 +133,11 @@ def test_a_question_whose_experiment_runs_is_marked_on_the_map(open_page: Open, 
     press(app, "Train it here, too")
     experiment = run_of(app, MASK.slug)
     app.query_params.clear()
-    assert said(app.run()).count("Running") == 1
+    assert page_text(app.run()).count("Running") == 1
     assert veiled(app) == dict.fromkeys(ISSUES, True), "nothing was guessed"
     finish(slow, experiment)
     assert experiment.state == "finished"
-    assert "Running" not in said(app.run())
+    assert "Running" not in page_text(app.run())
 
 
 def open_tab(app: AppTest, tab: str, slug: str = MASK.slug) -> AppTest:
@@ -145,7 +147,7 @@ def open_tab(app: AppTest, tab: str, slug: str = MASK.slug) -> AppTest:
 def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_page: Open) -> None:
     app = open_page("questions.py", issue="missing-mask")
     assert (app.title[0].value, app.header[0].value) == (MASK.title, MASK.key_figure.question)
-    assert MASK.key_figure.sample in said(app)
+    assert MASK.key_figure.sample in page_text(app)
     for later in (MASK.summary, MASK.key_figure.remedy, *MASK.remedies, *(claim.sentence for claim in MASK.claims)):
         assert later not in unlinked(app)
     assert {"Show the answer", "Train it here, too"} <= set(labels(app))
@@ -153,12 +155,12 @@ def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_p
     open_tab(app, "Why")
     assert MASK.summary in unlinked(app)
     assert all(line in unlinked(app) for line in MASK.remedies)
-    assert "[causal mask](glossary?term=mask)" in said(app)
-    assert MASK.sources[0].url in said(app)
+    assert "[causal mask](glossary?term=mask)" in page_text(app)
+    assert MASK.sources[0].url in page_text(app)
     assert "See it on the depth dial, untrained" not in links(app)
     assert all(claim.sentence in unlinked(open_tab(app, "Evidence")) for claim in MASK.claims_of(MASK.arms_of()))
-    assert "(glossary?term=" in said(app)
-    assert "Mask fault: None → **Missing**" in said(open_tab(app, "How measured"))
+    assert "(glossary?term=" in page_text(app)
+    assert "Mask fault: None → **Missing**" in page_text(open_tab(app, "How measured"))
     assert all(note in unlinked(app) for note in MASK.notes)
 
 
@@ -190,8 +192,8 @@ def test_the_arms_say_how_their_rates_were_chosen_and_which_keep_their_own(
     ]
     monkeypatch.setattr(tabs, "read_grids", lambda slug: grids)
     app = open_tab(open_page("questions.py", issue="missing-mask"), "How measured")
-    assert "with the best mean on the 4 pilot seeds 900 to 903, which no finding uses" in said(app)
-    assert "because no rate beats guessing: no mask." in said(app)
+    assert "with the best mean on the 4 pilot seeds 900 to 903, which no finding uses" in page_text(app)
+    assert "because no rate beats guessing: no mask." in page_text(app)
 
 
 def test_the_share_of_unknown_tokens_stands_beside_each_arm_on_a_text(
@@ -201,7 +203,7 @@ def test_the_share_of_unknown_tokens_stands_beside_each_arm_on_a_text(
 
     def measured() -> str:
         app = open_page("questions.py", issue=issue.slug, extended="true")
-        return said(open_tab(app, "How measured", issue.slug))
+        return page_text(open_tab(app, "How measured", issue.slug))
 
     assert "% unknown" not in measured()
     texts = [arm.name for arm in issue.arms if "text_tokens" in arm.settings]
@@ -258,9 +260,9 @@ def test_an_experiment_runs_to_a_verdict_and_is_taken_away_and_found(open_page: 
     assert (len(pool.submitted), len({run.owner for run in pool.submitted})) == (24, 1)
     assert app.query_params["experiment"] == name
     assert experiment.report.claims[0].finding == "holds"
-    assert "Measured with" not in said(app)
+    assert "Measured with" not in page_text(app)
     open_tab(app, "Evidence", issue.slug)
-    assert f"Measured with Attention Lab {VERSION}, commit" in said(app)
+    assert f"Measured with Attention Lab {VERSION}, commit" in page_text(app)
     assert app.get("download_button")
     ours = [table.value.loc["sinusoidal", "512, ours"] for table in app.dataframe if "512, ours" in table.value]
     assert ours == [pytest.approx(0.3, abs=0.1)], "ours stands beside theirs"
@@ -292,13 +294,13 @@ def test_guesses_are_set_beside_what_happened(open_page: Open, scripted: Scripte
     app.button_group(key="guess.scripted").set_value(1).run()
     app.number_input(key="guess.size.scripted").set_value(0.5).run()
     ran(app)
-    assert "You said: *It rises*, to 0.50. **The direction is right. Measured:" in said(app)
+    assert "You said: *It rises*, to 0.50. **The direction is right. Measured:" in page_text(app)
     assert app.button_group(key="guess.scripted").proto.disabled
     press(app, "Guess again")
     assert "scripted" not in app.session_state[RAN]
-    assert "You said" not in said(app)
+    assert "You said" not in page_text(app)
     app.button_group(key="guess.scripted").set_value(-1).run()
-    assert "You said: *It falls*, to 0.50. Measured: **It rises**" in said(ran(app))
+    assert "You said: *It falls*, to 0.50. Measured: **It rises**" in page_text(ran(app))
 
 
 def test_a_guess_stays_with_its_run_when_the_page_is_loaded_again(open_page: Open, scripted: Scripted) -> None:
@@ -309,14 +311,14 @@ def test_a_guess_stays_with_its_run_when_the_page_is_loaded_again(open_page: Ope
     ran(app)
     link = {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
     again = open_page("questions.py", **link)
-    assert "You said: *It falls*, to 0.50. Measured: **It rises**" in said(again)
+    assert "You said: *It falls*, to 0.50. Measured: **It rises**" in page_text(again)
     assert again.button_group(key="guess.scripted").value == -1
     press(again, "Guess again")
     assert again.number_input(key="guess.size.scripted").value == 0.5
 
     wrong = open_page("questions.py", **link | {"guess": "2"})
-    assert "You said" not in said(wrong)
-    assert "guess" in said(wrong)
+    assert "You said" not in page_text(wrong)
+    assert "guess" in page_text(wrong)
 
 
 ABOVE, SENTENCE = "grey: stored seeds 1000 to 1015", "in 16 of 16 stored seeds"
@@ -324,7 +326,7 @@ ABOVE, SENTENCE = "grey: stored seeds 1000 to 1015", "in 16 of 16 stored seeds"
 
 def test_no_live_seed_is_a_stored_one_or_a_pilot(open_page: Open) -> None:
     assert max(*PILOT_SEEDS, *(seed for one in sets_of_seeds() for seed in one["seeds"])) < LIVE_SEED
-    assert "first_seed" in said(open_page("questions.py", issue=MASK.slug, first_seed=str(LIVE_SEED - 1)))
+    assert "first_seed" in page_text(open_page("questions.py", issue=MASK.slug, first_seed=str(LIVE_SEED - 1)))
 
 
 def test_the_answer_is_shown_at_a_press_and_what_is_trained_here_has_a_sentence_of_its_own(
@@ -333,10 +335,10 @@ def test_the_answer_is_shown_at_a_press_and_what_is_trained_here_has_a_sentence_
     app = open_page("questions.py", issue=HEADS.slug)
     app.button_group(key=f"guess.{HEADS.slug}").set_value(-1).run()
     for later in (SENTENCE, HEADS.key_figure.because, HEADS.key_figure.remedy):
-        assert later not in said(app) + sent(app), "not before the press"
+        assert later not in page_text(app) + sent(app), "not before the press"
     press(app, "Show the answer")
     assert not slow.submitted
-    assert "You said: *It falls*. **Right.**" in said(app)
+    assert "You said: *It falls*. **Right.**" in page_text(app)
     after = [box.value for box in app.markdown]
     because, remedy = f"**Because** {HEADS.key_figure.because}", f"**Remedy:** {HEADS.key_figure.remedy}"
     assert after.index(because) < after.index(remedy)
@@ -358,26 +360,26 @@ def test_the_answer_is_shown_at_a_press_and_what_is_trained_here_has_a_sentence_
         app.run()
     )
     assert SENTENCE in sent(app)
-    assert "**Right.**" in said(app), "they are not pooled"
+    assert "**Right.**" in page_text(app), "they are not pooled"
 
     open_tab(app, "Evidence", HEADS.slug)
     choice = app.button_group(key=f"set.{HEADS.slug}")
     assert choice.options[:2] == ["Trained here", "Stored seeds 1000 to 1015"]
-    assert findings(HEADS.slug) in said(app)
+    assert findings(HEADS.slug) in page_text(app)
     assert not app.get("download_button"), "not before the end"
     choice.set_value("Stored seeds 1000 to 1015").run()
     assert app.get("download_button")
     press(app, "Stop")
     assert run_of(app, HEADS.slug).wait(600)
     press(app.run(), "Guess again")
-    assert not [words for words in (ABOVE, SENTENCE, "Because") if words in said(app) + sent(app)]
+    assert not [words for words in (ABOVE, SENTENCE, "Because") if words in page_text(app) + sent(app)]
 
 
 def test_who_trains_first_sees_no_stored_seed_until_the_answer_is_asked_for(
     open_page: Open, slow: ScriptedPool
 ) -> None:
     app = press(open_page("questions.py", issue=MASK.slug), "Train it here, too")
-    assert not [words for words in (ABOVE, SENTENCE, "Because") if words in said(app) + sent(app)]
+    assert not [words for words in (ABOVE, SENTENCE, "Because") if words in page_text(app) + sent(app)]
     assert app.button_group(key=f"guess.{MASK.slug}").proto.disabled
     press(app, "Show the answer")
     assert ABOVE in sent(app)
@@ -421,8 +423,8 @@ def test_a_presenter_goes_on_to_the_stored_answer_and_trains_nothing(open_page: 
     assert row in at("figure")
     assert SENTENCE in at("sentence")
     at("remedy")
-    assert f"**Because** {MASK.key_figure.because}" in said(projector)
-    assert "**Remedy:**" in said(projector)
+    assert f"**Because** {MASK.key_figure.because}" in page_text(projector)
+    assert "**Remedy:**" in page_text(projector)
     assert not {"Train it here, too", "Stop"} & set(labels(projector)), "they make room for it"
     at("guess")
     at("run")
@@ -484,7 +486,7 @@ def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_its_trials(open_pa
     app.query_params["issue"] = MASK.slug
     app.run()
     assert not [label for label in labels(app) if label.startswith("Train it here")]
-    assert "You can run 1 experiment at a time here. Running now:" in said(app)
+    assert "You can run 1 experiment at a time here. Running now:" in page_text(app)
     assert links(app)["Scripted, 4 arms"] == "issue=scripted"
     assert MASK.slug not in app.session_state[RAN]
     app.query_params["issue"] = "scripted"
@@ -523,7 +525,7 @@ def test_the_plain_link_shows_the_run_that_goes_and_a_second_press_begins_no_oth
     press(first, "Train it here")
     press(other, "Train it here")  # its page does not know yet
     assert first.session_state[RAN] == other.session_state[RAN]
-    assert "going" not in said(other)
+    assert "going" not in page_text(other)
 
     again = open_page("questions.py", issue="scripted")
     assert "Stop" in labels(again)
@@ -544,9 +546,9 @@ def test_where_the_claim_does_not_hold_it_says_what_was_expected_and_guesses_why
     pool.value = lambda config: 1 - value(config)
     app = ran(open_page("questions.py", issue=issue.slug, seeds="6"))
     assert run_of(app).report.claims[0].finding == "opposite"
-    assert f"**We expected:** {issue.claims[0].sentence} **A guess why not:** " in said(app)
-    assert f"**Remedy:** {issue.key_figure.remedy}" in said(app)
-    assert "Because" not in said(app)
+    assert f"**We expected:** {issue.claims[0].sentence} **A guess why not:** " in page_text(app)
+    assert f"**Remedy:** {issue.key_figure.remedy}" in page_text(app)
+    assert "Because" not in page_text(app)
 
 
 def test_what_is_set_goes_along_to_another_issue_and_to_the_map(open_page: Open) -> None:
@@ -566,15 +568,15 @@ def test_what_is_set_goes_along_to_another_issue_and_to_the_map(open_page: Open)
 
 def test_ours_stand_beside_published_numbers_after_the_answer_and_not_at_the_next_question(open_page: Open) -> None:
     app = open_tab(open_page("questions.py", issue="longer-sequences"), "Evidence", "longer-sequences")
-    assert "Our numbers appear with the answer." in said(app)
+    assert "Our numbers appear with the answer." in page_text(app)
     press(app, "Show the answer")
-    assert "Our numbers appear with the answer." not in said(app)
+    assert "Our numbers appear with the answer." not in page_text(app)
     assert any("ours" in name for table in app.dataframe for name in table.value.columns)
 
     app.query_params["issue"] = "heads"
     app.run()
     assert app.title[0].value == ISSUES["heads"].title
-    assert "Because" not in said(app)
+    assert "Because" not in page_text(app)
 
 
 def test_the_learning_curves_come_with_the_answer_and_their_sentence_after_that_of_the_seeds(
