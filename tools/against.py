@@ -13,13 +13,13 @@ from tools.server import ROOT
 
 @contextmanager
 def checkout(other: str) -> Iterator[Path]:
-    """The folder of that commit inside the block, compiled as this one is. Raises ValueError if there is no such commit."""
-    found = _git("rev-parse", "--verify", "--quiet", f"{other}^{{commit}}")
-    if found.returncode:
+    """The folder of a commit inside the block, compiled as this one is. Raises ValueError if there is no such commit."""
+    revision = _git("rev-parse", "--verify", "--quiet", f"{other}^{{commit}}")
+    if revision.returncode:
         raise ValueError(f"against is {other}; allowed is a commit of this repository.")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "program"
-        _git("worktree", "add", "--detach", str(path), found.stdout.strip()).check_returncode()
+        _git("worktree", "add", "--detach", str(path), revision.stdout.strip()).check_returncode()
         try:
             subprocess.run([sys.executable, "-m", "compileall", "-q", "engine", "pages"], cwd=path, check=False)
             yield path

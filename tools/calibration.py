@@ -16,7 +16,8 @@ EDGES = (0.0, 0.5, 0.7, 0.9, 0.99, 1.0)  # the ends of the ranges of predicted s
 
 @dataclass(frozen=True)
 class Again:
-    """A decided finding: the share of eight seeds that should give it again, and what two fresh sets of eight say."""
+    """A decided finding, with the share of eight seeds that should give it again, and the findings of two fresh sets of
+    eight."""
 
     predicted: float
     shown: Finding
@@ -32,7 +33,6 @@ class Again:
 
 
 def findings_again(shown: Report, fresh: Report) -> Iterator[Again]:
-    """The claims of an issue that the confirmatory seeds decide and that seeds can change."""
     halves = [_part(fresh, seeds) for seeds in _halves()]
     for row in shown.claims:
         predicted = shown.again(row)
@@ -42,7 +42,6 @@ def findings_again(shown: Report, fresh: Report) -> Iterator[Again]:
 
 
 def calibration(shown: Sequence[Report], measured: dict[str, Any]) -> str:
-    """The table over a set of fresh seeds, in Markdown."""
     rows = list[Again]()
     for each in shown:
         if (fresh := shipped_report(each.experiment, measured)) is not None:
@@ -56,12 +55,12 @@ def calibration(shown: Sequence[Report], measured: dict[str, Any]) -> str:
 
 
 def _line(name: str, rows: Sequence[Again]) -> str:
-    asked = sum(len(row.fresh) for row in rows)
-    if not asked:
+    draws = sum(len(row.fresh) for row in rows)
+    if not draws:
         return f"| {name} | 0 | | | |\n"
     predicted = fmean([row.predicted for row in rows for _ in row.fresh])
-    observed, opposite = sum(row.again for row in rows) / asked, sum(row.opposite for row in rows)
-    return f"| {name} | {len(rows)} | {predicted:.1%} | {observed:.1%} of {asked} | {opposite} |\n"
+    observed, opposite = sum(row.again for row in rows) / draws, sum(row.opposite for row in rows)
+    return f"| {name} | {len(rows)} | {predicted:.1%} | {observed:.1%} of {draws} | {opposite} |\n"
 
 
 def _halves() -> list[Sequence[int]]:

@@ -37,8 +37,8 @@ def measure_sweep(plan: Plan, file: Path = SHIPPED) -> None:
 
 def measure_encodings(names: Sequence[str] = COMPARED, file: Path = FILE) -> None:
     torch.set_num_threads(1)  # as in a worker
-    found = forward_times([MODEL.replace(pos_encoding=name) for name in names])
-    stored = {"machine": machine(), "times": dict(zip(names, found, strict=True))}
+    times = forward_times([MODEL.replace(pos_encoding=name) for name in names])
+    stored = {"machine": machine(), "times": dict(zip(names, times, strict=True))}
     file.write_text(json_lines(stored, 2) + "\n", encoding="utf-8")  # a line for each encoding
 
 

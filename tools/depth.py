@@ -20,12 +20,12 @@ KINDS: tuple[dict[str, Any], ...] = ({}, {"norm": "none"}, {"skips": False, "mlp
 
 def seconds(length: int, draws: int, **settings: object) -> list[float]:
     """The processor seconds of so many draws, in ascending order; the first draw of a process is left out."""
-    config, found = dial(seq_len=length, **settings), []
+    config, durations = dial(seq_len=length, **settings), []
     for seed in range(draws + 1):
         began = time.process_time()
         draw(config.replace(seed=seed), DEPTHS)
-        found.append(time.process_time() - began)
-    return sorted(found[1:])
+        durations.append(time.process_time() - began)
+    return sorted(durations[1:])
 
 
 def main(lengths: list[int]) -> None:
@@ -34,9 +34,9 @@ def main(lengths: list[int]) -> None:
     print("|--:|---|--:|--:|")
     for length in lengths or LENGTHS:
         for settings in KINDS:
-            found = seconds(length, DRAWS, **settings)
+            durations = seconds(length, DRAWS, **settings)
             changed = ", ".join(f"{name}={value}" for name, value in settings.items()) or "as on arrival"
-            print(f"| {length} | {changed} | {found[0]:.2f} | {median(found):.2f} |", flush=True)
+            print(f"| {length} | {changed} | {durations[0]:.2f} | {median(durations):.2f} |", flush=True)
 
 
 if __name__ == "__main__":

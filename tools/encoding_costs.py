@@ -41,7 +41,7 @@ SHARED = {
 }
 FITTED = {"batch_size": (2, 16), "seq_len": (8, 48), "d_model": (16, 48), "n_heads": (1, 4), **SHARED}
 HELD_OUT = {"batch_size": (4, 32), "seq_len": (20, 96), "d_model": (32, 64), "n_heads": (2, 8), **SHARED}
-# settings of an encoding that are tried beside its defaults
+# settings of an encoding that are tried besides its defaults
 SPECIFIC: dict[str, list[dict[str, Any]]] = {
     "shaw": [{"shaw_max_distance": 48}, {"shaw_max_distance": 2}, {"attention_score": "additive"}],
     "cope": [{"cope_counts": 256}, {"cope_counts": 4}],
@@ -57,7 +57,6 @@ STEPS = 15
 
 
 def configs(name: str, sizes: dict[str, tuple[Any, ...]], every: int = 1) -> Iterator[RunConfig]:
-    """Every so-many-th of the combinations, at the encoding's defaults and at its other settings in turn."""
     specific = [{}, *SPECIFIC.get(name, [])]
     for number, values in itertools.islice(enumerate(itertools.product(*sizes.values())), 0, None, every):
         flat = dict(zip(sizes, values, strict=True)) | specific[number // 7 % len(specific)]
@@ -91,11 +90,11 @@ class Measured:
     def predictions(self) -> dict[str, tuple[int, int]]:
         """The prediction and the measurement, in bytes, by name."""
         config, memory = self.config, predict_memory(self.config, self.sizes)
-        found = {
+        pairs = {
             "step": (step_bytes(config, self.sizes, memory), self.step),
             "pass": (pass_bytes(config, self.sizes, ROWS, written_out=writes_out(config)), self.passing),
         }
-        return found if memory.saved is None else found | {"saved": (memory.saved, self.saved)}
+        return pairs if memory.saved is None else pairs | {"saved": (memory.saved, self.saved)}
 
     def is_bounded(self) -> bool:
         return all(predicted >= real for predicted, real in self.predictions().values())
@@ -103,28 +102,28 @@ class Measured:
 
 def fit(name: str) -> EncodingCost:
     costs()[name] = EncodingCost(0.0, 0.0, 0.0)
-    measured = [Measured(config) for config in configs(name, FITTED, every=3)]
-    most_extra = max(one.extra_numbers() for one in measured)
-    exact = most_extra <= 0 and all(abs(one.extra_numbers()) < 1e-9 for one in measured)
+    steps = [Measured(config) for config in configs(name, FITTED, every=3)]
+    most_extra = max(one.extra_numbers() for one in steps)
+    exact = most_extra <= 0 and all(abs(one.extra_numbers()) < 1e-9 for one in steps)
     cost = EncodingCost(0.0 if exact else round(MARGIN * max(most_extra, 0.0), 3), 0.0, 0.0)
     for share in itertools.count(0.0, 0.25):
         costs()[name] = cost = replace(cost, held=share)
-        if all(one.is_bounded() for one in measured):
+        if all(one.is_bounded() for one in steps):
             return replace(cost, held=round(MARGIN * share, 3))
     raise AssertionError
 
 
 def worst(name: str, every: int = 7) -> dict[str, float]:
     """The largest ratios of prediction and measurement on held-out sizes. Raises ValueError if a prediction is below."""
-    found: dict[str, float] = {}
+    ratios: dict[str, float] = {}
     for config in configs(name, HELD_OUT, every):
         for what, (predicted, real) in Measured(config).predictions().items():
             if predicted < real:
                 raise ValueError(
                     f"{what} of {name}: predicted {predicted:,.0f}, measured {real:,.0f} bytes at {config.flat()}"
                 )
-            found[what] = max(found.get(what, 1.0), predicted / real)
-    return found
+            ratios[what] = max(ratios.get(what, 1.0), predicted / real)
+    return ratios
 
 
 def work(name: str) -> float:
@@ -168,8 +167,8 @@ def main() -> None:
         f"{name} = {{ kept = {row.kept}, held = {row.held}, work = {row.work} }}" for name, row in sorted(rows.items())
     ]
     lines += ["", "[worst] # the largest prediction over what was measured, on sizes and settings that were not fitted"]
-    for name, found in sorted(errors.items()):
-        lines.append(f"{name} = {{ {', '.join(f'{what} = {ratio:.2f}' for what, ratio in found.items())} }}")
+    for name, ratios in sorted(errors.items()):
+        lines.append(f"{name} = {{ {', '.join(f'{what} = {ratio:.2f}' for what, ratio in ratios.items())} }}")
     FILE.write_text("\n".join(lines) + "\n", "utf-8")
 
 

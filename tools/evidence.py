@@ -50,8 +50,9 @@ def write_readme(folder: Path = FOLDER) -> None:
 
 
 def markdown(folder: Path = FOLDER) -> str:
-    """The table over the sets of seeds in a folder, with the issues and claims of today: the finding of the confirmatory seeds, and
-    beside it that of each earlier set of seeds. An issue without confirmatory seeds has a line that says so."""
+    """The table over the sets of seeds in a folder, with the issues and claims of today: the finding of the
+    confirmatory seeds, and next to it that of each other set. An issue without confirmatory seeds has a line that says
+    so."""
     sets = sets_of_seeds(folder)
     commands = [
         f"- `{_command(s['seeds'])}`:"
@@ -60,15 +61,15 @@ def markdown(folder: Path = FOLDER) -> str:
     ]
     slugs = [slug for slug in ISSUES if any(slug in measured["issues"] for measured in sets)]
     shown = {slug: shown_report(ISSUES[slug], folder) for slug in slugs}
-    rows = [row for found in shown.values() if found is not None for row in found.claims]
-    speeds = {slug: speed_findings(ISSUES[slug], found, folder) for slug, found in shown.items() if found is not None}
+    rows = [row for each in shown.values() if each is not None for row in each.claims]
+    speeds = {slug: speed_findings(ISSUES[slug], each, folder) for slug, each in shown.items() if each is not None}
     counts = " ".join(
-        filter(None, (counts_in_words(rows), shares(chain.from_iterable(found.values() for found in speeds.values()))))
+        filter(None, (counts_in_words(rows), shares(chain.from_iterable(each.values() for each in speeds.values()))))
     )
     corrected = iter(holm([row.weighed.p if row.weighed.seeds >= FEWEST_FOR_HOLM else None for row in rows]))
     known_seeds = [s for s in sets if not is_confirmatory(s["seeds"])]
     names = [f"{_kind(s['seeds'])}: seeds {s['seeds'][0]} to {s['seeds'][-1]}" for s in known_seeds]
-    fresh = [calibration([found for found in shown.values() if found], s) for s in sets if is_fresh(s["seeds"])]
+    fresh = [calibration([each for each in shown.values() if each], s) for s in sets if is_fresh(s["seeds"])]
     columns = [
         "issue",
         "claim",
@@ -84,16 +85,16 @@ def markdown(folder: Path = FOLDER) -> str:
         "seconds",
     ]
     lines = ["| " + " | ".join(columns) + " |\n", "|--" * len(columns) + "|\n"]
-    for slug, found in shown.items():
+    for slug, each in shown.items():
         beside = [shipped_report(ISSUES[slug], measured) for measured in known_seeds]
-        if found is None:
+        if each is None:
             lines.append(f"| `{slug}` | not run on the confirmatory seeds{' |' * (len(columns) - 1)}\n")
         else:
-            lines.extend(_lines(found, speeds[slug], beside, corrected))
+            lines.extend(_lines(each, speeds[slug], beside, corrected))
     return TEXT.read_text("utf-8").format(
         commands="".join(commands), rule=RULE, lowest_p=LOWEST_P, first=PILOT_SEEDS[0], last=PILOT_SEEDS[-1], power=POWER,
         confirmatory=f"{CONFIRMATORY_SEEDS[0]} to {CONFIRMATORY_SEEDS[-1]}", counts=counts,
-        headroom=headroom_table([found for found in shown.values() if found is not None]), low=LOWEST, high=HIGHEST, table="".join(lines),
+        headroom=headroom_table([each for each in shown.values() if each is not None]), low=LOWEST, high=HIGHEST, table="".join(lines),
         fresh=f"{FRESH_SEEDS[0]} to {FRESH_SEEDS[-1]}", calibration="".join(fresh) or "They have not been run yet.\n",
     )  # fmt: skip
 
@@ -109,14 +110,14 @@ def _kind(seeds: Sequence[int]) -> str:
 
 
 def counts_in_words(rows: Sequence[ClaimReport]) -> str:
-    """The number of claims with each finding, those that are computed apart."""
     measured = [row.finding for row in rows if not row.claim.computed]
     each = ", ".join(f"{one.words.lower()} {measured.count(one)}" for one in Finding)
     return f"Of {len(measured)} claims that were measured: {each}. {len(rows) - len(measured)} more are computed."
 
 
 def _origins(measured: dict[str, Any]) -> str:
-    """The origins of a set's numbers in words; empty for a set from before there was provenance. The JSON file names the commit of each."""
+    """The origins of a set's numbers in words; empty for a set from before there was provenance. The JSON file names
+    the commit of each."""
     rows = measured["issues"].values()
     origins = [origin for row in rows for origin in (row.get("provenance", {}), *row.get("moved", {}).values())]
     each = {
@@ -165,7 +166,6 @@ def _short(number: float | None) -> str:
 
 
 def _alone(claim: ClaimReport | None, shown: Finding) -> str:
-    """The finding of one earlier set of seeds and its effect, with a mark if it contradicts the shown one."""
     if claim is None or not claim.weighed.seeds:
         return "not run"
     sentence = f"{claim.weighed.words}: {claim.weighed.effect:+.3g}"
@@ -173,7 +173,6 @@ def _alone(claim: ClaimReport | None, shown: Finding) -> str:
 
 
 def on_seeds(experiment: Experiment, first_seed: int, seeds: int) -> list[Experiment]:
-    """The experiment on these seeds; the one behind the table of Encodings on each of its sets of seeds."""
     if experiment.slug == CHOICE.slug:
         return [replace(experiment, first_seed=first) for first in SETS]
     return [replace(experiment, seeds=seeds, first_seed=first_seed)]

@@ -33,13 +33,13 @@ def visit(browser: Any, address: str, signs: Iterable[str]) -> dict[str, float]:
     network.send("Network.emulateNetworkConditions", limits)
     network.on("Network.loadingFinished", lambda answer: received.append(answer["encodedDataLength"]))
     page.goto(address, wait_until="commit")
-    found = {}
+    seconds = {}
     for name in signs:
         page.locator(SIGNS[name]).first.wait_for(state="attached", timeout=60_000)
-        found[name] = page.evaluate("performance.now()") / 1000
+        seconds[name] = page.evaluate("performance.now()") / 1000
     page.wait_for_load_state("networkidle", timeout=60_000)
     page.context.close()
-    return found | {"MB": sum(received) / 1e6}
+    return seconds | {"MB": sum(received) / 1e6}
 
 
 def main() -> None:

@@ -22,13 +22,13 @@ from tools.evidence import write_readme
 
 
 def ran(folder: Path) -> dict[str, str]:
-    """By issue that was run on fresh seeds, the hash of its design."""
+    """By issue, the hash of the design that was run on fresh seeds."""
     sets = [one for one in sets_of_seeds(folder) if is_fresh(one["seeds"])]
     return {slug: row["design"] for one in sets for slug, row in one["issues"].items()}
 
 
 def fix(folder: Path) -> None:
-    """Fix the designs of today. Raises ValueError if a design has changed since it was run."""
+    """Raises ValueError if a design has changed since it was run."""
     designs = {slug: design_hash(issue) for slug, issue in ISSUES.items()}
     if changed := [slug for slug, design in ran(folder).items() if designs.get(slug, design) != design]:
         raise ValueError(f"{', '.join(changed)} has been run; a changed design needs seeds that it has not seen.")
@@ -36,9 +36,8 @@ def fix(folder: Path) -> None:
 
 
 def unfixed(folder: Path) -> list[str]:
-    """The issues whose design differs from the fixed one."""
-    fixed = fixed_designs(folder)
-    return [slug for slug, issue in ISSUES.items() if fixed.get(slug) != design_hash(issue)]
+    hashes = fixed_designs(folder)
+    return [slug for slug, issue in ISSUES.items() if hashes.get(slug) != design_hash(issue)]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -94,20 +94,16 @@ Found = Mapping[str, float | str]
 
 
 class Notes:
-    """The numbers so far, by part, row and column."""
-
     def __init__(self) -> None:
         self.parts: dict[str, dict[str, dict[str, float | str]]] = {part: {} for part in TITLES}
         self._began = time.perf_counter()
 
     def measure(self, part: str, row: str, column: str, what: Callable[[], float | Found]) -> None:
-        """Record the number that a function measures, or several with their columns. The error of one that raises stands in its
-        cell: the rest is measured all the same."""
         try:
-            found = what()
-        except Exception as error:
-            found = {column: f"{type(error).__name__}: {error}".splitlines()[0][:120].replace("|", "\\|")}
-        for name, value in (found if isinstance(found, Mapping) else {column: found}).items():
+            numbers = what()
+        except Exception as error:  # its cell shows it, and the rest is measured all the same
+            numbers = {column: f"{type(error).__name__}: {error}".splitlines()[0][:120].replace("|", "\\|")}
+        for name, value in (numbers if isinstance(numbers, Mapping) else {column: numbers}).items():
             self.parts[part].setdefault(row, {})[name] = value
             seconds = time.perf_counter() - self._began
             print(f"{seconds:6.1f} s  {row}: {name} {shown(value)}", file=sys.stderr, flush=True)
@@ -168,18 +164,18 @@ class NanoGPT(nn.Module):
 
 
 def stepper(size: Size, n_tokens: int, device: str, half: bool, compiled: bool) -> Callable[[int], Tensor]:
-    """A function that takes the step of a number, and returns the loss without reading it."""
+    """A function that takes the step of a number and returns the loss without reading it."""
     torch.manual_seed(0)
     whole = NanoGPT(size, n_tokens).to(device)
     model = torch.compile(whole) if compiled else whole
     decayed = [[p for p in whole.parameters() if (p.dim() == 2) == matrix] for matrix in (True, False)]
     groups = [{"params": decayed[0], "weight_decay": 0.1}, {"params": decayed[1], "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, 1e-3, betas=(0.9, 0.95), fused=True)
-    drawn = torch.randint(0, n_tokens, (BATCHES + 1, size.batch_size, size.seq_len))
-    drawn = drawn if device == "cpu" else drawn.pin_memory()
+    tokens = torch.randint(0, n_tokens, (BATCHES + 1, size.batch_size, size.seq_len))
+    tokens = tokens if device == "cpu" else tokens.pin_memory()
 
     def step(number: int) -> Tensor:
-        x, y = (drawn[number % BATCHES + later].to(device, non_blocking=True) for later in (0, 1))
+        x, y = (tokens[number % BATCHES + later].to(device, non_blocking=True) for later in (0, 1))
         with torch.autocast(device, torch.bfloat16, enabled=half):
             loss = F.cross_entropy(model(x).flatten(0, 1), y.flatten())
         optimizer.zero_grad(set_to_none=True)
@@ -232,8 +228,9 @@ def events_of(config: RunConfig, record: RecordOptions = LEAST_RECORD, *, eager:
 
 
 def milliseconds(config: RunConfig, repeats: int | None = None, *, eager: bool = False) -> float:
-    """Milliseconds of a step, the median of repeats: the slope of a line through the moments at which the events of the steps come,
-    of captured steps many at once. Left out are the first steps, and the last, whose event comes after a validation."""
+    """Milliseconds of a step, the median of repeats: the slope of a line through the moments at which the events of the
+    steps come, of captured steps many at once. The first steps are left out, and the last, whose event comes after a
+    validation."""
 
     def slope() -> float:
         events = (event for event in events_of(config, eager=eager) if isinstance(event, Progress))
@@ -303,16 +300,16 @@ def pooled_seconds(pool: Pool, configs: Iterable[RunConfig]) -> float:
 def seeds(pool: Pool, config: RunConfig) -> Found:
     """One seed and eight of them, in turns; each repeat has other seeds. A step's time, without start and end of the runs, is the
     difference to runs of three times as many steps."""
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     took: dict[int, list[float]] = {1: [], SEEDS: []}
     for repeat in range(REPEATS):
         for count, each in took.items():
             each.append(pooled_seconds(pool, [config.replace(seed=SEEDS * repeat + seed) for seed in range(count)]))
     for (whole, step), (count, each) in zip((ONE, EIGHT), took.items(), strict=True):
-        found[whole] = statistics.median(each)
+        numbers[whole] = statistics.median(each)
         longer = [config.replace(steps=3 * config.steps, seed=seed) for seed in range(count)]
-        found[step] = 1e3 * (pooled_seconds(pool, longer) - found[whole]) / (2 * config.steps)
-    return found
+        numbers[step] = 1e3 * (pooled_seconds(pool, longer) - numbers[whole]) / (2 * config.steps)
+    return numbers
 
 
 def measure_seeds(notes: Notes, device: str) -> None:
@@ -348,15 +345,14 @@ Losses = list[float] | str  # the loss of each step, or the reason why a run fai
 
 
 def cases() -> Cases:
-    """The settings by name: every encoding, family and task, and settings with separate code."""
-    found: Cases = {name: {**SMALL, "pos_encoding": name} for name in ENCODINGS}
+    by_name: Cases = {name: {**SMALL, "pos_encoding": name} for name in ENCODINGS}
     for name, family in ARCHITECTURES.items():
         encoding = {} if family.layer_shapes is None else {"pos_encoding": "nope"}
-        found[name] = {"task": "reverse", "family": name, "steps": 20, **encoding}
+        by_name[name] = {"task": "reverse", "family": name, "steps": 20, **encoding}
     for name, task in TASKS.items():
         family_of = "decoder" if "decoder" in task.architectures else task.architectures[0]
-        found[name] = {"task": name, "family": family_of, "steps": 8}
-    return found | {one: {**SMALL, **settings(one)} for one in SETTINGS}
+        by_name[name] = {"task": name, "family": family_of, "steps": 8}
+    return by_name | {one: {**SMALL, **settings(one)} for one in SETTINGS}
 
 
 def losses(case: Mapping[str, object], device: str, *, eager: bool = False) -> Losses:
@@ -392,20 +388,19 @@ def compared(given: Cases, ones: dict[str, Losses], others: dict[str, Losses], *
 
 
 def measure_losses(notes: Notes, device: str) -> None:
-    given, note = cases(), partial(notes.measure, "losses")
-    on_device = {name: losses(case, device) for name, case in given.items()}
-    eagerly = {name: losses(case, device, eager=True) for name, case in given.items()}
-    on_cpu = {name: losses(case, "cpu") for name, case in given.items()}
-    across = partial(compared, given, on_cpu, on_device, same_device=device == "cpu")
+    all_cases, note = cases(), partial(notes.measure, "losses")
+    on_device = {name: losses(case, device) for name, case in all_cases.items()}
+    eagerly = {name: losses(case, device, eager=True) for name, case in all_cases.items()}
+    on_cpu = {name: losses(case, "cpu") for name, case in all_cases.items()}
+    across = partial(compared, all_cases, on_cpu, on_device, same_device=device == "cpu")
     note("the device and the CPU", TO_CHECK, across)
-    note("captured and eager", TO_CHECK, partial(compared, given, eagerly, on_device, same_device=True))
+    note("captured and eager", TO_CHECK, partial(compared, all_cases, eagerly, on_device, same_device=True))
 
 
 MEASURES = {"steps": measure_steps, "seeds": measure_seeds, "losses": measure_losses}
 
 
 def machine(device: str) -> str:
-    """The card and its driver, or the processor; torch, Python, cores; the commit and the day."""
     card = cpu_name()
     if device == "cuda":
         driver, command = "unknown", ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader", "--id=0"]

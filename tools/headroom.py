@@ -10,7 +10,7 @@ LOWEST, HIGHEST = 0.75, 0.97  # the accuracies between which the better model of
 
 
 class Compared(NamedTuple):
-    """A claim that compares the accuracies of two arms, and the mean accuracy of the better one."""
+    """A claim on the accuracies of two arms, with the mean accuracy of the better one."""
 
     claim: Claim
     control: float
@@ -21,15 +21,13 @@ class Compared(NamedTuple):
 
 
 def compared(found: Report) -> list[Compared]:
-    """The comparisons of accuracies in a report, in the order of its claims."""
     rows = [(row.claim, sides_of(row.claim, found.values)) for row in found.claims if _compares_accuracies(row.claim)]
     return [Compared(claim, max(sides)) for claim, sides in rows if sides is not None]
 
 
 def headroom_table(reports: Sequence[Report]) -> str:
-    """A Markdown table: for each issue the comparisons with headroom, and the accuracy of the better model in the others."""
     lines = ["| issue | with room | without room, and the accuracy of the better model |\n", "|--|--|--|\n"]
-    every = {found.experiment.slug: compared(found) for found in reports}
+    every = {each.experiment.slug: compared(each) for each in reports}
     for slug, rows in every.items():
         if rows:
             without = ", ".join(f"`{row.claim.id}` {row.control:.3f}" for row in rows if not row.has_room)

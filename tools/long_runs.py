@@ -48,7 +48,7 @@ Curves = dict[str, list[float]]  # by number, its value at each mark, [mark]
 
 
 def long_curves(slug: str, arm: str, metrics: Sequence[str], rate: float, seed: int) -> Curves:
-    """The numbers of one long run at its marks. Raises RuntimeError where it fails."""
+    """The numbers of one long run at its marks. Raises RuntimeError if it fails."""
     torch.set_num_threads(1)
     issue = ISSUES[slug]
     config = long_config(issue, issue.arm(arm), seed, rate)
@@ -65,8 +65,8 @@ def long_curves(slug: str, arm: str, metrics: Sequence[str], rate: float, seed: 
             continue
         numbers = evaluate(trained.model, held_out)
         if not numbers.keys() >= curves.keys():
-            found = list(measured_result(state, numbers, record, prediction, take_measurement))
-            numbers = numbers_of([each for each in found if isinstance(each, Finished)])
+            events = list(measured_result(state, numbers, record, prediction, take_measurement))
+            numbers = numbers_of([each for each in events if isinstance(each, Finished)])
         for metric, curve in curves.items():
             curve.append(round(numbers[metric], 4))
         if all(len(curve) >= DONE_MARKS and min(curve[-DONE_MARKS:]) >= DONE for curve in curves.values()):
@@ -77,15 +77,14 @@ def long_curves(slug: str, arm: str, metrics: Sequence[str], rate: float, seed: 
 def measured_arm(
     issue: Issue, arm: Arm, metrics: Sequence[str], pool: "multiprocessing.pool.Pool"
 ) -> dict[str, object]:
-    """The row of an arm: the rates that were tried, the one that was chosen, and the curves of every confirmatory seed."""
     at = marks(issue.config(arm).steps)
     own = issue.config(arm).learning_rate
     rates = [times(own, factor) for factor in RATES] if arm.tuned else [own]
-    tried = {rate: _stacked(issue, arm, metrics, rate, PILOT_SEEDS, pool) for rate in rates if len(rates) > 1}
-    best = max(rates, key=lambda rate: _area(tried[rate][metrics[0]])) if tried else own
-    found = _stacked(issue, arm, metrics, best, CONFIRMATORY_SEEDS, pool)
-    areas = {f"{rate:g}": round(_area(curves[metrics[0]]), 4) for rate, curves in tried.items()}
-    return {"rate": best, "tried": areas, "fingerprint": issue.fingerprint(arm), "steps": at, "values": found}
+    pilots = {rate: _stacked(issue, arm, metrics, rate, PILOT_SEEDS, pool) for rate in rates if len(rates) > 1}
+    best = max(rates, key=lambda rate: _area(pilots[rate][metrics[0]])) if pilots else own
+    best_curves = _stacked(issue, arm, metrics, best, CONFIRMATORY_SEEDS, pool)
+    areas = {f"{rate:g}": round(_area(curves[metrics[0]]), 4) for rate, curves in pilots.items()}
+    return {"rate": best, "tried": areas, "fingerprint": issue.fingerprint(arm), "steps": at, "values": best_curves}
 
 
 def _stacked(
@@ -97,7 +96,7 @@ def _stacked(
 
 
 def _area(curves: Sequence[Sequence[float]]) -> float:
-    """The mean under the curves on a logarithmic axis of steps: high where a run learns early, and well."""
+    """The mean under the curves on a logarithmic axis of steps: high if a run learns early and well."""
     return float(np.mean(curves))
 
 
@@ -121,7 +120,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def write(slug: str, arm: str, row: dict[str, object], folder: Path) -> None:
-    """Store an arm's row beside the others."""
     whole = {name: dict(arms) for name, arms in rows(folder).items()}
     whole.setdefault(slug, {})[arm] = row
     ordered = {name: whole[name] for name in ISSUES if name in whole}

@@ -47,7 +47,7 @@ DIGITS = 5  # significant, of the numbers in stored figures
 
 
 def written(notebook: Notebook) -> NotebookNode:
-    """The notebook without outputs, behind the cells that it needs in order to run by itself."""
+    """The notebook without outputs, after the cells that let it run alone."""
     read = jupytext.read(notebook.file.with_suffix(".py"), fmt="py:percent")
     setup = [new_code_cell(NEEDS, metadata={"tags": [SETUP]})]
     if notebook.plays:
@@ -65,7 +65,7 @@ def written(notebook: Notebook) -> NotebookNode:
 
 
 def run(read: NotebookNode) -> NotebookNode:
-    """Run its cells in a temporary folder. Raises CellExecutionError if one fails."""
+    """Run the cells in a temporary folder. Raises CellExecutionError if one fails."""
     with TemporaryDirectory() as folder:
         resources = {"metadata": {"path": folder}}
         NotebookClient(read, timeout=MAX_CELL_SECONDS, record_timing=False, resources=resources).execute()

@@ -52,7 +52,6 @@ CHANGES = (
 
 
 def train_all(flat: dict[str, Any], *measurements: str) -> None:
-    """Train a config, measure the model, and store its weights as a worker does."""
     config = parse({"device": "cpu", **flat})
     model = prepare(config)
     for _ in train(config, model, RecordOptions(measurements=measurements), measure=take_measurement):
@@ -63,9 +62,9 @@ def train_all(flat: dict[str, Any], *measurements: str) -> None:
 
 def resident(line: str) -> int:
     """``VmRSS`` or the highest so far, ``VmHWM``, of this process in bytes."""
-    found = re.search(rf"{line}:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    assert found
-    return 1024 * int(found[1])
+    size = re.search(rf"{line}:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert size
+    return 1024 * int(size[1])
 
 
 def show_peak(flat: dict[str, Any], *measurements: str) -> None:
@@ -73,7 +72,7 @@ def show_peak(flat: dict[str, Any], *measurements: str) -> None:
     torch.set_num_threads(1)
     train_all({"steps": 1, "batch_size": 2})
     gc.collect()
-    Path("/proc/self/clear_refs").write_text("5")  # the highest so far starts anew
+    Path("/proc/self/clear_refs").write_text("5")  # resets the highest so far
     before = resident("VmRSS")
     train_all(flat, *measurements)
     print(resident("VmHWM") - before)

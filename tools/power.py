@@ -37,10 +37,9 @@ class Spread:
 
 
 def effects_of(reports: Sequence[Report]) -> list[Spread]:
-    """The effects of each claim over all reports on an experiment, if they have a spread."""
     by_claim: dict[str, list[float]] = {}
-    claims = {row.claim.id: row.claim for found in reports for row in found.claims}
-    for row in (row for found in reports for row in found.claims):
+    claims = {row.claim.id: row.claim for each in reports for row in each.claims}
+    for row in (row for each in reports for row in each.claims):
         by_claim.setdefault(row.claim.id, []).extend(effect for effect in row.effects if effect is not None)
     rows = (
         Spread(np.array(effects), claims[name].smallest_effect, claims[name].direction)
@@ -50,14 +49,13 @@ def effects_of(reports: Sequence[Report]) -> list[Spread]:
 
 
 def numbers_of(reports: Sequence[Report]) -> list[Spread]:
-    """The numbers of each arm whose differences are effects of claims, with the smallest effect that counts in any of them."""
     smallest: dict[tuple[str, str], float] = {}
-    for claim in (row.claim for found in reports[:1] for row in found.claims):
+    for claim in (row.claim for each in reports[:1] for row in each.claims):
         if isinstance(claim.effect, Change):
             for side in (claim.effect.before, claim.effect.after):
                 if isinstance(side, tuple):
                     smallest[side] = min(smallest.get(side, claim.smallest_effect), claim.smallest_effect)
-    every = ((np.concatenate([found.values(*number) for found in reports]), size) for number, size in smallest.items())
+    every = ((np.concatenate([each.values(*number) for each in reports]), size) for number, size in smallest.items())
     return list(_spread_out(Spread(numbers[np.isfinite(numbers)], size) for numbers, size in every))
 
 
@@ -67,11 +65,11 @@ def _spread_out(rows: Iterable[Spread]) -> Iterable[Spread]:
 
 
 def share_found(rows: Sequence[Spread], times: float, seeds: int, draws: int) -> float:
-    """The share of draws in which a true effect of so many times the smallest size is found by so many seeds.
+    """The share of draws in which so many seeds find a true effect of so many times the smallest size.
 
-    The effects of each claim are drawn again, with replacement; their spread is kept, and their mean moved to that size.
+    The effects of each claim are drawn again, with replacement; their spread stays, and their mean moves to that size.
     """
-    random, found = np.random.default_rng(0), 0
+    random, hits = np.random.default_rng(0), 0
     for row in rows:
         count = len(row.numbers)
         spread = np.sqrt(count / (count - 1))  # drawn again, they have their own
@@ -79,8 +77,8 @@ def share_found(rows: Sequence[Spread], times: float, seeds: int, draws: int) ->
         true = times * row.smallest * (1 if row.direction == "more" else -1)
         for _ in range(draws):
             drawn = true + random.choice(around, seeds)
-            found += weigh(drawn, row.smallest, row.direction).finding is Finding.HOLDS
-    return found / (len(rows) * draws)
+            hits += weigh(drawn, row.smallest, row.direction).finding is Finding.HOLDS
+    return hits / (len(rows) * draws)
 
 
 def share_wrong(rows: Sequence[Spread], draws: int) -> float:
@@ -94,7 +92,7 @@ def share_wrong(rows: Sequence[Spread], draws: int) -> float:
 
 
 def measured(draws: int = DRAWS, draws_alike: int = DRAWS_ALIKE) -> str:
-    """The table of the power of the rule on all issues over all sets of seeds, with its sentences. ``draws``: of each claim at each
+    """The Markdown table on all issues over all sets of seeds, with its sentences. ``draws``: of each claim at each
     size and number of seeds; ``draws_alike``: of each number of an arm against itself."""
     by_issue = [reports for issue in ISSUES.values() if (reports := shipped_reports(issue))]
     effects = [row for reports in by_issue for row in effects_of(reports)]
@@ -105,12 +103,12 @@ def measured(draws: int = DRAWS, draws_alike: int = DRAWS_ALIKE) -> str:
         size = "exactly the smallest size" if times == 1 else f"{times:g} times the smallest size"
         lines += f"| {size} | {' | '.join(map(percent, shares))} |\n"
     wrong = 100 * share_wrong(numbers, draws_alike)
-    named = " and ".join(f"{one['seeds'][0]} to {one['seeds'][-1]}" for one in sets_of_seeds())
+    names = " and ".join(f"{one['seeds'][0]} to {one['seeds'][-1]}" for one in sets_of_seeds())
     return f"""\
 | true effect | {" | ".join(COLUMNS)} |
 |--|{"--:|" * len(COLUMNS)}
 {lines}
-Measured on the effects of {len(effects)} claims over seeds {named}. Of each claim, effects are drawn again {draws:,} times for
+Measured on the effects of {len(effects)} claims over seeds {names}. Of each claim, effects are drawn again {draws:,} times for
 each cell, with their spread kept and their mean moved to the true effect. *Found* is “holds”.
 
 False positives: {wrong:.2f} % are decided where there is nothing to find, {HALF} seeds of an arm against {HALF} other seeds of
@@ -120,7 +118,7 @@ counts in a claim about it.
 
 
 def between_marks(text: str, section: str, begin: str = BEGIN, end: str = END) -> str:
-    """The text with this section between the two marks. Raises ValueError if it has not both marks once."""
+    """The text with this section between the two marks. Raises ValueError unless it has each of them once."""
     if text.count(begin) != 1 or text.count(end) != 1:
         raise ValueError(f"The text must have {begin.strip()} and {end.strip()} once each.")
     before, _, rest = text.partition(begin)

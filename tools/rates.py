@@ -28,7 +28,8 @@ from engine.serving.pool import Pool
 def measure_rates(
     experiment: Experiment, pool: Pool, folder: Path, *, extended: bool = False, only_new: bool = False
 ) -> None:
-    """Measure the grids of an experiment's arms, or of those that have none in the folder, write them there, and print them."""
+    """Measure the grids of an experiment's arms, or only of those without one in the folder, write them there, and
+    print them."""
     stored = {grid.arm: grid for grid in read_grids(experiment.slug, folder) if only_new}
     wanted = replace(experiment, arms=tuple(arm for arm in experiment.arms if arm.name not in stored))
     grids = measured_grids(wanted, lambda part: run_to_end(part, pool, as_json=False).trials, extended)
@@ -38,8 +39,6 @@ def measure_rates(
 
 
 def rates_table(experiment: Experiment, grids: list[RateGrid]) -> Table:
-    """A row for each arm: its chosen rate, and the mean score over the pilot seeds at each rate."""
-
     def score(mean: float) -> str:
         return f"{mean:.3g}" if math.isfinite(mean) else "failed"
 

@@ -41,8 +41,8 @@ EVERY = 10  # steps from one snapshot to the next, a divisor of all steps: a pla
 
 
 def record(config: RunConfig, thin: Thin, folder: Path, *, half: bool = False) -> None:
-    """Train a config and save its run, with the events that ``thin`` keeps, in a folder that does not exist yet. ``half``: weights
-    in half precision."""
+    """Train a config and save its run, with the events that ``thin`` keeps, in a folder that does not exist yet.
+    ``half``: weights in half precision."""
     torch.set_num_threads(1)  # as in a worker: the same numbers
     run, model = RunFolder(folder), prepare(config)
     run.write_config(folder.name, config, owner="", created=time())
@@ -53,7 +53,6 @@ def record(config: RunConfig, thin: Thin, folder: Path, *, half: bool = False) -
 
 
 def gather_snapshots(run: RunFolder) -> None:
-    """Put the arrays of all snapshots of a run that has ended into one file."""
     arrays = {
         f"{event.step}/{group}/{name}": array
         for event in run.read_events() if isinstance(event, Snapshot)
@@ -64,11 +63,10 @@ def gather_snapshots(run: RunFolder) -> None:
 
 
 def few_events(events: Iterable[Event], steps: int) -> Iterator[Event]:
-    """Keep each validation, each twentieth step and few snapshots, dense at first, of a training's events."""
-    shown = -1.0
+    last = -1.0
     for event in events:
-        if isinstance(event, Snapshot) and (event.step >= 1.7 * shown or event.step == steps):
-            shown = max(1, event.step)
+        if isinstance(event, Snapshot) and (event.step >= 1.7 * last or event.step == steps):
+            last = max(1, event.step)
             yield replace(event, samples=event.samples[:1], more_patterns={})
         elif isinstance(event, Progress) and (event.validation is not None or event.step % 20 == 0):
             yield replace(event, grad_norms=None)
@@ -77,8 +75,8 @@ def few_events(events: Iterable[Event], steps: int) -> Iterator[Event]:
 
 
 def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Iterator[Event]:
-    """Replace a training's snapshots by those of every so many steps and of the last."""
-    request, shown = None, -1
+    """Replace a training's snapshots by those at every so many steps and at the last."""
+    request, last = None, -1
     while True:
         try:
             event = events.send(request)
@@ -87,15 +85,14 @@ def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Ite
         even = isinstance(event, Progress | Snapshot) and event.step % every == 0
         request = SNAPSHOT_NOW if isinstance(event, Progress) and even else None
         if isinstance(event, Snapshot):
-            if not even or event.step == shown:
+            if not even or event.step == last:
                 continue
-            shown = event.step
+            last = event.step
         if not isinstance(event, Measuring):
             yield event
 
 
 def main(name: str, folder: Path) -> None:
-    """Record the run of that name into the folder, instead of an earlier one."""
     shutil.rmtree(folder, ignore_errors=True)
     if name == WORDS.name:
         config = PRESETS["next-word"].config

@@ -58,13 +58,13 @@ def measure() -> None:
                 config = parse({**flat, "device": "cpu"})
                 seeded = [config.replace(seed=seed) for seed in range(PAIRS)]
                 pairs = [[seconds(pool, one, record) for record in (DEFAULT_RECORD, NOTHING)] for one in seeded]
-                shown, bare = (statistics.median(column) for column in zip(*pairs, strict=True))
+                full, bare = (statistics.median(column) for column in zip(*pairs, strict=True))
                 ratio = statistics.median(with_it / without for with_it, without in pairs)
-                print(f"| {name} | {shown:.2f} | {bare:.2f} | {ratio:.2f} |", flush=True)
+                print(f"| {name} | {full:.2f} | {bare:.2f} | {ratio:.2f} |", flush=True)
 
 
 def program_of(root: Path) -> str:
-    """The name of this program in the folder of a commit, which may be older than ``tools``."""
+    # a commit may be older than this folder
     return "tools.recording" if (root / "tools" / "recording.py").exists() else "tests.benchmarks.recording"
 
 

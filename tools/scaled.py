@@ -39,12 +39,11 @@ def number_of(slug: str, row: Row, rate: float, seed: int) -> float:
 
 
 def measured(slug: str, row: Row, pool: "multiprocessing.pool.Pool") -> tuple[float, list[float]]:
-    """The best rate of a row's arm at this size, and its number by seed at this rate."""
     issue = ISSUES[slug]
     own = issue.config(issue.arm(row.arm)).learning_rate
     rates = [times(own, factor) for factor in RATES]
-    tried = pool.starmap(number_of, [(slug, row, rate, PILOT_SEED) for rate in rates], chunksize=1)
-    best = rates[max(range(len(rates)), key=tried.__getitem__)]
+    scores = pool.starmap(number_of, [(slug, row, rate, PILOT_SEED) for rate in rates], chunksize=1)
+    best = rates[max(range(len(rates)), key=scores.__getitem__)]
     return best, pool.map(partial(number_of, slug, row, best), SEEDS, chunksize=1)
 
 
@@ -54,9 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--write", type=Path, default=FOLDER, metavar="FOLDER")
     given = parser.parse_args(arguments)
-    wanted = given.issues or [slug for slug in SCALED if read_scaled(ISSUES[slug], given.write) is None]
+    slugs = given.issues or [slug for slug in SCALED if read_scaled(ISSUES[slug], given.write) is None]
     with multiprocessing.get_context("spawn").Pool(given.processes) as pool:
-        for slug in wanted:
+        for slug in slugs:
             issue, figure = ISSUES[slug], ISSUES[slug].key_figure
             (first, before), (second, after) = (measured(slug, row, pool) for row in (figure.before, figure.after))
             steps = TIMES_STEPS * max(issue.config(issue.arm(row.arm)).steps for row in (figure.before, figure.after))

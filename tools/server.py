@@ -29,8 +29,9 @@ FLAGS = (
 def running(
     app: str, folder: Path, *, under: Sequence[str] = (), root: Path = ROOT, **environment: str
 ) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A server process and its address, at a free port if ``environment`` names none. It must stop when it is asked to. ``under``:
-    a program that replaces itself by the command that follows. ``root``: the folder of the program, as of another commit."""
+    """A server process and its address, at a free port if ``environment`` names none. It must stop when it is asked to.
+    ``under``: a program that replaces itself by the command that follows. ``root``: the folder of the program, such as
+    of another commit."""
     port, log = environment.get("STREAMLIT_SERVER_PORT") or str(free_port()), folder / "log.txt"
     mine = {
         "STREAMLIT_SERVER_PORT": port, "STREAMLIT_SERVER_HEADLESS": "true", "ATTENTION_LAB_DATA": str(folder / "data"),
@@ -67,8 +68,8 @@ def sign_of(process: subprocess.Popen[bytes], log: Path, sign: Callable[[], Any]
     """The first true value of ``sign``, which shows that a process has started. Raises RuntimeError with the end of its log."""
     deadline = time.monotonic() + 240
     while time.monotonic() < deadline and process.poll() is None:
-        if found := sign():
-            return found
+        if value := sign():
+            return value
         time.sleep(0.05)
     raise RuntimeError(f"It did not start:\n{log.read_text(errors='replace')[-3000:]}")
 

@@ -20,24 +20,24 @@ STATEMENT = re.compile(r"(.+) \[([\w-]+)/([\w-]+)( turned)?\]")
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of the answer, which says what its claim says: the finding about the claim is also the finding about it."""
+    """A sentence that says the same as its claim, so the finding on the claim is also the finding on it."""
 
     text: str
     """Markdown."""
     issue: str
     claim: str
     turned: bool = False
-    """True if the sentence leads from the claim's number after to the number before, as where something costs accuracy."""
+    """True if the sentence goes from the claim's number after to the number before, as with something that costs
+    accuracy."""
 
 
-# A plain string says what the next statements are about; it states nothing that was measured
+# a plain string is the subject of the next statements; it states nothing that was measured
 Sentence = str | Statement
 
 
 @dataclass(frozen=True)
 class Paragraph:
     about: str
-    """The subject in a word or two, with which it begins."""
     sentences: tuple[Sentence, ...]
 
 
@@ -48,8 +48,8 @@ class Section:
     short: str
     """The heading in a few words, as they follow "where"."""
     lead: Statement
-    """The statement that answers for the section; it stands nowhere else in it. The key figure and the remedy of its issue stand
-    beside it."""
+    """The statement that answers for the section, which has it only once. The key figure and the remedy of its issue
+    are next to it."""
     paragraphs: tuple[Paragraph, ...]
 
 
@@ -65,17 +65,17 @@ def claim_of(statement: Statement) -> Claim:
 
 
 def read(text: str) -> tuple[str, tuple[Section, ...]]:
-    """The question and the sections of an answer. Raises ValueError with one sentence for a statement that rests on no claim."""
+    """The question and the sections of an answer. Raises ValueError with one sentence if a statement rests on no claim."""
     question, *sections = re.split(r"^##? ", text, flags=re.MULTILINE)[1:]
     return question.strip(), tuple(map(_section, sections))
 
 
 def _section(text: str) -> Section:
     title, first, *blocks = text.strip().split("\n\n")
-    found, lead = HEADING.fullmatch(title), _sentence(one_line(first))
-    if found is None or not isinstance(lead, Statement):
+    heading, lead = HEADING.fullmatch(title), _sentence(one_line(first))
+    if heading is None or not isinstance(lead, Statement):
         raise ValueError(f"“{title}” in the answer must end in {{#name: where it is so}}; a statement comes next.")
-    return Section(found[1], found[2], found[3], lead, tuple(map(_paragraph, blocks)))
+    return Section(heading[1], heading[2], heading[3], lead, tuple(map(_paragraph, blocks)))
 
 
 def _paragraph(text: str) -> Paragraph:
@@ -84,10 +84,10 @@ def _paragraph(text: str) -> Paragraph:
 
 
 def _sentence(text: str) -> Sentence:
-    found = STATEMENT.fullmatch(text)
-    if found is None:
+    match = STATEMENT.fullmatch(text)
+    if match is None:
         return text
-    statement = Statement(found[1], found[2], found[3], bool(found[4]))
+    statement = Statement(match[1], match[2], match[3], bool(match[4]))
     if statement.issue not in ISSUES or all(claim.id != statement.claim for claim in ISSUES[statement.issue].claims):
         raise ValueError(
             f"The sentence “{statement.text}” of the answer rests on {statement.issue}/{statement.claim}; there is none."

@@ -19,13 +19,11 @@ def is_share(metric: str) -> bool:
 
 
 def is_loss(metric: str) -> bool:
-    """True if a lower number is better: a loss, or a loss at a test length."""
     return metric.partition("@")[0] in (*LOSSES, "train_loss")
 
 
 def bounds_of(config: RunConfig, metric: str) -> dict[str, float]:
-    """The bounds by name of a number (:func:`engine.experiments.trial.numbers_of`) of a model with this config; a gradient, for
-    example, has none."""
+    """The bounds by name of a number (:func:`engine.experiments.trial.numbers_of`); a gradient, for example, has none."""
     task = config.task_settings
     if is_share(metric):
         return {"ceiling": 1.0, "floor": 0.0} | ({"chance": task.chance(config)} if "accuracy" in metric else {})
@@ -35,7 +33,6 @@ def bounds_of(config: RunConfig, metric: str) -> dict[str, float]:
 
 
 def best_value(config: RunConfig, metric: str) -> float | None:
-    """The best value of a number; None if nothing bounds it on that side."""
     if metric.partition("@")[0] == "gap":
         return 0.0
     bounds = bounds_of(config, metric)
@@ -43,6 +40,6 @@ def best_value(config: RunConfig, metric: str) -> float | None:
 
 
 def bound_at(config: RunConfig, metric: str, value: float) -> str:
-    """The bound that a number is at: "ceiling", "floor" or "chance"; empty if it is at none."""
+    """ "ceiling", "floor" or "chance"; empty if the number is at no bound."""
     near = (name for name, bound in bounds_of(config, metric).items() if abs(value - bound) <= NEAR + 1e-12)
     return next(near, "")

@@ -30,8 +30,6 @@ MAX_SEEDS_OF_STUDENT = 20  # for each student in a class
 
 @dataclass(frozen=True)
 class ClassSeed:
-    """The seed of one phone in one round of one step."""
-
     file: Path
     seed: int
     pressed: bool
@@ -47,15 +45,14 @@ class ClassSeeds:
     seeds: tuple[int, ...]
     trials: tuple[Trial, ...]
     training: frozenset[str] = frozenset()
-    """The ids of the students whose seed of the present round is training."""
 
 
 def class_experiment(issue: Issue, seed: int = FIRST_SEED) -> Issue:
     """The experiment of a phone: the arms of the issue's key figure at one seed, and the claim that this figure decides."""
     figure = issue.key_figure
     claim = issue.claim(figure.claim)
-    named = {*(row.arm for row in figure.rows), *(arm for arm, _ in claim.numbers)}
-    arms = tuple(arm for arm in issue.arms if arm.name in named)
+    names = {*(row.arm for row in figure.rows), *(arm for arm, _ in claim.numbers)}
+    arms = tuple(arm for arm in issue.arms if arm.name in names)
     return replace(issue, slug=OF_CLASS + issue.slug, arms=arms, claims=(claim,), seeds=1, first_seed=seed)
 
 
@@ -101,7 +98,6 @@ def keep_seed(seed: ClassSeed, issue: Issue, trials: Sequence[Trial]) -> None:
 
 
 def class_seeds(code: str, at: int, round: int) -> ClassSeeds:
-    """The seeds of the class in a step so far. Each file is read once after it has changed."""
     by_name = dict[str, tuple[Trial, ...]]()
     with suppress(OSError), os.scandir(folder_of(code)) as entries:
         for entry in entries:
@@ -119,7 +115,6 @@ def class_seeds(code: str, at: int, round: int) -> ClassSeeds:
 
 @once_per_change(8192)
 def _trials(file: Path) -> tuple[Trial, ...]:
-    """The trials in a file; none if it is empty or damaged."""
     with suppress(KeyError, ValueError, TypeError):
         return tuple(trial_of(row) for row in json.loads(file.read_bytes()))
     return ()

@@ -40,7 +40,7 @@ MAX_STUDENTS, MAX_STUDENTS_OF_NETWORK = 500, 60
 # seconds between two marks that a student's phone shows the class, and seconds without one after which the phone has left
 HERE_EVERY, HERE_FOR = 15.0, 60.0
 # the purpose of a phone now: nothing yet; its guess; to look at the projector; to train a seed; to show the answer; to offer the
-# hand-in, since the lesson has ended
+# report, since the lesson has ended
 Phase = Literal["wait", "guess", "look", "seeds", "told", "over"]
 ENDED = "This class has ended, or its link is incomplete."
 TOO_LATE = "The next step has begun."
@@ -55,26 +55,22 @@ class ProjectorState:
     round: int = 0
     """The number of times that the presenter has asked for seeds in this step."""
     right: tuple[Direction, ...] = ()
-    """The right answers once they are shown; empty if the runs decide none."""
     sentence: str = ""
     because: str = ""
-    """The reason, once it is shown; empty if there is none."""
 
 
 @dataclass(frozen=True)
 class _Class:
     presenter: str
-    """The id of the visitor who opened the class."""
+    """The id of a visitor."""
+    # stored under its earlier name, so that a class continues if the app is updated in the middle of a lesson
     state: Annotated[ProjectorState, Field(alias="wall")]
-    """Stored under its earlier name, so that a class goes on if the app is updated in the middle of a lesson."""
 
 
 @dataclass(frozen=True)
 class Responses:
     students: int
-    """The students in the class, with or without a guess in this step."""
     guesses: Mapping[Direction, int]
-    """The number of students by answer, without the answers that nobody gave."""
     here: frozenset[str] = field(default=frozenset(), compare=False)
     """The ids of the students whose phones show the class now."""
     waiting: int = field(default=0, compare=False)
@@ -106,17 +102,17 @@ def open_class(presenter: Visitor) -> str:
 
 
 def presents(code: str, visitor: Visitor) -> bool:
-    found = _read_class(code)
-    return found is not None and found.presenter == visitor.id
+    classroom = _read_class(code)
+    return classroom is not None and classroom.presenter == visitor.id
 
 
 def show_projector(code: str, presenter: Visitor, state: ProjectorState) -> None:
     """Let the phones of a class follow its projector, and mark the class as in use; nothing if the visitor did not open it. Raises
     OSError."""
-    found = _read_class(code)
-    if found is None or found.presenter != presenter.id:
+    classroom = _read_class(code)
+    if classroom is None or classroom.presenter != presenter.id:
         return
-    if found.state != state:
+    if classroom.state != state:
         file = _class(code)
         write_whole(file, _content(presenter, state), newest_beside(file))
     folder_of(code).mkdir(exist_ok=True)
@@ -124,25 +120,25 @@ def show_projector(code: str, presenter: Visitor, state: ProjectorState) -> None
 
 
 def empty_class(code: str, presenter: Visitor) -> None:
-    """Remove all students with their guesses and seeds; phones that show the class enter it again. Nothing if the visitor did not
-    open it. Raises OSError."""
+    """Remove all students with their guesses and seeds; phones that show the class enter it again. Nothing if the
+    visitor did not open it. Raises OSError."""
     if presents(code, presenter):
         for file in folder_of(code).iterdir():
             file.unlink(missing_ok=True)
 
 
 def projector_of(code: str) -> ProjectorState:
-    """The present state of the projector. Raises NoRoom with one sentence if there is no such class."""
-    found = _read_class(code)
-    if found is None:
+    """Raises NoRoom with one sentence if there is no such class."""
+    classroom = _read_class(code)
+    if classroom is None:
         raise NoRoom(ENDED)
-    return found.state
+    return classroom.state
 
 
 def enter(code: str, student: Visitor) -> Mapping[int, Direction]:
-    """Take a student into a class if it is not in it yet, mark that its phone shows the class, and return its guesses by step.
+    """Add a student to a class, mark that the phone shows the class, and return the student's guesses by step.
 
-    Raises NoRoom with one sentence if the class takes nobody more, OSError if the disk does not take the file.
+    Raises NoRoom with one sentence if the class is full, OSError if the disk does not take the file.
     """
     file = student_file(code, student)
     if not file.exists():
@@ -154,7 +150,7 @@ def enter(code: str, student: Visitor) -> Mapping[int, Direction]:
 
 
 def keep_guess(code: str, student: Visitor, at: int, answer: Direction | None) -> None:
-    """Store a student's guess in a step in place of an earlier one; None removes it.
+    """Store a student's guess in a step instead of an earlier one; None removes it.
 
     Raises as :func:`enter` does, and Refused if the projector does not ask for guesses in this step.
     """
@@ -162,13 +158,12 @@ def keep_guess(code: str, student: Visitor, at: int, answer: Direction | None) -
     state = projector_of(code)
     if (state.at, state.phase) != (at, "guess"):
         raise Refused(TOO_LATE)
-    given = dict(_guesses_in(file)) if file.exists() else {}
-    given.pop(at, None)
-    write_whole(file, json.dumps(given if answer is None else {**given, at: answer}))
+    answers = dict(_guesses_in(file)) if file.exists() else {}
+    answers.pop(at, None)
+    write_whole(file, json.dumps(answers if answer is None else {**answers, at: answer}))
 
 
 def responses(code: str, at: int) -> Responses:
-    """The guesses of the class in a step so far. Only students' files that have changed since the last call are read."""
     by_student, here = dict[str, Direction | None](), set[str]()
     with suppress(OSError), os.scandir(folder_of(code)) as entries:
         for entry in entries:
@@ -211,34 +206,31 @@ def student_file(code: str, student: Visitor) -> Path:
 
 
 def _longest_absent(files: Iterable[Path]) -> Path | None:
-    """The file of the student whose phone has been away for longest; None if all are here."""
-    away = dict[Path, float]()
+    seconds = dict[Path, float]()
     for file in files:
         with suppress(OSError):
-            away[file] = _seconds_since(file.stat())
-    first = max(away, key=away.__getitem__, default=None)
-    return first if first is not None and away[first] >= HERE_FOR else None
+            seconds[file] = _seconds_since(file.stat())
+    first = max(seconds, key=seconds.__getitem__, default=None)
+    return first if first is not None and seconds[first] >= HERE_FOR else None
 
 
 def _is_in_use(file: Path) -> bool:
-    """True if somebody was in the class of this file within ``IN_USE_SECONDS``."""
     with suppress(OSError):
         return _seconds_since(file.with_suffix("").stat()) < IN_USE_SECONDS
     return False
 
 
 def _seconds_since(changed: os.stat_result) -> float:
-    """Seconds between a change and now; positive also if the clock was set back meanwhile, so that nobody is here for as long as that."""
+    # positive also if the clock was set back, else a student would stay here until it catches up
     return abs(time.time() - changed.st_mtime)
 
 
 def folder_of(code: str) -> Path:
-    """The folder of everything that the phones of a class have sent."""
     return _class(code).with_suffix("")
 
 
 def _guesses_in(file: Path) -> Mapping[int, Direction]:
-    """The answers of a student by step, without invalid ones. Raises OSError."""
+    """The valid answers of a student by step. Raises OSError."""
     try:
         row = json.loads(file.read_bytes())
     except (ValueError, RecursionError):
@@ -252,8 +244,7 @@ _guesses = once_per_change(8192)(_guesses_in)
 
 
 def _read_class(code: str) -> _Class | None:
-    """A class; None if there is none, or its file is from an earlier version."""
-    with suppress(OSError, ValidationError):
+    with suppress(OSError, ValidationError):  # the file of an earlier version
         return _class_in(_class(code))
     return None
 

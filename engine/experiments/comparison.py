@@ -23,7 +23,7 @@ DESIGN = "designed"
 # that issue's model at one learning rate and 200 steps: on the three tasks a Fourier design, table, sinusoids and RoPE end within
 # .11 of the accuracy after 300 steps, in the same order wherever they differ by more than .01 (seed 0)
 BASE: dict[str, Any] = {**encoding_fits_task.ISSUE.base, "learning_rate": 0.01, "steps": 200}
-SMALLEST_EFFECT = 0.05  # In accuracy
+SMALLEST_EFFECT = 0.05  # in accuracy
 RIVALS = tuple(name for name in ENCODINGS if name != DESIGN)
 # the default rivals, one for positions and one for offsets: on two cores a first finding against both takes about a minute
 USUAL = ("learned", "rope")
@@ -43,12 +43,13 @@ TASKS = read_tables(Path(__file__).with_suffix(".toml"), ComparisonTask)
 
 
 def design_config(design: Mapping[str, Any], **more: Any) -> RunConfig:
-    """The config of the design on the comparison's first task. Raises ConfigError if its parts do not go together."""
+    """The config of the design on the comparison's first task. Raises ConfigError if its parts do not fit together."""
     return parse({**BASE, "task": "k_back", "pos_encoding": DESIGN, **design, **more})
 
 
 def over_the_best(tasks: Sequence[str], rivals: Sequence[str]) -> Callable[[Values], np.ndarray]:
-    """The design's mean accuracy over the tasks minus the accuracy of the rival with the highest mean over tasks and seeds."""
+    """The design's mean accuracy over the tasks minus that of the rival with the highest mean over tasks and seeds,
+    [seed]."""
 
     def effect(values: Values) -> np.ndarray:
         def mean(name: str) -> np.ndarray:
@@ -66,7 +67,7 @@ def over_the_best(tasks: Sequence[str], rivals: Sequence[str]) -> Callable[[Valu
 
 @dataclass(frozen=True)
 class Comparison:
-    """The compared design, rivals, tasks and seeds. Equal comparisons have the same name on every machine."""
+    """Equal comparisons have the same name on every machine."""
 
     parts: Mapping[str, Any]
     against: tuple[str, ...] = USUAL
@@ -75,15 +76,11 @@ class Comparison:
 
     @property
     def name(self) -> str:
-        """Twelve hexadecimal digits: the hash of the comparison."""
         return hash_of(asdict(self), 12)
 
     @property
     def experiment(self) -> Experiment:
-        """The experiment that compares the design with its rivals.
-
-        Raises ConfigError if parts do not go together, ValueError for a wrong choice of rivals, tasks or seeds.
-        """
+        """Raises ConfigError if parts do not fit together, ValueError for a wrong choice of rivals, tasks or seeds."""
         tasks, rivals = self.tasks, self.against
         _check("against", rivals, RIVALS, MAX_RIVALS)
         _check("tasks", tasks, tuple(TASKS), len(TASKS))
@@ -134,8 +131,8 @@ def _arm(task: str, encoding: str, parts: Mapping[str, Any]) -> Arm:
     )
 
 
-def _check(name: str, given: Sequence[str], allowed: Sequence[str], most: int) -> None:
-    unknown = [one for one in given if one not in allowed]
-    if unknown or not 1 <= len(given) <= most or len(set(given)) < len(given):
-        shown = ",".join(given) or "empty"
-        raise ValueError(f"{name} is {shown}; allowed is 1 to {most} different ones of {', '.join(allowed)}.")
+def _check(name: str, names: Sequence[str], allowed: Sequence[str], most: int) -> None:
+    unknown = [one for one in names if one not in allowed]
+    if unknown or not 1 <= len(names) <= most or len(set(names)) < len(names):
+        words = ",".join(names) or "empty"
+        raise ValueError(f"{name} is {words}; allowed is 1 to {most} different ones of {', '.join(allowed)}.")

@@ -24,7 +24,7 @@ LARGEST_SEED = 2**31 - 1
 PILOT_SEEDS = range(900, 904)
 # The seeds on which the shown findings rest. They are run once, after arms, rates, smallest effects and sentences are fixed.
 CONFIRMATORY_SEEDS = range(1000, 1016)
-# the seeds that are run once more, each with a source of its own, after designs and rules are fixed (tools/fresh.py)
+# the seeds that are run once more, each with its own source, after designs and rules are fixed (tools/fresh.py)
 FRESH_SEEDS = range(6000, 6016)
 # The first of the seeds on which the pages run experiments. All stored ones and all pilots lie below it: no seed is both.
 LIVE_SEED = 10_000
@@ -38,7 +38,7 @@ Values = Callable[[str, str], np.ndarray]
 
 @dataclass(frozen=True)
 class Arm:
-    """One training condition. Its settings that differ from the experiment's base are the subject of the comparison."""
+    """A training condition. Its settings that differ from the experiment's base are the subject of the comparison."""
 
     name: str
     role: Role
@@ -47,62 +47,61 @@ class Arm:
     """The number by which this arm is reported (see :mod:`engine.experiments.trial`)."""
     measurements: tuple[str, ...] = ()
     extended: bool = False
-    """True if the arm takes too long for a live experiment on one core."""
+    """True if it takes too long for a live experiment on one core."""
     line: str = ""
     """Arms with the same ``line`` are joined into a line over ``x``."""
     x: float | None = None
     evaluations: int | None = None
-    """The number of validation passes; None: as many as the experiment's."""
+    """The number of validation passes; None for the experiment's."""
     points: tuple[tuple[float, str], ...] = ()
     """The points of a line that one trial gives: (x, metric), such as the accuracy at each test length."""
     tuned: bool = True
-    """True if the arm is trained at its best learning rate (:mod:`engine.experiments.rates`). False if the rate is the condition of
-    the arm, or nothing is trained."""
+    """True if the arm is trained at its best learning rate (:mod:`engine.experiments.rates`). False if the rate is the
+    condition of the arm, or nothing is trained."""
 
 
 @dataclass(frozen=True)
 class Claim:
     id: str
-    """The name by which stored evidence, texts and figures find the claim. It stays when the sentence changes."""
+    """The name by which stored evidence, texts and figures find the claim. It stays if the sentence changes."""
     effect: Callable[[Values], np.ndarray]
     """The effect of each seed, [seed]; NaN if it is unknown."""
     smallest_effect: float
-    """The smallest effect that counts, declared beforehand; above 0."""
+    """Declared before the run; above 0."""
     direction: Literal["more", "less"] = "more"
-    """The sign of the effect that the claim predicts."""
     unit: str = ""
-    """The unit of the effect. This and the two next fields are words, which for an issue stand in its Markdown file."""
+    """The unit of the effect. This and the two next fields are words, which an issue has in its Markdown file."""
     sentence: str = ""
     condition: str = ""
-    """The condition of the test, such as "at 512 sequences"."""
+    """Such as "at 512 sequences"."""
     learned: tuple[tuple[str, str, float], ...] = ()
-    """(arm, metric, level): arms that must first have learned their task, for example at the trained length before longer ones are
-    asked about. The runs cannot tell while the mean over the seeds is below the level, or above it for a loss."""
+    """(arm, metric, level): arms that must have learned their task first, for example at the trained length before
+    longer ones are tested. The level is a lower bound, for a loss an upper one; if too few seeds are within it, the
+    runs cannot tell."""
     computed: bool = False
-    """True if the claim is a formula, a count or a theorem, so that no seed can change it. Such claims are counted apart."""
+    """True for a formula, a count or a theorem, which no seed can change. Such claims are counted apart."""
     about: Literal["issue", "condition", "remedy"] = "issue"
-    """The subject of the claim: the issue itself, a condition or negative finding beside it, or a remedy."""
+    """The subject: the issue itself, a condition or negative finding next to it, or a remedy."""
 
     @property
     def effect_numbers(self) -> list[tuple[str, str]]:
-        """(arm, metric) of each number from which the effect is computed."""
-        requested: dict[tuple[str, str], None] = {}
+        """(arm, metric) of each number in the effect."""
+        pairs: dict[tuple[str, str], None] = {}
 
         def note(arm: str, metric: str) -> np.ndarray:
-            requested[arm, metric] = None
+            pairs[arm, metric] = None
             return np.full(1, np.nan)
 
         self.effect(note)
-        return list(requested)
+        return list(pairs)
 
     @property
     def numbers(self) -> list[tuple[str, str]]:
-        """(arm, metric) of each number from which the effect is computed, or that must have been learned."""
         return list(dict.fromkeys([*self.effect_numbers, *((arm, metric) for arm, metric, _ in self.learned)]))
 
 
 def seed_range(seeds: int, first_seed: int) -> range:
-    """The seeds of an experiment. Raises ValueError with one sentence."""
+    """Raises ValueError with one sentence."""
     if not 1 <= seeds <= MAX_SEEDS:
         raise ValueError(f"seeds is {seeds}; allowed is a whole number from 1 to {MAX_SEEDS}.")
     highest = LARGEST_SEED - MAX_SEEDS
@@ -113,33 +112,31 @@ def seed_range(seeds: int, first_seed: int) -> range:
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """A controlled experiment. Its results are computed from runs; none is written here. Raises ValueError for the seeds."""
+    """A controlled experiment without results, which are computed from runs. Raises ValueError for seeds that are not
+    allowed."""
 
     slug: str
     """The name in files, JSON and downloads."""
     title: str
     base: Mapping[str, Any]
-    """The settings that all arms share."""
     arms: tuple[Arm, ...]
     claims: tuple[Claim, ...]
-    """The first claim gives the experiment its finding."""
+    """The first one gives the experiment its finding."""
     seeds: int = READERS_SEEDS
-    """The number of paired seeds: under one seed all arms start from the same random numbers."""
+    """Paired: under one seed all arms start from the same random numbers."""
     first_seed: int = 0
     matched: str = "All else is the same in all of them."
-    """The things held equal between the arms, as a sentence."""
+    """A sentence on the things that are equal in all arms."""
     x_label: str = ""
-    """The label of the x axis of arms that form a line."""
     evaluations: int = 10
-    """The validation passes of each trial, unless its arm has another number."""
     curves: tuple[str, ...] = ()
-    """Further curves beside losses and accuracies: ``grad.<part>``, such as ``grad.7.q``."""
+    """Curves besides losses and accuracies, as ``grad.<part>``: ``grad.7.q``."""
     rates: Mapping[str, float] = field(default_factory=dict)
-    """By arm, the learning rate at which it is compared, if that differs from the rate of its settings."""
+    """By arm, its learning rate, if that differs from the rate of its settings."""
     rates_at_grid_edge: frozenset[str] = frozenset()
-    """The arms whose best learning rate is the last one that was tried, so that a rate beyond it may be better."""
+    """The arms whose best rate is the last one that was tried, so that a rate beyond it may be better."""
     own_sources: bool = False
-    """True if each seed has its own table or order, for a task that has one, in place of one for all seeds."""
+    """True if each seed has its own table or order, for a task that has one, instead of one for all seeds."""
 
     def __post_init__(self) -> None:
         seeds = seed_range(self.seeds, self.first_seed)
@@ -157,12 +154,11 @@ class Experiment:
         return tuple(arm for arm in self.arms if extended or not arm.extended)
 
     def claims_of(self, arms: Iterable[Arm]) -> tuple[Claim, ...]:
-        """The claims that need no arm but these."""
         names = {arm.name for arm in arms}
         return tuple(claim for claim in self.claims if names.issuperset(arm for arm, _ in claim.numbers))
 
     def claim(self, name: str) -> Claim:
-        """The claim of that id. Raises KeyError."""
+        """Raises KeyError."""
         return {claim.id: claim for claim in self.claims}[name]
 
     def arm(self, name: str) -> Arm:
@@ -183,7 +179,6 @@ class Experiment:
                 settings.refuse_unknown()
 
     def untuned(self) -> Self:
-        """The same experiment with each arm at the rate of its settings."""
         return replace(self, rates={}, rates_at_grid_edge=frozenset())
 
     def record(self, arm: Arm) -> RecordOptions:
@@ -200,11 +195,11 @@ class Experiment:
     def fingerprint(self, arm: Arm) -> str:
         """Twelve hexadecimal digits for the settings and the rate of an arm, by which stored numbers are recognized as the arm's."""
         config = self.config(arm).flat()
-        given = {name: config[name] for name in (*self.base, *arm.settings, "learning_rate") if name in config}
-        return hash_of([given, self.record(arm).measurements], 12)
+        values = {name: config[name] for name in (*self.base, *arm.settings, "learning_rate") if name in config}
+        return hash_of([values, self.record(arm).measurements], 12)
 
     def changes(self, arm: Arm) -> list[tuple[Setting, Any, Any]]:
-        """The settings of the arm that differ from the first control (or the first arm): setting, value there, value here."""
+        """(setting, value there, value here) for each difference to the first control, or to the first arm."""
         reference = next((other for other in self.arms if other.role == "control"), self.arms[0])
         return list(changes_between(self.config(reference), self.config(arm)))
 
@@ -216,7 +211,6 @@ class Change:
     before: tuple[str, str] | float
     """Arm and metric, or a level known beforehand."""
     after: tuple[str, str]
-    """Arm and metric."""
 
     def __call__(self, values: Values) -> np.ndarray:
         before, after = self.sides(values)
@@ -231,40 +225,40 @@ class Change:
 
 
 def difference(arm: str, other: str, metric: str) -> Change:
-    """The effect "this arm minus the other" by seed."""
+    """This arm's number minus the other's, by seed."""
     return Change((other, metric), (arm, metric))
 
 
 def above(arm: str, metric: str, level: float = 0.0) -> Change:
-    """The effect "this arm's number minus a level known beforehand", such as chance."""
+    """This arm's number minus a level known before the run, such as chance, by seed."""
     return Change(level, (arm, metric))
 
 
 def within(arm: str, metric: str, level: float, margin: float) -> Callable[[Values], np.ndarray]:
-    """The effect "the margin minus the distance of this number from a level known beforehand", such as chance: above 0 it stays there."""
+    """The margin minus the distance of a number from a level known before the run, such as chance, by seed; above 0 it
+    stays there."""
     return lambda values: margin - np.abs(values(arm, metric) - level)
 
 
 def once_learned(metric: str, level: float, claim: Claim) -> Claim:
-    """The claim, with the condition that in each arm of its effect ``metric`` has reached ``level``."""
     arms = dict.fromkeys(arm for arm, _ in claim.effect_numbers)
     return replace(claim, learned=tuple((arm, metric, level) for arm in arms))
 
 
 def rise(arm: str, metric: str, before: str) -> Change:
-    """The effect "this number minus another one of the same arm", such as of a later layer or a longer sequence."""
+    """A number minus another of the same arm, by seed, such as that of a later layer minus an earlier one."""
     return Change((arm, before), (arm, metric))
 
 
 @dataclass(frozen=True)
 class Relative:
-    """The effect "this number minus the other arm's, as a share of the other's" by seed: −0.9 where a tenth is left."""
+    """An arm's number minus the other arm's, as a share of the other's, by seed: −0.9 if a tenth is left."""
 
     arm: str
     metric: str
     other: str
     than: str = ""
-    """The other arm's metric; empty: the same as ``metric``."""
+    """The metric of the other arm; empty for the same one."""
 
     def __call__(self, values: Values) -> np.ndarray:
         share: np.ndarray = values(self.arm, self.metric) / values(self.other, self.than or self.metric) - 1

@@ -1,4 +1,4 @@
-"""The finding about a claim: one of five, its words, and the number of seeds that can decide. :mod:`engine.experiments.verdict`
+"""The finding about a claim, its words, and the number of seeds that can decide. :mod:`engine.experiments.verdict`
 computes it."""
 
 from enum import StrEnum
@@ -9,8 +9,6 @@ LEARNED_SEEDS = 0.75  # the share of the seeds in which a model must have learne
 
 
 class Finding(StrEnum):
-    """One of five, with the same names in JSON, tables and pages."""
-
     HOLDS = "holds"
     OPPOSITE = "opposite"
     SMALL = "too small"
@@ -19,7 +17,7 @@ class Finding(StrEnum):
 
     @property
     def decided(self) -> bool:
-        """True if the runs say something about the claim, and not only about themselves."""
+        """True if the runs say something about the claim, not only about themselves."""
         return self in (Finding.HOLDS, Finding.OPPOSITE, Finding.SMALL)
 
     @property
@@ -50,5 +48,4 @@ formula, a count or a theorem is marked *computed*: no seed can change it."""
 
 
 def contradict(one: Finding, other: Finding) -> bool:
-    """True if two sets of seeds, each weighed alone, say different things about a claim."""
     return one.decided and other.decided and one is not other

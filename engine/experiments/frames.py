@@ -20,7 +20,6 @@ EVIDENCE = ["encoding", "quality", "task", "length / trained", "state", *EVIDENC
 
 
 def numbers_frame(found: Report) -> pd.DataFrame:
-    """A row for each number of each trial of an experiment."""
     roles = {arm.name: arm.role for arm in found.arms}
     rows = [
         (found.experiment.slug, trial.arm, roles[trial.arm], trial.seed, name, value)
@@ -53,8 +52,8 @@ def effects_frame(found: Report) -> pd.DataFrame:
 
 
 def evidence_frame(columns: Sequence[Column]) -> pd.DataFrame:
-    """A row for each encoding in each column: the mean over the seeds with its 95 % interval from ``low`` to ``high``, and the
-    distance behind the best; empty cells if the evidence has no such number."""
+    """A row for each encoding in each column: the mean over the seeds with its 95 % interval from ``low`` to ``high``,
+    and the distance behind the best; empty cells for numbers that the evidence lacks."""
     rows = [
         (
             encoding, one.criterion.slug, one.criterion.task, one.times, cell["state"], cell["number"], *(cell["ci"] or (None, None)),
@@ -67,12 +66,12 @@ def evidence_frame(columns: Sequence[Column]) -> pd.DataFrame:
 
 
 def published_frame(published: Published, trials: Sequence[Trial]) -> pd.DataFrame:
-    """Published numbers by row, and after each column with a counterpart here our mean over the trials' seeds."""
+    """Published numbers by row; after each column with a counterpart here, our mean over the trials' seeds."""
     frame = pd.DataFrame(published.rows, index=published.columns, dtype=float).T
     for index, column in reversed(list(enumerate(published.columns))):
-        named = {name: cells[index] for name, cells in published.ours.items() if index < len(cells) and cells[index][0]}
-        if named:
-            ours = {name: _mean(trials, *arm_and_metric) for name, arm_and_metric in named.items()}
+        arms = {name: cells[index] for name, cells in published.ours.items() if index < len(cells) and cells[index][0]}
+        if arms:
+            ours = {name: _mean(trials, *arm_and_metric) for name, arm_and_metric in arms.items()}
             frame.insert(index + 1, f"{column}, ours", pd.Series(ours, index=frame.index, dtype=float))
     return frame
 

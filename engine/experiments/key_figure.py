@@ -18,31 +18,24 @@ from engine.foundation.formatting import counted
 from engine.foundation.tables import Text
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-"""The signs of an exponent, as they are written above the line."""
-ZERO = 0.005
-"""A value nearer to zero is written as 0."""
+ZERO = 0.005  # a value nearer to zero is written as 0
 
 
 class Row(NamedTuple):
     """A row of a key figure: one number of one arm, a dot for each seed."""
 
     label: str
-    """A few words that need no name of an arm."""
     arm: str
     metric: str
-    """The name of the number (see :func:`engine.experiments.trial.numbers_of`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeyFigure:
-    """The question of an issue and the figure that answers it."""
-
     sample: str
-    """One worked sample of the data: what the model reads and what it must write."""
+    """A worked sample of the data: the input and the answer."""
     question: Text
-    """One sentence; a reader guesses its answer before the run."""
     answers: tuple[str, str, str] = ("It falls", "It stays", "It rises")
-    """The three answers in words, for a lower, an equal and a higher number in the second row."""
+    """For a lower, an equal and a higher number in the second row."""
     quantity: str
     """The title of the axis."""
     subject: str
@@ -50,21 +43,20 @@ class KeyFigure:
     change: str
     """The difference of the second row, as the sentence begins: "Without skip connections"."""
     rows: tuple[Row, ...]
-    """The rows before and after the change, then further ones, such as the remedy beside the model that it mends."""
+    """The rows before and after the change, then further ones, such as the remedy next to the model that it repairs."""
     remedy: str
-    """One sentence on how to mend it."""
     remedy_claims: tuple[str, ...] = ()
-    """The ids of the claims on which the remedy rests; none where it says "may"."""
+    """The ids of the claims on which the remedy rests; empty if it says "may"."""
     because: Text = ""
-    """The reason for what the claim says, as it ends a sentence that begins with "Because". It is told only where the claim holds."""
+    """The end of a sentence that begins with "Because"; it is shown only if the claim holds."""
     because_claims: tuple[str, ...] = ()
-    """The ids of the claims on which the reason rests; none where it says "may"."""
+    """The ids of the claims on which the reason rests; empty if it says "may"."""
     unit: str = ""
-    """The unit behind the numbers of the sentence, such as "nats"; empty for shares."""
+    """Such as "nats"; empty for shares."""
     claim: str
     """The id of the claim that decides the answer."""
     long_claims: tuple[str, ...] = ()
-    """The ids of further claims, each on two arms, that have long runs as the rows have."""
+    """The ids of further claims, each on two arms, that have long runs as the rows do."""
     level: float = 0.9
     """The accuracy to which steps are counted in the long runs of its rows (:mod:`engine.experiments.speed_finding`)."""
 
@@ -81,47 +73,42 @@ class KeyFigure:
         return self.rows[1]
 
     def name_of(self, arm: str) -> str:
-        """The label of an arm's row. Its own name where it has several rows, or none."""
+        """The label of an arm's row; the arm itself if it has several rows, or none."""
         labels = [row.label for row in self.rows if row.arm == arm]
         return labels[0] if len(labels) == 1 else arm
 
     def steps(self, experiment: Experiment) -> int:
-        """The steps after which the two rows are compared; 0 where they differ, or nothing is trained."""
+        """The steps after which the two rows are compared; 0 if they differ, or nothing is trained."""
         before, after = (experiment.config(experiment.arm(row.arm)).steps for row in (self.before, self.after))
         return before if before == after > 1 else 0
 
     def written(self, value: float) -> str:
-        """A number of the figure, without its unit."""
         return "0" if abs(value) < ZERO else number(value)
 
 
 @dataclass(frozen=True)
 class KeyFinding:
-    """The answer of the seeds to the question."""
-
     before: float
-    """The mean over the seeds that have both numbers."""
+    """The mean over the seeds that have both numbers, as ``after`` is."""
     after: float
     seeds: int
-    """The number of seeds that have both numbers."""
     agreeing: int
-    """The number of seeds that differ the way the means do."""
+    """The number of seeds that differ in the direction of the means."""
     answer: Direction | None
-    """The right answer; None where there is none yet, or the runs cannot tell."""
+    """The right one; None before there is one, or if the runs cannot tell."""
     also_right: Direction | None
-    """Another answer that is right: the sign of an effect that is there and too small to count."""
+    """Another right answer: the sign of an effect that is there and too small to count."""
     sentence: str
     because: str
-    """The reason in one sentence; empty unless the claim holds."""
+    """One sentence; empty unless the claim holds."""
 
     @property
     def right(self) -> tuple[Direction, ...]:
-        """The answers that are right; none where these runs decide none."""
         return tuple(answer for answer in (self.answer, self.also_right) if answer is not None)
 
 
 def key_finding_in(figure: KeyFigure, found: Report, **words: str) -> KeyFinding | None:
-    """The outcome of the seeds of a report; ``words``: see :func:`key_finding_of`."""
+    """``words``: see :func:`key_finding_of`."""
     steps = figure.steps(found.experiment)
     return key_finding_of(figure, found.values, found.claim(figure.claim).weighed, steps=steps, **words)
 
@@ -129,10 +116,11 @@ def key_finding_in(figure: KeyFigure, found: Report, **words: str) -> KeyFinding
 def key_finding_of(
     figure: KeyFigure, values: Values, weighed: Weighed, *, steps: int = 0, subject: str = "", seed: str = "seed"
 ) -> KeyFinding | None:
-    """The outcome of the seeds so far; None before the first seed has both numbers.
+    """The answer of the seeds so far; None before the first seed has both numbers.
 
-    ``values``: the numbers by arm and metric; ``weighed``: the verdict on the figure's claim. ``steps``: those of both rows, 0 to leave
-    them out. ``subject``: how the sentence begins, by default with the change and the number; ``seed``: the word for a seed.
+    ``values``: the numbers by arm and metric. ``weighed``: the verdict on the figure's claim. ``steps``: those of both
+    rows, 0 to omit them. ``subject``: the beginning of the sentence, by default the change and the number. ``seed``:
+    the word for a seed.
     """
     first = values(figure.before.arm, figure.before.metric)
     second = values(figure.after.arm, figure.after.metric)
@@ -160,7 +148,8 @@ def key_finding_of(
 
 
 def _doubt(weighed: Weighed, seeds: int, shows_sign: bool) -> str:
-    """The second sentence, on what the seeds leave open; empty where they decide. ``shows_sign``: whether a small effect has one."""
+    """The second sentence, on what the seeds leave open; empty if they decide. ``shows_sign``: a small effect has a
+    sign."""
     if seeds < FEWEST_SEEDS:
         return f"It takes at least {counted(FEWEST_SEEDS - seeds, 'more seed')} to decide."
     match weighed.finding:
@@ -174,7 +163,7 @@ def _doubt(weighed: Weighed, seeds: int, shows_sign: bool) -> str:
 
 
 def number(value: float) -> str:
-    """A number of a sentence: a share as ``0.99``, large ones with separators, others with three digits."""
+    """A number of a sentence: a share as ``0.99``, a large number with separators, others with three digits."""
     if value != 0 and (abs(value) < 0.001 or abs(value) >= 1e6):
         mantissa, exponent = f"{value:.1e}".split("e")
         return f"{mantissa} × 10{str(int(exponent)).translate(RAISED)}"

@@ -43,16 +43,12 @@ LEARNS = ("No", "In part", "Yes")  # the answers to "Will this model learn it?"
 
 
 class Slide(NamedTuple):
-    """A slide in a teacher's words."""
-
     title: str
     text: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Guide:
-    """The words and the figure of a prepared step of the lab, as its table in ``lessons.toml`` has them."""
-
     slug: str
     title: str
     text: tuple[Text, ...]
@@ -61,9 +57,8 @@ class Guide:
     vary: str
     """The one setting that somebody alone may change."""
     values: tuple[Value, ...]
-    """Two to four values of that setting."""
+    """Two to four values of ``vary``."""
     figure: Literal["accuracy", "heads", "samples"]
-    """The panel of the board that is shown."""
     asks: Text
     answers: tuple[str, str, str]
     reads: str
@@ -71,7 +66,6 @@ class Guide:
     teaches: tuple[str, str, str]
     """By answer, the lesson of a run in one sentence without its numbers."""
     leads_to: str
-    """The sentence that leads on."""
     minutes: int = 5
 
     @property
@@ -79,7 +73,6 @@ class Guide:
         return Question(self.asks, self.answers, READINGS[self.reads])
 
     def taught_by(self, observed: Observed) -> str:
-        """The lesson of a run in a sentence; empty if the run decides nothing."""
         return self.teaches[ANSWERS.index(observed.right[0])] if observed.right else ""
 
 
@@ -89,14 +82,13 @@ class LessonStep:
 
     minutes: int
     issue: str = ""
-    """The issue's slug; empty for the lab and a slide."""
+    """A slug; empty for the lab and a slide."""
     settings: tuple[tuple[str, str], ...] = ()
     """(name, value as text) of the lab's settings that differ from the defaults."""
     slide: Slide | None = None
     teachers_question: Question | None = None
-    """A teacher's question for the lab or a slide, or the guide's. In the lab a reading decides, on a slide the teacher."""
+    """For the lab or a slide, by a teacher or the guide. In the lab a reading decides, on a slide the teacher."""
     guide: Guide | None = None
-    """Set for a prepared step of the lab."""
 
     @property
     def title(self) -> str:
@@ -110,13 +102,11 @@ class LessonStep:
 
     @property
     def preset(self) -> Preset | None:
-        """The prepared config that equals the lab's step; None if there is none."""
         config = self.config
         return next((one for one in PRESETS.values() if one.config == config), None)
 
     @property
     def settings_in_words(self) -> str:
-        """The lab's settings that differ from the defaults; empty for none."""
         rows = {row.name: row for row in settings_for(self.config.task, self.config.pos_encoding)}
         return ", ".join(f"{rows[name].label} {rows[name].words(value)}" for name, value in self.settings)
 
@@ -126,25 +116,22 @@ class LessonStep:
 
     @property
     def query(self) -> dict[str, str]:
-        """The query of the page that the step opens; empty for a slide.
-
-        The lab's names the version, also if all settings are the defaults: without it the lab takes no link, and keeps the settings
-        of an earlier step.
-        """
+        """The query of the page that the step opens; empty for a slide."""
         if self.slide:
             return {}
+        # The version also if all settings are the defaults: without it the lab takes no link and keeps the settings of an
+        # earlier step.
         return {"issue": self.issue} if self.issue else {"v": VERSION, **dict(self.settings)}
 
     def covers(self, config: RunConfig) -> bool:
         """True if a run of these settings belongs to the lab's step: at any seed, and at each value that its guide names."""
-        guide, given, flat = self.guide, self.config, config.flat()
+        guide, reference, flat = self.guide, self.config, config.flat()
         if guide is None or flat.get(guide.vary) not in guide.values:
-            return config == given
-        return config == given.replace(**{guide.vary: flat[guide.vary], "seed": config.seed})
+            return config == reference
+        return config == reference.replace(**{guide.vary: flat[guide.vary], "seed": config.seed})
 
     @property
     def question(self) -> Question | None:
-        """The question of the step; None for a slide without one."""
         if self.slide:
             return self.teachers_question
         if self.issue:
@@ -162,7 +149,7 @@ class Lesson:
     """Empty if the teacher gave none."""
     steps: tuple[LessonStep, ...]
     goal: str = ""
-    """The goal for students in one sentence that names no result; empty for a teacher's lesson."""
+    """One sentence for students that names no result; empty for a teacher's lesson."""
 
     @property
     def minutes(self) -> int:
@@ -170,13 +157,13 @@ class Lesson:
 
 
 def lab_step(minutes: int, config: RunConfig) -> LessonStep:
-    """The lab with a config; parameters that come by themselves with an encoding or a task are left out."""
-    named = {name: to_text(value) for name, value in config.flat().items()}
-    for name in reversed(list(named)):
-        without = {other: text for other, text in named.items() if other != name}
-        if from_query(without) == (config, []):
-            named = without
-    return LessonStep(minutes, settings=tuple(named.items()))
+    """The lab with a config, fewer the parameters that an encoding or a task brings along."""
+    texts = {name: to_text(value) for name, value in config.flat().items()}
+    for name in reversed(list(texts)):
+        fewer = {other: text for other, text in texts.items() if other != name}
+        if from_query(fewer) == (config, []):
+            texts = fewer
+    return LessonStep(minutes, settings=tuple(texts.items()))
 
 
 def _of_issues(title: str, goal: str, *slugs: str) -> Lesson:
@@ -223,11 +210,11 @@ LESSONS: Mapping[str, Lesson] = {
 
 
 def to_code(lesson: Lesson) -> str:
-    """The text of a lesson in a link: its name if it comes with this version, else its steps."""
+    """The text of a lesson in a link: its name if it is shipped, else its steps."""
     here = LESSONS.items()
-    known = next((name for name, one in here if one.steps == lesson.steps and lesson.title in ("", one.title)), None)
+    slug = next((name for name, one in here if one.steps == lesson.steps and lesson.title in ("", one.title)), None)
     title = [f"{TITLE}{BETWEEN_PARTS}{lesson.title}"] if lesson.title else []
-    return known or BETWEEN_STEPS.join([*title, *map(_step_to_code, lesson.steps)])
+    return slug or BETWEEN_STEPS.join([*title, *map(_step_to_code, lesson.steps)])
 
 
 def teachers_words(given: str, longest: int) -> str:
@@ -238,7 +225,7 @@ def teachers_words(given: str, longest: int) -> str:
 
 
 def from_code(code: str) -> Lesson:
-    """The lesson of a text. Raises ConfigError with one sentence."""
+    """Raises ConfigError with one sentence."""
     if (name := meant(code, LESSONS)) in LESSONS:
         return LESSONS[name]
     first, *others = code.split(BETWEEN_STEPS)
@@ -269,20 +256,20 @@ def _step_to_code(step: LessonStep) -> str:
     if step.guide:
         return f"{step.guide.slug}.{step.minutes}"
     if step.slide:
-        named = BETWEEN_PARTS.join(filter(None, (TEXT, *step.slide)))
+        text = BETWEEN_PARTS.join(filter(None, (TEXT, *step.slide)))
     else:
-        named = step.issue or BETWEEN_PARTS.join([LAB, *(part for pair in step.settings for part in pair)])
+        text = step.issue or BETWEEN_PARTS.join([LAB, *(part for pair in step.settings for part in pair)])
     if question := step.teachers_question:
         by = question.decided_by.name if isinstance(question.decided_by, Reading) else to_text(question.decided_by)
-        named = BETWEEN_PARTS.join([named, ASK, question.words, *question.answers, by])
-    return f"{named}.{step.minutes}"
+        text = BETWEEN_PARTS.join([text, ASK, question.words, *question.answers, by])
+    return f"{text}.{step.minutes}"
 
 
 def _step_from_code(code: str) -> LessonStep:
-    named, _, minutes = code.rpartition(".")
+    content, _, minutes = code.rpartition(".")
     if not (minutes.isascii() and minutes.isdigit() and 1 <= int(minutes) <= MAX_MINUTES):
         raise _problem(code, f"a step, a full stop and 1 to {MAX_MINUTES} minutes, such as missing-mask.7")
-    first, *rest = named.split(BETWEEN_PARTS)
+    first, *rest = content.split(BETWEEN_PARTS)
     parts = rest[-PARTS_OF_QUESTION:]
     if first in (LAB, TEXT) and len(parts) == PARTS_OF_QUESTION and parts[0] == ASK:
         plain = _step_from_code(f"{BETWEEN_PARTS.join([first, *rest[:-PARTS_OF_QUESTION]])}.{minutes}")

@@ -22,25 +22,17 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import Row
 
 FILE = "long.json"
-TIMES = 10
-"""The steps of a long run, as a multiple of its arm's."""
-MARKS_PER_DECADE = 12
-"""The steps at which a long run is measured: so many per factor of ten, evenly on a logarithmic axis."""
-RATES = (1.0, 10**-0.5, 0.1)
-"""The learning rates that are tried, as multiples of the arm's own best rate."""
-PILOT_SEEDS = (900, 901)
-"""The seeds on which the rate of a long run is chosen."""
-LAST_MARKS = 3
-"""The marks at the end of which one must be at the level, else a run has lost it again."""
+TIMES = 10  # steps of a long run, as a multiple of its arm's
+MARKS_PER_DECADE = 12  # points at which a long run is measured, evenly on a logarithmic axis of steps
+RATES = (1.0, 10**-0.5, 0.1)  # learning rates that are tried, as multiples of the arm's own best rate
+PILOT_SEEDS = (900, 901)  # on which the rate of a long run is chosen
+LAST_MARKS = 3  # one of the last so many marks must be at the level, else a run has lost it again
+# a run that is at this share at so many marks in a row ends there: its number counts for the marks that are left
 DONE, DONE_MARKS = 0.99, 3
-"""A run that is at this share at so many marks in a row ends there: its number counts for the marks that are left."""
-FLAT = 0.02
-"""The rise of the mean over the second half of the steps below which a curve is flat."""
+FLAT = 0.02  # a curve is flat if its mean rises by less over the second half of the steps
 
 
 class Kind(StrEnum):
-    """The finding on the worse arm of a contrast."""
-
     SPEED = "a matter of speed"
     LIMIT = "a limit at this size"
     OPEN = "open"
@@ -48,23 +40,21 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class LongRuns:
-    """The long runs of one arm over the seeds, by one number."""
-
     arm: str
     metric: str
     rate: float
     steps: tuple[int, ...]
     """The marks, [mark]."""
     values: np.ndarray
-    """The number by seed and mark, [seed, mark]."""
+    """The number, [seed, mark]."""
 
     @property
     def seeds(self) -> int:
         return len(self.values)
 
     def steps_to(self, level: float) -> np.ndarray:
-        """The step at which each seed reaches the level, [seed], on a straight line between two marks; NaN where it never does, or where it
-        has lost it again at the last marks."""
+        """The step at which each seed reaches the level, [seed], on a straight line between two marks; NaN if it never
+        does, or has lost it again at the last marks."""
         log_steps = np.log(self.steps)
 
         def reached(curve: np.ndarray) -> float:
@@ -85,13 +75,13 @@ class LongRuns:
 
     @property
     def late_rise(self) -> float:
-        """The rise of the mean over the seeds in the second half of the steps."""
         mean = self.values.mean(axis=0)
         return float(mean[-1] - np.interp(math.log(self.steps[-1] / 2), np.log(self.steps), mean))
 
 
 def marks(steps: int) -> tuple[int, ...]:
-    """The steps at which a long run of an arm with so many steps is measured: from a tenth of them to ten times as many."""
+    """The steps at which a long run of an arm with so many steps is measured: from a tenth of them to ten times as
+    many."""
     count = round(MARKS_PER_DECADE * math.log10(TIMES * 10))
     first = max(1.0, steps / 10)
     last = steps * TIMES
@@ -99,14 +89,14 @@ def marks(steps: int) -> tuple[int, ...]:
 
 
 def long_config(experiment: Experiment, arm: Arm, seed: int, rate: float) -> RunConfig:
-    """The config of a long run. Its rate stays after the warm-up: under a schedule that falls to zero every curve would end flat."""
     config = experiment.config(arm, seed)
+    # the rate stays after the warm-up: under a schedule that falls to zero every curve would end flat
     return config.replace(steps=config.steps * TIMES, schedule="constant", learning_rate=rate)
 
 
 def kind_of(worse: LongRuns, level: float) -> Kind:
-    """A matter of speed if three in four seeds of the worse arm of a contrast reach the level in its long runs; a limit at this size if
-    at most one in four does and the mean is flat; else open."""
+    """A matter of speed if three in four seeds of the worse arm of a contrast reach the level in its long runs; a limit
+    at this size if at most one in four does and the mean is flat; else open."""
     reach = worse.seeds - worse.never(level)
     if reach >= LEARNED_SEEDS * worse.seeds:
         return Kind.SPEED
@@ -116,10 +106,10 @@ def kind_of(worse: LongRuns, level: float) -> Kind:
 
 
 def log_ratio(worse: LongRuns, better: LongRuns, level: float) -> np.ndarray:
-    """How many times as many steps the worse arm takes to the level, as a natural logarithm by paired seed, [seed]. A seed that never
-    reaches it counts as the last step."""
-    taken = [np.where(np.isnan(found := runs.steps_to(level)), runs.steps[-1], found) for runs in (worse, better)]
-    ratio: np.ndarray = np.log(taken[0] / taken[1])
+    """The ratio of the worse arm's steps to the level to the better one's, as a natural logarithm by paired seed,
+    [seed]. A seed that never reaches the level counts with the last step."""
+    steps = [np.where(np.isnan(each := runs.steps_to(level)), runs.steps[-1], each) for runs in (worse, better)]
+    ratio: np.ndarray = np.log(steps[0] / steps[1])
     return ratio
 
 
@@ -134,16 +124,16 @@ def long_contrasts(issue: Issue) -> dict[str, tuple[Row, Row]]:
 
 
 def numbers_of_long_runs(issue: Issue) -> dict[str, list[str]]:
-    """By arm, the accuracies by which its long runs are measured; empty where no row of an issue shows an accuracy."""
-    wanted: dict[str, list[str]] = {}
+    """By arm, the accuracies by which its long runs are measured; empty if no row of the issue shows an accuracy."""
+    numbers: dict[str, list[str]] = {}
     for row in (*issue.key_figure.rows, *chain.from_iterable(long_contrasts(issue).values())):
-        if "accuracy" in row.metric and row.metric not in wanted.setdefault(row.arm, []):
-            wanted[row.arm].append(row.metric)
-    return {arm: metrics for arm, metrics in wanted.items() if metrics}
+        if "accuracy" in row.metric and row.metric not in numbers.setdefault(row.arm, []):
+            numbers[row.arm].append(row.metric)
+    return {arm: metrics for arm, metrics in numbers.items() if metrics}
 
 
 def read_long_runs(experiment: Experiment, folder: Path = FOLDER) -> dict[tuple[str, str], LongRuns]:
-    """The stored long runs of an experiment by arm and number, of the arms that have kept their settings."""
+    """By arm and number, of the arms whose settings have not changed since."""
     stored = rows(folder).get(experiment.slug, {})
     return {
         (arm.name, metric): LongRuns(arm.name, metric, row["rate"], tuple(row["steps"]), np.array(values))
@@ -154,15 +144,13 @@ def read_long_runs(experiment: Experiment, folder: Path = FOLDER) -> dict[tuple[
 
 
 def is_stored(experiment: Experiment, arm: str, metrics: Sequence[str], folder: Path = FOLDER) -> bool:
-    """Return whether an arm has long runs by these numbers with the settings of today."""
     return {(arm, metric) for metric in metrics} <= read_long_runs(experiment, folder).keys()
 
 
 def rows(folder: Path) -> dict[str, dict[str, Any]]:
-    """The stored rows by issue and arm."""
+    """By issue and arm."""
     return stored_rows(folder / FILE)
 
 
 def padded(curve: Sequence[float], count: int) -> list[float]:
-    """A curve that ended early, with its last number for the marks that are left."""
     return [*curve, *[curve[-1]] * (count - len(curve))]

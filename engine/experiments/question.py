@@ -18,24 +18,19 @@ ANSWERS: tuple[Direction, ...] = (-1, 0, 1)
 
 
 class Observed(NamedTuple):
-    """The answer of a run to a question."""
-
     right: tuple[Direction, ...]
-    """The right answers; none if the run does not decide."""
+    """Empty if the run does not decide."""
     sentence: str
-    """The numbers behind them."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A function that reads the right answer from a run."""
-
     name: str
     """The name in links and tables."""
     words: str
     """The subject and the three answers, in the words from which a teacher chooses."""
     of: Callable[[RunConfig, EventLog], Observed | None] = field(repr=False)
-    """Reads a run's events; None while there is nothing to read."""
+    """None while there is nothing to read."""
     fits: Callable[[RunConfig], bool] = field(repr=False)
     """True if a run of these settings can be read."""
     pictures: tuple[np.ndarray, ...] = field(default=(), repr=False, compare=False)
@@ -50,11 +45,9 @@ class Question:
     decided_by: str | Reading | Direction
     """The id of the claim whose finding decides, the reading of a run that does, or the right answer that a teacher gives."""
     sample: str = ""
-    """A worked sample of the data; empty for none."""
 
     @property
     def taught(self) -> tuple[Direction, ...]:
-        """The right answer that a teacher gives; empty if runs decide."""
         return (self.decided_by,) if isinstance(self.decided_by, int) else ()
 
     @property
@@ -65,5 +58,4 @@ class Question:
         return self.answers[ANSWERS.index(answer)]
 
     def observe(self, config: RunConfig, events: EventLog) -> Observed | None:
-        """The answer of a run; None while it says nothing, or if no run decides."""
         return self.decided_by.of(config, events) if isinstance(self.decided_by, Reading) else None

@@ -45,7 +45,7 @@ class RateGrid:
     given: float
     """The rate of the arm's settings."""
     metric: str
-    """The name of the score (:func:`score_of`)."""
+    """See :func:`score_of`."""
     scores: Mapping[float, Sequence[float | None]]
     """By rate, the score of each pilot seed; None for a seed that did not finish."""
     chance: float | None = None
@@ -56,7 +56,7 @@ class RateGrid:
         return -1 if is_loss(self.metric) else 1
 
     def mean(self, rate: float) -> float:
-        """The mean score, the more the better; minus infinity where a seed did not finish."""
+        """The mean score, with a loss turned so that more is better; minus infinity if a seed did not finish."""
         known = [score for score in self.scores[rate] if score is not None]
         if not known or len(known) < len(self.scores[rate]):
             return -math.inf
@@ -79,12 +79,11 @@ class RateGrid:
 
     @property
     def best(self) -> float:
-        """The rate with the best mean; of several that are as good, the one nearest to ``given``, and ``given`` if no rate is
-        better than blind guessing."""
+        """The rate with the best mean (``_top``), or ``given`` if no rate is better than blind guessing."""
         return self._top if self.learns else self.given
 
     def missing(self) -> list[float]:
-        """The rates still to be measured; none once the best one lies between two others, or ``FARTHEST`` off."""
+        """The rates still to be measured; none once the best one lies between two others, or ``FARTHEST`` away."""
         first = [self._rate(half_decades) for half_decades in range(-FIRST, FIRST + 1)]
         if missing := [rate for rate in first if rate not in self.scores]:
             return missing
@@ -100,7 +99,6 @@ class RateGrid:
 
     @property
     def at_grid_edge(self) -> bool:
-        """True if the best rate is the last one that was tried on its side, so that a rate beyond it may be better."""
         return self.best in (min(self.scores), max(self.scores))
 
     def _rate(self, half_decades: int) -> float:
@@ -108,7 +106,7 @@ class RateGrid:
 
 
 def times(rate: float, factor: float) -> float:
-    """A multiple of a learning rate, rounded to two digits."""
+    """The product, rounded to two digits."""
     return float(f"{rate * factor:.2g}")
 
 
@@ -123,20 +121,18 @@ def is_tuned(arm: Arm) -> bool:
 
 
 def score_of(arm: Arm, config: RunConfig) -> str:
-    """The name of the score by which an arm's rate is chosen, the one that says how well the arm learns its training task, at the
-    trained length.
+    """The name of the score, at the trained length, by which an arm's rate is chosen.
 
-    For an arm that is reported by a loss, or by what follows from one, it is the lowest validation loss along the run: at the end a
-    rate that hardly trains would look better than one that learns and then overfits, and its gap is the smallest. For all other
-    arms it is the first accuracy of their task (:func:`engine.estimate.layout.metric_names`) at the end, also if they are reported
-    at another length, or by a measurement that says nothing about learning.
+    It is the lowest validation loss along the run for an arm that is reported by a loss, or by a number that follows
+    from one. For all others it is the first accuracy of their task (:func:`engine.estimate.layout.metric_names`) at the
+    end, also if they are reported at another length, or by a measurement that says nothing about learning.
     """
+    # At the end of a run a rate that hardly trains would look better than one that learns and then overfits, and its gap is
+    # the smallest.
     return "best_loss" if arm.metric.startswith(OF_LOSS) else metric_names(config)[0]
 
 
 def pilot(experiment: SomeExperiment, grids: Iterable[RateGrid]) -> SomeExperiment | None:
-    """The experiment that measures what is missing in the grids: an arm for each arm and rate, on the pilot seeds. None if nothing
-    is missing."""
     arms = [_at(experiment.arm(grid.arm), rate) for grid in grids for rate in grid.missing()]
     if not arms:
         return None
@@ -147,18 +143,18 @@ def pilot(experiment: SomeExperiment, grids: Iterable[RateGrid]) -> SomeExperime
 
 def with_trials(grids: Iterable[RateGrid], trials: Sequence[Trial]) -> list[RateGrid]:
     """The grids with the scores of the pilot's trials. Raises NoScore if there is nothing to choose a rate by."""
-    by_half_decades = {(trial.arm, trial.seed): trial for trial in trials}
+    by_key = {(trial.arm, trial.seed): trial for trial in trials}
     seeds = sorted({trial.seed for trial in trials})
 
     def scored(grid: RateGrid) -> RateGrid:
         missing = grid.missing()
-        new = {rate: [by_half_decades.get((_name(grid.arm, rate), seed)) for seed in seeds] for rate in missing}
-        found = [trial for row in new.values() for trial in row if trial is not None]
+        new = {rate: [by_key.get((_name(grid.arm, rate), seed)) for seed in seeds] for rate in missing}
+        pilots = [trial for row in new.values() for trial in row if trial is not None]
         scores = {rate: [_score(trial, grid.metric) for trial in row] for rate, row in new.items()}
-        guessing = [_rounded(trial.number("chance." + grid.metric.removeprefix("best_"))) for trial in found]
+        guessing = [_rounded(trial.number("chance." + grid.metric.removeprefix("best_"))) for trial in pilots]
         chance = next((score for score in guessing if score is not None), grid.chance)
         whole = replace(grid, scores={**grid.scores, **scores}, chance=chance)
-        _refuse_without_score(whole, found)
+        _refuse_without_score(whole, pilots)
         return whole
 
     return [scored(grid) for grid in grids]
@@ -189,7 +185,7 @@ def _refuse_without_score(grid: RateGrid, trials: Sequence[Trial]) -> None:
 def measured_grids(
     experiment: Experiment, run: Callable[[Experiment], Sequence[Trial]], extended: bool = False
 ) -> list[RateGrid]:
-    """The grids of all tuned arms; ``run`` gives the trials of an experiment that measures a part of them. Raises NoScore."""
+    """The grids of all tuned arms; ``run`` gives the trials of a pilot. Raises NoScore."""
     grids = first_grids(experiment, extended)
     while (missing := pilot(experiment, grids)) is not None:
         grids = with_trials(grids, run(missing))
@@ -205,7 +201,6 @@ def at_best_rates(experiment: SomeExperiment, grids: Sequence[RateGrid]) -> Some
 
 
 def best_in_words(grid: RateGrid) -> str:
-    """The chosen rate, marked if it is the last one of the grid, or the rate of the settings since no rate is better than guessing."""
     sentence = f"{grid.best:g}"
     if not grid.learns:
         sentence += " (its own: no rate is better than guessing)"
@@ -213,8 +208,8 @@ def best_in_words(grid: RateGrid) -> str:
 
 
 def _at(arm: Arm, rate: float) -> Arm:
-    """An arm of a pilot, which always trains."""
     settings, name = {**arm.settings, "learning_rate": rate}, _name(arm.name, rate)
+    # not extended, since a pilot always trains it
     return replace(arm, name=name, settings=settings, measurements=(), points=(), extended=False)
 
 
@@ -223,7 +218,6 @@ def _name(arm: str, rate: float) -> str:
 
 
 def write_grids(slug: str, grids: Sequence[RateGrid], folder: Path) -> None:
-    """Write an issue's grids to the folder, in place of its earlier ones."""
     rows = dict(stored_rows(folder / FILE))
     rows[slug] = [as_row(grid) for grid in grids]
     store_rows(folder / FILE, dict(sorted(rows.items())), 2)  # a line for each arm
@@ -236,8 +230,6 @@ def as_row(grid: RateGrid) -> dict[str, Any]:
 
 
 def read_grids(slug: str, folder: Path = FOLDER) -> list[RateGrid]:
-    """The grids of an issue; none if they were not measured."""
-
     def grid(row: Mapping[str, Any]) -> RateGrid:
         scores = {float(rate): scores for rate, scores in row["scores"].items()}
         return RateGrid(row["arm"], row["own"], row["metric"], scores, row.get("chance"))

@@ -22,7 +22,7 @@ class ClaimReport:
     effects: BySeed
     weighed: Weighed
     p_holm: float | None = None
-    """The p-value corrected for the number of claims of the report; None with few seeds."""
+    """Corrected for the number of claims of the report; None with few seeds."""
 
     @property
     def finding(self) -> Finding:
@@ -52,21 +52,19 @@ class Report:
     trials: Sequence[Trial]
     claims: Sequence[ClaimReport]
     extended: bool = False
-    """True if the arms that take longer belong to it."""
     seconds: float = 0.0
     reused: int = 0
-    """The number of trials that were not trained again."""
     reasons: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """By arm, why seeds did not finish, if their trials do not say it: shipped evidence."""
+    """By arm, why seeds did not finish, if their trials do not say it, as in shipped evidence."""
     provenance: Provenance = field(default_factory=Provenance)
-    """The origin of the trials; empty if it was not stored."""
     moved: Mapping[str, Provenance] = field(default_factory=dict)
     """The origin of trials from elsewhere, by the earlier slug of an issue that is now a part of this one, or by the name of an
     arm: shipped evidence."""
 
     @property
     def arms(self) -> tuple[Arm, ...]:
-        """The experiment's arms; of those that take longer all if they are requested, else those with a trial, such as a stored one."""
+        """The arms of the experiment; of those that take longer all if they are requested, else those with a trial,
+        such as a stored one."""
         ran = {trial.arm for trial in self.trials}
         return tuple(arm for arm in self.experiment.arms if self.extended or not arm.extended or arm.name in ran)
 
@@ -76,20 +74,19 @@ class Report:
 
     @property
     def seeds_in_words(self) -> str:
-        """ "8 seeds (0 to 7)"; only their number if they are no range, such as those of a class."""
+        """The number and the range, "8 seeds (0 to 7)"; the number alone without a range, as of a class."""
         which = f" ({self.which_seeds})" if self.which_seeds else ""
         return f"{counted(len(self.seeds), 'seed')}{which}"
 
     @property
     def which_seeds(self) -> str:
-        """ "0 to 7", or the one seed; empty if they are no range."""
+        """The range, "0 to 7", or the one seed; empty if the seeds are no range."""
         first, last = self.seeds[0], self.seeds[-1]
         if tuple(self.seeds) != tuple(range(first, first + len(self.seeds))):
             return ""
         return f"{first} to {last}" if last > first else f"{first}"
 
     def again(self, row: ClaimReport) -> float | None:
-        """The share of draws of a reader's few seeds that give the finding of a claim again; None if there are few seeds."""
         return again(row.claim, self.values, row.weighed)
 
     def claim(self, name: str) -> ClaimReport:
@@ -97,7 +94,7 @@ class Report:
         return {row.claim.id: row for row in self.claims}[name]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data, with the first claim's numbers at the top, as in the command line's last line."""
+        """JSON with the first claim's numbers at the top, as in the command line's last line."""
         return {
             "event": "report",
             "slug": self.experiment.slug,
@@ -127,16 +124,15 @@ class Report:
 def report(
     experiment: Experiment, trials: Sequence[Trial], seeds: Sequence[int], *, extended: bool = False, **more: Any
 ) -> Report:
-    """Weigh every claim on the trials so far, without incomplete pairs; ``more``: further fields of the report."""
-    found = Report(experiment, list(seeds), trials, (), extended, **more)
-    values, claims = found.values, experiment.claims_of(found.arms)
+    """Weigh every claim on the trials so far, without incomplete pairs. ``more``: further fields of the report."""
+    draft = Report(experiment, list(seeds), trials, (), extended, **more)
+    values, claims = draft.values, experiment.claims_of(draft.arms)
     rows = [ClaimReport(one, known(one.effect(values)), verdict(experiment, one, values)) for one in claims]
     corrected = holm([row.weighed.p if len(seeds) >= FEWEST_FOR_HOLM else None for row in rows])
-    return replace(found, claims=[_corrected(row, p) for row, p in zip(rows, corrected, strict=True)])
+    return replace(draft, claims=[_corrected(row, p) for row, p in zip(rows, corrected, strict=True)])
 
 
 def _corrected(row: ClaimReport, p_holm: float | None) -> ClaimReport:
-    """The row with the corrected p; a finding that the corrected p does not support becomes undecided."""
     row = replace(row, p_holm=p_holm)
     if p_holm is None or p_holm < LEVEL or row.finding not in (Finding.HOLDS, Finding.OPPOSITE):
         return row
@@ -149,14 +145,15 @@ def values_of(trials: Iterable[Trial], seeds: Sequence[int]) -> Values:
     by_key = {(trial.arm, trial.seed): trial for trial in trials}
 
     def values(arm: str, metric: str) -> np.ndarray:
-        found = [by_key[arm, seed].number(metric) if (arm, seed) in by_key else math.nan for seed in seeds]
-        return np.array(found, dtype=float)
+        numbers = [by_key[arm, seed].number(metric) if (arm, seed) in by_key else math.nan for seed in seeds]
+        return np.array(numbers, dtype=float)
 
     return values
 
 
 def sides_of(claim: Claim, values: Values) -> tuple[float, float] | None:
-    """The means before and after, over the seeds that have both numbers; None if the effect is no difference of two numbers."""
+    """The means before and after over the seeds that have both numbers; None if the effect is no difference of two
+    numbers."""
     if not isinstance(claim.effect, Change):
         return None
     before, after = claim.effect.sides(values)
@@ -165,5 +162,5 @@ def sides_of(claim: Claim, values: Values) -> tuple[float, float] | None:
 
 
 def known(values: np.ndarray) -> list[float | None]:
-    """Plain data, [seed]; None for a number that is not finite."""
+    """JSON, [seed]; None for a number that is not finite."""
     return [float(value) if math.isfinite(value) else None for value in values]

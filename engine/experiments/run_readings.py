@@ -43,8 +43,6 @@ class Score:
 
 @dataclass(frozen=True)
 class Head:
-    """The weights of one head at the mirrored positions."""
-
     layer: int
     head: int
     """Counted from 0, as ``layer`` is."""
@@ -67,7 +65,6 @@ class Head:
 
 
 def score_of(config: RunConfig, events: EventLog) -> Score | None:
-    """The main accuracy at the end of a run; None while it has not finished."""
     finished, name = events.last(Finished), metric_names(config)[0]
     if finished is None or name not in finished.metrics:
         return None
@@ -76,7 +73,6 @@ def score_of(config: RunConfig, events: EventLog) -> Score | None:
 
 
 def step_reaching(config: RunConfig, events: EventLog, share: float) -> int | None:
-    """The first step at which this share of answers on held-out sequences was right; None if there was none."""
     name, finished = metric_names(config)[0], events.last(Finished)
     measured = [(one.step, one.validation) for one in events.landmarks() if isinstance(one, Progress)]
     if finished is not None:
@@ -85,8 +81,8 @@ def step_reaching(config: RunConfig, events: EventLog, share: float) -> int | No
 
 
 def equal_symbols(samples: Iterable[Sample]) -> tuple[int, int]:
-    """The number of pairs of equal symbols among the answered positions of each sequence, and the number of these with two equal
-    answers."""
+    """The number of pairs of equal symbols among the answered positions of each sequence, and how many of them have two
+    equal answers."""
     pairs = same = 0
     for sample in samples:
         answered = [position for position, target in enumerate(sample.targets) if target != ""]
@@ -126,7 +122,7 @@ class FinishedRun(NamedTuple):
 
     @property
     def heads(self) -> list[Head]:
-        """The heads of the figure at the end; empty if the model has no attention."""
+        """At the end of the run; empty if the model has no attention."""
         snapshot = self.events.last(Snapshot)
         return [] if snapshot is None or "self" not in snapshot.patterns else heads_of(snapshot.patterns["self"])
 
@@ -146,7 +142,6 @@ def how_many_right(run: FinishedRun) -> Observed:
 
 
 def picture_of_the_weights(run: FinishedRun) -> Observed | None:
-    """The picture nearest to the clearest head."""
     if not (heads := run.heads):
         return None
     answer: Direction = -1 if any(head.at_mirror for head in heads) else 1
@@ -213,7 +208,6 @@ def _clearest_in_words(heads: Sequence[Head]) -> str:
 
 
 def has_learned(config: RunConfig, events: EventLog) -> Observed | None:
-    """The first remark of the summary, once the run has ended."""
     ended = any(events.last(kind) for kind in (Finished, Failed, Ended))
     remarks = run_summary(config, events.landmarks()) if ended else []
     right = tuple(remark.learned for remark in remarks if remark.learned is not None)
@@ -221,7 +215,7 @@ def has_learned(config: RunConfig, events: EventLog) -> Observed | None:
 
 
 def _finished(read: Callable[[FinishedRun], Observed | None]) -> Callable[[RunConfig, EventLog], Observed | None]:
-    """Turn a function of a finished run into a function of any run, which returns None before its end."""
+    """Turn a function of a finished run into one of any run, which returns None before its end."""
 
     def of(config: RunConfig, events: EventLog) -> Observed | None:
         score = score_of(config, events)
@@ -235,7 +229,7 @@ def _every(config: RunConfig) -> bool:
 
 
 def _mirrors(config: RunConfig) -> bool:
-    """True for an encoder that reverses: only it answers each position from the mirrored one."""
+    # only an encoder answers each position from the mirrored one
     return config.task == "reverse" and config.flat()["family"] == "encoder"
 
 

@@ -37,7 +37,6 @@ class Scaled:
     steps: int
 
     def sentence(self, figure: KeyFigure, effect: float) -> str:
-        """The numbers, and the remark that their difference has, or lacks, the sign of the shown effect."""
         before, after = float(np.mean(self.before)), float(np.mean(self.after))
         sign = "the same" if (after - before) * effect > 0 else "not the same"
         numbers = f"“{figure.before.label}” {figure.written(before)}, “{figure.after.label}” {figure.written(after)}"
@@ -46,7 +45,7 @@ class Scaled:
 
 
 def read_scaled(experiment: Experiment, folder: Path = FOLDER) -> Scaled | None:
-    """The stored numbers of an issue; None if it was not run, or with other arms than today's."""
+    """None if the issue was not run, or with other arms than today's."""
     row = rows(folder).get(experiment.slug)
     arms = {arm.name: arm for arm in experiment.arms}
     marks = row["fingerprints"] if row else {}

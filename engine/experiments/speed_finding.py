@@ -19,19 +19,16 @@ from engine.experiments.report import Report
 from engine.experiments.statistics import Weighed, weigh
 from engine.foundation.formatting import counted, listed
 
-SMALLEST_RATIO = math.log(1.5)
-"""The smallest ratio of steps that counts, as a logarithm."""
+SMALLEST_RATIO = math.log(1.5)  # the smallest ratio of steps that counts, as a natural logarithm
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two rows, over the seeds of its long runs."""
-
     row: Row
     reached: int
     """The number of seeds that reach the level."""
     median: float | None
-    """The median of the steps to the level; None where half of the seeds never reach it."""
+    """The median of the steps to the level; None if half of the seeds never reach it."""
 
     def to_json(self, seeds: int) -> dict[str, Any]:
         row = self.row
@@ -46,8 +43,6 @@ class Side:
 
 @dataclass(frozen=True)
 class SpeedFinding:
-    """The finding of long runs on the contrast of a key figure."""
-
     kind: Kind
     level: float
     seeds: int
@@ -55,7 +50,7 @@ class SpeedFinding:
     """The row that is less accurate after the reader's steps."""
     better: Side
     ratio: Weighed
-    """How many times as many steps the worse row takes to the level, as a natural logarithm by paired seed."""
+    """The ratio of the worse row's steps to the level to the better one's, as a natural logarithm by paired seed."""
     flat: bool
     """True if the mean of the worse row no longer rises at the end of its long runs."""
     one_rate: bool = False
@@ -63,7 +58,6 @@ class SpeedFinding:
 
     @property
     def sentence(self) -> str:
-        """The finding in plain words, with every seed that does not reach the level counted."""
         reached, name = self.worse.reached, f"“{self.worse.row.label}”"
         seeds = f"{reached} of {self.seeds} seeds of {name} reach" if reached else f"no seed of {name} reaches"
         there = f"{seeds} {self.level:g}"
@@ -78,11 +72,11 @@ class SpeedFinding:
         return f"Limit or speed stays open: with ten times the steps {there}, and {curve}{self._better()}."
 
     def _steps(self) -> str:
-        """The ratio of steps. A seed that never reaches the level took more than the steps for which it counts."""
         assert self.ratio.effect is not None
         times = f"{math.exp(self.ratio.effect):.2g}"
         match self.ratio.finding:
             case Finding.HOLDS:
+                # a seed that never reaches the level took more than the steps for which it counts
                 censored = self.worse.reached < self.seeds
                 about = "about " if self.better.reached < self.seeds else "at least " if censored else ""
                 return f"after {about}{times} times as many steps"
@@ -93,7 +87,6 @@ class SpeedFinding:
         return "and it stays open which of the two takes more steps"
 
     def _better(self) -> str:
-        """How many seeds of the better row reach the level; empty where all do, as a reader expects."""
         reached = self.better.reached
         how_many = f"only {reached} do" if reached else "no seed does"
         return "" if reached == self.seeds else f"; of “{self.better.row.label}” {how_many}"
@@ -106,8 +99,8 @@ class SpeedFinding:
 
 
 def speed_findings(issue: Issue, found: Report, folder: Path = FOLDER) -> dict[str, SpeedFinding]:
-    """By claim, the finding on its contrast, that of the key figure first; a contrast without stored long runs is left out. ``found``: the
-    report on stored seeds."""
+    """By claim, the finding on its contrast, that of the key figure first, without contrasts that have no stored long
+    runs. ``found``: the report on stored seeds."""
     runs, findings = read_long_runs(issue, folder), {}
     for claim, contrast in long_contrasts(issue).items():
         before, after = (found.values(row.arm, row.metric) for row in contrast)
@@ -122,19 +115,17 @@ def speed_findings(issue: Issue, found: Report, folder: Path = FOLDER) -> dict[s
 
 
 def shipped_speeds(issue: Issue, folder: Path = FOLDER) -> dict[str, SpeedFinding]:
-    """The findings on the contrasts that the confirmatory seeds show, by claim."""
-    found = shown_report(issue, folder)
-    return {} if found is None else speed_findings(issue, found, folder)
+    report = shown_report(issue, folder)
+    return {} if report is None else speed_findings(issue, report, folder)
 
 
 def shipped_speed(issue: Issue, folder: Path = FOLDER) -> SpeedFinding | None:
-    """The finding on the contrast of the key figure; None without stored long runs."""
     return shipped_speeds(issue, folder).get(issue.key_figure.claim)
 
 
 def shares(findings: Iterable[SpeedFinding]) -> str:
-    """How many contrasts are of each kind: "Of 12 contrasts 7 are a matter of speed, 3 are a limit at this size and 2
-    are open."; empty without one."""
+    """The number of contrasts of each kind: "Of 12 contrasts 7 are a matter of speed, 3 are a limit at this size and 2
+    are open."; empty for none."""
     kinds = Counter(one.kind for one in findings)
     each = [f"{kinds[kind]} {'is' if kinds[kind] == 1 else 'are'} {kind}" for kind in Kind]
     return f"Of {counted(kinds.total(), 'contrast')} {listed(each)}." if kinds else ""
@@ -143,8 +134,8 @@ def shares(findings: Iterable[SpeedFinding]) -> str:
 def speed_finding_of(
     contrast: tuple[Row, Row], runs: Mapping[tuple[str, str], LongRuns], means: tuple[float, float], level: float
 ) -> SpeedFinding | None:
-    """The finding on two rows, before and after, of which ``means`` are the numbers after the reader's steps; None where one of them has
-    no long runs."""
+    """The finding on two rows, before and after; None if one of them has no long runs. ``means``: their numbers after
+    the reader's steps."""
     rows = contrast[::-1] if means[1] <= means[0] else contrast
     worse, better = (runs.get((row.arm, row.metric)) for row in rows)
     if worse is None or better is None:

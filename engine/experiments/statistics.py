@@ -33,32 +33,27 @@ LOWEST_P = f"With eight seeds p cannot fall below {lowest_p(8):.4f}, whatever th
 
 @dataclass(frozen=True)
 class Weighed:
-    """The statistics of an effect over paired seeds."""
-
     finding: Finding
     effect: float | None
     """The mean over the seeds; None if no seed has an effect."""
     ci: tuple[float, float] | None
     """The 95 % interval of the mean; None with fewer than two seeds."""
     p: float | None
-    """The exact two-sided p-value; it cannot fall below ``lowest_p``. None with fewer than two seeds, and if every seed has the
-    same effect, as where things are counted."""
+    """The exact two-sided p-value; it cannot fall below ``lowest_p``. None with fewer than two seeds, and if every seed
+    has the same effect, as for a count."""
     seeds: int
-    """The number of seeds that have an effect."""
+    """The number of seeds with an effect."""
     why: str
-    """One sentence."""
     smallest: float = 0.0
-    """The smallest size of an effect for the finding."""
 
     @property
     def words(self) -> str:
-        """The finding in words, with the number of seeds needed to decide if there are too few."""
         few = self.finding is Finding.UNDECIDED and self.seeds < FEWEST_SEEDS
         return "Undecided (needs at least six seeds)" if few else self.finding.words
 
     @property
     def exact(self) -> bool:
-        """True if every seed has the same effect, as where things are counted: the interval then says nothing."""
+        """True if every seed has the same effect, as for a count: the interval then says nothing."""
         return self.ci is not None and self.ci[0] == self.ci[1]
 
     @property
@@ -103,8 +98,8 @@ def weigh(effects: ArrayLike, smallest: float, direction: Literal["more", "less"
     """
     if not smallest > 0:
         raise ValueError(f"smallest is {smallest}; allowed is a number above 0.")
-    given = np.asarray(effects, dtype=float)
-    known = given[np.isfinite(given)]
+    values = np.asarray(effects, dtype=float)
+    known = values[np.isfinite(values)]
     if len(known) < 2:
         mean, why = None, "No seed has a value."
         if len(known):
@@ -121,10 +116,8 @@ def weigh(effects: ArrayLike, smallest: float, direction: Literal["more", "less"
 
 
 def _judge(mean: float, low: float, high: float, p: float, smallest: float, seeds: int) -> tuple[Finding, str]:
-    """The finding and its reason. All numbers are on the claimed side: positive is what the claim says.
-
-    Fewer than six seeds decide neither way: two equal ones would make an interval of no width.
-    """
+    """The finding and its reason. All numbers are on the claimed side: positive is what the claim says."""
+    # fewer than six seeds decide neither way: two equal ones would make an interval of no width
     if lowest_p(seeds) >= LEVEL:
         return Finding.UNDECIDED, f"With {seeds} seeds p cannot fall below {lowest_p(seeds):.3g}; six can decide."
     numbers = mean, low, high, p, smallest
@@ -143,7 +136,7 @@ def _judge(mean: float, low: float, high: float, p: float, smallest: float, seed
 
 
 def _says(finding: Finding, mean: Any, low: Any, high: Any, p: Any, smallest: float) -> Any:
-    """True where numbers, or arrays of them, meet the rule of a decided finding; at most one of the three rules is met."""
+    """True if the numbers meet the rule of a decided finding, elementwise for arrays; they meet at most one of the three."""
     match finding:
         case Finding.HOLDS:
             return (low > 0) & (p < LEVEL) & (mean >= smallest)

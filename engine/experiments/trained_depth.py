@@ -15,15 +15,13 @@ SEEDS = range(1000, 1004)
 
 @dataclass(frozen=True)
 class TrainedDepth:
-    """The numbers of one arm, of each seed."""
-
     arm: str
     untrained: tuple[DepthNumbers, ...]
     trained: tuple[DepthNumbers, ...]
 
 
 def read_trained_depth(experiment: Experiment, folder: Path = FOLDER) -> list[TrainedDepth]:
-    """The stored numbers of the arms that have kept their settings; none of an issue that does not ask for them."""
+    """The stored numbers of the arms whose settings have not changed; empty for an issue without any."""
     arms = {arm.name: arm for arm in experiment.arms}
     return [
         TrainedDepth(name, *(tuple(map(from_json, row[when])) for when in ("untrained", "trained")))
@@ -33,5 +31,5 @@ def read_trained_depth(experiment: Experiment, folder: Path = FOLDER) -> list[Tr
 
 
 def rows(folder: Path) -> dict[str, dict[str, Any]]:
-    """The stored rows by issue and arm."""
+    """By issue and arm."""
     return stored_rows(folder / FILE)

@@ -1,5 +1,3 @@
-"""One trial, an arm at one seed: its numbers and its curves, read from the events of its run."""
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,12 +16,12 @@ class Trial:
     arm: str
     seed: int
     numbers: dict[str, float]
-    """The finite numbers by name (:func:`numbers_of`)."""
+    """Finite, by name (:func:`numbers_of`)."""
     curves: dict[str, Curve] = field(default_factory=dict)
-    """(step, value) of ``loss`` on the training batches, of each validation metric as ``validation.<name>``, and of the requested
-    ones."""
+    """(step, value) of ``loss`` on the training batches, of each validation metric as ``validation.<name>``, and of the
+    requested curves."""
     failure: str = ""
-    """One sentence on the ending; empty if the trial finished."""
+    """One sentence; empty if the trial finished."""
 
     def number(self, name: str) -> float:
         return self.numbers.get(name, math.nan)

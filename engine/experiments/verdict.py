@@ -23,7 +23,7 @@ IN_WORDS = {
 
 
 def verdict(experiment: Experiment, claim: Claim, values: Values) -> Weighed:
-    """The finding about a claim with its statistics and its reason. With fewer seeds than can decide it is undecided, whatever the
+    """The finding about a claim with its statistics and its reason. Too few seeds leave it undecided, whatever the
     numbers are."""
     weighed = weigh(claim.effect(values), claim.smallest_effect, claim.direction)
     if weighed.seeds < FEWEST_SEEDS:
@@ -40,10 +40,10 @@ def verdict(experiment: Experiment, claim: Claim, values: Values) -> Weighed:
 
 
 def again(claim: Claim, values: Values, weighed: Weighed) -> float | None:
-    """The share of draws of a reader's few seeds that give the finding of many again; None if there are few, or no seed can change
-    it.
+    """The share of draws of a reader's few seeds that give the finding of many again; None if there are few, or no seed
+    can change it.
 
-    A draw in which a model has not learned what the claim rests on does not give it.
+    A draw in which a model has not learned its task does not give the finding.
     """
     if not weighed.finding.decided or weighed.exact or weighed.seeds < 2 * READERS_SEEDS:
         return None
@@ -60,8 +60,6 @@ def _learned(values: Values, arm: str, metric: str, level: float) -> np.ndarray:
 
 
 def _not_learned(claim: Claim, values: Values) -> str:
-    """The sentence on the first arm with too few seeds that have learned the task on which the claim rests; empty if all arms have
-    enough."""
     for arm, metric, level in claim.learned:
         seeds = int(np.isfinite(values(arm, metric)).sum())
         learned = int(_learned(values, arm, metric, level).sum())
@@ -72,7 +70,6 @@ def _not_learned(claim: Claim, values: Values) -> str:
 
 
 def _rate_at_grid_edge(experiment: Experiment, claim: Claim) -> str:
-    """The sentence on the first arm that may be better at a learning rate beyond those that were tried; empty if there is none."""
     for arm, _ in claim.numbers:
         if arm in experiment.rates_at_grid_edge:
             return f"The best learning rate of “{arm}” is the last one that was tried: a farther one may be better."
@@ -80,7 +77,8 @@ def _rate_at_grid_edge(experiment: Experiment, claim: Claim) -> str:
 
 
 def _no_room(experiment: Experiment, claim: Claim, values: Values, weighed: Weighed) -> str:
-    """The sentence on an effect that seems small because the better number has less room than the smallest size; empty if it has room."""
+    """The sentence on an effect that seems small because the better number has less room than the smallest size; else
+    empty."""
     if claim.computed or weighed.finding is not Finding.SMALL or not isinstance(claim.effect, Change | Relative):
         return ""
     if isinstance(claim.effect, Relative):
@@ -94,20 +92,18 @@ def _no_room(experiment: Experiment, claim: Claim, values: Values, weighed: Weig
 
 
 def _room(experiment: Experiment, values: Values, arm: str, metric: str) -> float:
-    """The room of the mean up to its best value; infinite if nothing bounds it."""
     mean, best = _mean(values, arm, metric), best_value(experiment.config(experiment.arm(arm)), metric)
     return math.inf if mean is None or best is None else abs(best - mean)
 
 
 def _at_bounds(experiment: Experiment, claim: Claim, values: Values, weighed: Weighed) -> str:
-    """The sentence on numbers that leave no room for a difference; empty if there is room, or an effect was found all the same.
-
-    One number at a bound may hide the size of an effect that looks small; an effect that stays undecided is hidden only if all are.
-    """
+    """The sentence on numbers that leave no room for a difference; empty if there is room, or an effect was found all
+    the same."""
     if claim.computed or weighed.finding not in (Finding.SMALL, Finding.UNDECIDED):
         return ""
     numbers = claim.effect_numbers
     at = {(arm, metric): bound for arm, metric in numbers if (bound := _bound(experiment, values, arm, metric))}
+    # one number at a bound may hide the size of a small effect; an undecided one is hidden only if all are at a bound
     if len(at) < (1 if weighed.finding is Finding.SMALL else len(numbers)):
         return ""
     bounds = list(dict.fromkeys(at.values()))
@@ -124,6 +120,5 @@ def _bound(experiment: Experiment, values: Values, arm: str, metric: str) -> str
 
 
 def _mean(values: Values, arm: str, metric: str) -> float | None:
-    """The mean over the seeds that have the number; None if none has."""
     numbers = values(arm, metric)
     return float(np.nanmean(numbers)) if np.isfinite(numbers).any() else None

@@ -41,7 +41,6 @@ Scenario = Callable[[psutil.Process, str], Coroutine[Any, Any, dict[str, Figures
 
 
 def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
-    """The scenarios of one round, each on a separate server."""
     sessions, seconds, together = given.sessions, given.minutes * 60, f"{given.sessions} sessions"
 
     async def play(part: str, server: psutil.Process, address: str) -> dict[str, Figures]:
@@ -66,7 +65,6 @@ def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
 
 
 def served(scenario: Scenario, root: Path = ROOT) -> dict[str, Figures]:
-    """The figures of a scenario on a separate server, of the program in ``root``."""
     with tempfile.TemporaryDirectory() as folder, running("app.py", Path(folder), root=root) as (server, address):
         return asyncio.run(scenario(psutil.Process(server.pid), address))
 
@@ -102,12 +100,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
                         rounds.setdefault(column, {}).setdefault(name, []).append(figures)
                         title = f"Round {number}, {column}, commit {name}:"
                         print(title, table({column: figures}), sep="\n\n", end="\n\n", flush=True)
-    found = {column: {name: medians(all_) for name, all_ in sides.items()} for column, sides in rounds.items()}
+    columns = {column: {name: medians(all_) for name, all_ in sides.items()} for column, sides in rounds.items()}
     if given.against:
-        for column, sides in found.items():
+        for column, sides in columns.items():
             print(f"{column}:", table(with_ratio(sides)), sep="\n\n", end="\n\n")
     else:
-        print(table({column: sides[names[0]] for column, sides in found.items()}), end="\n\n")
+        print(table({column: sides[names[0]] for column, sides in columns.items()}), end="\n\n")
     of = " and ".join(names) + ", in turns" * bool(given.against)
     versions = f"Python {platform.python_version()}, torch {installed_version('torch')}"
     print(

@@ -1,4 +1,4 @@
-"""The worst that one visitor does, each beside a class that trains and moves controls in the lab.
+"""The worst that one visitor does, each next to a class that trains and moves controls in the lab.
 
 One visitor means one set of cookies, with as many tabs and connections as are wanted; a crowd has many, at one network address. A
 refusal by the host is no error. Half-sent requests, tabs without number and floods of messages have tests in ``tests/pages/web``.
@@ -45,7 +45,6 @@ async def large_memory(http: aiohttp.ClientSession, address: str, tabs: AsyncExi
 
 
 async def jobs(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
-    """Thirty tabs that each ask for other pictures, and a very long prompt."""
     writer = await tabs.enter_async_context(opened(http, address, "lab", "preset=next-word&steps=20"))
     await writer.press("Train")
     flood = [f"seq_len={length}&reach=4" for length in range(100, 100 + TABS)]
@@ -68,7 +67,6 @@ async def jobs(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) 
 
 
 async def streams(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
-    """Two hundred streams of one run, each opened again when it ends."""
     tab = await _train(http, address, tabs, "steps=20000")
 
     async def watch() -> None:
@@ -84,7 +82,6 @@ async def streams(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStac
 
 
 async def paused(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
-    """Sixteen paused runs, and nobody there any more."""
     for seed in range(PAUSED):
         async with opened(http, address, "lab", f"seed={seed}") as tab:
             await tab.press("Train")
@@ -123,19 +120,19 @@ ATTACKS: dict[str, Attack] = {
 
 @asynccontextmanager
 async def attacked(attack: Attack | None, address: str, ahead: float = 3.0) -> AsyncIterator[None]:
-    """Let one visitor do this from ``ahead`` seconds before the block to its end, a crowd until it has come."""
+    """Let one visitor do this from ``ahead`` seconds before the block to its end; a crowd does it before the block."""
     if attack is None:
         yield
         return
     async with visitor() as http, AsyncExitStack() as tabs:
-        going = asyncio.ensure_future(attack(http, address, tabs))
-        await asyncio.wait({going}, timeout=None if attack in (crowd, crowd_that_left) else ahead)
+        task = asyncio.ensure_future(attack(http, address, tabs))
+        await asyncio.wait({task}, timeout=None if attack in (crowd, crowd_that_left) else ahead)
         try:
             yield
         finally:
-            going.cancel()
+            task.cancel()
             # Pages that the server closed or refused are the attacker's own affair.
-            await asyncio.gather(going, return_exceptions=True)
+            await asyncio.gather(task, return_exceptions=True)
 
 
 async def _train(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack, query: str) -> Session:

@@ -37,8 +37,6 @@ FORK_SERVER = "engine.serving.processes.fork_server"
 
 
 class Life:
-    """The server, which is restarted on the same data and port after each of its ends, with the observations of visitors and script."""
-
     def __init__(self, folder: Path) -> None:
         self.folder, self.data, self.address = folder, folder / "data", ""
         self.up = asyncio.Event()
@@ -53,8 +51,8 @@ class Life:
         self._number += 1
         mine = self.folder / f"life-{self._number}"
         mine.mkdir()
-        given = {f"ATTENTION_LAB_{name}": value for name, value in {**LIMITS, "DATA": str(self.data)}.items()}
-        server = running("app.py", mine, STREAMLIT_SERVER_PORT=self._port, **given)  # type: ignore[arg-type]
+        variables = {f"ATTENTION_LAB_{name}": value for name, value in {**LIMITS, "DATA": str(self.data)}.items()}
+        server = running("app.py", mine, STREAMLIT_SERVER_PORT=self._port, **variables)  # type: ignore[arg-type]
         self.process, self.address = await asyncio.to_thread(self._server.enter_context, server)
         self.up.set()
 
@@ -69,21 +67,21 @@ class Life:
         self._server.close()
 
     def processes(self) -> list[psutil.Process]:
-        """The fork servers of this server and of earlier ones, and their children, also orphans."""
-        found = []
+        """The fork servers of this server and of earlier ones, with their children, orphans included."""
+        servers = []
         for process in psutil.process_iter():
             with suppress(psutil.Error):
                 if process.environ().get("ATTENTION_LAB_DATA") == str(self.data) and FORK_SERVER in process.cmdline():
-                    found.append(process)
-        return found
+                    servers.append(process)
+        return servers
 
 
 async def chaos(folder: Path, minutes: float, seed: int) -> list[str]:
     asyncio.get_running_loop().set_exception_handler(lambda *_: None)  # pages break here, and their tasks with them
     draw, life = random.Random(seed), Life(folder)
     await life.start()
-    going = [asyncio.create_task(visit(life, random.Random(f"{seed} {one}"))) for one in range(VISITORS)]
-    going.append(asyncio.create_task(run_issues(life)))
+    tasks = [asyncio.create_task(visit(life, random.Random(f"{seed} {one}"))) for one in range(VISITORS)]
+    tasks.append(asyncio.create_task(run_issues(life)))
     plan = [what for what, times in PLAN.items() for _ in range(max(1, round(times * minutes * 60 / PLAN_SECONDS)))]
     draw.shuffle(plan)
     for what in plan:
@@ -91,9 +89,9 @@ async def chaos(folder: Path, minutes: float, seed: int) -> list[str]:
         print(f"{time.strftime('%H:%M:%S')} {what}", flush=True)
         await do(what, life, draw)
         life.done[what] += 1
-    for task in going:
+    for task in tasks:
         task.cancel()
-    await asyncio.gather(*going, return_exceptions=True)
+    await asyncio.gather(*tasks, return_exceptions=True)
     await life.end(signal.SIGTERM)
     return report(life, Runs(life.data / "runs"))
 
@@ -115,8 +113,6 @@ async def do(what: str, life: Life, draw: random.Random) -> None:
 
 
 async def visit(life: Life, draw: random.Random) -> None:
-    """Let visitors come one after the other and train a run each."""
-
     async def train(http: aiohttp.ClientSession) -> None:
         steps = draw.choice(LENGTHS)
         async with opened(http, life.address, "lab", f"steps={steps}&seed={draw.randrange(1000)}") as tab:
@@ -133,8 +129,6 @@ async def visit(life: Life, draw: random.Random) -> None:
 
 
 async def run_issues(life: Life) -> None:
-    """Let a visitor run an issue, and another one when the server was gone."""
-
     async def run(http: aiohttp.ClientSession) -> None:
         async with opened(http, life.address, "questions", "issue=missing-mask") as tab:
             await press(life, tab, "Train it here, too")
@@ -154,7 +148,6 @@ async def again_and_again(life: Life, play: Callable[[aiohttp.ClientSession], Aw
 
 
 async def press(life: Life, tab: Session, label: str) -> None:
-    """Press a button if it is there and enabled."""
     if tab.has(label) and label not in tab.disabled:
         await tab.press(label)
     if tab.board is not None:
@@ -164,19 +157,18 @@ async def press(life: Life, tab: Session, label: str) -> None:
 
 
 def report(life: Life, runs: Runs) -> list[str]:
-    """The fate of the runs, as the next server finds them."""
-    found = [run for path in runs.folder.glob("*/config.json") if (run := runs.get(path.parent.name)) is not None]
-    mine = [run for run in found if run.config.steps in LENGTHS]
+    all_runs = [run for path in runs.folder.glob("*/config.json") if (run := runs.get(path.parent.name)) is not None]
+    mine = [run for run in all_runs if run.config.steps in LENGTHS]
     lost = Counter(getattr(run.ending, "reason", "") for run in mine if run.state == "lost")
-    going = {run.id for run in runs.going()}
-    gaps = [run for run in found if steps_of(run) != list(range(1, run.step + 1))]
+    under_way = {run.id for run in runs.going()}
+    gaps = [run for run in all_runs if steps_of(run) != list(range(1, run.step + 1))]
     tracebacks = sum(log.read_text(errors="replace").count("Traceback") for log in life.folder.glob("life-*/log.txt"))
     return [
         f"Done: {', '.join(f'{times} x {what}' for what, times in life.done.items())}.",
-        f"Runs of visitors, {len(mine)}: {outcomes(mine, going)}.",
+        f"Runs of visitors, {len(mine)}: {outcomes(mine, under_way)}.",
         *(f"  lost, {times}: {why}" for why, times in lost.items()),
-        f"Trials: {outcomes([run for run in found if run not in mine], going)}.",
-        f"Runs that a page showed and that no folder holds: {len(life.runs - {run.id for run in found})}.",
+        f"Trials: {outcomes([run for run in all_runs if run not in mine], under_way)}.",
+        f"Runs that a page showed and that no folder holds: {len(life.runs - {run.id for run in all_runs})}.",
         f"Runs with a step that is missing or there twice: {len(gaps)}.",
         f"Half-written files: {len(list(life.data.rglob('*.part')))}. Processes left: {len(life.processes())}.",
         f"Elements with an exception: {life.errors}. Tracebacks in the log: {tracebacks}.",
@@ -184,8 +176,8 @@ def report(life: Life, runs: Runs) -> list[str]:
     ]
 
 
-def outcomes(runs: list[Run], going: set[str]) -> str:
-    counted = Counter("going on" if run.id in going else run.state for run in runs)
+def outcomes(runs: list[Run], under_way: set[str]) -> str:
+    counted = Counter("going on" if run.id in under_way else run.state for run in runs)
     return ", ".join(f"{times} {state}" for state, times in counted.most_common()) or "none"
 
 

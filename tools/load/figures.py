@@ -26,10 +26,9 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def medians(rounds: Sequence[Figures]) -> Figures:
-    """The median of each figure over the rounds that have it."""
     names = dict.fromkeys(name for figures in rounds for name in figures)
-    found = {name: [r[name] for r in rounds if name in r and not math.isnan(r[name])] for name in names}
-    return {name: statistics.median(values) if values else math.nan for name, values in found.items()}
+    by_name = {name: [r[name] for r in rounds if name in r and not math.isnan(r[name])] for name in names}
+    return {name: statistics.median(values) if values else math.nan for name, values in by_name.items()}
 
 
 def table(columns: Mapping[str, Figures]) -> str:
@@ -40,7 +39,6 @@ def table(columns: Mapping[str, Figures]) -> str:
 
 
 def with_ratio(sides: Mapping[str, Figures]) -> dict[str, Figures]:
-    """The columns of two commits, and a third: the first's figures by the second's."""
     (here, first), (there, second) = sides.items()
     ratios = {name: first[name] / second[name] for name in first if second.get(name)}
     return {here: first, there: second, f"{here} / {there}": ratios}
@@ -59,8 +57,8 @@ class Watch:
 
     def __init__(self, server: psutil.Process) -> None:
         self._server, self._mine, self._began = server, psutil.Process(), time.perf_counter()
+        # processor seconds of each process before the first reading and at its last, so that an ended one counts
         self._taken: dict[int, tuple[float, float]] = {}
-        """Processor seconds of each process before the first reading and at its last, so that an ended one counts."""
         self._most: Figures = {}
         self.read()
 
@@ -89,7 +87,7 @@ class Watch:
 
 
 async def at_rest(server: psutil.Process) -> None:
-    """Wait until the server's processes compute nothing: all workers are there, and the machine's speed has been measured."""
+    """Wait until the server's processes compute nothing: all workers are there, and the machine's speed is known."""
     cores = 1.0
     while cores > RESTS:
         watch = Watch(server)
@@ -122,8 +120,8 @@ async def watching(server: psutil.Process) -> AsyncIterator[Watch]:
             watch.read()
             await asyncio.sleep(EVERY)
 
-    looking = asyncio.create_task(go_on())
+    task = asyncio.create_task(go_on())
     try:
         yield watch
     finally:
-        looking.cancel()
+        task.cancel()

@@ -23,7 +23,7 @@ FEWEST = 5  # moves of each session, also if its run ends at once
 AT_ONCE = 4  # sessions that open their pages at the same time, before anything is measured
 LAB = ("Depth", "Positional encoding", "Length")  # controls that are moved in turn; runs under way keep their settings
 ISSUES = ("missing-mask", "no-encoding", "heads", "no-normalization", "learned-table")
-MORE = ("More on this question",)  # moved beside an issue that runs
+MORE = ("More on this question",)  # moved next to an issue that runs
 TRAIN = "Train it here, too"
 # the pages of the mixed scenario without runs, and the controls that are moved there
 MOVED = (
@@ -38,7 +38,7 @@ def phases(sessions: int) -> Iterator[float]:
 
 
 async def lab(server: psutil.Process, address: str, sessions: int, steps: int, seconds: float) -> Figures:
-    """``seconds``: a run that has not ended then counts as without an end."""
+    """``seconds``: a run that has not ended then has no end."""
     queries = [("lab", f"steps={steps}&seed={seed}") for seed in range(sessions)]
     async with open_tabs(address, queries) as tabs, watching(server) as watch:
         began = time.perf_counter()
@@ -47,12 +47,12 @@ async def lab(server: psutil.Process, address: str, sessions: int, steps: int, s
 
 
 async def issue(server: psutil.Process, address: str, sessions: int, seconds: float) -> Figures:
-    """``seconds``: a run that has not ended then counts as never ended."""
+    """``seconds``: a run that has not times then never ends."""
     async with open_tabs(address, [("questions", f"issue={ISSUES[0]}")] * sessions) as tabs, watching(server) as watch:
         deadline = time.perf_counter() + seconds
         took = await asyncio.gather(*map(run_and_move, tabs, phases(sessions), repeat(deadline)))
-        ended = {"Run to its end, median (s)": percentile(took, 0.5), "Run to its end, longest (s)": max(took)}
-        return moves_of(tabs) | ended | watch.read()
+        times = {"Run to its end, median (s)": percentile(took, 0.5), "Run to its end, longest (s)": max(took)}
+        return moves_of(tabs) | times | watch.read()
 
 
 async def mixed(server: psutil.Process, address: str, sessions: int, seconds: float) -> Figures:
@@ -81,7 +81,8 @@ async def open_tabs(address: str, pages: Sequence[tuple[str, str]]) -> AsyncIter
 
 
 async def train_and_move(tab: Session, phase: float, deadline: float) -> tuple[float, Board | None]:
-    """Press Train, move controls until the run has ended; return the time of the press and the run, None if it was refused."""
+    """Press Train and move controls until the run has ended; return the time of the press and the run, None if it was
+    refused."""
     clicked = time.perf_counter()
     pressing = asyncio.create_task(tab.press("Train"))
     await move_until(tab, LAB, phase, deadline, until=lambda: tab.board is not None and tab.board.ended)
@@ -90,7 +91,8 @@ async def train_and_move(tab: Session, phase: float, deadline: float) -> tuple[f
 
 
 async def run_and_move(tab: Session, phase: float, deadline: float) -> float:
-    """Press TRAIN, move a control until the issue has ended; the seconds from press to end, infinite without an end."""
+    """Press TRAIN and move a control until the issue has ended; return the seconds from press to end, infinite without
+    an end."""
     clicked, took = time.perf_counter(), math.inf
 
     async def watch() -> None:
@@ -110,13 +112,13 @@ async def move_until(
     tab: Session, labels: Sequence[str], phase: float, deadline: float, until: Callable[[], bool] = lambda: False
 ) -> None:
     """Move the controls in turn every 3 s, beginning after ``phase`` of that time, until a condition holds or the deadline."""
-    wanted = time.perf_counter() + phase * EVERY
+    due = time.perf_counter() + phase * EVERY
     for done, label in enumerate(cycle(labels)):
-        await asyncio.sleep(max(0.0, wanted - time.perf_counter()))
+        await asyncio.sleep(max(0.0, due - time.perf_counter()))
         if (until() and done >= FEWEST) or time.perf_counter() > deadline:
             return
         await tab.move(label)
-        wanted += EVERY
+        due += EVERY
 
 
 def moves_of(tabs: Sequence[Session]) -> Figures:
@@ -148,24 +150,24 @@ def settled_moves_of(tabs: Sequence[Session], after: float) -> Figures:
 
 
 def runs_of(runs: Sequence[tuple[float, Board | None]]) -> Figures:
-    known = [board for _, board in runs if board is not None]
+    boards = [board for _, board in runs if board is not None]
     first = [board.points[0] - clicked if board and board.points else math.inf for clicked, board in runs]
-    shown = [board.shown - clicked if board else math.inf for clicked, board in runs]
-    rates = [rate for board in known if (rate := board.updates_per_second) is not None]
-    ended = [board for board in known if board.ended]
-    last = max((board.points[-1] for board in known if board.points), default=math.nan)
+    delays = [board.shown - clicked if board else math.inf for clicked, board in runs]
+    rates = [rate for board in boards if (rate := board.updates_per_second) is not None]
+    ended = [board for board in boards if board.ended]
+    last = max((board.points[-1] for board in boards if board.points), default=math.nan)
     return {
-        "click to the run on the page, median (s)": percentile(shown, 0.5),
-        "click to the run on the page, p95 (s)": percentile(shown, 0.95),
+        "click to the run on the page, median (s)": percentile(delays, 0.5),
+        "click to the run on the page, p95 (s)": percentile(delays, 0.95),
         "click to first point, median (s)": percentile(first, 0.5),
         "click to first point, p95 (s)": percentile(first, 0.95),
-        "steps per second, all together": sum(board.step for board in known)
+        "steps per second, all together": sum(board.step for board in boards)
         / (last - min(clicked for clicked, _ in runs)),
         "updates per second, least": min(rates, default=math.nan),
         "updates per second, median": percentile(rates, 0.5),
         "runs without an end": len(runs) - len(ended),
         "runs lost or failed": sum(board.state != "finished" for board in ended),
-        "streams given up for polling": sum(board.polled for board in known),
+        "streams given up for polling": sum(board.polled for board in boards),
     }
 
 

@@ -40,7 +40,7 @@ KINDS = (
 
 @dataclass
 class Board:
-    """The observations of one run. Times are those of ``time.perf_counter``."""
+    """The observations of one run. Times are seconds of ``time.perf_counter``."""
 
     run: str
     shown: float = field(default_factory=time.perf_counter)  # when the page showed this run
@@ -59,7 +59,6 @@ class Board:
 
     @property
     def updates_per_second(self) -> float | None:
-        """From the first point to the last; None if there are too few."""
         return (len(self.points) - 1) / (self.points[-1] - self.points[0]) if len(self.points) > 2 else None
 
     def take(self, updates: dict[str, Any]) -> None:
@@ -97,8 +96,8 @@ async def messages(http: aiohttp.ClientSession, address: str, run: str, after: i
 
 @asynccontextmanager
 async def visitor(address: str = "") -> AsyncIterator[aiohttp.ClientSession]:
-    """The cookies and connections of one visitor, shared by all of the visitor's tabs. ``address``: the network address that the
-    server is told, as by a proxy; by default none."""
+    """The cookies and connections of one visitor, shared by all of the visitor's tabs. ``address``: the network address
+    in the header of a proxy; by default none."""
     connector = aiohttp.TCPConnector(limit=0)
     jar = aiohttp.CookieJar(unsafe=True)  # also for an address that is a number
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=PATIENCE)
@@ -134,9 +133,9 @@ class Session:
         self.query = query
         self.session_id = ""  # Streamlit's name of the session, under which it takes uploads
         self.board: Board | None = None  # shown by the page now
+        # Seconds of each rerun by its cause (open, press, move, board, timer), and of each snapshot of an untrained
+        # model (look). Infinite without an answer.
         self.took: dict[str, list[float]] = defaultdict(list)
-        """Seconds of each rerun by its cause (open, press, move, board, timer), and of each snapshot of an untrained model.
-        Infinite without an answer."""
         # when each of these reruns was wanted, by perf_counter()
         self.began: dict[str, list[float]] = defaultdict(list)
         self.alerts: list[str] = []  # messages in coloured boxes of the page as it is now
@@ -153,21 +152,21 @@ class Session:
         self._reported: dict[str, Any] = {}
         self._board_id = self._board_fragment = self._page_state = ""
         self._looked_at = ""
+        # a token for each fragment that is repeated: a timer ends when its token is replaced
         self._timers: dict[str, object] = {}
-        """A token for each fragment that is repeated: a timer ends when its token is replaced."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Lock()
         self._complete: asyncio.Future[None] | None = None
+        # the script's runs that have begun since the last order: the end of an earlier one is not the answer to it
         self._begun: set[str] = set()
-        """The script's runs that have begun since the last order: the end of an earlier one is not the answer to it."""
 
-    # What the visitor does
+    # actions of the visitor
 
     async def press(self, label: str) -> None:
         await self.rerun("press", pressed=WidgetState(id=self._ids[label], trigger_value=True))
 
     async def move(self, label: str) -> None:
-        """Move the control with this label; returns once the page is complete again. A missing one is counted."""
+        """Returns once the page is complete again. A missing control is counted."""
         if not self.has(label):
             self.missing += 1
             return
@@ -183,7 +182,6 @@ class Session:
         return label in self._ids
 
     async def until_ended(self) -> Board:
-        """Wait for the end of the run that the page shows, and return it."""
         while self.board is None or not self.board.ended:
             await asyncio.sleep(0.05)
         return self.board
@@ -191,7 +189,6 @@ class Session:
     async def rerun(
         self, cause: str, *, pressed: WidgetState | None = None, fragment: str = "", auto: bool = False
     ) -> None:
-        """Run the script, or one of its fragments, and wait until the page is complete."""
         began, seconds = time.perf_counter(), math.inf
         try:
             async with asyncio.timeout(PATIENCE), self._turn:
@@ -208,7 +205,7 @@ class Session:
         for task in self._tasks:
             task.cancel()
 
-    # What the browser's script does by itself
+    # actions of the browser's script
 
     def _order(self, pressed: WidgetState | None, fragment: str, auto: bool) -> bytes:
         order = BackMsg()
@@ -226,13 +223,12 @@ class Session:
         return sent
 
     async def read(self) -> None:
-        """Take the server's messages, until the connection ends."""
         reason: Exception = ConnectionError("The server closed the connection.")
         try:
             async for frame in self._socket:
                 if frame.type is aiohttp.WSMsgType.BINARY:
                     self._take(ForwardMsg.FromString(frame.data))
-        except Exception as error:  # whoever waits for the page hears of it
+        except Exception as error:  # for the caller that waits for the page
             reason = error
         if self._complete is not None and not self._complete.done():
             self._complete.set_exception(reason)
@@ -310,10 +306,10 @@ class Session:
         if data["state"] != self._page_state and self.board is not None:
             self.board.reported = ""
         self._page_state = data["state"]
-        wanted = "" if data["run"] else data.get("untrained", "")
-        if wanted and wanted != self._looked_at:
-            self._spawn(self._refresh(wanted))
-        self._looked_at = wanted
+        settings = "" if data["run"] else data.get("untrained", "")
+        if settings and settings != self._looked_at:
+            self._spawn(self._refresh(settings))
+        self._looked_at = settings
         if data["run"] and (self.board is None or self.board.run != data["run"]):
             self.board = Board(data["run"])
             self._spawn(self._follow(self.board))
@@ -350,7 +346,6 @@ class Session:
             self._say(state=board.state)
 
     def _say(self, **message: str) -> None:
-        """Send the page something through the board's component, which reruns its fragment."""
         self._reported |= message
         self._states[self._board_id] = WidgetState(id=self._board_id, json_value=json.dumps(self._reported))
         self._spawn(self.rerun("board", fragment=self._board_fragment))
@@ -362,7 +357,6 @@ class Session:
 
 
 def drawn(kind: str, widget: Any) -> WidgetState | None:
-    """The state of a widget that has just been drawn; None if it has no value."""
     state = WidgetState(id=widget.id)
     match kind:
         case "number_input" if widget.HasField("value") or widget.HasField("default"):

@@ -1,5 +1,3 @@
-"""The advice for needs: the encoding to start with, its price, and which needs ask for another one."""
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
@@ -25,7 +23,7 @@ class Advice:
     order: tuple[str, ...]
     """All encodings, the most useful first."""
     start: str = ""
-    """The encoding to start with; empty if nothing was measured."""
+    """Empty if nothing was measured."""
     met: tuple[str, ...] = ()
     """The needs in which ``start`` is among the best."""
     unless: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -46,7 +44,7 @@ def advice(
     best = {need: everywhere[need] for need in chosen if everywhere[need]}
 
     def met(name: str, among: Mapping[str, frozenset[str]]) -> int:
-        return sum(name in found for found in among.values())
+        return sum(name in encodings for encodings in among.values())
 
     def rank(name: str) -> tuple[bool, int, int, float]:
         timing = costs[name].timing
@@ -57,25 +55,26 @@ def advice(
     if not best:
         return Advice("There is no answer: no encoding here meets this.", tuple(order))
     start = order[0]
-    others = {NEEDS[need]: found for need, found in best.items() if start not in found}
+    others = {NEEDS[need]: encodings for need, encodings in best.items() if start not in encodings}
     slugs = [one.slug for need in best for one in needed_by(need)]
     far = [longer[slug] for slug in slugs if longer[slug].times == LONGER > columns[slug].times]
     others[f"test at {LONGER} times the length"] = _in_all(far) & allowed
     free = {name: met(name, best) for name in costs if meets("parameters", costs, name)}
     others[NEEDS["parameters"]] = frozenset(name for name in free if 0 < free[name] == max(free.values()))
     unless = {
-        need: tuple(name for name in order if name in found)[:MAX_NAMED]
-        for need, found in others.items()
-        if found and start not in found
+        need: tuple(name for name in order if name in encodings)[:MAX_NAMED]
+        for need, encodings in others.items()
+        if encodings and start not in encodings
     }
-    good = tuple(need for need, found in best.items() if start in found)
+    good = tuple(need for need, encodings in best.items() if start in encodings)
     named = [NEEDS[need] for need in good if need in needs]
     words = _in_words(start, named, f"{len(good)} of {len(best)}", unless, costs[start])
     return Advice(words, tuple(order), start, good, unless)
 
 
 def meets(cost: str, costs: Mapping[str, CostRow], name: str) -> bool:
-    """True if the encoding adds no parameters, or no more time than the fastest: as far as the middle half of its measurements says."""
+    """True if the encoding adds no parameters, or no more time than the fastest, within the middle half of its
+    measurements."""
     if cost == "parameters":
         return costs[name].parameters == 0
     timing = costs[name].timing
@@ -83,7 +82,6 @@ def meets(cost: str, costs: Mapping[str, CostRow], name: str) -> bool:
 
 
 def _in_all(columns: Collection[Column]) -> frozenset[str]:
-    """The encodings that are among the best in all columns; none if there is no column, or one without an answer."""
     if not columns or not all(one.solved for one in columns):
         return frozenset()
     return frozenset.intersection(*(one.among_best for one in columns))

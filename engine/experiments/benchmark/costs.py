@@ -1,5 +1,3 @@
-"""The costs of each encoding: parameters by formula, and the time measured for this version."""
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,19 +23,17 @@ MODEL = RunConfig(
 class CostRow:
     parameters: int | None
     timing: Timing | None
-    """The time of a forward pass relative to no encoding; None if it was not measured."""
+    """Relative to no encoding; None if it was not measured."""
 
 
 @dataclass(frozen=True)
 class Times:
-    """The forward times of encodings, and where and when they were measured."""
-
     machine: Provenance
     by_encoding: Mapping[str, Timing]
 
 
 def machine() -> Provenance:
-    """The processor, torch and the day: the part of the origin on which a time depends."""
+    """The part of the provenance on which a time depends."""
     origin = provenance()
     return {"torch": origin["torch"], "processor": origin["processor"], "date": origin["date"]}
 

@@ -1,4 +1,4 @@
-"""The result of counting characters on the text of a criterion: the number beside which a trained model's loss can be read."""
+"""Losses of counting characters on the text of a criterion, for comparison with a trained model's loss."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,16 +14,14 @@ from engine.foundation.provenance import today
 from engine.tasks.text import TextSettings
 from engine.tasks.text.kneser_ney import kneser_ney
 
-FILE = "counted.json"
-"""The losses that come with a version, in the folder of the evidence, written by ``python -m tools.evidence choice``."""
-ORDERS = range(1, 7)
-"""The number of characters in a gram, the predicted one included."""
+FILE = "counted.json"  # in the folder of the evidence, written by python -m tools.evidence choice
+ORDERS = range(1, 7)  # characters in a gram, the predicted one included
 TRIGRAM = 3
 
 
 @dataclass(frozen=True)
 class CountedText:
-    """The losses of Kneser-Ney (:mod:`engine.tasks.text.kneser_ney`) on held-out text, in nats per token."""
+    """Losses of Kneser-Ney (:mod:`engine.tasks.text.kneser_ney`) on held-out text, in nats per token."""
 
     date: str
     losses: Mapping[int, float]
@@ -31,7 +29,6 @@ class CountedText:
 
 
 def count_text(criterion: Criterion) -> CountedText:
-    """Count the training text of a criterion's models, and score the held-out text."""
     config = model_of(criterion)
     settings = config.task_settings
     assert isinstance(settings, TextSettings)
@@ -42,21 +39,19 @@ def count_text(criterion: Criterion) -> CountedText:
 
 
 def is_counted(criterion: Criterion) -> bool:
-    """Return whether a criterion's number is the loss on a text."""
     return isinstance(model_of(criterion).task_settings, TextSettings)
 
 
 def write_counted(folder: Path = FOLDER) -> None:
-    found = {name: count_text(criterion) for name, criterion in CRITERIA.items() if is_counted(criterion)}
+    texts = {name: count_text(criterion) for name, criterion in CRITERIA.items() if is_counted(criterion)}
     row = {
         name: {"date": one.date, "losses": {str(n): loss for n, loss in one.losses.items()}}
-        for name, one in found.items()
+        for name, one in texts.items()
     }
     store_rows(folder / FILE, row, 2)
 
 
 def shipped_counted(folder: Path = FOLDER) -> dict[str, CountedText]:
-    """By criterion, what came with this version."""
     return {
         name: CountedText(row["date"], {int(n): loss for n, loss in row["losses"].items()})
         for name, row in stored_rows(folder / FILE).items()
@@ -64,6 +59,6 @@ def shipped_counted(folder: Path = FOLDER) -> dict[str, CountedText]:
 
 
 def is_worse_than_counting(criterion: Criterion, loss: float) -> bool:
-    """Return whether a loss on a text is higher than that of counting three characters, as the table shows both."""
+    """True if a loss on a text, rounded as in the table, is higher than that of counting three characters."""
     counted = shipped_counted().get(criterion.slug)
     return counted is not None and round(loss, DECIMALS) > round(counted.losses[TRIGRAM], DECIMALS)

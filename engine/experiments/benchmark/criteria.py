@@ -1,6 +1,6 @@
-"""The qualities of an encoding that a reader may need, and the experiment that measures every encoding in each of them.
+"""The criteria of an encoding that a reader may need, and the experiment that measures every encoding by each.
 
-Within a quality the models differ in the encoding alone, each at its own best learning rate.
+Within a criterion the models differ in the encoding alone, each at its own best learning rate.
 """
 
 import math
@@ -20,70 +20,62 @@ from engine.experiments.rates import at_best_rates, read_grids
 from engine.foundation.formatting import counted
 from engine.foundation.tables import Text, read_tables
 
-TIMES = (1, 2, 4, 8)
-"""The tested lengths, in trained lengths."""
+TIMES = (1, 2, 4, 8)  # tested lengths, in trained lengths
+# the share of the way from guessing to perfect that the best encoding must reach; below it there is no answer
 SOLVED = 0.5
-"""The share of the way from guessing to perfect that the best encoding must reach: below it there is no answer."""
+# The same at the trained length, for an encoding that is tested on longer sequences. It has not learned the task if the
+# whole 95 % interval lies below that: with the mean it would hang on a thousandth.
 LEARNED_ACCURACY = 0.9
-"""The same at the trained length, for an encoding that is asked about longer sequences. It has not learned the task where the whole 95 %
-interval lies below that, so that no number hangs on a thousandth."""
-FEW = "dataset_size"
-"""The setting with which a model trains on few sequences again and again."""
+FEW = "dataset_size"  # the setting with which a model trains on few sequences again and again
 Metric = Literal["accuracy", "decorrelated_accuracy", "loss"]
 
 
 @dataclass(frozen=True)
 class Paper:
-    """Published numbers of encodings, beside ours."""
-
     source: str
     url: str
     what: Text
     baseline: str
-    """The encoding with which each is compared."""
     times: tuple[int, ...]
-    """The multiples of our trained length beside which its numbers stand."""
+    """The multiples of our trained length next to which its numbers are shown."""
     numbers: Mapping[str, tuple[float, ...]]
     """By encoding, a number for each of ``times``."""
     theirs: tuple[int, ...] = ()
-    """The multiples of the paper's own trained length at which its numbers were measured, where those are others."""
+    """The multiples of the paper's own trained length at which it measured, if they differ from ``times``."""
     higher_is_better: bool = False
     smallest: float = 0.005
-    """The smallest difference of two of its numbers that has a sign, as a share of the baseline's: most papers tell no spread."""
+    """The smallest difference of two of its numbers that has a sign, as a share of the baseline's: most papers report
+    no spread."""
 
     def multiple(self, times: int) -> int:
-        """The multiple of its own trained length at which the number beside ours at ``times`` was measured."""
         return (self.theirs or self.times)[self.times.index(times)]
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """A criterion of an encoding that a reader may need, and the task that measures it."""
-
     slug: str
     label: str
     need: str
-    """The need in plain words, after "you must". Qualities with the same need are asked about together."""
+    """In plain words, after "you must". Criteria with the same need are asked about together."""
     task: Text
     metric: Metric
     smallest: float
     settings: Mapping[str, Any]
     lengths: tuple[int, ...] = ()
-    """The trained length and its multiples; empty where only the trained one is asked about."""
+    """The trained length and its multiples; empty if only the trained one is tested."""
     specific: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """By encoding, its own settings in this criterion where they are not the defaults."""
+    """By encoding, its settings in this criterion that differ from the defaults."""
     papers: tuple[Paper, ...] = ()
 
     @property
     def times(self) -> tuple[int, ...]:
-        """The tested lengths that are columns, in trained lengths. An accuracy at the trained length is none where longer sequences are
-        asked about: it says who has learned the task, and nearly all have."""
+        """The tested lengths that are columns, in trained lengths."""
         if not self.lengths:
             return (1,)
+        # an accuracy at the trained length only says who has learned the task, and nearly all have
         return TIMES if self.lower_is_better else TIMES[1:]
 
     def number(self, times: int) -> str:
-        """The name of the number at so many times the trained length."""
         return f"{self.metric}@{self.lengths[TIMES.index(times)]}" if self.lengths else self.metric
 
     @property
@@ -91,22 +83,18 @@ class Criterion:
         return self.metric == "loss"
 
 
-CRITERIA = read_tables(Path(__file__).with_suffix(".toml"), Criterion)
-"""The qualities in ``criteria.toml``, which says what each field is."""
-COSTS = {"parameters": "add no parameters", "time": "add little time"}
-"""The needs that no training measures."""
+CRITERIA = read_tables(Path(__file__).with_suffix(".toml"), Criterion)  # criteria.toml says what each field is
+COSTS = {"parameters": "add no parameters", "time": "add little time"}  # needs that no training measures
 COMPARED = tuple(name for name in ENCODINGS if name != DESIGN)
-SETS = (CONFIRMATORY_SEEDS[0],)
-"""The first seed of each set of seeds on which every encoding is measured."""
+SETS = (CONFIRMATORY_SEEDS[0],)  # the first seed of each set of seeds on which every encoding is measured
 
 
 def needed_by(slug: str) -> tuple[Criterion, ...]:
-    """The qualities that are asked about together: those with the need of this one."""
     return tuple(criterion for criterion in CRITERIA.values() if criterion.need == CRITERIA[slug].need)
 
 
+# in plain words
 NEEDS = {slug: criterion.need for slug, criterion in CRITERIA.items() if needed_by(slug)[0] is criterion} | COSTS
-"""The needs that a reader can choose, in plain words."""
 
 
 def arm_name(criterion: Criterion, encoding: str) -> str:
@@ -114,8 +102,8 @@ def arm_name(criterion: Criterion, encoding: str) -> str:
 
 
 def fresh_arm_of(criterion: Criterion, encoding: str) -> Arm | None:
-    """The same training with fresh sequences at every step, also at the same learning rate: it says what few data cost. None where all are
-    fresh anyway."""
+    """The same training with fresh sequences at every step, also at the same learning rate: the difference is the price
+    of few data. None if all sequences are fresh anyway."""
     if FEW not in criterion.settings:
         return None
     fresh = {name: value for name, value in criterion.settings.items() if name != FEW}
@@ -131,7 +119,6 @@ def arm_of(criterion: Criterion, encoding: str) -> Arm:
 
 
 def _with_fresh_rates(experiment: Experiment) -> Experiment:
-    """The experiment whose arms with fresh sequences have the learning rates of those with few."""
     pairs = [(fresh_arm_of(one, name), arm_of(one, name)) for one in CRITERIA.values() for name in COMPARED]
     rates = {fresh.name: experiment.config(few).learning_rate for fresh, few in pairs if fresh is not None}
     return replace(experiment, rates={**experiment.rates, **rates})
@@ -163,12 +150,11 @@ def share(criterion: Criterion, number: float) -> float:
 
 
 def model_of(criterion: Criterion, encoding: str = NO_ENCODING) -> RunConfig:
-    """The config of a criterion's model; of that without encoding by default."""
     return CHOICE.config(arm_of(criterion, encoding))
 
 
 def scope_of(criterion: Criterion) -> str:
-    """The models of a criterion in words, such as "models of 2 layers, width 32 and about 22,000 parameters, trained at 32 characters"."""
+    """A phrase such as "models of 2 layers, width 32 and about 22,000 parameters, trained at 32 characters"."""
     config = model_of(criterion)
     count = sum(count_parameters(config, shapes(config)).values())
     layers = counted(config.n_layers, "layer")
@@ -179,8 +165,8 @@ def scope_of(criterion: Criterion) -> str:
 
 
 def turns_in_words(config: RunConfig) -> str:
-    """For an encoding that turns pairs of dimensions: how many of them turn at least once within the trained length. The others say
-    more about the scale of the model than about the encoding. Empty for any other encoding."""
+    """The number of a head's pairs of dimensions that turn at least once within the trained length; empty for an
+    encoding that turns none. The other pairs say more about the scale of the model than about the encoding."""
     settings = config.encoding_settings
     if not isinstance(settings, RotationSettings):
         return ""

@@ -1,7 +1,8 @@
-"""The table of the evidence: a column for each quality and tested length, a cell for each encoding, and published numbers beside it.
+"""The table of the evidence: a column for each criterion and tested length, a cell for each encoding, and published
+numbers next to it.
 
-The encoding with the best mean is compared with each other one by the rule of issues (:func:`engine.experiments.report.report`): on all
-seeds, with p corrected for the number of rivals.
+The encoding with the best mean is compared with each other one by the rule of issues
+(:func:`engine.experiments.report.report`): on all seeds, with p corrected for the number of rivals.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,55 +32,44 @@ from engine.experiments.verdict import verdict
 
 CellState = Literal["best", "as good", "cannot tell", "undecided", "worse", "not learned", "no row", "not measured"]
 Sign = Literal["same sign", "other sign", "no difference there", "undecided here"]
-DECIMALS = 2
-"""Of a number of the table, as it is shown."""
-Numbers = Mapping[int, float]
-"""A number by seed."""
+DECIMALS = 2  # of a number that is shown
+Numbers = Mapping[int, float]  # by seed
+# the state of an encoding by the finding on the claim that the best one is better
 STATES: dict[Finding, CellState] = {
     Finding.HOLDS: "worse", Finding.SMALL: "as good", Finding.CANNOT_TELL: "cannot tell", Finding.UNDECIDED: "undecided",
     Finding.OPPOSITE: "undecided",
 }  # fmt: skip
-"""The state of an encoding by the finding that the best one is better."""
 
 
 class TableCell(TypedDict):
-    """The evidence on one encoding for one criterion at one length."""
-
     criterion: str
     times: int
-    """The tested length, in trained lengths."""
+    """In trained lengths."""
     state: CellState
     number: float | None
     """The mean over the seeds that finished."""
     ci: tuple[float, float] | None
-    """Student's 95 % interval of that."""
+    """Student's 95 % interval of ``number``."""
     range: tuple[float, float] | None
-    """The lowest and the highest number of a seed."""
     fresh: float | None
-    """The mean of the same training with fresh sequences; None where it trains on such anyway."""
+    """The mean of the same training with fresh sequences; None if its sequences are fresh anyway."""
     price: float | None
     """The number minus that of the same seed with fresh sequences, as a mean over the seeds that have both."""
     paired: int
-    """The number of seeds that have both."""
+    """The number of seeds in ``price``."""
     behind: float | None
-    """How far the best is ahead, in the number's unit."""
+    """The distance to the best, in the unit of ``number``."""
     why: str
-    """The reason for the state, where the encoding was compared with the best one."""
     seeds: int
-    """The number of seeds with a number."""
     failed: int
-    """The number of seeds that did not finish."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """The cells of a criterion at one length, by encoding."""
-
     criterion: Criterion
     times: int
     cells: Mapping[str, TableCell]
     arms: Mapping[str, Arm]
-    """By encoding, the arm behind its cell."""
     numbers: Mapping[str, Numbers]
 
     @property
@@ -88,19 +78,19 @@ class Column:
 
     @property
     def among_best(self) -> frozenset[str]:
-        """The encodings whose number, as the table shows it, is within the smallest difference that counts of the best one."""
-        shown = {
+        """The encodings whose number, rounded as in the table, is within the smallest difference that counts of the
+        best one."""
+        rounded = {
             name: round(cell["number"], DECIMALS)
             for name, cell in self.cells.items()
             if cell["number"] is not None and cell["state"] != "not learned"
         }
-        best = (min if self.criterion.lower_is_better else max)(shown.values(), default=0.0)
+        best = (min if self.criterion.lower_is_better else max)(rounded.values(), default=0.0)
         within = self.criterion.smallest + 10.0 ** -(DECIMALS + 2)  # .99 - .94 is a little more than .05
-        return frozenset(name for name, number in shown.items() if abs(number - best) <= within)
+        return frozenset(name for name, number in rounded.items() if abs(number - best) <= within)
 
     @property
     def solved(self) -> bool:
-        """True if the best encoding is far enough from guessing that there is an answer."""
         number = self.cells[self.best]["number"] if self.best else None
         return number is not None and share(self.criterion, number) >= (
             0.0 if self.criterion.lower_is_better else SOLVED
@@ -108,12 +98,13 @@ class Column:
 
 
 def column(criterion: Criterion, times: int = 1, trials: Sequence[Trial] | None = None) -> Column:
-    """The cells of a criterion at so many times the trained length. ``trials``: by default those that came with this version."""
+    """The cells of a criterion at so many times the trained length; by default from the shipped trials on the
+    confirmatory seeds."""
     if trials is None:
         trials = [trial for trial in shipped_trials(CHOICE) if trial.seed in CONFIRMATORY_SEEDS]
     arms = {name: arm_of(criterion, name) for name in COMPARED}
     by_encoding = {name: [trial for trial in trials if trial.arm == arm.name] for name, arm in arms.items()}
-    numbers = {name: _numbers(found, criterion.number(times)) for name, found in by_encoding.items()}
+    numbers = {name: _numbers(each, criterion.number(times)) for name, each in by_encoding.items()}
     fresh = {name: _fresh(criterion, name, trials) for name in arms}
     cells = {name: _cell(criterion, times, numbers[name], by_encoding[name], fresh[name]) for name in arms}
     compared = [name for name, cell in cells.items() if cell["state"] == "undecided"]
@@ -121,22 +112,21 @@ def column(criterion: Criterion, times: int = 1, trials: Sequence[Trial] | None 
     complete = [name for name in compared if len(seeds) > 1 and numbers[name].keys() >= set(seeds)]
     best = max(complete, key=lambda name: _mean(criterion, numbers[name].values()), default="")
     sign = -1.0 if criterion.lower_is_better else 1.0
-    for name, found in _against(criterion, times, best, complete, by_encoding, seeds).items():
-        behind = None if found.effect is None else sign * found.effect
-        cells[name] = {**cells[name], "state": STATES[found.finding], "behind": behind, "why": found.why}
+    for name, each in _against(criterion, times, best, complete, by_encoding, seeds).items():
+        behind = None if each.effect is None else sign * each.effect
+        cells[name] = {**cells[name], "state": STATES[each.finding], "behind": behind, "why": each.why}
     if best:
         cells[best] = {**cells[best], "state": "best", "behind": 0.0}
     return Column(criterion, times, cells, arms, numbers)
 
 
 def _fresh(criterion: Criterion, encoding: str, trials: Sequence[Trial]) -> Numbers:
-    """The numbers of the same training with fresh sequences; none where it trains on such anyway."""
     arm = fresh_arm_of(criterion, encoding)
     return {} if arm is None else _numbers([one for one in trials if one.arm == arm.name], criterion.number(1))
 
 
 def _mean(criterion: Criterion, numbers: Iterable[float]) -> float:
-    """The mean, the more the better."""
+    """The mean with the sign of a loss turned, so that more is better."""
     return (-1 if criterion.lower_is_better else 1) * float(np.mean(list(numbers)))
 
 
@@ -169,8 +159,8 @@ def _numbers(trials: Sequence[Trial], name: str) -> Numbers:
 
 
 def _cell(criterion: Criterion, times: int, numbers: Numbers, trials: Sequence[Trial], fresh: Numbers) -> TableCell:
-    """The cell before it is compared with the best one: it is undecided where there is a number to compare. ``fresh``: the numbers of the
-    same training with fresh sequences."""
+    """The cell before the comparison with the best one: "undecided" if there is a number to compare. ``fresh``: the
+    numbers of the same training with fresh sequences."""
     trained = _numbers(trials, criterion.number(1))
     known = np.array(list(numbers.values()))
     state: CellState = "undecided" if len(known) else "not measured"
@@ -192,7 +182,7 @@ def _cell(criterion: Criterion, times: int, numbers: Numbers, trials: Sequence[T
 
 
 def _learned(criterion: Criterion, trained: np.ndarray) -> bool:
-    """Return whether the numbers at the trained length, [seed], allow that the task was learned: unless their whole interval lies below."""
+    """True unless the whole interval of the numbers at the trained length, [seed], lies below ``LEARNED_ACCURACY``."""
     if criterion.lower_is_better:
         return True
     highest = t_interval(trained)[1] if len(trained) > 1 else float(trained[0])
@@ -204,17 +194,12 @@ def _learned(criterion: Criterion, trained: np.ndarray) -> bool:
 
 @dataclass(frozen=True)
 class BesidePaper:
-    """A published number beside ours."""
-
     paper: Paper
     number: float
     baseline: float
-    """The published number of the encoding that both are compared with."""
     times: int
-    """The multiple of the paper's own trained length at which it was measured."""
+    """In the paper's own trained lengths."""
     sign: Sign
-    """The comparison of the signs of ours and theirs against that encoding. None if theirs differ by less than their own noise,
-    or where ours is missing or does not tell them apart."""
 
 
 def beside_papers(one: Column, encoding: str) -> list[BesidePaper]:

@@ -1,5 +1,5 @@
-"""The design of an issue as a hash, fixed in ``designs.json`` before its fresh seeds are run: what is compared, at which rates, what counts
-and by which rule. Words are not in it."""
+"""The design of an issue as a hash, fixed in ``designs.json`` before its fresh seeds are run. It covers the arms, the
+rates, the claims and the rule, but no words."""
 
 import random
 from pathlib import Path
@@ -22,7 +22,8 @@ RULE = (
 
 
 def design_hash(experiment: Experiment) -> str:
-    """Twelve hexadecimal digits for the arms with their rates, the claims in their order, the claim of the first screen, and the rule."""
+    """Twelve hexadecimal digits of the arms with their rates, the claims in their order, the claim of the first screen,
+    and the rule."""
     arms = {arm.name: experiment.fingerprint(arm) for arm in experiment.arms}
     claims = [_as_data(claim) for claim in experiment.claims]
     headline = experiment.key_figure.claim if isinstance(experiment, Issue) else ""
@@ -30,7 +31,6 @@ def design_hash(experiment: Experiment) -> str:
 
 
 def fixed_designs(folder: Path = FOLDER) -> dict[str, str]:
-    """By issue, the fixed hash."""
     return stored_rows(folder / FILE)
 
 
@@ -39,8 +39,7 @@ def fix_designs(designs: dict[str, str], folder: Path = FOLDER) -> None:
 
 
 def _as_data(claim: Claim) -> list[Any]:
-    """Plain data of all that decides a claim. Its effect is known by its results on numbers drawn by name: a formula has no other
-    text that is stable."""
+    # a formula has no other text that is stable: its results on numbers drawn by name represent it
     effect = claim.effect(
         lambda arm, metric: np.array([random.Random(f"{arm} {metric} {i}").random() for i in range(8)])
     )

@@ -1,4 +1,4 @@
-"""The evidence that comes with this version, in the ``seeds-*.json`` beside this module: for each set of seeds the numbers of every arm.
+"""The evidence that comes with this version, in the ``seeds-*.json`` of this folder: for each set of seeds the numbers of every arm.
 
 Reports are computed when they are read: a claim's words and its statistics are those of today.
 """
@@ -28,8 +28,7 @@ from engine.foundation.once import once
 
 @once
 def sets_of_seeds(folder: Path = FOLDER) -> list[dict[str, Any]]:
-    """The stored sets, the confirmatory one first, then by their first seed; an empty list where the documents were left out of an
-    installation."""
+    """The stored sets, the confirmatory one first, then by first seed; empty if an installation lacks the documents."""
     sets = [json.loads(file.read_text("utf-8")) for file in folder.glob("seeds-*.json")]
     return sorted(sets, key=lambda measured: (not is_confirmatory(measured["seeds"]), int(measured["seeds"][0])))
 
@@ -43,15 +42,15 @@ def is_fresh(seeds: Sequence[int]) -> bool:
 
 
 def shipped_reports(experiment: Experiment, folder: Path = FOLDER, *, confirmatory: bool | None = None) -> list[Report]:
-    """The reports on an experiment for each set of seeds in which it was run, the confirmatory one first. Where ``confirmatory`` is told,
-    only that one, or only those on seeds that had been seen while claims were written."""
+    """The reports for each set of seeds, the confirmatory one first. ``confirmatory``: only that one, or only the
+    others."""
     sets = [one for one in sets_of_seeds(folder) if confirmatory in (None, is_confirmatory(one["seeds"]))]
     reports = (shipped_report(experiment, measured) for measured in sets)
-    return [found for found in reports if found is not None]
+    return [each for each in reports if each is not None]
 
 
 def shipped_report(experiment: Experiment, measured: dict[str, Any]) -> Report | None:
-    """The report on an experiment in a set of seeds; None where no arm was run there with the settings of today."""
+    """None if no arm was run in the set with the settings of today."""
     row = measured["issues"].get(experiment.slug)
     trials = _trials(experiment, row, measured["seeds"]) if row is not None else []
     if not trials:
@@ -61,18 +60,17 @@ def shipped_report(experiment: Experiment, measured: dict[str, Any]) -> Report |
 
 
 def shown_report(experiment: Experiment, folder: Path = FOLDER) -> Report | None:
-    """The report on which the shown findings rest: that on the confirmatory seeds. None where it was not run on them."""
+    """The report on the confirmatory seeds, on which the shown findings rest; None if it was not run on them."""
     return next(iter(shipped_reports(experiment, folder, confirmatory=True)), None)
 
 
 def shipped_trials(experiment: Experiment) -> list[Trial]:
-    """The trials of an experiment over all sets of seeds."""
     sets = [(measured["issues"].get(experiment.slug), measured["seeds"]) for measured in sets_of_seeds()]
     return [trial for row, seeds in sets if row is not None for trial in _trials(experiment, row, seeds)]
 
 
 def _trials(experiment: Experiment, row: dict[str, Any], seeds: Sequence[int]) -> list[Trial]:
-    """The trials that have a number, of the arms that have the settings with which they were run; their curves were not stored."""
+    """The trials with a number, of the arms whose settings have not changed since; their curves were not stored."""
     arms: dict[str, dict[str, BySeed]] = row["arms"]
     today = {arm.name: experiment.fingerprint(arm) for arm in experiment.arms if arm.name in arms}
     return [
@@ -85,7 +83,7 @@ def _trials(experiment: Experiment, row: dict[str, Any], seeds: Sequence[int]) -
 
 
 def new_arms(experiment: Experiment, folder: Path) -> tuple[Arm, ...]:
-    """The arms of an experiment of which a folder lacks numbers at its seeds with the settings of today."""
+    """The arms without stored numbers at the experiment's seeds with the settings of today."""
     rows = [
         one["issues"].get(experiment.slug, {})
         for one in sets_of_seeds(folder)
@@ -98,13 +96,13 @@ def new_arms(experiment: Experiment, folder: Path) -> tuple[Arm, ...]:
 
 
 def _has_every_seed(row: dict[str, Any], arm: str) -> bool:
-    """Return whether each seed of an arm was run: one number of it is there for all, or it is noted why some did not finish."""
+    """True if a number of the arm exists for each seed, or a reason is stored why some did not finish."""
     return arm in row.get("reasons", {}) or any(None not in numbers for numbers in row["arms"][arm].values())
 
 
 def write_set(reports: Sequence[Report], folder: Path, *, only_new: bool = False) -> None:
-    """Write the numbers of reports on the same seeds to ``seeds-<first>.json``, in the place of earlier ones on the same issues, or with
-    ``only_new`` beside those of their other arms. Raises ValueError where the file holds another number of seeds."""
+    """Write the numbers of reports on the same seeds to ``seeds-<first>.json``, instead of earlier ones on the same
+    issues, or with ``only_new`` next to those of their other arms. Raises ValueError if the file holds other seeds."""
     folder.mkdir(parents=True, exist_ok=True)
     seeds = reports[0].seeds
     file = folder / f"seeds-{seeds[0]}.json"
@@ -124,7 +122,6 @@ def write_set(reports: Sequence[Report], folder: Path, *, only_new: bool = False
 
 
 def _joined(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """An issue's row with the numbers of further arms, the origin of each of which is noted."""
     tables = {name: {**before[name], **new[name]} for name in ("rates", "fingerprints", "arms", "reasons")}
     origins = dict.fromkeys(new["arms"], new.get("provenance", {}))
     seconds = round(before["seconds"] + new["seconds"], 2)
@@ -132,13 +129,12 @@ def _joined(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 
 def _row_of(found: Report) -> dict[str, Any]:
-    """The numbers by which the arms are told, and those for which a claim asks."""
-    wanted = {arm.name: dict.fromkeys((arm.metric, *(metric for _, metric in arm.points))) for arm in found.arms}
+    metrics = {arm.name: dict.fromkeys((arm.metric, *(metric for _, metric in arm.points))) for arm in found.arms}
     for claim in found.experiment.claims:
         for arm, metric in claim.numbers:
-            if arm in wanted:
-                wanted[arm][metric] = None
-    arms = {arm: {name: known(found.values(arm, name)) for name in names} for arm, names in wanted.items()}
+            if arm in metrics:
+                metrics[arm][metric] = None
+    arms = {arm: {name: known(found.values(arm, name)) for name in names} for arm, names in metrics.items()}
     reasons = {arm.name: sentence for arm in found.arms if (sentence := found.reasons_of(arm))}
     experiment = found.experiment
     rates = {arm.name: experiment.config(arm).learning_rate for arm in found.arms}
@@ -152,7 +148,7 @@ def _row_of(found: Report) -> dict[str, Any]:
 
 
 def _seconds_live(found: Report) -> float:
-    """The part of the seconds that the arms took which run live, by the seconds of the trials: a class waits for these alone."""
+    """The part of the seconds that the live arms took, by the seconds of their trials. A class waits for these alone."""
     live = {arm.name for arm in found.experiment.arms_of()}
     took = [(trial.arm, seconds) for trial in found.trials if math.isfinite(seconds := trial.number("seconds"))]
     whole = sum(seconds for _, seconds in took)
@@ -161,48 +157,41 @@ def _seconds_live(found: Report) -> float:
 
 @dataclass(frozen=True)
 class ShippedResult:
-    """The answer of the confirmatory seeds to an issue's question."""
-
     finding: KeyFinding
     report: Report
 
 
 def shipped_result(experiment: Experiment, figure: KeyFigure) -> ShippedResult | None:
-    """None where the experiment was not run on the confirmatory seeds, or has none of the figure's two numbers there."""
-    found = shown_report(experiment)
-    finding = found and key_finding_in(figure, found)
-    return ShippedResult(finding, found) if found and finding else None
+    confirmatory = shown_report(experiment)
+    finding = confirmatory and key_finding_in(figure, confirmatory)
+    return ShippedResult(finding, confirmatory) if confirmatory and finding else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShippedClaim(ClaimReport):
-    """The report on a claim on the confirmatory seeds, with what other seeds say."""
-
     effect: float
     """The mean over the seeds, in the claim's unit."""
     sides: tuple[float, float] | None
-    """The means before and after; None where the effect is no difference of two stored numbers."""
+    """The means before and after; None if the effect is no difference of two stored numbers."""
     known_seeds: tuple[Finding, ...]
-    """The finding of each set of seen seeds alone."""
+    """The finding of each other set of seeds alone."""
 
     @property
     def agreeing(self) -> int:
-        """The number of seeds whose effect has the sign of the mean."""
         return sum(effect is not None and np.sign(effect) == np.sign(self.effect) for effect in self.effects)
 
 
 def shipped_claims(experiment: Experiment) -> list[ShippedClaim]:
-    """The claims that were measured on the confirmatory seeds, in their order."""
-    found = shown_report(experiment)
-    if found is None:
+    confirmatory = shown_report(experiment)
+    if confirmatory is None:
         return []
     claims, beside = list[ShippedClaim](), shipped_reports(experiment, confirmatory=False)
-    for row in found.claims:
+    for row in confirmatory.claims:
         if row.weighed.effect is not None:
             change = row.claim.effect
             above_zero = isinstance(change, Change) and change.before == 0.0  # then it is a number itself
-            sides = None if above_zero else sides_of(row.claim, found.values)
-            there = (one for other in beside for one in other.claims if one.claim.id == row.claim.id)
-            known_seeds = tuple(one.finding for one in there if one.weighed.seeds)
+            sides = None if above_zero else sides_of(row.claim, confirmatory.values)
+            others = (one for other in beside for one in other.claims if one.claim.id == row.claim.id)
+            known_seeds = tuple(one.finding for one in others if one.weighed.seeds)
             claims.append(ShippedClaim(**vars(row), effect=row.weighed.effect, sides=sides, known_seeds=known_seeds))
     return claims

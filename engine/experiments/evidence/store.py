@@ -32,7 +32,7 @@ def folder_of(slug: str) -> Path:
 
 
 def save(run: ExperimentRun, comparison: Comparison) -> Path:
-    """Write the evidence of a comparison that ended. Raises OSError if the disk does not take it."""
+    """Raises OSError if the disk does not take it."""
     file, row = _comparison_file(comparison.name), {**row_of(run), "asked": asdict(comparison)}
     give(file, json.dumps(row, allow_nan=False), run.visitor, MAX_EXPERIMENTS_OF_VISITOR, MAX_EXPERIMENTS)
     return file
@@ -60,12 +60,11 @@ def report_of(experiment: Experiment, row: dict[str, Any]) -> Report:
 
 
 def find_comparison(name: str) -> tuple[Comparison, Report] | None:
-    """The comparison of this name and the report on it; None if there is none or it cannot be read."""
     row = read(_comparison_file(name)) if NAME.fullmatch(name) else {}
     with suppress(KeyError, TypeError, ValueError):  # ConfigError is a ValueError
-        wanted = row["asked"]
-        found = Comparison(wanted["parts"], tuple(wanted["against"]), tuple(wanted["tasks"]), wanted["seeds"])
-        return found, report_of(found.experiment, row)
+        request = row["asked"]
+        comparison = Comparison(request["parts"], tuple(request["against"]), tuple(request["tasks"]), request["seeds"])
+        return comparison, report_of(comparison.experiment, row)
     return None
 
 
@@ -74,7 +73,7 @@ def _comparison_file(name: str) -> Path:
 
 
 def read(file: Path) -> dict[str, Any]:
-    """The row in a file; empty if it cannot be read."""
+    """Empty if the file cannot be read or has another format."""
     row = read_table(file)
     return row if row.get("format") == FORMAT else {}
 
@@ -82,7 +81,7 @@ def read(file: Path) -> dict[str, Any]:
 def trial_of(row: dict[str, Any]) -> Trial:
     """The trial in a stored row. Raises KeyError, TypeError or ValueError if the row holds none."""
     curves = {name: [(int(step), float(value)) for step, value in curve] for name, curve in row["curves"].items()}
-    named = {
+    fields = {
         "failure" if name == "outcome" else name: value for name, value in row.items()
     }  # as files of 0.2.0 have it
-    return Trial(**{**named, "curves": curves})
+    return Trial(**{**fields, "curves": curves})

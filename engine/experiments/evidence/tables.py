@@ -1,5 +1,3 @@
-"""The tables of evidence: JSON files of one folder, each with its rows by issue."""
-
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,12 +9,12 @@ from engine.foundation.once import once
 
 @once
 def stored_rows(file: Path) -> dict[str, Any]:
-    """The rows of a file by issue; empty if there is none."""
+    """By issue; empty if there is no file."""
     rows: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {}
     return rows
 
 
 def store_rows(file: Path, rows: Mapping[str, Any], levels: int) -> None:
-    """Write a file. ``levels``: see :func:`engine.foundation.json_lines.json_lines`."""
+    """``levels``: see :func:`engine.foundation.json_lines.json_lines`."""
     file.write_text(json_lines(rows, levels) + "\n", encoding="utf-8")
     stored_rows.cache_clear()

@@ -1,4 +1,4 @@
-"""A documented issue: an experiment, in its module, and the text of its page, in the Markdown file beside the module.
+"""A documented issue: an experiment, in its module, and the text of its page, in the Markdown file next to the module.
 
 Every file has the same headings. Above its title, between two lines of ``+++``, stands TOML: its ``minutes``, the first screen as
 ``[key_figure]``, each row with its label, its arm and the name of its number, and each table of published numbers as
@@ -44,38 +44,32 @@ class Publication:
 
 @dataclass(frozen=True)
 class Published:
-    """Numbers from a paper, shown beside ours."""
-
     source: str
     what: Text
     """The metric, model and data."""
     columns: tuple[str, ...]
     rows: Mapping[str, tuple[float, ...]]
     ours: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    """By row, the (arm, metric) shown beside each column; an empty arm name means none."""
+    """By row, the (arm, metric) shown next to each column; an empty arm name means none."""
     differs: Text = ""
-    """The differences between their experiment and ours."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Issue(Experiment):
-    """A documented issue. Its text holds no results: they are computed from runs."""
+    """A documented issue. Its text holds no results, which are computed from runs."""
 
     group: Group
     minutes: int
-    """The time that a class takes for the question, the run and the finding."""
+    """The time in class for the question, the run and the finding."""
     summary: str
-    """The claim in one or two plain sentences."""
     mechanism: str
-    """The explanation of the effect: Markdown with TeX between dollar signs."""
+    """Markdown with TeX between dollar signs."""
     remedies: tuple[str, ...]
-    """The three usual remedies in practice."""
     sources: tuple[Publication, ...]
     key_figure: KeyFigure
-    """The question and the figure of the page's first screen."""
     published: tuple[Published, ...] = ()
     notes: tuple[str, ...] = ()
-    """Notes on the measurement; no results."""
+    """On the measurement; no results."""
     dial: Mapping[str, str] = field(default_factory=dict)
     """The settings of the page Depth at which untrained models show the same; empty if they do not."""
 
@@ -83,29 +77,29 @@ class Issue(Experiment):
 def read_issue(
     module: str, *, base: Mapping[str, Any], arms: tuple[Arm, ...], claims: Sequence[Claim], **more: Any
 ) -> Issue:
-    """The issue of a module, given as its ``__file__``: its group is the folder and its slug the name. ``more``: further fields of
-    the experiment.
+    """The issue of a module, given as its ``__file__``: its group is the folder and its slug the name. ``more``:
+    further fields of the experiment.
 
-    Raises ValueError with one sentence for a file of another form, and if the file does not word exactly these claims.
+    Raises ValueError with one sentence for a file of another form, or without the words of exactly these claims.
     """
     path = Path(module).with_suffix(".md")
-    found = FRONT.fullmatch(path.read_text("utf-8"))
-    sections = [section.partition("\n") for section in re.split(r"^## ", found[4], flags=re.MULTILINE)] if found else []
+    front = FRONT.fullmatch(path.read_text("utf-8"))
+    sections = [section.partition("\n") for section in re.split(r"^## ", front[4], flags=re.MULTILINE)] if front else []
     texts = {heading: text for heading, _, text in sections}
-    if found is None or tuple(texts) != HEADINGS:
+    if front is None or tuple(texts) != HEADINGS:
         raise ValueError(
             f"{path.name} must have TOML between lines of +++, a title, and these headings: {', '.join(HEADINGS)}"
         )
-    data = tomllib.loads(found[1])
+    data = tomllib.loads(front[1])
     slug = path.stem.replace("_", "-")
     grids = read_grids(slug)
     issue = Issue(
         slug=slug,
         matched=TUNED if grids else Experiment.matched,
         group=path.parent.name,  # type: ignore[arg-type]
-        title=found[2],
+        title=front[2],
         minutes=data["minutes"],
-        summary=one_line(found[3]),
+        summary=one_line(front[3]),
         mechanism=texts["Why it happens"],
         remedies=_items(texts["What helps"]),
         notes=_items(texts["How it is measured"]),
@@ -128,13 +122,13 @@ def _made(path: Path, table: dict[str, Any], row: type[Made]) -> Made:
 
 
 def _worded(path: Path, items: Sequence[str], claims: Sequence[Claim]) -> tuple[Claim, ...]:
-    found = [CLAIM.fullmatch(item) for item in items]
+    matches = [CLAIM.fullmatch(item) for item in items]
     names = [claim.id for claim in claims]
-    if [one and one[1] for one in found] != names:
+    if [one and one[1] for one in matches] != names:
         raise ValueError(f"{path.name} must word the claims {', '.join(names)}, in this order, each with its unit.")
     return tuple(
         replace(claim, about=one[2] or "issue", unit=one[3], sentence=one[4], condition=one[5] or "")  # type: ignore[arg-type]
-        for claim, one in zip(claims, filter(None, found), strict=True)
+        for claim, one in zip(claims, filter(None, matches), strict=True)
     )
 
 
@@ -143,7 +137,7 @@ def _items(text: str) -> tuple[str, ...]:
 
 
 def _source(path: Path, item: str) -> Publication:
-    found = LINK.fullmatch(item)
-    if found is None:
+    link = LINK.fullmatch(item)
+    if link is None:
         raise ValueError(f"{path.name}: the source “{item}” is not a link.")
-    return Publication(found[1], found[2])
+    return Publication(link[1], link[2])

@@ -52,8 +52,6 @@ class RunningTrial:
 
 
 class ExperimentRun(BackgroundTask):
-    """A background task that runs every arm of an experiment at every seed and weighs the claims."""
-
     def __init__(
         self,
         experiment: Experiment,
@@ -78,16 +76,14 @@ class ExperimentRun(BackgroundTask):
         self._steps = {arm.name: experiment.config(arm).steps for arm in self.arms}
         self.running_trials: tuple[RunningTrial, ...] = ()
         self._find, self._save, self._shared = find, save, shared or SharedTrials()
+        # stored trials, which are not trained again
         self.reused = tuple(filter(None, (self._found(arm, seed) for seed in self.seeds for arm in self.arms)))
-        """The stored trials that are not trained again."""
         self._pool = pool
         self._trials = list(self.reused)
         self._weighed = self.state, report(experiment, (), self.seeds, extended=extended)
-        self._took: tuple[tuple[str, float], ...] = ()
-        """The arm and the seconds of each trial that was trained here."""
+        self._took: tuple[tuple[str, float], ...] = ()  # arm and seconds of each trial that was trained here
         self._lost_once: set[tuple[str, int]] = set()
-        self._called = Signal()
-        """Set if there is something to do: a trial has ended, or the experiment is to stop."""
+        self._called = Signal()  # set if there is something to do: a trial has ended, or the experiment is to stop
         self._lock = RLock()
 
     @property
@@ -98,14 +94,14 @@ class ExperimentRun(BackgroundTask):
 
     @property
     def report(self) -> Report:
-        """The report on the trials so far: the claims are weighed on demand, once for all who ask."""
+        """The report on the trials so far. The claims are weighed on demand, once for all readers."""
         when, trials = self.state, self.trials
-        weighed_when, found = self._weighed
-        if when != weighed_when or len(trials) != len(found.trials):
+        weighed_when, latest = self._weighed
+        if when != weighed_when or len(trials) != len(latest.trials):
             facts = {"seconds": self.seconds, "reused": len(self.reused), "provenance": provenance()}
-            found = report(self.experiment, trials, self.seeds, extended=self.extended, **facts)
-            self._weighed = when, found
-        return found
+            latest = report(self.experiment, trials, self.seeds, extended=self.extended, **facts)
+            self._weighed = when, latest
+        return latest
 
     @property
     def total(self) -> int:
@@ -119,8 +115,8 @@ class ExperimentRun(BackgroundTask):
 
     @property
     def seconds_left(self) -> float | None:
-        """The seconds left, from the times of trials here: an arm without one is judged by its steps. None before the first trial
-        has ended."""
+        """The seconds left by the times of trials here; an arm without one is judged by its steps. None before the
+        first trial has ended."""
         took, running, ended = self._took, self.running_trials, Counter(trial.arm for trial in self.trials)
         if not took:
             return None
@@ -176,30 +172,27 @@ class ExperimentRun(BackgroundTask):
             self._called.set()
 
     def _start(self, arm: Arm, seed: int, waiting: deque[tuple[Arm, int]]) -> None:
-        """Start a trial as soon as there is room for it, or take it in if somebody else has trained it meanwhile."""
         find = partial(self._found, arm, seed)
         while not self._stop.is_set():
             try:
-                got = self._shared.follow(self._pool, self.experiment, arm, seed, self.visitor, find)
+                result = self._shared.follow(self._pool, self.experiment, arm, seed, self.visitor, find)
             except NoRoom:
                 self._collect(waiting)
                 self._wait(RETRY_SECONDS)
                 continue
-            if isinstance(got, Trial):
-                self.reused = (*self.reused, got)
-                self._take_in([got])
+            if isinstance(result, Trial):
+                self.reused = (*self.reused, result)
+                self._take_in([result])
             else:
-                self.running_trials = (*self.running_trials, RunningTrial(arm, seed, got))
+                self.running_trials = (*self.running_trials, RunningTrial(arm, seed, result))
             return
 
     def _collect(self, waiting: deque[tuple[Arm, int]]) -> bool:
-        """Take in the trials that have ended; returns False if there were none.
-
-        A trial that was lost with its worker, or stopped, waits again, once: the same settings and seed give the same trial.
-        """
+        """Take in the trials that have ended; False if there were none."""
         ended, read = [trial for trial in self.running_trials if not trial.run.live], []
         for trial in ended:
             key = (trial.arm.name, trial.seed)
+            # lost with its worker, or stopped: it waits again, once, since the same settings and seed give the same trial
             if trial.run.state in RETRIED_STATES and key not in self._lost_once:
                 self._lost_once.add(key)
                 waiting.appendleft((trial.arm, trial.seed))
@@ -214,7 +207,6 @@ class ExperimentRun(BackgroundTask):
         return True
 
     def _read(self, trial: RunningTrial) -> Trial:
-        """Read the trial of a run that has ended, and store it."""
         read = read_trial(trial.arm.name, trial.seed, trial.run.events, self.experiment.curves)
         self._save(read)
         return read

@@ -27,8 +27,8 @@ STOP_SECONDS = 30.0  # seconds to wait for the ends of stopped runs; the pool en
 class SharedRun:
     """The run of a trial, and the visitors whose experiments follow it, one for each experiment.
 
-    Each takes the trial when it has ended, and then calls :meth:`SharedTrials.leave` once. The run counts as theirs: it goes on for
-    as long as one of them is here.
+    Each takes the trial when it has ended, and then calls :meth:`SharedTrials.leave` once. The run belongs to all of
+    them: it continues as long as one of them is here.
     """
 
     run: Run
@@ -37,14 +37,15 @@ class SharedRun:
     _reading: Lock = field(default_factory=Lock)
 
     def trial(self, arm: str, seed: int, read: Callable[[], Trial]) -> Trial:
-        """The finished trial, under the name that an experiment gives its arm. ``read`` reads and stores it: once for all followers."""
+        """The finished trial, under the name that an experiment gives its arm. ``read`` reads and stores it, once for
+        all followers."""
         with self._reading:
             self._trial = self._trial or read()
         return replace(self._trial, arm=arm, seed=seed)
 
 
 class SharedTrials:
-    """The trials under way of all experiments of a program. All methods may be called from any thread."""
+    """The trials under way of all experiments of a program. Methods may be called from any thread."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -81,8 +82,8 @@ class SharedTrials:
             return new
 
     def leave(self, pool: Pool, runs: Sequence[SharedRun], visitor: Visitor) -> None:
-        """Remove this visitor's experiment from the followers of these runs. A run without followers is stopped if it has not
-        ended, and deleted."""
+        """Remove this visitor's experiment from the followers of these runs. A run without followers is deleted, and
+        stopped before if it has not ended."""
         unfollowed = [shared for shared in runs if self._is_last(pool, shared, visitor)]
         for shared in unfollowed:
             if shared.run.live:

@@ -23,8 +23,8 @@ MAX_TRIALS = 20_000  # the newest trials are stored; one takes about 4 KB
 def files_of(experiment: Experiment, arm: Arm, seeds: Iterable[int]) -> list[Path]:
     """The files of an arm's trials at these seeds, existing or not.
 
-    Their names hold a hash of all that determines the numbers of the arm (see :meth:`Experiment.identity`), which is computed once
-    for all of them.
+    Their names hold a hash of all that determines the numbers of the arm (see :meth:`Experiment.identity`), computed
+    once for all of them.
     """
     key = hash_of([code_hash(), experiment.identity(arm)], 32)
     return [folder_of("trials") / f"{key}-{seed}.json" for seed in seeds]
@@ -43,7 +43,6 @@ def save(experiment: Experiment, trial: Trial) -> None:
 
 
 def find(experiment: Experiment, arm: Arm, seed: int) -> Trial | None:
-    """The stored trial of an arm of the experiment at a seed; None if there is none."""
     (file,) = files_of(experiment, arm, [seed])
     with suppress(KeyError, TypeError, ValueError):
         return replace(trial_of(read(file)["trial"]), arm=arm.name, seed=seed)
@@ -51,12 +50,12 @@ def find(experiment: Experiment, arm: Arm, seed: int) -> Trial | None:
 
 
 def number_stored(experiment: Experiment, arm: Arm) -> int:
-    """The number of the experiment's seeds at which a trial of the arm is stored. No file is opened: a page counts at each rerun."""
+    # no file is opened: a page counts at each rerun
     return sum(file.exists() for file in files_of(experiment, arm, experiment.seed_range))
 
 
 def stored_trials_of(experiment: Experiment, arm: Arm) -> Iterator[Trial]:
-    """The stored trials of one arm, seed by seed; each is read when it is requested."""
+    """Seed by seed; each trial is read when it is requested."""
     return (trial for seed in experiment.seed_range if (trial := find(experiment, arm, seed)))
 
 

@@ -7,17 +7,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ModelKind:
-    """One of the compared models, by its settings that differ from the others."""
-
     name: str
     label: str
     color: str
     short: str
-    """The name beside its line in a figure."""
+    """The name next to its line in a figure."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     keeps: bool = False
-    """True if the next token is also measured with a cache: keys and values, or a state. It costs the same in both implementations
-    of attention, so one is enough."""
+    """True if the next token is also measured with a cache: keys and values, or a state. Its cost is the same in both
+    implementations of attention, so one is enough."""
 
     @property
     def attends(self) -> bool:

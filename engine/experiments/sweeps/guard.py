@@ -20,7 +20,7 @@ CAUTIOUS_RATE = 2e9  # FLOPs per second assumed until a point has been timed: sl
 
 
 def refusal(plan: Plan, limits: Limits) -> str | None:
-    """One sentence with a value that fits, if this host refuses the plan; else None."""
+    """One sentence with a value that fits; None if this host takes the plan."""
     visits = len(plan.kinds) * len(plan.ticks) * plan.rounds
     steps = len(plan.kinds) * ALL_TICKS * (FIRST + FURTHER * (plan.rounds - 1))
     seconds = visits * GUESS + steps * plan.patience
@@ -33,9 +33,9 @@ def refusal(plan: Plan, limits: Limits) -> str | None:
 
 
 def reason_not_to(plan: Plan, kind: str, tick: int, before: Sequence[Visit], room: int) -> str | None:
-    """The reason not to start a point, in one sentence; None if it may be started.
+    """One sentence; None if the point may be started.
 
-    ``before``: the kind's visits with measured memory, along the axis; ``room``: free bytes.
+    ``before``: the kind's visits with measured memory, along the axis. ``room``: free bytes.
     """
     config, length = plan.config(kind, tick), plan.length_at(tick)
     sees = config.architecture.sees(config)
@@ -51,7 +51,7 @@ def reason_not_to(plan: Plan, kind: str, tick: int, before: Sequence[Visit], roo
 
 
 def needed_bytes(plan: Plan, kind: str, tick: int, before: Sequence[Visit]) -> int:
-    """The expected peak in bytes: extrapolated from the kind's peaks so far, at least the formula's total."""
+    """The expected peak in bytes, extrapolated from the kind's peaks so far and at least the formula's total."""
     config, length = plan.config(kind, tick), plan.length_at(tick)
     memory = memory_at(config, length)
     peaks = [(v.tick, float(v.memory.peak)) for v in before if v.memory is not None and v.memory.peak is not None]
@@ -62,7 +62,8 @@ def needed_bytes(plan: Plan, kind: str, tick: int, before: Sequence[Visit]) -> i
 
 
 def needed_seconds(plan: Plan, kind: str, tick: int, before: Sequence[Visit]) -> float:
-    """The expected seconds of a step: extrapolated from the kind's times; with only one point, in proportion to the FLOPs."""
+    """The expected seconds of a step, extrapolated from the kind's times; with only one point, in proportion to the
+    FLOPs."""
 
     def arithmetic(at: int) -> float:
         return flops_at(plan.config(kind, at), plan.length_at(at))

@@ -1,5 +1,3 @@
-"""The jobs of a sweep: the machine's facts, and a visit, one for each point and round."""
-
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 from engine.settings.costs import Cost, MachineFacts

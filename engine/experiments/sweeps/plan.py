@@ -17,8 +17,6 @@ SHORTEST = 64  # each further length is twice the one before
 
 
 class Plan(Parameters):
-    """The settings of a sweep. Frozen."""
-
     # fmt: off
     axis: Literal["length", "depth"] = setting(
         "length", label="Against", help="The size that grows.", labels={"length": "Length", "depth": "Depth"},
@@ -61,7 +59,6 @@ class Plan(Parameters):
 
     @property
     def ticks(self) -> tuple[int, ...]:
-        """The lengths, or the depths, to measure."""
         first, last = (SHORTEST, self.longest) if self.axis == "length" else (1, self.deepest)
         doubled = [first << power for power in range(20) if first << power < last]
         return (*doubled, last)
@@ -79,8 +76,8 @@ class Plan(Parameters):
 
 
 def _base(plan: Plan) -> dict[str, Any]:
-    """Settings of a decoder that names the previous symbol at each position; sinusoids have no table that grows with the length."""
     sizes = {name: getattr(plan, name) for name in ("d_model", "n_heads", "kv_heads", "batch_size")}
+    # sinusoids have no table that grows with the length
     return {"task": "k_back", "k": 1, "pos_encoding": "sinusoidal", "steps": 1, "device": "cpu", **sizes}
 
 

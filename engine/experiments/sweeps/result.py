@@ -16,7 +16,7 @@ STEEPEST = 2.5  # the highest power with which any cost here grows
 
 @dataclass(frozen=True)
 class Visit(Cost):
-    """One measurement of one point. The memory is measured in the first round only, since it is the same in every one."""
+    """One measurement of one point. Memory is measured in the first round only, since it is the same in all."""
 
     kind: str
     tick: Tick
@@ -27,7 +27,7 @@ class Visit(Cost):
 
     @property
     def saved(self) -> int | None:
-        """The bytes that a training step saves for backward; None if the memory was not measured."""
+        """The bytes that a training step saves for backward; None if memory was not measured."""
         return None if self.memory is None else self.memory.saved
 
 
@@ -63,22 +63,20 @@ class Result:
     created: float
     """Seconds since 1970."""
     provenance: Provenance = field(default_factory=Provenance)
-    """Empty if it was not stored."""
 
     def summaries(self, kind: str, quantity: str) -> list[Summary]:
         """A quantity (``train``, ``inference``, ``cached``, ``saved``) along the axis; empty if it was not measured for that kind."""
-        found: dict[int, list[float]] = {}
+        by_tick: dict[int, list[float]] = {}
         for visit in self.visits:
             value: float | None = getattr(visit, quantity)
             if visit.kind == kind and value is not None:
-                found.setdefault(visit.tick, []).append(value)
+                by_tick.setdefault(visit.tick, []).append(value)
         return [
             Summary(tick, median(values), min(values), max(values), len(values))
-            for tick, values in sorted(found.items())
+            for tick, values in sorted(by_tick.items())
         ]
 
     def counted(self, kind: str) -> list[Visit]:
-        """The visits of a kind with measured memory, along the axis."""
         return sorted((v for v in self.visits if v.kind == kind and v.memory), key=lambda visit: visit.tick)
 
 

@@ -33,14 +33,13 @@ def folder() -> Path:
 
 
 def keep(name: str, result: Result, visitor: Visitor = PROGRAM) -> Path:
-    """Write a sweep that a visitor measured. Raises OSError if the disk does not take it."""
+    """Raises OSError if the disk does not take it."""
     file = folder() / f"{name}.json"
     give(file, json.dumps(to_json(result), allow_nan=False), visitor, MAX_SWEEPS_OF_VISITOR, MAX_SWEEPS)
     return file
 
 
 def find(name: str) -> Result | None:
-    """The sweep of that name; None if there is none or it cannot be read."""
     if not NAME.fullmatch(name):
         return None
     try:
@@ -51,7 +50,7 @@ def find(name: str) -> Result | None:
 
 @once
 def shipped() -> Result:
-    """The sweep of the default plan that comes with the app, made by ``python -m tools.costs sweep``."""
+    """The sweep of the default plan, made by ``python -m tools.costs sweep``."""
     return from_json(json.loads((Path(__file__).parent / "shipped.json").read_text("utf-8")))
 
 
@@ -60,7 +59,7 @@ def to_json(result: Result) -> dict[str, Any]:
 
 
 def from_json(row: dict[str, Any]) -> Result:
-    """The result in a stored row. Raises KeyError or ValueError if the row holds none."""
+    """Raises KeyError or ValueError if the row holds no result."""
     if row["format"] != FORMAT:
         raise ValueError(f"format is {row['format']}; allowed is {FORMAT}.")
     return RESULT.validate_python({**row, "plan": read_plan(row["plan"])})

@@ -36,8 +36,7 @@ class Sweep(BackgroundTask):
             raise Refused(sentence)
         super().__init__("measurement", visitor)
         self.plan = plan
-        self.now: tuple[str, int] | None = None
-        """The kind and the length or depth that is measured now."""
+        self.now: tuple[str, int] | None = None  # the kind and the length or depth that is measured now
         self._pool = pool
         self._on = HERE
         # Only the task's own thread replaces it.
@@ -79,7 +78,6 @@ class Sweep(BackgroundTask):
             self.now = None
 
     def _measure_along_the_axis(self) -> None:
-        """The first round: outwards along the axis, as far as the guard allows each kind."""
         for tick in self.plan.ticks:
             kinds = [kind for kind in self.plan.kinds if not self._skipped(kind)]
             for kind in self._order.sample(kinds, len(kinds)):

@@ -1,5 +1,3 @@
-"""attention-sinks: where does attention look when there is nothing to say, and do a softmax plus one or a gate change it?"""
-
 from typing import Any, Literal
 
 from engine.experiments.experiment import Arm, Change, Claim, difference, once_learned, rise
@@ -16,7 +14,6 @@ KINDS: dict[str, dict[str, Any]] = {"": {}, PLUS_ONE: {"softmax_plus_one": True}
 
 
 def _claim(name: str, effect: Change, smallest: float, direction: Literal["more", "less"] = "more") -> Claim:
-    """A claim with the condition that each of its models answers most triggers rightly."""
     return once_learned(RIGHT, LEARNED, Claim(name, effect, smallest, direction))
 
 

@@ -1,5 +1,3 @@
-"""attention-spreads: a look-up learned among eight pairs and asked among up to 64: how much weight is left for the right pair?"""
-
 from typing import Literal
 
 from engine.experiments.experiment import Arm, Change, Claim, difference, once_learned, rise
@@ -13,7 +11,7 @@ QK_NORM, LONGER, MORE_STEPS = (
     "one layer, trained on 8 to 32 pairs",
     "one layer, three times as many steps",
 )
-LEARNED_ACCURACY = 0.9  # the accuracy at the trained length from which a model is asked about longer sequences
+LEARNED_ACCURACY = 0.9  # the accuracy at the trained length from which a model is tested on longer sequences
 
 
 def _arm(name: str, *, extended: bool = False, **settings: object) -> Arm:
@@ -22,7 +20,6 @@ def _arm(name: str, *, extended: bool = False, **settings: object) -> Arm:
 
 
 def _claim(name: str, effect: Change, smallest: float = 0.05, direction: Literal["more", "less"] = "more") -> Claim:
-    """A claim with the condition that each of its models has learned the look-up among eight pairs."""
     return once_learned(f"accuracy@{NEAR}", LEARNED_ACCURACY, Claim(name, effect, smallest, direction))
 
 

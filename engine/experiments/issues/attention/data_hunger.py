@@ -1,5 +1,3 @@
-"""data-hunger: does self-attention need more data than a recurrent network; on which task, and up to where?"""
-
 from functools import cache
 from typing import Any
 
@@ -26,7 +24,7 @@ ALL_BITS = f"accuracy@{BITS}"
 
 @cache
 def _model(task: str, family: str) -> dict[str, Any]:
-    """The settings of a model whose width gives it as many parameters as the transformer, to within 3 %."""
+    """Settings at the width with as many parameters as the transformer, to within 3 %."""
     if family == "decoder":
         return {}
     shape = {"family": family, "n_layers": 1}

@@ -1,5 +1,3 @@
-"""heads: d_k = d_model / h. What splitting the width costs, and what it buys."""
-
 from engine.experiments.experiment import Arm, Claim, Role, difference
 from engine.experiments.issues.issue import read_issue
 from engine.foundation.formatting import counted

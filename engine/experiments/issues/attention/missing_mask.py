@@ -1,5 +1,3 @@
-"""missing-mask: check the mask on a toy task. The second half can be known, the first half cannot."""
-
 from engine.experiments.experiment import Arm, Claim, above, difference, within
 from engine.experiments.issues.issue import read_issue
 

@@ -1,5 +1,3 @@
-"""shortcuts: does a model learn the rule if one token, or the position alone, gives the answer away nine times of ten?"""
-
 from typing import Any
 
 from engine.estimate.matching import matched_width

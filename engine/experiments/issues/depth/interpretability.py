@@ -1,5 +1,3 @@
-"""interpretability: with depth, which explanations still point at the place where the answer stands?"""
-
 from functools import partial
 from typing import Literal
 
@@ -13,8 +11,8 @@ MEASURED = ("pointing", "head_pruning")
 
 def _arm(layers: int, role: Role, name: str = "", *, extended: bool = False, **settings: object) -> Arm:
     points = tuple((layer + 1, f"pointing.layer.{layer}") for layer in range(layers))
-    given = {"n_layers": layers, **settings}
-    return Arm(name or counted(layers, "layer"), role, given, "pointing.last", MEASURED, extended, points=points)
+    config = {"n_layers": layers, **settings}
+    return Arm(name or counted(layers, "layer"), role, config, "pointing.last", MEASURED, extended, points=points)
 
 
 # an explanation can only be right about answers that are right, so each model must answer nearly all of them: there is no
@@ -24,15 +22,13 @@ _learned = partial(once_learned, "accuracy", LEARNED_ACCURACY)
 
 
 def _deeper(claim: str, method: str, smallest: float, direction: Literal["more", "less"] = "less") -> Claim:
-    """A claim on the difference of a method between six layers and two."""
     effect = difference(DEEP, SHALLOW, f"pointing.{method}")
-    # In this order: where neither has learned, readers are told of the shallow one.
+    # the shallow one first: if neither has learned, the sentence is about it
     learned = ((SHALLOW, "accuracy", LEARNED_ACCURACY), (DEEP, "accuracy", LEARNED_ACCURACY))
     return Claim(claim, effect, smallest, direction, learned=learned)
 
 
 def _within(claim: str, method: str, other: str) -> Claim:
-    """A claim that one method gives a larger share than another in the same six layers."""
     return _learned(Claim(claim, rise(DEEP, f"pointing.{method}", f"pointing.{other}"), 0.2))
 
 

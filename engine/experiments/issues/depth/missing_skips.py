@@ -1,5 +1,3 @@
-"""missing-skips: what does a deep stack learn without skip connections; where does the gradient vanish, and where does it explode?"""
-
 from collections.abc import Mapping
 
 from engine.experiments.experiment import Arm, Claim, Relative, Role, above, difference
@@ -33,9 +31,8 @@ def _trained(layers: int, *, skips: bool, extended: bool = False) -> Arm:
 
 
 def _untrained(name: str, role: Role, settings: Mapping[str, object]) -> Arm:
-    """An arm that is only asked for its gradients before training."""
-    started = {"n_layers": 16, "steps": 1, **settings}
-    return Arm(name, role, started, "first_grad.first", ("first_gradients",), tuned=False)
+    config = {"n_layers": 16, "steps": 1, **settings}
+    return Arm(name, role, config, "first_grad.first", ("first_gradients",), tuned=False)
 
 
 ISSUE = read_issue(
@@ -60,7 +57,7 @@ ISSUE = read_issue(
         Claim("accuracy", difference(WITHOUT, WITH, "accuracy"), 0.05, "less"),
         Claim("two-layers", difference(SHALLOW_WITHOUT, SHALLOW_WITH, "accuracy"), 0.05, "less"),
         Claim("longer", difference(LONGER, SHALLOW_WITH, "accuracy"), 0.05, "less"),
-        # Neither of these two models comes near to the right answers, which is the finding: there is no more room for the better one.
+        # Neither of these two models comes near the right answers. That is the finding, so the better one needs no room.
         Claim("deeper-is-worse", difference("4 layers, no skips", SHALLOW_WITHOUT, "accuracy"), 0.05, "less"),
         Claim("first-block-gradient", Relative(BARE, "first_grad.first", BARE_SKIPS), A_TENTH_IS_LEFT, "less"),
         Claim("last-query-gradient", Relative(BARE, "first_grad.last.q", BARE_SKIPS), A_TENTH_IS_LEFT, "less"),

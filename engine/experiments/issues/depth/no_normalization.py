@@ -1,5 +1,3 @@
-"""no-normalization: does a deep stack blow up without normalisation; with which optimizer and precision, and what helps?"""
-
 from collections.abc import Mapping
 from math import log
 
@@ -25,7 +23,7 @@ DEEPER = {**ADAM, "n_layers": 16, "steps": 20}
 
 
 def _at_its_rate(name: str, role: Role, settings: Mapping[str, object], extended: bool = False) -> Arm:
-    """An arm whose rate is not tuned, since the question is if it stays finite at this rate."""
+    # not tuned, since the question is if it stays finite at this rate
     return Arm(name, role, settings, "finite", extended=extended, tuned=False)
 
 

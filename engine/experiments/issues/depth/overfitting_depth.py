@@ -1,5 +1,3 @@
-"""overfitting-depth: do more layers, or windows of a text that overlap, let a model learn its training sequences by heart?"""
-
 from typing import Any
 
 from engine.estimate.matching import matched_width
@@ -37,9 +35,9 @@ OVERLAP: dict[str, Any] = {"windows": "overlapping", "stride": 8}
 
 
 def _windows(name: str, settings: dict[str, Any], metric: str = "gap", *measured: str) -> Arm:
-    """An arm on a text, at the rate of :data:`TEXT`: the question is how the windows change one and the same training."""
-    given = {**TEXT, **settings}
-    return Arm(name, "comparison", given, metric, measured, extended=True, evaluations=12, tuned=False)
+    config = {**TEXT, **settings}
+    # not tuned, since the question is how the windows change one and the same training
+    return Arm(name, "comparison", config, metric, measured, extended=True, evaluations=12, tuned=False)
 
 
 def _learned_text(claim: Claim) -> Claim:
@@ -62,7 +60,6 @@ def _wide(name: str, depth: int) -> Arm:
 
 
 def _deeper(claim: str, deep: str, shallow: str, metric: str, smallest: float) -> Claim:
-    """A claim that the deep arm has the larger number, once both arms have learned their training sequences."""
     return once_learned("train_loss", LEARNED_LOSS, Claim(claim, difference(deep, shallow, metric), smallest))
 
 

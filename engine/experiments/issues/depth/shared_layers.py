@@ -1,5 +1,3 @@
-"""shared-layers: are the MLPs different in each block, and what does it cost to use one block at every depth?"""
-
 import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Values, difference, rise
@@ -29,7 +27,6 @@ MUST_REACH = ((FEW_OWN, "train_loss", 1.25), (FEW_SHARED, "train_loss", 1.25))
 
 
 def _parameters_saved(values: Values) -> np.ndarray:
-    """The share of the own blocks' parameters that one block saves."""
     saved: np.ndarray = 1 - values(SHARED, "parameters") / values(OWN, "parameters")
     return saved
 

@@ -1,5 +1,3 @@
-"""tokens-alike: do the tokens of a sequence become alike from layer to layer, before and after training, and what keeps them apart?"""
-
 from collections.abc import Mapping
 
 from engine.experiments.experiment import Arm, Claim, Relative, Role, difference, rise

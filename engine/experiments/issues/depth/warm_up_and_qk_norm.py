@@ -1,5 +1,3 @@
-"""warm-up-and-qk-norm: which learning rates a stack bears: growing attention scores and QK-norm; post-LN, warm-up and depth."""
-
 from engine.experiments.experiment import Arm, Claim, Relative, Role, difference
 from engine.experiments.issues.issue import read_issue
 
@@ -16,9 +14,9 @@ PRE, POST, WARM = "pre-LN", "post-LN", "post-LN, warm-up"
 
 
 def _at(name: str, rate: float, role: Role, *, qk_norm: bool, extended: bool = False) -> Arm:
-    """An arm whose rate is its condition."""
     line = "with QK-norm" if qk_norm else "without QK-norm"
     settings = {"learning_rate": rate, "qk_norm": qk_norm}
+    # not tuned, since the rate is its condition
     return Arm(name, role, settings, "accuracy", ("attention_scores",), extended, line=line, x=rate, tuned=False)
 
 
@@ -47,7 +45,6 @@ def _post_is_worse(name: str, layers: int) -> Claim:
 
 
 def _warm_up_helps(name: str, layers: int, learned: float = 0.0) -> Claim:
-    """A claim that needs an accuracy of ``learned`` with warm-up."""
     warm = _named(layers, WARM)
     effect = difference(warm, _named(layers, POST), "accuracy")
     return Claim(name, effect, COUNTS, learned=((warm, "accuracy", learned),) if learned else ())

@@ -1,25 +1,19 @@
-"""what-depth-brings: how soon models of more layers learn a hop, and whether width, time or another learning rate replaces a layer."""
-
 from dataclasses import replace
 
 from engine.experiments.experiment import Arm, Claim, difference
 from engine.experiments.issues.issue import read_issue
 from engine.foundation.formatting import counted
 
-COUNTS = 0.05
-"""The smallest difference of accuracies that counts: one for all claims here."""
-DEPTHS = {1: (1, 2, 3, 4, 6), 2: (2, 3)}
-"""The layers by number of hops."""
+COUNTS = 0.05  # the smallest difference of accuracies that counts: one for all claims here
+DEPTHS = {1: (1, 2, 3, 4, 6), 2: (2, 3)}  # layers by number of hops
+# the task by number of hops, with so many steps that the better depth still makes errors
 HOPS: dict[int, dict[str, object]] = {
     1: {"n_hops": 1, "steps": 60},
     # the rate stays: under the cosine, three layers stop half-way up
     2: {"n_hops": 2, "steps": 1200, "learning_rate": 0.003, "warmup_steps": 50, "schedule": "constant"},
 }
-"""The task by number of hops, and so many steps that the better depth still makes errors."""
-COMPARED = ((1, 1), (1, 2), (2, 2), (2, 3))
-"""The hops and layers that are compared with each other."""
-LIVE = COMPARED[:2]
-"""The hops and layers of the arms that run live: those of the key figure."""
+COMPARED = ((1, 1), (1, 2), (2, 2), (2, 3))  # (hops, layers)
+LIVE = COMPARED[:2]  # the arms that run live: those of the key figure
 WIDE, LONGER, SMALL_RATE = "1 hop, one wide layer", "1 hop, one layer, twice the steps", "1 hop, 2 layers, rate .001"
 MIXED, CONVOLUTION = "1 hop, one layer, neighbours mixed in", "1 hop, one layer, convolution as encoding"
 
@@ -38,7 +32,6 @@ def _one_hop(name: str, *, tuned: bool = True, **settings: object) -> Arm:
 
 
 def _over(claim: str, hops: int, more: int, fewer: int) -> Claim:
-    """The claim that more layers are more accurate than fewer ones on so many hops."""
     return Claim(claim, difference(_name(hops, more), _name(hops, fewer), "accuracy"), COUNTS)
 
 

@@ -1,18 +1,16 @@
-"""encoding-fits-task: sinusoids where the relation is a fixed shift, a fixed order, or told by the content."""
-
 from collections.abc import Mapping
 
 from engine.experiments.experiment import Arm, Change, Claim, Role, difference
 from engine.experiments.issues.issue import read_issue
 
 Settings = Mapping[str, object]
-# So many steps and so large an offset leave room: at their best rates, RoPE is between .75 and .97 where the token tells the offset, as are
+# So many steps and so large an offset leave room: at their best rates, RoPE is between .75 and .97 if the token gives the offset, as are
 # sinusoids on three back and a learned table on the shuffle.
 CONTENT: Settings = {"task": "content_offset", "max_offset": 8, "steps": 260, "learning_rate": 0.03}
 THREE_BACK: Settings = {"task": "k_back", "k": 3, "steps": 70, "learning_rate": 0.05}
 PERMUTATION: Settings = {"task": "permutation", "steps": 28, "learning_rate": 0.05}
 # The smallest effect that counts, in accuracy: one for all claims here. It was .2 in most, .05 in two and .3 in one, so that .89
-# against 1.00 was no effect beside a claim that counted .05.
+# against 1.00 was no effect next to a claim that counted .05.
 COUNTS = 0.05
 
 

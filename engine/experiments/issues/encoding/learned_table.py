@@ -1,18 +1,16 @@
-"""learned-table: a learned encoding is said to need vast data. It needs visits to each position, and a start or a rate that suits it."""
-
 from engine.experiments.experiment import Arm, Claim, Role, above, difference
 from engine.experiments.issues.issue import read_issue
 
 OFTEN, RARELY = "accuracy_seen_1000_to_3000", "accuracy_seen_30_to_100"
 BANDS, STRUCTURE = "accuracy_by_position", "table_structure"
 CHANCE = 1 / 10
-# With 150 steps a learned table is between .75 and .97 after training on all lengths alike. Relative encodings are near 1 even so: one rule
-# holds at all positions. With 32 sequences or more a learned table is near 1, with 16 it is between .75 and .97.
+# With 150 steps a learned table is between .75 and .97 after training on all lengths equally. Relative encodings are near 1 even so,
+# since one rule holds at all positions. With 32 sequences or more a learned table is near 1, with 16 it is between .75 and .97.
 MOSTLY_SHORT = {"min_seq_len": 4, "length_decay": 0.8, "batch_size": 16, "steps": 150, "learning_rate": 0.01}
 EVEN = {**MOSTLY_SHORT, "length_decay": 1.0}
 FEW = {"seq_len": 12, "n_layers": 2, "steps": 200, "learning_rate": 0.005, "dataset_size": 16}
 # With 90 steps a small table is between .75 and .97 at its best rate; with 250 each of these models solves the task, and nothing can
-# differ. A table at the tokens' scale solves it before a small one has begun to, so claims that compare both are decided beside a number
+# differ. A table at the tokens' scale solves it before a small one has begun to, so claims that compare both are decided next to a number
 # near 1.
 BEGUN = {"pos_encoding": "learned", "token_init_std": 1.0, "learning_rate": 0.005, "batch_size": 16}
 # The smallest effect that counts, in accuracy: one for all claims. A correlation counts from .3; “far above chance” is .8.

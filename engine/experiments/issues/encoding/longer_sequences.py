@@ -1,5 +1,3 @@
-"""longer-sequences: trained on short sequences, tested on longer ones, encoding by encoding, in one layer and in deeper models."""
-
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -13,12 +11,12 @@ from engine.experiments.issues.issue import read_issue
 AT = {1.0: "accuracy@12", 1.5: "accuracy@18", 2.0: "accuracy@24", 4.0: "accuracy@48"}
 DEEP_AT = {1.0: "accuracy@24", 2.0: "accuracy@48", 4.0: "accuracy@96"}  # the same of the deeper models
 FAR, DEEP_FAR = AT[4.0], DEEP_AT[4.0]
-LEARNED_ACCURACY = 0.9  # the accuracy at the trained length from which on a model is asked about longer sequences
+LEARNED_ACCURACY = 0.9  # the accuracy at the trained length from which a model is tested on longer sequences
 # The smallest difference of accuracies that counts: one for all claims here. It was .2 or .3 in most and .05 or .1 in others.
 COUNTS = 0.05
 
 # With 220 steps the model that was trained on up to 48 symbols is between .9 and .97 there. At the trained length itself the models that
-# are asked about longer ones must have learned their task, so the claims about that length are decided beside a number near 1.
+# are tested on longer ones must have learned their task, so the claims about that length are decided next to a number near 1.
 BASE: dict[str, Any] = {"d_model": 32, "learning_rate": 0.01, "schedule": "cosine"}
 THREE_BACK: dict[str, Any] = {
     "task": "k_back", "k": 3, "seq_len": 12, "min_seq_len": 5, "test_lengths": (12, 18, 24, 48), "n_layers": 1, "n_heads": 4, "steps": 220,
@@ -53,12 +51,12 @@ NAMES = {
 def _arm(
     name: str, role: Role, encoding: str, *, tuned: bool = True, extended: bool = False, **settings: object
 ) -> Arm:
-    given = {**THREE_BACK, "pos_encoding": encoding, **settings}
-    return Arm(name, role, given, FAR, points=tuple(AT.items()), tuned=tuned, extended=extended)
+    config = {**THREE_BACK, "pos_encoding": encoding, **settings}
+    return Arm(name, role, config, FAR, points=tuple(AT.items()), tuned=tuned, extended=extended)
 
 
 def _stretched(name: str, scaling: str, **settings: object) -> Arm:
-    """A model with RoPE that trains as the arm RoPE does, at its best rate, and is only tested otherwise."""
+    # It trains as the arm RoPE does, at that arm's best rate, and is only tested otherwise.
     return _arm(name, "remedy", "rope", tuned=False, extended=True, rope_scaling=scaling, **settings)
 
 
@@ -86,22 +84,20 @@ _learned = partial(once_learned, AT[1.0], LEARNED_ACCURACY)
 
 
 def _farther(name: str, one: str, other: str, direction: Literal["more", "less"] = "more") -> Claim:
-    """The claim that one model does better, or worse, than another at four times the length that both have learned."""
     return _learned(Claim(name, difference(one, other, FAR), COUNTS, direction))
 
 
 def _deeper(name: str, one: str, other: str, metric: str = DEEP_FAR) -> Claim:
-    """The claim that one deeper model does better than another at a longer length than the one that both have learned."""
     return once_learned(DEEP_AT[1.0], LEARNED_ACCURACY, Claim(name, difference(one, other, metric), COUNTS))
 
 
 def _two(name: str, one: str, other: str) -> Claim:
-    """The claim that one encoding does better than another on two hops at the trained length."""
     return Claim(f"two-hops-{name}", difference(f"2 hops, {one}", f"2 hops, {other}", TWO_HOPS_TRAINED), COUNTS)
 
 
 def _has_no_row(values: Values) -> np.ndarray:
-    """1 where the learned table works at the trained length and cannot be run at one and a half times it."""
+    """1 for a seed at which the learned table works at the trained length and cannot run at one and a half times it,
+    [seed]."""
     trained, longer = values("learned table", AT[1.0]), values("learned table", AT[1.5])
     return np.where(np.isfinite(trained), np.isnan(longer).astype(float), np.nan)
 

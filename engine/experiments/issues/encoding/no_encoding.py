@@ -1,5 +1,3 @@
-"""no-encoding: who can tell order without a positional encoding, and who cannot."""
-
 from math import factorial
 
 import numpy as np
@@ -18,7 +16,7 @@ COUNTS = 0.05
 def bag_bound(length: int, symbols: int) -> float:
     """The accuracy of naming the commonest symbol everywhere: its expected count over the length.
 
-    A position that knows its own symbol can do slightly better: where two symbols are equally common, it names the other one.
+    A position that knows its own symbol can do slightly better: if two symbols are equally common, it names the other one.
 
     E[max] = sum over m of P(max > m), and P(max <= m) = length! / symbols^length times the coefficient of x^length in
     (sum_{j <= m} x^j / j!)^symbols.
@@ -39,7 +37,7 @@ def _reverse(name: str, role: Role, encoding: str, **settings: object) -> Arm:
 
 
 def _arm(name: str, *, extended: bool = False, **settings: object) -> Arm:
-    given = {
+    config = {
         "task": "own_position",
         "seq_len": POSITIONS,
         "n_layers": 2,
@@ -47,11 +45,11 @@ def _arm(name: str, *, extended: bool = False, **settings: object) -> Arm:
         "steps": 150,
         **settings,
     }
-    return Arm(f"own position, {name}", "comparison", given, extended=extended)
+    return Arm(f"own position, {name}", "comparison", config, extended=extended)
 
 
 # With 60 steps sinusoids are between .75 and .97. A learned table is near 1 before sinusoids have begun, so the claims against it are
-# decided beside a number near 1; the other arms cannot come near it: without positions no encoder is more than .007 better than naming
+# decided next to a number near 1; the other arms cannot come near it: without positions no encoder is more than .007 better than naming
 # the commonest symbol, and offsets alone do not tell a position.
 BASE = {
     "task": "reverse", "family": "encoder", "seq_len": LENGTH, "vocab_size": SYMBOLS, "d_model": 32, "n_layers": 1,
