@@ -25,7 +25,7 @@ def show_map() -> None:
     answer in short and the number of claims."""
     found = bool(SETTINGS.values()[FOUND])
     SETTINGS.widget(FOUND)
-    st.markdown("[The short answer](#short-answer) is below." if found else INTRODUCTION)
+    st.markdown("[Short answer](#short-answer)" if found else INTRODUCTION)
     with st.container(key="questions-map"):
         for column, words in (("start", "Start here"), *GROUPS.items()):
             with st.container(key=f"map-{column}-heading"):
