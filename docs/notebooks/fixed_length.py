@@ -3,13 +3,13 @@
 # %% [markdown]
 # # A table of ten rows
 #
-# Every transformer begins with a sum: token embedding plus a row for each position. We follow the shapes, then
-# give it eleven words.
+# Every transformer begins with a sum: token embedding plus a row per position. We follow the shapes, then give
+# it eleven words.
 
 # %% [markdown]
 # ## Tokens become vectors
 #
-# A vocabulary of 1000 tokens, 256 numbers for each. Looking a token up picks its row.
+# A vocabulary of 1000 tokens, 256 numbers each. Looking a token up picks its row.
 
 # %%
 import plotly.graph_objects as go

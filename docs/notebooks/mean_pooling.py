@@ -16,7 +16,7 @@
 # \hat y = w \cdot \frac{1}{10} \sum_{t=1}^{10} (x_t + P_t) + b
 # $$
 #
-# The seed fixes every random draw, so your numbers come out like the given ones.
+# The seed fixes every random draw, so your numbers match the given ones.
 
 # %%
 import plotly.graph_objects as go

@@ -4,12 +4,12 @@
 # # Predict the position
 #
 # A model must name the position of each token. The tokens are random, so only the learned table of positions
-# can answer. Two losses printed in another notebook say less than they seem to.
+# can answer.
 
 # %% [markdown]
 # ## The data
 #
-# 1000 sequences have random lengths from 1 to 20. Padding fills them up, and must not count in the loss.
+# 1000 sequences have random lengths from 1 to 20. The padding must not count in the loss.
 
 # %%
 import plotly.graph_objects as go
@@ -23,7 +23,7 @@ positions = torch.arange(LONGEST)  # the targets, 0 to 19
 
 
 def draw(sequences: int) -> tuple[Tensor, Tensor]:
-    """Tokens and mask (True where a token is real), both [sequence, position]."""
+    """Tokens and mask (True if real), both [sequence, position]."""
     lengths = torch.randint(1, LONGEST + 1, (sequences,))
     real = positions < lengths[:, None]
     tokens = torch.randint(0, TOKENS, (sequences, LONGEST)).masked_fill(~real, 0)
@@ -120,8 +120,8 @@ epoch_mean = (every_loss * sizes).sum(-1) / sizes.sum()  # [seed, epoch]
 # %% [markdown]
 # ## Where the two given numbers fall
 #
-# A notebook printed 58.27 after its first epoch and 2.12 after its last. Each thin line is one seed's last
-# batch; the thick line is the mean over whole epochs and all seeds.
+# A notebook printed 58.27 after its first epoch and 2.12 after its last. These two losses say less than they seem
+# to. Each thin line is one seed's last batch; the thick line is the mean over whole epochs and all seeds.
 
 # %%
 for name, given, column in (

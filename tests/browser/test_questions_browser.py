@@ -89,7 +89,7 @@ def test_from_the_map_to_an_experiment_that_is_stopped_a_term_and_from_a_guess_t
         assert page.get_by_role("radio", name="Why", exact=True).bounding_box()["y"] < 150
 
     eventually(page, tabs_come_up)  # although they stand at the lower end of the screen
-    page.get_by_role("heading", name="What to do about it").wait_for()
+    page.get_by_text("What to do about it").wait_for()
     page.locator("a[href$='glossary?term=residual']").click()
     page.get_by_role("dialog").get_by_text(TERMS["residual"].text).wait_for()
     assert page.url.endswith(f"questions?issue={SKIPS.slug}")

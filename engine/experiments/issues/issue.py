@@ -2,7 +2,8 @@
 
 Every file has the same headings. Above its title, between two lines of ``+++``, stands TOML: its ``minutes``, the first screen as
 ``[key_figure]``, each row with its label, its arm and the name of its number, and each table of published numbers as
-``[[published]]``. If untrained models show the same, ``dial`` leads to them.
+``[[published]]``. If untrained models show the same, ``dial`` leads to them. A paragraph of "Why it happens" that opens with a sentence in
+bold begins a part, which the page folds away under this sentence.
 """
 
 import re
@@ -30,6 +31,8 @@ TUNED = (
     "All else is the same in all of them, except for the learning rate: each is trained at its own best one, "
     "unless the rate is its condition."
 )
+# the paragraph that begins a part of the mechanism, with its head in bold: a sentence of its own
+PART = re.compile(r"\n\n\*\*([^*\n]+(?:\?|(?=\.)))\.?\*\*\s+")
 LINK = re.compile(r"\[(.+)\]\((\S+)\)")
 Made = TypeVar("Made")
 
@@ -72,6 +75,12 @@ class Issue(Experiment):
     """On the measurement; no results."""
     dial: Mapping[str, str] = field(default_factory=dict)
     """The settings of the page Depth at which untrained models show the same; empty if they do not."""
+
+    @property
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """The parts of the mechanism, (head, text). The first one has no head."""
+        first, *others = PART.split(self.mechanism.strip())
+        return ("", first), *zip(others[::2], others[1::2], strict=True)
 
 
 def read_issue(

@@ -17,6 +17,6 @@ class CharacterSettings(TextSettings):
 
 
 SPEC = TaskSpec(
-    "shakespeare_chars", "Next character", "Name the next character of Shakespeare's plays, or of your own text.",
+    "shakespeare_chars", "Next character", "Name the next character of Shakespeare's plays.",
     "T o ␣ b → o ␣ b e", CharacterSettings, READER, group="next", corpus=True,
 )  # fmt: skip

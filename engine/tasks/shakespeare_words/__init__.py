@@ -22,6 +22,6 @@ class WordSettings(TextSettings):
 
 SPEC = TaskSpec(
     "shakespeare_words", "Next word",
-    "Name the next word or sign of Shakespeare's plays, or of your own text.",
+    "Name the next word or sign of Shakespeare's plays.",
     "to be , → be , or", WordSettings, READER, group="next", corpus=True,
 )  # fmt: skip

@@ -107,6 +107,7 @@ PROMPT = "lab.text.prompt"
 DEFAULTS: dict[str, Any] = {
     PROMPT: "ROMEO\nMy lord, ", "lab.text.temperature": 0.8, "lab.text.top_k": 40, "lab.text.length": 60, "lab.text.seed": 0,
 }  # fmt: skip
+EXAMPLE_TOKENS = 24  # as many words as a low window shows
 HEIGHT = 220  # pixels for the text and the bars next to it, also while they are missing
 POLL_SECONDS = 1.0  # between two checks of a live run's validation
 ANSWER_SECONDS = 180.0  # enough for a text of a million tokens on a busy machine
@@ -180,7 +181,7 @@ def _show_written(run: Run, ready: bool) -> None:
         st.caption(":material/hourglass_top: The workers are starting. The model writes when the first one is ready.")
         return
     try:
-        for number, one in enumerate(samples or [_written(run, DEFAULTS | {PROMPT: _usual_prompt(run)})]):
+        for number, one in enumerate(samples or [_example(run)]):
             _show(one, run, latest=number == 0)
     except JobError as error:
         st.info(in_markdown(error), icon=":material/info:")
@@ -195,6 +196,12 @@ def _usual_prompt(run: Run) -> str:
     if known or run.snapshot is None:
         return of_plays
     return max(re.split(f"[{UNKNOWN_NAME}\n]", run.snapshot.prompt), key=len).strip() or of_plays
+
+
+def _example(run: Run) -> dict[str, Any]:
+    """The text that nobody has asked for: after the usual prompt, and short where the recorded model writes whole words."""
+    length = EXAMPLE_TOKENS if run is recorded_words()[0] else DEFAULTS["lab.text.length"]
+    return _written(run, DEFAULTS | {PROMPT: _usual_prompt(run), "lab.text.length": length})
 
 
 def _write(run: Run) -> None:

@@ -23,7 +23,7 @@ INTRODUCTION = "Pick a question, guess, then see what was measured."
 def show_map() -> None:
     with_answers = bool(SETTINGS.values()[FOUND])
     SETTINGS.widget(FOUND)
-    st.markdown("[The short answer](#short-answer) is below." if with_answers else INTRODUCTION)
+    st.markdown("[Short answer](#short-answer)" if with_answers else INTRODUCTION)
     with st.container(key="questions-map"):
         for column, words in (("start", "Start here"), *GROUPS.items()):
             with st.container(key=f"map-{column}-heading"):

@@ -130,25 +130,32 @@ DRAWING_STYLE = ".drawing { color: var(--st-text-color); font-family: var(--st-f
 
 
 def show_why(issue: Issue) -> None:
-    summary, mechanism, *remedies = with_terms(issue.summary, issue.mechanism, *issue.remedies)
+    """The first part of the explanation; folded away, the other parts, what to do about it, and the sources. Terms in them are links."""
+    heads, texts = zip(*issue.parts, strict=True)
+    summary, *linked = with_terms(issue.summary, *texts, *issue.remedies)
+    (first, *others), remedies = linked[: len(texts)], linked[len(texts) :]
     st.markdown(summary)
     words, drawing = st.columns([2.2, 1], gap="large")
     with words:
-        st.markdown(with_formulas_apart(mechanism))
+        st.markdown(with_formulas_apart(first))
+        for head, text in zip(heads[1:], others, strict=True):
+            with st.expander(head):
+                st.markdown(with_formulas_apart(text))
+        with st.expander("What to do about it", icon=":material/build:"):
+            st.markdown("\n".join(f"- {line}" for line in remedies))
+        with st.expander("Sources", icon=":material/menu_book:"):
+            st.markdown("\n".join(f"- [{source.citation}]({source.url})" for source in issue.sources))
+        if issue.dial:
+            st.page_link(
+                "depth.py",
+                label="See it on the depth dial, untrained",
+                icon=":material/layers:",
+                query_params=issue.dial,
+            )
     with drawing:
         _drawing()(key=f"drawing.{issue.slug}", data=[stack_svg(issue)])
         st.caption("Coloured: what the arms change.", text_alignment="center")
     _show_before_and_after(issue)
-    st.subheader("What to do about it", anchor=False)
-    st.markdown("\n".join(f"- {line}" for line in remedies))
-    if issue.dial:
-        st.page_link(
-            "depth.py",
-            label="See it on the depth dial, untrained",
-            icon=":material/layers:",
-            query_params=issue.dial,
-        )
-    st.markdown("\n".join(f"- [{source.citation}]({source.url})" for source in issue.sources))
 
 
 def _show_before_and_after(issue: Issue) -> None:

@@ -164,6 +164,35 @@ def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_p
     assert all(note in unlinked(app) for note in MASK.notes)
 
 
+WORD, FORMULA = re.compile(r"[^\W\d_]{2,}"), re.compile(r"\$\$.+?\$\$|\$.+?\$", re.DOTALL)
+
+
+@pytest.mark.parametrize("issue", ISSUES.values(), ids=list(ISSUES))
+def test_an_explanation_begins_short_and_each_further_part_is_short_and_has_a_head(issue: Issue) -> None:
+    def count(text: str) -> int:
+        return len(WORD.findall(FORMULA.sub(" ", text)))
+
+    (nothing, first), *others = issue.parts
+    assert nothing == ""
+    assert count(f"{issue.summary} {first}") <= 150
+    assert others
+    for head, text in others:
+        assert 1 <= len(head.split()) <= 8, head
+        assert 0 < count(text) <= 150, head
+        assert not re.search(r"[*$`\n]", head), "a label has plain words"
+    joined = " ".join([first, *(f"{head} {text}" for head, text in others)])
+    assert WORD.findall(joined) == WORD.findall(issue.mechanism), "nothing is lost"
+
+
+def test_all_parts_of_an_explanation_are_on_the_page_each_under_its_head(open_page: Open) -> None:
+    app = open_tab(open_page("questions.py", issue="missing-mask"), "Why")
+    labels_of_parts = [head for head, _ in MASK.parts[1:]]
+    assert [box.label for box in app.get("expander")] == [*labels_of_parts, "What to do about it", "Sources"]
+    for box, (_, text) in zip(app.get("expander"), MASK.parts[1:], strict=False):
+        linked = " ".join(shown.value for shown in box.markdown)
+        assert WORD.findall(re.sub(r"\[([^\[\]]+)\]\(glossary\?term=[\w-]+\)", r"\1", linked)) == WORD.findall(text)
+
+
 def test_an_issue_that_untrained_models_show_leads_to_the_dial_of_depth(open_page: Open) -> None:
     app = open_tab(open_page("questions.py", issue="tokens-alike"), "Why", "tokens-alike")
     assert links(app)["See it on the depth dial, untrained"] == "depth=8&skips=false&mlp=false"
