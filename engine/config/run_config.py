@@ -11,7 +11,7 @@ from engine.config.composed import ComposedConfig
 from engine.config.validators import broken_rules
 from engine.encodings import ENCODINGS
 from engine.settings.architectures import ARCHITECTURES
-from engine.settings.errors import ConfigError, Problem, leniently, problems_in
+from engine.settings.errors import ConfigError, Problem, problems_in, read_leniently
 from engine.settings.fields import Parameters, Setting, Value, from_text, settings_in, to_text
 from engine.settings.names import meant
 from engine.tasks import TASKS
@@ -138,7 +138,7 @@ def _belongs_to(name: str) -> str:
 
 def parse_leniently(flat: Mapping[str, object]) -> tuple[RunConfig, list[Problem]]:
     """Read the allowed values. One problem for each setting that does not fit (it keeps its default)."""
-    return leniently(flat, parse)
+    return read_leniently(flat, parse)
 
 
 def changes_between(before: RunConfig, after: RunConfig) -> Iterator[tuple[Setting, Value, Value]]:

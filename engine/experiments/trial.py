@@ -5,8 +5,8 @@ from statistics import fmean
 
 from engine.runs.events import Event, Failed, Finished, Progress, Started
 
-POINTS = 40  # the points stored of a curve
-LAST = 10  # the last steps over which the training loss is averaged
+POINTS = 40  # of a stored curve, at most
+LAST_STEPS = 10  # over which the training loss at the end is averaged
 
 Curve = list[tuple[int, float]]
 
@@ -28,7 +28,7 @@ class Trial:
 
 
 def read_trial(arm: str, seed: int, events: Sequence[Event], curves: Sequence[str] = ()) -> Trial:
-    """The trial in a run's events. ``curves``: gradient norms to store along training, as ``grad.<part>``."""
+    """The trial of a run, from its events. ``curves``: gradient norms to store along training, as ``grad.<part>``."""
     last = events[-1] if events else None
     failure = "" if isinstance(last, Finished) else getattr(last, "reason", "") or "It did not finish."
     return Trial(arm, seed, numbers_of(events), curves_of(events, curves), failure)
@@ -37,7 +37,7 @@ def read_trial(arm: str, seed: int, events: Sequence[Event], curves: Sequence[st
 def numbers_of(events: Sequence[Event]) -> dict[str, float]:
     """All numbers of a run by name. Numbers that are not finite, or do not exist, are left out.
 
-    ``finite``          1 where every step was finite, else 0; always there once the run has finished or failed
+    ``finite``          1 if every step was finite, else 0; always there once the run has finished or failed
     ``failed_step``     the step at which a value was not finite
     ``parameters``      the number of parameters
     ``train_loss``      mean loss on the last ten training batches
@@ -50,7 +50,7 @@ def numbers_of(events: Sequence[Event]) -> dict[str, float]:
     ``loss``, ``accuracy``, ...       held-out metrics at the end
     ``accuracy@24``, ``loss@24``      the same at a test length
     ``grad.<part>``     gradient norm by part ("0.q", "embedding") averaged over the validation passes
-    The numbers of the measurements that the trial asked for come under the names that the measurement gives.
+    The numbers of the arm's measurements have the names that each measurement gives them.
     """
     numbers: dict[str, float] = {}
     progress = [event for event in events if isinstance(event, Progress)]
@@ -67,7 +67,7 @@ def numbers_of(events: Sequence[Event]) -> dict[str, float]:
                 for row in event.by_length:
                     numbers |= {f"{name}@{row['length']}": row[name] for name in event.metrics if name in row}
     if progress:
-        numbers["train_loss"] = fmean(event.loss for event in progress[-LAST:])
+        numbers["train_loss"] = fmean(event.loss for event in progress[-LAST_STEPS:])
         measured = [event for event in progress if event.validation]
         losses = [(event.validation or {}).get("loss", math.nan) for event in measured]
         numbers["best_loss"] = min(losses, default=math.nan)
@@ -83,10 +83,10 @@ def numbers_of(events: Sequence[Event]) -> dict[str, float]:
 def curves_of(events: Sequence[Event], more: Sequence[str] = ()) -> dict[str, Curve]:
     progress = [event for event in events if isinstance(event, Progress)]
     every = max(1, math.ceil(len(progress) / POINTS))
-    stretches = [progress[start : start + every] for start in range(0, len(progress), every)]
+    chunks = [progress[start : start + every] for start in range(0, len(progress), every)]
     curves: dict[str, Curve] = {
-        # The mean of each stretch, so that thinning a curve does not make it noisier.
-        "loss": [(stretch[-1].step, fmean(event.loss for event in stretch)) for stretch in stretches]
+        # the mean of each chunk, because single steps would make a curve of fewer points noisier
+        "loss": [(chunk[-1].step, fmean(event.loss for event in chunk)) for chunk in chunks]
     }
     for event in progress:
         for name, value in (event.validation or {}).items():

@@ -34,7 +34,7 @@ def quoted(given: str) -> str:
 class Problem:
     setting: str
     given: str
-    allowed: str  # in words; empty if there is no setting of that name
+    allowed: str  # in words; empty if there is no such setting
     hint: str = ""
     """A further sentence, in the app's words: what was probably meant, or what else can help."""
 
@@ -42,7 +42,7 @@ class Problem:
         return self.sentence(shown, str)
 
     def sentence(self, as_given: Callable[[str], str], as_words: Callable[[str], str]) -> str:
-        message = f"{as_given(self.setting)} is no setting here."
+        message = f"{as_given(self.setting)} is not a setting here."
         if self.allowed:
             message = f"{as_given(self.setting)} is {as_given(self.given)}; allowed is {as_words(self.allowed)}."
         return f"{message} {as_words(self.hint)}" if self.hint else message
@@ -69,7 +69,7 @@ def problems_in(
     rows: Sequence[Setting],
     elsewhere: Callable[[str], str] = lambda name: "",
 ) -> Iterator[Problem]:
-    """The problems, at most one for each setting. ``elsewhere``: a sentence on who has a setting of a name that is not among ``rows``."""
+    """The problems, at most one per setting. ``elsewhere``: a sentence on where a name belongs that is not among ``rows``."""
     by_name = {row.name: row for row in rows}
     names = set[str]()
     for item in error.errors(include_url=False):
@@ -80,6 +80,7 @@ def problems_in(
         names.add(name)
         given = context.get("given", flat.get(name, item["input"]))
         known, text = context.get("known") or (by_name[name].choices if name in by_name else ()), to_text(given)
+        # "choice" and "rule" are errors of this project's validators: their message is the allowed values in words
         if item["type"] == "choice":
             yield Problem(name, text, item["msg"], did_you_mean(text, known))
         elif item["type"] == "rule" and name in by_name:
@@ -98,8 +99,8 @@ def checked(model: type[M], flat: Mapping[str, object]) -> M:
         raise ConfigError(list(problems_in(error, flat, list(settings_in(model))))) from None
 
 
-def leniently(flat: Mapping[str, object], read: Callable[[Mapping[str, object]], M]) -> tuple[M, list[Problem]]:
-    """Read every value that fits, and name one problem for each that does not: that setting keeps its default."""
+def read_leniently(flat: Mapping[str, object], read: Callable[[Mapping[str, object]], M]) -> tuple[M, list[Problem]]:
+    """Read the values that fit, and return a problem for each other setting, which keeps its default."""
     accepted, ignored = dict(flat), list[Problem]()
     while True:
         try:
@@ -120,4 +121,4 @@ def _culprit(given: dict[str, object], problem: Problem, read: Callable[[Mapping
         except ConfigError:
             continue
     allowed = f"one that goes with {problem.setting} {shown(problem.given)}"
-    return Problem(name, to_text(given[name]), allowed, f"Else {problem.setting} must be {problem.allowed}.")
+    return Problem(name, to_text(given[name]), allowed, f"Otherwise {problem.setting} must be {problem.allowed}.")

@@ -385,7 +385,7 @@ def recurrent_kernels(result: Result, quantity: str) -> str:
     tick = max(gru.keys() & lstm.keys(), default=None)
     if tick is None or result.machine is None or result.machine.kind != "cpu" or gru[tick] < APART * lstm[tick]:
         return ""
-    return f"A GRU takes {gru[tick] / lstm[tick]:.0f} times as long as an LSTM: oneDNN runs LSTMs in one call."
+    return f"A GRU takes {gru[tick] / lstm[tick]:.0f} times as long as an LSTM. The library oneDNN runs a whole LSTM in one call."
 
 
 NOTE = "Points: measured. Dotted: by formula."
@@ -418,7 +418,7 @@ def _parts_panel(result: Result, plan: Plan, view: CostView, what: str) -> Panel
     note = "Bars: by formula." if has_formula else "No formula for this model: the bars are measured."
     sums = [f"{in_bytes(memory.total)} at {tick:,} {what}" for tick, memory in bars[:: max(1, len(bars) - 1)]]
     return Panel(
-        "costs.parts", f"What a training step keeps: {kind.label}", parts_figure(bars, measured, what, kind.color),
+        "costs.parts", f"Memory of a training step: {kind.label}", parts_figure(bars, measured, what, kind.color),
         f"Memory by part of {kind.label}: {', '.join(sums) or 'nothing is measured yet'}.", height=360, term="memory",
         note=f"{note} Dots: measured sum; rings: the highest during a step." if measured else note,
     )  # fmt: skip

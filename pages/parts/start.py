@@ -54,8 +54,8 @@ WAY = (
     ),
     Press(
         "Swap two digits", ":material/swap_horiz:",
-        "Some answers are now wrong. The head still reads the right digit (blue), but the MLP after it changes some. Next the lines "
-        "are back, and the first and last digits change places. Is the model still right?", {"ablated": [SKIP]},
+        "Some answers are now wrong. The head still reads the right digit (blue), but the MLP changes some answers. "
+        "Next, the lines come back, and the first and last digits are swapped. Is the model still right?", {"ablated": [SKIP]},
     ),
     Press(
         "Go to the six steps", ":material/arrow_forward:",
@@ -67,9 +67,9 @@ TRAINS = "The model trains. In the row “writes”, green is right and red is w
 # page address, query, icon and words
 DOORS: tuple[tuple[str, dict[str, str], str, str], ...] = (
     ("lab", {}, "science", "**Lab**: train your own"),
-    ("questions", {}, "bug_report", "**Questions**: what fails"),
-    ("depth", {}, "layers", "**Depth**: one dial, 48 layers"),
-    ("lab", {"preset": "reverse-longer"}, "straighten", "**Reverse** longer sequences"),
+    ("questions", {}, "bug_report", "**Questions**: what goes wrong"),
+    ("depth", {}, "layers", "**Depth**: 1 to 48 layers"),
+    ("lab", {"preset": "reverse-longer"}, "straighten", "**Lab**: longer sequences"),
     ("teach", {}, "school", "**Teach** your class"),
 )
 

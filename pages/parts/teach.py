@@ -40,7 +40,7 @@ INTRODUCTION = "Your class guesses, a model trains, and all see whether they wer
 WAYS = """
 - **Present** shows one step in large letters. Press → for the next, **Escape** to leave.
 - **Students** scan the QR code, answer on their phones, and see whether they were right.
-- **The teacher’s sheet** has the keys, talking points and results.
+- **The teacher’s sheet** lists keyboard keys, talking points and results.
 """
 STEPS = "steps"
 QR_WIDTH = 220

@@ -88,7 +88,7 @@ def test_saved_data_and_hover_are_the_numbers_of_the_formulas_at_length_512(open
     # By keyboard and by pointer, at distance 0: the first cell, and one on the diagonal of the first head.
     plot = drawn(page, "matrix.b")
     plot.press("ArrowRight")
-    hover_text = "ALiBi: what each head adds to the scores: head 1, key position 1, query position 1: 0"
+    hover_text = "ALiBi: bias added to the scores: head 1, key position 1, query position 1: 0"
     page.get_by_text(hover_text, exact=True).wait_for(state="attached")
     at = (
         "({ _fullLayout: { xaxis, yaxis } }) => [xaxis._offset + xaxis.l2p(40), yaxis._offset + yaxis.l2p(40 * 17 + 1)]"

@@ -99,7 +99,12 @@ def test_what_a_run_does_not_have_is_left_to_it_and_what_was_removed_is_named(op
         "lab.py", run=decoder.id, apart="change", **beyond, **removed, **{"apart.off": "self.1.2,cross.1.1"}
     )
     assert not app.error
-    for words in ("`apart.exchanged` is no setting here.", "Switch heads off", "Type a sequence", "the end of its run"):
+    for words in (
+        "`apart.exchanged` is not a setting here.",
+        "Switch heads off",
+        "Type a sequence",
+        "the end of its run",
+    ):
         assert words in page_text(app)
     assert app.button_group(key=key("off")).value == ["self.1.2"], "what this run does not have stays out"
     assert "L1 H2: query 7 (token" in page_text(show(app, "steps"))

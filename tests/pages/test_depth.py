@@ -80,16 +80,16 @@ def until(app: AppTest, there: Callable[[str], bool]) -> str:
 
 
 def complete(app: AppTest) -> str:
-    return until(app, lambda words: "16 draws: median" in words and "at 512" in words)
+    return until(app, lambda words: "range of 16 draws" in words and "at 512" in words)
 
 
 def test_figures_come_with_the_first_draw_and_tell_more_with_each(open_page: Open, engine: Engine) -> None:
     app = open_page("depth.py")
     assert "Who is heard?" in sent(app)
     words = complete(app)
-    assert "After 16 layers token 0 is 17 % of the last position" in words
-    assert "Through 16 layers, layer 1 gets 0.168 with pre-LN and 0.335 with post-LN." in words
-    assert "another token 0 changes the last output by 1.6 % at length 8, 1.6 % at 512." in words
+    assert "After 16 layers, 17 % of the last position" in words
+    assert "Through 16 layers, the gradient of layer 1 is 0.168 with pre-LN and 0.335 with post-LN." in words
+    assert "a different token 0 changes the last output by 1.6 % at length 8 and 1.6 % at 512." in words
     assert [(type(job), job.config.seed) for job in engine.asked] == [
         *((MeasureDepth, seed) for seed in range(16)),
         *((MeasureMemory, seed) for seed in range(4)),
@@ -118,7 +118,7 @@ def test_a_dial_that_moves_on_leaves_at_most_one_question_behind_it(open_page: O
     jobs = [(job.config.pos_encoding, job.config.norm) for job in engine.asked]
     assert jobs == [("rope", "pre")] + [("nope", "post")] * 20
     other = open_page("depth.py", pos_encoding="nope", norm="post")
-    assert "16 draws: median" in sent(other), "what one session has asked for, all have"
+    assert "range of 16 draws" in sent(other), "what one session has asked for, all have"
     assert len(engine.asked) == 21
 
 

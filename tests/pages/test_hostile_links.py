@@ -26,7 +26,7 @@ def test_each_part_of_a_link_that_is_wrong_is_named_with_what_is_allowed_and_no_
 ) -> None:
     app = open_page(page, **right | {name: text for name, (text, _) in wrong.items()})
     for name, (text, allowed) in wrong.items():
-        problem = f"`{name}` is `{text}`; allowed is {allowed}" if allowed else f"`{name}` is no setting here."
+        problem = f"`{name}` is `{text}`; allowed is {allowed}" if allowed else f"`{name}` is not a setting here."
         assert problem in page_text(app)
         assert app.query_params.get(name) != text
     assert right.items() <= dict(app.query_params).items()
@@ -40,7 +40,7 @@ def test_what_can_only_mean_one_thing_is_understood_and_marks_of_others_are_pass
     issues = open_page("questions.py", issue="missing_mask", **marks)
     assert not issues.warning
     assert issues.query_params["issue"] == "missing-mask"
-    assert "From the link, `taks` is no setting here. Did you mean task? Ignored." in page_text(
+    assert "From the link, `taks` is not a setting here. Did you mean task? Ignored." in page_text(
         open_page("lab.py", taks="sort")
     )
     text = page_text(open_page("questions.py", issue="mising-mask"))

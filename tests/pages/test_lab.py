@@ -67,7 +67,7 @@ def test_a_link_of_only_a_run_opens_with_its_settings_and_says_what_changed_even
     assert app.session_state["run"] == run.id
     assert from_query({**linked(app), "v": "1"})[0] == config
     changed = open_page("lab.py", unfolded=True, run=run.id, task="reverse", k_is="2")
-    assert "`k_is` is no setting here" in page_text(changed)
+    assert "`k_is` is not a setting here" in page_text(changed)
     assert changed.selectbox(key="set.task").value == "reverse"
     assert changed.number_input(key="set.seed").value == 5
 

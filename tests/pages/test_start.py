@@ -184,7 +184,7 @@ def test_what_is_wrong_in_a_link_is_named(open_page: Open) -> None:
     app = open_page("start.py", step="2", choice="fire", run=other.id, zork="1")
     assert "`choice` is `fire`; allowed is one of nope, learned, sinusoidal." in page_text(app)
     assert f"`run` is `{other.id}`; allowed is a run of this step that this server still has." in page_text(app)
-    assert "`zork` is no setting here." in page_text(app)
+    assert "`zork` is not a setting here." in page_text(app)
     assert app.title[0].value == GUIDES[1].title
     assert "run" not in app.query_params
 

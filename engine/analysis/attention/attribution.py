@@ -21,7 +21,7 @@ import numpy as np
 
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import GAIN, AnswerLayer, Contributor, HeadReading, Path, in_pieces
-from engine.analysis.attention.path_words import Symbols, answer_layer_words, links_of, marks
+from engine.analysis.attention.path_words import Symbols, answer_layer_words, link_words, reads_previous
 from engine.analysis.attention.requests import Which
 from engine.runs.events import Sample, Snapshot
 
@@ -138,7 +138,7 @@ def _path(contributions: Contributions, position: int, needs: Needs) -> Path:
     path = Path(position, arrives, layer, before, after, contributor, readings, induction, (), ())
     answer_layer, links = (
         answer_layer_words(path, right.tolist(), contributions.sample),
-        links_of(path, contributions.symbols),
+        link_words(path, contributions.symbols),
     )
     return replace(path, answer_layer_words=in_pieces(answer_layer), links=in_pieces(links))
 
@@ -205,4 +205,4 @@ def is_induction(readings: Sequence[HeadReading], symbols: Symbols) -> bool:
     last reading had marked by reading the position before."""
     if not readings or readings[0].which != "self" or readings[-1].layer == readings[0].layer:
         return False
-    return symbols.follows_same_symbol(readings[0]) and marks(readings[-1])
+    return symbols.follows_same_symbol(readings[0]) and reads_previous(readings[-1])

@@ -27,7 +27,7 @@ from engine.training.snapshot import answer_namer, array
 
 
 def steps(request: ModelRequest, sample: SampleRequest, part: Part, query: int) -> Steps:
-    """The values between one query and its output. Raises ValueError with one sentence.
+    """The values between one query and its output. Raises ValueError if the sample has no such query.
 
     By name, [key] each: ``product`` q . k before any rotation, ``turned`` after it, ``scaled`` with the scale, ``bias`` of the
     encoding, ``score`` the sum of these, ``blocked``, ``weight``; ``by_encoding`` is the part of the score that the encoding made,
@@ -49,33 +49,33 @@ def steps(request: ModelRequest, sample: SampleRequest, part: Part, query: int) 
     scores, pattern, out = (cache[f"{name}.{tap}"] for tap in ("scores", "pattern", "out"))
     with torch.no_grad():
         turned_q, turned_k = encoding.rotate(q, at), encoding.rotate_keys(k, at)
-        ready = attention.prepare(turned_q, turned_k)
-        compared = attention.pattern.scores(*ready)  # [1, head, query, key]
-        bias = encoding.score_bias(*ready, at, at)
-        added = torch.zeros_like(scores) if bias is None else bias.expand_as(scores)
+        prepared = attention.prepare(turned_q, turned_k)
+        scaled = attention.pattern.scores(*prepared)  # [1, head, query, key]
+        score_bias = encoding.score_bias(*prepared, at, at)
+        bias = torch.zeros_like(scores) if score_bias is None else score_bias.expand_as(scores)
         term = encoding.value_term(pattern, at, at)
         read = pattern @ v if term is None else pattern @ v + term  # [1, head, query, d_head]
         gate = cache.get(f"{name}.gate")
         mixed = read if gate is None else read * gate
         weight = attention.out.weight.view(out.size(-1), attention.n_heads, -1)  # [d_model, head, d_head]
         projected = torch.einsum("hd,mhd->hm", mixed[0, :, query], weight)  # [head, d_model]
-        without = _scores_without_encoding(model, batch, config, part)
+        without_encoding = _scores_without_encoding(model, batch, config, part)
     blocked = blocked_in(scores)
-    score = (compared + added).masked_fill(blocked, 0.0)
+    score = (scaled + bias).masked_fill(blocked, 0.0)
     gap = max(
-        _furthest(score, scores.masked_fill(blocked, 0.0)),
-        _furthest(projected.sum(0) + attention.out.bias, out[0, query]),
+        _largest_difference(score, scores.masked_fill(blocked, 0.0)),
+        _largest_difference(projected.sum(0) + attention.out.bias, out[0, query]),
     )
 
     def row(t: Tensor) -> np.ndarray:
         return array(t[0, head, query])
 
-    asks = part.which != "encoder"
+    asks = part.which != "encoder"  # the encoder of an encoder-decoder predicts nothing
     answer = answer_namer(config)
     return {
         "keys": keys, "position": at[query], "turned_q": row(turned_q), "turned_k": array(turned_k[0, head]), "v": array(v[0, head]),
-        "product": row(q @ k.mT), "turned": row(turned_q @ turned_k.mT), "scaled": row(compared), "bias": row(added),
-        "by_encoding": row(compared + added - without), "score": row(compared + added), "blocked": row(blocked) > 0,
+        "product": row(q @ k.mT), "turned": row(turned_q @ turned_k.mT), "scaled": row(scaled), "bias": row(bias),
+        "by_encoding": row(scaled + bias - without_encoding), "score": row(scaled + bias), "blocked": row(blocked) > 0,
         "weight": row(pattern), "pattern": array(pattern[0, head]),
         "weighted": array(pattern[0, head, query, :, None] * v[0, head]),
         "value_term": None if term is None else row(term), "gate": None if gate is None else row(gate), "mixed": row(mixed),
@@ -93,11 +93,11 @@ def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig
     An encoding that acts on scores, or rotates q and k, is left out of this layer alone. One that is added to the embedding is left
     out there, and every layer up to this one then reads other numbers.
     """
-    reads = ablated(model, [Part("encoding")]) if config.encoding.acts_on == "embedding" else model
-    cache = run_with_cache(reads, batch)[1]
+    stack = ablated(model, [Part("encoding")]) if config.encoding.acts_on == "embedding" else model
+    cache = run_with_cache(stack, batch)[1]
     name, attention = tap_name(config, part.which, part.layer), attention_at(model, part)
     return attention.pattern.scores(*attention.prepare(cache[f"{name}.q"], cache[f"{name}.k"]))
 
 
-def _furthest(a: Tensor, b: Tensor) -> float:
+def _largest_difference(a: Tensor, b: Tensor) -> float:
     return (a.float() - b.float()).abs().max().item()

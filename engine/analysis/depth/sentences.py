@@ -77,16 +77,16 @@ def _percent(share: float) -> str:
 def _roll_out(numbers: DepthNumbers, at: int, after: str) -> str:
     weight, alone = numbers["roll_out"][at, 0], numbers["layer_weight"][at, 0]
     if numbers["depths"][at] == 1:
-        return f"{after} token 0 is {_percent(weight)} of the last position."
+        return f"{after}, {_percent(weight)} of the last position’s attention leads to token 0."
     layer = numbers["depths"][at]
-    return f"{after} token 0 is {_percent(weight)} of the last position; layer {layer} alone: {_percent(alone)}."
+    return f"{after}, {_percent(weight)} of the last position’s attention leads to token 0. In layer {layer} alone: {_percent(alone)}."
 
 
 def _token_share(numbers: DepthNumbers, at: int, after: str) -> str:
     share = numbers["token_share"][at]
     if share < SMALLEST_SHARE:
-        return f"{after} all tokens are equal, as far as float32 can tell."
-    return f"{after} tokens differ in {_percent(share)} of their size."
+        return f"{after}, all tokens are equal, as far as float32 can tell."
+    return f"{after}, tokens differ by {_percent(share)} of their size."
 
 
 def _first_token(numbers: DepthNumbers, at: int, after: str) -> str:
@@ -94,15 +94,15 @@ def _first_token(numbers: DepthNumbers, at: int, after: str) -> str:
     # the model looks ahead
     if not len(lengths):
         return ""
-    shortest = f"{_percent(changes[0])} at length {lengths[0]}, " if len(lengths) > 1 else ""
+    shortest = f"{_percent(changes[0])} at length {lengths[0]} and " if len(lengths) > 1 else ""
     far = lengths[-1] if shortest else f"length {lengths[-1]}"
     return (
-        f"{after} another token 0 changes the last output by {shortest}{_percent(changes[-1])} at {far}. "
-        f"One more 1 after 0 1 1 … 1 keeps {_percent(equal[-1])} equal in bfloat16."
+        f"{after}, a different token 0 changes the last output by {shortest}{_percent(changes[-1])} at {far}. "
+        f"Adding a 1 to 0 1 … 1 leaves {_percent(equal[-1])} of the output equal in bfloat16."
     )
 
 
 def _gradient(numbers: DepthNumbers, at: int, depth: int) -> str:
     names = {"pre": "pre-LN", "post": "post-LN", "none": "no normalisation"}
     sizes = [f"{in_digits(float(values[at]))} with {names[norm]}" for norm, values in numbers["gradient"].items()]
-    return f"Through {counted(depth, 'layer')}, layer 1 gets {listed(sizes)}."
+    return f"Through {counted(depth, 'layer')}, the gradient of layer 1 is {listed(sizes)}."

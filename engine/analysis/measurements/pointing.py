@@ -28,8 +28,9 @@ from engine.training.snapshot import residual_in
 
 # a block and the arguments it is called with; the first are the tokens, [batch, length, d_model]
 BlockCall: TypeAlias = tuple[nn.Module, tuple[Any, ...]]
-# sequences on which explanations are scored; those whose path is followed, one by one; and those in a pass
-SAMPLES, PATHS, SEQUENCES_IN_A_PASS = 256, 128, 64
+SAMPLES = 256  # the sequences on which explanations are scored
+PATHS = 128  # of these, the sequences whose path is traced, one by one
+SEQUENCES_IN_A_PASS = 64
 PERMUTATIONS = 16
 
 
@@ -37,24 +38,24 @@ def pointing(trained: Trained) -> dict[str, float]:
     """``pointing.<method>``: the share of held-out samples whose top source token is the true one.
 
     ``last``, ``average`` and ``rollout`` use attention (averaged over heads), and so does ``layer.0`` and so on, each layer alone;
-    ``best_layer`` is the layer with the highest share on other samples, so that it is not the best by chance. ``path`` is the head
-    of :func:`answering_head`; ``gradient_x_input``, ``gradient_norm`` and ``leave_one_out`` use the whole model. The last position,
-    which asks, is no candidate. ``same_answer_permuted`` is that of :func:`same_answer_permuted` for the last layer, and
+    ``best_layer`` is the layer with the highest share on other samples, so that it is not the best by chance. ``path`` is the
+    attention of :func:`answering_head_attention`; ``gradient_x_input``, ``gradient_norm`` and ``leave_one_out`` use the whole model.
+    The last position, which asks, is no candidate. ``same_answer_permuted`` is that of :func:`same_answer_permuted` for the last layer, and
     ``same_answer_permuted_best`` for the best one. Raises ValueError if the task has no single true source, or the family no
     attention.
     """
-    model, both = trained.model, trained.data.validation_batch(size=2 * SAMPLES).to(trained.device)
+    model, samples = trained.model, trained.data.validation_batch(size=2 * SAMPLES).to(trained.device)
     if not isinstance(model, Transformer):
         raise ValueError(f"family is {trained.config.family}; this measurement is of a transformer's attention.")
-    halves = both.rows(slice(SAMPLES)), both.rows(slice(SAMPLES, None))
-    (choosing, true_there), (batch, true) = (with_last_answer(trained.config, half) for half in halves)
+    halves = samples.rows(slice(SAMPLES)), samples.rows(slice(SAMPLES, None))
+    (layer_batch, layer_true), (batch, true) = (with_last_answer(trained.config, half) for half in halves)
     with in_mode(model, training=False):
-        best = best_layer(in_parts(choosing, partial(patterns_of, model), dim=1), true_there)
+        best = best_layer(in_parts(layer_batch, partial(patterns_of, model), dim=1), layer_true)
         patterns = in_parts(batch, partial(patterns_of, model), dim=1)
         with torch.enable_grad():
-            times_input, norm = in_parts(batch, partial(gradients, model), dim=1)
-        without_one = in_parts(batch, partial(leave_one_out, model))
-        followed = in_parts(batch.rows(slice(PATHS)), partial(answering_head, model))
+            gradient_x_input, gradient_norm = in_parts(batch, partial(gradients, model), dim=1)
+        falls = in_parts(batch, partial(leave_one_out, model))
+        path_attention = in_parts(batch.rows(slice(PATHS)), partial(answering_head_attention, model))
         same_answer, same_best = (
             in_parts(batch, partial(same_answer_permuted, model, layer=layer)).mean().item() for layer in (-1, best)
         )
@@ -64,22 +65,22 @@ def pointing(trained: Trained) -> dict[str, float]:
         "rollout": flow_through(patterns, skips=trained.config.skips)[-1, :, -1],
         "best_layer": patterns[best, :, -1],
         **{f"layer.{layer}": pattern[:, -1] for layer, pattern in enumerate(patterns)},
-        "gradient_x_input": times_input,
-        "gradient_norm": norm,
-        "leave_one_out": without_one,
+        "gradient_x_input": gradient_x_input,
+        "gradient_norm": gradient_norm,
+        "leave_one_out": falls,
     }
     return {
         **{f"pointing.{method}": share_right(score, true) for method, score in scores.items()},
-        "pointing.path": share_right(followed, true[:PATHS]),
+        "pointing.path": share_right(path_attention, true[:PATHS]),
         "pointing.same_answer_permuted": same_answer,
         "pointing.same_answer_permuted_best": same_best,
     }
 
 
-def in_parts(batch: Batch, take: Callable[[Batch], Tensor], dim: int = 0) -> Tensor:
-    """The values of ``take`` for all sequences of a batch, some at a time; ``dim``: the dimension of the sequences in its values."""
+def in_parts(batch: Batch, compute: Callable[[Batch], Tensor], dim: int = 0) -> Tensor:
+    """The values of ``compute`` for all sequences of a batch, some at a time; ``dim``: their dimension of sequences."""
     firsts = range(0, len(batch.inputs), SEQUENCES_IN_A_PASS)
-    return torch.cat([take(batch.rows(slice(first, first + SEQUENCES_IN_A_PASS))) for first in firsts], dim)
+    return torch.cat([compute(batch.rows(slice(first, first + SEQUENCES_IN_A_PASS))) for first in firsts], dim)
 
 
 def with_last_answer(config: RunConfig, batch: Batch) -> tuple[Batch, Tensor]:
@@ -157,9 +158,11 @@ def self_patterns(cache: ActivationCache) -> list[Tensor]:
 
 
 @torch.no_grad()
-def answering_head(model: nn.Module, batch: Batch) -> Tensor:
-    """The attention at the position that asks, [batch, key], of the head that brings the predicted answer: of the layer that brings
-    it (:func:`engine.analysis.attention.attribution.answering_layer`), the head that adds most to its logit."""
+def answering_head_attention(model: nn.Module, batch: Batch) -> Tensor:
+    """The attention at the last position, [batch, key], of the head that brings the predicted answer.
+
+    It is the head that adds most to the answer's logit, in the layer that brings the answer
+    (:func:`engine.analysis.attention.attribution.answering_layer`)."""
     logits, cache = run_with_cache(model, batch)
     targets = torch.full_like(batch.targets, IGNORE)
     targets[:, -1] = logits[:, -1].argmax(dim=-1)
@@ -176,11 +179,10 @@ def answering_head(model: nn.Module, batch: Batch) -> Tensor:
 
 
 def flow_through(patterns: Tensor, *, skips: bool = True) -> Tensor:
-    """Attention rollout: the product over layers of half attention, half identity (the skip counts as much as attention); without
-    ``skips`` that of attention alone.
+    """Attention rollout: the share of each token in each position after every layer, [layer, batch, query, token].
 
-    The share of each token in each position after every layer, [layer, batch, query, token] as the patterns. Source: Abnar and
-    Zuidema 2020, Quantifying Attention Flow in Transformers, section 3, equation 1.
+    It is the product over layers of half attention, half identity, because the skip counts as much as attention; without ``skips``
+    the product of attention alone. Source: Abnar and Zuidema 2020, Quantifying Attention Flow in Transformers, section 3, equation 1.
     """
     itself = torch.eye(patterns.size(-1), device=patterns.device)
     flow, flows = itself, []
@@ -205,7 +207,7 @@ def gradients(model: nn.Module, batch: Batch) -> Tensor:
 
 @torch.no_grad()
 def leave_one_out(model: nn.Module, batch: Batch) -> Tensor:
-    """The fall of the predicted answer's log probability if no query may attend to a position.
+    """The fall of the predicted answer's log probability if no query may attend to a position, [batch, key].
 
     Source: Li et al. 2016, Understanding Neural Networks through Representation Erasure.
     """

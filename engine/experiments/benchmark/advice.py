@@ -91,15 +91,16 @@ def _in_words(
     start: str, named: Sequence[str], share: str, unless: Mapping[str, tuple[str, ...]], cost: CostRow
 ) -> str:
     """``named``: the met needs among the chosen ones; ``share``: their number among all, if none was chosen."""
-    price = f"{f'{cost.parameters:,}' if cost.parameters else 'no'} parameters"
+    price = f"adds {f'{cost.parameters:,}' if cost.parameters else 'no'} parameters"
     if cost.timing:
-        price += f" and {cost.timing['ratio']:.2f} times the time"
+        price += f" and takes {cost.timing['ratio']:.2f} times as long as no encoding"
     good = f"if you must {listed(named, 'or')}" if named else f"for {share} needs"
     together: dict[str, list[str]] = {}  # needs for which the same encodings are named
     for need, names in unless.items():
         together.setdefault(listed([*map(label, names)], "or"), []).append(need)
-    others = [f"**Unless** you must {listed(needs, 'or')}: {names}." for names, needs in together.items()]
-    return "  \n".join([f"**Start with {label(start)}**: among the best {good}. It costs {price}.", *others, SCOPE])
+    others = [f"**If you must** {listed(needs, 'or')}, use {names}." for names, needs in together.items()]
+    first = f"**Start with {label(start)}**. It is among the best {good}. It {price}."
+    return "  \n".join([first, *others, SCOPE])
 
 
 def label(encoding: str) -> str:

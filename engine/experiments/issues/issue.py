@@ -28,13 +28,13 @@ HEADINGS = ("Why it happens", "What helps", "What is claimed", "How it is measur
 # the id of a claim, its subject if that is not the issue itself, its unit, its sentence, and in italics the condition of the test
 CLAIM = re.compile(r"`([\w-]+)`(?: \((condition|remedy)\))? in `(.+?)`: (.+?)(?: \*(.+)\*)?")
 TUNED = (
-    "All else is the same in all of them, except for the learning rate: each is trained at its own best one, "
+    "All else is the same in all of them, except for the learning rate. Each is trained at its own best rate, "
     "unless the rate is its condition."
 )
 # the paragraph that begins a part of the mechanism, with its head in bold: a sentence of its own
 PART = re.compile(r"\n\n\*\*([^*\n]+(?:\?|(?=\.)))\.?\*\*\s+")
 LINK = re.compile(r"\[(.+)\]\((\S+)\)")
-Made = TypeVar("Made")
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
@@ -113,31 +113,31 @@ def read_issue(
         remedies=_items(texts["What helps"]),
         notes=_items(texts["How it is measured"]),
         sources=tuple(_source(path, item) for item in _items(texts["Sources"])),
-        key_figure=_made(path, data["key_figure"], KeyFigure),
+        key_figure=_read_row(path, data["key_figure"], KeyFigure),
         dial=data.get("dial", {}),
-        published=tuple(_made(path, table, Published) for table in data.get("published", ())),
+        published=tuple(_read_row(path, table, Published) for table in data.get("published", ())),
         base=base,
         arms=arms,
-        claims=_worded(path, _items(texts["What is claimed"]), claims),
+        claims=_with_words(path, _items(texts["What is claimed"]), claims),
         **more,
     )
     return at_best_rates(issue, grids)
 
 
-def _made(path: Path, table: dict[str, Any], row: type[Made]) -> Made:
+def _read_row(path: Path, table: dict[str, Any], row: type[Row]) -> Row:
     if unknown := table.keys() - {field.name for field in fields(row)}:  # type: ignore[arg-type]
         raise ValueError(f"{path.name}: a {row.__name__} has no {', '.join(sorted(unknown))}.")
     return TypeAdapter(row).validate_python(table)
 
 
-def _worded(path: Path, items: Sequence[str], claims: Sequence[Claim]) -> tuple[Claim, ...]:
+def _with_words(path: Path, items: Sequence[str], claims: Sequence[Claim]) -> tuple[Claim, ...]:
     matches = [CLAIM.fullmatch(item) for item in items]
     names = [claim.id for claim in claims]
-    if [one and one[1] for one in matches] != names:
+    if [match and match[1] for match in matches] != names:
         raise ValueError(f"{path.name} must word the claims {', '.join(names)}, in this order, each with its unit.")
     return tuple(
-        replace(claim, about=one[2] or "issue", unit=one[3], sentence=one[4], condition=one[5] or "")  # type: ignore[arg-type]
-        for claim, one in zip(claims, filter(None, matches), strict=True)
+        replace(claim, about=match[2] or "issue", unit=match[3], sentence=match[4], condition=match[5] or "")  # type: ignore[arg-type]
+        for claim, match in zip(claims, filter(None, matches), strict=True)
     )
 
 

@@ -19,7 +19,7 @@ SHORTEST = 64  # each further length is twice the one before
 class Plan(Parameters):
     # fmt: off
     axis: Literal["length", "depth"] = setting(
-        "length", label="Against", help="The size that grows.", labels={"length": "Length", "depth": "Depth"},
+        "length", label="Increase", help="The size on the horizontal axis.", labels={"length": "Length", "depth": "Depth"},
     )
     longest: int = setting(
         4096, label="Longest sequence", help="Lengths double from 64 up to this one, or to this machine's limit.", ge=128, le=131_072,

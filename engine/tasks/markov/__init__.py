@@ -1,7 +1,7 @@
-"""Markov: name the next symbol of a source in which it depends on the last two: 3 1 4 → · 4 ·
+"""Markov: name the next symbol of a source. It depends on the last two: 3 1 4 → · 4 ·
 
-After 3 1 came 4. The first symbol is not asked about, nor the one after the last. The source is a table drawn once; its randomness sets a
-floor, so a loss below that on trained sequences is memory.
+Here 4 came after 3 1. The first symbol has no question, because two symbols must come before the answer; nor has the last one.
+The source is a table drawn once. Its randomness sets a floor of the loss; a lower loss on trained sequences means that they are memorised.
 """
 
 import math
@@ -16,8 +16,8 @@ from engine.settings.fields import setting
 from engine.tasks.base import READER, SymbolSettings, TaskSpec
 
 Array = NDArray[np.float64]
-ROUNDS = 10_000  # upper bound of the steps of the chain of pairs
-SETTLED = 1e-12  # least probability that a step moves before the chain has settled
+MAX_ROUNDS = 10_000  # of the chain of pairs
+SETTLED = 1e-12  # the chain has settled once a step moves less probability
 
 
 @dataclass(frozen=True)
@@ -46,21 +46,21 @@ def drawn_source(symbols: int, alpha: float, seed: int) -> MarkovSource:
 def _long_run(table: Array) -> Array:
     """The stationary distribution of pairs, [first, second]."""
     pairs = np.full(table.shape[:2], 1 / table.shape[0] ** 2)
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         # half of the old stays, so that cycles converge, too
-        following = (pairs + np.einsum("ab,abc->bc", pairs, table)) / 2
-        if np.abs(following - pairs).sum() < SETTLED:
+        after = (pairs + np.einsum("ab,abc->bc", pairs, table)) / 2
+        if np.abs(after - pairs).sum() < SETTLED:
             break
-        pairs = following
+        pairs = after
     return pairs
 
 
 class MarkovSettings(SymbolSettings):
     vocab_size: int = setting(
-        12, "Symbols", "Number of different symbols. The table has its cube of entries.", ge=2, le=64
+        12, "Symbols", "Number of different symbols. With n symbols the source is a table of n³ entries.", ge=2, le=64
     )
     dirichlet_alpha: float = setting(
-        0.3, "Evenness (Dirichlet α)", "Small: nearly one symbol can follow two others. Large: nearly any.",
+        0.3, "Evenness (Dirichlet α)", "Small: two symbols nearly determine the next one. Large: nearly any can follow.",
         ge=0.01, le=100.0,
     )  # fmt: skip
     source_seed: int = setting(
@@ -80,7 +80,8 @@ class MarkovSettings(SymbolSettings):
         return self.source.commonest
 
     def distinct(self, length: int) -> float:
-        """The number of symbols of a uniform choice with the same entropy (Cover and Thomas 2006, theorem 3.1.2)."""
+        """The effective number of sequences: that of a uniform choice with the same entropy (Cover and Thomas 2006, theorem 3.1.2)."""
+        # exp of more than 709 overflows
         return math.exp(min(700.0, self.source.entropy_rate * length))
 
 

@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from engine.config.link import without_marks
 from engine.foundation.provenance import stamped
-from engine.settings.errors import Problem, checked, leniently, no_setting
+from engine.settings.errors import Problem, checked, no_setting, read_leniently
 from engine.settings.fields import Parameters, Setting, Value, settings_in, to_text
 from engine.settings.names import meant
 from pages.parts.app.in_markdown import setting_help
@@ -355,7 +355,7 @@ class ModelSettings(PageSettings, Generic[S]):
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
         names = self._model.model_fields
-        state, ignored = leniently({name: text for name, text in query.items() if name in names}, self._checked)
+        state, ignored = read_leniently({name: text for name, text in query.items() if name in names}, self._checked)
         unknown = [
             no_setting(name, text, names, self._model.REMOVED.get(name, ""))
             for name, text in query.items()

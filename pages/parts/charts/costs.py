@@ -16,10 +16,11 @@ from pages.parts.charts.colors import GREYS, MUTED, Pair, muted, shade
 
 MIB, GIB = 2**20, 2**30
 UNITS = (("bytes", 1), ("KiB", 2**10), ("MiB", MIB), ("GiB", GIB))
-MOST_TICKS = 7
-# Pixels: the height of a plot of lines, the least height of its values on a phone, where ticks are upright, and the
-# height of a name.
-PLOT, SPAN, ROW = 220, 150, 16
+MAX_TICKS = 7
+# in pixels
+PLOT = 220  # height of a plot of lines
+SPAN = 150  # height between its lowest and highest value on a phone, where the upright labels of ticks leave least room
+ROW = 16  # height of a name at a line's end
 STACKED = {"barmode": "stack", "legend": {**LEGEND, "traceorder": "normal"}}
 
 
@@ -45,14 +46,16 @@ class CostLine:
     dashed: bool = False  # the second of two lines in one colour
 
 
-def cost_figure(lines: Sequence[CostLine], ticks: Sequence[int], what_grows: str, unit: Unit, what: str) -> go.Figure:
+def cost_figure(
+    lines: Sequence[CostLine], ticks: Sequence[int], what_grows: str, unit: Unit, quantity: str
+) -> go.Figure:
     traces = [_measured(line, what_grows, unit) for line in lines]
     traces += [_predicted(line, what_grows, unit) for line in lines if line.predicted]
     return figure(
         traces,
         xaxis=axis(what_grows, **ticks_axis(ticks)),
-        # More ticks, and labels at all nine digits of a decade.
-        yaxis=axis(f"{what} ({unit.name})", type="log", tickformat=",~g", nticks=3),
+        # else a short axis has more ticks, with labels at all nine digits of a decade
+        yaxis=axis(f"{quantity} ({unit.name})", type="log", tickformat=",~g", nticks=3),
         margin={"l": 58, "r": 96, "t": 12, "b": 40},
         showlegend=False,
         annotations=_names(lines, log10(max(ticks)), unit),
@@ -66,17 +69,19 @@ def _names(lines: Sequence[CostLine], x: float, unit: Unit) -> list[Trace]:
     most = log10(max(values, default=1))
     pixels = SPAN / max(0.5, most - log10(min(values, default=1)))
     ends = [(line, log10(points[max(points)])) for line, points in drawn if points]
-    wanted = [(most - end) * pixels + ROW / 2 for _, end in ends]
+    ideal = [(most - end) * pixels + ROW / 2 for _, end in ends]
     notes = list[Trace]()
-    for (line, end), want, at in zip(ends, wanted, apart(wanted, [ROW] * len(ends), SPAN + ROW), strict=True):
+    for (line, end), y_ideal, y_free in zip(ends, ideal, apart(ideal, [ROW] * len(ends), SPAN + ROW), strict=True):
         pair, y = shade(line.color), end - log10(unit.size)
-        placed = {"x": x, "y": y, "xshift": 7, "yshift": want - at, "xanchor": "left", "showarrow": False}
-        notes.append({"text": line.short, "name": f"{pair['light']} {pair['dark']}", "font": {"size": FONT}, **placed})
+        position = {"x": x, "y": y, "xshift": 7, "yshift": y_ideal - y_free, "xanchor": "left", "showarrow": False}
+        notes.append(
+            {"text": line.short, "name": f"{pair['light']} {pair['dark']}", "font": {"size": FONT}, **position}
+        )
     return notes
 
 
 def ticks_axis(ticks: Sequence[int]) -> dict[str, object]:
-    every = 1 + (len(ticks) - 1) // MOST_TICKS
+    every = 1 + (len(ticks) - 1) // MAX_TICKS
     marks = list(ticks)[::-1][::every][::-1]
     ends = [log10(min(ticks)) - 0.06, log10(max(ticks)) + 0.06]
     return {"type": "log", "range": ends, "tickvals": marks, "ticktext": [f"{tick:,}" for tick in marks]}

@@ -35,27 +35,24 @@ from pages.parts.charts.encoding import (
 from pages.parts.encodings.design import numbers_of, offer_design, parts_form, show_design
 from pages.parts.encodings.state import MAX_POSITIONS, PARTS, SETTINGS, SIDES, config_of, control, design_of, value
 
-# The panels
-
-
 TITLES = {
-    "table": "what positions add",
-    "angles": "how far positions turn",
-    "vectors": "the vector of each distance or count",
-    "bias": "what each head adds to the scores",
+    "table": "numbers added per position",
+    "angles": "rotation per position",
+    "vectors": "vector per distance or count",
+    "bias": "bias added to the scores",
 }
 ACTS_ON = {
     "nowhere": "Adds nothing. Only a causal mask can then show the order.",
     "embedding": "Added to the token embedding, once.",
     "scores": "Added to every score, in each layer.",
-    "rotation": "Turns queries and keys, in each layer.",
+    "rotation": "Rotates queries and keys, in each layer.",
 }
 HELP = (
     "Parameters: their number in a model of one layer. "
     "Order: the correlation of similarity and nearness over the trained positions. "
-    "It is 1 if similarity falls straight with distance, and 0 if they are unrelated. "
+    "It is 1 if similarity falls linearly with distance, and 0 if they are unrelated. "
     "Size: root mean square over random tokens. "
-    "Time: 8 sequences of the trained length on the CPU, relative to a model without encoding; the middle half of the pairs."
+    "Time: 8 sequences of the trained length on the CPU, relative to a model without encoding. The range is the middle half of the pairs."
 )
 TIMES = "encodings.times"  # session key: config to timing
 
@@ -120,9 +117,9 @@ def _notes(profile: Profile, at: str) -> str:
 
 
 def profile_facts(config: RunConfig, profile: Profile, n_positions: int) -> None:
-    row, timing = config.encoding, times().get(config)
+    encoding, timing = config.encoding, times().get(config)
     parts = [
-        f"**{added_parameters(config, row.name) or 0:,}** extra parameters",
+        f"**{added_parameters(config, encoding.name) or 0:,}** extra parameters",
         f"order **{order_in_words(profile)}**",
     ]
     if added := profile["added_scale"]:
@@ -133,19 +130,24 @@ def profile_facts(config: RunConfig, profile: Profile, n_positions: int) -> None
         interval = f"{timing['low']:.2f} to {timing['high']:.2f}"
         parts.append(f"a forward pass takes **{timing['ratio']:.2f} ×** as long as without ({interval})")
     st.markdown(" · ".join(parts), help=HELP)
-    source = f"[{row.source}]({row.url})" if row.url else row.source
-    sentences = (ACTS_ON.get(row.acts_on, ""), row.shown_as, beyond(config, profile, n_positions), f"Source: {source}.")
+    source = f"[{encoding.source}]({encoding.url})" if encoding.url else encoding.source
+    sentences = (
+        ACTS_ON.get(encoding.acts_on, ""),
+        encoding.shown_as,
+        beyond(config, profile, n_positions),
+        f"Source: {source}.",
+    )
     st.caption(" ".join(filter(None, sentences)))
 
 
 def beyond(config: RunConfig, profile: Profile, n_positions: int) -> str:
-    """A sentence on the positions beyond the trained length; empty where the encoding alone does not determine it."""
+    """A sentence on the positions beyond the trained length; empty if there are none, or no encoding."""
     trained, rows = config.seq_len, profile["rows"]
     if n_positions <= trained or config.encoding.acts_on == "nowhere":
         return ""
     if rows < n_positions:
-        return f"Position {rows + 1} has no row: it cannot read a sequence longer than {rows}."
-    return f"It is defined up to position {n_positions}; nothing beyond {trained} was met in training."
+        return f"Position {rows + 1} has no row, so the model cannot read a sequence longer than {rows}."
+    return f"It is defined up to position {n_positions}, but training ends at {trained}."
 
 
 def times() -> dict[RunConfig, Timing]:
@@ -197,16 +199,16 @@ def _side_by_side() -> None:
         except ConfigError as error:
             problems[side] = in_markdown(error)
     top, board, words = st.container(), st.container(), st.container()
-    with asking_threads(len(SIDES)) as together:
-        pictures = _ask(together, jobs.ComputeMatrices, configs, n_positions)  # quick, so they come first
+    with asking_threads(len(SIDES)) as threads:
+        matrices = _ask(threads, jobs.ComputeMatrices, configs, n_positions)  # quick, so they come first
         # While workers are starting, the answers do not arrive at once: the page is written meanwhile.
         with out_of_turn():
-            at_once = server.pool().health().ready > 0 and not wait(pictures.values(), ANSWER_WAIT_SECONDS).not_done
+            at_once = server.pool().health().ready > 0 and not wait(matrices.values(), ANSWER_WAIT_SECONDS).not_done
         waiting = None if at_once else _controls(top)
         if waiting:
             waiting.caption(":material/hourglass_top: Drawing ...")
-        views = _answers(pictures, problems)
-        # Sent first: other elements and requests would delay it.
+        views = _answers(matrices, problems)
+        # the board is sent first, because other elements and requests would delay it
         if drawn := _drawn(configs, views):
             with board:
                 _board("compare", [matrix_panel(side, name, p, n_positions) for side, name, p, _ in drawn])
@@ -216,7 +218,7 @@ def _side_by_side() -> None:
             _controls(top)
         SETTINGS.write_address(SETTINGS.query())
         profiles = _answers(
-            _ask(together, jobs.ComputeProfile, {side: configs[side] for side in views}, n_positions), problems
+            _ask(threads, jobs.ComputeProfile, {side: configs[side] for side in views}, n_positions), problems
         )
     with words:
         _words(configs, profiles, problems, n_positions)
@@ -239,12 +241,12 @@ def _board(key: str, items: list[Panel]) -> None:
 
 
 def _ask(
-    together: ThreadPoolExecutor,
-    what: Callable[[RunConfig, int], Job[Any]],
+    threads: ThreadPoolExecutor,
+    job: Callable[[RunConfig, int], Job[Any]],
     configs: dict[str, RunConfig],
     n_positions: int,
 ) -> dict[str, Future[Profile]]:
-    return {side: together.submit(ask_once, what(config, n_positions)) for side, config in configs.items()}
+    return {side: threads.submit(ask_once, job(config, n_positions)) for side, config in configs.items()}
 
 
 def _answers(futures: dict[str, Future[Profile]], problems: dict[str, str]) -> dict[str, Profile]:
@@ -334,7 +336,7 @@ def _is_number(name: str) -> bool:
 
 
 def names_of(configs: dict[str, RunConfig]) -> dict[str, str]:
-    """The labels of the sides, also different for two of one kind."""
+    """The label of each side, with its letter if both have the same encoding."""
     names = {side: ENCODINGS[config.pos_encoding].label for side, config in configs.items()}
     same = len(set(names.values())) < len(names)
     return {side: f"{name} ({side.upper()})" if same else name for side, name in names.items()}

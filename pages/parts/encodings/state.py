@@ -13,7 +13,7 @@ from engine.encodings.designed import DesignedSettings
 from engine.experiments.benchmark.criteria import NEEDS
 from engine.experiments.comparison import DESIGN, MAX_RIVALS, RIVALS, TASKS, USUAL, design_config
 from engine.experiments.evidence.store import find_comparison
-from engine.settings.errors import Problem, checked, leniently, no_setting
+from engine.settings.errors import Problem, checked, no_setting, read_leniently
 from engine.settings.fields import Setting, setting, settings_in, to_text
 from engine.tasks import PLAIN
 from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed, one_of
@@ -174,7 +174,7 @@ class EncodingsSettings(ModelSettings[EncodingsState]):
             given = {
                 name[len(side) + 1 :]: query[name] for name in specific & exist.keys() if name.startswith(f"{side}.")
             }
-            settings, problems = leniently(given, partial(_specific_settings, values[side]))
+            settings, problems = read_leniently(given, partial(_specific_settings, values[side]))
             values |= {f"{side}.{name}": getattr(settings, name) for name in given}
             ignored += [replace(problem, setting=f"{side}.{problem.setting}") for problem in problems]
         # A link with only a stored run opens with the settings of its comparison.

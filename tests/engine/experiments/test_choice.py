@@ -231,8 +231,8 @@ def test_the_advice_starts_with_what_is_among_the_best_most_often_and_names_what
     assert text.unless == {NEEDS["text"]: ("rope",), NEEDS["parameters"]: ("rope",)}, "no one is the best in all of few"
     assert text.words == "  \n".join(
         [
-            "**Start with Shaw relative**: among the best for 5 of 6 needs. It costs 40 parameters.",
-            f"**Unless** you must {NEEDS['text']} or add no parameters: RoPE.",
+            "**Start with Shaw relative**. It is among the best for 5 of 6 needs. It adds 40 parameters.",
+            f"**If you must** {NEEDS['text']} or add no parameters, use RoPE.",
             SCOPE,
         ]
     )
@@ -256,7 +256,7 @@ def test_chosen_needs_are_met_first_and_costs_leave_encodings_out() -> None:
         False,
     ]
     text = advice(("text",), ALL, ALL, {**COST, **timed})
-    first = f"among the best if you must {NEEDS['text']}. It costs no parameters and 1.20 times the time."
+    first = f"among the best if you must {NEEDS['text']}. It adds no parameters and takes 1.20 times as long as no encoding."
     assert first in text.words, "chosen needs are named"
 
 

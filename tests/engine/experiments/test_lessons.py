@@ -186,7 +186,7 @@ def test_a_lesson_of_ten_stages_fits_a_small_qr_code() -> None:
         ("heads.91", "lesson is heads.91"),
         ("heads.٣", "1 to 90 minutes"),
         ("lab~n_layers~zork.5", "n_layers is zork"),
-        ("lab~zork~1.5", "zork is no setting here"),
+        ("lab~zork~1.5", "zork is not a setting here"),
         ("lab~ask~Why?~a~a~b~learned.5", "allowed is a question with three different answers"),
         ("lab~ask~ ~a~b~c~learned.5", "allowed is a question with three different answers"),
         ("lab~ask~Why?~a~b~c~zork.5", "lesson is zork; allowed is one of learned"),

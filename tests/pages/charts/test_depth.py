@@ -44,7 +44,7 @@ def test_the_dials_depth_is_marked_and_chooses_what_has_no_axis_of_depths() -> N
     assert heard.y == (0.8, 0.1)
     assert heard.meta["color"] == shade(ATTENTION), "a weight of attention"
     assert alone.name == "layer 16 alone"
-    assert {trace.name for trace in memory_figure(line, 4).data} == {"equal", "token 0 exchanged"}
+    assert {trace.name for trace in memory_figure(line, 4).data} == {"equal in bfloat16", "token 0 replaced"}
 
 
 def test_tokens_that_are_nearly_equal_are_told_apart_by_powers_of_ten() -> None:
@@ -67,8 +67,8 @@ def test_panels_have_question_sentence_and_source_and_name_their_models_where_th
     panels = depth_panels([trained, before], 16, "pre", height=200, mark=False)
     assert [panel.id for panel in panels] == ["depth.roll_out", "depth.token_share", "depth.first_token", "depth.gradient"]  # fmt: skip
     assert panels[1].note == (
-        "Trained: After 16 layers tokens differ in 50 % of their size.\n"
-        "Untrained: After 16 layers tokens differ in 25 % of their size."
+        "Trained: After 16 layers, tokens differ by 50 % of their size.\n"
+        "Untrained: After 16 layers, tokens differ by 25 % of their size."
     )
     assert panels[1].below == "Dong et al. 2021"
     assert [trace.name for trace in panels[1].figure.data] == ["Untrained", "Trained"], "what is spoken of is in front"

@@ -5,12 +5,11 @@ import numpy as np
 from engine.experiments.experiment import Arm, Claim, Role, above, difference, within
 from engine.experiments.issues.issue import read_issue
 
-LENGTH, SYMBOLS = 12, 10
-POSITIONS = 16  # the number of positions in "own position"
-# A number "stays at" a level known beforehand where it is nearer to it than the margin, by so much at least
-MARGIN, CLOSER = 0.05, 0.02
-# The smallest difference of accuracies that counts. It was .2 or .3 in most claims without a reason.
-COUNTS = 0.05
+LENGTH, SYMBOLS = 12, 10  # of "reverse"
+POSITIONS = 16  # of "own position"
+MARGIN = 0.05  # an accuracy within it of a level known beforehand "stays at" this level
+CLOSER = 0.02  # the least distance from the margin that counts
+COUNTS = 0.05  # the least difference of accuracies that counts
 
 
 def bag_bound(length: int, symbols: int) -> float:
@@ -23,20 +22,21 @@ def bag_bound(length: int, symbols: int) -> float:
     """
     at_most = []
     for m in range(length):
-        one = np.array([1 / factorial(j) for j in range(m + 1)])
+        one_symbol = np.array([1 / factorial(j) for j in range(m + 1)])
         power = np.ones(1)
         for _ in range(symbols):
-            power = np.convolve(power, one)[: length + 1]
+            power = np.convolve(power, one_symbol)[: length + 1]
         coefficient = power[length] if len(power) > length else 0.0
         at_most.append(factorial(length) * coefficient / symbols**length)
     return float(sum(1 - p for p in at_most) / length)
 
 
 def _reverse(name: str, role: Role, encoding: str, **settings: object) -> Arm:
+    # an arm that changes more than the encoding takes too long for a live experiment
     return Arm(name, role, {**settings, "pos_encoding": encoding}, extended=bool(settings))
 
 
-def _arm(name: str, *, extended: bool = False, **settings: object) -> Arm:
+def _own_position(name: str, *, extended: bool = False, **settings: object) -> Arm:
     config = {
         "task": "own_position",
         "seq_len": POSITIONS,
@@ -67,11 +67,11 @@ ISSUE = read_issue(
         _reverse("T5 bias", "comparison", "t5_bias"),
         _reverse("ALiBi", "comparison", "alibi"),
         Arm("no encoding, 300 steps", "fault", {"pos_encoding": "nope", "steps": 300}, extended=True),
-        _arm("encoder", family="encoder"),
-        _arm("causal, one symbol", family="decoder", variant="constant"),
-        _arm("causal, one symbol, begin token", family="decoder", variant="constant", bos=True),
-        _arm("causal, random symbols", family="decoder", extended=True),
-        _arm("causal, random symbols, begin token", family="decoder", bos=True, extended=True),
+        _own_position("encoder", family="encoder"),
+        _own_position("causal, one symbol", family="decoder", variant="constant"),
+        _own_position("causal, one symbol, begin token", family="decoder", variant="constant", bos=True),
+        _own_position("causal, random symbols", family="decoder", extended=True),
+        _own_position("causal, random symbols, begin token", family="decoder", bos=True, extended=True),
         _reverse("RoPE, 2 layers, 600 steps", "comparison", "rope", n_layers=2, n_heads=4, steps=600),
     ),
     claims=(

@@ -121,7 +121,7 @@ def test_only_the_links_that_the_answer_needs_are_named() -> None:
     )
     assert path.induction
     assert path_in(step, {"head.2.0", "mlp.2"}).sentence.endswith(
-        "The MLP makes it of what head 1 reads, the symbol at position 3, a “2”."
+        "The MLP makes it from what head 1 reads, the symbol at position 3, a “2”."
     )
     assert path_in(step, {"mlp.2", "head.0.1"}).sentence.endswith("The MLP makes it.")
     none = path_in(step, set())
@@ -185,8 +185,8 @@ def test_the_mlp_brings_what_it_adds_far_more_to_than_the_heads() -> None:
     path = path_in(snapshot([0.1, 0.2, 0.9], {(1, 0): 1.0}, {(1, 0, 4): 2, (0, 0, 2): 1}, mlp={1: 3.0}))
     assert path.contributor == "mlp"
     assert path.sentence == (
-        "The answer at position 5 arrives in layer 2 (20 → 90 %). The MLP makes it of what head 1 reads, the symbol after the earlier “9”, "
-        "which head 1 of layer 1 had marked."
+        "The answer at position 5 arrives in layer 2 (20 → 90 %). The MLP makes it from what head 1 reads, the symbol after the "
+        "earlier “9”, which head 1 of layer 1 had marked."
     )
     alone = path_in(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0}))
     assert (alone.contributor, alone.readings) == ("mlp", ())

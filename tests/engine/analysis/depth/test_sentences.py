@@ -18,14 +18,16 @@ def numbers(share: float = 0.72, lengths: tuple[int, ...] = (8, 64)) -> DepthNum
 def test_each_measurement_says_what_it_found_at_a_depth_and_names_its_source() -> None:
     found = {reading.name: reading for reading in readings(numbers(), 16)}
     assert {name: reading.sentence for name, reading in found.items()} == {
-        "roll_out": "After 16 layers token 0 is 82 % of the last position; layer 16 alone: 1.6 %.",
-        "token_share": "After 16 layers tokens differ in 72 % of their size.",
-        "first_token": "After 16 layers another token 0 changes the last output by 141 % at length 8, 0.48 % at 64. "
-        "One more 1 after 0 1 1 … 1 keeps 50 % equal in bfloat16.",
-        "gradient": "Through 16 layers, layer 1 gets 2.5 with pre-LN and 1,234 with post-LN.",
+        "roll_out": "After 16 layers, 82 % of the last position’s attention leads to token 0. In layer 16 alone: 1.6 %.",
+        "token_share": "After 16 layers, tokens differ by 72 % of their size.",
+        "first_token": "After 16 layers, a different token 0 changes the last output by 141 % at length 8 and 0.48 % at 64. "
+        "Adding a 1 to 0 1 … 1 leaves 50 % of the output equal in bfloat16.",
+        "gradient": "Through 16 layers, the gradient of layer 1 is 2.5 with pre-LN and 1,234 with post-LN.",
     }
     assert all(reading.address.startswith("https://arxiv.org/abs/") for reading in found.values())
-    assert readings(numbers(), 1)[0].sentence == "After 1 layer token 0 is 0.78 % of the last position."
+    assert (
+        readings(numbers(), 1)[0].sentence == "After 1 layer, 0.78 % of the last position’s attention leads to token 0."
+    )
 
 
 def test_what_was_not_measured_is_not_said() -> None:
@@ -33,7 +35,7 @@ def test_what_was_not_measured_is_not_said() -> None:
     assert "by 141 % at length 8. " in readings(numbers(lengths=(8,)), 16)[2].sentence
     assert (
         readings(numbers(share=3e-7), 16)[1].sentence
-        == "After 16 layers all tokens are equal, as far as float32 can tell."
+        == "After 16 layers, all tokens are equal, as far as float32 can tell."
     )
     with pytest.raises(ValueError, match="32"):
         readings(numbers(), 32)

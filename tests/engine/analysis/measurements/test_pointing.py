@@ -11,7 +11,7 @@ from engine.analysis.measurements import head_pruning as pruning
 from engine.analysis.measurements import pointing as points
 from engine.analysis.measurements.head_pruning import attentions, gated, head_pruning, importance
 from engine.analysis.measurements.pointing import (
-    answering_head,
+    answering_head_attention,
     answers_after,
     best_layer,
     block_calls,
@@ -106,14 +106,14 @@ def test_the_head_that_brings_the_answer_is_the_only_one_that_adds_anything() ->
         given.model.head.bias.zero_()  # type: ignore[operator,union-attr]
         batch, cache = given.data.validation_batch(size=16), {}
         given.model(batch.inputs, cache=cache)
-    assert answering_head(given.model, batch).equal(cache["decoder.1.self.pattern"][:, 2, -1])
+    assert answering_head_attention(given.model, batch).equal(cache["decoder.1.self.pattern"][:, 2, -1])
 
 
 def test_in_parts_each_sequence_is_scored_as_in_the_whole_batch() -> None:
     given = as_trained(task="hops", vocab_size=6, seq_len=8, n_layers=2, n_heads=2, pos_encoding="rope")
     batch = given.data.validation_batch(size=points.SEQUENCES_IN_A_PASS + 9)
     ways: dict[Callable[..., torch.Tensor], int] = {
-        points.patterns_of: 1, gradients: 1, points.leave_one_out: 0, answering_head: 0, same_answer_permuted: 0,
+        points.patterns_of: 1, gradients: 1, points.leave_one_out: 0, answering_head_attention: 0, same_answer_permuted: 0,
     }  # fmt: skip
     with in_mode(given.model, training=False):
         for way, dim in ways.items():

@@ -3,7 +3,7 @@ import pytest
 from engine.estimate.matching import n_parameters
 from engine.experiments.sweeps import KINDS
 from engine.experiments.sweeps.plan import Plan, read_plan, width_of
-from engine.settings.errors import ConfigError, leniently
+from engine.settings.errors import ConfigError, read_leniently
 
 
 def test_places_double_and_end_where_asked_and_kinds_may_stand_in_any_order() -> None:
@@ -46,7 +46,7 @@ def test_along_the_depth_only_the_depth_changes() -> None:
 def test_what_does_not_fit_is_named_and_ignored(given: dict[str, str], words: str) -> None:
     with pytest.raises(ConfigError, match=words.split(";")[0].replace("(", r"\(")):
         read_plan(given)
-    plan, ignored = leniently({"rounds": "2", **given}, read_plan)
+    plan, ignored = read_leniently({"rounds": "2", **given}, read_plan)
     assert plan == Plan(rounds=2)
     assert words in str(ignored[0])
     assert len(ignored) == 1
