@@ -40,7 +40,7 @@ def holding_scripts(requests: list[Any]) -> Callable[[Any], None]:
 
 def test_from_the_button_of_the_start_page_to_a_run_in_the_lab_and_its_copied_link(open_page: Open) -> None:
     page = open_page("", "Attention Lab", PROJECTOR, before=lambda page: page.add_init_script(PLAIN_HTTP))
-    picture, door = page.locator("article.stack"), page.get_by_role("link", name=re.compile("^Lab:"))
+    picture, door = page.locator("article.stack"), page.get_by_role("link", name=re.compile("^Lab: train"))
     picture.get_by_text("0 of 6 right, untrained.").wait_for()
     expect(page.get_by_role("link", name="Lab", exact=True)).to_have_count(1)
     in_view(button(page, "Train it yourself"), picture, door)
