@@ -109,8 +109,8 @@ def test_a_run_trains_its_curve_grows_while_it_does_and_its_figure_has_a_menu(dr
 
 
 def test_an_issue_runs_live_to_its_sentence(driver: Any, app: str) -> None:
-    opened(driver, f"{app}questions?issue=missing-mask&seeds=1&first_seed=10070", "The mask is missing")
-    element(driver, "button", "Train it here, too").click()
+    opened(driver, f"{app}questions?issue=missing-mask&seeds=1&first_seed=10070", "What if the mask is missing?")
+    element(driver, "button", "Train it here").click()
     element(driver, ".badge", "Running")
     element(driver, ".badge", "Finished")
     assert element(driver, "article[data-id='key.figure'] .words", "ithout the causal mask")

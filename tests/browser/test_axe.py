@@ -23,7 +23,7 @@ PAGES = {
     "notebooks?notebook=mean-pooling": next(iter(NOTEBOOKS.values())).title,
 }
 # the headings of pages that axe judges in walks that open everything on them
-BELOW = {"lab": "Lab", "questions?issue=missing-mask": "The mask is missing"}
+BELOW = {"lab": "Lab", "questions?issue=missing-mask": "What if the mask is missing?"}
 # a window of 1280 by 2560 as the page sees it when the browser enlarges everything to 400 %
 ZOOMED = {"width": 320, "height": 640}
 GROUND = {"light": "rgb(246, 247, 249)", "dark": "rgb(15, 19, 27)"}  # of the page, in each theme

@@ -99,7 +99,7 @@ def test_in_the_lab_keys_alone_change_a_setting_train_and_pause(open_page: Open)
 
 @pytest.mark.thorough
 def test_on_a_question_keys_alone_guess_show_the_answer_and_train_and_the_results_are_spoken(open_page: Open) -> None:
-    page = open_page(ISSUE, "The mask is missing")
+    page = open_page(ISSUE, "What if the mask is missing?")
     button(page, "Show the answer").wait_for()
     tab_to(page, "It falls", "radio")
     focus_is_visible(page)
@@ -112,7 +112,7 @@ def test_on_a_question_keys_alone_guess_show_the_answer_and_train_and_the_result
     focus_is_visible(page)
     page.keyboard.press("Enter")
     page.get_by_text("Because").wait_for()
-    tab_to(page, "Train it here, too", "button")
+    tab_to(page, "Train it here", "button")
     page.keyboard.press("Enter")
     page.locator(".badge").get_by_text("Finished").wait_for()
     stored, _, live = page.locator(
@@ -125,7 +125,7 @@ def test_on_a_question_keys_alone_guess_show_the_answer_and_train_and_the_result
 
 def test_an_issue_is_presented_from_the_keyboard(open_page: Open) -> None:
     listening = {"before": lambda page: page.add_init_script(LISTENS)}
-    page = open_page("questions?issue=missing-mask&seeds=2", "The mask is missing", **listening)
+    page = open_page("questions?issue=missing-mask&seeds=2", "What if the mask is missing?", **listening)
     bar, sentence = page.get_by_test_id("stHeader"), page.locator('article[data-id="key.figure"] .words')
     button(page, "Show the answer").wait_for()
     page.wait_for_function("() => window.listens")  # the script that does comes with the page, and shows nothing
@@ -213,7 +213,7 @@ def test_a_lab_step_has_beats_on_one_screen_and_q_shows_the_link(open_page: Open
     assert on_one_screen(with_curve=True) == pytest.approx(tall, abs=8)  # the row of the class's hands, empty here
     in_view(sentence)
     page.keyboard.press("PageDown")
-    page.get_by_role("heading", name="The mask is missing").wait_for()
+    page.get_by_role("heading", name="What if the mask is missing?").wait_for()
     settled(page)
     assert height(page) <= PROJECTOR["height"]
     page.keyboard.press("3")  # before the guess is asked for: the lesson goes on to it

@@ -28,7 +28,7 @@ from tests.browser.test_axe import violations
 
 MASK, LONGER, SKIPS = (ISSUES[slug] for slug in ("missing-mask", "longer-sequences", "missing-skips"))
 SLIDE = ISSUES["heads"]
-MAP, TRAIN = "What goes wrong?", "Train it here, too"
+MAP, TRAIN = "What goes wrong?", "Train it here"
 CLAIMS = list(MASK.claims_of(MASK.arms_of()))
 # JavaScript: the words of a drawing that are cut off, once it is the page
 CUT_OFF = """(svg) => {

@@ -324,7 +324,7 @@ def test_where_the_answer_of_stored_seeds_stands_a_wall_does_not_say_how_far_its
     _, pool = scripted
     pool.at_once = False
     projector = press(open_page("questions.py", issue="missing-mask", lesson="missing-mask.7", at="1"), "Present")
-    press(at(projector, "run"), "Train it here, too")
+    press(at(projector, "run"), "Train it here")
     until(lambda: bool(pool.submitted))
     at(projector, "sentence")
     assert "in 16 of 16 stored seeds" in sent(projector)

@@ -131,7 +131,7 @@ async def visit(life: Life, draw: random.Random) -> None:
 async def run_issues(life: Life) -> None:
     async def run(http: aiohttp.ClientSession) -> None:
         async with opened(http, life.address, "questions", "issue=missing-mask") as tab:
-            await press(life, tab, "Train it here, too")
+            await press(life, tab, "Train it here")
             while life.up.is_set():
                 await asyncio.sleep(0.5)
 

@@ -24,7 +24,7 @@ AT_ONCE = 4  # sessions that open their pages at the same time, before anything 
 LAB = ("Depth", "Positional encoding", "Length")  # controls that are moved in turn; runs under way keep their settings
 ISSUES = ("missing-mask", "no-encoding", "heads", "no-normalization", "learned-table")
 MORE = ("More on this question",)  # moved next to an issue that runs
-TRAIN = "Train it here, too"
+TRAIN = "Train it here"
 # the pages of the mixed scenario without runs, and the controls that are moved there
 MOVED = (
     ("lab", LAB),

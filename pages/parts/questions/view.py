@@ -226,11 +226,12 @@ def _show_buttons(issue: Issue, view: ExperimentView, run: ExperimentRun | None,
             )  # fmt: skip
         run_or_stop(
             shown_runs().get(issue.slug, ""), run, partial(requested_run, issue),
-            label="Train it here, too" if measured else "Train it here", type="secondary" if measured else "primary",
+            label="Train it here", type="secondary" if measured else "primary",
             help=None if running else f"{forecast(request(issue), extended())} {_how_often_again(issue, stored)}".strip(),
         )  # fmt: skip
         if view.guess == "closed" and not (view.room or running):
-            st.button("Guess again", icon=":material/replay:", on_click=forget, args=(issue,), type="tertiary")
+            again = "Guess again" if guess_of(issue.slug).answer is not None else "Guess"
+            st.button(again, icon=":material/replay:", on_click=forget, args=(issue,), type="tertiary")
         if view.way:
             show_way(issue)
     show_refusal()
