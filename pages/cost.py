@@ -55,9 +55,7 @@ def device_words(result: Result | None, *, running: bool, stored: bool) -> str:
 
 _, ignored = SETTINGS.open_address()
 st.title("Cost", anchor=False)
-st.markdown(
-    "Attention computes n² scores for n tokens. How much time and memory do they cost? A GRU reads one token at a time."
-)
+st.markdown("Attention computes n² scores for n tokens. A GRU reads one token at a time.")
 say_ignored(ignored)
 name = SETTINGS.values()["sweep"]
 sweep = SWEEPS.find(name) if name else None

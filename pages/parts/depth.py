@@ -136,8 +136,8 @@ def section(config: RunConfig, depth: int, number: int, longer: int) -> Json:
     ]
     memory = [DepthLine("", at_more, color)] if at_more else []
     items = depth_panels([DepthLine("", draws, color)], depth, config.norm, height=HEIGHT, mark=True, memory=memory)
-    spread = f" Median and range of {counted(number, 'draw')} of the weights." if number else ""
-    note = f"Untrained models, {config.seq_len} tokens.{spread}"
+    spread = f" Median and range of {counted(number, 'draw')}." if number else ""
+    note = f"Untrained, {config.seq_len} tokens.{spread}"
     return {"id": "depth", "title": "", "note": note, "width": 250, "panels": list(map(as_plain, items))}
 
 

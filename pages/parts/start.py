@@ -67,7 +67,7 @@ TRAINS = "The model trains. In the row “writes”, green is right and red is w
 # page address, query, icon and words
 DOORS: tuple[tuple[str, dict[str, str], str, str], ...] = (
     ("lab", {}, "science", "**Lab**: train your own"),
-    ("questions", {}, "bug_report", "**Questions**: what goes wrong"),
+    ("questions", {}, "bug_report", "**Questions**: what fails"),
     ("depth", {}, "layers", "**Depth**: 1 to 48 layers"),
     ("lab", {"preset": "reverse-longer"}, "straighten", "**Lab**: longer sequences"),
     ("teach", {}, "school", "**Teach** your class"),

@@ -62,8 +62,8 @@ def readings(numbers: DepthNumbers, depth: int) -> list[Reading]:
     sentences = {
         "roll_out": _roll_out(numbers, at, after),
         "token_share": _token_share(numbers, at, after),
-        "first_token": _first_token(numbers, at, after),
-        "gradient": _gradient(numbers, at, depth),
+        "first_token": _first_token(numbers, at),
+        "gradient": _gradient(numbers, at),
     }
     measured = ((name, MEASUREMENTS[name], sentence) for name, sentence in sentences.items() if sentence)
     return [Reading(name, what.question, sentence, what.source, what.address) for name, what, sentence in measured]
@@ -77,9 +77,11 @@ def _percent(share: float) -> str:
 def _roll_out(numbers: DepthNumbers, at: int, after: str) -> str:
     weight, alone = numbers["roll_out"][at, 0], numbers["layer_weight"][at, 0]
     if numbers["depths"][at] == 1:
-        return f"{after}, {_percent(weight)} of the last position’s attention leads to token 0."
+        return f"{after}, the last position reads {_percent(weight)} from token 0."
     layer = numbers["depths"][at]
-    return f"{after}, {_percent(weight)} of the last position’s attention leads to token 0. In layer {layer} alone: {_percent(alone)}."
+    return (
+        f"{after}, the last position reads {_percent(weight)} from token 0; in layer {layer} alone {_percent(alone)}."
+    )
 
 
 def _token_share(numbers: DepthNumbers, at: int, after: str) -> str:
@@ -89,7 +91,7 @@ def _token_share(numbers: DepthNumbers, at: int, after: str) -> str:
     return f"{after}, tokens differ by {_percent(share)} of their size."
 
 
-def _first_token(numbers: DepthNumbers, at: int, after: str) -> str:
+def _first_token(numbers: DepthNumbers, at: int) -> str:
     lengths, changes, equal = numbers["lengths"], numbers["first_token"][at], numbers["repeat_equal"][at]
     # the model looks ahead
     if not len(lengths):
@@ -97,12 +99,12 @@ def _first_token(numbers: DepthNumbers, at: int, after: str) -> str:
     shortest = f"{_percent(changes[0])} at length {lengths[0]} and " if len(lengths) > 1 else ""
     far = lengths[-1] if shortest else f"length {lengths[-1]}"
     return (
-        f"{after}, a different token 0 changes the last output by {shortest}{_percent(changes[-1])} at {far}. "
-        f"Adding a 1 to 0 1 … 1 leaves {_percent(equal[-1])} of the output equal in bfloat16."
+        f"A different token 0 changes the last output by {shortest}{_percent(changes[-1])} at {far}. "
+        f"One more 1 after 0 1 … 1 leaves {_percent(equal[-1])} equal."
     )
 
 
-def _gradient(numbers: DepthNumbers, at: int, depth: int) -> str:
+def _gradient(numbers: DepthNumbers, at: int) -> str:
     names = {"pre": "pre-LN", "post": "post-LN", "none": "no normalisation"}
     sizes = [f"{in_digits(float(values[at]))} with {names[norm]}" for norm, values in numbers["gradient"].items()]
-    return f"Through {counted(depth, 'layer')}, the gradient of layer 1 is {listed(sizes)}."
+    return f"In layer 1: {listed(sizes)}."

@@ -18,16 +18,14 @@ def numbers(share: float = 0.72, lengths: tuple[int, ...] = (8, 64)) -> DepthNum
 def test_each_measurement_says_what_it_found_at_a_depth_and_names_its_source() -> None:
     found = {reading.name: reading for reading in readings(numbers(), 16)}
     assert {name: reading.sentence for name, reading in found.items()} == {
-        "roll_out": "After 16 layers, 82 % of the last position’s attention leads to token 0. In layer 16 alone: 1.6 %.",
+        "roll_out": "After 16 layers, the last position reads 82 % from token 0; in layer 16 alone 1.6 %.",
         "token_share": "After 16 layers, tokens differ by 72 % of their size.",
-        "first_token": "After 16 layers, a different token 0 changes the last output by 141 % at length 8 and 0.48 % at 64. "
-        "Adding a 1 to 0 1 … 1 leaves 50 % of the output equal in bfloat16.",
-        "gradient": "Through 16 layers, the gradient of layer 1 is 2.5 with pre-LN and 1,234 with post-LN.",
+        "first_token": "A different token 0 changes the last output by 141 % at length 8 and 0.48 % at 64. "
+        "One more 1 after 0 1 … 1 leaves 50 % equal.",
+        "gradient": "In layer 1: 2.5 with pre-LN and 1,234 with post-LN.",
     }
     assert all(reading.address.startswith("https://arxiv.org/abs/") for reading in found.values())
-    assert (
-        readings(numbers(), 1)[0].sentence == "After 1 layer, 0.78 % of the last position’s attention leads to token 0."
-    )
+    assert readings(numbers(), 1)[0].sentence == "After 1 layer, the last position reads 0.78 % from token 0."
 
 
 def test_what_was_not_measured_is_not_said() -> None:
