@@ -124,7 +124,7 @@ def test_a_press_while_the_page_redraws_is_neither_lost_nor_counted_twice(open_p
     run.wait_for()
     # the script below finds both by their words, which come after the elements
     page.locator("[role=radio]").get_by_text("It rises").wait_for()
-    page.locator("[class*=st-key-run] button").get_by_text("Train it here").wait_for()
+    page.locator("[class*=st-key-run] button").get_by_text("Train it here").first.wait_for()
     box, address = run.bounding_box(), re.compile(r"experiment=[\w-]+")
     page.evaluate("""() => {
       const named = (role, name) => [...document.querySelectorAll(role)].find((node) => node.innerText.includes(name))
