@@ -107,6 +107,13 @@ class KeyFinding:
         return tuple(answer for answer in (self.answer, self.also_right) if answer is not None)
 
 
+def paired(values: Values, before: Row, after: Row) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of two rows, each [seed], of the seeds that have both."""
+    first, second = values(before.arm, before.metric), values(after.arm, after.metric)
+    both = np.isfinite(first) & np.isfinite(second)
+    return first[both], second[both]
+
+
 def key_finding_in(figure: KeyFigure, found: Report, **words: str) -> KeyFinding | None:
     """``words``: see :func:`key_finding_of`."""
     steps = figure.steps(found.experiment)
@@ -122,12 +129,9 @@ def key_finding_of(
     rows, 0 to omit them. ``subject``: the beginning of the sentence, by default the change and the number. ``seed``:
     the word for a seed.
     """
-    first = values(figure.before.arm, figure.before.metric)
-    second = values(figure.after.arm, figure.after.metric)
-    both = np.isfinite(first) & np.isfinite(second)
-    if not both.any():
+    first, second = paired(values, figure.before, figure.after)
+    if not len(first):
         return None
-    first, second = first[both], second[both]
     before, after = float(first.mean()), float(second.mean())
     sign: Direction = (after > before) - (after < before)  # type: ignore[assignment]
     agreeing = int((np.sign(second - first) == sign).sum())

@@ -13,7 +13,7 @@ from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.finding import Finding
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import Row
+from engine.experiments.key_figure import Row, paired
 from engine.experiments.long_runs import FLAT, Kind, LongRuns, kind_of, log_ratio, long_contrasts, read_long_runs
 from engine.experiments.report import Report
 from engine.experiments.statistics import Weighed, weigh
@@ -103,11 +103,10 @@ def speed_findings(issue: Issue, found: Report, folder: Path = FOLDER) -> dict[s
     runs. ``found``: the report on stored seeds."""
     runs, findings = read_long_runs(issue, folder), {}
     for claim, contrast in long_contrasts(issue).items():
-        before, after = (found.values(row.arm, row.metric) for row in contrast)
-        both = np.isfinite(before) & np.isfinite(after)
-        if not both.any():
+        before, after = paired(found.values, *contrast)
+        if not len(before):
             continue
-        means = float(before[both].mean()), float(after[both].mean())
+        means = float(before.mean()), float(after.mean())
         speed = speed_finding_of(contrast, runs, means, issue.key_figure.level)
         if speed is not None:
             findings[claim] = replace(speed, one_rate=not issue.arm(speed.worse.row.arm).tuned)

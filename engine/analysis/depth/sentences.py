@@ -100,7 +100,7 @@ def _first_token(numbers: DepthNumbers, at: int) -> str:
     far = lengths[-1] if shortest else f"length {lengths[-1]}"
     return (
         f"A different token 0 changes the last output by {shortest}{_percent(changes[-1])} at {far}. "
-        f"One more 1 after 0 1 … 1 leaves {_percent(equal[-1])} equal."
+        f"One more 1 after 0 1 … 1 leaves {_percent(equal[-1])} equal in bfloat16."
     )
 
 

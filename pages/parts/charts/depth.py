@@ -75,7 +75,7 @@ def memory_figure(lines: Sequence[DepthLine], depth: int) -> go.Figure:
     for line in reversed(lines):
         lengths = line.draws[0]["lengths"].tolist() if line.draws else []
         equal, changes = line.of(lambda n: n["repeat_equal"][at]), line.of(lambda n: n["first_token"][at])
-        traces += _line(line.called("equal in bfloat16"), lengths, equal, muted(), "dot", marks=True, spread=False)
+        traces += _line(line.called("equal"), lengths, equal, muted(), "dot", marks=True, spread=False)
         traces += _line(line.called("token 0 replaced"), lengths, changes, line.tone(), line.dash, marks=True)
     ticks = lines[0].draws[0]["lengths"].tolist() if lines[0].draws else []
     return _figure(traces, _ticks("length", ticks), axis("share", rangemode="tozero"))
