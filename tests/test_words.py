@@ -41,6 +41,12 @@ def texts() -> tuple[Text, ...]:
             read += [(kind, file, 1, one) for one in _values(tomllib.loads(file.read_text("utf-8")))]
         elif file.suffix == ".md" and file.is_relative_to(ROOT / "pages"):
             read.append(("text", file, 1, file.read_text("utf-8")))
+        elif (
+            file.suffix == ".md"
+            and file.is_relative_to(ROOT / "engine" / "experiments")
+            and file.parent.name != "evidence"
+        ):
+            read.append(("issue", file, 1, file.read_text("utf-8").rpartition("+++\n")[2]))  # below its TOML
     documents = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
     read += [("document", file, 1, file.read_text("utf-8")) for file in documents]
     return tuple(
