@@ -205,7 +205,7 @@ class BesidePaper:
 def beside_papers(one: Column, encoding: str) -> list[BesidePaper]:
     beside = list[BesidePaper]()
     for paper in one.criterion.papers:
-        published = {name: dict(zip(paper.times, numbers, strict=False)) for name, numbers in paper.numbers.items()}
+        published = {name: dict(zip(paper.times, numbers, strict=True)) for name, numbers in paper.numbers.items()}
         if encoding != paper.baseline and one.times in published.get(encoding, {}):
             number, baseline = (published[name][one.times] for name in (encoding, paper.baseline))
             sign = _sign(one, paper, encoding, number, baseline)
