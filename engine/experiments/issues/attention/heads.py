@@ -2,7 +2,7 @@ from engine.experiments.experiment import Arm, Claim, Role, difference
 from engine.experiments.issues.issue import read_issue
 from engine.foundation.formatting import counted
 
-# So few steps that the controls, 8 heads and 4 heads, are right about nine times of ten: with more, several arms are always right.
+# So few steps that the controls, 8 heads and 4 heads, are right about 9 times out of 10: with more, several arms are always right.
 ONE = {"lookups": 1, "n_keys": 16, "seq_len": 17, "vocab_size": 8, "learning_rate": 0.02, "steps": 95}
 FOUR = {"lookups": 4, "n_keys": 8, "seq_len": 9, "vocab_size": 2, "learning_rate": 0.01, "steps": 150}
 LINES = {"one look-up": (ONE, "one look-up of 16 keys"), "four look-ups": (FOUR, "four look-ups at once of 8 keys")}
