@@ -268,12 +268,11 @@ def test_a_class_stays_while_its_wall_goes_on_after_the_clock_was_set_back(
 ) -> None:
     monkeypatch.setattr(classroom, "MAX_CLASSES", 12)
     now, two_hours = time.time, 7200
-    monkeypatch.setattr(time, "time", lambda: now() + two_hours)
-    monkeypatch.setattr(time, "time_ns", lambda: int((now() + two_hours) * 1e9))
-    for number in range(10):
-        leave_class(open_class(Visitor(f"cookie {number}")))
-    monkeypatch.undo()
-    monkeypatch.setattr(classroom, "MAX_CLASSES", 12)
+    with monkeypatch.context() as ahead:
+        ahead.setattr(time, "time", lambda: now() + two_hours)
+        ahead.setattr(time, "time_ns", lambda: int((now() + two_hours) * 1e9))
+        for number in range(10):
+            leave_class(open_class(Visitor(f"cookie {number}")))
     code = asking()
     leave_class(code)  # the clock may be set while nobody is there
     show_projector(code, TEACHER, replace(ASKS, phase="look"))
