@@ -29,7 +29,7 @@ def number_of(slug: str, row: Row, rate: float, seed: int) -> float:
     torch.set_num_threads(1)
     issue = ISSUES[slug]
     arm = issue.arm(row.arm)
-    larger = {**arm.settings, **SCALED[slug], "steps": issue.config(arm).steps * TIMES_STEPS}
+    larger = {**arm.settings, **SCALED[slug], "steps": issue.config(arm).steps * TIMES_STEPS[slug]}
     config = issue.config(replace(arm, settings=larger), seed).replace(learning_rate=rate)
     record = replace(issue.record(arm), evaluations=1)
     trial = read_trial(row.arm, seed, list(train(config, record=record, measure=take_measurement)))
@@ -58,7 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for slug in slugs:
             issue, figure = ISSUES[slug], ISSUES[slug].key_figure
             (first, before), (second, after) = (measured(slug, row, pool) for row in (figure.before, figure.after))
-            steps = TIMES_STEPS * max(issue.config(issue.arm(row.arm)).steps for row in (figure.before, figure.after))
+            steps = TIMES_STEPS[slug] * max(
+                issue.config(issue.arm(row.arm)).steps for row in (figure.before, figure.after)
+            )
             marks = {row.arm: issue.fingerprint(issue.arm(row.arm)) for row in (figure.before, figure.after)}
             row = {"before": before, "after": after, "rates": [first, second], "steps": steps, "seeds": SEEDS}
             write(slug, {**row, "fingerprints": marks, "provenance": provenance()}, given.write)

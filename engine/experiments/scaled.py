@@ -22,7 +22,8 @@ SCALED: dict[str, dict[str, int]] = {
     "longer-sequences": WIDE | {"n_layers": 6},
     "no-encoding": WIDE | {"n_layers": 6},
 }
-TIMES_STEPS = 3  # the steps of a larger model, as a multiple of its arm's
+# the steps of a larger model, as a multiple of its arm's: with three times, both arms of encoding-fits-task end at .99
+TIMES_STEPS = dict.fromkeys(SCALED, 3) | {"encoding-fits-task": 1}
 SEEDS = (7000, 7001)
 PILOT_SEED = 900
 RATES = (1.0, 10**-0.5, 0.1, 10**-1.5)  # the rates that are tried, as multiples of the arm's own best rate
@@ -36,12 +37,15 @@ class Scaled:
     after: tuple[float, ...]
     steps: int
 
-    def sentence(self, figure: KeyFigure, effect: float) -> str:
+    def sentence(self, figure: KeyFigure, effect: float, smallest: float) -> str:
+        """``effect``: that of the shown figure. ``smallest``: the smallest size that counts."""
         before, after = float(np.mean(self.before)), float(np.mean(self.after))
-        sign = "the same" if (after - before) * effect > 0 else "not the same"
+        sign = "the sign is the same" if (after - before) * effect > 0 else "the sign is not the same"
+        if abs(after - before) < smallest:
+            sign = "there is no difference that counts"
         numbers = f"“{figure.before.label}” {figure.written(before)}, “{figure.after.label}” {figure.written(after)}"
         wide = f"{counted(len(self.before), 'seed')}, {self.steps:,} steps, width {WIDE['d_model']}"
-        return f"In a larger model ({wide}) the sign is {sign}: {numbers}."
+        return f"In a larger model ({wide}) {sign}: {numbers}."
 
 
 def read_scaled(experiment: Experiment, folder: Path = FOLDER) -> Scaled | None:

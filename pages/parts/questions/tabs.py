@@ -115,7 +115,8 @@ def _one_scale_up(issue: Issue) -> list[str]:
     scaled, result = read_scaled(issue), shipped_result(issue, issue.key_figure)
     if scaled is None or result is None:
         return []
-    return [scaled.sentence(issue.key_figure, result.finding.after - result.finding.before)]
+    smallest = issue.claim(issue.key_figure.claim).smallest_effect
+    return [scaled.sentence(issue.key_figure, result.finding.after - result.finding.before, smallest)]
 
 
 # The text: claim, mechanism, sources, remedies, published numbers

@@ -13,11 +13,20 @@ from tests.engine.experiments.fake_issue import fake_issue
 FIGURE = fake_issue().key_figure
 
 
-@pytest.mark.parametrize(("effect", "words"), [(-0.2, "is the same"), (0.2, "is not the same")])
-def test_the_sign_is_compared_with_that_of_the_shown_effect(effect: float, words: str) -> None:
-    sentence = Scaled((0.8, 1.0), (0.3, 0.5), 300).sentence(FIGURE, effect)
+@pytest.mark.parametrize(
+    ("effect", "smallest", "words"),
+    [
+        (-0.2, 0.05, "the sign is the same"),
+        (0.2, 0.05, "the sign is not the same"),
+        (-0.2, 0.6, "there is no difference that counts"),
+    ],
+)
+def test_the_sign_of_a_difference_that_counts_is_compared_with_that_of_the_shown_effect(
+    effect: float, smallest: float, words: str
+) -> None:
+    sentence = Scaled((0.8, 1.0), (0.3, 0.5), 300).sentence(FIGURE, effect, smallest)
     assert sentence == (
-        f"In a larger model (2 seeds, 300 steps, width 128) the sign {words}: “nine steps” 0.90, “one step” 0.40."
+        f"In a larger model (2 seeds, 300 steps, width 128) {words}: “nine steps” 0.90, “one step” 0.40."
     )
 
 
