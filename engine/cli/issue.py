@@ -14,7 +14,7 @@ from engine.experiments.report import Report
 from engine.experiments.speed_finding import shipped_speeds
 from engine.experiments.statistics import FEWEST_FOR_HOLM
 from engine.settings.errors import ConfigError, not_one_of
-from engine.settings.names import meant
+from engine.settings.names import resolve_name
 
 
 def list_issues(given: argparse.Namespace) -> int:
@@ -71,7 +71,7 @@ def _asked_for(given: argparse.Namespace) -> list[Issue]:
         raise ValueError("name one issue, or --all.")
     if given.all:
         return list(ISSUES.values())
-    if (slug := meant(given.slug, ISSUES, RENAMED)) not in ISSUES:
+    if (slug := resolve_name(given.slug, ISSUES, RENAMED)) not in ISSUES:
         raise ConfigError([not_one_of("issue", slug, ISSUES)])
     return [ISSUES[slug]]
 

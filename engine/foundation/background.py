@@ -27,7 +27,7 @@ class BackgroundTask(ABC):
 
     @property
     @abstractmethod
-    def done(self) -> float:
+    def share_done(self) -> float:
         """A share from 0 to 1."""
 
     @abstractmethod

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
 
-from engine.settings.names import meant
+from engine.settings.names import resolve_name
 
 Value = str | int | float | bool | None | tuple[int, ...] | tuple[str, ...]
 FieldKind = Literal["choice", "bool", "int", "float", "ints", "text"]
@@ -139,7 +139,7 @@ def from_text(values: Mapping[str, object], model: type[BaseModel]) -> dict[str,
         elif get_origin(field.annotation) is tuple:
             read[name] = tuple(part.strip() for part in value.split(",") if part.strip())
         elif get_origin(field.annotation) is Literal:
-            read[name] = meant(value, get_args(field.annotation))
+            read[name] = resolve_name(value, get_args(field.annotation))
     return read
 
 

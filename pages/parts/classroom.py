@@ -178,7 +178,9 @@ def _train(code: str, participant: Participant, seed: ClassSeed) -> None:
     if current is not None and (problem := current.problem or current.unsaved):
         st.caption(f":orange[{escaped(problem)}]")
     else:
-        st.progress(current.done if current else 0.0, "**Your seed is training.** It becomes a dot on the projector.")
+        st.progress(
+            current.share_done if current else 0.0, "**Your seed is training.** It becomes a dot on the projector."
+        )
     if issue is None or (current is not None and current.state != "stopped"):
         return
     run = run_of(class_experiment(issue, seed.seed), visitor())

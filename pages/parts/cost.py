@@ -287,7 +287,7 @@ def cost_board(sweep: Sweep | None, result: Result | None, plan: Plan, view: Cos
         has_ended = running and sweep is not None and sweep.state != "running"
         latest = sweep.result if sweep is not None else result
         if running and sweep is not None:
-            st.progress(min(1.0, sweep.done), text=_words(sweep))
+            st.progress(min(1.0, sweep.share_done), text=_words(sweep))
         show_sweep(latest or (shipped() if is_shipped(plan) else UNMEASURED), latest.plan if latest else plan, view)
         if has_ended:
             st.rerun()

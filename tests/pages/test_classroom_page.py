@@ -174,8 +174,8 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
         assert "Report (HTML)" in [file.label for file in participant.get("download_button")]
         assert "Explore on your own" in [link.proto.label for link in participant.get("page_link")]
         (note,) = notes_of(participant).values()
-        assert (note.title, note.question, note.guessed) == ("Scripted, 4 arms", QUESTION, answer)
-        assert (note.ran, note.found) == ("The class, on the projector.", sentence)
+        assert (note.title, note.question, note.guess) == ("Scripted, 4 arms", QUESTION, answer)
+        assert (note.run, note.finding) == ("The class, on the projector.", sentence)
 
 
 def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_falls_into_the_figure(
@@ -587,5 +587,5 @@ def test_a_slide_takes_guesses_and_then_tells_what_the_teacher_says(open_page: O
     assert "You said: *Ann*. The teacher says: **Bob**." in projector.subheader[0].value
     assert "You said: *Bob*. **Right.**" in page_text(participant.run())
     (note,) = notes_of(participant).values()
-    assert (note.question, note.guessed, note.found) == ("Who?", "Bob", "The teacher says: Bob.")
+    assert (note.question, note.guess, note.finding) == ("Who?", "Bob", "The teacher says: Bob.")
     assert key(projector, "next").title[0].value == ISSUES["heads"].title

@@ -110,8 +110,8 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
     assert finding in page_text(again)
     note = notes_of(app)[f"lab.{run_id}"]
     assert note.title == "Lab: Reverse"
-    assert finding in note.found
-    assert "Steps 120" in note.ran
+    assert finding in note.finding
+    assert "Steps 120" in note.run
     assert not notes_of(again), "another visitor's run is no part of a hand-in"
     assert "Report (HTML)" in [file.label for file in app.get("download_button")]
 

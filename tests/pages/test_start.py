@@ -147,9 +147,9 @@ def test_a_run_answers_a_guess_each_value_has_its_own_and_a_reload_keeps_both(op
         assert guide.leads_to in page_text(shown)
         assert question(shown).proto.disabled
     (note,) = notes_of(app).values()
-    assert (note.guessed, note.question) == ("Yes, always", guide.asks)
-    assert note.found.startswith("Yes, always. The figure has")
-    assert "Depth 1, seed 0" in note.ran
+    assert (note.guess, note.question) == ("Yes, always", guide.asks)
+    assert note.finding.startswith("Yes, always. The figure has")
+    assert "Depth 1, seed 0" in note.run
 
     app.segmented_control(key="start.set.choice").set_value(2).run()
     assert (question(app).value, question(app).proto.disabled) == (None, False)

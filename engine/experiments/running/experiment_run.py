@@ -108,7 +108,7 @@ class ExperimentRun(BackgroundTask):
         return len(self.arms) * len(self.seeds)
 
     @property
-    def done(self) -> float:
+    def share_done(self) -> float:
         """The share of all training steps that are done, from 0 to 1."""
         steps = [self._steps[trial.arm] for trial in self.trials] + [trial.run.step for trial in self.running_trials]
         return min(1.0, sum(steps) / (sum(self._steps.values()) * len(self.seeds)))

@@ -59,7 +59,7 @@ class Sweep(BackgroundTask):
         )
 
     @property
-    def done(self) -> float:
+    def share_done(self) -> float:
         """The share of the time that is done, from 0 to 1, without the time spent waiting for a worker."""
         if self.state != "running":
             return 1.0

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from engine.foundation.glossary import TERMS
-from engine.settings.names import meant
+from engine.settings.names import resolve_name
 from pages.parts.app.earlier import EARLIER, moved
 from pages.parts.app.in_markdown import show_terms
 from pages.parts.app.scripts import joined
@@ -97,7 +97,7 @@ def _glossary() -> None:
 
 def open_glossary(term: str) -> None:
     """Open the drawer at a term, by its slug; any other text is searched for."""
-    slug = meant(term, TERMS)
+    slug = resolve_name(term, TERMS)
     st.session_state[REQUESTED_TERM] = slug
     if slug not in TERMS:
         st.session_state[SEARCH] = slug

@@ -11,7 +11,7 @@ from engine.foundation.errors import Explained, Refused
 from engine.foundation.files import data_folder_problem
 from engine.foundation.glossary import OF_SETTING, TERMS, Term
 from engine.runs.run import Run
-from engine.settings.errors import ConfigError, Problem, shown
+from engine.settings.errors import ConfigError, Problem, excerpt
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|$~:])")
 # where a character breaks addresses (www., https://, @) and icons (:material/home:)
@@ -35,7 +35,7 @@ def as_code(text: str) -> str:
 
     Elsewhere Streamlit makes links, addresses, formulas, colours and icons of text.
     """
-    line = shown(text)
+    line = excerpt(text)
     fence = "`" * (1 + max(map(len, BACKTICKS.findall(line)), default=0))
     pad = " " if "`" in (line[0], line[-1]) else ""
     return f"{fence}{pad}{line}{pad}{fence}"

@@ -15,9 +15,9 @@ from pydantic_core import PydanticCustomError
 
 from engine.config.link import without_marks
 from engine.foundation.provenance import stamped
-from engine.settings.errors import Problem, checked, no_setting, read_leniently
+from engine.settings.errors import Problem, no_setting, read_leniently, validate
 from engine.settings.fields import Parameters, Setting, Value, settings_in, to_text
-from engine.settings.names import meant
+from engine.settings.names import resolve_name
 from pages.parts.app.in_markdown import setting_help
 
 # The address: a link is read once, and then the page writes it; what a link hides or locks
@@ -174,10 +174,10 @@ def not_allowed(allowed: str, known: Collection[str] = ()) -> PydanticCustomErro
 
 
 def one_of(known: Collection[str], renamed: Mapping[str, str] = EMPTY) -> AfterValidator:
-    """Return the validator of a name among the ``known`` ones, also by an earlier name (see :func:`meant`), or None."""
+    """Return the validator of a name among the ``known`` ones, also by an earlier name (see :func:`resolve_name`), or None."""
 
     def check(name: str | None) -> str | None:
-        name = name if name is None else meant(name, known, renamed)
+        name = name if name is None else resolve_name(name, known, renamed)
         if name is not None and name not in known:
             raise not_allowed("one of " + ", ".join(known), known)
         return name
@@ -355,7 +355,7 @@ class ModelSettings(PageSettings, Generic[S]):
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
         names = self._model.model_fields
-        state, ignored = read_leniently({name: text for name, text in query.items() if name in names}, self._checked)
+        state, ignored = read_leniently({name: text for name, text in query.items() if name in names}, self._validate)
         unknown = [
             no_setting(name, text, names, self._model.REMOVED.get(name, ""))
             for name, text in query.items()
@@ -363,7 +363,7 @@ class ModelSettings(PageSettings, Generic[S]):
         ]
         return state.model_dump(), ignored + unknown
 
-    def _checked(self, flat: Mapping[str, Any]) -> S:
-        state = checked(self._model, flat)
+    def _validate(self, flat: Mapping[str, Any]) -> S:
+        state = validate(self._model, flat)
         state.check()
         return state

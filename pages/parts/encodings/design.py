@@ -30,9 +30,9 @@ from pages.parts.encodings.state import (
     value,
 )
 from pages.parts.experiments.board import show_arms, show_evidence, take_away
+from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot
 from pages.parts.experiments.run_buttons import forecast, run_or_stop
 from pages.parts.experiments.running import EXPERIMENTS, RunRequest
-from pages.parts.experiments.shown import Shown
 
 CHOICES = ("design_features", "design_readout", "design_place", "design_learned")
 GUIDE = Path(__file__).with_suffix(".md")
@@ -141,7 +141,9 @@ def _rivals(*, disabled: bool) -> None:
 
 def _show_result(parts: dict[str, Any], name: str, run: ExperimentRun | None) -> None:
     stored = find_comparison(name)
-    source: ExperimentRun | Shown | None = run or (Shown.of(stored[1], "kept") if stored else None)
+    source: ExperimentRun | ExperimentSnapshot | None = run or (
+        ExperimentSnapshot.of(stored[1], "kept") if stored else None
+    )
     if source is None:
         return
     _heading(source.experiment, parts)

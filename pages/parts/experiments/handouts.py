@@ -36,7 +36,7 @@ from pages.parts.app.visitor import here, visitor
 from pages.parts.charts.colors import INK, SURFACE, custom_properties
 from pages.parts.charts.experiments.key_figure import lengths
 from pages.parts.charts.experiments.strip import EndNumbers
-from pages.parts.experiments.shown import key_numbers
+from pages.parts.experiments.experiment_snapshot import key_numbers
 
 PAGE = Template((Path(__file__).with_suffix(".html")).read_text("utf-8"))
 joined = Markup().join
@@ -87,9 +87,9 @@ NOTHING_YET = "It will list your guesses, runs and results. There are none yet."
 class Note:
     title: str
     question: str = ""
-    guessed: str = ""  # before the result; empty without a guess
-    ran: str = ""
-    found: str = ""
+    guess: str = ""  # before the result; empty without a guess
+    run: str = ""
+    finding: str = ""
     figure: Markup = NO_FIGURE
 
 
@@ -106,7 +106,7 @@ _reports = OrderedDict[str, StudentReport]()  # in the order in which their visi
 _lock = Lock()
 
 
-def kept_of(visitor_id: str) -> StudentReport:
+def student_report_of(visitor_id: str) -> StudentReport:
     return _reports.get(visitor_id, StudentReport())
 
 
@@ -119,10 +119,10 @@ def write_down(key: str, note: Note) -> None:
         student_report = _reports.setdefault(author.id, StudentReport(author.network))
         _reports.move_to_end(author.id)
     earlier = student_report.notes.get(key)
-    if earlier is not None and earlier.found:
-        if not note.found:
+    if earlier is not None and earlier.finding:
+        if not note.finding:
             return
-        note = replace(note, guessed=earlier.guessed)
+        note = replace(note, guess=earlier.guess)
     if note != student_report.forgotten.get(key):
         student_report.notes[key] = note
 
@@ -145,9 +145,9 @@ def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:
 
 
 def _section(number: int, note: Note) -> Markup:
-    guessed = (note.guessed or "no guess before the result") if note.question else ""
-    result = note.found or ("the run had not ended at the last look" if note.ran else "")
-    lines = (("Guessed", guessed), ("Ran", note.ran or "nothing yet"), ("Found", result))
+    guess = (note.guess or "no guess before the result") if note.question else ""
+    result = note.finding or ("the run had not ended at the last look" if note.run else "")
+    lines = (("Guessed", guess), ("Ran", note.run or "nothing yet"), ("Found", result))
     answers = joined(html("<p><b>{}:</b> {}</p>", label, words) for label, words in lines if words)
     return html(
         "<section><h2>{}. {}</h2><p>{}</p>{}{}</section>", number, note.title, note.question, answers, note.figure
@@ -155,7 +155,7 @@ def _section(number: int, note: Note) -> Markup:
 
 
 def offer_hand_in() -> None:
-    student_report = kept_of(visitor().id)
+    student_report = student_report_of(visitor().id)
     st.markdown("**Your report**")
     if not student_report.notes:
         st.caption(NOTHING_YET)

@@ -14,7 +14,7 @@ from engine.experiments.classroom import HERE_EVERY, empty_class, responses
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.lessons import Lesson, LessonStep
 from engine.foundation.formatting import counted
-from engine.settings.names import meant
+from engine.settings.names import resolve_name
 from pages.parts.app.frame import address_of, as_fragment, last_received, received
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.recent_runs import shown_run
@@ -155,7 +155,7 @@ def _follow(pressed: str, file: str) -> None:
 
 def _facts(now: lesson_state.Presenting | None, pressed: str, file: str) -> lesson_state.Facts:
     if now is None:
-        slug = meant(st.query_params.get("issue", ""), ISSUES, RENAMED)
+        slug = resolve_name(st.query_params.get("issue", ""), ISSUES, RENAMED)
         here = file == lesson_state.QUESTIONS_FILE and slug in ISSUES and not lesson_state.joined_class()
         step = LessonStep(ISSUES[slug].minutes, slug) if here else None
         return lesson_state.Facts(issue=Lesson(step.title, (step,)) if step else None)

@@ -9,7 +9,7 @@ from engine.config.run_config import COMPOSED, RunConfig, changed, parse, settin
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError, Problem, not_one_of
 from engine.settings.fields import Setting
-from engine.settings.names import meant
+from engine.settings.names import resolve_name
 from engine.tasks import TASKS
 from engine.tasks.text import TextSettings, user_texts
 from engine.tasks.text.encoded import without_window
@@ -44,7 +44,7 @@ class LabSettings(PageSettings):
         specific = {
             name: text for name, text in query.items() if name not in (RUN, PRESET, ISSUE, ARM) and not of_apart(name)
         }
-        preset = meant(query[PRESET], PRESETS) if PRESET in query else None
+        preset = resolve_name(query[PRESET], PRESETS) if PRESET in query else None
         run = run_named(query[RUN]) if RUN in query else None
         problems: list[Problem] = []
         base = to_query(run.config) if run is not None else {}

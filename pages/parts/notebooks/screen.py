@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from engine.settings.errors import Problem
-from engine.settings.names import meant
+from engine.settings.names import resolve_name
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import ModelSettings, PageState, one_of
 from pages.parts.boards.component import Json
@@ -35,7 +35,7 @@ class NotebookSettings(ModelSettings[NotebookState]):
     def open_address(self) -> tuple[dict[str, str], list[Problem]]:
         """The address always determines the notebook: a link to the overview is empty."""
         link, ignored = super().open_address()
-        slug = meant(st.query_params.get("notebook", ""), NOTEBOOKS)
+        slug = resolve_name(st.query_params.get("notebook", ""), NOTEBOOKS)
         self.put({"notebook": slug if slug in NOTEBOOKS else None})
         return link, ignored
 

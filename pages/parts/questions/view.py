@@ -28,6 +28,7 @@ from pages.parts.charts.experiments.arms import role_color
 from pages.parts.charts.experiments.key_figure import key_figure
 from pages.parts.charts.experiments.learning import LearningCurve, in_words, learning_figure
 from pages.parts.experiments.board import Drawing, experiment_board
+from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot, key_curves, key_numbers, snapshot_of
 from pages.parts.experiments.presenting import (
     Presenting,
     asks_to_run,
@@ -39,7 +40,6 @@ from pages.parts.experiments.projector import show_responses, tell_participants
 from pages.parts.experiments.question import Guess, ask_here, guess_of, keep_guess, verdict
 from pages.parts.experiments.run_buttons import forecast, run_or_stop
 from pages.parts.experiments.running import EXPERIMENTS, begin, shown_runs
-from pages.parts.experiments.shown import Shown, key_curves, key_numbers, of_run
 from pages.parts.questions.conclusions import speeds_of
 from pages.parts.questions.map import show_way
 from pages.parts.questions.state import extended, forget, request, requested_run, shown_answers
@@ -106,7 +106,7 @@ def experiment_view(
     )
 
 
-def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | None:
+def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> ExperimentSnapshot | None:
     """Draw the screen; return the result that it shows, if any."""
     now, figure = presenting(), issue.key_figure
     take_guess(issue.slug)  # before a run begins, because several keys may arrive at once
@@ -123,9 +123,9 @@ def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Shown
     if view.seeds != "own":
         run = None  # a class that has not guessed sees no earlier result
     stored = there if view.stored else None
-    live = of_run(run) if run is not None else None
+    live = snapshot_of(run) if run is not None else None
     if view.seeds == "class" and now is not None:
-        live = shown_of_class(issue, now)
+        live = class_snapshot(issue, now)
     final = live if live is not None and live.state != "running" and key_finding_so_far(figure, live) else None
     finding = _until_the_class_decides(next(iter(outcomes(figure, stored, final)), None))
     with st.container(key="experiment-view"):
@@ -142,7 +142,7 @@ def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Shown
             beside = question if view.room else result  # in a room the figure takes the height
             with beside.container(key="experiment-view-remedy"):
                 _show_remedy(issue, finding)
-    return live if final is not None or stored is None else Shown.of(stored, "shipped")
+    return live if final is not None or stored is None else ExperimentSnapshot.of(stored, "shipped")
 
 
 def _show_question(
@@ -187,10 +187,12 @@ def _show_figure(
         experiment_board(drawing, name, run)
         say_unsaved(run)
     elif stored is not None:
-        experiment_board(drawing, issue.slug, Shown.of(stored, "shipped"))
+        experiment_board(drawing, issue.slug, ExperimentSnapshot.of(stored, "shipped"))
     else:
         before_any_run = report(request(issue), (), request(issue).seed_range, extended=extended())
-        experiment_board(drawing, issue.slug, Shown.of(before_any_run, "none" if view.gone_back else "waiting"))
+        experiment_board(
+            drawing, issue.slug, ExperimentSnapshot.of(before_any_run, "none" if view.gone_back else "waiting")
+        )
 
 
 def _show_remedy(issue: Issue, finding: KeyFinding) -> None:
@@ -286,7 +288,7 @@ def key_finding_so_far(figure: KeyFigure, so_far: Report | None, **words: str) -
     return key_finding_in(figure, so_far, **words) if so_far is not None else None
 
 
-def outcomes(figure: KeyFigure, stored: Report | None, snapshot: Shown | None) -> list[KeyFinding]:
+def outcomes(figure: KeyFigure, stored: Report | None, snapshot: ExperimentSnapshot | None) -> list[KeyFinding]:
     """The findings to show: of the stored seeds, and of a page's seeds. A class's seeds join the stored ones."""
     before = key_finding_so_far(figure, stored, seed="stored seed")
     if before is None or snapshot is None or snapshot.state != "class":
@@ -303,7 +305,13 @@ def outcomes(figure: KeyFigure, stored: Report | None, snapshot: Shown | None) -
 
 
 def key_sections(
-    issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, sentence: bool, stored: Report | None, snapshot: Shown
+    issue: Issue,
+    figure: KeyFigure,
+    guess: Guess,
+    whole: bool,
+    sentence: bool,
+    stored: Report | None,
+    snapshot: ExperimentSnapshot,
 ) -> list[Json]:
     """One section with one panel.
 
@@ -364,7 +372,7 @@ def _views(
     ]  # fmt: skip
 
 
-def _slide(issue: Issue, snapshot: Shown, live: KeyFinding | None, sentence: str) -> Json:
+def _slide(issue: Issue, snapshot: ExperimentSnapshot, live: KeyFinding | None, sentence: str) -> Json:
     some = "" if live is None or live.seeds == len(snapshot.seeds) else f"{live.seeds} of "
     seeds = f"{some}{snapshot.seeds_in_words}" if live else ""
     address = (st.context.url or "").split("?")[0]
@@ -383,17 +391,19 @@ def end_run_of_visitor(issue: Issue) -> None:
         EXPERIMENTS.leave(name, visitor())
 
 
-def shown_of_class(issue: Issue, now: Presenting) -> Shown:
+def class_snapshot(issue: Issue, now: Presenting) -> ExperimentSnapshot:
     """The seeds of the class so far, without stored ones, and only the arms of the figure."""
     seeds = class_seeds(now.classroom, now.at, now.round)
-    waiting = len(responses(now.classroom, now.at).here - seeds.this_round - seeds.training)
-    return Shown.of(report(class_experiment(issue), seeds.trials, seeds.seeds), "class", waiting=waiting)
+    to_begin = len(responses(now.classroom, now.at).here - seeds.this_round - seeds.training)
+    return ExperimentSnapshot.of(
+        report(class_experiment(issue), seeds.trials, seeds.seeds), "class", participants_to_begin=to_begin
+    )
 
 
 def class_board(key: str, issue: Issue, now: Presenting, stored: Report | None) -> None:
     drawn = len(class_seeds(now.classroom, now.at, now.round).seeds)
 
-    def below(snapshot: Shown) -> None:
+    def below(snapshot: ExperimentSnapshot) -> None:
         # The rerun gives the participants the sentence of the projector.
         if now.shows("sentence") and len(snapshot.seeds) != drawn:
             st.rerun()
@@ -401,17 +411,17 @@ def class_board(key: str, issue: Issue, now: Presenting, stored: Report | None) 
     drawing = Drawing(
         key, partial(_sections, issue, now, stored), (now.round, now.phase, stored is not None), below=below
     )
-    experiment_board(drawing, f"class.{now.classroom}.{now.at}", partial(shown_of_class, issue, now))
+    experiment_board(drawing, f"class.{now.classroom}.{now.at}", partial(class_snapshot, issue, now))
 
 
-def _sections(issue: Issue, now: Presenting, stored: Report | None, snapshot: Shown) -> list[Json]:
+def _sections(issue: Issue, now: Presenting, stored: Report | None, snapshot: ExperimentSnapshot) -> list[Json]:
     whole, sentence = now.shows("figure"), now.shows("sentence")
     sections = key_sections(issue, issue.key_figure, guess_of(issue.slug), whole, sentence, stored, snapshot)
     seeds = class_seeds(now.classroom, now.at, now.round)
     training = len(seeds.training & responses(now.classroom, now.at).here)
     facts = f"{counted(len(seeds.seeds), 'seed')} from {counted(seeds.participants, 'phone')}"
     facts += f" · {training} {'is' if training == 1 else 'are'} training" if training else ""
-    facts += f" · waiting for {snapshot.waiting}" if snapshot.waiting else ""
+    facts += f" · waiting for {snapshot.participants_to_begin}" if snapshot.participants_to_begin else ""
     for panel in sections[0]["panels"]:
         panel["facts"] = [*panel["facts"], facts]
     return sections

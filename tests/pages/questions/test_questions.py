@@ -28,9 +28,9 @@ from pages.parts.app.earlier import EARLIER
 from pages.parts.app.visitor import COOKIE
 from pages.parts.experiments import running as experiments
 from pages.parts.experiments.board import as_csv, as_json
+from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot, snapshot_of
 from pages.parts.experiments.presenting import KEY as PRESENTING
 from pages.parts.experiments.running import EXPERIMENTS, RAN
-from pages.parts.experiments.shown import Shown, of_run
 from pages.parts.questions import tabs
 from pages.parts.questions.conclusions import conclusion, findings
 from pages.parts.questions.tabs import with_formulas_apart
@@ -302,11 +302,11 @@ def test_an_experiment_runs_to_a_verdict_and_is_taken_away_and_found(open_page: 
     assert list(arms["Arm"]) == [arm.name for arm in experiment.report.arms]
     assert arms["Mean"].tolist() == pytest.approx(arms.filter(like="Seed ").mean(axis=1).tolist())
 
-    shown = of_run(experiment)
-    row = json.loads(as_json(shown))
+    snapshot = snapshot_of(experiment)
+    row = json.loads(as_json(snapshot))
     assert (row["slug"], len(row["trials"]), len(row["claims"]), row["provenance"]) == ("scripted", 24, 3, provenance())
     assert row["origin"] == "live"
-    rows = list(csv.DictReader(io.StringIO(as_csv(shown))))
+    rows = list(csv.DictReader(io.StringIO(as_csv(snapshot))))
     assert {r["origin"] for r in rows} == {"live"}
     accuracy = {(r["arm"], r["seed"]): float(r["value"]) for r in rows if r["number"] == "accuracy"}
     assert accuracy == {(t.arm, str(t.seed)): t.numbers["accuracy"] for t in experiment.trials}
@@ -418,7 +418,7 @@ def test_who_trains_first_sees_no_stored_seed_until_the_answer_is_asked_for(
 
 
 def test_what_is_downloaded_says_whether_its_seeds_are_stored(open_page: Open) -> None:
-    stored = Shown.of(shipped_reports(MASK)[0], "shipped")
+    stored = ExperimentSnapshot.of(shipped_reports(MASK)[0], "shipped")
     assert (stored.name, json.loads(as_json(stored))["origin"]) == ("missing-mask-stored", "stored")
     assert {row["origin"] for row in csv.DictReader(io.StringIO(as_csv(stored)))} == {"stored"}
 
@@ -645,20 +645,20 @@ def test_the_hand_in_holds_the_guess_the_own_run_and_its_result(open_page: Open,
     assert not notes_of(app)
     app.button_group(key="guess.scripted").set_value(1).run()
     note = notes_of(app)["issue.scripted"]
-    assert (note.guessed, note.ran, note.found) == ("It rises", "", "")
+    assert (note.guess, note.run, note.finding) == ("It rises", "", "")
     ran(app)
-    found, figure = of_run(run_of(app)), scripted[0].key_figure
+    found, figure = snapshot_of(run_of(app)), scripted[0].key_figure
     finding = key_finding_so_far(figure, found)
     assert finding is not None
     note = notes_of(app)["issue.scripted"]
-    assert (note.guessed, note.ran, note.found) == (
+    assert (note.guess, note.run, note.finding) == (
         "It rises",
         "Trained here: 6 seeds (10000 to 10005).",
         finding.sentence,
     )
     other = open_page("questions.py", issue="scripted", experiment=app.session_state[RAN]["scripted"])
     watched = notes_of(other)["issue.scripted"]
-    assert (watched.guessed, watched.ran) == ("", "Nothing; watched somebody else’s run: 6 seeds (10000 to 10005).")
+    assert (watched.guess, watched.run) == ("", "Nothing; watched somebody else’s run: 6 seeds (10000 to 10005).")
 
 
 def test_the_hand_in_says_that_a_stored_result_was_not_trained(open_page: Open, slow: ScriptedPool) -> None:
@@ -667,7 +667,7 @@ def test_the_hand_in_says_that_a_stored_result_was_not_trained(open_page: Open, 
     press(app, "Show the answer")
     first = shipped_reports(MASK)[0]
     note = notes_of(app)[f"issue.{MASK.slug}"]
-    assert note.ran == f"Nothing; read stored runs: {first.seeds_in_words}."
-    assert (bool(note.found), note.guessed) == (True, "It rises")
+    assert note.run == f"Nothing; read stored runs: {first.seeds_in_words}."
+    assert (bool(note.finding), note.guess) == (True, "It rises")
     open_tab(app, "Share")
     assert any(block.value.endswith(f"questions?issue={MASK.slug}") for block in app.code)

@@ -9,9 +9,9 @@ from engine.experiments.key_figure import Row
 from engine.experiments.lessons import Lesson, LessonStep
 from engine.experiments.report import report
 from engine.experiments.trial import Trial
+from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot, TrialSoFar
 from pages.parts.experiments.presenting import PHASES, Presenting
 from pages.parts.experiments.question import Guess
-from pages.parts.experiments.shown import Shown, TrialSoFar
 from pages.parts.questions.view import experiment_view, key_sections
 from tests.pages.scripted_experiment import issue_of, trials_of
 
@@ -135,16 +135,16 @@ def issue(monkeypatch: pytest.MonkeyPatch) -> Issue:
     return made
 
 
-def panel(issue: Issue, shown: Shown, stored: bool = False, whole: bool = True) -> dict[str, Any]:
+def panel(issue: Issue, snapshot: ExperimentSnapshot, stored: bool = False, whole: bool = True) -> dict[str, Any]:
     answer = report(issue, trials_of(issue, SEEDS), SEEDS) if stored else None
-    (section,) = key_sections(issue, issue.key_figure, Guess(), whole, False, answer, shown)
+    (section,) = key_sections(issue, issue.key_figure, Guess(), whole, False, answer, snapshot)
     (only,) = section["panels"]
     return only
 
 
-def so_far(issue: Issue, *trials: Trial, running: tuple[TrialSoFar, ...] = ()) -> Shown:
+def so_far(issue: Issue, *trials: Trial, running: tuple[TrialSoFar, ...] = ()) -> ExperimentSnapshot:
     seeds = [10_000, 10_001]
-    return Shown.of(report(issue, trials, seeds), "running" if running else "waiting", running=running)
+    return ExperimentSnapshot.of(report(issue, trials, seeds), "running" if running else "waiting", running=running)
 
 
 def curves(panel: dict[str, Any]) -> dict[str, list[tuple[int, float]]]:

@@ -59,7 +59,7 @@ def test_every_arm_meets_every_seed_and_the_claims_are_weighed(pool: Pool, monke
     effects = [1 / (1 + s + 1) - 1 / (9 + s + 1) for s in range(10, 16)]
     assert found.claims[0].effects == pytest.approx(effects)
     assert found.values("short", "loss") == pytest.approx([1 / (2 + s) for s in range(10, 16)])
-    assert run.done == 1
+    assert run.share_done == 1
     assert not run.running_trials
     row = json.loads(json.dumps(found.to_json(), allow_nan=False))
     assert (row["event"], row["slug"], row["finding"]) == ("report", "fake", "holds")
@@ -90,7 +90,7 @@ def test_stopping_keeps_what_was_measured(pool: Pool) -> None:
     assert run.wait(600)
     assert run.state == "stopped"
     assert 0 < len(run.trials) < run.total
-    assert 0 < run.done < 1
+    assert 0 < run.share_done < 1
     assert not pool.runs.live()
 
 
@@ -99,13 +99,13 @@ def test_stored_trials_are_not_trained_again_unless_they_did_not_finish(pool: Po
     broken = replace(first.trials[0], failure="The worker was ended.")
     stored = {(trial.arm, trial.seed): trial for trial in (*first.trials[1:], broken)}
     more = ExperimentRun(fake_issue(seeds=3), pool, find=lambda arm, n: stored.get((arm.name, n)), save=saved.append)
-    assert more.done > 0
+    assert more.share_done > 0
     assert more.seconds_left is None, "no pace is known yet"
     ended(more)
     assert (len(more.reused), len(more.trials)) == (3, 6)
     assert {(t.arm, t.seed) for t in saved} == {("short", 2), ("long", 2), (broken.arm, broken.seed)}
     assert more.report.claims[0].effects[:2] == first.report.claims[0].effects
-    assert (more.done, more.seconds_left) == (1, 0)
+    assert (more.share_done, more.seconds_left) == (1, 0)
 
 
 def test_an_experiment_waits_for_room_and_what_the_host_refuses_ends_it_with_the_sentence(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_trial_is_trained_once_for_all_who_wait_or_come_later(pool: Pool, subm
     assert [run.state for run in runs] == ["finished"] * 5
     assert late.start().wait(600)
     assert len(submitted) == len(stored) == runs[0].total == 8
-    assert (len(late.reused), late.done) == (8, 1)
+    assert (len(late.reused), late.share_done) == (8, 1)
     assert all(numbers(run) == numbers(runs[0]) for run in (*runs, late))
     assert [run.report.claims for run in (*runs, late)] == [runs[0].report.claims] * 6
     assert not pool.runs.live()

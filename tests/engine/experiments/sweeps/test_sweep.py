@@ -59,7 +59,7 @@ def test_a_stop_keeps_what_there_is_and_until_then_the_time_left_counts_down() -
     pool.on_visit = lambda count: sweep.stop() if count == 7 else None
     sweep.start()
     assert sweep.wait(240)
-    assert (sweep.state, len(sweep.result.visits), sweep.done) == ("stopped", 7, 1.0)
+    assert (sweep.state, len(sweep.result.visits), sweep.share_done) == ("stopped", 7, 1.0)
 
     pool, seconds = ScriptedPool(), list[float]()
     sweep = Sweep(PLAN, cast(Pool, pool))
