@@ -153,7 +153,7 @@ def _lines(
             _short(next(corrected)),
             f"{claim.smallest_effect:g}",
             _short(weighed.detectable),
-            "" if (again := shown.again(row)) is None else percent(again),
+            "" if (again := shown.reproducibility(row)) is None else percent(again),
             speeds[claim.id].sentence if claim.id in speeds else "",
             *(_alone(one, row.finding) for one in each),
             f"{shown.seconds:.0f}" if index == 0 else "",

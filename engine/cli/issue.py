@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    issues = [replace(issue, seeds=given.seeds, first_seed=given.first_seed) for issue in _asked_for(given)]
+    issues = [replace(issue, seeds=given.seeds, first_seed=given.first_seed) for issue in _requested_issues(given)]
     reports: list[Report] = []
     with warm_pool(given.scheduler) as pool:
         began = time.monotonic()
@@ -65,7 +65,7 @@ def run(given: argparse.Namespace) -> int:
     return 0
 
 
-def _asked_for(given: argparse.Namespace) -> list[Issue]:
+def _requested_issues(given: argparse.Namespace) -> list[Issue]:
     """Raises ValueError."""
     if given.all == bool(given.slug):
         raise ValueError("name one issue, or --all.")

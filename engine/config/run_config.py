@@ -74,7 +74,7 @@ class RunConfig(ComposedConfig):
 
         Raises ConfigError with one sentence for each setting that does not fit.
         """
-        flat = changed(self.flat(), changes)
+        flat = with_changes(self.flat(), changes)
         known = {row.name for row in settings_for(flat.get("task"), flat.get("pos_encoding"))}
         return parse({name: value for name, value in flat.items() if name in known or name in changes})
 
@@ -106,7 +106,7 @@ def settings_of(config: RunConfig) -> tuple[Setting, ...]:
     return settings_for(config.task, config.pos_encoding)
 
 
-def changed(values: Mapping[str, object], changes: Mapping[str, object]) -> dict[str, object]:
+def with_changes(values: Mapping[str, object], changes: Mapping[str, object]) -> dict[str, object]:
     """Flat values with some changed. If a change chooses another row, a parameter that both rows have and that was at the old row's default
     takes the new row's default."""
     after = {**values, **changes}

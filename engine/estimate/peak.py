@@ -16,7 +16,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.encoding_costs import encoding_layer_bytes
 from engine.estimate.layout import TESTED, Shapes, generation_size, keeps_past, shapes, validation_size, writes_answer
 from engine.estimate.memory import parameter_shapes, saved_if_written_out
-from engine.estimate.pieces import DRAWN_AT_ONCE, layer_bytes, pass_bytes, rows_at_once, writes_out
+from engine.estimate.pieces import TOKENS_PER_DRAW, layer_bytes, pass_bytes, rows_at_once, writes_out
 from engine.estimate.recording import PROBE_SIZE, samples_with_patterns
 from engine.settings.costs import BYTES, INDEX, MIXED, SINGLE, WEIGHT_BYTES, Memory
 from engine.tasks import TASKS
@@ -164,7 +164,7 @@ def set_bytes(config: RunConfig) -> int:
 def _drawing(config: RunConfig) -> int:
     """Sequences being drawn and their hashes: ten for each held-out one, or a piece of the training set."""
     tested = ((config.seq_len, validation_size(config.seq_len)), *((n, TESTED) for n in config.test_lengths))
-    piece = min(DRAWN_AT_ONCE, (config.dataset_size or config.batch_size) * config.seq_len)
+    piece = min(TOKENS_PER_DRAW, (config.dataset_size or config.batch_size) * config.seq_len)
     tokens = max(1.5 * max(piece, config.batch_size * config.seq_len), *(10 * rows * n for n, rows in tested))
     return int(5 * INDEX * tokens)
 

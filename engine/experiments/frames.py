@@ -42,7 +42,7 @@ def effects_frame(found: Report) -> pd.DataFrame:
         (
             claim.sentence, claim.condition, row.words, *(sides_of(claim, found.values) or (None, None)), row.effect,
             *((row.ci or (None, None)) if not row.exact else (None, None)), row.p, one.p_holm,
-            claim.smallest_effect, row.detectable, found.again(one), claim.direction, claim.unit, row.seeds,
+            claim.smallest_effect, row.detectable, found.reproducibility(one), claim.direction, claim.unit, row.seeds,
         )
         for one, claim, row in ((one, one.claim, one.weighed) for one in found.claims)
     ]  # fmt: skip

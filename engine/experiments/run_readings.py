@@ -136,7 +136,7 @@ class FinishedRun(NamedTuple):
         return f"{percent(self.score.value)} of the answers are right."
 
 
-def how_many_right(run: FinishedRun) -> Observed:
+def right_count(run: FinishedRun) -> Observed:
     above = clearly_above(run.score.value, run.score.chance, run.score.sequences)
     return Observed((1 if run.score.value >= LEARNED_ACCURACY else 0 if above else -1,), run.in_words)
 
@@ -152,7 +152,7 @@ def picture_of_the_weights(run: FinishedRun) -> Observed | None:
     return Observed((answer,), f"{_clearest_in_words(heads)} {commonest} {run.in_short}")
 
 
-def when_most_are_right(run: FinishedRun) -> Observed:
+def step_of_most_right(run: FinishedRun) -> Observed:
     step, steps = step_reaching(run.config, run.events, REACHED_ACCURACY), run.config.steps
     if step is None:
         return Observed((-1,), f"At no step were {percent(REACHED_ACCURACY)} right. {run.in_words}")
@@ -237,8 +237,8 @@ READINGS: Mapping[str, Reading] = {
     one.name: one
     for one in (
         Reading("learned", "Has it learned its task: no, in part, yes", has_learned, _every),
-        Reading("how-many-right", "Right answers: as by guessing, more, nearly all", _finished(how_many_right), _every),
-        Reading("when-most-are-right", "90 % right: never, late, early", _finished(when_most_are_right), _every),
+        Reading("how-many-right", "Right answers: as by guessing, more, nearly all", _finished(right_count), _every),
+        Reading("when-most-are-right", "90 % right: never, late, early", _finished(step_of_most_right), _every),
         Reading(
             "equal-symbols",
             "Equal symbols get equal answers: never, sometimes, always",

@@ -39,7 +39,7 @@ def verdict(experiment: Experiment, claim: Claim, values: Values) -> Weighed:
     return replace(weighed, finding=Finding.CANNOT_TELL, why=why) if why else weighed
 
 
-def again(claim: Claim, values: Values, weighed: Weighed) -> float | None:
+def reproducibility(claim: Claim, values: Values, weighed: Weighed) -> float | None:
     """The share of draws of a reader's few seeds that give the finding of many again; None if there are few, or no seed
     can change it.
 

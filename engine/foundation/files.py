@@ -152,20 +152,20 @@ def give(
     if address:
         _keep_newest_of(owners, f"*.{address}", most // 2, spared)
     keep_newest(file.parent, f"*{file.suffix}", most, spared=spared)
-    delete_abandoned(other for other in owners.glob("*@*") if not _given(other).exists())
+    delete_abandoned(other for other in owners.glob("*@*") if not _file_of_mark(other).exists())
 
 
-def given_by(visitor: str, folder: Path) -> list[Path]:
-    return _given_in(folder, f"{visitor}.*@*")
+def files_of_visitor(visitor: str, folder: Path) -> list[Path]:
+    return _files_with_marks(folder, f"{visitor}.*@*")
 
 
-def given_near(visitor: Visitor, folder: Path) -> list[Path]:
+def files_near(visitor: Visitor, folder: Path) -> list[Path]:
     address = _address_in_mark(visitor)
-    return _given_in(folder, f"*.{address}@*") if address else []
+    return _files_with_marks(folder, f"*.{address}@*") if address else []
 
 
-def _given_in(folder: Path, marks: str) -> list[Path]:
-    return [file for file in set(map(_given, (folder / OWNERS).glob(marks))) if file.exists()]
+def _files_with_marks(folder: Path, marks: str) -> list[Path]:
+    return [file for file in set(map(_file_of_mark, (folder / OWNERS).glob(marks))) if file.exists()]
 
 
 def note_use(file: Path) -> None:
@@ -203,16 +203,16 @@ def _keep_newest_of(owners: Path, whose: str, count: int, spared: Collection[Pat
     # marks first: a visitor who gives a file again writes its mark last, so after a new mark the file is read as new,
     # too
     marks = _ages(owners.glob(f"{whose}@*"))
-    changed = _ages({_given(mark) for mark in marks})
+    changed = _ages({_file_of_mark(mark) for mark in marks})
     for file in _above(changed, count, spared):
         for mark in marks:
-            if _given(mark) == file:
+            if _file_of_mark(mark) == file:
                 _delete(mark, marks[mark])
         if not any(owners.glob(f"*@{file.name}")):
             _delete(file, changed[file])
 
 
-def _given(mark: Path) -> Path:
+def _file_of_mark(mark: Path) -> Path:
     return mark.parent.parent / mark.name.partition("@")[2]
 
 

@@ -86,7 +86,7 @@ class RunFolder:
         self._readable: int | None = None
 
     @property
-    def begun(self) -> bool:
+    def has_events(self) -> bool:
         return self._events.exists()
 
     def read_saved_request(self) -> dict[str, Any]:

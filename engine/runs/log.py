@@ -95,7 +95,7 @@ class EventLog(Sequence[Event]):
         first, last = (bisect_left(self._numbers, number) for number in (after, upto))
         kinds = (Snapshot if isinstance(other, bytes) else type(other) for other in self._others[first:last])
         indices = [index for index, found in enumerate(kinds, first) if found is kind]
-        return _Chosen(indices, cast(Callable[[int], OtherEvent], self._other))
+        return _Selection(indices, cast(Callable[[int], OtherEvent], self._other))
 
     def last(self, kind: type[OtherEvent]) -> OtherEvent | None:
         return next(reversed(self.of(kind)), None)
@@ -161,7 +161,7 @@ class EventLog(Sequence[Event]):
                 self._others[self._snapshot] = packed
 
 
-class _Chosen(Sequence[OtherEvent]):
+class _Selection(Sequence[OtherEvent]):
     def __init__(self, indices: Sequence[int], read: Callable[[int], OtherEvent]) -> None:
         self._indices, self._read = indices, read
 

@@ -78,13 +78,13 @@ class Seldom:
 
     def __init__(self, every: float, share: float, now: float) -> None:
         self._every, self._share = every, share
-        self.at, self.cost = now, 0.0
+        self.last_start, self.cost = now, 0.0
 
     def is_due(self, now: float) -> bool:
-        return now - self.at >= max(self._every, self._share * self.cost)
+        return now - self.last_start >= max(self._every, self._share * self.cost)
 
     def count(self, began: float, ended: float) -> None:
-        self.at, self.cost = began, ended - began
+        self.last_start, self.cost = began, ended - began
 
 
 class Steps:
@@ -236,7 +236,7 @@ class LiveRun:
             return True
         if not self.steps.whole:
             return False
-        began = self._saves.at = self._clock()
+        began = self._saves.last_start = self._clock()
         self.steps.state.save(self.folder.state)
         self._saves.count(began, self._clock())
         self.saved_step = self.step
@@ -305,5 +305,5 @@ class LiveRun:
             return
         self.unsent.append(event)
         if isinstance(event, Snapshot):
-            self._snapshots.at, self._shown = self._clock(), True
+            self._snapshots.last_start, self._shown = self._clock(), True
         self.over = isinstance(event, Finished | Failed | Ended)

@@ -16,7 +16,7 @@ from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, Speeds, basel
 from engine.foundation.log import LOG, log_unsaved
 from engine.runs.events import Progress
 from engine.runs.record_options import LEAST_RECORD
-from engine.training.device import found_accelerator
+from engine.training.device import find_accelerator
 from engine.training.train import train
 
 SMALL = RunConfig(steps=1000, device="cpu")
@@ -37,7 +37,7 @@ BASELINE_TIMED = 10  # timed steps of each run on the CPU
 # first steps on an accelerator, in which kernels are loaded and a graph is captured, and the timed ones after them
 WARM, ON_ACCELERATOR = 20, 200
 TIMING_SECONDS = 1.0  # after so much time of timed steps on an accelerator, fewer of them do
-OFFERED = ("cuda", "mps")
+ACCELERATORS = ("cuda", "mps")
 
 Timing = Callable[[RunConfig, int], float]  # seconds of a step of a run, of which so many steps are timed on the CPU
 
@@ -46,8 +46,8 @@ def measure_speed() -> Speeds:
     """Time the runs on the CPU (a few seconds), then on the accelerator if there is one; store and return the fitted speeds by kind
     of device. A line in the log says if the disk or the accelerator fails."""
     speeds: dict[str, Speed] = {CPU: _measured((SMALL, LARGE), _seconds_per_step)}
-    accelerator = found_accelerator()
-    if accelerator is not None and (kind := accelerator.type) in OFFERED:
+    accelerator = find_accelerator()
+    if accelerator is not None and (kind := accelerator.type) in ACCELERATORS:
         try:
             speeds[kind] = _measured((SMALL, LARGE, LARGEST), lambda config, _: _seconds_there(config, kind))
         except Exception as error:  # torch raises several kinds, as for too little memory on the device

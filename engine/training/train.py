@@ -24,7 +24,7 @@ from engine.training.captured import CapturedSteps
 from engine.training.data import Batch
 from engine.training.device import choose_device
 from engine.training.evaluation import chance_of, evaluate_in_pieces
-from engine.training.failure import Found, Remedy, find_remedy, first_non_finite, non_finite_at_end
+from engine.training.failure import Location, Remedy, find_remedy, first_non_finite, non_finite_at_end
 from engine.training.recorder import Repeated, recorder_for, why_not_recorded
 from engine.training.result import MeasureByName, measured_result, nothing_to_measure_with
 from engine.training.snapshot import probe_tensors, snapshot_from
@@ -133,9 +133,9 @@ def train(
         for done in (yield from steps.take(min(following - state.step, state.ahead))):
             step = done.number
             if not math.isfinite(done.grad_norm):
-                found = first_non_finite(model, steps.last)
+                location = first_non_finite(model, steps.last)
                 steps.close()
-                yield from _failed(state, found, step, record)
+                yield from _failed(state, location, step, record)
                 return
             fields = fields_of(measured, done, steps.last)
             if step in between:
@@ -168,9 +168,9 @@ def warm_up(kind: str) -> None:
         LOG.warning("%s could not be warmed up: %s", kind, str(error).partition("\n")[0])
 
 
-def _failed(state: TrainingState, found: Found, step: int, record: RecordOptions) -> Generator[Event, None, None]:
-    """``found``: the tensor that is not finite at that step, with its layer."""
-    layer, tensor = found
+def _failed(state: TrainingState, location: Location, step: int, record: RecordOptions) -> Generator[Event, None, None]:
+    """``location``: the tensor that is not finite at that step, with its layer."""
+    layer, tensor = location
     where = "" if layer is None else f" (layer {layer + 1})"
     state.optimizers.clear()  # what this run no longer needs makes room for the search
     state.model.zero_grad()

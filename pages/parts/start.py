@@ -14,7 +14,7 @@ from engine.experiments.run_readings import score_of
 from engine.foundation.formatting import counted, percent
 from engine.runs.run import Run
 from engine.serving.health import Health
-from engine.serving.processes.machines import HERE
+from engine.serving.processes.machines import APP_MACHINE
 from engine.settings.errors import ConfigError, Problem, not_one_of
 from engine.settings.fields import setting, to_text
 from pages.parts.app.page_state import ModelSettings, PageState, take_link
@@ -238,7 +238,7 @@ def workers_in_words(health: Health) -> str:
         kinds = Counter(worker.accelerator or CPU for worker in there)
         many = ", ".join(f"{number} on {name}" for name, number in kinds.items())
         kind = many if len(kinds) > 1 else next(iter(kinds))
-        workers, machines = counted(len(there), "worker"), counted(len(health.hosts - {HERE}), "machine")
+        workers, machines = counted(len(there), "worker"), counted(len(health.hosts - {APP_MACHINE}), "machine")
         return f"Your runs train on {workers} on {machines} of the cluster ({kind}), {torch}.{warning}"
     name = health.device.get("accelerator_name") or health.device.get("accelerator") or CPU
     return f"Your runs train on {name} with {counted(health.size, 'worker')}, {torch}.{warning}"

@@ -42,7 +42,7 @@ class Attending:
     weight: list[list[list[float]]]
     # the largest weight of another position than the query's, and that position, [layer, head, query] both
     elsewhere: np.ndarray
-    other: np.ndarray
+    other_position: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def _below(contributions: Contributions, reading: HeadReading, is_link: IsLink) 
     position = reading.read
     for layer in reversed(range(top)):
         options = [
-            HeadReading(kind, layer, head, position, int(of.other[layer, head, position]), float(weight))
+            HeadReading(kind, layer, head, position, int(of.other_position[layer, head, position]), float(weight))
             for kind, of in ((kind, contributions.attending[kind]) for kind in kinds)
             for head, weight in enumerate(of.elsewhere[layer, :, position])
             if weight >= STANDS_OUT

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from engine.analysis.attention.ablation import ablated
 from engine.analysis.attention.heads import head_view
-from engine.analysis.attention.jobs import Changed, EachHeadOff, HeadView
+from engine.analysis.attention.jobs import EachHeadOff, HeadComparison, HeadView
 from engine.analysis.attention.model import (
     attention_at,
     blocked_in,
@@ -33,7 +33,7 @@ SCORES = ("scaled_dot", "dot", "cosine", "additive")
 
 def switch_heads_off(
     request: ModelRequest, sample: SampleRequest, part: Part, off: Iterable[Part], temperature: float
-) -> Changed:
+) -> HeadComparison:
     model, batch = model_of(request), sample_of(request.config, sample)
 
     def view_of(model: Transformer) -> HeadView:

@@ -39,7 +39,8 @@ from engine.training.data import Batch
 from engine.training.snapshot import array, patterns_in
 
 SEQUENCES = 64  # held-out sequences over which a head's numbers are averaged; fewer of long sequences
-NAMED = 0.5  # the lowest score at which a head is named by its best kind: half of the way from chance to certainty
+# the lowest score at which a head is named by its best kind: half of the way from chance to certainty
+NAMING_SCORE = 0.5
 FEWEST_QUERIES = 2  # with fewer queries at which it can show, a kind has no score
 FURTHEST_BACK = 64
 NONE = "none of these"
@@ -58,7 +59,7 @@ def heads(request: ModelRequest, sample: SampleRequest) -> Heads:
         "tokens": {which: tokens_at(config, one, which) for which in attentions_of(config)},
         "rows": rows,
         "sequences": len(batch.inputs),
-        "named_from": NAMED,
+        "named_from": NAMING_SCORE,
         "rollout": rolled_out(request, cache),
     }
 
@@ -172,7 +173,7 @@ def uniform_score(pattern: Tensor, choice: Tensor) -> float | None:
 
 def name_of(scores: dict[str, float]) -> str:
     best = max(scores, key=lambda label: scores[label], default=NONE)
-    return best if scores.get(best, 0.0) >= NAMED else NONE
+    return best if scores.get(best, 0.0) >= NAMING_SCORE else NONE
 
 
 def entropy(pattern: Tensor) -> Tensor:

@@ -59,12 +59,12 @@ class HeadView(TypedDict):
     entropy: float  # the mean in nats
 
 
-class Changed(TypedDict):
+class HeadComparison(TypedDict):
     before: HeadView
     after: HeadView
 
 
-class SwitchHeadsOff(Job[Changed], function=".changes:switch_heads_off", noun="Switching heads off"):
+class SwitchHeadsOff(Job[HeadComparison], function=".changes:switch_heads_off", noun="Switching heads off"):
     request: ModelRequest
     sample: SampleRequest
     part: Part
@@ -104,12 +104,12 @@ class FaultyHead(HeadView):
     checks: list[CheckResult]
 
 
-class Faulty(TypedDict):
+class FaultComparison(TypedDict):
     before: FaultyHead
     after: FaultyHead
 
 
-class SwitchFaultsOn(Job[Faulty], function=".checks:switch_faults_on", noun="Switching faults on"):
+class SwitchFaultsOn(Job[FaultComparison], function=".checks:switch_faults_on", noun="Switching faults on"):
     request: ModelRequest
     sample: SampleRequest
     part: Part

@@ -51,7 +51,7 @@ def naming(part: Part, words: str) -> str:
     return f"\0{part.name}\0{words}\0"
 
 
-def named(*heads: Part, capital: bool = False) -> str:
+def heads_in_words(*heads: Part, capital: bool = False) -> str:
     side = {"self": "", "encoder": " of the encoder", "cross": " (cross-attention)"}[heads[0].which]
     *others, last = heads
     noun, which = "Head" if capital else "head", f"{last.head + 1} of layer {last.layer + 1}{side}"

@@ -21,7 +21,7 @@ from engine.model.precision import product_dtype
 from engine.model.transformer import Transformer
 from engine.settings.costs import Cost, MachineFacts
 from engine.training.data import Batch
-from engine.training.device import found_accelerator
+from engine.training.device import find_accelerator
 from engine.training.evaluation import forward, loss_of
 from engine.training.measured_memory import measure_memory, peak_bytes
 from engine.training.optimizers import build_optimizers
@@ -150,7 +150,7 @@ def _torch_device(name: str) -> torch.device:
     """Raises ValueError if there is no accelerator."""
     if name == "cpu":
         return torch.device("cpu")
-    found = found_accelerator()
+    found = find_accelerator()
     if found is None:
         raise ValueError("device is accelerator; this machine has only a CPU.")
     return found

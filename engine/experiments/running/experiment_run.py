@@ -77,7 +77,7 @@ class ExperimentRun(BackgroundTask):
         self.running_trials: tuple[RunningTrial, ...] = ()
         self._find, self._save, self._shared = find, save, shared or SharedTrials()
         # stored trials, which are not trained again
-        self.reused = tuple(filter(None, (self._found(arm, seed) for seed in self.seeds for arm in self.arms)))
+        self.reused = tuple(filter(None, (self._stored_trial(arm, seed) for seed in self.seeds for arm in self.arms)))
         self._pool = pool
         self._trials = list(self.reused)
         self._weighed = self.state, report(experiment, (), self.seeds, extended=extended)
@@ -145,7 +145,7 @@ class ExperimentRun(BackgroundTask):
             stopped, self.running_trials = self.running_trials, ()
             self._shared.leave(self._pool, [trial.shared for trial in stopped], self.visitor)
 
-    def _found(self, arm: Arm, seed: int) -> Trial | None:
+    def _stored_trial(self, arm: Arm, seed: int) -> Trial | None:
         trial = self._find(arm, seed)
         return trial if trial is not None and not trial.failure else None
 
@@ -172,7 +172,7 @@ class ExperimentRun(BackgroundTask):
             self._called.set()
 
     def _start(self, arm: Arm, seed: int, waiting: deque[tuple[Arm, int]]) -> None:
-        find = partial(self._found, arm, seed)
+        find = partial(self._stored_trial, arm, seed)
         while not self._stop.is_set():
             try:
                 result = self._shared.follow(self._pool, self.experiment, arm, seed, self.visitor, find)

@@ -112,7 +112,7 @@ class Checkpoints:
             why, suspect = worker.why_it_ended(queued.run.id), worker.is_suspect(queued)
             match fate(queued, blamed=worker.is_blamed_on(queued), suspect=suspect, closing=closing):
                 case "queue":
-                    queued.come_back(why, counts=suspect)
+                    queued.requeue(why, counts=suspect)
                     back.append(queued)
                 case "checkpoint":
                     if not closing:  # only its owner brings it back, also after a restart

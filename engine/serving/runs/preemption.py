@@ -58,6 +58,6 @@ def fate(queued: QueuedRun, *, blamed: bool, suspect: bool, closing: bool) -> Li
     """``blamed``: the worker was ended for this run; ``suspect``: the run may have ended it. ``closing``: no other worker comes."""
     if queued.stopped_at is not None or blamed:
         return "over"
-    if not closing and (queued.returned < MAX_RETURNS or not suspect):
+    if not closing and (queued.returns < MAX_RETURNS or not suspect):
         return "queue"
     return "checkpoint" if queued.request.is_saved else "over"

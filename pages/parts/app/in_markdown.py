@@ -9,7 +9,7 @@ import streamlit as st
 from engine.foundation.background import BackgroundTask
 from engine.foundation.errors import Explained, Refused
 from engine.foundation.files import data_folder_problem
-from engine.foundation.glossary import OF_SETTING, TERMS, Term
+from engine.foundation.glossary import TERM_OF_SETTING, TERMS, Term
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError, Problem, excerpt
 
@@ -98,7 +98,7 @@ def explained(text: str, term: str) -> str:
 
 
 def setting_help(name: str, text: str) -> str:
-    return explained(text, OF_SETTING[name]) if name in OF_SETTING else text
+    return explained(text, TERM_OF_SETTING[name]) if name in TERM_OF_SETTING else text
 
 
 def show_terms(first: str | None, words: str) -> None:

@@ -75,16 +75,16 @@ STYLES: list[CSSDict] = [
 ]
 
 
-def found_advice() -> Advice:
+def advice_for_needs() -> Advice:
     return advice(value(NEEDED), columns_at(int(value(TESTED))), columns_at(LONGER), costs_of_encodings())
 
 
 def recommend() -> None:
     words, needs = st.columns([6, 1], gap="medium")
-    recommendation = found_advice()
+    recommendation = advice_for_needs()
     condition = ""
-    if recommendation.met:
-        needs_in_words = listed([NEEDS[need] for need in recommendation.met], "or")
+    if recommendation.needs_met:
+        needs_in_words = listed([NEEDS[need] for need in recommendation.needs_met], "or")
         condition = f"You must {needs_in_words}: {label(recommendation.start)}. "
     words.markdown(recommendation.words, help=condition + MEASURED)
     if SETTINGS.drawn(NEEDED, TESTED):
@@ -109,7 +109,7 @@ def show_table() -> None:
 
 def _show_table() -> None:
     columns, costs = columns_at(int(value(TESTED))), costs_of_encodings()
-    styled = evidence_styled(found_advice().order, list(columns.values()), costs)
+    styled = evidence_styled(advice_for_needs().order, list(columns.values()), costs)
     st.table(styled, border="horizontal", alt="The evidence on each encoding")
     timed = shipped_times().machine
     st.caption(f"{LEGEND} Times: {timed['processor']}, one core, {timed['date']}.")

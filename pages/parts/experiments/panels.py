@@ -66,7 +66,7 @@ def status_words(snapshot: ExperimentSnapshot, name_of: Callable[[str], str] = s
         )
     if not snapshot.trials:
         return f"{seeds}: no measurement"
-    return f"{seeds} ({snapshot.which_seeds}) · {in_time(snapshot.seconds)}"
+    return f"{seeds} ({snapshot.seed_range}) · {in_time(snapshot.seconds)}"
 
 
 def _now(running: Sequence[TrialSoFar], name_of: Callable[[str], str]) -> str:

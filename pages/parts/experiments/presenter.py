@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from engine.experiments.class_seeds import class_seeds
-from engine.experiments.classroom import HERE_EVERY, empty_class, responses
+from engine.experiments.classroom import PRESENCE_MARK_SECONDS, empty_class, responses
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.lessons import Lesson, LessonStep
 from engine.foundation.formatting import counted
@@ -74,7 +74,7 @@ def show_presenter(file: str) -> None:
                 if _here(now) != here:
                     st.rerun()
 
-            as_fragment(refresh, every=COUNT_SECONDS if here else HERE_EVERY)
+            as_fragment(refresh, every=COUNT_SECONDS if here else PRESENCE_MARK_SECONDS)
     if (code := lesson_state.joined_class()) and not on and file != lesson_state.CLASS_FILE:
         _way_back(code)
     if now is not None and not on and (pressed := _row(now)):
@@ -97,7 +97,7 @@ def _here(now: lesson_state.Presenting) -> str:
     """The number of participants, in a sentence; empty after the phase of the QR code."""
     if not now.on or not now.classroom or now.phase != lesson_state.CODE:
         return ""
-    participants = len(responses(now.classroom, now.at).here)
+    participants = len(responses(now.classroom, now.at).present)
     return f"{counted(participants, 'phone')} {'is' if participants == 1 else 'are'} here."
 
 
@@ -182,7 +182,7 @@ def _unanswered(now: lesson_state.Presenting) -> str:
         answered = bool(class_seeds(now.classroom, now.at, now.round).this_round)
     else:
         answered = bool(given.guesses) or now.guesses_closed or now.phases[now.phase] != "guess"
-    return "" if answered or not given.here else f"0 of {len(given.here)} have answered. {lesson_state.GO_ON}"
+    return "" if answered or not given.present else f"0 of {len(given.present)} have answered. {lesson_state.GO_ON}"
 
 
 def _empty(now: lesson_state.Presenting) -> str:

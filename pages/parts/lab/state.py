@@ -5,7 +5,7 @@ from typing import Any
 
 from engine.config.link import from_query, to_query
 from engine.config.presets import PRESETS
-from engine.config.run_config import COMPOSED, RunConfig, changed, parse, settings_for
+from engine.config.run_config import COMPOSED, RunConfig, parse, settings_for, with_changes
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError, Problem, not_one_of
 from engine.settings.fields import Setting
@@ -65,7 +65,7 @@ class LabSettings(PageSettings):
     def take(self, name: str, value: Any) -> None:
         before = self.values()
         super().take(name, value)
-        after = changed(before, {name: value})
+        after = with_changes(before, {name: value})
         if name == "task":
             old, new = _usual(before), _usual(after)
             after |= {

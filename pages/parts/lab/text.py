@@ -23,7 +23,7 @@ from engine.analysis.text.jobs import (
 from engine.foundation.errors import JobError
 from engine.runs.events import Progress
 from engine.runs.run import Run
-from engine.runs.summary import passed, unknown_tokens
+from engine.runs.summary import counting_comparisons, unknown_tokens
 from engine.tasks import TASKS
 from engine.tasks.text import plays, user_texts
 from engine.tasks.text.tokens import UNKNOWN_NAME, unknown_in_words
@@ -283,17 +283,17 @@ def show_counting(run: Run | None) -> None:
     if not beside.open:
         return
     with beside:
-        as_fragment(_say_passed, run, every=POLL_SECONDS if run.state in ("queued", "running") else None)
+        as_fragment(_say_comparisons, run, every=POLL_SECONDS if run.state in ("queued", "running") else None)
         _show_text_facts(run)
         if _writes(run) and run.state != "paused":
             _compare(run)
         st.markdown(EXPLAINED.format(length=run.config.seq_len))
 
 
-def _say_passed(run: Run) -> None:
+def _say_comparisons(run: Run) -> None:
     known = known_counts(run)
     levels = {words: known["levels"][name] for name, words in IN_SENTENCES.items() if known and name in known["levels"]}
-    rows = passed(run.config, run.events.landmarks(), levels)
+    rows = counting_comparisons(run.config, run.events.landmarks(), levels)
     for row in rows:
         st.markdown(f":material/{'check_circle' if row.better else 'pending'}: {row.sentence}")
     if not rows and run.state != "failed":

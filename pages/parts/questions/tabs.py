@@ -99,7 +99,7 @@ def _sets(
         {"Trained here": (name, run)} if run is not None else {}
     )
     for report in shipped_reports(issue) if issue.slug in shown_answers() else ():
-        stored = f"Stored seeds {report.which_seeds}"
+        stored = f"Stored seeds {report.seed_range}"
         there[stored] = (f"{issue.slug}.{stored}", ExperimentSnapshot.of(report, "shipped"))
     return there
 

@@ -240,7 +240,7 @@ def _show_buttons(issue: Issue, view: ExperimentView, run: ExperimentRun | None,
 
 
 def _how_often_again(issue: Issue, stored: Report | None) -> str:
-    share = None if stored is None else stored.again(stored.claim(issue.key_figure.claim))
+    share = None if stored is None else stored.reproducibility(stored.claim(issue.key_figure.claim))
     return "" if share is None else f"Eight seeds show the stored finding in {percent(share)} of draws."
 
 
@@ -394,7 +394,7 @@ def end_run_of_visitor(issue: Issue) -> None:
 def class_snapshot(issue: Issue, now: Presenting) -> ExperimentSnapshot:
     """The seeds of the class so far, without stored ones, and only the arms of the figure."""
     seeds = class_seeds(now.classroom, now.at, now.round)
-    to_begin = len(responses(now.classroom, now.at).here - seeds.this_round - seeds.training)
+    to_begin = len(responses(now.classroom, now.at).present - seeds.this_round - seeds.training)
     return ExperimentSnapshot.of(
         report(class_experiment(issue), seeds.trials, seeds.seeds), "class", participants_to_begin=to_begin
     )
@@ -418,7 +418,7 @@ def _sections(issue: Issue, now: Presenting, stored: Report | None, snapshot: Ex
     whole, sentence = now.shows("figure"), now.shows("sentence")
     sections = key_sections(issue, issue.key_figure, guess_of(issue.slug), whole, sentence, stored, snapshot)
     seeds = class_seeds(now.classroom, now.at, now.round)
-    training = len(seeds.training & responses(now.classroom, now.at).here)
+    training = len(seeds.training & responses(now.classroom, now.at).present)
     facts = f"{counted(len(seeds.seeds), 'seed')} from {counted(seeds.participants, 'phone')}"
     facts += f" · {training} {'is' if training == 1 else 'are'} training" if training else ""
     facts += f" · waiting for {snapshot.participants_to_begin}" if snapshot.participants_to_begin else ""

@@ -69,7 +69,7 @@ def test_between_the_bounds_a_small_effect_is_too_small_and_a_planted_one_is_fou
 def finding_and_number(rows: Mapping[str, Sequence[float]], **more: object) -> tuple[Finding, float | None]:
     """The finding of one claim, and the share of draws of eight seeds that give it again."""
     found = reported(rows, **more)
-    return found.claims[0].finding, found.again(found.claims[0])
+    return found.claims[0].finding, found.reproducibility(found.claims[0])
 
 
 def test_beside_a_finding_of_sixteen_seeds_stands_how_often_eight_of_them_give_it_again() -> None:

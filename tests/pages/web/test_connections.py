@@ -182,7 +182,7 @@ def test_half_sent_requests_beyond_all_descriptors_leave_room_for_others_and_end
     assert (tmp_path / "log.txt").read_text().count(NO_RESOURCE) <= 1
 
 
-OF_A_TAB = 4  # descriptors of an open tab
+DESCRIPTORS_PER_TAB = 4  # descriptors of an open tab
 UPGRADE = {
     "Connection": "Upgrade",
     "Upgrade": "websocket",
@@ -224,7 +224,7 @@ async def test_tabs_of_a_visitor_beyond_the_limit_are_refused_in_words_and_leave
                     "You have 3 tabs going, and this host allows 3 at once. Close one.",
                 )
             await asyncio.to_thread(
-                until, lambda: server.num_fds() < fresh + 3 * OF_A_TAB + 6
+                until, lambda: server.num_fds() < fresh + 3 * DESCRIPTORS_PER_TAB + 6
             )  # not one for each of 20
             assert (await tab(ben, address)).status == 101, "another browser at this address"
             tabs.pop().close()
