@@ -82,7 +82,7 @@ class CostState(PageState, Plan, CostView):
 
     @field_validator("sweep")
     @classmethod
-    def _kept(cls, name: str | None) -> str | None:
+    def _known_sweep(cls, name: str | None) -> str | None:
         if name is not None and sweep_result(name) is None:
             raise not_allowed("a measurement that this server has")
         return name
@@ -119,7 +119,7 @@ def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
     with st.container(width=180):
         widget("axis", disabled=disabled)
     with st.popover("More", icon=":material/tune:"):
-        if SETTINGS.drawn("kinds"):
+        if SETTINGS.visible("kinds"):
             st.pills(
                 "Models", list(KINDS), selection_mode="multi", wrap=True, format_func=lambda name: KINDS[name].label,
                 default=SETTINGS.first_value("kinds"), **SETTINGS.bound("kinds", disabled=disabled),
@@ -131,7 +131,7 @@ def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
         # A link may name a device that this server lacks; the measurement then says so.
         if has_accelerator or values["device"] != "cpu":
             widget("device", disabled=disabled)
-        if rare := SETTINGS.drawn("rounds", "patience"):
+        if rare := SETTINGS.visible("rounds", "patience"):
             for name in rare:
                 widget(name, disabled=disabled)
             st.caption(MEASURED)
@@ -206,7 +206,7 @@ def _two_lengths(plan: Plan) -> tuple[int, int]:
 def _bytes_of(plan: Plan, kind: str, counted: Result | None, view: CostView) -> list[str]:
     config = plan.config(kind, SHORTEST)
     cache = in_bytes(cache_bytes_at(config, 1) // config.batch_size) if KINDS[kind].attends else "–"
-    saved_at, state = kept_at(plan, kind, counted), memory_at(config, SHORTEST).state
+    saved_at, state = saved_bytes(plan, kind, counted), memory_at(config, SHORTEST).state
     if saved_at is None:
         bytes_ = [UNKNOWN] * 3
     else:
@@ -215,7 +215,7 @@ def _bytes_of(plan: Plan, kind: str, counted: Result | None, view: CostView) -> 
     return [f"{predict(config).parameters:,}", *bytes_[:2], cache, bytes_[2]]
 
 
-def kept_at(plan: Plan, kind: str, counted: Result | None) -> Callable[[int], int] | None:
+def saved_bytes(plan: Plan, kind: str, counted: Result | None) -> Callable[[int], int] | None:
     """The bytes saved for backward, by length; None without a formula or two measured lengths."""
     config = plan.config(kind, SHORTEST)
     if has_formula(config):
@@ -270,7 +270,7 @@ def round_down(count: int) -> int:
 
 
 POLL = 0.5  # seconds between two checks of a running sweep
-DRAWN = "costs.drawn"
+PANELS = "costs.drawn"
 # Three gates instead of four cannot explain it.
 APART = 3.0  # ratio of GRU to LSTM time from which the page gives a reason
 UNMEASURED = Result(Plan(), None, (), (), "none", 0.0, 0.0)
@@ -320,7 +320,7 @@ def show_sweep(result: Result, plan: Plan, view: CostView) -> None:
 
 def _drawn(result: Result, plan: Plan, view: CostView) -> list[Panel]:
     stamp = (result.created, len(result.visits), result.state, plan, view.part_of, known_speed())
-    last: tuple[object, list[Panel]] | None = st.session_state.get(DRAWN)
+    last: tuple[object, list[Panel]] | None = st.session_state.get(PANELS)
     if last is None or last[0] != stamp:  # else nothing has changed, as at most checks of a sweep
         what = "tokens" if plan.axis == "length" else "layers"
         times = [_line(result, kind, "train", _predicted_times(plan, kind)) for kind in plan.kinds]
@@ -332,7 +332,7 @@ def _drawn(result: Result, plan: Plan, view: CostView) -> list[Panel]:
             *([_next_panel(result, plan, what)] if result.visits or result.state == "running" else []),
             _parts_panel(result, plan, view, what),
         ]
-        last = st.session_state[DRAWN] = (stamp, items)
+        last = st.session_state[PANELS] = (stamp, items)
     return last[1]
 
 

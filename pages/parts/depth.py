@@ -41,7 +41,7 @@ HEIGHT = 250  # pixels
 POLL, CHECKS_PER_SECOND = 0.3, 20  # seconds between two checks, at least; of all pages together
 # After a move the figures before it stay longer, instead of empty ones.
 ARRIVAL_SECONDS, MOVE_SECONDS = 1.0, 4.0  # for a first draw before empty figures are shown: at first, and after a move
-LEFT_SECONDS = 10.0  # without a check of the draws, after which a session asks for no more
+UNWATCHED_SECONDS = 10.0  # without a check of the draws, after which a session asks for no more
 DRAWS = SharedCache(1024)  # some sixty settings, for all sessions; the engine stores more on disk
 
 
@@ -83,12 +83,12 @@ def open_address() -> list[Problem]:
 def show_dial() -> None:
     now = SETTINGS.state()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="depth-dial"):
-        for name in SETTINGS.drawn("depth"):
+        for name in SETTINGS.visible("depth"):
             with st.container(width=330):
-                st.select_slider(options=DEPTHS, **SETTINGS.labelled(name, shown=now.depth))
-        for name in SETTINGS.drawn("pos_encoding"):
+                st.select_slider(options=DEPTHS, **SETTINGS.labelled(name, display=now.depth))
+        for name in SETTINGS.visible("pos_encoding"):
             with st.container(width=190):
-                bound = SETTINGS.labelled(name, shown=now.pos_encoding)
+                bound = SETTINGS.labelled(name, display=now.pos_encoding)
                 st.selectbox(options=list(ENCODINGS), format_func=lambda kind: ENCODINGS[kind].label, **bound)
         with st.container(width="content", key="depth-switches", gap=None):
             SETTINGS.widget("skips")
@@ -188,7 +188,7 @@ class Asking:
     def ask(self, config: RunConfig) -> None:
         """Request the draws of these settings only, as long as this is called again and again."""
         with self._lock:
-            self.until = time.monotonic() + LEFT_SECONDS
+            self.until = time.monotonic() + UNWATCHED_SECONDS
             if config != self.config:
                 self.config, self.problem = config, ""
             if self.going or self.ended(config):

@@ -16,7 +16,7 @@ from engine.runs.events import Progress
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from tests.serving import running
-from tools.load.session import Board, Session, opened
+from tools.load.session import Board, Session, open_session
 
 LONG = "steps=50000"
 ENDED = "The app ended while this run was going; what it had written is here."
@@ -32,7 +32,7 @@ class Site:
     http: aiohttp.ClientSession
 
     def tab(self, page: str, query: str = "") -> AbstractAsyncContextManager[Session]:
-        return opened(self.http, self.address, page, query)
+        return open_session(self.http, self.address, page, query)
 
     async def train(self, tab: Session, state: str = "running") -> Board:
         """Press Train once a worker is ready; return the board of the new run, once it is in this state."""
@@ -82,8 +82,8 @@ async def until(holds: Callable[[], object]) -> None:
             await asyncio.sleep(0.05)
 
 
-async def shown(tab: Session) -> Board:
-    await until(lambda: tab.board is not None and tab.board.heard)
+async def first_board(tab: Session) -> Board:
+    await until(lambda: tab.board is not None and tab.board.has_message)
     return tab.board
 
 

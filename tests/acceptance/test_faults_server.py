@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from engine.serving.processes.priority import JOBS, TRAINING
-from tests.acceptance.scene import LONG, Site, have_ended, on_disk, shown, site, until
+from tests.acceptance.scene import LONG, Site, first_board, have_ended, on_disk, site, until
 from tests.serving import ROOT, free_port, running
 from tools.load.session import visitor
 
@@ -121,7 +121,7 @@ async def test_stopped_before_its_worker_is_there_and_in_its_first_moment(tmp_pa
     async with visitor() as me, site(me, tmp_path) as one, one.tab("lab", LONG) as tab:
         assert not one.is_ready(), "no worker is there yet"
         await tab.press("Train")
-        early = await shown(tab)
+        early = await first_board(tab)
         await tab.press("Stop")
         await until(lambda: early.ended)
         assert (early.state, early.step, early.problem) == ("stopped", 0, "It was stopped before it started.")
@@ -129,7 +129,7 @@ async def test_stopped_before_its_worker_is_there_and_in_its_first_moment(tmp_pa
         await tab.press("Train")
         await tab.press("Stop")
         await until(lambda: tab.board is not early and tab.board is not None and tab.board.ended)
-        again = await shown(tab)
+        again = await first_board(tab)
         assert again.state == "stopped"
         workers = one.workers()
         await one.train(tab)

@@ -149,7 +149,7 @@ def figure(page: Any, panel: str) -> Any:
     return page.locator(f'article[data-id="{panel}"]')
 
 
-def drawn(page: Any, panel: str, least: int = 1) -> Any:
+def wait_for_plot(page: Any, panel: str, least: int = 1) -> Any:
     """The plot of a panel, which is drawn when it comes into sight, once it was drawn so many times. Plots above it, which are
     drawn meanwhile, may push it out of sight again."""
     plot = figure(page, panel).locator(".plot")

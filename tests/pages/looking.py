@@ -45,7 +45,7 @@ def page_text(app: AppTest) -> str:
     return " ".join(str(box.value) for kind in WORDS for box in app.get(kind))
 
 
-def sent(app: AppTest) -> str:
+def messages_of(app: AppTest) -> str:
     """The page's messages to its scripts."""
     return " ".join(str(box.proto) for box in app.get("bidi_component"))
 
@@ -55,7 +55,7 @@ def notes_of(app: AppTest) -> dict[str, Note]:
     return student_report_of(app.session_state["visitor"]).notes
 
 
-def ended(config: RunConfig, visitor: Visitor = PROGRAM) -> Run:
+def store_ended_run(config: RunConfig, visitor: Visitor = PROGRAM) -> Run:
     server.wake()
     run = server.pool().submit(RunRequest(config, visitor))
     assert run.wait_for(10**9, 600)

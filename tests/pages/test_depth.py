@@ -11,7 +11,7 @@ from engine.config.link import from_query
 from engine.foundation.errors import JobError
 from pages.parts import depth
 from pages.parts.app.questions import SharedCache
-from tests.pages.looking import Open, page_text, sent
+from tests.pages.looking import Open, messages_of, page_text
 
 key = depth.SETTINGS.widget_key
 
@@ -74,7 +74,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
 
 def until(app: AppTest, there: Callable[[str], bool]) -> str:
     """Run the page again, as its timer does, until its figures say that."""
-    while not there(words := sent(app)):
+    while not there(words := messages_of(app)):
         app.run()
     return words
 
@@ -85,7 +85,7 @@ def complete(app: AppTest) -> str:
 
 def test_figures_come_with_the_first_draw_and_tell_more_with_each(open_page: Open, engine: Engine) -> None:
     app = open_page("depth.py")
-    assert "Who is heard?" in sent(app)
+    assert "Who is heard?" in messages_of(app)
     words = complete(app)
     assert "After 16 layers, the last position reads 17 %" in words
     assert "In layer 1: 0.168 with pre-LN and 0.335 with post-LN." in words
@@ -102,7 +102,7 @@ def test_the_dial_asks_for_nothing_new_and_the_address_follows_it(open_page: Ope
     assert "After 4 layers" in complete(app)
     n_jobs = len(engine.asked)
     app.select_slider(key=key("depth")).set_value(32).run()
-    assert "After 32 layers" in sent(app)
+    assert "After 32 layers" in messages_of(app)
     assert len(engine.asked) == n_jobs
     assert dict(app.query_params) == {"depth": "32", "pos_encoding": "alibi", "skips": "false"}
 
@@ -110,7 +110,7 @@ def test_the_dial_asks_for_nothing_new_and_the_address_follows_it(open_page: Ope
 def test_a_dial_that_moves_on_leaves_at_most_one_question_behind_it(open_page: Open, engine: Engine) -> None:
     engine.hold()
     app = open_page("depth.py")
-    assert "Measuring" in sent(app)
+    assert "Measuring" in messages_of(app)
     app.selectbox(key=key("pos_encoding")).set_value("nope").run()
     app.button_group(key=key("norm")).set_value("post").run()
     engine.let_go()
@@ -118,7 +118,7 @@ def test_a_dial_that_moves_on_leaves_at_most_one_question_behind_it(open_page: O
     jobs = [(job.config.pos_encoding, job.config.norm) for job in engine.asked]
     assert jobs == [("rope", "pre")] + [("nope", "post")] * 20
     other = open_page("depth.py", pos_encoding="nope", norm="post")
-    assert "range of 16 draws" in sent(other), "what one session has asked for, all have"
+    assert "range of 16 draws" in messages_of(other), "what one session has asked for, all have"
     assert len(engine.asked) == 21
 
 

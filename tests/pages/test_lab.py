@@ -12,7 +12,7 @@ from engine.tasks import BY_GROUP, TASKS
 from engine.tasks.base import GROUPS
 from pages.parts.app import server
 from pages.parts.lab.results import settings_json
-from tests.pages.looking import Open, disabled, ended, notes_of, page_text, press, run_of, trained
+from tests.pages.looking import Open, disabled, notes_of, page_text, press, run_of, store_ended_run, trained
 
 
 def linked(app: AppTest) -> dict[str, str]:
@@ -61,7 +61,7 @@ def test_a_link_restores_every_setting(open_page: Open) -> None:
 
 def test_a_link_of_only_a_run_opens_with_its_settings_and_says_what_changed_even_to_a_default(open_page: Open) -> None:
     config = PRESETS["three-back"].config.replace(steps=3, k=2, seed=5)
-    run = ended(config)
+    run = store_ended_run(config)
     app = open_page("lab.py", unfolded=True, run=run.id)
     assert not app.warning
     assert app.session_state["run"] == run.id
@@ -197,7 +197,7 @@ def test_a_host_refuses_with_the_setting_to_lower(open_page: Open, monkeypatch: 
     app = press(open_page("lab.py", steps="101"), "Train")
     assert "steps is 101; this host allows at most 100" in page_text(app)
     assert "run" not in app.session_state
-    others = ended(RunConfig(steps=3))
+    others = store_ended_run(RunConfig(steps=3))
     app = press(open_page("lab.py", run=others.id, steps="101"), "Step")
     assert "steps is 101; this host allows at most 100" in page_text(app), "and not that the shown run is another's"
 

@@ -87,14 +87,14 @@ def recommend() -> None:
         needs_in_words = listed([NEEDS[need] for need in recommendation.needs_met], "or")
         condition = f"You must {needs_in_words}: {label(recommendation.start)}. "
     words.markdown(recommendation.words, help=condition + MEASURED)
-    if SETTINGS.drawn(NEEDED, TESTED):
+    if SETTINGS.visible(NEEDED, TESTED):
         with needs.popover("Your needs"):
             _needs()
 
 
 def _needs() -> None:
-    if SETTINGS.drawn(NEEDED):
-        bound = SETTINGS.labelled(NEEDED, shown=list(value(NEEDED)))
+    if SETTINGS.visible(NEEDED):
+        bound = SETTINGS.labelled(NEEDED, display=list(value(NEEDED)))
         st.pills(options=list(NEEDS), format_func=lambda name: NEEDS[name], selection_mode="multi", wrap=True, **bound)
     control(TESTED)
 

@@ -42,7 +42,7 @@ class Drawing:
     key: str
     sections: Callable[[ExperimentSnapshot], list[Json]]
     depends_on: Hashable = None  # the inputs of the sections other than the experiment, such as the chosen curve
-    on_picked: Callable[[], None] = nothing  # before the rerun that a click or a drag in a figure causes
+    on_pick: Callable[[], None] = nothing  # before the rerun that a click or a drag in a figure causes
     name_of: Callable[[str], str] = str
     below: Callable[[ExperimentSnapshot], None] = lambda _: None  # drawn as often as the figures
     quiet: bool = False  # no status line above the figures
@@ -75,11 +75,11 @@ def _mount(drawing: Drawing, name: str, snapshot: ExperimentSnapshot) -> None:
     last: tuple[Hashable, list[Json]] | None = st.session_state.get(key)
     if last is None or last[0] != stamp:  # else the sections are as before
         last = st.session_state[key] = (stamp, drawing.sections(snapshot))
-    version, picked = str(hash(stamp)), drawing.on_picked
+    version, picked = str(hash(stamp)), drawing.on_pick
     line = (
         {"state": "", "share": 0.0, "words": "", "problem": ""} if drawing.quiet else status(snapshot, drawing.name_of)
     )
-    reply = mount(drawing.key, name, version, last[1], name=snapshot.name, status=line, on_picked=picked)
+    reply = mount(drawing.key, name, version, last[1], name=snapshot.name, status=line, on_pick=picked)
     if picked is not nothing and reply.picked:
         st.rerun()  # what was picked changes the page around the board
 

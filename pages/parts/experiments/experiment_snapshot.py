@@ -146,7 +146,7 @@ def _panels(snapshot: ExperimentSnapshot, metric: str, rows: dict[str, EndNumber
         name = f"strip.{metric}"
         compared = beside(snapshot, alone, metric)
         in_rows = [
-            row for arm in compared if (row := row_of(snapshot, arm, metric)).known or arm in alone or not row.without
+            row for arm in compared if (row := row_of(snapshot, arm, metric)).known or arm in alone or not row.n_without
         ]
         drawn = plain_figure(strip_figure, in_rows, label, chance)
         yield _panel(name, label, strip_height(in_rows), label, in_rows, drawn)

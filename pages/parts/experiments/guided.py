@@ -27,7 +27,7 @@ def name_in(visit: str, guide: Guide, config: RunConfig) -> str:
     return f"{visit}.{to_text(config.value(guide.vary))}"
 
 
-def kept_run(name: str) -> Run | None:
+def find_run(name: str) -> Run | None:
     return find(_runs().get(name, ""))
 
 

@@ -77,7 +77,7 @@ def document(title: str, body: Markup) -> str:
 
 # A full class, and as many others.
 MOST_VISITORS = 2 * MAX_STUDENTS  # those of one network may be half of them
-NAME, OF_READER = "name", "own"
+NAME, USER_TEXT = "name", "own"
 MOST_LETTERS = 5000
 NO_FIGURE = Markup()
 NOTHING_YET = "It will list your guesses, runs and results. There are none yet."
@@ -136,7 +136,7 @@ def _make_room(network: str) -> None:
 
 
 def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:
-    name, user_text = words.get(NAME, "").strip(), words.get(OF_READER, "").strip()
+    name, user_text = words.get(NAME, "").strip(), words.get(USER_TEXT, "").strip()
     head = html("<h1>Report</h1><p class=line>{}</p>", f"Name: {name}")
     sentence = html("<h2>In my own words</h2><p class=own>{}</p>", user_text) if user_text else ""
     # a list, because another tab may add a note meanwhile
@@ -161,7 +161,7 @@ def offer_hand_in() -> None:
         st.caption(NOTHING_YET)
         return
     _box(st.text_input, "Name (optional)", student_report.words, NAME, 100)
-    _box(st.text_area, "In your own words: what did you find, and why?", student_report.words, OF_READER, MOST_LETTERS)
+    _box(st.text_area, "In your own words: what did you find, and why?", student_report.words, USER_TEXT, MOST_LETTERS)
     with st.container(horizontal=True):
         make = partial(
             hand_in, student_report.notes.values(), student_report.words
@@ -178,7 +178,7 @@ def _forget(student_report: StudentReport) -> None:
     student_report.forgotten.update(student_report.notes)
     student_report.notes.clear()
     student_report.words.clear()
-    for name in (NAME, OF_READER):
+    for name in (NAME, USER_TEXT):
         st.session_state.pop(f"hand-in.{name}", None)
 
 

@@ -20,7 +20,7 @@ from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot, Tria
 
 CURVE_HEIGHT = 176
 VALIDATION = "validation.loss"
-NAMED = 4  # running trials that the status line names, at most
+MAX_NAMED_TRIALS = 4  # running trials that the status line names, at most
 
 
 def sections(curve: str, snapshot: ExperimentSnapshot) -> list[Json]:
@@ -71,7 +71,7 @@ def status_words(snapshot: ExperimentSnapshot, name_of: Callable[[str], str] = s
 
 def _now(running: Sequence[TrialSoFar], name_of: Callable[[str], str]) -> str:
     names = " and ".join(f"“{name_of(trial.arm)}”, seed {trial.seed}" for trial in running)
-    now = names if len(running) <= NAMED else f"{len(running)} trials"
+    now = names if len(running) <= MAX_NAMED_TRIALS else f"{len(running)} trials"
     hosts = sorted({host_of(trial.machine) for trial in running if trial.machine})
     if not hosts:
         return now

@@ -24,7 +24,7 @@ from pages.parts.experiments import presenting as lesson_state
 from pages.parts.experiments.handouts import TOO_LONG, base_address, offer_hand_in, only_here, qr_code
 from pages.parts.experiments.projector import COUNT_SECONDS, lead_participants, send_home
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 SCRIPT = "presenter.script"
 WAITING, RECEIVED = "presenter.waiting", "presenter.received"  # session keys: presses to follow, number of the last one
 
@@ -41,7 +41,7 @@ def show_presenter(file: str) -> None:
             _follow(pressed, file)
     lesson_state.keep_to_step(file)
     now, on = lesson_state.presenting(), lesson_state.presented()
-    style = (HERE / "presenter.css").read_text("utf-8") if on else "/* not presented */"
+    style = (FOLDER / "presenter.css").read_text("utf-8") if on else "/* not presented */"
     # Always there: Streamlit removes an element only at the end of a script run, and boards would still see the style.
     st.html(f'<style class="{"presented" if on else ""}">{style}</style>')
     data: dict[str, object] = {"on": on, "received": last_received(RECEIVED)}
@@ -90,7 +90,7 @@ def _receive() -> None:
 
 @st.cache_resource
 def _script() -> Any:
-    return st.components.v2.component("attention_lab_presenter", js=joined(HERE / "presenter.js"))
+    return st.components.v2.component("attention_lab_presenter", js=joined(FOLDER / "presenter.js"))
 
 
 def _here(now: lesson_state.Presenting) -> str:

@@ -47,7 +47,7 @@ IN_GROUPS = tuple(task.name for tasks in BY_GROUP.values() for task in tasks)  #
 def main_settings() -> None:
     with st.container(gap="xsmall", key="lab-settings"):  # close together, so that all fit
         for names in (*MAIN, *([row.name] for row in _few())):
-            drawn = SETTINGS.drawn(*names)
+            drawn = SETTINGS.visible(*names)
             if drawn == ["task"]:
                 values = SETTINGS.requested()
                 SETTINGS.widget(
@@ -65,13 +65,13 @@ def more_in_words() -> str:
 
 
 def other_settings() -> None:
-    if SETTINGS.drawn(PRESET):
+    if SETTINGS.visible(PRESET):
         st.selectbox(
             "Example", PRESETS, index=None, key="preset", placeholder="Start from an example", on_change=_take_preset,
             format_func=lambda slug: f"{'✓' if PRESETS[slug].expects == 'learns' else '✗'} {PRESETS[slug].title}",
             disabled=SETTINGS.locks(PRESET),
         )  # fmt: skip
-    if SETTINGS.drawn("task"):
+    if SETTINGS.visible("task"):
         as_fragment(_button)
     rest = _folded()
     for group in dict.fromkeys(row.group for row in rest):
@@ -115,7 +115,7 @@ def show_open_group() -> None:
 def _rest() -> list[Setting]:
     """Return all settings besides the main ones that the link does not hide."""
     rows = SETTINGS.rows()
-    return [rows[name] for name in SETTINGS.drawn(*rows) if name not in IN_SIGHT]
+    return [rows[name] for name in SETTINGS.visible(*rows) if name not in IN_SIGHT]
 
 
 def _few() -> list[Setting]:
@@ -345,4 +345,4 @@ def _trains(config: RunConfig, kind: StackPart) -> Json | None:
 
 def _free(name: str) -> bool:
     """Return whether the link lets the reader change the setting."""
-    return bool(SETTINGS.drawn(name)) and not SETTINGS.locks(name)
+    return bool(SETTINGS.visible(name)) and not SETTINGS.locks(name)

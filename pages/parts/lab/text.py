@@ -47,7 +47,7 @@ PASTED, FILE, LAST = "lab.text.pasted", "lab.text.file", "lab.text.last"
 
 
 def choose_text() -> None:
-    if "text" not in SETTINGS.rows() or not SETTINGS.drawn("text"):
+    if "text" not in SETTINGS.rows() or not SETTINGS.visible("text"):
         return
     name = SETTINGS.requested()["text"]
     label = "Text: Shakespeare" if name == PLAYS else "Text: your own"

@@ -147,7 +147,7 @@ def show_notebook(notebook: Notebook) -> None:
         st.download_button(
             "Jupyter notebook", notebook.file.read_bytes, notebook.file.name, "application/x-ipynb+json", icon=":material/download:",
             key="notebooks.download", on_click="ignore", type="tertiary",
-            help=f"The same cells and outputs as an .ipynb file. Made with {notebook.made}.",
+            help=f"The same cells and outputs as an .ipynb file. Made with {notebook.origin}.",
         )  # fmt: skip
     with st.container(key="notebooks-body", width=WIDTH):
         st.title(notebook.title, anchor=False)

@@ -21,7 +21,7 @@ from engine.foundation.formatting import counted, percent
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.component import Json
-from pages.parts.boards.panels import picked_point
+from pages.parts.boards.panels import pick_in
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.colors import muted
 from pages.parts.charts.experiments.arms import role_color
@@ -61,7 +61,7 @@ class ExperimentView:
     guess: GuessState
     # The note that guessing is closed, if the presenter has stepped back before the run. Results stay hidden until the
     # phase of the run.
-    gone_back: str
+    closed_note: str
     whole: bool  # all rows, not only the two that the question compares
     sentence: bool
     remedy: bool
@@ -86,7 +86,7 @@ def experiment_view(
     class_trains = now is not None and room and now.round > 0 and now.step.issue == slug and shows("run")
     answered = (answered or room) and shows("run") and not class_trains
     begun = answered or (run != "" and shows("run"))
-    gone_back = closed and not shows("run")
+    before_run = closed and not shows("run")
     how_far = {"": "", "running": "The run continues. "}.get(run, "The run has ended. ")
     guess: GuessState = "later"
     if shows("guess"):
@@ -97,7 +97,7 @@ def experiment_view(
         seeds="class" if class_trains else "own" if shows("run") else "none",
         stored=answered or (class_trains and shows("sentence")),
         guess=guess,
-        gone_back=f"{how_far}Guessing is closed." if gone_back else "",
+        closed_note=f"{how_far}Guessing is closed." if before_run else "",
         whole=shows("figure"),
         sentence=shows("sentence"),
         remedy=shows("remedy"),
@@ -156,8 +156,8 @@ def _show_question(
         return
     if view.guess != "missed":
         ask_guess(issue.slug, figure, disabled=view.guess == "closed")
-    if view.gone_back:
-        st.caption(view.gone_back)
+    if view.closed_note:
+        st.caption(view.closed_note)
     answer = finding if view.sentence else None
     with st.container():  # always there: what comes into it must not replace a button, which may have the focus
         if answer is not None and guess.answer is not None:
@@ -175,7 +175,7 @@ def _show_figure(
     issue: Issue, view: ExperimentView, guess: Guess, stored: Report | None, name: str, run: ExperimentRun | None
 ) -> None:
     def drag() -> None:
-        picked = picked_point(st.session_state.get(KEY))
+        picked = pick_in(st.session_state.get(KEY))
         if picked is not None and picked.y == "mark":
             keep_guess(issue.slug, replace(guess_of(issue.slug), size=float(f"{float(picked.x):.2g}")))
 
@@ -191,7 +191,7 @@ def _show_figure(
     else:
         before_any_run = report(request(issue), (), request(issue).seed_range, extended=extended())
         experiment_board(
-            drawing, issue.slug, ExperimentSnapshot.of(before_any_run, "none" if view.gone_back else "waiting")
+            drawing, issue.slug, ExperimentSnapshot.of(before_any_run, "none" if view.closed_note else "waiting")
         )
 
 

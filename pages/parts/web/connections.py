@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # httptools' classes have the same attributes
 
 BEGIN_WITHIN = 10.0  # seconds to send the first lines of the next request, up to the empty one
 GO_ON_WITHIN = 60.0  # seconds to send the rest of it, or to read some of the answer
-MADE_WITHIN = 90.0  # seconds from accepting a connection to giving up on it: a TLS handshake has a minute
+HANDSHAKE_WITHIN = 90.0  # seconds from accepting a connection to giving up on it: a TLS handshake has a minute
 CONNECTION_CHECK_SECONDS = 1.0
 
 
@@ -52,7 +52,7 @@ def debt_of(connection: Connection) -> Debt | None:
     """Return None while a whole request is being answered."""
     cycle, transport = connection.cycle, connection.transport
     if transport is None:
-        return Debt(None, 0, MADE_WITHIN)
+        return Debt(None, 0, HANDSHAKE_WITHIN)
     if unread := transport.get_write_buffer_size():
         return Debt(cycle, unread, GO_ON_WITHIN)
     if cycle is None or cycle.response_complete:

@@ -24,7 +24,7 @@ from pages.parts.experiments.handouts import (
     MOST_VISITORS,
     NAME,
     NOTHING_YET,
-    OF_READER,
+    USER_TEXT,
     Note,
     hand_in,
     hand_out,
@@ -40,7 +40,7 @@ NOTE = Note("Heads?", "How many?", "It falls", "Trained here: 8 seeds (0 to 7)."
 
 def test_whatever_a_reader_types_is_text_in_the_file() -> None:
     notes = [Note(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)]
-    written = hand_in(notes, {NAME: f"  {HOSTILE} ", OF_READER: HOSTILE})
+    written = hand_in(notes, {NAME: f"  {HOSTILE} ", USER_TEXT: HOSTILE})
     tags = set(re.findall(r"<(\w+)", written))
     assert tags == {"html", "meta", "title", "style", "h1", "h2", "p", "section", "b"}
     assert written.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 8

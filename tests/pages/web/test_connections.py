@@ -15,7 +15,7 @@ import aiohttp
 import psutil
 import pytest
 
-from pages.parts.web.connections import BEGIN_WITHIN, GO_ON_WITHIN, MADE_WITHIN, Waiting
+from pages.parts.web.connections import BEGIN_WITHIN, GO_ON_WITHIN, HANDSHAKE_WITHIN, Waiting
 from tests.engine.serving.test_pool import until
 from tests.serving import running
 from tools.load.session import visitor
@@ -109,10 +109,10 @@ def test_what_has_ended_or_became_a_websocket_is_forgotten_and_so_is_what_was_ne
     scene.here.clear()
     never = Connection(transport=None)
     scene.waiting.note(never)
-    scene.wait(MADE_WITHIN + 3)
+    scene.wait(HANDSHAKE_WITHIN + 3)
     assert not ended.transport.closed
     never.transport = Transport()
-    scene.wait(MADE_WITHIN)
+    scene.wait(HANDSHAKE_WITHIN)
     assert not never.transport.closed
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from pages.parts.app.visitor import COOKIE
 from tests.serving import ROOT, handshake, running
-from tools.load.session import messages, opened, visitor
+from tools.load.session import messages, open_session, visitor
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 COUNTING = """
@@ -48,7 +48,7 @@ def test_the_deploy_line_lets_in_who_comes_by_the_hosts_name_and_nobody_else(tmp
 
 async def train(address: str) -> dict[str, Any]:
     """The last message of a short run's event stream, read from its beginning to its end."""
-    async with visitor() as me, opened(me, address, "lab", "steps=2") as tab:
+    async with visitor() as me, open_session(me, address, "lab", "steps=2") as tab:
         await tab.press("Train")
         run = (await tab.until_ended()).run
         return [message async for message in messages(me, address, run, 0)][-1]
@@ -90,7 +90,7 @@ async def test_no_script_run_ends_with_a_full_collection_which_would_stop_every_
     script.write_text(COUNTING)
     with running(str(script), tmp_path) as (_, address):
         for _ in range(5):
-            async with visitor() as me, opened(me, address, "") as tab:
+            async with visitor() as me, open_session(me, address, "") as tab:
                 assert tab.query == "seen=0"
 
 

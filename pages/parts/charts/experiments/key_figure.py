@@ -131,7 +131,7 @@ def _beside(mean: float, dots: Sequence[float], wide: float, values: dict[str, A
 
 
 def _crosses(rows: Sequence[EndNumbers], shift: float) -> list[go.Scatter]:
-    marks = [index + shift for index, row in enumerate(rows) if row.without and not row.known]
+    marks = [index + shift for index, row in enumerate(rows) if row.n_without and not row.known]
     crosses = go.Scatter(
         x=[0.02] * len(marks), y=marks, xaxis="x", mode="markers+text", text=["  no number: the run ended early"] * len(marks),
         textposition="middle right", marker={"symbol": "x", "size": 14, "color": RED["light"]}, hoverinfo="skip", uid="crosses",

@@ -32,7 +32,7 @@ class EndNumbers:
     color: Pair
     values: Sequence[float | None]
     seeds: Sequence[int]
-    without: int = 0  # seeds that ended without the number
+    n_without: int = 0  # seeds that ended without the number
     beside: Sequence[float | None] = ()  # the compared numbers, by seed
 
     @property
@@ -71,7 +71,7 @@ def strip_height(rows: Sequence[EndNumbers]) -> int:
 
 
 def _named(row: EndNumbers) -> str:
-    name = f"{row.name} ({row.without} without)" if row.without else row.name
+    name = f"{row.name} ({row.n_without} without)" if row.n_without else row.name
     return wrapped(name, max(20, len(name) // 2))
 
 
