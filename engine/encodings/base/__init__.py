@@ -88,7 +88,7 @@ class EncodingSpec:
     # a symbol of the equation and the setting (or head_width) whose value can replace it
     symbols: tuple[tuple[str, str], ...] = ()
     # a note under plots that cannot show what the encoding does, since that depends on the tokens (CoPE, Shaw, conv)
-    figure_note: str = ""
+    shown_as: str = ""
 
     def equation_with_numbers(self, config: BaseConfig, settings: EncodingSettings) -> str:
         """The TeX of the equation; each of the ``symbols`` is replaced by the setting's value, except if that is auto."""

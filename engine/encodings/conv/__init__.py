@@ -23,7 +23,7 @@ SPEC = EncodingSpec(
     source="Chu et al. 2021, Conditional Positional Encodings for Vision Transformers, section 3.2", url="https://arxiv.org/abs/2102.10882",
     layer="engine.encodings.conv.layer:Convolution", color="#7100CB", relative=True, numbered=False,
     symbols=(("K", "conv_reach"),),
-    figure_note=(
+    shown_as=(
         "It adds a mixture of nearby tokens, which differs from text to text. The figure shows it for equal tokens, where only the "
         "ends differ. The similarity is the share of tokens that two positions have in common."
     ),

@@ -21,7 +21,7 @@ SPEC = EncodingSpec(
     "that root)", url="https://arxiv.org/abs/2405.18719",
     layer="engine.encodings.cope.layer:Cope", color="#067446", per_layer=True, relative=True,
     numbered=False,
-    figure_note=(
+    shown_as=(
         "Gates that depend on the tokens count positions, so they differ from query to query. The figure shows the vectors of "
         "the counts. Its similarity is that with half-open gates."
     ),

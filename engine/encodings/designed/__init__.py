@@ -24,7 +24,7 @@ IN_WORDS = {
     "scores": ", added to the scores.",
     "rotation": ", turning queries and keys.",
 }
-FIGURE_NOTE = "It adds a mixture of nearby tokens. The figure shows it for equal tokens."
+SHOWN_AS = "It adds a mixture of nearby tokens. The figure shows it for equal tokens."
 
 
 class DesignedSettings(EncodingSettings):
@@ -102,11 +102,9 @@ class DesignedSettings(EncodingSettings):
         return IN_WORDS[self.design_features].format(number=number) + IN_WORDS[readout] + IN_WORDS[self.design_place]
 
     def specialise(self, spec: EncodingSpec) -> EncodingSpec:
-        figure_note = FIGURE_NOTE if self.reads_tokens else ""
+        shown_as = SHOWN_AS if self.reads_tokens else ""
         numbered = not self.reads_tokens
-        return replace(
-            spec, acts_on=self.design_place, relative=self.relative, numbered=numbered, figure_note=figure_note
-        )
+        return replace(spec, acts_on=self.design_place, relative=self.relative, numbered=numbered, shown_as=shown_as)
 
     def in_run(self, config: BaseConfig, *, max_positions: int, causal: bool) -> Design:
         outputs = {"embedding": config.d_model, "scores": config.n_heads, "rotation": config.head_width // 2}

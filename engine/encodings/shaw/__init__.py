@@ -31,7 +31,7 @@ SPEC = EncodingSpec(
     source="Shaw et al. 2018, Self-Attention with Relative Position Representations, eq. 3-5", url="https://arxiv.org/abs/1803.02155",
     layer="engine.encodings.shaw.layer:Shaw", color="#7A73FF", per_layer=True, relative=True,
     symbols=(("K", "shaw_max_distance"), ("d_h", "head_width")),
-    figure_note=(
+    shown_as=(
         "It adds the query times the vector of the offset, so it differs by token. "
         "The figure shows the vectors, and the similarity of each to that of offset 0."
     ),

@@ -133,7 +133,7 @@ def profile_facts(config: RunConfig, profile: Profile, n_positions: int) -> None
     source = f"[{encoding.source}]({encoding.url})" if encoding.url else encoding.source
     sentences = (
         ACTS_ON.get(encoding.acts_on, ""),
-        encoding.figure_note,
+        encoding.shown_as,
         beyond(config, profile, n_positions),
         f"Source: {source}.",
     )

@@ -103,9 +103,9 @@ def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder:
     for stack in (StackShape(config, TRAINED, causal=True), StackShape(config, TRAINED, causal=False)):
         assert specific.bytes_bound(stack) == config.encoding_settings.bytes_bound(stack)
     assert specific.init_std == config.encoding_settings.init_std
-    facts = ("acts_on", "relative", "numbered", "figure_note")
+    facts = ("acts_on", "relative", "numbered", "shown_as")
     assert [getattr(spec, fact) for fact in facts] == [getattr(chosen, fact) for fact in facts]
-    assert bool(spec.figure_note) == ours.reads_tokens, "what its picture leaves out is said"
+    assert bool(spec.shown_as) == ours.reads_tokens, "what its picture leaves out is said"
     assert specific.ends_at_trained_length == config.encoding_settings.ends_at_trained_length
     assert get_type_hints(layer.__init__)["settings"] is spec.settings
 

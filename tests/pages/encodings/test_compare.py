@@ -15,7 +15,7 @@ def test_any_two_stand_side_by_side_with_their_numbers(open_page: Open) -> None:
     words = page_text(app)
     assert "**512** extra parameters" in words  # 16 rows of 32
     assert "Position 17 has no row, so the model cannot read a sequence longer than 16." in words
-    assert ENCODINGS["shaw"].figure_note in words
+    assert ENCODINGS["shaw"].shown_as in words
     app.session_state[FOLDED] = True
     app.selectbox(key=widget_key("b")).select("rope").run()
     assert "10000" in app.latex[1].value

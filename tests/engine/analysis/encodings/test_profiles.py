@@ -75,7 +75,7 @@ def test_where_tokens_matter_what_a_picture_leaves_out_is_said() -> None:
     by_content = set(filter(on_content, ENCODINGS))
     assert "shaw" in by_content
     assert by_content.isdisjoint({"nope", "sinusoidal", "learned", "t5_bias", "alibi", "rope"})
-    assert all(ENCODINGS[name].figure_note for name in by_content)
+    assert all(ENCODINGS[name].shown_as for name in by_content)
 
 
 def test_long_pictures_are_thinned_and_their_numbers_are_not() -> None:
