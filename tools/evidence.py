@@ -18,7 +18,7 @@ from typing import Any
 
 from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.experiments import run_to_end
-from engine.experiments.benchmark.counted import write_counted
+from engine.experiments.benchmark.counting import write_counted
 from engine.experiments.benchmark.criteria import CHOICE, SETS
 from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.shipped import (

@@ -58,7 +58,7 @@ SEEDS, REPEATS = 8, 3
 WARM_UP, BATCHES = 6, 16
 # by name, whether float32 products use TF32, and whether the forward pass is in bfloat16 by autocast, as nanoGPT trains
 PRECISIONS = {"fp32": (False, False), "TF32": (True, False), "bf16": (True, True)}
-SKIPPED = 50  # steps at the start of a run that are not timed, or a quarter of a shorter run
+SKIPPED_STEPS = 50  # steps at the start of a run that are not timed, or a quarter of a shorter run
 # of a run whose recording is timed, as a run of that size has: the fewest snapshots are the same for all
 LEAST_RECORDED = 600
 TO_CHECK = "to look at"
@@ -235,7 +235,7 @@ def milliseconds(config: RunConfig, repeats: int | None = None, *, eager: bool =
     def slope() -> float:
         events = (event for event in events_of(config, eager=eager) if isinstance(event, Progress))
         came = [time.perf_counter() for _ in islice(events, config.steps - 1)]
-        skipped = min(SKIPPED, len(came) // 4)
+        skipped = min(SKIPPED_STEPS, len(came) // 4)
         return 1e3 * float(np.polyfit(np.arange(len(came) - skipped), came[skipped:], 1)[0])
 
     return statistics.median(slope() for _ in range(repeats or REPEATS))
@@ -371,7 +371,7 @@ def difference(one: Losses, other: Losses) -> float:
     return max(each) if all(map(math.isfinite, each)) else math.inf
 
 
-def compared(given: Cases, ones: dict[str, Losses], others: dict[str, Losses], *, same_device: bool) -> Numbers:
+def compare_losses(given: Cases, ones: dict[str, Losses], others: dict[str, Losses], *, same_device: bool) -> Numbers:
     """The number of cases and of those to check, the largest difference among the others, and the names to check."""
     far, near = list[str](), 0.0
     for name, case in given.items():
@@ -392,9 +392,9 @@ def measure_losses(notes: Notes, device: str) -> None:
     on_device = {name: losses(case, device) for name, case in all_cases.items()}
     eagerly = {name: losses(case, device, eager=True) for name, case in all_cases.items()}
     on_cpu = {name: losses(case, "cpu") for name, case in all_cases.items()}
-    across = partial(compared, all_cases, on_cpu, on_device, same_device=device == "cpu")
+    across = partial(compare_losses, all_cases, on_cpu, on_device, same_device=device == "cpu")
     note("the device and the CPU", TO_CHECK, across)
-    note("captured and eager", TO_CHECK, partial(compared, all_cases, eagerly, on_device, same_device=True))
+    note("captured and eager", TO_CHECK, partial(compare_losses, all_cases, eagerly, on_device, same_device=True))
 
 
 MEASURES = {"steps": measure_steps, "seeds": measure_seeds, "losses": measure_losses}

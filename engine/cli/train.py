@@ -12,7 +12,7 @@ from rich.table import Column, Table
 
 from engine.cli.arguments import add_settings, config_from, refuse, settings_in
 from engine.cli.cluster import add_scheduler, events_of, run_on
-from engine.cli.saved import PreparedRun, interrupted_run, keeping, new_folder
+from engine.cli.save import PreparedRun, interrupted_run, keeping, new_folder
 from engine.cli.terminal import console, memory_table, print_json, table
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names

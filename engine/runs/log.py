@@ -19,7 +19,7 @@ from engine.runs.folder import RunFolder
 # the numbers of every step, in the order of a row
 PLAIN = ("step", "loss", "grad_norm", "learning_rate", "tokens_per_second")
 # measurements that a step may have, each some numbers by name, in the order of a row after the plain ones
-MEASURED = tuple(one.name for one in fields(Progress) if one.name not in PLAIN)
+MEASUREMENT_FIELDS = tuple(one.name for one in fields(Progress) if one.name not in PLAIN)
 OBJECT_BYTES = 2048
 OtherEvent = TypeVar("OtherEvent", bound=Started | Snapshot | Finished | Failed | Ended)
 Names = tuple[tuple[str, tuple[str, ...]], ...]  # the measurements of a step, each with the names of its numbers
@@ -141,7 +141,7 @@ class EventLog(Sequence[Event]):
         return other
 
     def _add_step(self, event: Progress) -> None:
-        given = [(group, numbers) for group in MEASURED if (numbers := getattr(event, group)) is not None]
+        given = [(group, numbers) for group in MEASUREMENT_FIELDS if (numbers := getattr(event, group)) is not None]
         names = tuple((group, tuple(numbers)) for group, numbers in given)
         measured = [number for _, numbers in given for number in numbers.values()]
         row = (*(getattr(event, name) for name in PLAIN), *measured)

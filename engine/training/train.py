@@ -19,7 +19,7 @@ from engine.model.layers import drop_encoding
 from engine.model.precision import tf32_note
 from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot, Started
 from engine.runs.record_options import AHEAD, DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
-from engine.training.beside import Measured, fields_of, numbers_beside
+from engine.training.beside import MeasuredModel, fields_of, numbers_beside
 from engine.training.captured import CapturedSteps
 from engine.training.data import Batch
 from engine.training.device import choose_device
@@ -89,7 +89,7 @@ def train(
     between = frozenset() if in_one_piece else validated_at  # validated while no step is taken
     if len(interim.inputs) < len(validation.inputs):
         between |= {config.steps}
-    measured = Measured(config, model, interim if in_one_piece else None)
+    measured = MeasuredModel(config, model, interim if in_one_piece else None)
     recording = Recording(partial(numbers_beside, measured), validated_at)
     dropped_after = max(1, int(config.drop_encoding_at * config.steps))
     stops = sorted(snapshots_at | between | {1, dropped_after, config.steps})

@@ -412,7 +412,7 @@ def _in_words(line: CostLine, what: str, unit: Unit) -> str:
 def _parts_panel(result: Result, plan: Plan, view: CostView, what: str) -> Panel:
     kind = KINDS[view.part_of]
     predicted = [(tick, memory_at(plan.config(kind.name, tick), plan.length_at(tick))) for tick in plan.ticks]
-    measured = [(visit.tick, visit.memory) for visit in result.counted(kind.name) if visit.memory is not None]
+    measured = [(visit.tick, visit.memory) for visit in result.counted_visits(kind.name) if visit.memory is not None]
     has_formula = predicted[0][1].saved is not None
     bars = predicted if has_formula else measured
     note = "Bars: by formula." if has_formula else "No formula for this model: the bars are measured."

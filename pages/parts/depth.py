@@ -28,7 +28,7 @@ from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, one_of
 from pages.parts.app.questions import ANSWER_SECONDS, SharedCache, ask, asking_threads
 from pages.parts.app.turn import out_of_turn
-from pages.parts.app.visitor import number_here
+from pages.parts.app.visitor import number_present
 from pages.parts.boards.component import Json
 from pages.parts.boards.depth import depth_panels
 from pages.parts.boards.panels import as_plain, mount
@@ -110,8 +110,8 @@ def show_figures(ignored: list[Problem]) -> None:
         while not number_of_draws(state.config)[0] and asking.going and time.monotonic() < until:
             st.session_state.get("depth.asking")  # here Streamlit ends this script run if a control has moved on
             time.sleep(0.03)
-    is_complete = asking.ended(state.config)
-    every = None if is_complete else max(POLL, number_here() / CHECKS_PER_SECOND)
+    is_complete = asking.has_ended(state.config)
+    every = None if is_complete else max(POLL, number_present() / CHECKS_PER_SECOND)
     as_fragment(_follow, state, asking, is_complete, ignored, every=every)
 
 
@@ -122,7 +122,7 @@ def _follow(state: DepthState, asking: "Asking", is_complete: bool, ignored: lis
         st.error(in_markdown(asking.problem), icon=":material/error:")
     version, drawn = f"{state} {number} {longer}", section(state.config, state.depth, number, longer)
     mount("depth.figures", "depth", version, [drawn], name="depth", level=2)
-    if not is_complete and asking.ended(state.config):
+    if not is_complete and asking.has_ended(state.config):
         st.session_state[IGNORED] = ignored
         st.rerun()  # without a timer
 
@@ -191,13 +191,13 @@ class Asking:
             self.until = time.monotonic() + UNWATCHED_SECONDS
             if config != self.config:
                 self.config, self.problem = config, ""
-            if self.going or self.ended(config):
+            if self.going or self.has_ended(config):
                 return
             self.going = True
         # One at a time, so that a moving dial leaves at most one request behind it.
         asking_threads(1).submit(self._work)
 
-    def ended(self, config: RunConfig) -> bool:
+    def has_ended(self, config: RunConfig) -> bool:
         """True if all draws are known or no further one comes."""
         return bool(self.problem) or number_of_draws(config) == (SEEDS, LONG_SEEDS)
 
@@ -217,7 +217,7 @@ class Asking:
 
     def _next(self) -> DrawJob | None:
         with self._lock:
-            if self.config is None or self.ended(self.config) or time.monotonic() > self.until:
+            if self.config is None or self.has_ended(self.config) or time.monotonic() > self.until:
                 self.going = False
                 return None
             return _jobs(self.config)[sum(number_of_draws(self.config))]

@@ -15,7 +15,7 @@ import psutil
 from engine.runs.events import Progress
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from tests.serving import running
+from tests.serving import start_server
 from tools.load.session import Board, Session, open_session
 
 LONG = "steps=50000"
@@ -71,7 +71,7 @@ class Site:
 @asynccontextmanager
 async def site(visitor: aiohttp.ClientSession, folder: Path, **environment: str) -> AsyncIterator[Site]:
     """A server with its data in this folder, and its log beside it; at its end no traceback may be in the log."""
-    with running("app.py", folder, **environment) as (server, address):
+    with start_server("app.py", folder, **environment) as (server, address):
         yield Site(server, address, visitor)
     assert "Traceback" not in (folder / "log.txt").read_text()
 

@@ -14,7 +14,7 @@ from engine.serving.runs.presence import AWAY_SECONDS
 from tools.load.session import Session, messages, open_session, visitor
 
 STREAMS = 200
-PAUSED = 16
+PAUSED_TABS = 16
 TABS = 30
 # 1.9 megabytes, sent again with each press; a connection that sends more than two at once is closed
 PROMPT = "my lord " * 240_000
@@ -82,7 +82,7 @@ async def streams(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStac
 
 
 async def paused(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
-    for seed in range(PAUSED):
+    for seed in range(PAUSED_TABS):
         async with open_session(http, address, "lab", f"seed={seed}") as tab:
             await tab.press("Train")
             await tab.press("Pause")

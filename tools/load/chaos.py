@@ -22,7 +22,7 @@ from engine.runs.run import Run
 from engine.runs.store import Runs
 from tools import settings
 from tools.load.session import Session, open_session, visitor
-from tools.server import free_port, running
+from tools.server import free_port, start_server
 
 # the events of eight minutes, and their numbers; in a shorter time once at least
 PLAN = {
@@ -52,7 +52,7 @@ class Life:
         mine = self.folder / f"life-{self._number}"
         mine.mkdir()
         variables = {f"ATTENTION_LAB_{name}": value for name, value in {**LIMITS, "DATA": str(self.data)}.items()}
-        server = running("app.py", mine, STREAMLIT_SERVER_PORT=self._port, **variables)  # type: ignore[arg-type]
+        server = start_server("app.py", mine, STREAMLIT_SERVER_PORT=self._port, **variables)  # type: ignore[arg-type]
         self.process, self.address = await asyncio.to_thread(self._server.enter_context, server)
         self.up.set()
 

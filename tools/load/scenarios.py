@@ -85,7 +85,7 @@ async def train_and_move(tab: Session, phase: float, deadline: float) -> tuple[f
     refused."""
     clicked = time.perf_counter()
     pressing = asyncio.create_task(tab.press("Train"))
-    await move_until(tab, LAB, phase, deadline, until=lambda: tab.board is not None and tab.board.ended)
+    await move_until(tab, LAB, phase, deadline, until=lambda: tab.board is not None and tab.board.has_ended)
     await pressing
     return clicked, tab.board
 
@@ -154,7 +154,7 @@ def runs_of(runs: Sequence[tuple[float, Board | None]]) -> Figures:
     first = [board.points[0] - clicked if board and board.points else math.inf for clicked, board in runs]
     delays = [board.shown_at - clicked if board else math.inf for clicked, board in runs]
     rates = [rate for board in boards if (rate := board.updates_per_second) is not None]
-    ended = [board for board in boards if board.ended]
+    ended = [board for board in boards if board.has_ended]
     last = max((board.points[-1] for board in boards if board.points), default=math.nan)
     return {
         "click to the run on the page, median (s)": percentile(delays, 0.5),

@@ -54,7 +54,7 @@ class Board:
     problem: str = ""
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         return self.state not in LIVE
 
     @property
@@ -182,7 +182,7 @@ class Session:
         return label in self._ids
 
     async def until_ended(self) -> Board:
-        while self.board is None or not self.board.ended:
+        while self.board is None or not self.board.has_ended:
             await asyncio.sleep(0.05)
         return self.board
 
@@ -324,7 +324,7 @@ class Session:
         self.took["look"].append(math.inf if problem else time.perf_counter() - began)
 
     async def _follow(self, board: Board) -> None:
-        while not board.ended and self.board is board:
+        while not board.has_ended and self.board is board:
             try:
                 async with asyncio.timeout(SILENCE) as patience:
                     async for updates in messages(self._http, self._address, board.run, board.last):

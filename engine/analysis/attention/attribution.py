@@ -22,10 +22,10 @@ import numpy as np
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import GAIN, AnswerLayer, Contributor, HeadReading, Path, in_pieces
 from engine.analysis.attention.path_words import Symbols, answer_layer_words, link_words, reads_previous
-from engine.analysis.attention.requests import Which
+from engine.analysis.attention.requests import AttentionKind
 from engine.runs.events import Sample, Snapshot
 
-KINDS: tuple[Which, ...] = ("self", "cross", "encoder")
+KINDS: tuple[AttentionKind, ...] = ("self", "cross", "encoder")
 # the probability after the last layer from which on an answer has arrived: the symbol is likelier than all others together
 ARRIVED = 0.5
 # the share of a layer's additions from which on one head stands out; and the weight from which on a position is read in a layer
@@ -53,10 +53,12 @@ class Contributions:
     symbols: Symbols
     has_answer: list[bool]  # an answer at a position that the patterns have
     right: np.ndarray  # the probability of the right symbol, [layer + 1, position]
-    parts: list[tuple[Which, int]]  # the heads of a layer: those of self-attention, then those of cross-attention
+    parts: list[
+        tuple[AttentionKind, int]
+    ]  # the heads of a layer: those of self-attention, then those of cross-attention
     heads: np.ndarray  # the contribution of each head to the right symbol's logit, [layer, head, position]
     mlp: np.ndarray  # the contribution of each MLP, [layer, position]
-    attending: dict[Which, Attending]
+    attending: dict[AttentionKind, Attending]
 
 
 def everything(position: int, *parts: Part) -> bool:
@@ -180,7 +182,7 @@ def _reading(contributions: Contributions, position: int, layer: int, index: int
 
 def _below(contributions: Contributions, reading: HeadReading, is_link: IsLink) -> Iterator[HeadReading]:
     encodes = reading.which in ("cross", "encoder") and "encoder" in contributions.attending
-    kinds: Sequence[Which] = (
+    kinds: Sequence[AttentionKind] = (
         ("encoder",) if encodes else [kind for kind in ("self", "cross") if kind in contributions.attending]
     )
     top = len(contributions.attending["encoder"].elsewhere) if reading.which == "cross" else reading.layer

@@ -25,9 +25,9 @@ from engine.analysis.attention.model import (
 from engine.analysis.attention.parts import Part, heads_in
 from engine.analysis.attention.requests import (
     MAX_ATTENTION_WEIGHTS,
+    AttentionKind,
     ModelRequest,
     SampleRequest,
-    Which,
     attentions_of,
     tap_name,
     weights_of_one_sequence,
@@ -91,12 +91,12 @@ def head_numbers(request: ModelRequest, batch: Batch, cache: ActivationCache, pa
     }
 
 
-def rolled_out(request: ModelRequest, cache: ActivationCache) -> dict[Which, Rollout]:
+def rolled_out(request: ModelRequest, cache: ActivationCache) -> dict[AttentionKind, Rollout]:
     """For each stack's self-attention the flow after every layer, [layer, query, token], and the mean over heads.
 
     Source: Abnar and Zuidema 2020, Quantifying Attention Flow in Transformers, section 3, equation 1.
     """
-    flows: dict[Which, Rollout] = {}
+    flows: dict[AttentionKind, Rollout] = {}
     for which in attentions_of(request.config):
         if which == "cross":
             continue

@@ -20,7 +20,7 @@ from engine.training.data import Batch
 from engine.training.evaluation import forward
 from engine.training.snapshot import take_snapshot
 
-NEEDED = 0.1  # the least share of the right answers that are lost without a link
+NEEDED_SHARE = 0.1  # the least share of the right answers that are lost without a link
 
 
 class Losses:
@@ -34,11 +34,11 @@ class Losses:
 
     def needs(self, position: int, *parts: Part) -> bool:
         """True if the answer at a position of the one sequence is lost without these parts, and enough others are."""
-        return bool(self._lost(parts, 0)[0, position]) and self.share(*parts) >= NEEDED
+        return bool(self._lost(parts, 0)[0, position]) and self.share(*parts) >= NEEDED_SHARE
 
     def share(self, *parts: Part) -> float:
         lost, whole = (
-            sum(counted(of(which), batch) for which, batch in enumerate(self._batches))
+            sum(count_answers(of(which), batch) for which, batch in enumerate(self._batches))
             for of in (partial(self._lost, parts), self._whole)
         )
         return lost / max(1, whole)
@@ -53,7 +53,7 @@ def right_answers(model: Transformer, batch: Batch) -> Tensor:
     return forward(model, batch).argmax(-1) == batch.targets
 
 
-def counted(answers: Tensor, batch: Batch) -> int:
+def count_answers(answers: Tensor, batch: Batch) -> int:
     # where the task's first metric counts
     return int(answers[:, next(iter(batch.regions.values()))].sum())
 

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Literal
 
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.requests import Which
+from engine.analysis.attention.requests import AttentionKind
 
 # the part that brings the answer in its layer: one head or heads that read the same position, the MLP, several heads that read
 # different ones, or nothing
@@ -23,7 +23,7 @@ GAIN = 0.1  # the smallest gain of the right symbol's probability at which one l
 class HeadReading:
     """One head at one position, and the position that it reads most. All count from 0."""
 
-    which: Which  # the read position is one of the source in "encoder" and "cross"
+    which: AttentionKind  # the read position is one of the source in "encoder" and "cross"
     layer: int
     head: int
     position: int  # the query

@@ -15,7 +15,7 @@ from engine.estimate.layout import keeps_past, shapes
 from engine.foundation.provenance import cpu_name
 from engine.model.baselines import Baseline, RecurrentState
 from engine.model.build import build_model
-from engine.model.cached import KeyValueCache, cached_logits
+from engine.model.key_value_cache import KeyValueCache, cached_logits
 from engine.model.masks import forget_masks
 from engine.model.precision import product_dtype
 from engine.model.transformer import Transformer

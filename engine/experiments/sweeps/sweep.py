@@ -83,7 +83,7 @@ class Sweep(BackgroundTask):
             for kind in self._order.sample(kinds, len(kinds)):
                 if self._stop.is_set():
                     return
-                why = reason_not_to(self.plan, kind, tick, self._result.counted(kind), self._free_bytes())
+                why = reason_not_to(self.plan, kind, tick, self._result.counted_visits(kind), self._free_bytes())
                 if why is None:
                     self._measure(kind, tick, 0)
                 else:
@@ -131,7 +131,7 @@ class Sweep(BackgroundTask):
 
     def _expected(self, kind: str, tick: int) -> float:
         """The predicted seconds of a visit; 0 if the guard will reject it."""
-        before = self._result.counted(kind)
+        before = self._result.counted_visits(kind)
         if not before:
             return GUESS
         known = next((visit.train for visit in before if visit.tick == tick), None)

@@ -50,7 +50,7 @@ def take_link(page: str, marks: Collection[str] = ()) -> dict[str, str] | None:
     }
     previous = st.session_state.get(f"{page}.met")
     # A quick second click arrives with the address from before the first one, which is no link.
-    known = query in (written(page), previous) or bool(
+    known = query in (written_query(page), previous) or bool(
         previous is not None and marks and query.keys().isdisjoint(marks)
     )
     st.session_state[f"{page}.met"] = query
@@ -60,12 +60,12 @@ def take_link(page: str, marks: Collection[str] = ()) -> dict[str, str] | None:
 def write_link(page: str, query: dict[str, str]) -> None:
     # A link within the page empties the address bar, so a new query is always written.
     address = {**query, **st.session_state.get("address.carried", {})}
-    if written(page) != query or st.query_params.to_dict() != address:
+    if written_query(page) != query or st.query_params.to_dict() != address:
         st.query_params.from_dict(address)
     st.session_state[f"{page}.written"] = query
 
 
-def written(page: str) -> dict[str, str] | None:
+def written_query(page: str) -> dict[str, str] | None:
     return cast(dict[str, str] | None, st.session_state.get(f"{page}.written"))
 
 

@@ -18,7 +18,7 @@ from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.experiments.benchmark.advice import LONGER, Advice, advice, label
 from engine.experiments.benchmark.costs import MODEL, CostRow, costs_of_encodings, shipped_times
-from engine.experiments.benchmark.counted import is_worse_than_counting, shipped_counted
+from engine.experiments.benchmark.counting import is_worse_than_counting, shipped_counted
 from engine.experiments.benchmark.criteria import (
     CHOICE,
     COMPARED,

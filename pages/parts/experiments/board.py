@@ -24,7 +24,7 @@ from engine.tasks.text.tokens import unknown_beside
 from pages.parts.app.frame import as_fragment, nothing
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import offer_file
-from pages.parts.app.visitor import number_here
+from pages.parts.app.visitor import number_present
 from pages.parts.boards.component import Json
 from pages.parts.boards.panels import mount
 from pages.parts.charts.experiments.arms import goes_without_saying, metric_label
@@ -67,7 +67,7 @@ def experiment_board(
         if running and snapshot.state != "running":
             st.rerun()
 
-    as_fragment(draw, every=max(POLL, number_here() / CHECKS_PER_SECOND) if running or callable(source) else None)
+    as_fragment(draw, every=max(POLL, number_present() / CHECKS_PER_SECOND) if running or callable(source) else None)
 
 
 def _mount(drawing: Drawing, name: str, snapshot: ExperimentSnapshot) -> None:

@@ -200,7 +200,7 @@ def key_numbers(issue: Issue, report: Report, *, whole: bool = True) -> Json:
     metric, arms = figure.before.metric, {row.arm for row in figure.rows}
     levels = levels_of([trial for trial in report.trials if trial.arm in arms], metric)
     return {
-        "rows": rows, "written": figure.written,
+        "rows": rows, "format_value": figure.format_value,
         "share": is_share(metric) and all(0 <= value <= 1 for row in rows for value in row.known),
         "chance": next((value for name, value in levels.items() if name.startswith("chance")), None),
     }  # fmt: skip

@@ -32,7 +32,7 @@ from engine.foundation.formatting import counted, in_time
 from engine.foundation.provenance import in_words, provenance
 from engine.tasks import TASKS
 from pages.parts.app.page_state import offer_file
-from pages.parts.app.visitor import here, visitor
+from pages.parts.app.visitor import is_present, visitor
 from pages.parts.charts.colors import INK, SURFACE, custom_properties
 from pages.parts.charts.experiments.key_figure import lengths
 from pages.parts.charts.experiments.strip import EndNumbers
@@ -56,7 +56,7 @@ def bars(rows: Sequence[EndNumbers], figure: KeyFigure) -> Markup:
     means = [mean for _, mean in known]
     form = '<tr><td>{}</td><td><i class="bar" style="width: {}%; background: {}"></i></td><td>{}</td></tr>'
     cells = joined(
-        html(form, row.name, round(100 * length), row.color["light"], figure.written(mean))
+        html(form, row.name, round(100 * length), row.color["light"], figure.format_value(mean))
         for (row, mean), length in zip(known, lengths(means), strict=True)
     )
     return html("<table>{}</table>", cells)
@@ -132,7 +132,7 @@ def _make_room(network: str) -> None:
     near = [name for name, one in _reports.items() if network and one.network == network]
     names = near if len(near) >= MOST_VISITORS // 2 else list(_reports) if len(_reports) >= MOST_VISITORS else []
     if names:
-        _reports.pop(next((name for name in names if not here(name)), names[0]))
+        _reports.pop(next((name for name in names if not is_present(name)), names[0]))
 
 
 def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:

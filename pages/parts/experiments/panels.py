@@ -14,7 +14,7 @@ from engine.serving.processes.machines import host_of
 from pages.parts.boards.component import Json
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.experiments.arms import metric_label, role_color
-from pages.parts.charts.experiments.curves import Frame, Stopped, curves_figure, frame_of
+from pages.parts.charts.experiments.curves import Frame, StopMark, curves_figure, frame_of
 from pages.parts.charts.experiments.strip import effect_figure, effect_height
 from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot, TrialSoFar, final_section, levels_of
 
@@ -111,7 +111,7 @@ def shows_both(experiment: Experiment, curve: str) -> bool:
     return curve == "loss" and any(arm.metric == "gap" for arm in experiment.arms)
 
 
-def stopped_of(trials: Sequence[Trial], curve: str = "loss") -> Stopped | None:
+def stop_of(trials: Sequence[Trial], curve: str = "loss") -> StopMark | None:
     """The last step of each trial that broke off, or the end of its curve; None without such trials."""
     failures = [trial for trial in trials if trial.failure]
     if not failures:
@@ -120,7 +120,7 @@ def stopped_of(trials: Sequence[Trial], curve: str = "loss") -> Stopped | None:
     messages = [trial.failure.rstrip(".") for trial in failures]
     reasons = dict.fromkeys("not a finite number" if "finite" in message else message for message in messages)
     steps = {trial.seed: int(trial.numbers.get("failed_step", ends[trial.seed][-1][0])) for trial in failures}
-    return Stopped(steps, "; ".join(reasons))
+    return StopMark(steps, "; ".join(reasons))
 
 
 def _curve_panel(
@@ -129,7 +129,7 @@ def _curve_panel(
 ) -> Json:  # fmt: skip
     done, so_far = _by_seed(trials, curve), _by_seed(running, curve)
     dashed = _by_seed(trials, VALIDATION), _by_seed(running, VALIDATION)
-    stopped = stopped_of(trials, curve)
+    stopped = stop_of(trials, curve)
     steps = snapshot.experiment.config(arm).steps
     failures = [trial for trial in trials if trial.failure]
     return {

@@ -16,7 +16,7 @@ from engine.analysis.text.jobs import (
     MAX_PROMPT_CHARACTERS,
     MAX_WRITTEN_TOKENS,
     CompareWithCounting,
-    Counted,
+    CountingLevels,
     CountWords,
     WriteText,
 )
@@ -252,7 +252,7 @@ PARTS = {"all": "All tokens", "known": "Known tokens", "words": "Words", "layout
 EXPLAINED = Path(__file__).with_suffix(".md").read_text("utf-8")
 
 
-def known_counts(run: Run | None) -> Counted | None:
+def known_counts(run: Run | None) -> CountingLevels | None:
     """Return the counting models for a run on words; None for another run, and while they are unknown."""
     recorded, counts = recorded_words()
     if run is None or run.config.task != BY_WORD:
@@ -301,7 +301,7 @@ def _say_comparisons(run: Run) -> None:
     st.caption(in_markdown(unknown_tokens(run.config, _scores(run, known))))
 
 
-def _scores(run: Run, known: Counted | None) -> Mapping[str, float]:
+def _scores(run: Run, known: CountingLevels | None) -> Mapping[str, float]:
     """Return the scores of the last validation; before it, and in a run of an earlier version, only the share of
     unknown tokens in all held-out text."""
     rows = (event for event in reversed(list(run.events.landmarks())) if isinstance(event, Progress))

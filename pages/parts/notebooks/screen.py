@@ -125,7 +125,7 @@ def _text(title: Any) -> Any:
 
 WIDTH = 800  # pixels of a line of text or code
 # a line that compares a number with a given one
-GIVEN = re.compile(r"^(?P<what>.+): given (?P<given>.+), here (?P<here>.+)$")
+COMPARISON_LINE = re.compile(r"^(?P<what>.+): given (?P<given>.+), here (?P<here>.+)$")
 
 
 def show_overview() -> None:
@@ -187,9 +187,9 @@ def show_outputs(cell: Cell, name: str) -> None:
 
 def show_text(text: str) -> None:
     printed = text.rstrip("\n").split("\n") if text.strip() else []
-    for compares, lines in groupby(printed, lambda line: bool(GIVEN.match(line))):
+    for compares, lines in groupby(printed, lambda line: bool(COMPARISON_LINE.match(line))):
         if compares:
-            rows = [match.groupdict() for line in lines if (match := GIVEN.match(line))]
+            rows = [match.groupdict() for line in lines if (match := COMPARISON_LINE.match(line))]
             cells = [f"|{row['what'].capitalize()}|{row['given']}|**{row['here']}**|" for row in rows]
             st.markdown("\n".join(["|Number|given|here|", "|---|---:|---:|", *cells]))
         else:

@@ -285,7 +285,7 @@ def note_issue(issue: Issue, run: ExperimentRun | None, snapshot: ExperimentSnap
 def _guess(figure: KeyFigure, guess: Guess) -> str:
     if guess.answer is None:
         return ""
-    size = f", to {figure.written(guess.size)}" if guess.size is not None else ""
+    size = f", to {figure.format_value(guess.size)}" if guess.size is not None else ""
     return f"{figure.asks.in_words(guess.answer)}{size}"
 
 

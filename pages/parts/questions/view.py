@@ -161,7 +161,7 @@ def _show_question(
     answer = finding if view.sentence else None
     with st.container():  # always there: what comes into it must not replace a button, which may have the focus
         if answer is not None and guess.answer is not None:
-            st.markdown(compared(figure, guess, answer))
+            st.markdown(guess_verdict(figure, guess, answer))
         elif view.guess == "open" and guess.answer is not None:
             ask_size(issue.slug, figure)
         if finding is not None:
@@ -265,13 +265,13 @@ def ask_size(slug: str, figure: KeyFigure) -> None:
     )  # fmt: skip
 
 
-def compared(figure: KeyFigure, guess: Guess, finding: KeyFinding) -> str:
+def guess_verdict(figure: KeyFigure, guess: Guess, finding: KeyFinding) -> str:
     if guess.answer is None:
         return ""
     if guess.size is None:
         return verdict(figure.asks, guess.answer, finding.right)
-    of_size = f"The direction is right. Measured: {figure.written(finding.after)}."
-    return verdict(figure.asks, guess.answer, finding.right, f", to {figure.written(guess.size)}", of_size)
+    of_size = f"The direction is right. Measured: {figure.format_value(finding.after)}."
+    return verdict(figure.asks, guess.answer, finding.right, f", to {figure.format_value(guess.size)}", of_size)
 
 
 # The key figure: its rows from the trials so far, and the sentence below

@@ -60,14 +60,14 @@ def debt_of(connection: Connection) -> Debt | None:
     return Debt(cycle, 0, GO_ON_WITHIN) if cycle.more_body else None
 
 
-class Waiting:
+class PendingConnections:
     """The connections that the server waits for, each for a limited time, and at most ``most`` without the first lines
     of a request. Above that, the oldest of the network address with the most are closed, so that others still connect.
     """
 
-    def __init__(self, here: Set[object], most: int, clock: Callable[[], float]) -> None:
-        """``here``: all current connections, also those of websockets."""
-        self._here, self._most, self._clock = here, most, clock
+    def __init__(self, current: Set[object], most: int, clock: Callable[[], float]) -> None:
+        """``current``: all current connections, also those of websockets."""
+        self._current, self._most, self._clock = current, most, clock
         self._since: dict[Connection, tuple[Debt | None, float]] = {}
         self._full = most
 
@@ -81,7 +81,7 @@ class Waiting:
         now = self._clock()
         for connection, (before, since) in list(self._since.items()):
             debt = debt_of(connection)
-            if connection.transport and connection not in self._here:  # closed, or a websocket by now
+            if connection.transport and connection not in self._current:  # closed, or a websocket by now
                 del self._since[connection]
             elif debt is None or debt != before:
                 self._since[connection] = debt, now
@@ -119,7 +119,7 @@ def on_signal() -> object:
     return getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
 
 
-def limit_connections() -> Waiting:
+def limit_connections() -> PendingConnections:
     """Keep the server of this app within its descriptors. Call it in the lifespan of the app, before the first
     connection, and run the result's :meth:`Waiting.watch`."""
     descriptors.raise_limit()
@@ -128,8 +128,8 @@ def limit_connections() -> Waiting:
         LOG.warning(
             "Connections that keep the server waiting are not limited: the server is not the one of `streamlit run`."
         )
-        return Waiting(set(), most, clock)
-    config, waiting = server.config, Waiting(server.server_state.connections, most // 2, clock)
+        return PendingConnections(set(), most, clock)
+    config, waiting = server.config, PendingConnections(server.server_state.connections, most // 2, clock)
     make: Callable[..., Connection] = config.http_protocol_class  # type: ignore[assignment]
 
     def connection(**arguments: object) -> Connection:

@@ -9,7 +9,7 @@ from engine.estimate.prediction import predict
 from engine.experiments.benchmark import table
 from engine.experiments.benchmark.advice import SCOPE, advice, meets
 from engine.experiments.benchmark.costs import CostRow, costs_of_encodings, shipped_times
-from engine.experiments.benchmark.counted import count_text, is_counted, is_worse_than_counting, shipped_counted
+from engine.experiments.benchmark.counting import count_text, is_counted, is_worse_than_counting, shipped_counted
 from engine.experiments.benchmark.criteria import (
     CHOICE,
     COMPARED,

@@ -69,7 +69,7 @@ def test_the_positions_that_hops_ask_are_counted_and_every_drawable_sequence_is_
 ) -> None:
     settings = HopsSettings(vocab_size=4, n_hops=n_hops, repeats=repeats)
     _, source, answers = read_from(settings, "hops", 4000, 24)
-    assert (answers != IGNORE).sum().item() / 4000 == pytest.approx(settings.answered(24), rel=0.02)
+    assert (answers != IGNORE).sum().item() / 4000 == pytest.approx(settings.answered_share(24), rel=0.02)
     few = HopsSettings(vocab_size=3, n_hops=n_hops, repeats=repeats)
     _, source, _ = read_from(few, "hops", 4000, 5)
     assert len({tuple(row) for row in source.tolist()}) == few.distinct(5) == (243 if repeats else 48)

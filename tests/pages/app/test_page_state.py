@@ -62,12 +62,12 @@ NAMES = [*(row.name for row in settings_for(None, CHOSEN["pos_encoding"])), "pre
 def page() -> None:
     import streamlit as st
 
-    from pages.parts.app.page_state import take_link, write_link, written
+    from pages.parts.app.page_state import take_link, write_link, written_query
 
     link = take_link("page")
     if link:
         st.session_state["n"] = link.get("n", "1")
-    st.text(f"{link is not None} {written('page')}")
+    st.text(f"{link is not None} {written_query('page')}")
     st.session_state.setdefault("n", "1")
     if st.button("More"):
         st.session_state["n"] += "1"

@@ -137,7 +137,7 @@ def test_every_student_of_a_full_class_keeps_its_hand_in_whatever_comes_from_els
     for number in range(2 * MOST_VISITORS):
         write(f"cookie {number}", f"2001:db8:0:{number % 256:x}::/64")
     assert all(student_report_of(name).notes for name in students)
-    monkeypatch.setattr("pages.parts.experiments.handouts.here", lambda name: name == students[0])
+    monkeypatch.setattr("pages.parts.experiments.handouts.is_present", lambda name: name == students[0])
     write("one more", "10.0.0.1")
     assert [bool(student_report_of(name).notes) for name in (*students[:3], "one more")] == [True, False, True, True]
 

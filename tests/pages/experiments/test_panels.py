@@ -12,7 +12,7 @@ from engine.experiments.report import report
 from engine.experiments.trial import Trial
 from pages.parts.experiments.board import curve_names, differences
 from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot, TrialSoFar, beside, final_section
-from pages.parts.experiments.panels import sections, shows_both, status, status_words, stopped_of
+from pages.parts.experiments.panels import sections, shows_both, status, status_words, stop_of
 from tests.pages.scripted_experiment import issue_of, trials_of
 
 
@@ -130,9 +130,9 @@ def test_both_losses_are_one_choice_and_shown_together_where_the_gap_is_asked_ab
 def test_trials_say_where_and_why_they_broke_off() -> None:
     exploded = Trial("a", 0, {"failed_step": 12}, {"loss": [(4, 2.0)]}, "Step 12: logits is no longer finite.")
     lost = Trial("a", 1, {}, {"loss": [(4, 2.0), (8, 1.9)]}, "Its worker ended.")
-    stopped = stopped_of([exploded, lost, Trial("a", 2, {})])
+    stopped = stop_of([exploded, lost, Trial("a", 2, {})])
     assert (stopped.steps, stopped.why) == ({0: 12, 1: 8}, "not a finite number; Its worker ended")
-    assert stopped_of([Trial("a", 2, {})]) is None
+    assert stop_of([Trial("a", 2, {})]) is None
 
 
 # Where the arms ended

@@ -16,7 +16,7 @@ from engine.foundation.visitor import Visitor
 from engine.serving.allowances import Allowances
 from engine.serving.limits import PROFILES, Limits
 from pages.parts.web.gate import MESSAGES_AT_ONCE, WHOLE_RUN, Gate
-from tests.serving import running
+from tests.serving import start_server
 from tools.load.session import open_session, visitor
 
 MIB = 2**20
@@ -201,7 +201,7 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, str,
     limits = {
         "ATTENTION_LAB_PROFILE": "public", "ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_INPUTS_PER_VISITOR": "2560KiB"
     }  # fmt: skip
-    with running("app.py", folder, **limits) as (process, address):
+    with start_server("app.py", folder, **limits) as (process, address):
         yield process, address, folder / "log.txt"
 
 

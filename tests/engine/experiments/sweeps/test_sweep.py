@@ -49,8 +49,10 @@ def test_each_visit_is_kept_and_the_memory_is_counted_once(finished: tuple[Sweep
     level = result.summaries("cnn", "train")[0]
     assert (level.value / level.low, level.high / level.low, level.visits) == pytest.approx((1.1, 1.2, 3))
     assert result.summaries("cnn", "cached") == []
-    assert {visit.round for kind in KINDS for visit in result.counted(kind)} == {0}
-    assert [visit.saved for visit in result.counted("lstm")] == [100 * visit.tick for visit in result.counted("lstm")]
+    assert {visit.round for kind in KINDS for visit in result.counted_visits(kind)} == {0}
+    assert [visit.saved for visit in result.counted_visits("lstm")] == [
+        100 * visit.tick for visit in result.counted_visits("lstm")
+    ]
 
 
 def test_a_stop_keeps_what_there_is_and_until_then_the_time_left_counts_down() -> None:
