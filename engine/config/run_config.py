@@ -53,7 +53,7 @@ class RunConfig(ComposedConfig):
 
     @field_validator(*CHOICES)
     @classmethod
-    def _known(cls, value: str, info: ValidationInfo) -> str:
+    def _known_choice(cls, value: str, info: ValidationInfo) -> str:
         allowed = CHOICES[info.field_name or ""]
         if value not in allowed:
             raise PydanticCustomError("choice", "one of {names}", {"names": ", ".join(allowed)})

@@ -128,11 +128,11 @@ def _passes(config: RunConfig, sizes: Shapes) -> list[int]:
         snapshot += WEIGHT_BYTES[config.dtype] * config.n_layers * positions * given
     found.append(snapshot)
     if writes_answer(config):
-        found.append(_written(config, sizes))
+        found.append(_written_bytes(config, sizes))
     return found
 
 
-def _written(config: RunConfig, sizes: Shapes) -> int:
+def _written_bytes(config: RunConfig, sizes: Shapes) -> int:
     n, size = config.seq_len, BYTES[config.dtype]
     rows = rows_at_once(config, n, generation_size(n))
     if not keeps_past(config):

@@ -31,15 +31,8 @@ EQUAL_WITHIN = 0.01
 ABOVE_CHANCE = 0.02
 # the beginnings of the names of numbers that are losses, or follow from them
 LOSS_METRICS = (
-    "loss",
-    "train_loss",
-    "best_loss",
-    "gap",
-    "overtraining",
-    "other_text",
-    "perplexity",
-    "known_perplexity",
-)
+    "loss", "train_loss", "best_loss", "gap", "overtraining", "other_text", "perplexity", "known_perplexity",
+)  # fmt: skip
 SomeExperiment = TypeVar("SomeExperiment", bound=Experiment)
 
 

@@ -214,7 +214,9 @@ def has_learned(config: RunConfig, events: EventLog) -> Observed | None:
     return Observed(right, remarks[0].sentence) if remarks else None
 
 
-def _finished(read: Callable[[FinishedRun], Observed | None]) -> Callable[[RunConfig, EventLog], Observed | None]:
+def _of_finished_run(
+    read: Callable[[FinishedRun], Observed | None],
+) -> Callable[[RunConfig, EventLog], Observed | None]:
     """Turn a function of a finished run into one of any run, which returns None before its end."""
 
     def of(config: RunConfig, events: EventLog) -> Observed | None:
@@ -237,31 +239,33 @@ READINGS: Mapping[str, Reading] = {
     one.name: one
     for one in (
         Reading("learned", "Has it learned its task: no, in part, yes", has_learned, _every),
-        Reading("how-many-right", "Right answers: as by guessing, more, nearly all", _finished(right_count), _every),
-        Reading("when-most-are-right", "90 % right: never, late, early", _finished(step_of_most_right), _every),
+        Reading(
+            "how-many-right", "Right answers: as by guessing, more, nearly all", _of_finished_run(right_count), _every
+        ),
+        Reading("when-most-are-right", "90 % right: never, late, early", _of_finished_run(step_of_most_right), _every),
         Reading(
             "equal-symbols",
             "Equal symbols get equal answers: never, sometimes, always",
-            _finished(answers_to_equal_symbols),
+            _of_finished_run(answers_to_equal_symbols),
             _mirrors,
         ),
         Reading(
             "heads-at-the-mirror",
             "Heads at the mirrored position: none, some, all",
-            _finished(heads_at_the_mirror),
+            _of_finished_run(heads_at_the_mirror),
             _mirrors,
         ),
         Reading(
             "picture-of-the-weights",
             "Weights: at the mirror, at one distance, spread",
-            _finished(picture_of_the_weights),
+            _of_finished_run(picture_of_the_weights),
             _mirrors,
             PICTURES,
         ),
         Reading(
             "layer-at-the-mirror",
             "Layer that reads the mirrored position: none, the first, a later one",
-            _finished(layer_at_the_mirror),
+            _of_finished_run(layer_at_the_mirror),
             _mirrors,
         ),
     )

@@ -176,7 +176,7 @@ def note_use(file: Path) -> None:
 
 def delete_abandoned(paths: Iterable[Path]) -> None:
     for path in paths:
-        changed = _changed(path)
+        changed = _change_time(path)
         if is_abandoned(path, changed):
             _delete(path, changed)
 
@@ -184,7 +184,7 @@ def delete_abandoned(paths: Iterable[Path]) -> None:
 def is_abandoned(path: Path, changed: int | None = None) -> bool:
     """True if nothing has changed for :data:`ABANDONED_SECONDS` seconds in a half-written file or folder, and for :data:`STILL_SECONDS`
     seconds by this process's own clock. ``changed``: the time of its last change, if it was read already."""
-    changed = _changed(path) if changed is None else changed
+    changed = _change_time(path) if changed is None else changed
     if time.time_ns() - changed <= ABANDONED_SECONDS * 1e9:
         return False
     first = _read_first(path, changed)
@@ -246,7 +246,7 @@ def _delete(path: Path, changed: int) -> None:
     aside = _half_written(path)
     with suppress(OSError):
         path.replace(aside)
-        if _changed(aside) == changed or path.exists():
+        if _change_time(aside) == changed or path.exists():
             aside.unlink()
         else:
             aside.replace(path)
@@ -259,10 +259,10 @@ def _above(changed: Mapping[Path, int], count: int, spared: Collection[Path]) ->
 
 
 def _ages(paths: Iterable[Path]) -> dict[Path, int]:
-    return {path: changed for path in paths if path.suffix != HALF_WRITTEN and (changed := _changed(path))}
+    return {path: changed for path in paths if path.suffix != HALF_WRITTEN and (changed := _change_time(path))}
 
 
-def _changed(path: Path) -> int:
+def _change_time(path: Path) -> int:
     """Nanoseconds since 1970; 0 for a file that another process has deleted."""
     try:
         return path.stat().st_mtime_ns

@@ -97,7 +97,7 @@ class Runs:
             return list(self._live.values())
 
     def recent(self, owner: str | None = None, count: int = 10) -> list[Run]:
-        known = [(created, run_id) for run_id, (created, of) in self._known().items() if owner in (None, of)]
+        known = [(created, run_id) for run_id, (created, of) in self._known_runs().items() if owner in (None, of)]
         found = (self.get(run_id) for _, run_id in sorted(known, reverse=True)[:count])
         return [run for run in found if run is not None]
 
@@ -115,7 +115,7 @@ class Runs:
         run = self._of_visitor(run_id, by)
         if run is None or run.pinned:
             return
-        owners = {other: owner for other, (_, owner) in self._known().items()}
+        owners = {other: owner for other, (_, owner) in self._known_runs().items()}
         pinned = [self._stored_run(other, owner) for other, owner in owners.items() if self._files(other).pin.exists()]
         if sentence := no_pin(pinned, self._stored_run(run_id, run.owner), allowed):
             raise ValueError(sentence)
@@ -127,7 +127,7 @@ class Runs:
             self._files(run_id).pin.unlink(missing_ok=True)
 
     def prune(self, allowed: Retention) -> None:
-        known = self._known(anew=True)
+        known = self._known_runs(anew=True)
         live = {run.id for run in self.live()}
         newest_first = sorted(known, key=lambda run_id: known[run_id], reverse=True)
         folders = [self._stored_run(run_id, known[run_id][1], live=run_id in live) for run_id in newest_first]
@@ -199,7 +199,7 @@ class Runs:
         while n_bytes > MAX_BYTES_IN_MEMORY and len(self._ended) > 1:
             n_bytes -= self._ended.popitem(last=False)[1].nbytes
 
-    def _known(self, *, anew: bool = False) -> dict[str, tuple[float, str]]:
+    def _known_runs(self, *, anew: bool = False) -> dict[str, tuple[float, str]]:
         """Time of creation and owner of every run on disk, by id; read once, or again (``anew``), since others may have deleted some.
         Called without the lock."""
         with self._lock:

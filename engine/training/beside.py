@@ -61,7 +61,7 @@ def _validation(run: MeasuredModel, _: StepOutput) -> Tensor | None:
     return None if run.validated is None else pass_numbers(run.model, run.validated)
 
 
-def _validation_named(run: MeasuredModel, found: list[float], _: Step, __: Batch) -> dict[str, float]:
+def _validation_by_name(run: MeasuredModel, found: list[float], _: Step, __: Batch) -> dict[str, float]:
     assert run.validated is not None, "there are numbers of it"
     return as_metrics([found], run.validated)
 
@@ -74,7 +74,7 @@ MEASUREMENTS = {
         lambda _, found, __, batch: shares(found, batch),
     ),
     "grad_norms": Measurement(_norms, _norms_before_clipping),
-    "validation": Measurement(_validation, _validation_named),
+    "validation": Measurement(_validation, _validation_by_name),
 }
 
 

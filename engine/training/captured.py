@@ -96,13 +96,13 @@ class CapturedSteps:
             for i in range(good)
         ]
         if good < len(batches):
-            steps.append(self._again(random_states[good]))
+            steps.append(self._repeat_step(random_states[good]))
         return steps
 
     def close(self) -> None:
         self._programs.clear()
 
-    def _again(self, random_states: RandomStates | None) -> Step:
+    def _repeat_step(self, random_states: RandomStates | None) -> Step:
         # its gradient may be finite after all: on the device its squares overflow sooner
         self._failed.zero_()
         self._grads = []

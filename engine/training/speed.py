@@ -45,11 +45,11 @@ Timing = Callable[[RunConfig, int], float]  # seconds of a step of a run, of whi
 def measure_speed() -> Speeds:
     """Time the runs on the CPU (a few seconds), then on the accelerator if there is one; store and return the fitted speeds by kind
     of device. A line in the log says if the disk or the accelerator fails."""
-    speeds: dict[str, Speed] = {CPU: _measured((SMALL, LARGE), _seconds_per_step)}
+    speeds: dict[str, Speed] = {CPU: _measure((SMALL, LARGE), _seconds_per_step)}
     accelerator = find_accelerator()
     if accelerator is not None and (kind := accelerator.type) in ACCELERATORS:
         try:
-            speeds[kind] = _measured((SMALL, LARGE, LARGEST), lambda config, _: _seconds_there(config, kind))
+            speeds[kind] = _measure((SMALL, LARGE, LARGEST), lambda config, _: _seconds_there(config, kind))
         except Exception as error:  # torch raises several kinds, as for too little memory on the device
             LOG.warning("The speed of %s could not be measured: %s", kind, str(error).partition("\n")[0])
     try:
@@ -59,7 +59,7 @@ def measure_speed() -> Speeds:
     return speeds
 
 
-def _measured(configs: tuple[RunConfig, ...], timing: Timing) -> Speed:
+def _measure(configs: tuple[RunConfig, ...], timing: Timing) -> Speed:
     work = [(config.n_layers + 2.0, predict(config).flops_per_step) for config in configs]
     seconds = [timing(config, TIMED.get(config, 0)) for config in configs]
     overhead, inverse_rate = not_negative(np.array(work), np.array(seconds))

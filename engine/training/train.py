@@ -135,7 +135,7 @@ def train(
             if not math.isfinite(done.grad_norm):
                 location = first_non_finite(model, steps.last)
                 steps.close()
-                yield from _failed(state, location, step, record)
+                yield from _failure_events(state, location, step, record)
                 return
             fields = fields_of(measured, done, steps.last)
             if step in between:
@@ -153,7 +153,7 @@ def train(
 
     assert held_out is not None
     if (end := non_finite_at_end(model, validation, held_out["loss"], config.batch_size)) is not None:
-        yield from _failed(state, end, config.steps, record)
+        yield from _failure_events(state, end, config.steps, record)
         return
     yield from measured_result(state, held_out, record, prediction, measure)
 
@@ -168,7 +168,9 @@ def warm_up(kind: str) -> None:
         LOG.warning("%s could not be warmed up: %s", kind, str(error).partition("\n")[0])
 
 
-def _failed(state: TrainingState, location: Location, step: int, record: RecordOptions) -> Generator[Event, None, None]:
+def _failure_events(
+    state: TrainingState, location: Location, step: int, record: RecordOptions
+) -> Generator[Event, None, None]:
     """``location``: the tensor that is not finite at that step, with its layer."""
     layer, tensor = location
     where = "" if layer is None else f" (layer {layer + 1})"

@@ -314,11 +314,11 @@ def _words(sweep: Sweep) -> str:
 
 def show_sweep(result: Result, plan: Plan, view: CostView) -> None:
     subject = f"{plan.axis} {plan.ticks}"
-    panels(_drawn(result, plan, view), key="costs.board", name="cost", subject=subject, least=400, level=2)
+    panels(_board_panels(result, plan, view), key="costs.board", name="cost", subject=subject, least=400, level=2)
     show_skips(result)
 
 
-def _drawn(result: Result, plan: Plan, view: CostView) -> list[Panel]:
+def _board_panels(result: Result, plan: Plan, view: CostView) -> list[Panel]:
     stamp = (result.created, len(result.visits), result.state, plan, view.part_of, known_speed())
     last: tuple[object, list[Panel]] | None = st.session_state.get(PANELS)
     if last is None or last[0] != stamp:  # else nothing has changed, as at most checks of a sweep

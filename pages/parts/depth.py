@@ -61,7 +61,7 @@ class DepthState(PageState):
 
     @field_validator("depth")
     @classmethod
-    def _measured(cls, value: int) -> int:
+    def _measured_depth(cls, value: int) -> int:
         if value not in DEPTHS:
             raise not_allowed("one of " + ", ".join(map(str, DEPTHS)))
         return value
@@ -152,11 +152,11 @@ def show_sources() -> None:
 
 def draws_of(config: RunConfig) -> list[DepthNumbers]:
     """The known draws of these settings, up to the first unknown seed."""
-    return _known(_jobs(config)[:SEEDS])
+    return _known_draws(_jobs(config)[:SEEDS])
 
 
 def longer_of(config: RunConfig) -> list[MemoryNumbers]:
-    return _known(_jobs(config)[SEEDS:])
+    return _known_draws(_jobs(config)[SEEDS:])
 
 
 def number_of_draws(config: RunConfig) -> tuple[int, int]:
@@ -165,7 +165,7 @@ def number_of_draws(config: RunConfig) -> tuple[int, int]:
     return min(known, SEEDS), max(0, known - SEEDS)
 
 
-def _known(jobs: Sequence[DrawJob]) -> list[Any]:
+def _known_draws(jobs: Sequence[DrawJob]) -> list[Any]:
     return list(takewhile(lambda numbers: numbers is not None, map(DRAWS.if_known, jobs)))
 
 

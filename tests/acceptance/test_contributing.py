@@ -20,7 +20,7 @@ ADDITIONS = Path(__file__).parent / "additions"
 REGISTRIES = re.compile(r"\b(ENCODINGS|TASKS|ISSUES)\b|by_length|parts\.cost\b")
 WHICH = '    "encoding.which_neighbour",\n'
 IMPORTED = "from pages.parts.charts.cache import cache_figure\n"
-DRAWN = '    panels(_drawn(result, plan, view), key="costs.board"'
+DRAWN = '    panels(_board_panels(result, plan, view), key="costs.board"'
 CACHE = """\
     attending = [kind for kind in plan.kinds if KINDS[kind].attends]
     cache = {KINDS[kind].label: cache_bytes_at(plan.config(kind, plan.places[0]), 1) for kind in attending}

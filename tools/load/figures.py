@@ -34,7 +34,7 @@ def medians(rounds: Sequence[Figures]) -> Figures:
 def table(columns: Mapping[str, Figures]) -> str:
     names = dict.fromkeys(name for figures in columns.values() for name in figures)
     lines = [f"| | {' | '.join(columns)} |", f"|---|{'--:|' * len(columns)}"]
-    lines += [f"| {name} | {' | '.join(_written(f.get(name, math.nan)) for f in columns.values())} |" for name in names]
+    lines += [f"| {name} | {' | '.join(_format(f.get(name, math.nan)) for f in columns.values())} |" for name in names]
     return "\n".join(lines)
 
 
@@ -44,7 +44,7 @@ def with_ratio(sides: Mapping[str, Figures]) -> dict[str, Figures]:
     return {here: first, there: second, f"{here} / {there}": ratios}
 
 
-def _written(value: float) -> str:
+def _format(value: float) -> str:
     if math.isnan(value):
         return "–"
     if math.isinf(value):

@@ -53,9 +53,8 @@ class Contributions:
     symbols: Symbols
     has_answer: list[bool]  # an answer at a position that the patterns have
     right: np.ndarray  # the probability of the right symbol, [layer + 1, position]
-    parts: list[
-        tuple[AttentionKind, int]
-    ]  # the heads of a layer: those of self-attention, then those of cross-attention
+    # the heads of a layer: those of self-attention, then those of cross-attention
+    parts: list[tuple[AttentionKind, int]]
     heads: np.ndarray  # the contribution of each head to the right symbol's logit, [layer, head, position]
     mlp: np.ndarray  # the contribution of each MLP, [layer, position]
     attending: dict[AttentionKind, Attending]
@@ -134,7 +133,9 @@ def _path(contributions: Contributions, position: int, needs: Needs) -> Path:
     )
     layer = answering_layer(right, heads, mlp)
     arrives = bool(right[-1] >= ARRIVED)
-    contributor, readings = _brought(contributions, position, layer, partial(needs, position)) if arrives else ("", ())
+    contributor, readings = (
+        _contributor_of(contributions, position, layer, partial(needs, position)) if arrives else ("", ())
+    )
     induction = contributor in ("head", "mlp") and is_induction(readings, contributions.symbols)
     before, after = right[layer : layer + 2].tolist()
     path = Path(position, arrives, layer, before, after, contributor, readings, induction, (), ())
@@ -145,7 +146,7 @@ def _path(contributions: Contributions, position: int, needs: Needs) -> Path:
     return replace(path, answer_layer_words=in_pieces(answer_layer), links=in_pieces(links))
 
 
-def _brought(
+def _contributor_of(
     contributions: Contributions, position: int, layer: int, is_link: IsLink
 ) -> tuple[Contributor, tuple[HeadReading, ...]]:
     heads, mlp = contributions.heads[layer][:, position], float(contributions.mlp[layer][position])
@@ -156,20 +157,20 @@ def _brought(
     shares = [] if total == 0 else [strongest] if alone else np.flatnonzero(2 * added >= added[strongest]).tolist()
     readings = tuple(_reading(contributions, position, layer, index) for index in shares)
     links = tuple(reading for reading in readings if is_link(reading.part)) or _together(readings, is_link)
-    if links and links == _alike(links):
+    if links and links == _readings_of_strongest(links):
         return "mlp" if by_mlp else "head", (*links, *_below(contributions, links[0], is_link))
     return ("mlp", ()) if by_mlp and not links else ("several", links)
 
 
 def _together(readings: Sequence[HeadReading], is_link: IsLink) -> tuple[HeadReading, ...]:
     """The readings of one layer that are a link together: those of the same position as the strongest, else all, else none."""
-    for group in (_alike(readings), tuple(readings)):
+    for group in (_readings_of_strongest(readings), tuple(readings)):
         if len(group) > 1 and is_link(*(reading.part for reading in group)):
             return group
     return ()
 
 
-def _alike(readings: Sequence[HeadReading]) -> tuple[HeadReading, ...]:
+def _readings_of_strongest(readings: Sequence[HeadReading]) -> tuple[HeadReading, ...]:
     strongest = max(readings, key=lambda reading: reading.weight, default=None)
     return tuple(one for one in readings if strongest and (one.which, one.read) == (strongest.which, strongest.read))
 
@@ -196,7 +197,7 @@ def _below(contributions: Contributions, reading: HeadReading, is_link: IsLink) 
         ]
         strongest_first = sorted(options, key=lambda option: -option.weight)
         alone = next(((option,) for option in strongest_first if is_link(option.part)), ())
-        if links := alone or _together(_alike(options), is_link):
+        if links := alone or _together(_readings_of_strongest(options), is_link):
             yield from links
             yield from _below(contributions, links[0], is_link)
             return

@@ -28,7 +28,7 @@ class Losses:
 
     def __init__(self, model: Transformer, here: Batch, others: Batch) -> None:
         self._model, self._batches = model, (here, others)
-        self._lost = cache(self._measured)
+        self._lost = cache(self._lost_answers)
         # the one sequence
         self._whole = cache(lambda which: right_answers(model, self._batches[which]))
 
@@ -43,7 +43,7 @@ class Losses:
         )
         return lost / max(1, whole)
 
-    def _measured(self, parts: tuple[Part, ...], which: int) -> Tensor:
+    def _lost_answers(self, parts: tuple[Part, ...], which: int) -> Tensor:
         return self._whole(which) & ~right_answers(ablated(self._model, parts), self._batches[which])
 
 

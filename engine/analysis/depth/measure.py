@@ -177,7 +177,7 @@ def outputs_after(
 ) -> list[Tensor]:
     """The input of the head after so many layers, [batch, length, d_model] each, with weights and passes in ``dtype``."""
     outputs: list[Tensor] = []
-    weights = {name: value.to(dtype) if value.is_floating_point() else value for name, value in _named(model)}
+    weights = {name: value.to(dtype) if value.is_floating_point() else value for name, value in _named_tensors(model)}
     # Not by a cache, with which attention is written out: in bfloat16 the fused kernel gives other last bits, and runs use that one.
     with ExitStack() as hooks, in_mode(model, training=False):
         for block in model.stack.blocks:
@@ -187,7 +187,7 @@ def outputs_after(
     return [norm(outputs[depth - 1]) for depth in depths]
 
 
-def _named(model: nn.Module) -> Iterator[tuple[str, Tensor]]:
+def _named_tensors(model: nn.Module) -> Iterator[tuple[str, Tensor]]:
     yield from model.named_parameters()
     yield from model.named_buffers()
 

@@ -111,7 +111,9 @@ def write_set(reports: Sequence[Report], folder: Path, *, only_new: bool = False
         raise ValueError(f"{file.name} holds {len(before['seeds'])} seeds, and these reports {len(seeds)}.")
     issues = before["issues"]
     rows = {found.experiment.slug: _row_of(found) for found in reports}
-    issues |= {slug: _joined(issues[slug], row) if only_new and slug in issues else row for slug, row in rows.items()}
+    issues |= {
+        slug: _join_sets(issues[slug], row) if only_new and slug in issues else row for slug, row in rows.items()
+    }
     row = {
         "seeds": seeds,
         "machine": f"{os.cpu_count()} CPU cores, {platform.machine()}",
@@ -121,7 +123,7 @@ def write_set(reports: Sequence[Report], folder: Path, *, only_new: bool = False
     sets_of_seeds.cache_clear()
 
 
-def _joined(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def _join_sets(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     tables = {name: {**before[name], **new[name]} for name in ("rates", "fingerprints", "arms", "reasons")}
     origins = dict.fromkeys(new["arms"], new.get("provenance", {}))
     seconds = round(before["seconds"] + new["seconds"], 2)

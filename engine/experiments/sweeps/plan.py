@@ -50,7 +50,7 @@ class Plan(Parameters):
 
     @field_validator("kinds")
     @classmethod
-    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _known_kinds(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if not value or not set(value) <= KINDS.keys():
             raise PydanticCustomError(
                 "choice", "one or more of {names}, separated by commas", {"names": ", ".join(KINDS)}

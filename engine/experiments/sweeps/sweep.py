@@ -55,7 +55,7 @@ class Sweep(BackgroundTask):
             self._expected(kind, tick) * (self.plan.rounds - n_visits[kind, tick])
             for kind in self.plan.kinds
             for tick in self.plan.ticks
-            if (kind, tick) in n_visits or not self._skipped(kind)
+            if (kind, tick) in n_visits or not self._is_skipped(kind)
         )
 
     @property
@@ -79,7 +79,7 @@ class Sweep(BackgroundTask):
 
     def _measure_along_the_axis(self) -> None:
         for tick in self.plan.ticks:
-            kinds = [kind for kind in self.plan.kinds if not self._skipped(kind)]
+            kinds = [kind for kind in self.plan.kinds if not self._is_skipped(kind)]
             for kind in self._order.sample(kinds, len(kinds)):
                 if self._stop.is_set():
                     return
@@ -126,7 +126,7 @@ class Sweep(BackgroundTask):
     def _skip(self, kind: str, tick: int, why: str) -> None:
         self._result = replace(self._result, skips=(*self._result.skips, Skip(kind, tick, why)))
 
-    def _skipped(self, kind: str) -> bool:
+    def _is_skipped(self, kind: str) -> bool:
         return any(skip.kind == kind for skip in self._result.skips)
 
     def _expected(self, kind: str, tick: int) -> float:

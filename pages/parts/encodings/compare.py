@@ -209,7 +209,7 @@ def _side_by_side() -> None:
             waiting.caption(":material/hourglass_top: Drawing ...")
         views = _answers(matrices, problems)
         # the board is sent first, because other elements and requests would delay it
-        if drawn := _drawn(configs, views):
+        if drawn := _profile_views(configs, views):
             with board:
                 _board("compare", [matrix_panel(side, name, p, n_positions) for side, name, p, _ in drawn])
         if waiting:
@@ -222,7 +222,7 @@ def _side_by_side() -> None:
         )
     with words:
         _words(configs, profiles, problems, n_positions)
-    if both := _drawn(configs, profiles):
+    if both := _profile_views(configs, profiles):
         _more_figures(both, n_positions)
 
 
@@ -262,7 +262,7 @@ def _answers(futures: dict[str, Future[Profile]], problems: dict[str, str]) -> d
     return profiles
 
 
-def _drawn(configs: dict[str, RunConfig], profiles: dict[str, Profile]) -> list[ProfileView]:
+def _profile_views(configs: dict[str, RunConfig], profiles: dict[str, Profile]) -> list[ProfileView]:
     labels = names_of({side: configs[side] for side in profiles})
     return [
         (side, labels[side], p, ENCODINGS[configs[side].pos_encoding].color)

@@ -118,7 +118,7 @@ def _show_table() -> None:
         with st.popover("Cite this table", icon=":material/format_quote:"):
             st.markdown(citation())
     for one in columns.values():
-        st.markdown(_how_measured(one))
+        st.markdown(_measurement_words(one))
     st.caption(CHOICE.matched)
 
 
@@ -128,7 +128,7 @@ def citation() -> str:
     return Template(CITE.read_text("utf-8")).substitute(gaps)
 
 
-def _how_measured(one: Column) -> str:
+def _measurement_words(one: Column) -> str:
     criterion, number = one.criterion, one.criterion.number(one.times)
     counts = f"Number: `{number}`; smallest difference that counts: {criterion.smallest:g}."
     parts = [f"**{criterion.label}**: {criterion.task}; {scope_of(criterion)}. {counts}"]
@@ -186,10 +186,10 @@ def head(one: Column) -> str:
     task = one.criterion.task.partition(":")[0]
     length = f", {one.times}×" if one.times > 1 else ""
     unit = ", nats" if one.criterion.metric == "loss" else ""
-    return f"{one.criterion.label} ({task}{length}{unit}{_unknown(one)}{_counted(one.criterion)})"
+    return f"{one.criterion.label} ({task}{length}{unit}{_unknown(one)}{_counting_words(one.criterion)})"
 
 
-def _counted(criterion: Criterion) -> str:
+def _counting_words(criterion: Criterion) -> str:
     counting = shipped_counted().get(criterion.slug)
     if counting is None:
         return ""

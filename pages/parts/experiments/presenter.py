@@ -59,19 +59,19 @@ def show_presenter(file: str) -> None:
                 "link": link,
                 "drawing": drawing,
                 "problem": "" if drawing else TOO_LONG,
-                "note": " ".join(filter(None, (_here(now), only_here(link), now.note, _uncounted(now)))),
+                "note": " ".join(filter(None, (_phones_sentence(now), only_here(link), now.note, _uncounted(now)))),
             },
         }
     with st.container(key="presenter"):
         _script()(key=SCRIPT, data=data, on_pressed_change=_receive)
         st.html(f'<div class="lesson-note" role="alert">{escape(now.note) if now is not None and on else ""}</div>')
         if now is not None and on and now.classroom:
-            here = _here(now)
+            here = _phones_sentence(now)
 
             def refresh() -> None:  # repeated: an open projector keeps the class alive
                 if (latest := lesson_state.presenting()) is not None:
                     lead_participants(latest)
-                if _here(now) != here:
+                if _phones_sentence(now) != here:
                     st.rerun()
 
             as_fragment(refresh, every=COUNT_SECONDS if here else PRESENCE_MARK_SECONDS)
@@ -93,7 +93,7 @@ def _script() -> Any:
     return st.components.v2.component("attention_lab_presenter", js=joined(FOLDER / "presenter.js"))
 
 
-def _here(now: lesson_state.Presenting) -> str:
+def _phones_sentence(now: lesson_state.Presenting) -> str:
     """The number of participants, in a sentence; empty after the phase of the QR code."""
     if not now.on or not now.classroom or now.phase != lesson_state.CODE:
         return ""

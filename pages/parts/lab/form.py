@@ -102,7 +102,7 @@ def open_settings(group: str) -> None:
 
 def show_open_group() -> None:
     group = st.session_state.get(OPEN_GROUP)
-    specific = [row for row in _rest() if row.group == group]
+    specific = [row for row in _settings_out_of_sight() if row.group == group]
     if not specific or _few():
         return
     with st.container(border=True, key="lab-opened"):
@@ -112,7 +112,7 @@ def show_open_group() -> None:
         _widgets(str(group), specific)
 
 
-def _rest() -> list[Setting]:
+def _settings_out_of_sight() -> list[Setting]:
     """Return all settings besides the main ones that the link does not hide."""
     rows = SETTINGS.rows()
     return [rows[name] for name in SETTINGS.visible(*rows) if name not in IN_SIGHT]
@@ -120,12 +120,14 @@ def _rest() -> list[Setting]:
 
 def _few() -> list[Setting]:
     """Return the other settings if a link leaves so few that they need no More."""
-    rest = _rest()
+    rest = _settings_out_of_sight()
     return rest if len(rest) <= FEW else []
 
 
 def _folded() -> list[Setting]:
-    return [row for row in _rest() if row.group != st.session_state.get(OPEN_GROUP)] if not _few() else []
+    return (
+        [row for row in _settings_out_of_sight() if row.group != st.session_state.get(OPEN_GROUP)] if not _few() else []
+    )
 
 
 def _widgets(group: str, rows: Iterable[Setting]) -> None:

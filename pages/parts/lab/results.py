@@ -121,13 +121,13 @@ def _say_end(run: Run) -> None:
         if finding.kind == "alarm":
             st.error(in_markdown(finding.sentence), icon=":material/warning:")
         else:
-            st.markdown(_marked(finding))
+            st.markdown(_remark_line(finding))
     if findings and mine(run.owner):
         _note(run, findings[0])
     if step is not None:
         _show_next(run, step)
     for finding in findings[1:]:
-        st.caption(_marked(finding))
+        st.caption(_remark_line(finding))
 
 
 def _note(run: Run, finding: Remark) -> None:
@@ -137,7 +137,7 @@ def _note(run: Run, finding: Remark) -> None:
     write_down(f"lab.{run.id}", Note(title, run=run_sentence, finding=finding.sentence))
 
 
-def _marked(remark: Remark) -> str:
+def _remark_line(remark: Remark) -> str:
     return f"{MARKS[remark.kind]} {in_markdown(remark.sentence)}"
 
 

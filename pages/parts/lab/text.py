@@ -201,16 +201,16 @@ def _usual_prompt(run: Run) -> str:
 def _example(run: Run) -> dict[str, Any]:
     """The text that nobody has asked for: after the usual prompt, and short where the recorded model writes whole words."""
     length = EXAMPLE_TOKENS if run is recorded_words()[0] else DEFAULTS["lab.text.length"]
-    return _written(run, DEFAULTS | {PROMPT: _usual_prompt(run), "lab.text.length": length})
+    return _written_text(run, DEFAULTS | {PROMPT: _usual_prompt(run), "lab.text.length": length})
 
 
 def _write(run: Run) -> None:
     with refused_in_words("words"):
-        one = _written(run, {name: st.session_state[name] for name in DEFAULTS})
+        one = _written_text(run, {name: st.session_state[name] for name in DEFAULTS})
         st.session_state[WRITTEN] = [one, *st.session_state.get(WRITTEN, [])][:MAX_SAMPLES]
 
 
-def _written(run: Run, request: Mapping[str, Any]) -> dict[str, Any]:
+def _written_text(run: Run, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the run's text after the prompt, with its settings in words. Raises JobError."""
     prompt, temperature, top_k, length, seed = (request[name] for name in DEFAULTS)
     job = WriteText(

@@ -48,11 +48,11 @@ def numbers(claim: ShippedClaim, *, turned: bool = False) -> str:
     over = f"over {seeds}" if claim.finding is Finding.SMALL else f"in {claim.agreeing} of {seeds}"
     if claim.sides is None:
         return f"{signed(claim.effect)} {escaped(unit)}, {over}"
-    before, after = map(_written, reversed(claim.sides) if turned else claim.sides)
+    before, after = map(_format, reversed(claim.sides) if turned else claim.sides)
     return f"{before}\u00a0→\u00a0{after}{f' {NATS}' if unit.startswith(NATS) else ''} {over}"
 
 
-def _written(value: float) -> str:
+def _format(value: float) -> str:
     return "0" if abs(value) < ZERO else number(value).replace("-", "−")
 
 

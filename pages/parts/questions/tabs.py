@@ -50,7 +50,7 @@ def show_tabs(issue: Issue, name: str, run: ExperimentRun | None) -> None:
     tabs: dict[str, Callable[[], None]] = {
         "Why": partial(show_why, issue),
         "Evidence": partial(_evidence, issue, name, run),
-        "How measured": partial(_measured, issue),
+        "How measured": partial(_show_measurements, issue),
         "Share": lambda: show_link(f"{base_address('questions')}questions?issue={issue.slug}"),
     }
     with st.container(key="questions-tabs"):
@@ -104,7 +104,7 @@ def _sets(
     return there
 
 
-def _measured(issue: Issue) -> None:
+def _show_measurements(issue: Issue) -> None:
     st.markdown(f"Every arm is trained on the same seeds. {RULE}")
     figure = issue.key_figure
     if notes := [*with_terms(*issue.notes), *_one_scale_up(issue)]:

@@ -229,7 +229,7 @@ def _show_buttons(issue: Issue, view: ExperimentView, run: ExperimentRun | None,
         run_or_stop(
             shown_runs().get(issue.slug, ""), run, partial(requested_run, issue),
             label="Train it here", type="secondary" if measured else "primary",
-            help=None if running else f"{forecast(request(issue), extended())} {_how_often_again(issue, stored)}".strip(),
+            help=None if running else f"{forecast(request(issue), extended())} {_reproducibility_words(issue, stored)}".strip(),
         )  # fmt: skip
         if view.guess == "closed" and not (view.room or running):
             again = "Guess again" if guess_of(issue.slug).answer is not None else "Guess"
@@ -239,7 +239,7 @@ def _show_buttons(issue: Issue, view: ExperimentView, run: ExperimentRun | None,
     show_refusal()
 
 
-def _how_often_again(issue: Issue, stored: Report | None) -> str:
+def _reproducibility_words(issue: Issue, stored: Report | None) -> str:
     share = None if stored is None else stored.reproducibility(stored.claim(issue.key_figure.claim))
     return "" if share is None else f"Eight seeds show the stored finding in {percent(share)} of draws."
 

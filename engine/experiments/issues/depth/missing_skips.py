@@ -24,7 +24,7 @@ BASE = {
 }  # fmt: skip
 
 
-def _trained(layers: int, *, skips: bool, extended: bool = False) -> Arm:
+def _trained_arm(layers: int, *, skips: bool, extended: bool = False) -> Arm:
     line, role = "skips" if skips else "no skips", ROLES[skips]
     settings = {"n_layers": layers, "skips": skips}
     return Arm(f"{counted(layers, 'layer')}, {line}", role, settings, extended=extended, line=line, x=layers)
@@ -40,18 +40,18 @@ ISSUE = read_issue(
     base=BASE,
     curves=("grad.0.q", "grad.7.q", "grad.7.v"),
     arms=(
-        _trained(8, skips=False),
-        _trained(8, skips=True),
-        *(_trained(layers, skips=False) for layers in (2, 4)),
-        _trained(2, skips=True),
+        _trained_arm(8, skips=False),
+        _trained_arm(8, skips=True),
+        *(_trained_arm(layers, skips=False) for layers in (2, 4)),
+        _trained_arm(2, skips=True),
         Arm(LONGER, "fault", {**NO_SKIPS, "n_layers": 2, "steps": 240}),
         _untrained(BARE, "fault", NO_SKIPS),
         _untrained(BARE_SKIPS, "control", {}),
         _untrained(VANISHING, "fault", {**NO_SKIPS, **NO_NORM}),
         _untrained(EXPLODING, "fault", NO_NORM),
         _untrained(SMALL_BRANCHES, "remedy", {**NO_NORM, **SMALL}),
-        *(_trained(layers, skips=True, extended=True) for layers in (4, 6)),
-        _trained(6, skips=False, extended=True),
+        *(_trained_arm(layers, skips=True, extended=True) for layers in (4, 6)),
+        _trained_arm(6, skips=False, extended=True),
     ),
     claims=(
         Claim("accuracy", difference(DEEP, DEEP_SKIPS, "accuracy"), 0.05, "less"),

@@ -42,9 +42,9 @@ def key_figure(
     if stored:
         values["title"]["text"] = f"grey: stored seeds {stored[0].seeds[0]} to {stored[0].seeds[-1]}"
     shift, high = (SHIFT, HALF) if stored else (0.0, 1.0)
-    above = _drawn(stored, -shift, high, format_value, values) if stored else []
+    above = _traces_of(stored, -shift, high, format_value, values) if stored else []
     return figure(
-        [*(trace.update(uid=f"stored-{trace.uid}") for trace in above), *_drawn(rows, shift, high, format_value, values)],
+        [*(trace.update(uid=f"stored-{trace.uid}") for trace in above), *_traces_of(rows, shift, high, format_value, values)],
         xaxis=values,
         yaxis=rows_axis([wrapped(row.name, max(NAME, len(row.name) // 2 + 4)) for row in rows], tickfont={"size": TICKS}),
         font={"color": INK["light"], "size": TICKS},
@@ -92,7 +92,7 @@ def _values_axis(known: Sequence[float], share: bool) -> dict[str, Any]:
     return axis("", range=[low - air, high + 3 * air], **fonts)
 
 
-def _drawn(
+def _traces_of(
     rows: Sequence[EndNumbers], shift: float, high: float, format_value: Callable[[float], str], values: dict[str, Any]
 ) -> list[go.Scatter]:
     return [*row_traces(rows, shift, high), _means(rows, shift, format_value, values), *_crosses(rows, shift)]
