@@ -67,6 +67,6 @@ def _halves() -> list[Sequence[int]]:
     return [FRESH_SEEDS[start : start + READERS_SEEDS] for start in range(0, len(FRESH_SEEDS), READERS_SEEDS)]
 
 
-def _part(found: Report, seeds: Sequence[int]) -> Report:
-    trials = [trial for trial in found.trials if trial.seed in seeds]
-    return report(found.experiment, trials, list(seeds))
+def _part(whole: Report, seeds: Sequence[int]) -> Report:
+    trials = [trial for trial in whole.trials if trial.seed in seeds]
+    return report(whole.experiment, trials, list(seeds))

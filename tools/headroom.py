@@ -20,8 +20,8 @@ class AccuracyComparison(NamedTuple):
         return LOWEST <= self.control <= HIGHEST
 
 
-def accuracy_comparisons(found: Report) -> list[AccuracyComparison]:
-    rows = [(row.claim, sides_of(row.claim, found.values)) for row in found.claims if _compares_accuracies(row.claim)]
+def accuracy_comparisons(report: Report) -> list[AccuracyComparison]:
+    rows = [(row.claim, sides_of(row.claim, report.values)) for row in report.claims if _compares_accuracies(row.claim)]
     return [AccuracyComparison(claim, max(sides)) for claim, sides in rows if sides is not None]
 
 

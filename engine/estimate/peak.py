@@ -110,13 +110,13 @@ def _saved_bound(config: RunConfig, sizes: Shapes) -> int:
 def _passes(config: RunConfig, sizes: Shapes) -> list[int]:
     """Bytes of each piece of work without gradient: last validation, test lengths, snapshot, answers written token by token."""
     n = config.seq_len
-    found = []
+    sizes_of_passes = []
     for length, rows in ((n, validation_size(n)), *((length, TESTED) for length in config.test_lengths)):
         at_once = rows_at_once(config, length, rows)
         # Inputs, answers and targets of the sequences, and the sequences of which they are the held-out ones.
         batch = 4 * INDEX * rows * length
         read = shapes(config, length)
-        found.append(pass_bytes(config, read, at_once, written_out=writes_out(config)) + batch)
+        sizes_of_passes.append(pass_bytes(config, read, at_once, written_out=writes_out(config)) + batch)
     attends = config.architecture.attends
     snapshot = pass_bytes(config, sizes, samples_with_patterns(config) if attends else PROBE_SIZE, written_out=attends)
     if attends:
@@ -126,10 +126,10 @@ def _passes(config: RunConfig, sizes: Shapes) -> list[int]:
         kinds, positions = 1 + bool(sizes.source_length), sizes.length + (sizes.source_length or 0)
         given = 2 * config.d_model + kinds * (config.d_model + config.n_heads * config.head_width)
         snapshot += WEIGHT_BYTES[config.dtype] * config.n_layers * positions * given
-    found.append(snapshot)
+    sizes_of_passes.append(snapshot)
     if writes_answer(config):
-        found.append(_written_bytes(config, sizes))
-    return found
+        sizes_of_passes.append(_written_bytes(config, sizes))
+    return sizes_of_passes
 
 
 def _written_bytes(config: RunConfig, sizes: Shapes) -> int:

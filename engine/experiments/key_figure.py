@@ -114,10 +114,10 @@ def paired(values: Values, before: Row, after: Row) -> tuple[np.ndarray, np.ndar
     return first[both], second[both]
 
 
-def key_finding_in(figure: KeyFigure, found: Report, **words: str) -> KeyFinding | None:
+def key_finding_in(figure: KeyFigure, report: Report, **words: str) -> KeyFinding | None:
     """``words``: see :func:`key_finding_of`."""
-    steps = figure.steps(found.experiment)
-    return key_finding_of(figure, found.values, found.claim(figure.claim).weighed, steps=steps, **words)
+    steps = figure.steps(report.experiment)
+    return key_finding_of(figure, report.values, report.claim(figure.claim).weighed, steps=steps, **words)
 
 
 def key_finding_of(

@@ -98,12 +98,12 @@ class SpeedFinding:
         }  # fmt: skip
 
 
-def speed_findings(issue: Issue, found: Report, folder: Path = FOLDER) -> dict[str, SpeedFinding]:
+def speed_findings(issue: Issue, report: Report, folder: Path = FOLDER) -> dict[str, SpeedFinding]:
     """By claim, the finding on its contrast, that of the key figure first, without contrasts that have no stored long
-    runs. ``found``: the report on stored seeds."""
+    runs. ``report``: the report on stored seeds."""
     runs, findings = read_long_runs(issue, folder), {}
     for claim, contrast in long_contrasts(issue).items():
-        before, after = paired(found.values, *contrast)
+        before, after = paired(report.values, *contrast)
         if not len(before):
             continue
         means = float(before.mean()), float(after.mean())

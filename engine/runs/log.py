@@ -83,18 +83,18 @@ class EventLog(Sequence[Event]):
         end = self._starts[last - 1] + self._layouts[self._kinds[last - 1]].width
         values = np.frombuffer(self._values[begin:end])
         starts, kinds = (np.frombuffer(one[first:last], np.int64) for one in (self._starts, self._kinds))
-        starts, found = starts - begin, []
+        starts, tables = starts - begin, []
         for kind in np.unique(kinds).tolist():
             layout = self._layouts[kind]
-            found.append(StepTable(layout, values[starts[kinds == kind][:, None] + np.arange(layout.width)]))
-        return found
+            tables.append(StepTable(layout, values[starts[kinds == kind][:, None] + np.arange(layout.width)]))
+        return tables
 
     def of(self, kind: type[OtherEvent], after: int = 0, upto: int | None = None) -> Sequence[OtherEvent]:
         """The events of a kind other than Progress, from number ``after`` to before ``upto``; each is read on access."""
         upto = len(self) if upto is None else upto
         first, last = (bisect_left(self._numbers, number) for number in (after, upto))
         kinds = (Snapshot if isinstance(other, bytes) else type(other) for other in self._others[first:last])
-        indices = [index for index, found in enumerate(kinds, first) if found is kind]
+        indices = [index for index, event_kind in enumerate(kinds, first) if event_kind is kind]
         return _Selection(indices, cast(Callable[[int], OtherEvent], self._other))
 
     def last(self, kind: type[OtherEvent]) -> OtherEvent | None:

@@ -78,18 +78,18 @@ class Runs:
         """Let a checkpointed run continue; ``setback``: the sentence if it first repeats steps. False if another thread did so
         already, or it has ended."""
         with self._lock:
-            brought = run.queue_again(setback, checkpointed=True)
-            if brought:
+            was_queued = run.queue_again(setback, checkpointed=True)
+            if was_queued:
                 self._ended.pop(run.id, None)
                 self._live[run.id] = run
-            return brought
+            return was_queued
 
     def going(self) -> list[Run]:
         """The runs that nobody had paused when their server ended, and that can continue here; the oldest first. Reads the disk."""
         folders = [file.parent for file in self.folder.glob("*/request.json")]
         going = (self.get(path.name) for path in folders if self._files(path.name).read_saved_request().get("going"))
-        found = [run for run in going if run is not None and run.checkpointed]
-        return sorted(found, key=lambda run: run.created)
+        resumable = [run for run in going if run is not None and run.checkpointed]
+        return sorted(resumable, key=lambda run: run.created)
 
     def live(self) -> list[Run]:
         with self._lock:
@@ -206,13 +206,13 @@ class Runs:
             if self._index is not None and not anew:
                 return dict(self._index)
             before = set(self._index or ())
-        found: dict[str, tuple[float, str]] = {}
+        index: dict[str, tuple[float, str]] = {}
         for entry in self.folder.glob("*/config.json"):
             with suppress(OSError, ValueError):
                 run_id, _, owner, created = self._files(entry.parent.name).read_config()
                 if entry.parent.name == run_id and RUN_ID.fullmatch(run_id):
-                    found[run_id] = created, owner
+                    index[run_id] = created, owner
         with self._lock:
             made_meanwhile = (run for run in (*self._ended.values(), *self._live.values()) if run.id not in before)
-            self._index = found | {run.id: (run.created, run.owner) for run in made_meanwhile}
+            self._index = index | {run.id: (run.created, run.owner) for run in made_meanwhile}
             return dict(self._index)

@@ -240,15 +240,15 @@ def counting_comparisons(
     tokens = config.batch_size * shapes(config).length
     finished = next((event for event in rows if isinstance(event, Finished)), None)
     leak, unseen = bool(leak_of(config)), finished.metrics.get("written_loss") if finished else None
-    found = []
+    comparisons = []
     for name, nats in levels.items():
         first = next((check for check in checks if _loss(check) < nats), None)
         seconds = first.step * tokens / first.tokens_per_second if first else None
         last = checks[-1]
-        found.append(
+        comparisons.append(
             CountingComparison(name, nats, first.step if first else None, seconds, last.step, _loss(last), leak, unseen)
         )
-    return found
+    return comparisons
 
 
 def _loss(check: Progress) -> float:

@@ -42,8 +42,8 @@ def setting(
 
     Typed as its default, as pydantic's own ``Field`` is: the default is checked against the annotation.
     """
-    shown: JsonDict = {"group": group, "labels": {**(labels or {})}}
-    return Field(default, title=label, description=help, json_schema_extra=shown, ge=ge, le=le)
+    facts: JsonDict = {"group": group, "labels": {**(labels or {})}}
+    return Field(default, title=label, description=help, json_schema_extra=facts, ge=ge, le=le)
 
 
 @dataclass(frozen=True)

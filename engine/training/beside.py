@@ -48,10 +48,10 @@ def _norms(run: MeasuredModel, _: StepOutput) -> Tensor:
     return torch.stack([get_total_norm([grad.float() for grad in grads]) for grads in run.gradients().values()])
 
 
-def _norms_before_clipping(run: MeasuredModel, found: list[float], step: Step, _: Batch) -> dict[str, float]:
+def _norms_before_clipping(run: MeasuredModel, numbers: list[float], step: Step, _: Batch) -> dict[str, float]:
     parts, clip = run.gradients(), run.config.grad_clip
     clipped = 1.0 if clip is None else max(1.0, step.grad_norm / clip)
-    norms = torch.tensor(found).float() * clipped
+    norms = torch.tensor(numbers).float() * clipped
     if not norms.isfinite().all():  # the squares overflow float32
         norms = torch.stack([get_total_norm([g.cpu().double() for g in grads]) for grads in parts.values()]) * clipped
     return dict(zip(parts, norms.tolist(), strict=True))
@@ -61,9 +61,9 @@ def _validation(run: MeasuredModel, _: StepOutput) -> Tensor | None:
     return None if run.validated is None else pass_numbers(run.model, run.validated)
 
 
-def _validation_by_name(run: MeasuredModel, found: list[float], _: Step, __: Batch) -> dict[str, float]:
+def _validation_by_name(run: MeasuredModel, numbers: list[float], _: Step, __: Batch) -> dict[str, float]:
     assert run.validated is not None, "there are numbers of it"
-    return as_metrics([found], run.validated)
+    return as_metrics([numbers], run.validated)
 
 
 # by the field of Progress: the metrics on the training batch, the L2 norms of the gradients before clipping by part of the model,
@@ -79,10 +79,12 @@ MEASUREMENTS = {
 
 
 def numbers_beside(run: MeasuredModel, read: StepOutput) -> Numbers:
-    found = {name: one.compute(run, read) for name, one in MEASUREMENTS.items()}
-    return Numbers.of({name: numbers for name, numbers in found.items() if numbers is not None})
+    computed = {name: one.compute(run, read) for name, one in MEASUREMENTS.items()}
+    return Numbers.of({name: numbers for name, numbers in computed.items() if numbers is not None})
 
 
 def fields_of(run: MeasuredModel, step: Step, batch: Batch) -> dict[str, dict[str, float]]:
     """The measurements of a step as fields of ``Progress``. ``batch``: that of the step."""
-    return {name: MEASUREMENTS[name].by_name(run, found, step, batch) for name, found in (step.measured or {}).items()}
+    return {
+        name: MEASUREMENTS[name].by_name(run, numbers, step, batch) for name, numbers in (step.measured or {}).items()
+    }

@@ -63,11 +63,11 @@ def contributions_in(cache: ActivationCache, model: nn.Module, targets: Tensor) 
             parts[branch.kind, branch.layer] = (here * outputs).sum(dim=-1)
         if not branch.residual.skip:  # what stood in the stream before is no summand of it any more
             along = torch.zeros_like(along)
-    found = {"embedding": (along * first.float()).sum(dim=-1), "bias": constant}
+    by_kind = {"embedding": (along * first.float()).sum(dim=-1), "bias": constant}
     for kind in dict.fromkeys(kind for kind, _ in parts):
         nothing = torch.zeros_like(next(part for (known, _), part in parts.items() if known == kind))
-        found[kind] = torch.stack([parts.get((kind, layer), nothing) for layer in range(stack.depth)])
-    return {kind: values.masked_fill(targets == IGNORE, float("nan")) for kind, values in found.items()}
+        by_kind[kind] = torch.stack([parts.get((kind, layer), nothing) for layer in range(stack.depth)])
+    return {kind: values.masked_fill(targets == IGNORE, float("nan")) for kind, values in by_kind.items()}
 
 
 def branches_in(cache: ActivationCache, stack: Stack) -> Iterator[Branch]:

@@ -36,8 +36,8 @@ def choose_device(config: RunConfig, prediction: Prediction) -> tuple[torch.devi
             return torch.device("cpu"), why
         return accelerator, f"{NOT_EXACT.format(accelerator.type)} {why}"
     if config.device != "cpu" and (accelerator is None or accelerator.type != config.device):
-        found = "cpu" if accelerator is None else f"cpu, {accelerator.type}"
-        raise ValueError(f"device is {config.device}; this machine has {found}.")
+        devices = "cpu" if accelerator is None else f"cpu, {accelerator.type}"
+        raise ValueError(f"device is {config.device}; this machine has {devices}.")
     return torch.device(config.device), "" if config.device == "cpu" else NOT_EXACT.format(config.device)
 
 

@@ -88,10 +88,10 @@ def not_negative(work: np.ndarray, seconds: np.ndarray) -> list[float]:
     for chosen in chain.from_iterable(combinations(range(kinds), count) for count in range(1, kinds + 1)):
         columns = relative[:, chosen]
         scale = columns.max(axis=0)
-        found = np.linalg.lstsq(columns / scale, np.ones(len(seconds)), rcond=None)[0] / scale
-        if (found >= 0).all():
+        solution = np.linalg.lstsq(columns / scale, np.ones(len(seconds)), rcond=None)[0] / scale
+        if (solution >= 0).all():
             prices = np.zeros(kinds)
-            prices[list(chosen)] = found
+            prices[list(chosen)] = solution
             solutions.append((float(((relative @ prices - 1) ** 2).sum()), prices.tolist()))
     return min(solutions)[1]
 

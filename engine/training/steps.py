@@ -43,8 +43,8 @@ class Numbers(NamedTuple):
     values: Tensor  # [number]
 
     @staticmethod
-    def of(found: Mapping[str, Tensor]) -> "Numbers":
-        return Numbers({name: len(numbers) for name, numbers in found.items()}, torch.cat(list(found.values())))
+    def of(tensors: Mapping[str, Tensor]) -> "Numbers":
+        return Numbers({name: len(numbers) for name, numbers in tensors.items()}, torch.cat(list(tensors.values())))
 
     def copy(self) -> "Numbers":
         # the next numbers are written into the same tensor

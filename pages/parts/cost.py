@@ -100,9 +100,9 @@ class CostSettings(ModelSettings[CostState]):
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
         values, ignored = super().read(query)
-        found = sweep_result(values["sweep"]) if values["sweep"] else None
-        if found is not None and query.keys().isdisjoint(Plan.model_fields):
-            values |= found.plan.model_dump()
+        result = sweep_result(values["sweep"]) if values["sweep"] else None
+        if result is not None and query.keys().isdisjoint(Plan.model_fields):
+            values |= result.plan.model_dump()
         return values, ignored
 
     def controls(self) -> Collection[str]:

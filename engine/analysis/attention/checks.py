@@ -150,16 +150,16 @@ def switch_faults_on(
 
 def entropy_at_first(widths: tuple[int, ...] = WIDTHS, keys: int = 32) -> dict[str, list[float]]:
     """The mean entropy (nats) of the softmax over ``keys`` random keys by head width, with and without the scale."""
-    found: dict[str, list[float]] = {}
+    entropies: dict[str, list[float]] = {}
     for score in ("scaled_dot", "dot"):
-        found[score] = []
+        entropies[score] = []
         for d_head in widths:
             generator = torch.Generator().manual_seed(0)
             q = torch.randn(256, d_head, generator=generator)
             k = torch.randn(keys, d_head, generator=generator)
             ready_q, ready_k = PREPARE[score](q, k)
-            found[score].append(entropy((ready_q @ ready_k.T).softmax(-1)).mean().item())
-    return found
+            entropies[score].append(entropy((ready_q @ ready_k.T).softmax(-1)).mean().item())
+    return entropies
 
 
 def tokens_of(model: Transformer) -> int:

@@ -61,8 +61,8 @@ def heads_in_words(*heads: Part, capital: bool = False) -> str:
 
 
 def in_pieces(sentence: str) -> tuple[Words, ...]:
-    found = re.findall(r"\0(.*?)\0(.*?)\0|([^\0]+)", sentence, re.DOTALL)
-    return tuple(Words(words or plain, part) for part, words, plain in found)
+    matches = re.findall(r"\0(.*?)\0(.*?)\0|([^\0]+)", sentence, re.DOTALL)
+    return tuple(Words(words or plain, part) for part, words, plain in matches)
 
 
 @dataclass(frozen=True)

@@ -150,10 +150,10 @@ def _torch_device(name: str) -> torch.device:
     """Raises ValueError if there is no accelerator."""
     if name == "cpu":
         return torch.device("cpu")
-    found = find_accelerator()
-    if found is None:
+    accelerator = find_accelerator()
+    if accelerator is None:
         raise ValueError("device is accelerator; this machine has only a CPU.")
-    return found
+    return accelerator
 
 
 def machine(device: str) -> MachineFacts:

@@ -33,7 +33,7 @@ def claims_of(slug: str) -> tuple[ShippedClaim, ...]:
 @once
 def speeds_of(slug: str) -> dict[str, str]:
     """By claim, the sentence on whether its contrast is a limit or a matter of speed; empty without long runs."""
-    return {claim: found.sentence for claim, found in shipped_speeds(ISSUES[slug]).items()}
+    return {claim: finding.sentence for claim, finding in shipped_speeds(ISSUES[slug]).items()}
 
 
 def evidence_for(statement: Statement) -> ShippedClaim | None:
