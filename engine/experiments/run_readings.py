@@ -208,8 +208,8 @@ def _clearest_in_words(heads: Sequence[Head]) -> str:
 
 
 def has_learned(config: RunConfig, events: EventLog) -> Observed | None:
-    ended = any(events.last(kind) for kind in (Finished, Failed, Ended))
-    remarks = run_summary(config, events.landmarks()) if ended else []
+    has_ended = any(events.last(kind) for kind in (Finished, Failed, Ended))
+    remarks = run_summary(config, events.landmarks()) if has_ended else []
     right = tuple(remark.learned for remark in remarks if remark.learned is not None)
     return Observed(right, remarks[0].sentence) if remarks else None
 

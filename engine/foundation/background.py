@@ -23,7 +23,7 @@ class BackgroundTask(ABC):
         self.unsaved = ""  # one sentence if the result could not be stored
         self._stop = Signal()
         self._began = time.monotonic()
-        self._ended: float | None = None
+        self._end_time: float | None = None
 
     @property
     @abstractmethod
@@ -50,19 +50,19 @@ class BackgroundTask(ABC):
 
     @property
     def seconds(self) -> float:
-        return (self._ended or time.monotonic()) - self._began
+        return (self._end_time or time.monotonic()) - self._began
 
     def _go(self, then: Callable[[], object]) -> None:
-        ended: TaskState = "failed"
+        end_state: TaskState = "failed"
         try:
             self._work()
-            ended = "stopped" if self._stop.is_set() else "finished"
+            end_state = "stopped" if self._stop.is_set() else "finished"
         except Explained as error:
             self.problem = str(error)
         except Exception as error:
             # the words after it may be a reader's, which the log never names
             log_error(f"The {self.noun}".partition(" on “")[0], error)
             self.problem = f"The {self.noun} ended by an error ({type(error).__name__})."
-        self._ended = time.monotonic()
-        self.state = ended
+        self._end_time = time.monotonic()
+        self.state = end_state
         then()

@@ -32,7 +32,7 @@ class Runs:
         self.folder = (folder or data_folder() / "runs").resolve()
         self._lock = RLock()
         self._live: dict[str, Run] = {}
-        self._ended: OrderedDict[str, Run] = OrderedDict()
+        self._ended_runs: OrderedDict[str, Run] = OrderedDict()
         self._reading: dict[str, Lock] = {}  # by id, for the runs whose folders are being read
         self._index: dict[str, tuple[float, str]] | None = None
 
@@ -80,7 +80,7 @@ class Runs:
         with self._lock:
             was_queued = run.queue_again(setback, checkpointed=True)
             if was_queued:
-                self._ended.pop(run.id, None)
+                self._ended_runs.pop(run.id, None)
                 self._live[run.id] = run
             return was_queued
 
@@ -166,7 +166,7 @@ class Runs:
 
     def _delete(self, run_id: str) -> None:
         with self._lock:
-            run = self._ended.pop(run_id, None)
+            run = self._ended_runs.pop(run_id, None)
         if run is not None and run.checkpointed:  # a page may still show it
             run.append([Ended(run.step, "stopped", "It was deleted.")])
         shutil.rmtree(self._files(run_id).path)
@@ -176,9 +176,9 @@ class Runs:
 
     def _in_memory(self, run_id: str) -> Run | None:
         self._sort_out()
-        if run_id in self._ended:
-            self._ended.move_to_end(run_id)
-        return self._live.get(run_id) or self._ended.get(run_id)
+        if run_id in self._ended_runs:
+            self._ended_runs.move_to_end(run_id)
+        return self._live.get(run_id) or self._ended_runs.get(run_id)
 
     def _from_disk(self, run_id: str) -> Run | None:
         try:
@@ -193,11 +193,11 @@ class Runs:
             self._hold(run)
 
     def _hold(self, run: Run) -> None:
-        self._ended[run.id] = run
-        self._ended.move_to_end(run.id)
-        n_bytes = sum(one.nbytes for one in self._ended.values())
-        while n_bytes > MAX_BYTES_IN_MEMORY and len(self._ended) > 1:
-            n_bytes -= self._ended.popitem(last=False)[1].nbytes
+        self._ended_runs[run.id] = run
+        self._ended_runs.move_to_end(run.id)
+        n_bytes = sum(one.nbytes for one in self._ended_runs.values())
+        while n_bytes > MAX_BYTES_IN_MEMORY and len(self._ended_runs) > 1:
+            n_bytes -= self._ended_runs.popitem(last=False)[1].nbytes
 
     def _known_runs(self, *, anew: bool = False) -> dict[str, tuple[float, str]]:
         """Time of creation and owner of every run on disk, by id; read once, or again (``anew``), since others may have deleted some.
@@ -213,6 +213,6 @@ class Runs:
                 if entry.parent.name == run_id and RUN_ID.fullmatch(run_id):
                     index[run_id] = created, owner
         with self._lock:
-            made_meanwhile = (run for run in (*self._ended.values(), *self._live.values()) if run.id not in before)
+            made_meanwhile = (run for run in (*self._ended_runs.values(), *self._live.values()) if run.id not in before)
             self._index = index | {run.id: (run.created, run.owner) for run in made_meanwhile}
             return dict(self._index)

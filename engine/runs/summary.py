@@ -133,8 +133,8 @@ def _read_and_written(config: RunConfig, read: Mapping[str, float], metrics: Map
 
 
 def _until_now(config: RunConfig, started: Started, measured: list[Progress], rows: list[Event]) -> list[Remark]:
-    ended = next((event for event in rows if isinstance(event, Ended)), None)
-    what = "is" if ended is None else "was stopped" if ended.state == "stopped" else "was lost"
+    ending = next((event for event in rows if isinstance(event, Ended)), None)
+    what = "is" if ending is None else "was stopped" if ending.state == "stopped" else "was lost"
     at = max(event.step for event in rows if isinstance(event, Progress))
     name, label = _main_metric(config)
     value = (measured[-1].validation or {}).get(name, math.nan)

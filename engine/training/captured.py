@@ -88,9 +88,9 @@ class CapturedSteps:
                 losses, norms = self._results.tolist()
         measured = [None if numbers is None else numbers.read() for numbers in recorded]
         good = next((index for index in range(len(batches)) if not math.isfinite(norms[index])), len(batches))
-        ended = perf_counter()
-        self._seconds = (handed_over - began + ended - waits_from) / len(batches)  # without the turns of other runs
-        state.count(good, ended - began)
+        end = perf_counter()
+        self._seconds = (handed_over - began + end - waits_from) / len(batches)  # without the turns of other runs
+        state.count(good, end - began)
         steps = [
             Step(first + i, rates[i], losses[i], norms[i], state.n_tokens / state.busy, measured[i])
             for i in range(good)

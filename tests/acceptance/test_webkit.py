@@ -17,7 +17,7 @@ pytestmark = pytest.mark.acceptance
 PATIENCE = 240  # seconds, on a busy machine
 WIDTHS = (1280, 447)  # pixels of a projector, and of the narrowest window that this browser has
 # JavaScript: the visible nodes that a selector finds, inside of boards too, and that have these words
-FOUND = """const [selector, words] = arguments
+FIND = """const [selector, words] = arguments
 const all = (root) => [...root.querySelectorAll(selector), ...[...root.querySelectorAll('*')]
   .flatMap((node) => (node.shadowRoot ? all(node.shadowRoot) : []))]
 return all(document).filter((node) => node.getClientRects().length && node.textContent.includes(words))"""
@@ -65,7 +65,7 @@ def until(driver: Any, condition: Any) -> Any:
 
 def element(driver: Any, selector: str, words: str = "") -> Any:
     """The first visible node that a selector finds and that has these words, once there is one."""
-    return until(driver, lambda driver: driver.execute_script(FOUND, selector, words))[0]
+    return until(driver, lambda driver: driver.execute_script(FIND, selector, words))[0]
 
 
 def open_session(driver: Any, address: str, heading: str) -> None:
@@ -81,7 +81,7 @@ def open_session(driver: Any, address: str, heading: str) -> None:
         until(driver, lambda driver: driver.execute_script(TOO_WIDE) <= 0)
     driver.set_window_size(WIDTHS[0], 900)
     for selector, words in (("[data-testid=stException]", ""), ("*", "could not be loaded"), ("[role=dialog]", "")):
-        assert driver.execute_script(FOUND, selector, words) == []
+        assert driver.execute_script(FIND, selector, words) == []
     assert driver.execute_script("return window.wrong") == []
 
 

@@ -154,7 +154,7 @@ def runs_of(runs: Sequence[tuple[float, Board | None]]) -> Figures:
     first = [board.points[0] - clicked if board and board.points else math.inf for clicked, board in runs]
     delays = [board.shown_at - clicked if board else math.inf for clicked, board in runs]
     rates = [rate for board in boards if (rate := board.updates_per_second) is not None]
-    ended = [board for board in boards if board.has_ended]
+    ended_boards = [board for board in boards if board.has_ended]
     last = max((board.points[-1] for board in boards if board.points), default=math.nan)
     return {
         "click to the run on the page, median (s)": percentile(delays, 0.5),
@@ -165,8 +165,8 @@ def runs_of(runs: Sequence[tuple[float, Board | None]]) -> Figures:
         / (last - min(clicked for clicked, _ in runs)),
         "updates per second, least": min(rates, default=math.nan),
         "updates per second, median": percentile(rates, 0.5),
-        "runs without an end": len(runs) - len(ended),
-        "runs lost or failed": sum(board.state != "finished" for board in ended),
+        "runs without an end": len(runs) - len(ended_boards),
+        "runs lost or failed": sum(board.state != "finished" for board in ended_boards),
         "streams given up for polling": sum(board.polled for board in boards),
     }
 

@@ -114,8 +114,8 @@ class ClusterWorker:
         while not over:
             for body, sent in self._wait(actor.poll([write_value(one) for one in commands])):
                 report = read_value(body)
-                ended = isinstance(report, protocol.RunUpdate) and report.state in ("over", "checkpointed")
-                over = over or ended or isinstance(report, protocol.JobAnswer)
+                is_over = isinstance(report, protocol.RunUpdate) and report.state in ("over", "checkpointed")
+                over = over or is_over or isinstance(report, protocol.JobAnswer)
                 self._tell(with_files(report, sent, folder))
             commands = [] if over else self._arrived()
             if None in commands:
