@@ -91,7 +91,7 @@ if result is not None and not running:
     offer_files(result)
 
 st.header("Exact bytes, and the longest sequence that fits", anchor=False)
-for setting in SETTINGS.drawn("memory"):
+for setting in SETTINGS.visible("memory"):
     with st.container(width=180):
         widget(setting)
 if plan is not None:

@@ -6,9 +6,9 @@ from contextlib import closing
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
-from tools.server import ROOT, SPEED, free_port, running, sign_of
+from tools.server import ROOT, SPEED, free_port, sign_of, start_server
 
-__all__ = ["ROOT", "SPEED", "free_port", "handshake", "running", "sign_of"]
+__all__ = ["ROOT", "SPEED", "free_port", "handshake", "sign_of", "start_server"]
 
 
 def handshake(address: str, host: str, origin: str | None) -> int:

@@ -20,7 +20,7 @@ def findings() -> dict[tuple[str, str], Finding]:
         shown = shown_report(issue)
         for row in shown.claims if shown is not None else ():
             effects = np.array(row.effects, dtype=float)
-            again = Finding(given(row.claim, effects[np.isfinite(effects), None])[0])
+            again = Finding(finding_by_draw(row.claim, effects[np.isfinite(effects), None])[0])
             if again in (Finding.HOLDS, Finding.OPPOSITE) and (row.p_holm or 0) >= 0.05:
                 again = Finding.UNDECIDED
             cannot = row.finding is Finding.CANNOT_TELL and bool(row.weighed.why)
@@ -28,7 +28,7 @@ def findings() -> dict[tuple[str, str], Finding]:
     return found
 
 
-def given(claim: Claim, effects: np.ndarray) -> np.ndarray:
+def finding_by_draw(claim: Claim, effects: np.ndarray) -> np.ndarray:
     """The finding about each draw of ``effects`` [seed, draw]."""
     if len(effects) < FEWEST_SEEDS:
         return np.full(effects.shape[1], Finding.UNDECIDED)

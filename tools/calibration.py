@@ -15,37 +15,37 @@ EDGES = (0.0, 0.5, 0.7, 0.9, 0.99, 1.0)  # the ends of the ranges of predicted s
 
 
 @dataclass(frozen=True)
-class Again:
+class Repetition:
     """A decided finding, with the share of eight seeds that should give it again, and the findings of two fresh sets of
     eight."""
 
     predicted: float
-    shown: Finding
+    finding: Finding
     fresh: tuple[Finding, ...]
 
     @property
-    def again(self) -> int:
-        return sum(one is self.shown for one in self.fresh)
+    def n_same(self) -> int:
+        return sum(one is self.finding for one in self.fresh)
 
     @property
     def opposite(self) -> int:
-        return sum({one, self.shown} == {Finding.HOLDS, Finding.OPPOSITE} for one in self.fresh)
+        return sum({one, self.finding} == {Finding.HOLDS, Finding.OPPOSITE} for one in self.fresh)
 
 
-def findings_again(shown: Report, fresh: Report) -> Iterator[Again]:
+def repetitions(shown: Report, fresh: Report) -> Iterator[Repetition]:
     halves = [_part(fresh, seeds) for seeds in _halves()]
     for row in shown.claims:
-        predicted = shown.again(row)
+        predicted = shown.reproducibility(row)
         theirs = [{one.claim.id: one.finding for one in half.claims}.get(row.claim.id) for half in halves]
         if predicted is not None and not row.claim.computed:
-            yield Again(predicted, row.finding, tuple(one for one in theirs if one is not None))
+            yield Repetition(predicted, row.finding, tuple(one for one in theirs if one is not None))
 
 
 def calibration(shown: Sequence[Report], measured: dict[str, Any]) -> str:
-    rows = list[Again]()
+    rows = list[Repetition]()
     for each in shown:
         if (fresh := shipped_report(each.experiment, measured)) is not None:
-            rows.extend(findings_again(each, fresh))
+            rows.extend(repetitions(each, fresh))
     lines = ["| predicted share | findings | predicted | fresh | opposite |\n", "|--|--:|--:|--:|--:|\n"]
     for low, high in pairwise(EDGES):
         lines.append(
@@ -54,12 +54,12 @@ def calibration(shown: Sequence[Report], measured: dict[str, Any]) -> str:
     return "".join([*lines, _line("all", rows)])
 
 
-def _line(name: str, rows: Sequence[Again]) -> str:
+def _line(name: str, rows: Sequence[Repetition]) -> str:
     draws = sum(len(row.fresh) for row in rows)
     if not draws:
         return f"| {name} | 0 | | | |\n"
     predicted = fmean([row.predicted for row in rows for _ in row.fresh])
-    observed, opposite = sum(row.again for row in rows) / draws, sum(row.opposite for row in rows)
+    observed, opposite = sum(row.n_same for row in rows) / draws, sum(row.opposite for row in rows)
     return f"| {name} | {len(rows)} | {predicted:.1%} | {observed:.1%} of {draws} | {opposite} |\n"
 
 
@@ -67,6 +67,6 @@ def _halves() -> list[Sequence[int]]:
     return [FRESH_SEEDS[start : start + READERS_SEEDS] for start in range(0, len(FRESH_SEEDS), READERS_SEEDS)]
 
 
-def _part(found: Report, seeds: Sequence[int]) -> Report:
-    trials = [trial for trial in found.trials if trial.seed in seeds]
-    return report(found.experiment, trials, list(seeds))
+def _part(whole: Report, seeds: Sequence[int]) -> Report:
+    trials = [trial for trial in whole.trials if trial.seed in seeds]
+    return report(whole.experiment, trials, list(seeds))

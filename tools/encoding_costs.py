@@ -65,7 +65,7 @@ def configs(name: str, sizes: dict[str, tuple[Any, ...]], every: int = 1) -> Ite
         yield parse({"task": "k_back", "n_layers": 2, "device": "cpu", "pos_encoding": name, **flat})
 
 
-class Measured:
+class MeasuredCost:
     """The bytes of a step and of a pass without gradient, measured once."""
 
     def __init__(self, config: RunConfig) -> None:
@@ -102,7 +102,7 @@ class Measured:
 
 def fit(name: str) -> EncodingCost:
     costs()[name] = EncodingCost(0.0, 0.0, 0.0)
-    steps = [Measured(config) for config in configs(name, FITTED, every=3)]
+    steps = [MeasuredCost(config) for config in configs(name, FITTED, every=3)]
     most_extra = max(one.extra_numbers() for one in steps)
     exact = most_extra <= 0 and all(abs(one.extra_numbers()) < 1e-9 for one in steps)
     cost = EncodingCost(0.0 if exact else round(MARGIN * max(most_extra, 0.0), 3), 0.0, 0.0)
@@ -117,7 +117,7 @@ def worst(name: str, every: int = 7) -> dict[str, float]:
     """The largest ratios of prediction and measurement on held-out sizes. Raises ValueError if a prediction is below."""
     ratios: dict[str, float] = {}
     for config in configs(name, HELD_OUT, every):
-        for what, (predicted, real) in Measured(config).predictions().items():
+        for what, (predicted, real) in MeasuredCost(config).predictions().items():
             if predicted < real:
                 raise ValueError(
                     f"{what} of {name}: predicted {predicted:,.0f}, measured {real:,.0f} bytes at {config.flat()}"

@@ -18,7 +18,7 @@ from typing import Any
 
 from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.experiments import run_to_end
-from engine.experiments.benchmark.counted import write_counted
+from engine.experiments.benchmark.counting import write_counted
 from engine.experiments.benchmark.criteria import CHOICE, SETS
 from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.shipped import (
@@ -60,16 +60,16 @@ def markdown(folder: Path = FOLDER) -> str:
         for s in sets
     ]
     slugs = [slug for slug in ISSUES if any(slug in measured["issues"] for measured in sets)]
-    shown = {slug: shown_report(ISSUES[slug], folder) for slug in slugs}
-    rows = [row for each in shown.values() if each is not None for row in each.claims]
-    speeds = {slug: speed_findings(ISSUES[slug], each, folder) for slug, each in shown.items() if each is not None}
+    reports = {slug: shown_report(ISSUES[slug], folder) for slug in slugs}
+    rows = [row for each in reports.values() if each is not None for row in each.claims]
+    speeds = {slug: speed_findings(ISSUES[slug], each, folder) for slug, each in reports.items() if each is not None}
     counts = " ".join(
         filter(None, (counts_in_words(rows), shares(chain.from_iterable(each.values() for each in speeds.values()))))
     )
     corrected = iter(holm([row.weighed.p if row.weighed.seeds >= FEWEST_FOR_HOLM else None for row in rows]))
     known_seeds = [s for s in sets if not is_confirmatory(s["seeds"])]
     names = [f"{_kind(s['seeds'])}: seeds {s['seeds'][0]} to {s['seeds'][-1]}" for s in known_seeds]
-    fresh = [calibration([each for each in shown.values() if each], s) for s in sets if is_fresh(s["seeds"])]
+    fresh = [calibration([each for each in reports.values() if each], s) for s in sets if is_fresh(s["seeds"])]
     columns = [
         "issue",
         "claim",
@@ -85,7 +85,7 @@ def markdown(folder: Path = FOLDER) -> str:
         "seconds",
     ]
     lines = ["| " + " | ".join(columns) + " |\n", "|--" * len(columns) + "|\n"]
-    for slug, each in shown.items():
+    for slug, each in reports.items():
         beside = [shipped_report(ISSUES[slug], measured) for measured in known_seeds]
         if each is None:
             lines.append(f"| `{slug}` | not run on the confirmatory seeds{' |' * (len(columns) - 1)}\n")
@@ -94,7 +94,7 @@ def markdown(folder: Path = FOLDER) -> str:
     return TEXT.read_text("utf-8").format(
         commands="".join(commands), rule=RULE, lowest_p=LOWEST_P, first=PILOT_SEEDS[0], last=PILOT_SEEDS[-1], power=POWER,
         confirmatory=f"{CONFIRMATORY_SEEDS[0]} to {CONFIRMATORY_SEEDS[-1]}", counts=counts,
-        headroom=headroom_table([each for each in shown.values() if each is not None]), low=LOWEST, high=HIGHEST, table="".join(lines),
+        headroom=headroom_table([each for each in reports.values() if each is not None]), low=LOWEST, high=HIGHEST, table="".join(lines),
         fresh=f"{FRESH_SEEDS[0]} to {FRESH_SEEDS[-1]}", calibration="".join(fresh) or "They have not been run yet.\n",
     )  # fmt: skip
 
@@ -130,21 +130,23 @@ def _origins(measured: dict[str, Any]) -> str:
 
 
 def _lines(
-    shown: Report,
+    report: Report,
     speeds: Mapping[str, SpeedFinding],
     known_seeds: Sequence[Report | None],
     corrected: Iterator[float | None],
 ) -> Iterator[str]:
     """The lines of an issue; ``speeds``: the findings of long runs by claim; ``known_seeds``: its report
     on each earlier set of seeds, if it was run; ``corrected``: the next p-values."""
-    for index, row in enumerate(shown.claims):
+    for index, row in enumerate(report.claims):
         claim, weighed = row.claim, row.weighed
-        each = [{one.claim.id: one for one in found.claims}.get(claim.id) if found else None for found in known_seeds]
+        each = [
+            {one.claim.id: one for one in earlier.claims}.get(claim.id) if earlier else None for earlier in known_seeds
+        ]
         finding = f"{row.finding.words}{', computed' if claim.computed else ''}"
         sentence = f"{claim.sentence} *{claim.condition}*" if claim.condition else claim.sentence
         interval = f" ({weighed.ci[0]:+.3g} to {weighed.ci[1]:+.3g})" if weighed.ci and not weighed.exact else ""
         cells = [
-            f"`{shown.experiment.slug}`" if index == 0 else "",
+            f"`{report.experiment.slug}`" if index == 0 else "",
             sentence.replace("|", "\\|"),
             (f"**{finding}**" if index == 0 else finding)
             + (f": {weighed.why}" if row.finding is Finding.CANNOT_TELL else ""),
@@ -153,10 +155,10 @@ def _lines(
             _short(next(corrected)),
             f"{claim.smallest_effect:g}",
             _short(weighed.detectable),
-            "" if (again := shown.again(row)) is None else percent(again),
+            "" if (again := report.reproducibility(row)) is None else percent(again),
             speeds[claim.id].sentence if claim.id in speeds else "",
             *(_alone(one, row.finding) for one in each),
-            f"{shown.seconds:.0f}" if index == 0 else "",
+            f"{report.seconds:.0f}" if index == 0 else "",
         ]
         yield "| " + " | ".join(cells) + " |\n"
 
@@ -165,11 +167,11 @@ def _short(number: float | None) -> str:
     return "" if number is None else f"{number:.2g}"
 
 
-def _alone(claim: ClaimReport | None, shown: Finding) -> str:
+def _alone(claim: ClaimReport | None, confirmatory: Finding) -> str:
     if claim is None or not claim.weighed.seeds:
         return "not run"
     sentence = f"{claim.weighed.words}: {claim.weighed.effect:+.3g}"
-    return f"**contradicts** {sentence}" if contradict(claim.finding, shown) else sentence
+    return f"**contradicts** {sentence}" if contradict(claim.finding, confirmatory) else sentence
 
 
 def on_seeds(experiment: Experiment, first_seed: int, seeds: int) -> list[Experiment]:

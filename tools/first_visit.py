@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tools.server import chromium, running
+from tools.server import chromium, start_server
 
 VISITS, MEGABITS, LATENCY = 3, 3, 40
 PLAIN = """import streamlit as st
@@ -46,7 +46,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         plain = Path(folder) / "plain.py"
         plain.write_text(PLAIN, "utf-8")
-        with running("app.py", Path(folder)) as (_, ours), running(str(plain), Path(folder)) as (_, bare):
+        with start_server("app.py", Path(folder)) as (_, ours), start_server(str(plain), Path(folder)) as (_, bare):
             for name, address, *signs in [
                 ("Start", ours, "words", "picture"),
                 ("Lab", f"{ours}lab", "picture", "first plot"),

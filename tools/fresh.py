@@ -21,7 +21,7 @@ from engine.experiments.issues import ISSUES
 from tools.evidence import write_readme
 
 
-def ran(folder: Path) -> dict[str, str]:
+def stored_designs(folder: Path) -> dict[str, str]:
     """By issue, the hash of the design that was run on fresh seeds."""
     sets = [one for one in sets_of_seeds(folder) if is_fresh(one["seeds"])]
     return {slug: row["design"] for one in sets for slug, row in one["issues"].items()}
@@ -30,7 +30,7 @@ def ran(folder: Path) -> dict[str, str]:
 def fix(folder: Path) -> None:
     """Raises ValueError if a design has changed since it was run."""
     designs = {slug: design_hash(issue) for slug, issue in ISSUES.items()}
-    if changed := [slug for slug, design in ran(folder).items() if designs.get(slug, design) != design]:
+    if changed := [slug for slug, design in stored_designs(folder).items() if designs.get(slug, design) != design]:
         raise ValueError(f"{', '.join(changed)} has been run; a changed design needs seeds that it has not seen.")
     fix_designs(designs, folder)
 
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if changed := unfixed(given.write):
         parser.error(f"the design of {', '.join(changed)} is not the fixed one; fix it and commit that first.")
     with warm_pool(given.scheduler) as pool:
-        for slug in [slug for slug in given.issues or ISSUES if slug not in ran(given.write)]:
+        for slug in [slug for slug in given.issues or ISSUES if slug not in stored_designs(given.write)]:
             fresh = replace(ISSUES[slug], seeds=len(FRESH_SEEDS), first_seed=FRESH_SEEDS[0], own_sources=True)
             write_set([run_to_end(fresh, pool, as_json=False, extended=True).report], given.write)
     write_readme(given.write)

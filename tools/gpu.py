@@ -58,7 +58,7 @@ SEEDS, REPEATS = 8, 3
 WARM_UP, BATCHES = 6, 16
 # by name, whether float32 products use TF32, and whether the forward pass is in bfloat16 by autocast, as nanoGPT trains
 PRECISIONS = {"fp32": (False, False), "TF32": (True, False), "bf16": (True, True)}
-SKIPPED = 50  # steps at the start of a run that are not timed, or a quarter of a shorter run
+SKIPPED_STEPS = 50  # steps at the start of a run that are not timed, or a quarter of a shorter run
 # of a run whose recording is timed, as a run of that size has: the fewest snapshots are the same for all
 LEAST_RECORDED = 600
 TO_CHECK = "to look at"
@@ -90,7 +90,7 @@ POOLED_SIZES = 2
 ONE, EIGHT = ("one seed (s)", "one seed (ms per step)"), ("eight seeds (s)", "eight seeds (ms per step)")
 
 
-Found = Mapping[str, float | str]
+Numbers = Mapping[str, float | str]
 
 
 class Notes:
@@ -98,7 +98,7 @@ class Notes:
         self.parts: dict[str, dict[str, dict[str, float | str]]] = {part: {} for part in TITLES}
         self._began = time.perf_counter()
 
-    def measure(self, part: str, row: str, column: str, what: Callable[[], float | Found]) -> None:
+    def measure(self, part: str, row: str, column: str, what: Callable[[], float | Numbers]) -> None:
         try:
             numbers = what()
         except Exception as error:  # its cell shows it, and the rest is measured all the same
@@ -106,7 +106,7 @@ class Notes:
         for name, value in (numbers if isinstance(numbers, Mapping) else {column: numbers}).items():
             self.parts[part].setdefault(row, {})[name] = value
             seconds = time.perf_counter() - self._began
-            print(f"{seconds:6.1f} s  {row}: {name} {shown(value)}", file=sys.stderr, flush=True)
+            print(f"{seconds:6.1f} s  {row}: {name} {format_cell(value)}", file=sys.stderr, flush=True)
 
     def markdown(self, machine: str) -> str:
         tables = [f"{machine}\n"]
@@ -114,12 +114,12 @@ class Notes:
             columns = dict.fromkeys(column for row in rows.values() for column in row)
             lines = [f"| {TITLES[part]} | {' | '.join(columns)} |\n|---|{'--:|' * len(columns)}\n"]
             for name, row in rows.items():
-                lines.append(f"| {name} | {' | '.join(shown(row.get(column, '')) for column in columns)} |\n")
+                lines.append(f"| {name} | {' | '.join(format_cell(row.get(column, '')) for column in columns)} |\n")
             tables += ["".join(lines)] if rows else []
         return "\n".join(tables)
 
 
-def shown(value: float | str) -> str:
+def format_cell(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:.3g}"
 
 
@@ -187,7 +187,7 @@ def stepper(size: Size, n_tokens: int, device: str, half: bool, compiled: bool) 
     return step
 
 
-def nanogpt(size: Size, device: str, precision: str, steps: int, *, compiled: bool = False) -> Found:
+def nanogpt(size: Size, device: str, precision: str, steps: int, *, compiled: bool = False) -> Numbers:
     """Milliseconds of a step, the median of repeats of so many steps; if it is compiled, also the seconds of the first step."""
 
     def took(numbers: range) -> float:
@@ -235,7 +235,7 @@ def milliseconds(config: RunConfig, repeats: int | None = None, *, eager: bool =
     def slope() -> float:
         events = (event for event in events_of(config, eager=eager) if isinstance(event, Progress))
         came = [time.perf_counter() for _ in islice(events, config.steps - 1)]
-        skipped = min(SKIPPED, len(came) // 4)
+        skipped = min(SKIPPED_STEPS, len(came) // 4)
         return 1e3 * float(np.polyfit(np.arange(len(came) - skipped), came[skipped:], 1)[0])
 
     return statistics.median(slope() for _ in range(repeats or REPEATS))
@@ -297,7 +297,7 @@ def pooled_seconds(pool: Pool, configs: Iterable[RunConfig]) -> float:
     return time.perf_counter() - began
 
 
-def seeds(pool: Pool, config: RunConfig) -> Found:
+def seeds(pool: Pool, config: RunConfig) -> Numbers:
     """One seed and eight of them, in turns; each repeat has other seeds. A step's time, without start and end of the runs, is the
     difference to runs of three times as many steps."""
     numbers: dict[str, float] = {}
@@ -371,7 +371,7 @@ def difference(one: Losses, other: Losses) -> float:
     return max(each) if all(map(math.isfinite, each)) else math.inf
 
 
-def compared(given: Cases, ones: dict[str, Losses], others: dict[str, Losses], *, same_device: bool) -> Found:
+def compare_losses(given: Cases, ones: dict[str, Losses], others: dict[str, Losses], *, same_device: bool) -> Numbers:
     """The number of cases and of those to check, the largest difference among the others, and the names to check."""
     far, near = list[str](), 0.0
     for name, case in given.items():
@@ -392,9 +392,9 @@ def measure_losses(notes: Notes, device: str) -> None:
     on_device = {name: losses(case, device) for name, case in all_cases.items()}
     eagerly = {name: losses(case, device, eager=True) for name, case in all_cases.items()}
     on_cpu = {name: losses(case, "cpu") for name, case in all_cases.items()}
-    across = partial(compared, all_cases, on_cpu, on_device, same_device=device == "cpu")
+    across = partial(compare_losses, all_cases, on_cpu, on_device, same_device=device == "cpu")
     note("the device and the CPU", TO_CHECK, across)
-    note("captured and eager", TO_CHECK, partial(compared, all_cases, eagerly, on_device, same_device=True))
+    note("captured and eager", TO_CHECK, partial(compare_losses, all_cases, eagerly, on_device, same_device=True))
 
 
 MEASURES = {"steps": measure_steps, "seeds": measure_seeds, "losses": measure_losses}

@@ -9,7 +9,7 @@ from engine.experiments.report import Report, sides_of
 LOWEST, HIGHEST = 0.75, 0.97  # the accuracies between which the better model of a comparison should end
 
 
-class Compared(NamedTuple):
+class AccuracyComparison(NamedTuple):
     """A claim on the accuracies of two arms, with the mean accuracy of the better one."""
 
     claim: Claim
@@ -20,14 +20,14 @@ class Compared(NamedTuple):
         return LOWEST <= self.control <= HIGHEST
 
 
-def compared(found: Report) -> list[Compared]:
-    rows = [(row.claim, sides_of(row.claim, found.values)) for row in found.claims if _compares_accuracies(row.claim)]
-    return [Compared(claim, max(sides)) for claim, sides in rows if sides is not None]
+def accuracy_comparisons(report: Report) -> list[AccuracyComparison]:
+    rows = [(row.claim, sides_of(row.claim, report.values)) for row in report.claims if _compares_accuracies(row.claim)]
+    return [AccuracyComparison(claim, max(sides)) for claim, sides in rows if sides is not None]
 
 
 def headroom_table(reports: Sequence[Report]) -> str:
     lines = ["| issue | with room | without room, and the accuracy of the better model |\n", "|--|--|--|\n"]
-    every = {each.experiment.slug: compared(each) for each in reports}
+    every = {each.experiment.slug: accuracy_comparisons(each) for each in reports}
     for slug, rows in every.items():
         if rows:
             without = ", ".join(f"`{row.claim.id}` {row.control:.3f}" for row in rows if not row.has_room)

@@ -24,11 +24,11 @@ from engine.experiments.experiment import CONFIRMATORY_SEEDS, Arm
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.long_runs import (
-    DONE,
-    DONE_MARKS,
     FILE,
     PILOT_SEEDS,
     RATES,
+    SOLVED_LEVEL,
+    SOLVED_MARKS,
     is_stored,
     long_config,
     long_contrasts,
@@ -69,7 +69,7 @@ def long_curves(slug: str, arm: str, metrics: Sequence[str], rate: float, seed: 
             numbers = numbers_of([each for each in events if isinstance(each, Finished)])
         for metric, curve in curves.items():
             curve.append(round(numbers[metric], 4))
-        if all(len(curve) >= DONE_MARKS and min(curve[-DONE_MARKS:]) >= DONE for curve in curves.values()):
+        if all(len(curve) >= SOLVED_MARKS and min(curve[-SOLVED_MARKS:]) >= SOLVED_LEVEL for curve in curves.values()):
             break
     return {metric: padded(curve, len(at)) for metric, curve in curves.items()}
 

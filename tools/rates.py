@@ -46,7 +46,7 @@ def rates_table(experiment: Experiment, grids: list[RateGrid]) -> Table:
     for grid in grids:
         scores = "  ".join(f"{rate:g}: {score(abs(grid.mean(rate)))}" for rate in sorted(grid.scores))
         guessing = "" if grid.chance is None else f"{grid.chance:.3g}"
-        rows.append((grid.arm, f"{grid.given:g}", best_in_words(grid), grid.metric, guessing, scores))
+        rows.append((grid.arm, f"{grid.arm_rate:g}", best_in_words(grid), grid.metric, guessing, scores))
     columns = ("arm", "own rate", "best rate", "score", "guessing", f"mean of {len(PILOT_SEEDS)} seeds at each rate")
     return table(f"{experiment.slug}: the learning rate of each arm, chosen on {PILOTS}", columns, rows)
 

@@ -33,9 +33,9 @@ TWO = "task=hops vocab_size=5 seq_len=16 pos_encoding=rope n_layers=2 n_heads=1 
 # two: layer 1 marks the symbol that each follows, layer 2 reads by the marks.
 HOPS = parse(settings(f"{TWO} steps=300 seed=914"))
 # the shown runs by their folders: one with the lab's first settings, and one of two layers
-SHOWN = {"reverse": RunConfig(), "hops": HOPS}
+RECORDED_RUNS = {"reverse": RunConfig(), "hops": HOPS}
 # the folder of the run on words, and the file in it with the scores of the counting models
-WORDS, COUNTED = FOLDER.parent / "words", "counted.json"
+WORDS, COUNTING_FILE = FOLDER.parent / "words", "counted.json"
 Thin = Callable[[Generator[Event, str | None, None]], Iterator[Event]]
 EVERY = 10  # steps from one snapshot to the next, a divisor of all steps: a player then moves at an even pace
 
@@ -97,9 +97,9 @@ def main(name: str, folder: Path) -> None:
     if name == WORDS.name:
         config = PRESETS["next-word"].config
         record(config, partial(few_events, steps=config.steps), folder, half=True)
-        (folder / COUNTED).write_text(json.dumps(counting_models(config)), "utf-8")
+        (folder / COUNTING_FILE).write_text(json.dumps(counting_models(config)), "utf-8")
     else:
-        record(SHOWN[name], partial(at_even_steps, every=EVERY), folder)
+        record(RECORDED_RUNS[name], partial(at_even_steps, every=EVERY), folder)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from engine.experiments.evidence.tables import store_rows
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import Row
 from engine.experiments.rates import times
-from engine.experiments.scaled import FILE, PILOT_SEED, RATES, SCALED, SEEDS, TIMES_STEPS, read_scaled, rows
+from engine.experiments.scaled import FILE, LARGER_MODELS, PILOT_SEED, RATES, SEEDS, TIMES_STEPS, read_scaled, rows
 from engine.experiments.trial import read_trial
 from engine.foundation.provenance import provenance
 from engine.training.train import train
@@ -29,7 +29,7 @@ def number_of(slug: str, row: Row, rate: float, seed: int) -> float:
     torch.set_num_threads(1)
     issue = ISSUES[slug]
     arm = issue.arm(row.arm)
-    larger = {**arm.settings, **SCALED[slug], "steps": issue.config(arm).steps * TIMES_STEPS[slug]}
+    larger = {**arm.settings, **LARGER_MODELS[slug], "steps": issue.config(arm).steps * TIMES_STEPS[slug]}
     config = issue.config(replace(arm, settings=larger), seed).replace(learning_rate=rate)
     record = replace(issue.record(arm), evaluations=1)
     trial = read_trial(row.arm, seed, list(train(config, record=record, measure=take_measurement)))
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--write", type=Path, default=FOLDER, metavar="FOLDER")
     given = parser.parse_args(arguments)
-    slugs = given.issues or [slug for slug in SCALED if read_scaled(ISSUES[slug], given.write) is None]
+    slugs = given.issues or [slug for slug in LARGER_MODELS if read_scaled(ISSUES[slug], given.write) is None]
     with multiprocessing.get_context("spawn").Pool(given.processes) as pool:
         for slug in slugs:
             issue, figure = ISSUES[slug], ISSUES[slug].key_figure
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def write(slug: str, row: dict[str, object], folder: Path) -> None:
     whole = {**rows(folder), slug: row}
-    ordered = {name: whole[name] for name in SCALED if name in whole}
+    ordered = {name: whole[name] for name in LARGER_MODELS if name in whole}
     store_rows(folder / FILE, ordered, 1)
 
 

@@ -26,7 +26,7 @@ FLAGS = (
 
 
 @contextmanager
-def running(
+def start_server(
     app: str, folder: Path, *, under: Sequence[str] = (), root: Path = ROOT, **environment: str
 ) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """A server process and its address, at a free port if ``environment`` names none. It must stop when it is asked to.

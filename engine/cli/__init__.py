@@ -13,7 +13,7 @@ from engine.cli.arguments import add_settings
 from engine.cli.terminal import reason_of
 from engine.config.link import flag
 from engine.foundation.errors import NoWorkers
-from engine.settings.errors import shown
+from engine.settings.errors import excerpt
 from engine.settings.names import did_you_mean
 
 PROGRAM = "python -m engine"
@@ -85,12 +85,12 @@ def _unknown(command: str, given: Sequence[str], known: Iterable[str]) -> str:
     """``known``: the names of the command's options. Also for a word without an option."""
 
     def sentence(option: str) -> str:
-        none = f"There is no option {shown(option)}. {did_you_mean(option, flags)}".rstrip()
+        none = f"There is no option {excerpt(option)}. {did_you_mean(option, flags)}".rstrip()
         return REMOVED.get((command, option), none)
 
     options = [part.partition("=")[0] for part in given if part.startswith("-")]
     flags = [flag(name) for name in known]
-    return " ".join(map(sentence, options)) or f"{shown(given[0])} has no option before it."
+    return " ".join(map(sentence, options)) or f"{excerpt(given[0])} has no option before it."
 
 
 def _parser() -> OneLineParser:

@@ -13,11 +13,11 @@ from engine.tasks import TASKS
 
 @cache
 def all_settings() -> dict[str, Setting]:
-    found: dict[str, Setting] = {}
+    settings: dict[str, Setting] = {}
     for task in TASKS:
         for encoding in ENCODINGS:
-            found |= {row.name: row for row in settings_for(task, encoding) if row.name not in found}
-    return found
+            settings |= {row.name: row for row in settings_for(task, encoding) if row.name not in settings}
+    return settings
 
 
 def add_setting(parser: argparse.ArgumentParser | argparse._ArgumentGroup, row: Setting) -> None:

@@ -31,7 +31,7 @@ JOIN_SECONDS = 30.0  # In which a worker of the cluster must be there
 WARM_SECONDS = 120.0
 STOP_SECONDS = 30.0  # until the end of a run that was told to stop; the pool ends it by force sooner
 # the person who types a command decides about its cost, as on this machine
-WITHOUT_LIMITS = Limits(steps=2**60, memory=ByteSize(2**60), seconds=2.0**60)
+NO_LIMITS = Limits(steps=2**60, memory=ByteSize(2**60), seconds=2.0**60)
 
 
 def add_scheduler(parser: argparse.ArgumentParser) -> None:
@@ -72,7 +72,7 @@ def _wait_for_machines(cluster: DaskCluster) -> None:
 def run_on(scheduler: str, config: RunConfig, record: RecordOptions) -> Iterator[Run]:
     """A run on the cluster of that scheduler, with its events and its weights as long as the context lasts; at the end it is
     stopped. Raises ValueError with one sentence."""
-    with warm_pool(scheduler, 1, WITHOUT_LIMITS) as pool:
+    with warm_pool(scheduler, 1, NO_LIMITS) as pool:
         run = pool.submit(RunRequest(config, record=record))
         try:
             yield run

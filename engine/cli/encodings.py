@@ -6,7 +6,7 @@ from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_parameters
 from engine.experiments.benchmark.advice import label
-from engine.experiments.benchmark.counted import is_worse_than_counting
+from engine.experiments.benchmark.counting import is_worse_than_counting
 from engine.experiments.benchmark.criteria import COMPARED, CRITERIA
 from engine.experiments.benchmark.table import DECIMALS, Column, column
 from engine.foundation.provenance import provenance

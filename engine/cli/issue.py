@@ -14,7 +14,7 @@ from engine.experiments.report import Report
 from engine.experiments.speed_finding import shipped_speeds
 from engine.experiments.statistics import FEWEST_FOR_HOLM
 from engine.settings.errors import ConfigError, not_one_of
-from engine.settings.names import meant
+from engine.settings.names import resolve_name
 
 
 def list_issues(given: argparse.Namespace) -> int:
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    issues = [replace(issue, seeds=given.seeds, first_seed=given.first_seed) for issue in _asked_for(given)]
+    issues = [replace(issue, seeds=given.seeds, first_seed=given.first_seed) for issue in _requested_issues(given)]
     reports: list[Report] = []
     with warm_pool(given.scheduler) as pool:
         began = time.monotonic()
@@ -65,18 +65,18 @@ def run(given: argparse.Namespace) -> int:
     return 0
 
 
-def _asked_for(given: argparse.Namespace) -> list[Issue]:
+def _requested_issues(given: argparse.Namespace) -> list[Issue]:
     """Raises ValueError."""
     if given.all == bool(given.slug):
         raise ValueError("name one issue, or --all.")
     if given.all:
         return list(ISSUES.values())
-    if (slug := meant(given.slug, ISSUES, RENAMED)) not in ISSUES:
+    if (slug := resolve_name(given.slug, ISSUES, RENAMED)) not in ISSUES:
         raise ConfigError([not_one_of("issue", slug, ISSUES)])
     return [ISSUES[slug]]
 
 
-def claims_table(found: Report) -> Table:
+def claims_table(report: Report) -> Table:
     """A row for each claim: the effect with its interval, p, with many seeds also corrected for the number of claims (Holm), and
     the smallest effect that counts with the size from which on an effect is found with a probability of about .8."""
 
@@ -94,18 +94,18 @@ def claims_table(found: Report) -> Table:
             "" if row.p is None else beside(f"{row.p:.2g}", "" if one.p_holm is None else f"{one.p_holm:.2g}"),
             beside(f"{claim.smallest_effect:g}", "" if row.detectable is None else f"{row.detectable:.2g}"),
         )
-        for one, claim, row in ((one, one.claim, one.weighed) for one in found.claims)
+        for one, claim, row in ((one, one.claim, one.weighed) for one in report.claims)
     )
-    seeds = f"seeds {found.seeds[0]} to {found.seeds[-1]}"
-    title = f"{found.experiment.slug}: {found.claims[0].weighed.words} ({seeds}, {found.seconds:.0f} s)"
-    p = "p\np, Holm" if len(found.seeds) >= FEWEST_FOR_HOLM else "p"
+    seeds = f"seeds {report.seeds[0]} to {report.seeds[-1]}"
+    title = f"{report.experiment.slug}: {report.claims[0].weighed.words} ({seeds}, {report.seconds:.0f} s)"
+    p = "p\np, Holm" if len(report.seeds) >= FEWEST_FOR_HOLM else "p"
     heads = ("claim", "finding", "effect\n95 % interval", p, "smallest\nfound from")
     return table(title, heads, rows, left=1, lines=True)
 
 
 def summary_table(reports: list[Report], seconds: float) -> Table:
     rows = []
-    for found in reports:
-        hold = f"{sum(claim.finding is Finding.HOLDS for claim in found.claims)} of {len(found.claims)}"
-        rows.append((found.experiment.slug, found.claims[0].weighed.words, hold, f"{found.seconds:.0f}"))
+    for report in reports:
+        hold = f"{sum(claim.finding is Finding.HOLDS for claim in report.claims)} of {len(report.claims)}"
+        rows.append((report.experiment.slug, report.claims[0].weighed.words, hold, f"{report.seconds:.0f}"))
     return table(f"All issues, {seconds / 60:.1f} minutes", ("issue", "finding", "claims that hold", "seconds"), rows)

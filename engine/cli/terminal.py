@@ -79,7 +79,7 @@ def follow(work: BackgroundTask, name: str, *more: ProgressColumn) -> None:
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task(name, total=1.0)
             while not work.wait(POLL_SECONDS):
-                bar.update(task, completed=work.done)
+                bar.update(task, completed=work.share_done)
     except KeyboardInterrupt:
         work.stop()
         work.wait()

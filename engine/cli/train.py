@@ -12,7 +12,7 @@ from rich.table import Column, Table
 
 from engine.cli.arguments import add_settings, config_from, refuse, settings_in
 from engine.cli.cluster import add_scheduler, events_of, run_on
-from engine.cli.saved import PreparedRun, interrupted_run, keeping, new_folder
+from engine.cli.save import PreparedRun, interrupted_run, keeping, new_folder
 from engine.cli.terminal import console, memory_table, print_json, table
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
@@ -47,10 +47,10 @@ def run(given: argparse.Namespace) -> int:
     folder, config = (None, _config(given)) if given.resume is None else _resumed(given)
     # On the terminal nobody sees a snapshot, which takes as long as many steps.
     record = RecordOptions(snapshots=given.json or given.save is not None or folder is not None)
-    with training(given.scheduler, config, record, folder) as found:
+    with training(given.scheduler, config, record, folder) as prepared:
         if given.save is not None:
             folder = new_folder(given.save, config)
-        run_events = found.events if folder is None else keeping(found, folder)
+        run_events = prepared.events if folder is None else keeping(prepared, folder)
         code = (show_as_json if given.json else show_to_person)(config, run_events)
     if code == 0 and TASKS[config.task].corpus:
         show_counting_models(config, as_json=given.json)
@@ -102,14 +102,14 @@ def _copy_weights(run: Run, file: Path) -> None:
 def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
     from engine.analysis.text.questions import counting_models
 
-    found = counting_models(config)
+    counts = counting_models(config)
     if as_json:
-        print_json({"event": "counting_models", **found})
-    elif found["levels"]:
-        unknown = found["facts"]["unknown"] / max(1, found["facts"]["held_out"])
-        known = {name: f"{math.exp(nats):.1f}" for name, nats in found["known"].items()} if unknown else {}
+        print_json({"event": "counting_models", **counts})
+    elif counts["levels"]:
+        unknown = counts["facts"]["unknown"] / max(1, counts["facts"]["held_out"])
+        known = {name: f"{math.exp(nats):.1f}" for name, nats in counts["known"].items()} if unknown else {}
         rows = []
-        for name, nats in found["levels"].items():
+        for name, nats in counts["levels"].items():
             label = name if name == "unigram" else f"Kneser-Ney {name}"
             rows.append((label, f"{nats:.3f}", f"{math.exp(nats):.1f}", *([known[name]] if known else [])))
         columns = ("model", "loss", "perplexity", *(["known perplexity"] if known else []))
@@ -137,12 +137,12 @@ def show_as_json(config: RunConfig, run_events: Iterable[events.Event]) -> int:
 
 
 def show_to_person(config: RunConfig, run_events: Iterable[events.Event]) -> int:
-    shown, landmarks = console(), list[events.Event]()
-    bar_width = None if shown.is_terminal else 12  # on a terminal it gives way to the numbers beside it
+    output, landmarks = console(), list[events.Event]()
+    bar_width = None if output.is_terminal else 12  # on a terminal it gives way to the numbers beside it
     steps = MofNCompleteColumn(table_column=Column(no_wrap=True))
     remaining = TimeRemainingColumn(table_column=Column(no_wrap=True))
     columns = (steps, BarColumn(bar_width), remaining, TextColumn("{task.description}"))
-    with Progress(TextColumn("step"), *columns, console=shown) as bar:
+    with Progress(TextColumn("step"), *columns, console=output) as bar:
         task = bar.add_task("", total=config.steps)
         try:
             for event in run_events:
@@ -168,10 +168,10 @@ def show_to_person(config: RunConfig, run_events: Iterable[events.Event]) -> int
         except KeyboardInterrupt as interrupt:
             bar.console.print(str(interrupt) or "Stopped.")
             return INTERRUPTED
-    shown.print(result_table(last))
+    output.print(result_table(last))
     for remark in run_summary(config, landmarks):
-        shown.print(remark.sentence)
-    shown.print(memory_table(last.memory, "Measured memory"))
+        output.print(remark.sentence)
+    output.print(memory_table(last.memory, "Measured memory"))
     return 0
 
 
@@ -187,12 +187,12 @@ def in_words(config: RunConfig, metrics: dict[str, Any]) -> str:
 
 
 def result_table(event: events.Finished) -> Table:
-    found: list[dict[str, Any]] = [{"length": "trained", **event.metrics}, *event.by_length]
-    unknown = any(row.get("unknown_share") for row in found)
+    rows_by_length: list[dict[str, Any]] = [{"length": "trained", **event.metrics}, *event.by_length]
+    unknown = any(row.get("unknown_share") for row in rows_by_length)
     names = [name for name in event.metrics if unknown or not name.startswith("known_")]
     rows = (
         (str(row["length"]), *(f"{row[name]:.3f}" if name in row else "" for name in names), str(row.get("note", "")))
-        for row in found
+        for row in rows_by_length
     )
     columns = [name.replace("_", " ") for name in ("length", *names, "note")]
     title = f"Held-out sequences after {event.step} steps, {event.seconds:.2f} s of training"

@@ -30,6 +30,6 @@ class ComposedConfig(BaseConfig):
         """A setting of any part. Raises KeyError."""
         for settings in (self, self.task_settings, self.encoding_settings):
             if name in type(settings).model_fields:
-                found: Value = getattr(settings, name)
-                return found
+                value: Value = getattr(settings, name)
+                return value
         raise KeyError(name)

@@ -13,7 +13,7 @@ from engine.encodings import ENCODINGS
 from engine.settings.architectures import ARCHITECTURES
 from engine.settings.errors import ConfigError, Problem, problems_in, read_leniently
 from engine.settings.fields import Parameters, Setting, Value, from_text, settings_in, to_text
-from engine.settings.names import meant
+from engine.settings.names import resolve_name
 from engine.tasks import TASKS
 
 # by field that chooses a registry row: the field of the row's own settings, and their types by row name
@@ -35,7 +35,9 @@ class RunConfig(ComposedConfig):
     @classmethod
     def _compose(cls, data: Mapping[str, object]) -> dict[str, object]:
         """Accept the flat form: the parameters of each chosen row go into its own model."""
-        flat = dict(data) | {name: meant(str(data[name]), known) for name, known in CHOICES.items() if name in data}
+        flat = dict(data) | {
+            name: resolve_name(str(data[name]), known) for name, known in CHOICES.items() if name in data
+        }
         for chooser, (field, types) in COMPOSED.items():
             chosen = types.get(str(flat.get(chooser, cls.model_fields[chooser].default)))
             given = flat.pop(field, None) or {}
@@ -51,7 +53,7 @@ class RunConfig(ComposedConfig):
 
     @field_validator(*CHOICES)
     @classmethod
-    def _known(cls, value: str, info: ValidationInfo) -> str:
+    def _known_choice(cls, value: str, info: ValidationInfo) -> str:
         allowed = CHOICES[info.field_name or ""]
         if value not in allowed:
             raise PydanticCustomError("choice", "one of {names}", {"names": ", ".join(allowed)})
@@ -72,7 +74,7 @@ class RunConfig(ComposedConfig):
 
         Raises ConfigError with one sentence for each setting that does not fit.
         """
-        flat = changed(self.flat(), changes)
+        flat = with_changes(self.flat(), changes)
         known = {row.name for row in settings_for(flat.get("task"), flat.get("pos_encoding"))}
         return parse({name: value for name, value in flat.items() if name in known or name in changes})
 
@@ -85,7 +87,7 @@ def settings_for(task: str | None = None, pos_encoding: str | None = None) -> tu
     for row in _shared_settings():
         rows.append(row)
         if row.name in COMPOSED:
-            specific = COMPOSED[row.name][1].get(meant(str(chosen[row.name] or row.default), row.choices))
+            specific = COMPOSED[row.name][1].get(resolve_name(str(chosen[row.name] or row.default), row.choices))
             rows += _specific_settings(specific, row.group) if specific else ()
     return tuple(rows)
 
@@ -104,7 +106,7 @@ def settings_of(config: RunConfig) -> tuple[Setting, ...]:
     return settings_for(config.task, config.pos_encoding)
 
 
-def changed(values: Mapping[str, object], changes: Mapping[str, object]) -> dict[str, object]:
+def with_changes(values: Mapping[str, object], changes: Mapping[str, object]) -> dict[str, object]:
     """Flat values with some changed. If a change chooses another row, a parameter that both rows have and that was at the old row's default
     takes the new row's default."""
     after = {**values, **changes}

@@ -16,7 +16,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.encoding_costs import encoding_layer_bytes
 from engine.estimate.layout import TESTED, Shapes, generation_size, keeps_past, shapes, validation_size, writes_answer
 from engine.estimate.memory import parameter_shapes, saved_if_written_out
-from engine.estimate.pieces import DRAWN_AT_ONCE, layer_bytes, pass_bytes, rows_at_once, writes_out
+from engine.estimate.pieces import TOKENS_PER_DRAW, layer_bytes, pass_bytes, rows_at_once, writes_out
 from engine.estimate.recording import PROBE_SIZE, samples_with_patterns
 from engine.settings.costs import BYTES, INDEX, MIXED, SINGLE, WEIGHT_BYTES, Memory
 from engine.tasks import TASKS
@@ -110,13 +110,13 @@ def _saved_bound(config: RunConfig, sizes: Shapes) -> int:
 def _passes(config: RunConfig, sizes: Shapes) -> list[int]:
     """Bytes of each piece of work without gradient: last validation, test lengths, snapshot, answers written token by token."""
     n = config.seq_len
-    found = []
+    sizes_of_passes = []
     for length, rows in ((n, validation_size(n)), *((length, TESTED) for length in config.test_lengths)):
         at_once = rows_at_once(config, length, rows)
         # Inputs, answers and targets of the sequences, and the sequences of which they are the held-out ones.
         batch = 4 * INDEX * rows * length
         read = shapes(config, length)
-        found.append(pass_bytes(config, read, at_once, written_out=writes_out(config)) + batch)
+        sizes_of_passes.append(pass_bytes(config, read, at_once, written_out=writes_out(config)) + batch)
     attends = config.architecture.attends
     snapshot = pass_bytes(config, sizes, samples_with_patterns(config) if attends else PROBE_SIZE, written_out=attends)
     if attends:
@@ -126,13 +126,13 @@ def _passes(config: RunConfig, sizes: Shapes) -> list[int]:
         kinds, positions = 1 + bool(sizes.source_length), sizes.length + (sizes.source_length or 0)
         given = 2 * config.d_model + kinds * (config.d_model + config.n_heads * config.head_width)
         snapshot += WEIGHT_BYTES[config.dtype] * config.n_layers * positions * given
-    found.append(snapshot)
+    sizes_of_passes.append(snapshot)
     if writes_answer(config):
-        found.append(_written(config, sizes))
-    return found
+        sizes_of_passes.append(_written_bytes(config, sizes))
+    return sizes_of_passes
 
 
-def _written(config: RunConfig, sizes: Shapes) -> int:
+def _written_bytes(config: RunConfig, sizes: Shapes) -> int:
     n, size = config.seq_len, BYTES[config.dtype]
     rows = rows_at_once(config, n, generation_size(n))
     if not keeps_past(config):
@@ -164,7 +164,7 @@ def set_bytes(config: RunConfig) -> int:
 def _drawing(config: RunConfig) -> int:
     """Sequences being drawn and their hashes: ten for each held-out one, or a piece of the training set."""
     tested = ((config.seq_len, validation_size(config.seq_len)), *((n, TESTED) for n in config.test_lengths))
-    piece = min(DRAWN_AT_ONCE, (config.dataset_size or config.batch_size) * config.seq_len)
+    piece = min(TOKENS_PER_DRAW, (config.dataset_size or config.batch_size) * config.seq_len)
     tokens = max(1.5 * max(piece, config.batch_size * config.seq_len), *(10 * rows * n for n, rows in tested))
     return int(5 * INDEX * tokens)
 

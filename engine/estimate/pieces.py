@@ -27,7 +27,7 @@ WHOLE_BYTES = 56 * 2**20  # bytes of tensors at once up to which it is one piece
 FEW_TOKENS, FEW_TOKENS_FLOPS = 2**14, 2e10
 PIECE_FLOPS, PIECE_PAIRS = 1.25e9, 2**23  # FLOPs and pairs of a piece of a longer pass; about a tenth of a second
 PIECE_BYTES = 24 * 2**20  # bytes of tensors at once in a piece of a longer pass
-DRAWN_AT_ONCE = 2**19  # tokens of a training set
+TOKENS_PER_DRAW = 2**19  # tokens of a training set
 
 
 def pass_bytes(config: RunConfig, sizes: Shapes, rows: int, *, written_out: bool) -> int:

@@ -96,8 +96,8 @@ def known_speed() -> Speed | None:
 
 
 def fully_measured() -> bool:
-    found = known_speeds()
-    return CPU in found and all(speed.complete for speed in found.values())
+    speeds = known_speeds()
+    return CPU in speeds and all(speed.complete for speed in speeds.values())
 
 
 def remember_speeds(speeds: Speeds) -> None:

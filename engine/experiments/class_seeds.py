@@ -23,7 +23,7 @@ from engine.foundation.files import write_whole
 from engine.foundation.once import once_per_change
 from engine.foundation.visitor import Visitor
 
-OF_CLASS = "class."  # the beginning of the slug of a class's experiment; the slug of its issue follows
+CLASS_PREFIX = "class."  # the beginning of the slug of a class's experiment; the slug of its issue follows
 FIRST_SEED = 2**20  # no stored set and no reader's setting has a seed above it
 MAX_SEEDS_OF_STUDENT = 20  # for each student in a class
 
@@ -53,7 +53,7 @@ def class_experiment(issue: Issue, seed: int = FIRST_SEED) -> Issue:
     claim = issue.claim(figure.claim)
     names = {*(row.arm for row in figure.rows), *(arm for arm, _ in claim.numbers)}
     arms = tuple(arm for arm in issue.arms if arm.name in names)
-    return replace(issue, slug=OF_CLASS + issue.slug, arms=arms, claims=(claim,), seeds=1, first_seed=seed)
+    return replace(issue, slug=CLASS_PREFIX + issue.slug, arms=arms, claims=(claim,), seeds=1, first_seed=seed)
 
 
 def class_seed(code: str, student: Visitor, at: int, round: int) -> ClassSeed:

@@ -27,7 +27,15 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from engine.experiments.question import ANSWERS, Direction
 from engine.foundation.errors import NoRoom, Refused
-from engine.foundation.files import data_folder, give, given_by, given_near, keep_newest, newest_beside, write_whole
+from engine.foundation.files import (
+    data_folder,
+    files_near,
+    files_of_visitor,
+    give,
+    keep_newest,
+    newest_beside,
+    write_whole,
+)
 from engine.foundation.once import once_per_change
 from engine.foundation.visitor import Visitor
 from engine.serving.allowances import has_share
@@ -38,7 +46,7 @@ IN_USE_SECONDS = 300.0  # seconds for which a class counts as in use after its p
 # the students in a class, and those in one network: a visitor who throws cookies away is not a class
 MAX_STUDENTS, MAX_STUDENTS_OF_NETWORK = 500, 60
 # seconds between two marks that a student's phone shows the class, and seconds without one after which the phone has left
-HERE_EVERY, HERE_FOR = 15.0, 60.0
+PRESENCE_MARK_SECONDS, PRESENCE_SECONDS = 15.0, 60.0
 # the purpose of a phone now: nothing yet; its guess; to look at the projector; to train a seed; to show the answer; to offer the
 # report, since the lesson has ended
 Phase = Literal["wait", "guess", "look", "seeds", "told", "over"]
@@ -71,10 +79,10 @@ class _Class:
 class Responses:
     students: int
     guesses: Mapping[Direction, int]
-    here: frozenset[str] = field(default=frozenset(), compare=False)
+    present: frozenset[str] = field(default=frozenset(), compare=False)
     """The ids of the students whose phones show the class now."""
     waiting: int = field(default=0, compare=False)
-    """The number of students in ``here`` without a guess."""
+    """The number of students in ``present`` without a guess."""
 
 
 CLASS = TypeAdapter(_Class)
@@ -86,8 +94,8 @@ def open_class(presenter: Visitor) -> str:
     Raises NoRoom with one sentence if it could only take the room of a class in use, OSError if the disk does not take it.
     """
     code, in_use = secrets.token_hex(4), {file for file in _classes().glob("*.class") if _is_in_use(file)}
-    of_visitor = len(in_use.intersection(given_by(presenter.id, _classes()))) if presenter.id else 0
-    near = len(in_use.intersection(given_near(presenter, _classes())))
+    of_visitor = len(in_use.intersection(files_of_visitor(presenter.id, _classes()))) if presenter.id else 0
+    near = len(in_use.intersection(files_near(presenter, _classes())))
     if of_visitor >= MAX_CLASSES_OF_VISITOR or not has_share(near, len(in_use), MAX_CLASSES):
         number, whose = (of_visitor, " of yours") if of_visitor >= MAX_CLASSES_OF_VISITOR else (len(in_use), "")
         raise NoRoom(f"{number} classes{whose} are held just now. Open this one in a few minutes.")
@@ -143,7 +151,7 @@ def enter(code: str, student: Visitor) -> Mapping[int, Direction]:
     file = student_file(code, student)
     if not file.exists():
         write_whole(file, "{}")
-    elif _seconds_since(file.stat()) > HERE_EVERY:
+    elif _seconds_since(file.stat()) > PRESENCE_MARK_SECONDS:
         os.utime(file)
         os.utime(file.parent)
     return _guesses_in(file)
@@ -172,7 +180,7 @@ def responses(code: str, at: int) -> Responses:
                 by_student[student] = None
                 with suppress(OSError):  # one that cannot be read just now is read the next time
                     by_student[student] = _guesses(Path(entry.path)).get(at)
-                    if _seconds_since(entry.stat()) < HERE_FOR:
+                    if _seconds_since(entry.stat()) < PRESENCE_SECONDS:
                         here.add(student)
     guesses = Counter(answer for answer in by_student.values() if answer is not None)
     return Responses(len(by_student), guesses, frozenset(here), sum(by_student[student] is None for student in here))
@@ -211,7 +219,7 @@ def _longest_absent(files: Iterable[Path]) -> Path | None:
         with suppress(OSError):
             seconds[file] = _seconds_since(file.stat())
     first = max(seconds, key=seconds.__getitem__, default=None)
-    return first if first is not None and seconds[first] >= HERE_FOR else None
+    return first if first is not None and seconds[first] >= PRESENCE_SECONDS else None
 
 
 def _is_in_use(file: Path) -> bool:

@@ -19,17 +19,17 @@ EVIDENCE_NUMBERS = ["number", "low", "high", "behind the best"]
 EVIDENCE = ["encoding", "quality", "task", "length / trained", "state", *EVIDENCE_NUMBERS, "seeds"]
 
 
-def numbers_frame(found: Report) -> pd.DataFrame:
-    roles = {arm.name: arm.role for arm in found.arms}
+def numbers_frame(report: Report) -> pd.DataFrame:
+    roles = {arm.name: arm.role for arm in report.arms}
     rows = [
-        (found.experiment.slug, trial.arm, roles[trial.arm], trial.seed, name, value)
-        for trial in found.trials
+        (report.experiment.slug, trial.arm, roles[trial.arm], trial.seed, name, value)
+        for trial in report.trials
         for name, value in trial.numbers.items()
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def effects_frame(found: Report) -> pd.DataFrame:
+def effects_frame(report: Report) -> pd.DataFrame:
     """A row for each claim: the finding, the mean effect over paired seeds with the two numbers of which it is the difference, its
     95 % interval from ``low`` to ``high``, p, as ``found`` the size of an effect that so many seeds find with a probability of
     about .8 (:attr:`engine.experiments.statistics.Weighed.detectable`), and with many seeds also p corrected for the number of
@@ -40,15 +40,15 @@ def effects_frame(found: Report) -> pd.DataFrame:
     """
     rows = [
         (
-            claim.sentence, claim.condition, row.words, *(sides_of(claim, found.values) or (None, None)), row.effect,
+            claim.sentence, claim.condition, row.words, *(sides_of(claim, report.values) or (None, None)), row.effect,
             *((row.ci or (None, None)) if not row.exact else (None, None)), row.p, one.p_holm,
-            claim.smallest_effect, row.detectable, found.again(one), claim.direction, claim.unit, row.seeds,
+            claim.smallest_effect, row.detectable, report.reproducibility(one), claim.direction, claim.unit, row.seeds,
         )
-        for one, claim, row in ((one, one.claim, one.weighed) for one in found.claims)
+        for one, claim, row in ((one, one.claim, one.weighed) for one in report.claims)
     ]  # fmt: skip
     numbers = dict.fromkeys(("before", "after", "effect", "low", "high", "p", "p (Holm)", "found", "again"), float)
     frame = pd.DataFrame(rows, columns=EFFECTS).astype(numbers)
-    return frame if len(found.seeds) >= FEWEST_FOR_HOLM else frame.drop(columns=["p (Holm)", "again"])
+    return frame if len(report.seeds) >= FEWEST_FOR_HOLM else frame.drop(columns=["p (Holm)", "again"])
 
 
 def evidence_frame(columns: Sequence[Column]) -> pd.DataFrame:

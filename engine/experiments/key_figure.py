@@ -82,7 +82,7 @@ class KeyFigure:
         before, after = (experiment.config(experiment.arm(row.arm)).steps for row in (self.before, self.after))
         return before if before == after > 1 else 0
 
-    def written(self, value: float) -> str:
+    def format_value(self, value: float) -> str:
         return "0" if abs(value) < ZERO else number(value)
 
 
@@ -114,10 +114,10 @@ def paired(values: Values, before: Row, after: Row) -> tuple[np.ndarray, np.ndar
     return first[both], second[both]
 
 
-def key_finding_in(figure: KeyFigure, found: Report, **words: str) -> KeyFinding | None:
+def key_finding_in(figure: KeyFigure, report: Report, **words: str) -> KeyFinding | None:
     """``words``: see :func:`key_finding_of`."""
-    steps = figure.steps(found.experiment)
-    return key_finding_of(figure, found.values, found.claim(figure.claim).weighed, steps=steps, **words)
+    steps = figure.steps(report.experiment)
+    return key_finding_of(figure, report.values, report.claim(figure.claim).weighed, steps=steps, **words)
 
 
 def key_finding_of(
@@ -139,7 +139,7 @@ def key_finding_of(
     answer: Direction | None = 0 if small else sign if weighed.finding.decided else None
     also_right = sign if small and weighed.excludes_zero else None
     verb = {-1: "falls", 0: "stays", 1: "rises"}[sign]
-    old, new, all_of_them = figure.written(before), figure.written(after), counted(len(first), seed)
+    old, new, all_of_them = figure.format_value(before), figure.format_value(after), counted(len(first), seed)
     subject = subject or f"{figure.change} {figure.subject}"
     unit = f" {figure.unit}" if figure.unit else ""
     after_steps = f" after {steps:,} steps" if steps else ""

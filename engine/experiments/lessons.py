@@ -23,7 +23,7 @@ from engine.experiments.run_readings import READINGS
 from engine.foundation.tables import Text, one_line, read_tables
 from engine.settings.errors import ConfigError, Problem, not_one_of
 from engine.settings.fields import Value, to_text
-from engine.settings.names import meant
+from engine.settings.names import resolve_name
 from engine.tasks import TASKS
 
 LAB, TEXT, TITLE = "lab", "text", "title"
@@ -226,7 +226,7 @@ def teachers_words(given: str, longest: int) -> str:
 
 def from_code(code: str) -> Lesson:
     """Raises ConfigError with one sentence."""
-    if (name := meant(code, LESSONS)) in LESSONS:
+    if (name := resolve_name(code, LESSONS)) in LESSONS:
         return LESSONS[name]
     first, *others = code.split(BETWEEN_STEPS)
     name, _, title = first.partition(BETWEEN_PARTS)
@@ -283,7 +283,7 @@ def _step_from_code(code: str) -> LessonStep:
         if problems:
             raise ConfigError(problems)
         return lab_step(int(minutes), config)
-    slug = meant(first, (*PREPARED, *ISSUES, *COSTS), RENAMED)
+    slug = resolve_name(first, (*PREPARED, *ISSUES, *COSTS), RENAMED)
     if slug in PREPARED and not rest:
         return replace(PREPARED[slug], minutes=int(minutes))
     if slug in COSTS and not rest:

@@ -28,7 +28,7 @@ RATES = (1.0, 10**-0.5, 0.1)  # learning rates that are tried, as multiples of t
 PILOT_SEEDS = (900, 901)  # on which the rate of a long run is chosen
 LAST_MARKS = 3  # one of the last so many marks must be at the level, else a run has lost it again
 # a run that is at this share at so many marks in a row ends there: its number counts for the marks that are left
-DONE, DONE_MARKS = 0.99, 3
+SOLVED_LEVEL, SOLVED_MARKS = 0.99, 3
 FLAT = 0.02  # a curve is flat if its mean rises by less over the second half of the steps
 
 

@@ -29,7 +29,7 @@ class Reading:
     """The name in links and tables."""
     words: str
     """The subject and the three answers, in the words from which a teacher chooses."""
-    of: Callable[[RunConfig, EventLog], Observed | None] = field(repr=False)
+    observe: Callable[[RunConfig, EventLog], Observed | None] = field(repr=False)
     """None while there is nothing to read."""
     fits: Callable[[RunConfig], bool] = field(repr=False)
     """True if a run of these settings can be read."""
@@ -58,4 +58,4 @@ class Question:
         return self.answers[ANSWERS.index(answer)]
 
     def observe(self, config: RunConfig, events: EventLog) -> Observed | None:
-        return self.decided_by.of(config, events) if isinstance(self.decided_by, Reading) else None
+        return self.decided_by.observe(config, events) if isinstance(self.decided_by, Reading) else None

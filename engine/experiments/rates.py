@@ -25,11 +25,14 @@ from engine.foundation.errors import Explained
 FILE = "rates.json"
 # half decades on each side of the rate of the arm's settings: in the first grid, and in the largest one
 FIRST, FARTHEST = 2, 4
-SAME = 0.01  # the difference of two mean scores up to which the rate nearer to the one in the arm's settings is chosen
+# the difference of two mean scores up to which the rate nearer to the one in the arm's settings is chosen
+EQUAL_WITHIN = 0.01
 # the distance from blind guessing, in accuracy or in nats, above which a mean score counts as better than guessing
 ABOVE_CHANCE = 0.02
 # the beginnings of the names of numbers that are losses, or follow from them
-OF_LOSS = ("loss", "train_loss", "best_loss", "gap", "overtraining", "other_text", "perplexity", "known_perplexity")
+LOSS_METRICS = (
+    "loss", "train_loss", "best_loss", "gap", "overtraining", "other_text", "perplexity", "known_perplexity",
+)  # fmt: skip
 SomeExperiment = TypeVar("SomeExperiment", bound=Experiment)
 
 
@@ -42,7 +45,7 @@ class RateGrid:
     """The held-out scores of an arm at each learning rate, at the length on which it was trained."""
 
     arm: str
-    given: float
+    arm_rate: float
     """The rate of the arm's settings."""
     metric: str
     """See :func:`score_of`."""
@@ -64,11 +67,11 @@ class RateGrid:
 
     @property
     def _top(self) -> float:
-        """The rate with the best mean; of several that are as good, the one nearest to ``given``."""
+        """The rate with the best mean; of several that are as good, the one nearest to ``arm_rate``."""
         means = {rate: self.mean(rate) for rate in self.scores}
         top = max(means.values(), default=-math.inf)
-        good = [rate for rate, mean in means.items() if mean >= top - SAME and mean > -math.inf]
-        return min(good, key=lambda rate: abs(math.log(rate / self.given)), default=self.given)
+        good = [rate for rate, mean in means.items() if mean >= top - EQUAL_WITHIN and mean > -math.inf]
+        return min(good, key=lambda rate: abs(math.log(rate / self.arm_rate)), default=self.arm_rate)
 
     @property
     def learns(self) -> bool:
@@ -79,8 +82,8 @@ class RateGrid:
 
     @property
     def best(self) -> float:
-        """The rate with the best mean (``_top``), or ``given`` if no rate is better than blind guessing."""
-        return self._top if self.learns else self.given
+        """The rate with the best mean (``_top``), or ``arm_rate`` if no rate is better than blind guessing."""
+        return self._top if self.learns else self.arm_rate
 
     def missing(self) -> list[float]:
         """The rates still to be measured; none once the best one lies between two others, or ``FARTHEST`` away."""
@@ -89,7 +92,7 @@ class RateGrid:
             return missing
         lowest, highest = min(self.scores), max(self.scores)
         for edge, side in ((lowest, -1), (highest, 1)):
-            half_decades = round(2 * math.log10(edge / self.given))
+            half_decades = round(2 * math.log10(edge / self.arm_rate))
             none_finished = self.mean(self._top) == -math.inf
             if (self._top == edge or (side < 0 and none_finished)) and abs(
                 half_decades
@@ -102,7 +105,7 @@ class RateGrid:
         return self.best in (min(self.scores), max(self.scores))
 
     def _rate(self, half_decades: int) -> float:
-        return times(self.given, 10 ** (half_decades / 2))
+        return times(self.arm_rate, 10 ** (half_decades / 2))
 
 
 def times(rate: float, factor: float) -> float:
@@ -129,7 +132,7 @@ def score_of(arm: Arm, config: RunConfig) -> str:
     """
     # At the end of a run a rate that hardly trains would look better than one that learns and then overfits, and its gap is
     # the smallest.
-    return "best_loss" if arm.metric.startswith(OF_LOSS) else metric_names(config)[0]
+    return "best_loss" if arm.metric.startswith(LOSS_METRICS) else metric_names(config)[0]
 
 
 def pilot(experiment: SomeExperiment, grids: Iterable[RateGrid]) -> SomeExperiment | None:
@@ -225,7 +228,7 @@ def write_grids(slug: str, grids: Sequence[RateGrid], folder: Path) -> None:
 
 def as_row(grid: RateGrid) -> dict[str, Any]:
     scores = {f"{rate:g}": list(scores) for rate, scores in sorted(grid.scores.items())}
-    plain = {"arm": grid.arm, "own": grid.given, "best": grid.best, "metric": grid.metric, "chance": grid.chance}
+    plain = {"arm": grid.arm, "own": grid.arm_rate, "best": grid.best, "metric": grid.metric, "chance": grid.chance}
     return {**plain, "scores": scores}
 
 

@@ -9,7 +9,7 @@ from engine.experiments.experiment import Arm, Change, Claim, Experiment, Values
 from engine.experiments.finding import Finding
 from engine.experiments.statistics import FEWEST_FOR_HOLM, LEVEL, Weighed, holm
 from engine.experiments.trial import Trial
-from engine.experiments.verdict import again, verdict
+from engine.experiments.verdict import reproducibility, verdict
 from engine.foundation.formatting import counted
 from engine.foundation.provenance import Provenance
 
@@ -75,19 +75,19 @@ class Report:
     @property
     def seeds_in_words(self) -> str:
         """The number and the range, "8 seeds (0 to 7)"; the number alone without a range, as of a class."""
-        which = f" ({self.which_seeds})" if self.which_seeds else ""
+        which = f" ({self.seed_range})" if self.seed_range else ""
         return f"{counted(len(self.seeds), 'seed')}{which}"
 
     @property
-    def which_seeds(self) -> str:
+    def seed_range(self) -> str:
         """The range, "0 to 7", or the one seed; empty if the seeds are no range."""
         first, last = self.seeds[0], self.seeds[-1]
         if tuple(self.seeds) != tuple(range(first, first + len(self.seeds))):
             return ""
         return f"{first} to {last}" if last > first else f"{first}"
 
-    def again(self, row: ClaimReport) -> float | None:
-        return again(row.claim, self.values, row.weighed)
+    def reproducibility(self, row: ClaimReport) -> float | None:
+        return reproducibility(row.claim, self.values, row.weighed)
 
     def claim(self, name: str) -> ClaimReport:
         """Raises KeyError."""
@@ -99,7 +99,7 @@ class Report:
             "event": "report",
             "slug": self.experiment.slug,
             **(self.claims[0].weighed.to_json() if self.claims else {}),
-            "claims": [{**claim.to_json(), "again": self.again(claim)} for claim in self.claims],
+            "claims": [{**claim.to_json(), "again": self.reproducibility(claim)} for claim in self.claims],
             "arms": [self._arm_to_json(arm) for arm in self.arms],
             "seeds": self.seeds,
             "extended": self.extended,

@@ -136,7 +136,7 @@ class FinishedRun(NamedTuple):
         return f"{percent(self.score.value)} of the answers are right."
 
 
-def how_many_right(run: FinishedRun) -> Observed:
+def right_count(run: FinishedRun) -> Observed:
     above = clearly_above(run.score.value, run.score.chance, run.score.sequences)
     return Observed((1 if run.score.value >= LEARNED_ACCURACY else 0 if above else -1,), run.in_words)
 
@@ -152,7 +152,7 @@ def picture_of_the_weights(run: FinishedRun) -> Observed | None:
     return Observed((answer,), f"{_clearest_in_words(heads)} {commonest} {run.in_short}")
 
 
-def when_most_are_right(run: FinishedRun) -> Observed:
+def step_of_most_right(run: FinishedRun) -> Observed:
     step, steps = step_reaching(run.config, run.events, REACHED_ACCURACY), run.config.steps
     if step is None:
         return Observed((-1,), f"At no step were {percent(REACHED_ACCURACY)} right. {run.in_words}")
@@ -208,13 +208,15 @@ def _clearest_in_words(heads: Sequence[Head]) -> str:
 
 
 def has_learned(config: RunConfig, events: EventLog) -> Observed | None:
-    ended = any(events.last(kind) for kind in (Finished, Failed, Ended))
-    remarks = run_summary(config, events.landmarks()) if ended else []
+    has_ended = any(events.last(kind) for kind in (Finished, Failed, Ended))
+    remarks = run_summary(config, events.landmarks()) if has_ended else []
     right = tuple(remark.learned for remark in remarks if remark.learned is not None)
     return Observed(right, remarks[0].sentence) if remarks else None
 
 
-def _finished(read: Callable[[FinishedRun], Observed | None]) -> Callable[[RunConfig, EventLog], Observed | None]:
+def _of_finished_run(
+    read: Callable[[FinishedRun], Observed | None],
+) -> Callable[[RunConfig, EventLog], Observed | None]:
     """Turn a function of a finished run into one of any run, which returns None before its end."""
 
     def of(config: RunConfig, events: EventLog) -> Observed | None:
@@ -237,31 +239,33 @@ READINGS: Mapping[str, Reading] = {
     one.name: one
     for one in (
         Reading("learned", "Has it learned its task: no, in part, yes", has_learned, _every),
-        Reading("how-many-right", "Right answers: as by guessing, more, nearly all", _finished(how_many_right), _every),
-        Reading("when-most-are-right", "90 % right: never, late, early", _finished(when_most_are_right), _every),
+        Reading(
+            "how-many-right", "Right answers: as by guessing, more, nearly all", _of_finished_run(right_count), _every
+        ),
+        Reading("when-most-are-right", "90 % right: never, late, early", _of_finished_run(step_of_most_right), _every),
         Reading(
             "equal-symbols",
             "Equal symbols get equal answers: never, sometimes, always",
-            _finished(answers_to_equal_symbols),
+            _of_finished_run(answers_to_equal_symbols),
             _mirrors,
         ),
         Reading(
             "heads-at-the-mirror",
             "Heads at the mirrored position: none, some, all",
-            _finished(heads_at_the_mirror),
+            _of_finished_run(heads_at_the_mirror),
             _mirrors,
         ),
         Reading(
             "picture-of-the-weights",
             "Weights: at the mirror, at one distance, spread",
-            _finished(picture_of_the_weights),
+            _of_finished_run(picture_of_the_weights),
             _mirrors,
             PICTURES,
         ),
         Reading(
             "layer-at-the-mirror",
             "Layer that reads the mirrored position: none, the first, a later one",
-            _finished(layer_at_the_mirror),
+            _of_finished_run(layer_at_the_mirror),
             _mirrors,
         ),
     )

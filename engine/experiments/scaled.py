@@ -15,7 +15,7 @@ from engine.foundation.formatting import counted
 FILE = "scaled.json"
 WIDE = {"d_model": 128, "n_heads": 4}
 # by issue, the settings of both arms of its question that change
-SCALED: dict[str, dict[str, int]] = {
+LARGER_MODELS: dict[str, dict[str, int]] = {
     "what-depth-brings": WIDE,  # here and in the next one the number of layers is the question
     "missing-skips": WIDE,
     "encoding-fits-task": WIDE | {"n_layers": 6},
@@ -23,14 +23,14 @@ SCALED: dict[str, dict[str, int]] = {
     "no-encoding": WIDE | {"n_layers": 6},
 }
 # the steps of a larger model, as a multiple of its arm's: with three times, both arms of encoding-fits-task end at .99
-TIMES_STEPS = dict.fromkeys(SCALED, 3) | {"encoding-fits-task": 1}
+TIMES_STEPS = dict.fromkeys(LARGER_MODELS, 3) | {"encoding-fits-task": 1}
 SEEDS = (7000, 7001)
 PILOT_SEED = 900
 RATES = (1.0, 10**-0.5, 0.1, 10**-1.5)  # the rates that are tried, as multiples of the arm's own best rate
 
 
 @dataclass(frozen=True)
-class Scaled:
+class LargerModel:
     """The numbers of the two arms of a question, each by seed."""
 
     before: tuple[float, ...]
@@ -43,12 +43,12 @@ class Scaled:
         sign = "the sign is the same" if (after - before) * effect > 0 else "the sign is not the same"
         if abs(after - before) < smallest:
             sign = "there is no difference that counts"
-        numbers = f"“{figure.before.label}” {figure.written(before)}, “{figure.after.label}” {figure.written(after)}"
+        numbers = f"“{figure.before.label}” {figure.format_value(before)}, “{figure.after.label}” {figure.format_value(after)}"
         wide = f"{counted(len(self.before), 'seed')}, {self.steps:,} steps, width {WIDE['d_model']}"
         return f"In a larger model ({wide}) {sign}: {numbers}."
 
 
-def read_scaled(experiment: Experiment, folder: Path = FOLDER) -> Scaled | None:
+def read_scaled(experiment: Experiment, folder: Path = FOLDER) -> LargerModel | None:
     """None if the issue was not run, or with other arms than today's."""
     row = rows(folder).get(experiment.slug)
     arms = {arm.name: arm for arm in experiment.arms}
@@ -57,7 +57,7 @@ def read_scaled(experiment: Experiment, folder: Path = FOLDER) -> Scaled | None:
         name not in arms or experiment.fingerprint(arms[name]) != mark for name, mark in marks.items()
     ):
         return None
-    return Scaled(tuple(row["before"]), tuple(row["after"]), row["steps"])
+    return LargerModel(tuple(row["before"]), tuple(row["after"]), row["steps"])
 
 
 def rows(folder: Path) -> dict[str, dict[str, Any]]:

@@ -25,7 +25,7 @@ SMALLEST_RATIO = math.log(1.5)  # the smallest ratio of steps that counts, as a 
 @dataclass(frozen=True)
 class Side:
     row: Row
-    reached: int
+    n_reached: int
     """The number of seeds that reach the level."""
     median: float | None
     """The median of the steps to the level; None if half of the seeds never reach it."""
@@ -36,7 +36,7 @@ class Side:
             "row": row.label,
             "arm": row.arm,
             "metric": row.metric,
-            "never": seeds - self.reached,
+            "never": seeds - self.n_reached,
             "median_steps": self.median,
         }
 
@@ -58,7 +58,7 @@ class SpeedFinding:
 
     @property
     def sentence(self) -> str:
-        reached, name = self.worse.reached, f"“{self.worse.row.label}”"
+        reached, name = self.worse.n_reached, f"“{self.worse.row.label}”"
         seeds = f"{reached} of {self.seeds} seeds of {name} reach" if reached else f"no seed of {name} reaches"
         there = f"{seeds} {self.level:g}"
         curve = "the curve is flat" if self.flat else "the curve still rises"
@@ -77,8 +77,8 @@ class SpeedFinding:
         match self.ratio.finding:
             case Finding.HOLDS:
                 # a seed that never reaches the level took more than the steps for which it counts
-                censored = self.worse.reached < self.seeds
-                about = "about " if self.better.reached < self.seeds else "at least " if censored else ""
+                censored = self.worse.n_reached < self.seeds
+                about = "about " if self.better.n_reached < self.seeds else "at least " if censored else ""
                 return f"after {about}{times} times as many steps"
             case Finding.OPPOSITE:
                 return f"even after fewer steps ({times} times as many)"
@@ -87,7 +87,7 @@ class SpeedFinding:
         return "and it stays open which of the two takes more steps"
 
     def _better(self) -> str:
-        reached = self.better.reached
+        reached = self.better.n_reached
         how_many = f"only {reached} do" if reached else "no seed does"
         return "" if reached == self.seeds else f"; of “{self.better.row.label}” {how_many}"
 
@@ -98,12 +98,12 @@ class SpeedFinding:
         }  # fmt: skip
 
 
-def speed_findings(issue: Issue, found: Report, folder: Path = FOLDER) -> dict[str, SpeedFinding]:
+def speed_findings(issue: Issue, report: Report, folder: Path = FOLDER) -> dict[str, SpeedFinding]:
     """By claim, the finding on its contrast, that of the key figure first, without contrasts that have no stored long
-    runs. ``found``: the report on stored seeds."""
+    runs. ``report``: the report on stored seeds."""
     runs, findings = read_long_runs(issue, folder), {}
     for claim, contrast in long_contrasts(issue).items():
-        before, after = paired(found.values, *contrast)
+        before, after = paired(report.values, *contrast)
         if not len(before):
             continue
         means = float(before.mean()), float(after.mean())

@@ -39,7 +39,7 @@ def verdict(experiment: Experiment, claim: Claim, values: Values) -> Weighed:
     return replace(weighed, finding=Finding.CANNOT_TELL, why=why) if why else weighed
 
 
-def again(claim: Claim, values: Values, weighed: Weighed) -> float | None:
+def reproducibility(claim: Claim, values: Values, weighed: Weighed) -> float | None:
     """The share of draws of a reader's few seeds that give the finding of many again; None if there are few, or no seed
     can change it.
 
@@ -49,11 +49,11 @@ def again(claim: Claim, values: Values, weighed: Weighed) -> float | None:
         return None
     effects = claim.effect(values)
     known = np.isfinite(effects)
-    learned = tuple(tuple(_learned(values, *each)[known].tolist()) for each in claim.learned)
+    learned = tuple(tuple(_has_learned(values, *each)[known].tolist()) for each in claim.learned)
     return share_again(tuple(effects[known]), claim.smallest_effect, claim.direction, weighed.finding, learned)
 
 
-def _learned(values: Values, arm: str, metric: str, level: float) -> np.ndarray:
+def _has_learned(values: Values, arm: str, metric: str, level: float) -> np.ndarray:
     """True if the arm has reached the level, [seed]; False for a seed without a number."""
     numbers = values(arm, metric)
     return numbers <= level if is_loss(metric) else numbers >= level
@@ -62,7 +62,7 @@ def _learned(values: Values, arm: str, metric: str, level: float) -> np.ndarray:
 def _not_learned(claim: Claim, values: Values) -> str:
     for arm, metric, level in claim.learned:
         seeds = int(np.isfinite(values(arm, metric)).sum())
-        learned = int(_learned(values, arm, metric, level).sum())
+        learned = int(_has_learned(values, arm, metric, level).sum())
         if seeds and learned < LEARNED_SEEDS * seeds:
             most = "at most " if is_loss(metric) else "at least "
             return f"“{arm}” has not learned its task: {metric} is {most}{level:g} in {learned} of {seeds} seeds."

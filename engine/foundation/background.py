@@ -15,19 +15,19 @@ TaskState = Literal["running", "finished", "stopped", "failed"]
 class BackgroundTask(ABC):
     """The base of experiments and sweeps. All attributes and methods may be used from any thread."""
 
-    def __init__(self, what: str, visitor: Visitor = PROGRAM) -> None:
+    def __init__(self, noun: str, visitor: Visitor = PROGRAM) -> None:
         """``what``: the name of the task in a sentence, such as "measurement"."""
-        self.what, self.visitor, self.created = what, visitor, time.time()
+        self.noun, self.visitor, self.created = noun, visitor, time.time()
         self.state: TaskState = "running"
         self.problem = ""  # one sentence if the task failed
         self.unsaved = ""  # one sentence if the result could not be stored
         self._stop = Signal()
         self._began = time.monotonic()
-        self._ended: float | None = None
+        self._end_time: float | None = None
 
     @property
     @abstractmethod
-    def done(self) -> float:
+    def share_done(self) -> float:
         """A share from 0 to 1."""
 
     @abstractmethod
@@ -36,7 +36,7 @@ class BackgroundTask(ABC):
 
     def start(self, then: Callable[[], object] = lambda: None) -> Self:
         """Start the thread. At its end it calls ``then``; :meth:`wait` waits for that call, too."""
-        self._thread = Thread(target=self._go, args=(then,), name=self.what, daemon=True)
+        self._thread = Thread(target=self._go, args=(then,), name=self.noun, daemon=True)
         self._thread.start()
         return self
 
@@ -50,19 +50,19 @@ class BackgroundTask(ABC):
 
     @property
     def seconds(self) -> float:
-        return (self._ended or time.monotonic()) - self._began
+        return (self._end_time or time.monotonic()) - self._began
 
     def _go(self, then: Callable[[], object]) -> None:
-        ended: TaskState = "failed"
+        end_state: TaskState = "failed"
         try:
             self._work()
-            ended = "stopped" if self._stop.is_set() else "finished"
+            end_state = "stopped" if self._stop.is_set() else "finished"
         except Explained as error:
             self.problem = str(error)
         except Exception as error:
             # the words after it may be a reader's, which the log never names
-            log_error(f"The {self.what}".partition(" on “")[0], error)
-            self.problem = f"The {self.what} ended by an error ({type(error).__name__})."
-        self._ended = time.monotonic()
-        self.state = ended
+            log_error(f"The {self.noun}".partition(" on “")[0], error)
+            self.problem = f"The {self.noun} ended by an error ({type(error).__name__})."
+        self._end_time = time.monotonic()
+        self.state = end_state
         then()

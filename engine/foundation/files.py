@@ -152,20 +152,20 @@ def give(
     if address:
         _keep_newest_of(owners, f"*.{address}", most // 2, spared)
     keep_newest(file.parent, f"*{file.suffix}", most, spared=spared)
-    delete_abandoned(other for other in owners.glob("*@*") if not _given(other).exists())
+    delete_abandoned(other for other in owners.glob("*@*") if not _file_of_mark(other).exists())
 
 
-def given_by(visitor: str, folder: Path) -> list[Path]:
-    return _given_in(folder, f"{visitor}.*@*")
+def files_of_visitor(visitor: str, folder: Path) -> list[Path]:
+    return _files_with_marks(folder, f"{visitor}.*@*")
 
 
-def given_near(visitor: Visitor, folder: Path) -> list[Path]:
+def files_near(visitor: Visitor, folder: Path) -> list[Path]:
     address = _address_in_mark(visitor)
-    return _given_in(folder, f"*.{address}@*") if address else []
+    return _files_with_marks(folder, f"*.{address}@*") if address else []
 
 
-def _given_in(folder: Path, marks: str) -> list[Path]:
-    return [file for file in set(map(_given, (folder / OWNERS).glob(marks))) if file.exists()]
+def _files_with_marks(folder: Path, marks: str) -> list[Path]:
+    return [file for file in set(map(_file_of_mark, (folder / OWNERS).glob(marks))) if file.exists()]
 
 
 def note_use(file: Path) -> None:
@@ -176,7 +176,7 @@ def note_use(file: Path) -> None:
 
 def delete_abandoned(paths: Iterable[Path]) -> None:
     for path in paths:
-        changed = _changed(path)
+        changed = _change_time(path)
         if is_abandoned(path, changed):
             _delete(path, changed)
 
@@ -184,7 +184,7 @@ def delete_abandoned(paths: Iterable[Path]) -> None:
 def is_abandoned(path: Path, changed: int | None = None) -> bool:
     """True if nothing has changed for :data:`ABANDONED_SECONDS` seconds in a half-written file or folder, and for :data:`STILL_SECONDS`
     seconds by this process's own clock. ``changed``: the time of its last change, if it was read already."""
-    changed = _changed(path) if changed is None else changed
+    changed = _change_time(path) if changed is None else changed
     if time.time_ns() - changed <= ABANDONED_SECONDS * 1e9:
         return False
     first = _read_first(path, changed)
@@ -203,16 +203,16 @@ def _keep_newest_of(owners: Path, whose: str, count: int, spared: Collection[Pat
     # marks first: a visitor who gives a file again writes its mark last, so after a new mark the file is read as new,
     # too
     marks = _ages(owners.glob(f"{whose}@*"))
-    changed = _ages({_given(mark) for mark in marks})
+    changed = _ages({_file_of_mark(mark) for mark in marks})
     for file in _above(changed, count, spared):
         for mark in marks:
-            if _given(mark) == file:
+            if _file_of_mark(mark) == file:
                 _delete(mark, marks[mark])
         if not any(owners.glob(f"*@{file.name}")):
             _delete(file, changed[file])
 
 
-def _given(mark: Path) -> Path:
+def _file_of_mark(mark: Path) -> Path:
     return mark.parent.parent / mark.name.partition("@")[2]
 
 
@@ -246,7 +246,7 @@ def _delete(path: Path, changed: int) -> None:
     aside = _half_written(path)
     with suppress(OSError):
         path.replace(aside)
-        if _changed(aside) == changed or path.exists():
+        if _change_time(aside) == changed or path.exists():
             aside.unlink()
         else:
             aside.replace(path)
@@ -259,10 +259,10 @@ def _above(changed: Mapping[Path, int], count: int, spared: Collection[Path]) ->
 
 
 def _ages(paths: Iterable[Path]) -> dict[Path, int]:
-    return {path: changed for path in paths if path.suffix != HALF_WRITTEN and (changed := _changed(path))}
+    return {path: changed for path in paths if path.suffix != HALF_WRITTEN and (changed := _change_time(path))}
 
 
-def _changed(path: Path) -> int:
+def _change_time(path: Path) -> int:
     """Nanoseconds since 1970; 0 for a file that another process has deleted."""
     try:
         return path.stat().st_mtime_ns

@@ -18,4 +18,4 @@ class Term:
 
 
 TERMS = read_tables(Path(__file__).with_suffix(".toml"), Term)
-OF_SETTING: dict[str, str] = {name: term.slug for term in TERMS.values() for name in term.settings}
+TERM_OF_SETTING: dict[str, str] = {name: term.slug for term in TERMS.values() for name in term.settings}

@@ -116,7 +116,7 @@ def trained_model(config: RunConfig, weights: Path) -> Transformer | Baseline:
     The last few models are remembered, so the caller must not change the model.
     """
     try:
-        return _loaded(weights, config)
+        return _load(weights, config)
     except OSError:
         raise ValueError("The run has left no weights; it leaves them when it pauses or ends.") from None
     except (SafetensorError, RuntimeError) as error:
@@ -128,7 +128,7 @@ def trained_model(config: RunConfig, weights: Path) -> Transformer | Baseline:
 
 
 @once_per_change(4)
-def _loaded(weights: Path, config: RunConfig) -> Transformer | Baseline:
+def _load(weights: Path, config: RunConfig) -> Transformer | Baseline:
     model = build_model(config, **shapes(config).of_model)
     load_model(model, str(weights))
     return model.eval()

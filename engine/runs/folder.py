@@ -86,7 +86,7 @@ class RunFolder:
         self._readable: int | None = None
 
     @property
-    def begun(self) -> bool:
+    def has_events(self) -> bool:
         return self._events.exists()
 
     def read_saved_request(self) -> dict[str, Any]:
@@ -154,7 +154,7 @@ class RunFolder:
                 return
             if not line.endswith(b"\n"):
                 return
-            yield self._stored(event) if isinstance(event, Snapshot) else event
+            yield self._store(event) if isinstance(event, Snapshot) else event
             self._readable += len(line)
 
     def pack(self, snapshot: Snapshot) -> bytes | None:
@@ -165,7 +165,7 @@ class RunFolder:
         return zlib.compress(json.dumps(to_json(snapshot)).encode(), 1)
 
     def unpack(self, packed: bytes) -> Snapshot:
-        return self._stored(cast(Snapshot, from_json(json.loads(zlib.decompress(packed)))))
+        return self._store(cast(Snapshot, from_json(json.loads(zlib.decompress(packed)))))
 
     def arrays_of(self, step: int, group: str, in_memory: Mapping[str, np.ndarray] | None = None) -> StoredArrays:
         """``group``: one of ``ARRAYS``; ``in_memory``: the arrays that are in memory, too."""
@@ -179,7 +179,7 @@ class RunFolder:
     def _snapshot_file(self, step: int) -> Path:
         return self.path / "snapshots" / f"{step}.npz"
 
-    def _stored(self, event: Snapshot, in_memory: bool = False) -> Snapshot:
+    def _store(self, event: Snapshot, in_memory: bool = False) -> Snapshot:
         groups = {
             group: self.arrays_of(event.step, group, getattr(event, group) if in_memory else None) for group in ARRAYS
         }
@@ -194,7 +194,7 @@ class RunFolder:
             size = stream.tell()
         known = self._snapshot_bytes
         self._snapshot_bytes = self._measure_snapshots() if known is None else known + size
-        return self._stored(event, in_memory=True)
+        return self._store(event, in_memory=True)
 
     def _snapshot_files(self) -> list[Path]:
         return sorted((self.path / "snapshots").glob("*.npz"), key=lambda file: int(file.stem))

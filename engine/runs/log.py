@@ -19,7 +19,7 @@ from engine.runs.folder import RunFolder
 # the numbers of every step, in the order of a row
 PLAIN = ("step", "loss", "grad_norm", "learning_rate", "tokens_per_second")
 # measurements that a step may have, each some numbers by name, in the order of a row after the plain ones
-MEASURED = tuple(one.name for one in fields(Progress) if one.name not in PLAIN)
+MEASUREMENT_FIELDS = tuple(one.name for one in fields(Progress) if one.name not in PLAIN)
 OBJECT_BYTES = 2048
 OtherEvent = TypeVar("OtherEvent", bound=Started | Snapshot | Finished | Failed | Ended)
 Names = tuple[tuple[str, tuple[str, ...]], ...]  # the measurements of a step, each with the names of its numbers
@@ -83,19 +83,19 @@ class EventLog(Sequence[Event]):
         end = self._starts[last - 1] + self._layouts[self._kinds[last - 1]].width
         values = np.frombuffer(self._values[begin:end])
         starts, kinds = (np.frombuffer(one[first:last], np.int64) for one in (self._starts, self._kinds))
-        starts, found = starts - begin, []
+        starts, tables = starts - begin, []
         for kind in np.unique(kinds).tolist():
             layout = self._layouts[kind]
-            found.append(StepTable(layout, values[starts[kinds == kind][:, None] + np.arange(layout.width)]))
-        return found
+            tables.append(StepTable(layout, values[starts[kinds == kind][:, None] + np.arange(layout.width)]))
+        return tables
 
     def of(self, kind: type[OtherEvent], after: int = 0, upto: int | None = None) -> Sequence[OtherEvent]:
         """The events of a kind other than Progress, from number ``after`` to before ``upto``; each is read on access."""
         upto = len(self) if upto is None else upto
         first, last = (bisect_left(self._numbers, number) for number in (after, upto))
         kinds = (Snapshot if isinstance(other, bytes) else type(other) for other in self._others[first:last])
-        indices = [index for index, found in enumerate(kinds, first) if found is kind]
-        return _Chosen(indices, cast(Callable[[int], OtherEvent], self._other))
+        indices = [index for index, event_kind in enumerate(kinds, first) if event_kind is kind]
+        return _Selection(indices, cast(Callable[[int], OtherEvent], self._other))
 
     def last(self, kind: type[OtherEvent]) -> OtherEvent | None:
         return next(reversed(self.of(kind)), None)
@@ -141,7 +141,7 @@ class EventLog(Sequence[Event]):
         return other
 
     def _add_step(self, event: Progress) -> None:
-        given = [(group, numbers) for group in MEASURED if (numbers := getattr(event, group)) is not None]
+        given = [(group, numbers) for group in MEASUREMENT_FIELDS if (numbers := getattr(event, group)) is not None]
         names = tuple((group, tuple(numbers)) for group, numbers in given)
         measured = [number for _, numbers in given for number in numbers.values()]
         row = (*(getattr(event, name) for name in PLAIN), *measured)
@@ -161,7 +161,7 @@ class EventLog(Sequence[Event]):
                 self._others[self._snapshot] = packed
 
 
-class _Chosen(Sequence[OtherEvent]):
+class _Selection(Sequence[OtherEvent]):
     def __init__(self, indices: Sequence[int], read: Callable[[int], OtherEvent]) -> None:
         self._indices, self._read = indices, read
 

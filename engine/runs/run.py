@@ -200,7 +200,7 @@ class Run:
         if run.live and folder.saved_request.exists():
             run.checkpoint()
         elif run.live:
-            run._add([Ended(run.step, "lost", CUT_OFF if folder.begun else NOT_BEGUN)])
+            run._add([Ended(run.step, "lost", CUT_OFF if folder.has_events else NOT_BEGUN)])
         return run
 
 

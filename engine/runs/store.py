@@ -32,7 +32,7 @@ class Runs:
         self.folder = (folder or data_folder() / "runs").resolve()
         self._lock = RLock()
         self._live: dict[str, Run] = {}
-        self._ended: OrderedDict[str, Run] = OrderedDict()
+        self._ended_runs: OrderedDict[str, Run] = OrderedDict()
         self._reading: dict[str, Lock] = {}  # by id, for the runs whose folders are being read
         self._index: dict[str, tuple[float, str]] | None = None
 
@@ -78,18 +78,18 @@ class Runs:
         """Let a checkpointed run continue; ``setback``: the sentence if it first repeats steps. False if another thread did so
         already, or it has ended."""
         with self._lock:
-            brought = run.queue_again(setback, checkpointed=True)
-            if brought:
-                self._ended.pop(run.id, None)
+            was_queued = run.queue_again(setback, checkpointed=True)
+            if was_queued:
+                self._ended_runs.pop(run.id, None)
                 self._live[run.id] = run
-            return brought
+            return was_queued
 
     def going(self) -> list[Run]:
         """The runs that nobody had paused when their server ended, and that can continue here; the oldest first. Reads the disk."""
         folders = [file.parent for file in self.folder.glob("*/request.json")]
         going = (self.get(path.name) for path in folders if self._files(path.name).read_saved_request().get("going"))
-        found = [run for run in going if run is not None and run.checkpointed]
-        return sorted(found, key=lambda run: run.created)
+        resumable = [run for run in going if run is not None and run.checkpointed]
+        return sorted(resumable, key=lambda run: run.created)
 
     def live(self) -> list[Run]:
         with self._lock:
@@ -97,7 +97,7 @@ class Runs:
             return list(self._live.values())
 
     def recent(self, owner: str | None = None, count: int = 10) -> list[Run]:
-        known = [(created, run_id) for run_id, (created, of) in self._known().items() if owner in (None, of)]
+        known = [(created, run_id) for run_id, (created, of) in self._known_runs().items() if owner in (None, of)]
         found = (self.get(run_id) for _, run_id in sorted(known, reverse=True)[:count])
         return [run for run in found if run is not None]
 
@@ -115,7 +115,7 @@ class Runs:
         run = self._of_visitor(run_id, by)
         if run is None or run.pinned:
             return
-        owners = {other: owner for other, (_, owner) in self._known().items()}
+        owners = {other: owner for other, (_, owner) in self._known_runs().items()}
         pinned = [self._stored_run(other, owner) for other, owner in owners.items() if self._files(other).pin.exists()]
         if sentence := no_pin(pinned, self._stored_run(run_id, run.owner), allowed):
             raise ValueError(sentence)
@@ -127,7 +127,7 @@ class Runs:
             self._files(run_id).pin.unlink(missing_ok=True)
 
     def prune(self, allowed: Retention) -> None:
-        known = self._known(anew=True)
+        known = self._known_runs(anew=True)
         live = {run.id for run in self.live()}
         newest_first = sorted(known, key=lambda run_id: known[run_id], reverse=True)
         folders = [self._stored_run(run_id, known[run_id][1], live=run_id in live) for run_id in newest_first]
@@ -166,7 +166,7 @@ class Runs:
 
     def _delete(self, run_id: str) -> None:
         with self._lock:
-            run = self._ended.pop(run_id, None)
+            run = self._ended_runs.pop(run_id, None)
         if run is not None and run.checkpointed:  # a page may still show it
             run.append([Ended(run.step, "stopped", "It was deleted.")])
         shutil.rmtree(self._files(run_id).path)
@@ -176,9 +176,9 @@ class Runs:
 
     def _in_memory(self, run_id: str) -> Run | None:
         self._sort_out()
-        if run_id in self._ended:
-            self._ended.move_to_end(run_id)
-        return self._live.get(run_id) or self._ended.get(run_id)
+        if run_id in self._ended_runs:
+            self._ended_runs.move_to_end(run_id)
+        return self._live.get(run_id) or self._ended_runs.get(run_id)
 
     def _from_disk(self, run_id: str) -> Run | None:
         try:
@@ -193,26 +193,26 @@ class Runs:
             self._hold(run)
 
     def _hold(self, run: Run) -> None:
-        self._ended[run.id] = run
-        self._ended.move_to_end(run.id)
-        n_bytes = sum(one.nbytes for one in self._ended.values())
-        while n_bytes > MAX_BYTES_IN_MEMORY and len(self._ended) > 1:
-            n_bytes -= self._ended.popitem(last=False)[1].nbytes
+        self._ended_runs[run.id] = run
+        self._ended_runs.move_to_end(run.id)
+        n_bytes = sum(one.nbytes for one in self._ended_runs.values())
+        while n_bytes > MAX_BYTES_IN_MEMORY and len(self._ended_runs) > 1:
+            n_bytes -= self._ended_runs.popitem(last=False)[1].nbytes
 
-    def _known(self, *, anew: bool = False) -> dict[str, tuple[float, str]]:
+    def _known_runs(self, *, anew: bool = False) -> dict[str, tuple[float, str]]:
         """Time of creation and owner of every run on disk, by id; read once, or again (``anew``), since others may have deleted some.
         Called without the lock."""
         with self._lock:
             if self._index is not None and not anew:
                 return dict(self._index)
             before = set(self._index or ())
-        found: dict[str, tuple[float, str]] = {}
+        index: dict[str, tuple[float, str]] = {}
         for entry in self.folder.glob("*/config.json"):
             with suppress(OSError, ValueError):
                 run_id, _, owner, created = self._files(entry.parent.name).read_config()
                 if entry.parent.name == run_id and RUN_ID.fullmatch(run_id):
-                    found[run_id] = created, owner
+                    index[run_id] = created, owner
         with self._lock:
-            made_meanwhile = (run for run in (*self._ended.values(), *self._live.values()) if run.id not in before)
-            self._index = found | {run.id: (run.created, run.owner) for run in made_meanwhile}
+            made_meanwhile = (run for run in (*self._ended_runs.values(), *self._live.values()) if run.id not in before)
+            self._index = index | {run.id: (run.created, run.owner) for run in made_meanwhile}
             return dict(self._index)

@@ -133,8 +133,8 @@ def _read_and_written(config: RunConfig, read: Mapping[str, float], metrics: Map
 
 
 def _until_now(config: RunConfig, started: Started, measured: list[Progress], rows: list[Event]) -> list[Remark]:
-    ended = next((event for event in rows if isinstance(event, Ended)), None)
-    what = "is" if ended is None else "was stopped" if ended.state == "stopped" else "was lost"
+    ending = next((event for event in rows if isinstance(event, Ended)), None)
+    what = "is" if ending is None else "was stopped" if ending.state == "stopped" else "was lost"
     at = max(event.step for event in rows if isinstance(event, Progress))
     name, label = _main_metric(config)
     value = (measured[-1].validation or {}).get(name, math.nan)
@@ -190,13 +190,13 @@ def _gap(measured: list[Progress]) -> list[Remark]:
 
 
 @dataclass(frozen=True)
-class Passed:
+class CountingComparison:
     name: str
     nats: float  # the counting model's loss
     # the first validated step at which the run's loss was below the counting model's, if any
     step: int | None
     seconds: float | None  # training up to that step, without the time of validation
-    at: int
+    last_step: int
     last: float  # the loss of that validation, in nats
     leak: bool = False  # the run's score leaks (engine.estimate.warnings.leak_of)
     unseen: float | None = None  # the loss with the leak closed, in nats; None if it was not measured
@@ -216,9 +216,9 @@ class Passed:
             hidden = "" if self.unseen is None else f" With the later symbols hidden it is {_perplexity(self.unseen)}."
             return f"The score leaks: perplexity {compared} is no comparison with {self.name}.{hidden}"
         if self._same:
-            return f"After {self.at:,} steps it guesses as well as {self.name} (perplexity {compared})."
+            return f"After {self.last_step:,} steps it guesses as well as {self.name} (perplexity {compared})."
         if self.step is None or self.seconds is None:
-            return f"After {self.at:,} steps it guesses worse than {self.name} (perplexity {compared})."
+            return f"After {self.last_step:,} steps it guesses worse than {self.name} (perplexity {compared})."
         since = f"After {self.step:,} steps ({in_time(self.seconds)}) it guessed better than {self.name}"
         return (
             f"{since} ({'now perplexity' if self.last < self.nats else 'but now worse again: perplexity'} {compared})."
@@ -229,7 +229,9 @@ def _perplexity(nats: float) -> str:
     return in_digits(exp(min(nats, 700)))
 
 
-def passed(config: RunConfig, events: Iterable[Event], levels: Mapping[str, float]) -> list[Passed]:
+def counting_comparisons(
+    config: RunConfig, events: Iterable[Event], levels: Mapping[str, float]
+) -> list[CountingComparison]:
     """One row for each counting model, in the given order; an empty list before the first validation."""
     rows = list(events)
     checks = [event for event in rows if isinstance(event, Progress) and event.validation is not None]
@@ -238,13 +240,15 @@ def passed(config: RunConfig, events: Iterable[Event], levels: Mapping[str, floa
     tokens = config.batch_size * shapes(config).length
     finished = next((event for event in rows if isinstance(event, Finished)), None)
     leak, unseen = bool(leak_of(config)), finished.metrics.get("written_loss") if finished else None
-    found = []
+    comparisons = []
     for name, nats in levels.items():
         first = next((check for check in checks if _loss(check) < nats), None)
         seconds = first.step * tokens / first.tokens_per_second if first else None
         last = checks[-1]
-        found.append(Passed(name, nats, first.step if first else None, seconds, last.step, _loss(last), leak, unseen))
-    return found
+        comparisons.append(
+            CountingComparison(name, nats, first.step if first else None, seconds, last.step, _loss(last), leak, unseen)
+        )
+    return comparisons
 
 
 def _loss(check: Progress) -> float:

@@ -5,7 +5,7 @@ import sys
 MAX_DESCRIPTORS = 10_240  # macOS allows a process no more, whatever its limit says
 RESERVED = 128  # for the program itself: its files, and the pipes of its workers and questions
 # For each tab. A tab has four, and three while a session whose tab is closed can be continued; the others are for its requests.
-OF_A_TAB = 12
+DESCRIPTORS_PER_TAB = 12
 
 
 def allowed() -> int:
@@ -30,7 +30,7 @@ def raise_limit() -> None:
 
 
 def for_tabs() -> int:
-    return max(8, (allowed() - RESERVED) // OF_A_TAB)
+    return max(8, (allowed() - RESERVED) // DESCRIPTORS_PER_TAB)
 
 
 def for_requests() -> int:

@@ -77,7 +77,7 @@ class FairQueue:
 
 
 def _by_level(flows: Iterable[Flow], level: int) -> dict[str, list[Flow]]:
-    found = dict[str, list[Flow]]()
+    by_name = dict[str, list[Flow]]()
     for flow in flows:
-        found.setdefault(flow[level], []).append(flow)
-    return found
+        by_name.setdefault(flow[level], []).append(flow)
+    return by_name

@@ -1,7 +1,7 @@
 from dataclasses import dataclass
 
 from engine.estimate.device import DeviceFacts
-from engine.serving.processes.machines import HERE, host_of
+from engine.serving.processes.machines import APP_MACHINE, host_of
 from engine.serving.processes.process import WorkerProcess
 from engine.serving.processes.supervisor import Supervisor
 
@@ -23,7 +23,7 @@ class Health:
 
     @property
     def on_cluster(self) -> list[WorkerProcess]:
-        return [worker for worker in self.training if worker.machine != HERE]
+        return [worker for worker in self.training if worker.machine != APP_MACHINE]
 
     @property
     def ready(self) -> int:

@@ -78,13 +78,13 @@ class Seldom:
 
     def __init__(self, every: float, share: float, now: float) -> None:
         self._every, self._share = every, share
-        self.at, self.cost = now, 0.0
+        self.last_start, self.cost = now, 0.0
 
     def is_due(self, now: float) -> bool:
-        return now - self.at >= max(self._every, self._share * self.cost)
+        return now - self.last_start >= max(self._every, self._share * self.cost)
 
-    def count(self, began: float, ended: float) -> None:
-        self.at, self.cost = began, ended - began
+    def count(self, start: float, end: float) -> None:
+        self.last_start, self.cost = start, end - start
 
 
 class Steps:
@@ -115,8 +115,8 @@ class Steps:
         try:
             event = self._generator.send(request if self.last is not None else None)
         except StopIteration:
-            ended = isinstance(self.last, Finished | Failed)
-            event = None if ended else Failed(self.step, "The run ended without a result.")
+            has_ended = isinstance(self.last, Finished | Failed)
+            event = None if has_ended else Failed(self.step, "The run ended without a result.")
         except Exception as error:
             log_failure(f"Run {self._start.run_id}", error)
             event = Failed(self.step, error_in_words(error))
@@ -156,7 +156,7 @@ class LiveRun:
         self.steps = Steps(start, training, folder.state)
         self._saves = Seldom(SAVE_EVERY, SAVE_SHARE, now)
         self._snapshots = Seldom(SNAPSHOT_EVERY, SNAPSHOT_SHARE, now)
-        self._shown = start.known_step is not None or not start.request.record.snapshots
+        self._is_shown = start.known_step is not None or not start.request.record.snapshots
         self._repeats_to = start.known_step or 0
         self._sent_at = now
 
@@ -176,7 +176,7 @@ class LiveRun:
 
     @property
     def waiting(self) -> bool:
-        return self.pacer.stands_still and self._shown  # a run that starts paused first shows its first weights
+        return self.pacer.stands_still and self._is_shown  # a run that starts paused first shows its first weights
 
     @property
     def is_new(self) -> bool:
@@ -236,7 +236,7 @@ class LiveRun:
             return True
         if not self.steps.whole:
             return False
-        began = self._saves.at = self._clock()
+        began = self._saves.last_start = self._clock()
         self.steps.state.save(self.folder.state)
         self._saves.count(began, self._clock())
         self.saved_step = self.step
@@ -305,5 +305,5 @@ class LiveRun:
             return
         self.unsent.append(event)
         if isinstance(event, Snapshot):
-            self._snapshots.at, self._shown = self._clock(), True
+            self._snapshots.last_start, self._is_shown = self._clock(), True
         self.over = isinstance(event, Finished | Failed | Ended)

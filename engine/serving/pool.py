@@ -31,7 +31,7 @@ from engine.serving.processes.machines import Cluster, Machines
 from engine.serving.processes.process import WorkerProcess
 from engine.serving.processes.supervisor import CHECK_SECONDS, Supervisor
 from engine.serving.questions import Questions
-from engine.serving.runs.checkpoints import Checkpoints, closed, end, keep_request
+from engine.serving.runs.checkpoints import Checkpoints, end, ending_at_close, keep_request
 from engine.serving.runs.memory import accelerator_for
 from engine.serving.runs.presence import Presence
 from engine.serving.runs.queue import CLOSING, RunQueue
@@ -59,10 +59,10 @@ class Pool:
         *,
         training: str = TRAINING,
         predict: Callable[[RunConfig], Prediction] = predict,
-        here: Callable[[str], bool] = lambda _: True,
+        is_present: Callable[[str], bool] = lambda _: True,
         cluster: Cluster | None = None,
     ) -> None:
-        """``here``: true if the visitor of that id has a page open. ``size``: the worker processes that train on this machine, by
+        """``is_present``: true if the visitor of that id has a page open. ``size``: the worker processes that train on this machine, by
         default the limits'."""
         self.runs = runs
         self.limits = limits or Limits()
@@ -75,7 +75,7 @@ class Pool:
             on_report=self._take_report, on_death=self._end_tasks_of, on_round=self._update_presence,
         )  # fmt: skip
         self._lock = self._supervisor.lock
-        presence = Presence(here)
+        presence = Presence(is_present)
         self._queue = RunQueue(self._supervisor, self.allowances, presence)
         self._checkpoints = Checkpoints(self._supervisor, runs, self._queue, presence, predict)
         self._questions = Questions(self._supervisor)
@@ -141,7 +141,7 @@ class Pool:
             raise Refused(data_folder_problem() or f"The run cannot be saved: {error.strerror or error}.") from error
         queued = QueuedRun(run, request, prediction, release)
         if not self._queue.add(queued):
-            end(queued, closed(queued))
+            end(queued, ending_at_close(queued))
             raise Refused(CLOSING)
         return run
 

@@ -41,7 +41,7 @@ class Control:
 @dataclass(frozen=True)
 class Followers:
     # any of the followers has a page open; a run that nobody waits for gets time that no other run wants
-    here: bool
+    present: bool
     # Visitor.flow of each follower who is here, of all if nobody is
     flows: tuple[tuple[str, str, str], ...]
 

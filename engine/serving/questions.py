@@ -17,7 +17,7 @@ from engine.foundation.visitor import RateLimit, Visitor
 from engine.serving import protocol
 from engine.serving.allowances import has_share
 from engine.serving.fair_queue import FairQueue
-from engine.serving.processes.machines import HERE
+from engine.serving.processes.machines import APP_MACHINE
 from engine.serving.processes.messages import read_value, write_value
 from engine.serving.processes.process import KillReason, Slot, WorkerProcess
 from engine.serving.processes.supervisor import Supervisor
@@ -29,7 +29,7 @@ FIRST_START = 120.0
 SHARE, AT_ONCE = 0.25, 5.0
 # the same for a network address while somebody elsewhere trains: a school is one address, and so is a visitor with many cookies
 ADDRESS_SHARE, ADDRESS_AT_ONCE = 1.0, 60.0
-BEGUN_CHECK_SECONDS = 0.1  # between two checks that a process has begun its job
+START_CHECK_SECONDS = 0.1  # between two checks that a process has begun its job
 MAX_QUESTION_BYTES = 2**20  # of a pickled question
 
 
@@ -66,7 +66,7 @@ class Questions:
             begun_at = queued.begun_at
             until = called_at + waits if begun_at is None else max(called_at, begun_at) + computes
             with suppress(TimeoutError):
-                return queued.answer.result(max(BEGUN_CHECK_SECONDS, until - time.monotonic()))
+                return queued.answer.result(max(START_CHECK_SECONDS, until - time.monotonic()))
             with self._lock:
                 if queued.begun_at != begun_at or queued.answer.done():
                     continue
@@ -156,12 +156,12 @@ class Questions:
         here = sum(other.visitor.network == network for other in computing)
         if network and here and not has_share(here, len(computing), most):
             return None
-        name = self._supervisor.machines.measuring if job.ask.job.anywhere else HERE
+        name = self._supervisor.machines.measuring if job.ask.job.anywhere else APP_MACHINE
         on_machine = [
             worker for worker in processes if worker.machine == name and not (worker.retired or worker.kill_reason)
         ]
         free = [worker for worker in on_machine if worker.available and worker.job is None]
-        if free or len(on_machine) >= (most if name == HERE else 1):
+        if free or len(on_machine) >= (most if name == APP_MACHINE else 1):
             return min(free, key=lambda worker: worker.slot.number, default=None)
         occupied = {worker.slot for worker in processes}
         slots = (Slot("jobs", number, machine=name) for number in count())

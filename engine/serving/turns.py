@@ -29,7 +29,7 @@ class FairShare:
         self._fair_queue = FairQueue()
 
     def follow(self, audience: Mapping[str, protocol.Followers]) -> None:
-        self._unwatched = {run_id for run_id, followers in audience.items() if not followers.here}
+        self._unwatched = {run_id for run_id, followers in audience.items() if not followers.present}
         self._flows = {run_id: [(*flow, run_id) for flow in followers.flows] for run_id, followers in audience.items()}
 
     def find(self, run_id: str) -> LiveRun | None:

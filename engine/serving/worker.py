@@ -89,8 +89,8 @@ class Worker:
                 if not command.request.paused:
                     self._report(protocol.RunUpdate(command.run_id, state="running"))
             case _:
-                if (found := self._turns.find(command.run_id)) is not None:
-                    self._control(found, command)
+                if (run := self._turns.find(command.run_id)) is not None:
+                    self._control(run, command)
 
     def _control(self, run: LiveRun, command: protocol.Control) -> None:
         self._set_busy(run.run_id)

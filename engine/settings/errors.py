@@ -16,35 +16,35 @@ MAX_SHOWN_CHARACTERS = 80  # characters of a given text that a sentence repeats
 VISIBLE = {"\n": "↵", "\t": "⇥"}
 
 
-def shown(given: str) -> str:
+def excerpt(text: str) -> str:
     """The text on one line, shortened, with a visible sign for each invisible character."""
-    line = "".join(sign if sign.isprintable() else VISIBLE.get(sign, "�") for sign in given[: MAX_SHOWN_CHARACTERS + 1])
+    line = "".join(sign if sign.isprintable() else VISIBLE.get(sign, "�") for sign in text[: MAX_SHOWN_CHARACTERS + 1])
     if not line.strip():
         return "empty"
     return line if len(line) <= MAX_SHOWN_CHARACTERS else f"{line[: MAX_SHOWN_CHARACTERS - 1]}…"
 
 
-def quoted(given: str) -> str:
+def quoted(text: str) -> str:
     # else a character in it could end the quotation
-    inside = given.replace("“", '"').replace("”", '"')
-    return f"“{shown(inside)}”"
+    inside = text.replace("“", '"').replace("”", '"')
+    return f"“{excerpt(inside)}”"
 
 
 @dataclass(frozen=True)
 class Problem:
     setting: str
-    given: str
+    value: str
     allowed: str  # in words; empty if there is no such setting
     hint: str = ""
     """A further sentence, in the app's words: what was probably meant, or what else can help."""
 
     def __str__(self) -> str:
-        return self.sentence(shown, str)
+        return self.sentence(excerpt, str)
 
     def sentence(self, as_given: Callable[[str], str], as_words: Callable[[str], str]) -> str:
         message = f"{as_given(self.setting)} is not a setting here."
         if self.allowed:
-            message = f"{as_given(self.setting)} is {as_given(self.given)}; allowed is {as_words(self.allowed)}."
+            message = f"{as_given(self.setting)} is {as_given(self.value)}; allowed is {as_words(self.allowed)}."
         return f"{message} {as_words(self.hint)}" if self.hint else message
 
 
@@ -78,8 +78,8 @@ def problems_in(
         if name in names:
             continue
         names.add(name)
-        given = context.get("given", flat.get(name, item["input"]))
-        known, text = context.get("known") or (by_name[name].choices if name in by_name else ()), to_text(given)
+        value = context.get("value", flat.get(name, item["input"]))
+        known, text = context.get("known") or (by_name[name].choices if name in by_name else ()), to_text(value)
         # "choice" and "rule" are errors of this project's validators: their message is the allowed values in words
         if item["type"] == "choice":
             yield Problem(name, text, item["msg"], did_you_mean(text, known))
@@ -91,7 +91,7 @@ def problems_in(
             yield no_setting(name, text, by_name, elsewhere(name))
 
 
-def checked(model: type[M], flat: Mapping[str, object]) -> M:
+def validate(model: type[M], flat: Mapping[str, object]) -> M:
     """Read flat names and values, which may be text. Raises ConfigError."""
     try:
         return model.model_validate(from_text(dict(flat), model))
@@ -120,5 +120,5 @@ def _culprit(given: dict[str, object], problem: Problem, read: Callable[[Mapping
             break
         except ConfigError:
             continue
-    allowed = f"one that goes with {problem.setting} {shown(problem.given)}"
+    allowed = f"one that goes with {problem.setting} {excerpt(problem.value)}"
     return Problem(name, to_text(given[name]), allowed, f"Otherwise {problem.setting} must be {problem.allowed}.")

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
 
-from engine.settings.names import meant
+from engine.settings.names import resolve_name
 
 Value = str | int | float | bool | None | tuple[int, ...] | tuple[str, ...]
 FieldKind = Literal["choice", "bool", "int", "float", "ints", "text"]
@@ -42,8 +42,8 @@ def setting(
 
     Typed as its default, as pydantic's own ``Field`` is: the default is checked against the annotation.
     """
-    shown: JsonDict = {"group": group, "labels": {**(labels or {})}}
-    return Field(default, title=label, description=help, json_schema_extra=shown, ge=ge, le=le)
+    facts: JsonDict = {"group": group, "labels": {**(labels or {})}}
+    return Field(default, title=label, description=help, json_schema_extra=facts, ge=ge, le=le)
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def from_text(values: Mapping[str, object], model: type[BaseModel]) -> dict[str,
         elif get_origin(field.annotation) is tuple:
             read[name] = tuple(part.strip() for part in value.split(",") if part.strip())
         elif get_origin(field.annotation) is Literal:
-            read[name] = meant(value, get_args(field.annotation))
+            read[name] = resolve_name(value, get_args(field.annotation))
     return read
 
 

@@ -5,7 +5,7 @@ MIN_SIMILARITY = 0.7  # of a known name that is proposed, from 0 to 1 (``difflib
 MAX_COMPARED_CHARACTERS = 60
 
 
-def meant(given: str, known: Collection[str], renamed: Mapping[str, str] | None = None) -> str:
+def resolve_name(given: str, known: Collection[str], renamed: Mapping[str, str] | None = None) -> str:
     """The one known name that a text can mean, whatever its capitals and the signs between its words; else the text itself.
 
     ``renamed``: the present name by each earlier one, so that old links and files still work.

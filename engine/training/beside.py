@@ -17,7 +17,7 @@ from engine.training.steps import Numbers, Step, StepOutput
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredModel:
     config: RunConfig
     model: nn.Module
     # the held-out batch of which a pass is measured; None if it is too large for one pass at a step
@@ -38,32 +38,32 @@ class Measured:
 
 @dataclass(frozen=True)
 class Measurement:
-    compute: Callable[[Measured, StepOutput], Tensor | None]
+    compute: Callable[[MeasuredModel, StepOutput], Tensor | None]
     """The numbers, [number], after the step, if there are any. Changes nothing, and does not wait for the device."""
     # the numbers by name, once they are read; of that step, on that batch
-    named: Callable[[Measured, list[float], Step, Batch], dict[str, float]]
+    by_name: Callable[[MeasuredModel, list[float], Step, Batch], dict[str, float]]
 
 
-def _norms(run: Measured, _: StepOutput) -> Tensor:
+def _norms(run: MeasuredModel, _: StepOutput) -> Tensor:
     return torch.stack([get_total_norm([grad.float() for grad in grads]) for grads in run.gradients().values()])
 
 
-def _norms_before_clipping(run: Measured, found: list[float], step: Step, _: Batch) -> dict[str, float]:
+def _norms_before_clipping(run: MeasuredModel, numbers: list[float], step: Step, _: Batch) -> dict[str, float]:
     parts, clip = run.gradients(), run.config.grad_clip
     clipped = 1.0 if clip is None else max(1.0, step.grad_norm / clip)
-    norms = torch.tensor(found).float() * clipped
+    norms = torch.tensor(numbers).float() * clipped
     if not norms.isfinite().all():  # the squares overflow float32
         norms = torch.stack([get_total_norm([g.cpu().double() for g in grads]) for grads in parts.values()]) * clipped
     return dict(zip(parts, norms.tolist(), strict=True))
 
 
-def _validation(run: Measured, _: StepOutput) -> Tensor | None:
+def _validation(run: MeasuredModel, _: StepOutput) -> Tensor | None:
     return None if run.validated is None else pass_numbers(run.model, run.validated)
 
 
-def _validation_named(run: Measured, found: list[float], _: Step, __: Batch) -> dict[str, float]:
+def _validation_by_name(run: MeasuredModel, numbers: list[float], _: Step, __: Batch) -> dict[str, float]:
     assert run.validated is not None, "there are numbers of it"
-    return as_metrics([found], run.validated)
+    return as_metrics([numbers], run.validated)
 
 
 # by the field of Progress: the metrics on the training batch, the L2 norms of the gradients before clipping by part of the model,
@@ -74,15 +74,17 @@ MEASUREMENTS = {
         lambda _, found, __, batch: shares(found, batch),
     ),
     "grad_norms": Measurement(_norms, _norms_before_clipping),
-    "validation": Measurement(_validation, _validation_named),
+    "validation": Measurement(_validation, _validation_by_name),
 }
 
 
-def numbers_beside(run: Measured, read: StepOutput) -> Numbers:
-    found = {name: one.compute(run, read) for name, one in MEASUREMENTS.items()}
-    return Numbers.of({name: numbers for name, numbers in found.items() if numbers is not None})
+def numbers_beside(run: MeasuredModel, read: StepOutput) -> Numbers:
+    computed = {name: one.compute(run, read) for name, one in MEASUREMENTS.items()}
+    return Numbers.of({name: numbers for name, numbers in computed.items() if numbers is not None})
 
 
-def fields_of(run: Measured, step: Step, batch: Batch) -> dict[str, dict[str, float]]:
+def fields_of(run: MeasuredModel, step: Step, batch: Batch) -> dict[str, dict[str, float]]:
     """The measurements of a step as fields of ``Progress``. ``batch``: that of the step."""
-    return {name: MEASUREMENTS[name].named(run, found, step, batch) for name, found in (step.measured or {}).items()}
+    return {
+        name: MEASUREMENTS[name].by_name(run, numbers, step, batch) for name, numbers in (step.measured or {}).items()
+    }

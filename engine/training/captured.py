@@ -34,7 +34,7 @@ from engine.training.steps import (
 )
 
 AHEAD_SECONDS = 0.01  # seconds of steps that are handed to a device before their numbers are read
-DRAWN_AT_ONCE = 64  # batches that are drawn together: most of the work of drawing one is launching small operations
+BATCHES_PER_DRAW = 64  # batches that are drawn together: most of the work of drawing one is launching small operations
 MAX_PROGRAMS = 64  # shapes of batches for which a step is recorded
 
 
@@ -79,7 +79,7 @@ class CapturedSteps:
             with self._recorder.active():
                 programs = self._hand_over(batches, rates)
                 recorded = [self._take(program, first + index, random_states) for index, program in enumerate(programs)]
-            state.upcoming(2 * len(batches), DRAWN_AT_ONCE)  # while the device computes
+            state.upcoming(2 * len(batches), BATCHES_PER_DRAW)  # while the device computes
             handed_over = perf_counter()
             yield Measuring(state.step, on_device=True)
         finally:  # the device uses these tensors, also where the caller ends the run now
@@ -88,21 +88,21 @@ class CapturedSteps:
                 losses, norms = self._results.tolist()
         measured = [None if numbers is None else numbers.read() for numbers in recorded]
         good = next((index for index in range(len(batches)) if not math.isfinite(norms[index])), len(batches))
-        ended = perf_counter()
-        self._seconds = (handed_over - began + ended - waits_from) / len(batches)  # without the turns of other runs
-        state.count(good, ended - began)
+        end = perf_counter()
+        self._seconds = (handed_over - began + end - waits_from) / len(batches)  # without the turns of other runs
+        state.count(good, end - began)
         steps = [
             Step(first + i, rates[i], losses[i], norms[i], state.n_tokens / state.busy, measured[i])
             for i in range(good)
         ]
         if good < len(batches):
-            steps.append(self._again(random_states[good]))
+            steps.append(self._repeat_step(random_states[good]))
         return steps
 
     def close(self) -> None:
         self._programs.clear()
 
-    def _again(self, random_states: RandomStates | None) -> Step:
+    def _repeat_step(self, random_states: RandomStates | None) -> Step:
         # its gradient may be finite after all: on the device its squares overflow sooner
         self._failed.zero_()
         self._grads = []
@@ -156,7 +156,7 @@ class CapturedSteps:
 
         step = Repeated(recorder, take)
         staging = {name: self._recorder.staging(rows) for name, rows in queue.items()}
-        return Program(queue, staging, step, Repeated(recorder, lambda: self._recording.compute(step.given[0])))
+        return Program(queue, staging, step, Repeated(recorder, lambda: self._recording.compute(step.result[0])))
 
     def _take(self, program: Program, number: int, random_states: list[RandomStates | None]) -> Numbers | None:
         dropout, recording = self._state.dropout, self._recording
@@ -169,7 +169,7 @@ class CapturedSteps:
             self._grads = grads
             for parameter, grad in zip(self._parameters, grads, strict=True):
                 parameter.grad = grad
-        if number not in recording.at:
+        if number not in recording.steps:
             return None
         return program.beside().copy() if program.step.repeats(result) else recording.compute(read)
 

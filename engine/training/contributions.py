@@ -28,7 +28,7 @@ class Branch:
     layer: int
     module: Attention | Mlp
     residual: Residual
-    given: Tensor
+    outputs: Tensor
     """The outputs that are split among parts: of the heads before the projection, [head, position, d_head], or of the MLP,
     [position, d_model]."""
     joined: Tensor  # the stream after the branch, before the norm of post-LN, [position, d_model]
@@ -53,21 +53,21 @@ def contributions_in(cache: ActivationCache, model: nn.Module, targets: Tensor) 
     for branch in reversed(branches):
         if branch.residual.norm_position == "post":
             along, constant = before_norm(branch.residual.norm, branch.joined, along, constant)
-        here, given = along * branch.residual.scale, branch.given.float()
+        here, outputs = along * branch.residual.scale, branch.outputs.float()
         if isinstance(branch.module, Attention):
             out = branch.module.out  # [position, head * d_head] -> [head, position, d_head]
-            by_head = (here @ out.weight.float()).view(len(here), len(given), -1).transpose(0, 1)
-            parts[branch.kind, branch.layer] = (by_head * given).sum(dim=-1)
+            by_head = (here @ out.weight.float()).view(len(here), len(outputs), -1).transpose(0, 1)
+            parts[branch.kind, branch.layer] = (by_head * outputs).sum(dim=-1)
             constant = constant + here @ out.bias.float()
         else:
-            parts[branch.kind, branch.layer] = (here * given).sum(dim=-1)
+            parts[branch.kind, branch.layer] = (here * outputs).sum(dim=-1)
         if not branch.residual.skip:  # what stood in the stream before is no summand of it any more
             along = torch.zeros_like(along)
-    found = {"embedding": (along * first.float()).sum(dim=-1), "bias": constant}
+    by_kind = {"embedding": (along * first.float()).sum(dim=-1), "bias": constant}
     for kind in dict.fromkeys(kind for kind, _ in parts):
         nothing = torch.zeros_like(next(part for (known, _), part in parts.items() if known == kind))
-        found[kind] = torch.stack([parts.get((kind, layer), nothing) for layer in range(stack.depth)])
-    return {kind: values.masked_fill(targets == IGNORE, float("nan")) for kind, values in found.items()}
+        by_kind[kind] = torch.stack([parts.get((kind, layer), nothing) for layer in range(stack.depth)])
+    return {kind: values.masked_fill(targets == IGNORE, float("nan")) for kind, values in by_kind.items()}
 
 
 def branches_in(cache: ActivationCache, stack: Stack) -> Iterator[Branch]:
@@ -84,8 +84,8 @@ def branches_in(cache: ActivationCache, stack: Stack) -> Iterator[Branch]:
             if module is not None and residual is not None:
                 name = f"{stack.name}.{layer}.{kind}"
                 out = cache[f"{name}.out"][0]
-                given = cache[f"{name}.mixed"][0] if isinstance(module, Attention) else out
-                yield Branch(kind, layer, module, residual, given, residual.joined(stream, out))
+                outputs = cache[f"{name}.mixed"][0] if isinstance(module, Attention) else out
+                yield Branch(kind, layer, module, residual, outputs, residual.joined(stream, out))
                 stream = residual.after(stream, out)
 
 

@@ -23,7 +23,7 @@ from torch import Tensor
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import Positions
 from engine.estimate.layout import continues, labelled, length_law, shapes, validation_size
-from engine.estimate.pieces import DRAWN_AT_ONCE, pieces
+from engine.estimate.pieces import TOKENS_PER_DRAW, pieces
 from engine.tasks.base import TaskSettings
 from engine.tasks.base.data import IGNORE, task_data
 from engine.tasks.text import TextSettings
@@ -77,16 +77,16 @@ class Data:
         self._counts = counts_by_length(length_law(config), config.dataset_size or 0) if fixed else {}
         self._lengths = {n: share for n, share in length_law(config).items() if n in self._counts or not fixed}
         self._sets: dict[int, tuple[Tensor, Tensor]] = {}
-        self.undrawn = self._drawn_sets()
+        self.undrawn = self._draw_sets()
         """Draws the rest of a fixed training set, a large one in pieces; so does the first training batch."""
 
-    def _drawn_sets(self) -> Iterator[None]:
+    def _draw_sets(self) -> Iterator[None]:
         for n, count in self._counts.items():
-            if count * n <= DRAWN_AT_ONCE:
+            if count * n <= TOKENS_PER_DRAW:
                 self._sets[n] = self._pairs(count, n)
                 continue
             source, answer = torch.empty(2, count, n, dtype=torch.long)
-            for rows in pieces(count, max(1, DRAWN_AT_ONCE // n)):
+            for rows in pieces(count, max(1, TOKENS_PER_DRAW // n)):
                 source[rows], answer[rows] = self._pairs(rows.stop - rows.start, n)
                 yield
             self._sets[n] = source, answer
@@ -115,9 +115,9 @@ class Data:
 
     def training_batches(self, count: int) -> list[tuple[Tensor, Batch]]:
         """The next ``count`` batches of :meth:`training_batch`, each with the state of the generator before it."""
-        batches, drawn_alike = list[tuple[Tensor, Batch]](), self._drawn_alike
+        batches, draws_alike = list[tuple[Tensor, Batch]](), self._draws_alike
         while len(batches) < count:
-            if drawn_alike and count - len(batches) > 1:
+            if draws_alike and count - len(batches) > 1:
                 # drawn one batch after the other, as ever, but sorted out and answered together, which is quicker
                 batches += self._together(count - len(batches))
             if len(batches) < count:
@@ -125,7 +125,7 @@ class Data:
         return batches
 
     @property
-    def _drawn_alike(self) -> bool:
+    def _draws_alike(self) -> bool:
         config, settings = self.config, self.config.task_settings
         fresh = self.corpus is None and config.dataset_size is None and self.holds_out(config.seq_len)
         placed = config.randomized_positions > 1 or settings.partners(config.seq_len) is not None
@@ -138,9 +138,9 @@ class Data:
         states, draws = list[Tensor](), list[Tensor]()
         for _ in range(count):
             states.append(self.generator.get_state())
-            draws.append(self.task.draw(drawn_at_once(size), n, settings, self.generator))
-        drawn = torch.stack(draws)  # [batch, row, n]
-        in_split = ~is_held_out(drawn.flatten(0, 1)).view(drawn.shape[:2])
+            draws.append(self.task.draw(draw_size(size), n, settings, self.generator))
+        candidates = torch.stack(draws)  # [batch, row, n]
+        in_split = ~is_held_out(candidates.flatten(0, 1)).view(candidates.shape[:2])
         enough = (in_split.sum(dim=1) >= size).tolist()
         good = enough.index(False) if False in enough else count
         if good < count:
@@ -148,7 +148,7 @@ class Data:
         if not good:
             return []
         first = in_split[:good].byte().argsort(dim=1, descending=True, stable=True)[:, :size]  # the first kept rows
-        source = drawn[:good].gather(1, first[:, :, None].expand(-1, -1, n)).flatten(0, 1)
+        source = candidates[:good].gather(1, first[:, :, None].expand(-1, -1, n)).flatten(0, 1)
         whole = self.frame(source, self.task.answer(source, settings))
         parts = {name: torch.split(value, size) for name, value in whole.tensors.items()}
         return [(states[i], whole.having({name: part[i] for name, part in parts.items()})) for i in range(good)]
@@ -168,8 +168,8 @@ class Data:
             return replace(batch, positions=coupled(partners, first))
         if self.config.randomized_positions == 1:
             return batch
-        at = drawn(batch.inputs.size(1), limit, self.generator)
-        source = None if batch.source is None else drawn(batch.source.size(1), limit, self.generator)
+        at = draw_positions(batch.inputs.size(1), limit, self.generator)
+        source = None if batch.source is None else draw_positions(batch.source.size(1), limit, self.generator)
         return replace(batch, positions=at, source_positions=source)
 
     def validation_batch(self, n: int | None = None, size: int | None = None) -> Batch:
@@ -217,10 +217,10 @@ class Data:
         if settings.distinct(n) < FEWEST_DISTINCT:
             return self.task.draw(size, n, settings, generator)
         batches: list[Tensor] = []
-        at_once = 2 * HELD_OUT_SHARE * size + 8 if held_out else drawn_at_once(size)
+        at_once = 2 * HELD_OUT_SHARE * size + 8 if held_out else draw_size(size)
         while sum(map(len, batches)) < size:
-            drawn = self.task.draw(at_once, n, settings, generator)
-            batches.append(drawn[is_held_out(drawn) == held_out])
+            candidates = self.task.draw(at_once, n, settings, generator)
+            batches.append(candidates[is_held_out(candidates) == held_out])
         return torch.cat(batches)[:size]
 
     def frame(self, source: Tensor, answer: Tensor) -> Batch:
@@ -261,7 +261,7 @@ def counts_by_length(lengths: Collection[int], size: int) -> dict[int, int]:
     return {n: count for n in lengths if (count := each + (n in longest))}
 
 
-def drawn_at_once(size: int) -> int:
+def draw_size(size: int) -> int:
     # more than the batch needs, since some are held out
     return int(size * 1.5) + 8
 
@@ -285,14 +285,14 @@ def coupled(partners: Sequence[int], first: int) -> tuple[int, ...]:
     return tuple(first + offset for offset in (*range(len(partners)), *partners[:-1]))
 
 
-def drawn(length: int, limit: int, generator: torch.Generator) -> tuple[int, ...]:
+def draw_positions(length: int, limit: int, generator: torch.Generator) -> tuple[int, ...]:
     # different ones, ascending
     positions: list[int] = torch.randperm(limit, generator=generator)[:length].sort().values.tolist()
     return tuple(positions)
 
 
 def spread(length: int, limit: int) -> tuple[int, ...]:
-    """The mean of each of the :func:`drawn` positions, rounded down: (i + 1)(limit + 1) / (length + 1) - 1.
+    """The mean of each of the positions that :func:`draw_positions` gives, rounded down: (i + 1)(limit + 1) / (length + 1) - 1.
 
     That is the expected i-th smallest of a sample without replacement (David and Nagaraja 2003, Order Statistics, section 3.7).
     """

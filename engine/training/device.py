@@ -17,7 +17,7 @@ NOT_EXACT = "On {} the same settings and seed give nearly the same numbers: sums
 BY_SIZE = "The number of FLOPs of a step decided on the device: the speed of {} is not measured here yet."
 
 
-def found_accelerator() -> torch.device | None:
+def find_accelerator() -> torch.device | None:
     return torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
 
 
@@ -27,7 +27,7 @@ def choose_device(config: RunConfig, prediction: Prediction) -> tuple[torch.devi
 
     Raises ValueError with one sentence if the config names a device that this machine lacks.
     """
-    accelerator, chosen = found_accelerator(), prediction.device
+    accelerator, chosen = find_accelerator(), prediction.device
     if config.device == "auto":
         if accelerator is None:
             return torch.device("cpu"), ""
@@ -36,8 +36,8 @@ def choose_device(config: RunConfig, prediction: Prediction) -> tuple[torch.devi
             return torch.device("cpu"), why
         return accelerator, f"{NOT_EXACT.format(accelerator.type)} {why}"
     if config.device != "cpu" and (accelerator is None or accelerator.type != config.device):
-        found = "cpu" if accelerator is None else f"cpu, {accelerator.type}"
-        raise ValueError(f"device is {config.device}; this machine has {found}.")
+        devices = "cpu" if accelerator is None else f"cpu, {accelerator.type}"
+        raise ValueError(f"device is {config.device}; this machine has {devices}.")
     return torch.device(config.device), "" if config.device == "cpu" else NOT_EXACT.format(config.device)
 
 
@@ -81,7 +81,7 @@ def describe_device(slot: int, *, owns: bool) -> DeviceFacts:
     facts = DeviceFacts(
         torch=str(torch.__version__), accelerator=None, accelerators=0, accelerator_name="", accelerator_memory=0
     )
-    accelerator = found_accelerator()
+    accelerator = find_accelerator()
     if accelerator is not None:
         kind, count = accelerator.type, torch.accelerator.device_count()
         facts["accelerator"], facts["accelerators"] = kind, count

@@ -76,11 +76,11 @@ def evaluate_in_pieces(
     :func:`evaluate`."""
     if len(batch.inputs) <= at_once:
         return evaluate(model, batch)
-    found = list[list[float]]()
+    rows_of_numbers = list[list[float]]()
     for rows in pieces(len(batch.inputs), at_once):
-        found.append(pass_numbers(model, batch.rows(rows)).tolist())
+        rows_of_numbers.append(pass_numbers(model, batch.rows(rows)).tolist())
         yield Measuring(step)
-    return as_metrics(found, batch)
+    return as_metrics(rows_of_numbers, batch)
 
 
 @torch.no_grad()
@@ -100,12 +100,16 @@ def pass_numbers(model: nn.Module, batch: Batch) -> Tensor:
     return torch.cat([torch.stack([number.float() for number in first]), counts_of(predictions, batch).float()])
 
 
-def as_metrics(found: Sequence[Sequence[float]], batch: Batch) -> dict[str, float]:
-    answered, known, right = (sum(numbers[i] for numbers in found) for i in (2, 3, 4))
-    loss, known_nats = found[0][0], sum(numbers[1] * numbers[3] for numbers in found if numbers[3])
-    if len(found) > 1:
-        loss = sum(numbers[0] * numbers[2] for numbers in found if numbers[2]) / answered if answered else math.nan
-    counts = [sum(of_pieces) for of_pieces in zip(*(numbers[5:] for numbers in found), strict=True)]
+def as_metrics(rows_of_numbers: Sequence[Sequence[float]], batch: Batch) -> dict[str, float]:
+    answered, known, right = (sum(numbers[i] for numbers in rows_of_numbers) for i in (2, 3, 4))
+    loss, known_nats = rows_of_numbers[0][0], sum(numbers[1] * numbers[3] for numbers in rows_of_numbers if numbers[3])
+    if len(rows_of_numbers) > 1:
+        loss = (
+            sum(numbers[0] * numbers[2] for numbers in rows_of_numbers if numbers[2]) / answered
+            if answered
+            else math.nan
+        )
+    counts = [sum(of_pieces) for of_pieces in zip(*(numbers[5:] for numbers in rows_of_numbers), strict=True)]
     metrics = {"loss": loss, **shares(counts, batch)}
     if batch.text:
         metrics |= {

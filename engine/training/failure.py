@@ -19,13 +19,13 @@ from engine.tasks.base.data import IGNORE
 from engine.training.data import Batch
 from engine.training.evaluation import forward, loss_of
 
-Found = tuple[int | None, str]  # the layer, from 0, or None outside the layers; and the name of the tensor
+Location = tuple[int | None, str]  # the layer, from 0, or None outside the layers; and the name of the tensor
 Train = Callable[..., Iterable[Event]]
 MAX_TRIAL_STEPS = 60  # the highest failing step up to which remedies are tried; each trial trains again up to that step
 REPEATED = RecordOptions(remedy=False, snapshots=False)
 
 
-def first_non_finite(model: nn.Module, batch: Batch) -> Found:
+def first_non_finite(model: nn.Module, batch: Batch) -> Location:
     """The first tensor, in the order of computation, that holds NaN or infinity: weights, activations, gradients."""
     if (weight := _first_weight(model)) is not None:
         return weight
@@ -42,7 +42,7 @@ def first_non_finite(model: nn.Module, batch: Batch) -> Found:
     return None, "gradient of the weights"
 
 
-def non_finite_at_end(model: nn.Module, held_out: Batch, loss: float, rows: int) -> Found | None:
+def non_finite_at_end(model: nn.Module, held_out: Batch, loss: float, rows: int) -> Location | None:
     """The first tensor that holds NaN or infinity after the last step: a weight or, if the ``loss`` on the held-out sequences is
     not finite, an activation, searched in ``rows`` of them at a time."""
     weight = _first_weight(model)
@@ -64,12 +64,12 @@ def _activations(model: nn.Module, batch: Batch) -> tuple[ActivationCache, Tenso
     return {name: value for name, value in cache.items() if not name.endswith(".scores")}, loss
 
 
-def _first_weight(model: nn.Module) -> Found | None:
-    found = _first_of(dict(model.named_parameters()))
-    return found and (found[0], f"weight {found[1]}")
+def _first_weight(model: nn.Module) -> Location | None:
+    location = _first_of(dict(model.named_parameters()))
+    return location and (location[0], f"weight {location[1]}")
 
 
-def _first_of(values: ActivationCache) -> Found | None:
+def _first_of(values: ActivationCache) -> Location | None:
     return next(((_layer_of(name), name) for name, value in values.items() if not value.isfinite().all()), None)
 
 

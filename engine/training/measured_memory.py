@@ -23,7 +23,7 @@ from engine.training.evaluation import forward, loss_of
 
 
 @dataclass(frozen=True)
-class Saved:
+class SavedBytes:
     total: int
     scores: int
 
@@ -94,7 +94,7 @@ def _storage_id(tensor: Tensor) -> int:
     return int(tensor.untyped_storage()._cdata)  # noqa: SLF001 - PyTorch has no public name for it
 
 
-def saved_for_backward(model: nn.Module, loss: Callable[[], Tensor]) -> tuple[Tensor, Saved, Allocations]:
+def saved_for_backward(model: nn.Module, loss: Callable[[], Tensor]) -> tuple[Tensor, SavedBytes, Allocations]:
     """The loss, the memory that autograd saves in the forward pass, and the allocations so far.
 
     Each storage counts once, and only if the pass created it: parameters, cached masks and tables, and the batch existed before.
@@ -114,7 +114,7 @@ def saved_for_backward(model: nn.Module, loss: Callable[[], Tensor]) -> tuple[Te
     hooks: AbstractContextManager[None] = torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
     with allocations, allocations.watching_scores(model), hooks:
         value = loss()
-    return value, Saved(sum(saved.values()), sum(saved[key] for key in of_scores)), allocations
+    return value, SavedBytes(sum(saved.values()), sum(saved[key] for key in of_scores)), allocations
 
 
 def measure_memory(model: nn.Module, batch: Batch, optimizers: Sequence[torch.optim.Optimizer]) -> Memory:

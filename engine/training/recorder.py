@@ -92,7 +92,7 @@ class Recorder:
 class Repeated(Generic[T]):
     """A computation that is repeated on tensors that keep their addresses. Without a recorder it is always computed."""
 
-    given: T
+    result: T
     """The result of a repetition: tensors that hold its latest values. Only after it was recorded."""
 
     def __init__(self, recorder: Recorder | None, compute: Callable[[], T]) -> None:
@@ -103,7 +103,7 @@ class Repeated(Generic[T]):
     def __call__(self) -> T:
         if self._repeat is not None:
             self._repeat()
-            return self.given
+            return self.result
         result = self._compute()
         # the second time: everything that lasts, such as masks, has just been used
         if self._done and self._recorder is not None:
@@ -113,11 +113,11 @@ class Repeated(Generic[T]):
 
     def repeats(self, result: T) -> bool:
         """True for the result of a repetition: the next one is in the same tensors."""
-        return self._repeat is not None and result is self.given
+        return self._repeat is not None and result is self.result
 
     def _record(self, recorder: Recorder) -> None:
         def work() -> None:
-            self.given = self._compute()
+            self.result = self._compute()
 
         try:
             self._repeat = recorder.record(work)

@@ -55,18 +55,18 @@ def probe_tensors(config: RunConfig, model: nn.Module, probe: Batch) -> dict[str
     """The tensors of a snapshot, without waiting for a device: ``predictions`` [sample, position], ``patterns.<kind>`` of the
     samples that fit, each [sample, layer, head, query, key], ``residual.<name>`` and ``contributions.<kind>``."""
     heads = config.n_layers * config.n_heads
-    shown = min(len(probe.inputs), samples_with_patterns(config))
+    n_shown = min(len(probe.inputs), samples_with_patterns(config))
     cache = SnapshotCache(side=int((LARGEST_PATTERNS / heads) ** 0.5))
     with in_mode(model, training=False):
-        passes = [forward(model, probe.rows(slice(shown)), cache)]
-        if shown < len(probe.inputs):  # no patterns of these: fused attention then keeps no matrices
-            passes.append(forward(model, probe.rows(slice(shown, None))))
+        passes = [forward(model, probe.rows(slice(n_shown)), cache)]
+        if n_shown < len(probe.inputs):  # no patterns of these: fused attention then keeps no matrices
+            passes.append(forward(model, probe.rows(slice(n_shown, None))))
         fields = {
             "patterns": _stacked(cache),
             "residual": residual_in(cache, model, probe.targets[0]),
             "contributions": contributions_in(cache, model, probe.targets[0]),
         }
-    named = {f"{field}.{name}": tensor for field, found in fields.items() for name, tensor in found.items()}
+    named = {f"{field}.{name}": tensor for field, by_tensor in fields.items() for name, tensor in by_tensor.items()}
     return {"predictions": torch.cat(passes).argmax(-1), **named}
 
 
@@ -74,12 +74,12 @@ def snapshot_from(config: RunConfig, model: nn.Module, probe: Batch, step: int, 
     patterns = [name for name in tensors if name.startswith("patterns.")]
     size = sum(tensors[name][0].numel() for name in patterns)
     first_sequences = slice(1 + (LARGEST_MORE // size if size else 0))
-    found = arrays(
+    arrays_by_name = arrays(
         {name: _fitting(value[first_sequences]) if name in patterns else value for name, value in tensors.items()}
     )
 
     def within(field: str) -> dict[str, np.ndarray]:
-        return {name.removeprefix(field): value for name, value in found.items() if name.startswith(field)}
+        return {name.removeprefix(field): value for name, value in arrays_by_name.items() if name.startswith(field)}
 
     stacks = within("patterns.")
     return Snapshot(
@@ -89,7 +89,7 @@ def snapshot_from(config: RunConfig, model: nn.Module, probe: Batch, step: int, 
         encoding=encoding_matrices(model, probe.inputs.size(1)) if config.architecture.attends else {},
         residual=within("residual."),
         contributions=within("contributions."),
-        samples=samples_of(config, probe, found["predictions"]),
+        samples=samples_of(config, probe, arrays_by_name["predictions"]),
         **(written_sample(config, model, probe) if probe.text else {}),
     )
 
@@ -97,11 +97,11 @@ def snapshot_from(config: RunConfig, model: nn.Module, probe: Batch, step: int, 
 def encoding_matrices(model: nn.Module, length: int) -> dict[str, np.ndarray]:
     """Matrices by name; those of each layer if each has its own encoding (:func:`engine.runs.events.of_layer`)."""
     encodings: list[PositionalEncoding] = list(model.stack.encodings)  # type: ignore[union-attr,arg-type]
-    shown = min(length, int(MAX_MATRIX_LENGTH / len(encodings) ** 0.5))
+    n_positions = min(length, int(MAX_MATRIX_LENGTH / len(encodings) ** 0.5))
     by_layer: dict[str, np.ndarray] = {}
     room = LARGEST_MATRICES
     for layer, encoding in enumerate(encodings):
-        matrices, _ = matrices_of(encoding, shown)
+        matrices, _ = matrices_of(encoding, n_positions)
         room -= sum(array.size for array in matrices.values())
         if layer and room < 0:
             break
@@ -150,10 +150,10 @@ def residual_in(cache: ActivationCache, model: nn.Module, targets: Tensor) -> di
         [cross_entropy(*pair, ignore_index=IGNORE, reduction="none") for pair in zip(logits, answered, strict=True)]
     )
     right = nats.neg().exp().masked_fill(targets == IGNORE, float("nan"))
-    found = {"norm": stream.norm(dim=-1), "right": right}
+    numbers = {"norm": stream.norm(dim=-1), "right": right}
     if "encoder" in stacks:
-        found["encoder"] = torch.stack(stacks["encoder"]).norm(dim=-1)
-    return found
+        numbers["encoder"] = torch.stack(stacks["encoder"]).norm(dim=-1)
+    return numbers
 
 
 def _fitting(pattern: Tensor) -> Tensor:

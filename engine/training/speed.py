@@ -16,7 +16,7 @@ from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, Speeds, basel
 from engine.foundation.log import LOG, log_unsaved
 from engine.runs.events import Progress
 from engine.runs.record_options import LEAST_RECORD
-from engine.training.device import found_accelerator
+from engine.training.device import find_accelerator
 from engine.training.train import train
 
 SMALL = RunConfig(steps=1000, device="cpu")
@@ -37,7 +37,7 @@ BASELINE_TIMED = 10  # timed steps of each run on the CPU
 # first steps on an accelerator, in which kernels are loaded and a graph is captured, and the timed ones after them
 WARM, ON_ACCELERATOR = 20, 200
 TIMING_SECONDS = 1.0  # after so much time of timed steps on an accelerator, fewer of them do
-OFFERED = ("cuda", "mps")
+ACCELERATORS = ("cuda", "mps")
 
 Timing = Callable[[RunConfig, int], float]  # seconds of a step of a run, of which so many steps are timed on the CPU
 
@@ -45,11 +45,11 @@ Timing = Callable[[RunConfig, int], float]  # seconds of a step of a run, of whi
 def measure_speed() -> Speeds:
     """Time the runs on the CPU (a few seconds), then on the accelerator if there is one; store and return the fitted speeds by kind
     of device. A line in the log says if the disk or the accelerator fails."""
-    speeds: dict[str, Speed] = {CPU: _measured((SMALL, LARGE), _seconds_per_step)}
-    accelerator = found_accelerator()
-    if accelerator is not None and (kind := accelerator.type) in OFFERED:
+    speeds: dict[str, Speed] = {CPU: _measure((SMALL, LARGE), _seconds_per_step)}
+    accelerator = find_accelerator()
+    if accelerator is not None and (kind := accelerator.type) in ACCELERATORS:
         try:
-            speeds[kind] = _measured((SMALL, LARGE, LARGEST), lambda config, _: _seconds_there(config, kind))
+            speeds[kind] = _measure((SMALL, LARGE, LARGEST), lambda config, _: _seconds_there(config, kind))
         except Exception as error:  # torch raises several kinds, as for too little memory on the device
             LOG.warning("The speed of %s could not be measured: %s", kind, str(error).partition("\n")[0])
     try:
@@ -59,7 +59,7 @@ def measure_speed() -> Speeds:
     return speeds
 
 
-def _measured(configs: tuple[RunConfig, ...], timing: Timing) -> Speed:
+def _measure(configs: tuple[RunConfig, ...], timing: Timing) -> Speed:
     work = [(config.n_layers + 2.0, predict(config).flops_per_step) for config in configs]
     seconds = [timing(config, TIMED.get(config, 0)) for config in configs]
     overhead, inverse_rate = not_negative(np.array(work), np.array(seconds))
@@ -88,10 +88,10 @@ def not_negative(work: np.ndarray, seconds: np.ndarray) -> list[float]:
     for chosen in chain.from_iterable(combinations(range(kinds), count) for count in range(1, kinds + 1)):
         columns = relative[:, chosen]
         scale = columns.max(axis=0)
-        found = np.linalg.lstsq(columns / scale, np.ones(len(seconds)), rcond=None)[0] / scale
-        if (found >= 0).all():
+        solution = np.linalg.lstsq(columns / scale, np.ones(len(seconds)), rcond=None)[0] / scale
+        if (solution >= 0).all():
             prices = np.zeros(kinds)
-            prices[list(chosen)] = found
+            prices[list(chosen)] = solution
             solutions.append((float(((relative @ prices - 1) ** 2).sum()), prices.tolist()))
     return min(solutions)[1]
 

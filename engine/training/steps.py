@@ -43,8 +43,8 @@ class Numbers(NamedTuple):
     values: Tensor  # [number]
 
     @staticmethod
-    def of(found: Mapping[str, Tensor]) -> "Numbers":
-        return Numbers({name: len(numbers) for name, numbers in found.items()}, torch.cat(list(found.values())))
+    def of(tensors: Mapping[str, Tensor]) -> "Numbers":
+        return Numbers({name: len(numbers) for name, numbers in tensors.items()}, torch.cat(list(tensors.values())))
 
     def copy(self) -> "Numbers":
         # the next numbers are written into the same tensor
@@ -61,7 +61,7 @@ class Recording:
 
     # of the step's batch and logits, the parameters' gradients, and the model after the step
     compute: Callable[[StepOutput], Numbers]
-    at: Collection[int]
+    steps: Collection[int]
 
 
 class SingleSteps:
@@ -95,7 +95,7 @@ class SingleSteps:
             optimizer.step()
         state.count(1, perf_counter() - began)
         recording = self._recording
-        measured = recording.compute(StepOutput(batch, logits)).read() if number in recording.at else None
+        measured = recording.compute(StepOutput(batch, logits)).read() if number in recording.steps else None
         return Step(number, rate, loss.item(), norm, state.n_tokens / state.busy, measured)
 
 

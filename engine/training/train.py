@@ -19,12 +19,12 @@ from engine.model.layers import drop_encoding
 from engine.model.precision import tf32_note
 from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot, Started
 from engine.runs.record_options import AHEAD, DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
-from engine.training.beside import Measured, fields_of, numbers_beside
+from engine.training.beside import MeasuredModel, fields_of, numbers_beside
 from engine.training.captured import CapturedSteps
 from engine.training.data import Batch
 from engine.training.device import choose_device
 from engine.training.evaluation import chance_of, evaluate_in_pieces
-from engine.training.failure import Found, Remedy, find_remedy, first_non_finite, non_finite_at_end
+from engine.training.failure import Location, Remedy, find_remedy, first_non_finite, non_finite_at_end
 from engine.training.recorder import Repeated, recorder_for, why_not_recorded
 from engine.training.result import MeasureByName, measured_result, nothing_to_measure_with
 from engine.training.snapshot import probe_tensors, snapshot_from
@@ -89,7 +89,7 @@ def train(
     between = frozenset() if in_one_piece else validated_at  # validated while no step is taken
     if len(interim.inputs) < len(validation.inputs):
         between |= {config.steps}
-    measured = Measured(config, model, interim if in_one_piece else None)
+    measured = MeasuredModel(config, model, interim if in_one_piece else None)
     recording = Recording(partial(numbers_beside, measured), validated_at)
     dropped_after = max(1, int(config.drop_encoding_at * config.steps))
     stops = sorted(snapshots_at | between | {1, dropped_after, config.steps})
@@ -133,9 +133,9 @@ def train(
         for done in (yield from steps.take(min(following - state.step, state.ahead))):
             step = done.number
             if not math.isfinite(done.grad_norm):
-                found = first_non_finite(model, steps.last)
+                location = first_non_finite(model, steps.last)
                 steps.close()
-                yield from _failed(state, found, step, record)
+                yield from _failure_events(state, location, step, record)
                 return
             fields = fields_of(measured, done, steps.last)
             if step in between:
@@ -153,7 +153,7 @@ def train(
 
     assert held_out is not None
     if (end := non_finite_at_end(model, validation, held_out["loss"], config.batch_size)) is not None:
-        yield from _failed(state, end, config.steps, record)
+        yield from _failure_events(state, end, config.steps, record)
         return
     yield from measured_result(state, held_out, record, prediction, measure)
 
@@ -168,9 +168,11 @@ def warm_up(kind: str) -> None:
         LOG.warning("%s could not be warmed up: %s", kind, str(error).partition("\n")[0])
 
 
-def _failed(state: TrainingState, found: Found, step: int, record: RecordOptions) -> Generator[Event, None, None]:
-    """``found``: the tensor that is not finite at that step, with its layer."""
-    layer, tensor = found
+def _failure_events(
+    state: TrainingState, location: Location, step: int, record: RecordOptions
+) -> Generator[Event, None, None]:
+    """``location``: the tensor that is not finite at that step, with its layer."""
+    layer, tensor = location
     where = "" if layer is None else f" (layer {layer + 1})"
     state.optimizers.clear()  # what this run no longer needs makes room for the search
     state.model.zero_grad()

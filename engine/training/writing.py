@@ -16,7 +16,7 @@ from engine.encodings.base.layer import Positions
 from engine.estimate.layout import keeps_past, shapes
 from engine.model.activations import in_mode
 from engine.model.baselines import Baseline, Recurrent, RecurrentState
-from engine.model.cached import KeyValueCache, cached_logits
+from engine.model.key_value_cache import KeyValueCache, cached_logits
 from engine.model.transformer import Transformer
 from engine.runs.events import Measuring
 from engine.tasks.base.data import IGNORE

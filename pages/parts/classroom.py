@@ -18,7 +18,7 @@ from engine.foundation.errors import Refused
 from engine.settings.errors import ConfigError
 from pages.parts.app.frame import as_fragment
 from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words, show_refusal
-from pages.parts.app.visitor import number_here, visitor
+from pages.parts.app.visitor import number_present, visitor
 from pages.parts.experiments.board import CHECKS_PER_SECOND
 from pages.parts.experiments.handouts import Note, offer_hand_in, write_down
 from pages.parts.experiments.presenting import file_of
@@ -64,7 +64,7 @@ def show_participant(code: str) -> None:
 
     with st.container(key="participant"):
         # All of it at each check: if one comes as a script run ends, Streamlit drops the unsent part of that run.
-        as_fragment(draw, every=max(PROJECTOR_CHECK_SECONDS, number_here() / CHECKS_PER_SECOND))
+        as_fragment(draw, every=max(PROJECTOR_CHECK_SECONDS, number_present() / CHECKS_PER_SECOND))
 
 
 def _looked_at(code: str) -> tuple[Participant | None, str]:
@@ -178,7 +178,9 @@ def _train(code: str, participant: Participant, seed: ClassSeed) -> None:
     if current is not None and (problem := current.problem or current.unsaved):
         st.caption(f":orange[{escaped(problem)}]")
     else:
-        st.progress(current.done if current else 0.0, "**Your seed is training.** It becomes a dot on the projector.")
+        st.progress(
+            current.share_done if current else 0.0, "**Your seed is training.** It becomes a dot on the projector."
+        )
     if issue is None or (current is not None and current.state != "stopped"):
         return
     run = run_of(class_experiment(issue, seed.seed), visitor())

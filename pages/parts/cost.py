@@ -82,7 +82,7 @@ class CostState(PageState, Plan, CostView):
 
     @field_validator("sweep")
     @classmethod
-    def _kept(cls, name: str | None) -> str | None:
+    def _known_sweep(cls, name: str | None) -> str | None:
         if name is not None and sweep_result(name) is None:
             raise not_allowed("a measurement that this server has")
         return name
@@ -100,9 +100,9 @@ class CostSettings(ModelSettings[CostState]):
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
         values, ignored = super().read(query)
-        found = sweep_result(values["sweep"]) if values["sweep"] else None
-        if found is not None and query.keys().isdisjoint(Plan.model_fields):
-            values |= found.plan.model_dump()
+        result = sweep_result(values["sweep"]) if values["sweep"] else None
+        if result is not None and query.keys().isdisjoint(Plan.model_fields):
+            values |= result.plan.model_dump()
         return values, ignored
 
     def controls(self) -> Collection[str]:
@@ -119,7 +119,7 @@ def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
     with st.container(width=180):
         widget("axis", disabled=disabled)
     with st.popover("More", icon=":material/tune:"):
-        if SETTINGS.drawn("kinds"):
+        if SETTINGS.visible("kinds"):
             st.pills(
                 "Models", list(KINDS), selection_mode="multi", wrap=True, format_func=lambda name: KINDS[name].label,
                 default=SETTINGS.first_value("kinds"), **SETTINGS.bound("kinds", disabled=disabled),
@@ -131,7 +131,7 @@ def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
         # A link may name a device that this server lacks; the measurement then says so.
         if has_accelerator or values["device"] != "cpu":
             widget("device", disabled=disabled)
-        if rare := SETTINGS.drawn("rounds", "patience"):
+        if rare := SETTINGS.visible("rounds", "patience"):
             for name in rare:
                 widget(name, disabled=disabled)
             st.caption(MEASURED)
@@ -206,7 +206,7 @@ def _two_lengths(plan: Plan) -> tuple[int, int]:
 def _bytes_of(plan: Plan, kind: str, counted: Result | None, view: CostView) -> list[str]:
     config = plan.config(kind, SHORTEST)
     cache = in_bytes(cache_bytes_at(config, 1) // config.batch_size) if KINDS[kind].attends else "–"
-    saved_at, state = kept_at(plan, kind, counted), memory_at(config, SHORTEST).state
+    saved_at, state = saved_bytes(plan, kind, counted), memory_at(config, SHORTEST).state
     if saved_at is None:
         bytes_ = [UNKNOWN] * 3
     else:
@@ -215,7 +215,7 @@ def _bytes_of(plan: Plan, kind: str, counted: Result | None, view: CostView) -> 
     return [f"{predict(config).parameters:,}", *bytes_[:2], cache, bytes_[2]]
 
 
-def kept_at(plan: Plan, kind: str, counted: Result | None) -> Callable[[int], int] | None:
+def saved_bytes(plan: Plan, kind: str, counted: Result | None) -> Callable[[int], int] | None:
     """The bytes saved for backward, by length; None without a formula or two measured lengths."""
     config = plan.config(kind, SHORTEST)
     if has_formula(config):
@@ -270,7 +270,7 @@ def round_down(count: int) -> int:
 
 
 POLL = 0.5  # seconds between two checks of a running sweep
-DRAWN = "costs.drawn"
+PANELS = "costs.drawn"
 # Three gates instead of four cannot explain it.
 APART = 3.0  # ratio of GRU to LSTM time from which the page gives a reason
 UNMEASURED = Result(Plan(), None, (), (), "none", 0.0, 0.0)
@@ -287,7 +287,7 @@ def cost_board(sweep: Sweep | None, result: Result | None, plan: Plan, view: Cos
         has_ended = running and sweep is not None and sweep.state != "running"
         latest = sweep.result if sweep is not None else result
         if running and sweep is not None:
-            st.progress(min(1.0, sweep.done), text=_words(sweep))
+            st.progress(min(1.0, sweep.share_done), text=_words(sweep))
         show_sweep(latest or (shipped() if is_shipped(plan) else UNMEASURED), latest.plan if latest else plan, view)
         if has_ended:
             st.rerun()
@@ -314,13 +314,13 @@ def _words(sweep: Sweep) -> str:
 
 def show_sweep(result: Result, plan: Plan, view: CostView) -> None:
     subject = f"{plan.axis} {plan.ticks}"
-    panels(_drawn(result, plan, view), key="costs.board", name="cost", subject=subject, least=400, level=2)
+    panels(_board_panels(result, plan, view), key="costs.board", name="cost", subject=subject, least=400, level=2)
     show_skips(result)
 
 
-def _drawn(result: Result, plan: Plan, view: CostView) -> list[Panel]:
+def _board_panels(result: Result, plan: Plan, view: CostView) -> list[Panel]:
     stamp = (result.created, len(result.visits), result.state, plan, view.part_of, known_speed())
-    last: tuple[object, list[Panel]] | None = st.session_state.get(DRAWN)
+    last: tuple[object, list[Panel]] | None = st.session_state.get(PANELS)
     if last is None or last[0] != stamp:  # else nothing has changed, as at most checks of a sweep
         what = "tokens" if plan.axis == "length" else "layers"
         times = [_line(result, kind, "train", _predicted_times(plan, kind)) for kind in plan.kinds]
@@ -332,7 +332,7 @@ def _drawn(result: Result, plan: Plan, view: CostView) -> list[Panel]:
             *([_next_panel(result, plan, what)] if result.visits or result.state == "running" else []),
             _parts_panel(result, plan, view, what),
         ]
-        last = st.session_state[DRAWN] = (stamp, items)
+        last = st.session_state[PANELS] = (stamp, items)
     return last[1]
 
 
@@ -412,7 +412,7 @@ def _in_words(line: CostLine, what: str, unit: Unit) -> str:
 def _parts_panel(result: Result, plan: Plan, view: CostView, what: str) -> Panel:
     kind = KINDS[view.part_of]
     predicted = [(tick, memory_at(plan.config(kind.name, tick), plan.length_at(tick))) for tick in plan.ticks]
-    measured = [(visit.tick, visit.memory) for visit in result.counted(kind.name) if visit.memory is not None]
+    measured = [(visit.tick, visit.memory) for visit in result.counted_visits(kind.name) if visit.memory is not None]
     has_formula = predicted[0][1].saved is not None
     bars = predicted if has_formula else measured
     note = "Bars: by formula." if has_formula else "No formula for this model: the bars are measured."

@@ -28,7 +28,7 @@ from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, one_of
 from pages.parts.app.questions import ANSWER_SECONDS, SharedCache, ask, asking_threads
 from pages.parts.app.turn import out_of_turn
-from pages.parts.app.visitor import number_here
+from pages.parts.app.visitor import number_present
 from pages.parts.boards.component import Json
 from pages.parts.boards.depth import depth_panels
 from pages.parts.boards.panels import as_plain, mount
@@ -41,7 +41,7 @@ HEIGHT = 250  # pixels
 POLL, CHECKS_PER_SECOND = 0.3, 20  # seconds between two checks, at least; of all pages together
 # After a move the figures before it stay longer, instead of empty ones.
 ARRIVAL_SECONDS, MOVE_SECONDS = 1.0, 4.0  # for a first draw before empty figures are shown: at first, and after a move
-LEFT_SECONDS = 10.0  # without a check of the draws, after which a session asks for no more
+UNWATCHED_SECONDS = 10.0  # without a check of the draws, after which a session asks for no more
 DRAWS = SharedCache(1024)  # some sixty settings, for all sessions; the engine stores more on disk
 
 
@@ -61,7 +61,7 @@ class DepthState(PageState):
 
     @field_validator("depth")
     @classmethod
-    def _measured(cls, value: int) -> int:
+    def _measured_depth(cls, value: int) -> int:
         if value not in DEPTHS:
             raise not_allowed("one of " + ", ".join(map(str, DEPTHS)))
         return value
@@ -83,12 +83,12 @@ def open_address() -> list[Problem]:
 def show_dial() -> None:
     now = SETTINGS.state()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="depth-dial"):
-        for name in SETTINGS.drawn("depth"):
+        for name in SETTINGS.visible("depth"):
             with st.container(width=330):
-                st.select_slider(options=DEPTHS, **SETTINGS.labelled(name, shown=now.depth))
-        for name in SETTINGS.drawn("pos_encoding"):
+                st.select_slider(options=DEPTHS, **SETTINGS.labelled(name, display=now.depth))
+        for name in SETTINGS.visible("pos_encoding"):
             with st.container(width=190):
-                bound = SETTINGS.labelled(name, shown=now.pos_encoding)
+                bound = SETTINGS.labelled(name, display=now.pos_encoding)
                 st.selectbox(options=list(ENCODINGS), format_func=lambda kind: ENCODINGS[kind].label, **bound)
         with st.container(width="content", key="depth-switches", gap=None):
             SETTINGS.widget("skips")
@@ -110,8 +110,8 @@ def show_figures(ignored: list[Problem]) -> None:
         while not number_of_draws(state.config)[0] and asking.going and time.monotonic() < until:
             st.session_state.get("depth.asking")  # here Streamlit ends this script run if a control has moved on
             time.sleep(0.03)
-    is_complete = asking.ended(state.config)
-    every = None if is_complete else max(POLL, number_here() / CHECKS_PER_SECOND)
+    is_complete = asking.has_ended(state.config)
+    every = None if is_complete else max(POLL, number_present() / CHECKS_PER_SECOND)
     as_fragment(_follow, state, asking, is_complete, ignored, every=every)
 
 
@@ -122,7 +122,7 @@ def _follow(state: DepthState, asking: "Asking", is_complete: bool, ignored: lis
         st.error(in_markdown(asking.problem), icon=":material/error:")
     version, drawn = f"{state} {number} {longer}", section(state.config, state.depth, number, longer)
     mount("depth.figures", "depth", version, [drawn], name="depth", level=2)
-    if not is_complete and asking.ended(state.config):
+    if not is_complete and asking.has_ended(state.config):
         st.session_state[IGNORED] = ignored
         st.rerun()  # without a timer
 
@@ -152,11 +152,11 @@ def show_sources() -> None:
 
 def draws_of(config: RunConfig) -> list[DepthNumbers]:
     """The known draws of these settings, up to the first unknown seed."""
-    return _known(_jobs(config)[:SEEDS])
+    return _known_draws(_jobs(config)[:SEEDS])
 
 
 def longer_of(config: RunConfig) -> list[MemoryNumbers]:
-    return _known(_jobs(config)[SEEDS:])
+    return _known_draws(_jobs(config)[SEEDS:])
 
 
 def number_of_draws(config: RunConfig) -> tuple[int, int]:
@@ -165,7 +165,7 @@ def number_of_draws(config: RunConfig) -> tuple[int, int]:
     return min(known, SEEDS), max(0, known - SEEDS)
 
 
-def _known(jobs: Sequence[DrawJob]) -> list[Any]:
+def _known_draws(jobs: Sequence[DrawJob]) -> list[Any]:
     return list(takewhile(lambda numbers: numbers is not None, map(DRAWS.if_known, jobs)))
 
 
@@ -188,16 +188,16 @@ class Asking:
     def ask(self, config: RunConfig) -> None:
         """Request the draws of these settings only, as long as this is called again and again."""
         with self._lock:
-            self.until = time.monotonic() + LEFT_SECONDS
+            self.until = time.monotonic() + UNWATCHED_SECONDS
             if config != self.config:
                 self.config, self.problem = config, ""
-            if self.going or self.ended(config):
+            if self.going or self.has_ended(config):
                 return
             self.going = True
         # One at a time, so that a moving dial leaves at most one request behind it.
         asking_threads(1).submit(self._work)
 
-    def ended(self, config: RunConfig) -> bool:
+    def has_ended(self, config: RunConfig) -> bool:
         """True if all draws are known or no further one comes."""
         return bool(self.problem) or number_of_draws(config) == (SEEDS, LONG_SEEDS)
 
@@ -217,7 +217,7 @@ class Asking:
 
     def _next(self) -> DrawJob | None:
         with self._lock:
-            if self.config is None or self.ended(self.config) or time.monotonic() > self.until:
+            if self.config is None or self.has_ended(self.config) or time.monotonic() > self.until:
                 self.going = False
                 return None
             return _jobs(self.config)[sum(number_of_draws(self.config))]

@@ -14,7 +14,7 @@ from engine.experiments.run_readings import score_of
 from engine.foundation.formatting import counted, percent
 from engine.runs.run import Run
 from engine.serving.health import Health
-from engine.serving.processes.machines import HERE
+from engine.serving.processes.machines import APP_MACHINE
 from engine.settings.errors import ConfigError, Problem, not_one_of
 from engine.settings.fields import setting, to_text
 from pages.parts.app.page_state import ModelSettings, PageState, take_link
@@ -22,7 +22,7 @@ from pages.parts.app.recent_runs import start_run
 from pages.parts.app.server import find
 from pages.parts.boards.component import Json
 from pages.parts.boards.recorded import recorded_run
-from pages.parts.experiments.guided import keep_run, kept_run, name_in, show_guided
+from pages.parts.experiments.guided import find_run, keep_run, name_in, show_guided
 from pages.parts.experiments.question import guess_of, keep_answer
 
 # the lab's first example, which has learned its task after fifty steps
@@ -169,7 +169,7 @@ class StartSettings(ModelSettings[StartState]):
         """The query of a step includes its run and guess, so that a reload loses neither; the picture has none."""
         if not self.values()[STEP]:
             return {}
-        run, guess = kept_run(name_now()), guess_of(name_now()).answer
+        run, guess = find_run(name_now()), guess_of(name_now()).answer
         stored = {RUN_OF_STEP: run.id if run is not None else None, GUESS: guess}
         return super().query(*others) | {name: to_text(value) for name, value in stored.items() if value is not None}
 
@@ -188,7 +188,7 @@ def name_now() -> str:
 
 
 def run_of_step() -> Run | None:
-    return kept_run(name_now())
+    return find_run(name_now())
 
 
 def _visit(state: StartState) -> str:
@@ -201,7 +201,7 @@ def show_step(run: Run | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="start-step"):
         st.button("Back", icon=":material/arrow_back:", type="tertiary", on_click=open_step, args=(state.step - 1,))
         st.markdown(f":gray[Step {state.step} of {len(LESSON.steps)}]")
-    bound = SETTINGS.bound(CHOICE, shown=config.value(guide.vary))
+    bound = SETTINGS.bound(CHOICE, display=config.value(guide.vary))
     show_guided(guide, _visit(state), config, run, bound=bound, buttons=_buttons(state, run))
 
 
@@ -238,7 +238,7 @@ def workers_in_words(health: Health) -> str:
         kinds = Counter(worker.accelerator or CPU for worker in there)
         many = ", ".join(f"{number} on {name}" for name, number in kinds.items())
         kind = many if len(kinds) > 1 else next(iter(kinds))
-        workers, machines = counted(len(there), "worker"), counted(len(health.hosts - {HERE}), "machine")
+        workers, machines = counted(len(there), "worker"), counted(len(health.hosts - {APP_MACHINE}), "machine")
         return f"Your runs train on {workers} on {machines} of the cluster ({kind}), {torch}.{warning}"
     name = health.device.get("accelerator_name") or health.device.get("accelerator") or CPU
     return f"Your runs train on {name} with {counted(health.size, 'worker')}, {torch}.{warning}"

@@ -142,8 +142,8 @@ def _row(steps: tuple[LessonStep, ...], number: int, step: LessonStep) -> None:
             keep(steps=(*steps[:number], replace(step, minutes=int(minutes)), *steps[number + 1 :]))
             st.rerun()
         for icon, words, changed in (
-            ("arrow_upward", "Earlier", _moved(steps, number, number - 1)),
-            ("arrow_downward", "Later", _moved(steps, number, number + 1)),
+            ("arrow_upward", "Earlier", _move_step(steps, number, number - 1)),
+            ("arrow_downward", "Later", _move_step(steps, number, number + 1)),
             ("close", "Remove", (*steps[:number], *steps[number + 1 :])),
         ):
             st.button(
@@ -152,7 +152,7 @@ def _row(steps: tuple[LessonStep, ...], number: int, step: LessonStep) -> None:
             )  # fmt: skip
 
 
-def _moved(steps: tuple[LessonStep, ...], number: int, to: int) -> tuple[LessonStep, ...]:
+def _move_step(steps: tuple[LessonStep, ...], number: int, to: int) -> tuple[LessonStep, ...]:
     if not 0 <= to < len(steps):
         return steps
     order = list(steps)

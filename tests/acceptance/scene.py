@@ -15,8 +15,8 @@ import psutil
 from engine.runs.events import Progress
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from tests.serving import running
-from tools.load.session import Board, Session, opened
+from tests.serving import start_server
+from tools.load.session import Board, Session, open_session
 
 LONG = "steps=50000"
 ENDED = "The app ended while this run was going; what it had written is here."
@@ -32,7 +32,7 @@ class Site:
     http: aiohttp.ClientSession
 
     def tab(self, page: str, query: str = "") -> AbstractAsyncContextManager[Session]:
-        return opened(self.http, self.address, page, query)
+        return open_session(self.http, self.address, page, query)
 
     async def train(self, tab: Session, state: str = "running") -> Board:
         """Press Train once a worker is ready; return the board of the new run, once it is in this state."""
@@ -71,7 +71,7 @@ class Site:
 @asynccontextmanager
 async def site(visitor: aiohttp.ClientSession, folder: Path, **environment: str) -> AsyncIterator[Site]:
     """A server with its data in this folder, and its log beside it; at its end no traceback may be in the log."""
-    with running("app.py", folder, **environment) as (server, address):
+    with start_server("app.py", folder, **environment) as (server, address):
         yield Site(server, address, visitor)
     assert "Traceback" not in (folder / "log.txt").read_text()
 
@@ -82,8 +82,8 @@ async def until(holds: Callable[[], object]) -> None:
             await asyncio.sleep(0.05)
 
 
-async def shown(tab: Session) -> Board:
-    await until(lambda: tab.board is not None and tab.board.heard)
+async def first_board(tab: Session) -> Board:
+    await until(lambda: tab.board is not None and tab.board.has_message)
     return tab.board
 
 

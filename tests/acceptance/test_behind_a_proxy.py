@@ -21,7 +21,7 @@ from tests.acceptance.scene import healthz
 from tests.browser.conftest import WIDE, button
 from tests.engine.serving.test_pool import until
 from tests.pages.web.test_server import deploy_line
-from tests.serving import ROOT, free_port, running
+from tests.serving import ROOT, free_port, start_server
 
 NGINX_FILE = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin") or ""
 needs_nginx = pytest.mark.skipif(not NGINX_FILE, reason="NO PROXY TESTS: nginx is not installed")
@@ -38,7 +38,7 @@ def deployed(folder: Path, path: str = "/", proxy: str = "127.0.0.1", **environm
     """The app and its proxy, deployed as in docs/hosting.md; yields the address that visitors see. ``proxy``: the address from
     which the proxy connects to the app."""
     given, _ = deploy_line()
-    with running("app.py", folder, **given, **environment) as (_, inner):
+    with start_server("app.py", folder, **given, **environment) as (_, inner):
         port, (zone, lines) = free_port(), nginx_lines()
         assert (lines.count("location / {"), lines.count("http://127.0.0.1:8501;")) == (1, 1)
         onward = inner if path != "/" else inner.rstrip("/")  # a slash at its end removes the path

@@ -20,13 +20,13 @@ ADDITIONS = Path(__file__).parent / "additions"
 REGISTRIES = re.compile(r"\b(ENCODINGS|TASKS|ISSUES)\b|by_length|parts\.cost\b")
 WHICH = '    "encoding.which_neighbour",\n'
 IMPORTED = "from pages.parts.charts.cache import cache_figure\n"
-DRAWN = '    panels(_drawn(result, plan, view), key="costs.board"'
+BOARD = '    panels(_board_panels(result, plan, view), key="costs.board"'
 CACHE = """\
     attending = [kind for kind in plan.kinds if KINDS[kind].attends]
-    cache = {KINDS[kind].label: cache_bytes_at(plan.config(kind, plan.places[0]), 1) for kind in attending}
-    said = "; ".join(f"{label} {in_bytes(size)}" for label, size in cache.items())
-    held = Panel("costs.cache", "Keys and values of one token", cache_figure(cache), said)
-    panels([held], key="costs.cache", name="cache")
+    cache = {KINDS[kind].label: cache_bytes_at(plan.config(kind, plan.ticks[0]), 1) for kind in attending}
+    note = "; ".join(f"{label} {in_bytes(size)}" for label, size in cache.items())
+    panel = Panel("costs.cache", "Keys and values of one token", cache_figure(cache), note)
+    panels([panel], key="costs.cache", name="cache")
 """
 
 
@@ -66,7 +66,7 @@ ADDED = (
     Addition("encoding", (("engine/encodings/__init__.py", '    "kerple",', '    "sandwich",\n'),)),
     Addition("task", (("engine/tasks/__init__.py", '    "k_back",', '    "neighbour_sum",\n'),)),
     Addition("issue", (("engine/experiments/issues/__init__.py", '    "encoding.no_encoding",', WHICH),)),
-    Addition("chart", ((COST_BOARD, "from pages.parts.boards.panels import", IMPORTED), (COST_BOARD, DRAWN, CACHE))),
+    Addition("chart", ((COST_BOARD, "from pages.parts.boards.panels import", IMPORTED), (COST_BOARD, BOARD, CACHE))),
 )
 
 

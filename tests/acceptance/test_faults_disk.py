@@ -15,7 +15,7 @@ import pytest
 from engine.config.run_config import RunConfig
 from engine.runs.events import Ended
 from engine.runs.store import Runs
-from tests.acceptance.scene import LONG, on_disk, shown, site, until
+from tests.acceptance.scene import LONG, first_board, on_disk, site, until
 from tests.tables import tables_beside
 from tools.load.session import messages, visitor
 
@@ -187,7 +187,7 @@ async def test_after_the_clock_was_set_back_everything_in_the_folder_is_from_tom
         assert (board.step, tab.errors) == (100, 0)
         for run, state in ((newer, "stopped"), (tomorrow, "stopped"), (cut, "lost")):
             async with one.tab("lab", f"run={run.id}") as other:
-                assert ((await shown(other)).state, other.errors) == (state, 0)
+                assert ((await first_board(other)).state, other.errors) == (state, 0)
     assert on_disk(tmp_path, board.run).state == "finished"
     assert tomorrow.folder.exists()
 

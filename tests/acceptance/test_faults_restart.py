@@ -4,7 +4,7 @@ import psutil
 import pytest
 
 from engine.runs.events import Finished
-from tests.acceptance.scene import LONG, have_ended, on_disk, shown, site, until
+from tests.acceptance.scene import LONG, first_board, have_ended, on_disk, site, until
 from tools.load.session import visitor
 
 pytestmark = pytest.mark.acceptance
@@ -36,17 +36,17 @@ async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_chec
         async with site(me, tmp_path, **ONE_SLOT) as one:
             for run in (cut, never):
                 async with one.tab("lab", f"run={run.id}") as tab:
-                    board = await shown(tab)
+                    board = await first_board(tab)
                     await until(lambda: board.step > run.step)  # noqa: B023 called at once
                     await tab.press("Stop")
-                    await until(lambda: board.ended)  # noqa: B023 called at once
+                    await until(lambda: board.has_ended)  # noqa: B023 called at once
                     assert (board.state, tab.errors) == ("stopped", 0)
             async with one.tab("lab", f"run={checkpointed.id}") as tab:
-                board = await shown(tab)
+                board = await first_board(tab)
                 assert (board.state, board.step) == ("paused", checkpointed.step)
                 await until(one.is_ready)
                 await tab.press("Resume")
-                await until(lambda: board.ended)
+                await until(lambda: board.has_ended)
                 assert (board.state, board.step, tab.errors) == ("finished", 3000, 0)
         found = on_disk(tmp_path, checkpointed.id)
         assert (type(found.ending), found.step) == (Finished, 3000)

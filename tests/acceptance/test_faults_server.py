@@ -13,8 +13,8 @@ import psutil
 import pytest
 
 from engine.serving.processes.priority import JOBS, TRAINING
-from tests.acceptance.scene import LONG, Site, have_ended, on_disk, shown, site, until
-from tests.serving import ROOT, free_port, running
+from tests.acceptance.scene import LONG, Site, first_board, have_ended, on_disk, site, until
+from tests.serving import ROOT, free_port, start_server
 from tools.load.session import visitor
 
 pytestmark = pytest.mark.acceptance
@@ -73,7 +73,7 @@ async def test_asked_to_stop_while_it_starts_the_server_goes_and_starts_again(
     server.terminate()
     assert server.wait() in (0, -signal.SIGTERM)
     await until(lambda: have_ended([one for one in psutil.process_iter() if session_of(one) == server.pid]))
-    with running("app.py", tmp_path) as (_, address), urllib.request.urlopen(address) as page:
+    with start_server("app.py", tmp_path) as (_, address), urllib.request.urlopen(address) as page:
         assert page.status == 200
 
 
@@ -98,13 +98,13 @@ async def test_a_suspended_worker_costs_no_run_and_stop_ends_it_sooner(tmp_path:
             step = hung.step
             await until(lambda: hung.step > step + 100)
             await tab.press("Stop")
-            await until(lambda: waiting.ended)
+            await until(lambda: waiting.has_ended)
             assert (hung.state, waiting.state, waiting.step) == ("stopped", "finished", 100)
 
             stopped = await one.train(tab)
             suspend_what_trains(one)
             await tab.press("Stop")
-            await until(lambda: stopped.ended)
+            await until(lambda: stopped.has_ended)
             assert (stopped.state, stopped.problem) == ("stopped", FORCED)
             assert tab.errors == other.errors == 0
         for board, state in ((hung, "stopped"), (waiting, "finished"), (stopped, "stopped")):
@@ -121,15 +121,15 @@ async def test_stopped_before_its_worker_is_there_and_in_its_first_moment(tmp_pa
     async with visitor() as me, site(me, tmp_path) as one, one.tab("lab", LONG) as tab:
         assert not one.is_ready(), "no worker is there yet"
         await tab.press("Train")
-        early = await shown(tab)
+        early = await first_board(tab)
         await tab.press("Stop")
-        await until(lambda: early.ended)
+        await until(lambda: early.has_ended)
         assert (early.state, early.step, early.problem) == ("stopped", 0, "It was stopped before it started.")
         await until(one.is_ready)
         await tab.press("Train")
         await tab.press("Stop")
-        await until(lambda: tab.board is not early and tab.board is not None and tab.board.ended)
-        again = await shown(tab)
+        await until(lambda: tab.board is not early and tab.board is not None and tab.board.has_ended)
+        again = await first_board(tab)
         assert again.state == "stopped"
         workers = one.workers()
         await one.train(tab)

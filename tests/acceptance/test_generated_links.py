@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engine.config.run_config import settings_for
 from engine.settings.fields import to_text
 from pages.parts.app.in_markdown import in_markdown
-from pages.parts.app.page_state import NAMES, PageSettings, read_hidden
+from pages.parts.app.page_state import NAMES, PageSettings, read_visibility
 from tests.pages.test_hostile_links import HOSTILE, assert_harmless
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.usefixtures("own_data_folder")]
@@ -60,7 +60,7 @@ def test_every_link_is_read_into_values_and_sentences(name: str) -> None:
     @given(links(page))
     def read(link: dict[str, str]) -> None:
         values, problems = page.read({name: text for name, text in link.items() if name not in NAMES})
-        _, unknown = read_hidden(link, page.controls())
+        _, unknown = read_visibility(link, page.controls())
         found[0] += 1
         found[1] += bool(problems or unknown)
         for problem in (*problems, *unknown):

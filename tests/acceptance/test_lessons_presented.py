@@ -11,7 +11,7 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS
 from pages.parts.experiments.presenting import LAB_PHASES, PHASES
 from tests.browser.conftest import PROJECTOR, console_watched
-from tests.serving import running
+from tests.serving import start_server
 
 pytestmark = pytest.mark.acceptance
 TIMEOUT = 600_000  # for one experiment on a busy machine
@@ -19,7 +19,7 @@ TIMEOUT = 600_000  # for one experiment on a busy machine
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with running("app.py", tmp_path_factory.mktemp("lessons")) as (_, address):
+    with start_server("app.py", tmp_path_factory.mktemp("lessons")) as (_, address):
         yield address
 
 

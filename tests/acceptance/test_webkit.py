@@ -17,7 +17,7 @@ pytestmark = pytest.mark.acceptance
 PATIENCE = 240  # seconds, on a busy machine
 WIDTHS = (1280, 447)  # pixels of a projector, and of the narrowest window that this browser has
 # JavaScript: the visible nodes that a selector finds, inside of boards too, and that have these words
-FOUND = """const [selector, words] = arguments
+FIND = """const [selector, words] = arguments
 const all = (root) => [...root.querySelectorAll(selector), ...[...root.querySelectorAll('*')]
   .flatMap((node) => (node.shadowRoot ? all(node.shadowRoot) : []))]
 return all(document).filter((node) => node.getClientRects().length && node.textContent.includes(words))"""
@@ -65,10 +65,10 @@ def until(driver: Any, condition: Any) -> Any:
 
 def element(driver: Any, selector: str, words: str = "") -> Any:
     """The first visible node that a selector finds and that has these words, once there is one."""
-    return until(driver, lambda driver: driver.execute_script(FOUND, selector, words))[0]
+    return until(driver, lambda driver: driver.execute_script(FIND, selector, words))[0]
 
 
-def opened(driver: Any, address: str, heading: str) -> None:
+def open_session(driver: Any, address: str, heading: str) -> None:
     """Open a page and wait until it is complete and fits both widths, without any error."""
     driver.set_window_size(WIDTHS[0], 900)
     driver.get(address)
@@ -81,17 +81,17 @@ def opened(driver: Any, address: str, heading: str) -> None:
         until(driver, lambda driver: driver.execute_script(TOO_WIDE) <= 0)
     driver.set_window_size(WIDTHS[0], 900)
     for selector, words in (("[data-testid=stException]", ""), ("*", "could not be loaded"), ("[role=dialog]", "")):
-        assert driver.execute_script(FOUND, selector, words) == []
+        assert driver.execute_script(FIND, selector, words) == []
     assert driver.execute_script("return window.wrong") == []
 
 
 @pytest.mark.parametrize("path", [*PAGES, "lab", "questions?issue=heads"])
 def test_a_page_opens_and_fits(driver: Any, app: str, path: str) -> None:
-    opened(driver, app + path, PAGES.get(path, ""))
+    open_session(driver, app + path, PAGES.get(path, ""))
 
 
 def test_a_run_trains_its_curve_grows_while_it_does_and_its_figure_has_a_menu(driver: Any, app: str) -> None:
-    opened(driver, f"{app}lab?steps=2000", "")
+    open_session(driver, f"{app}lab?steps=2000", "")
     element(driver, "button", "Train").click()
     loss = element(driver, "article.loss .plot")
     steps = {0}
@@ -109,7 +109,7 @@ def test_a_run_trains_its_curve_grows_while_it_does_and_its_figure_has_a_menu(dr
 
 
 def test_an_issue_runs_live_to_its_sentence(driver: Any, app: str) -> None:
-    opened(driver, f"{app}questions?issue=missing-mask&seeds=1&first_seed=10070", "What if the mask is missing?")
+    open_session(driver, f"{app}questions?issue=missing-mask&seeds=1&first_seed=10070", "What if the mask is missing?")
     element(driver, "button", "Train it here").click()
     element(driver, ".badge", "Running")
     element(driver, ".badge", "Finished")

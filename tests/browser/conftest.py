@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.serving import running
+from tests.serving import start_server
 from tools import server
 
 # a deep link makes Streamlit's script ask for these beside the page first, and miss
@@ -96,7 +96,7 @@ def chromium() -> Iterator[object]:
 @pytest.fixture(scope="session")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the whole app with one worker: real server, real training."""
-    with running("app.py", tmp_path_factory.mktemp("app"), **KEEPS_UP) as (_, address):
+    with start_server("app.py", tmp_path_factory.mktemp("app"), **KEEPS_UP) as (_, address):
         yield address
 
 
@@ -149,7 +149,7 @@ def figure(page: Any, panel: str) -> Any:
     return page.locator(f'article[data-id="{panel}"]')
 
 
-def drawn(page: Any, panel: str, least: int = 1) -> Any:
+def wait_for_plot(page: Any, panel: str, least: int = 1) -> Any:
     """The plot of a panel, which is drawn when it comes into sight, once it was drawn so many times. Plots above it, which are
     drawn meanwhile, may push it out of sight again."""
     plot = figure(page, panel).locator(".plot")

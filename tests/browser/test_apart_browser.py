@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import PHONE, WIDE, Open, button, drawn, figure, fits_the_width, more, settled
+from tests.browser.conftest import PHONE, WIDE, Open, button, figure, fits_the_width, more, settled, wait_for_plot
 from tests.browser.test_axe import violations
 
 
@@ -25,7 +25,7 @@ def test_the_picture_chooses_what_is_taken_apart_and_shows_what_is_chosen_there(
     settled(page)
     assert page.locator(".st-key-lab-apart").first.bounding_box()["y"] < page.viewport_size["height"], "it is in sight"
 
-    strips, pattern = (drawn(page, panel) for panel in ("strips", "pattern.one"))
+    strips, pattern = (wait_for_plot(page, panel) for panel in ("strips", "pattern.one"))
     pattern.evaluate("(node) => { node.marked = true }")
     pattern.focus()
     for _ in range(3):
@@ -55,14 +55,14 @@ def test_the_picture_chooses_what_is_taken_apart_and_shows_what_is_chosen_there(
     page.locator("[data-reads='5'].pointed").get_by_text("6").wait_for(state="attached")
 
     page.get_by_role("radio", name="Heads", exact=True).click()
-    _, first = (drawn(page, panel) for panel in ("head.0.1", "head.0.0"))
+    _, first = (wait_for_plot(page, panel) for panel in ("head.0.1", "head.0.0"))
     first.locator(".nsewdrag").hover()
     figure(page, "head.0.1").locator(".highlight:visible").first.wait_for()
     assert bands(page, "head.0.0") == bands(page, "head.0.1") == 2
 
     page.get_by_role("radio", name="Faults", exact=True).click()
     page.set_viewport_size(PHONE)
-    drawn(page, "fault.pattern")
+    wait_for_plot(page, "fault.pattern")
     fits_the_width(page)
     page.get_by_role("radio", name="Steps", exact=True).click()
     page.get_by_test_id("stDataFrame").scroll_into_view_if_needed()  # it is drawn where it is seen

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from pages.parts.notebooks.notebook import NOTEBOOKS
-from tests.browser.conftest import PHONE, Open, button, drawn, fits_the_width
+from tests.browser.conftest import PHONE, Open, button, fits_the_width, wait_for_plot
 from tests.browser.test_axe import violations
 
 NOTEBOOK = NOTEBOOKS["fixed-length"]
@@ -22,7 +22,7 @@ def test_a_measurement_from_the_button_to_a_reload_on_a_phone(open_page: Open) -
     page.set_viewport_size(PHONE)
     page.reload()
     page.get_by_text(re.compile("Measured on")).wait_for()
-    plot = drawn(page, "costs.saved")
+    plot = wait_for_plot(page, "costs.saved")
     measured = "(plot) => plot.data.filter((trace) => trace.uid.endsWith('-measured')).map((trace) => trace.x.length)"
     assert plot.evaluate(measured) == [3, 3]
     fits_the_width(page)

@@ -1,6 +1,16 @@
 import re
 
-from tests.browser.conftest import PHONE, PROJECTOR, Open, drawn, expect, figure, fits_the_width, in_view, settled
+from tests.browser.conftest import (
+    PHONE,
+    PROJECTOR,
+    Open,
+    expect,
+    figure,
+    fits_the_width,
+    in_view,
+    settled,
+    wait_for_plot,
+)
 
 
 def test_dial_sentences_and_figures_stand_on_one_screen_and_follow_a_move(open_page: Open) -> None:
@@ -16,12 +26,12 @@ def test_dial_sentences_and_figures_stand_on_one_screen_and_follow_a_move(open_p
     stand_at(4)
     for viewport, panels, key, depth in ((PROJECTOR, 4, "ArrowRight", 8), (PHONE, 1, "ArrowLeft", 4)):
         page.set_viewport_size(viewport)
-        before = int(drawn(page, "depth.token_share").get_attribute("data-draws"))
+        before = int(wait_for_plot(page, "depth.token_share").get_attribute("data-draws"))
         page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
         settled(page)
         page.get_by_role("slider", name="Layers").press(key)
         stand_at(depth)
-        drawn(page, "depth.token_share", before + 1)
+        wait_for_plot(page, "depth.token_share", before + 1)
         page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
         plots = [panel.locator(".plot") for panel in shown]
         in_view(page.locator(".st-key-depth-dial"), *sentences[:panels], *plots[:panels])

@@ -5,26 +5,26 @@ import numpy as np
 import pytest
 
 from engine.experiments.benchmark.criteria import NEEDS
-from tests.browser.conftest import PHONE, Open, button, columns, drawn, figure, fits_the_width, saved
+from tests.browser.conftest import PHONE, Open, button, columns, figure, fits_the_width, saved, wait_for_plot
 
 
 @pytest.mark.thorough
 def test_a_control_redraws_what_it_changes_and_a_design_is_run_and_found_again_on_a_phone(open_page: Open) -> None:
     page = open_page("encodings?a=learned&b=rope&seq_len=16&against=nope&tasks=permutation&seeds=1", "Encodings")
-    unchanged, changed = drawn(page, "matrix.a"), drawn(page, "matrix.b")
+    unchanged, changed = wait_for_plot(page, "matrix.a"), wait_for_plot(page, "matrix.b")
     assert "added value for each position and dimension" in unchanged.get_attribute("aria-label")
     before = unchanged.get_attribute("data-draws")
     changed.evaluate("(plot) => { plot.marked = true }")
     page.get_by_role("button", name="Sizes, parameters").click()
     page.get_by_role("spinbutton", name="Base").fill("100")
     page.keyboard.press("Enter")
-    drawn(page, "matrix.b", least=int(changed.get_attribute("data-draws")) + 1)
+    wait_for_plot(page, "matrix.b", least=int(changed.get_attribute("data-draws")) + 1)
     page.wait_for_url(re.compile(r"base=100"))
     assert changed.evaluate("(plot) => plot.marked")
     assert unchanged.get_attribute("data-draws") == before, "a learned table has no base: nothing of it changed"
     page.get_by_text("Position 17 has no row").wait_for()
     page.get_by_text("Similarity, and profile over distance").click()
-    drawn(page, "profile.b")
+    wait_for_plot(page, "profile.b")
 
     button(page, "Design your own").click()
     page.get_by_text("Fourier features of the position, read out by a linear map").wait_for()
@@ -67,7 +67,7 @@ def test_saved_data_and_hover_are_the_numbers_of_the_formulas_at_length_512(open
     page = open_page("encodings?a=sinusoidal&b=alibi&seq_len=512", "Encodings")
 
     def numbers(panel: str) -> dict[str, np.ndarray]:
-        drawn(page, panel)
+        wait_for_plot(page, panel)
         return columns(saved(figure(page, panel), "Data (CSV)", tmp_path))
 
     sinusoid = numbers("matrix.a")
@@ -86,7 +86,7 @@ def test_saved_data_and_hover_are_the_numbers_of_the_formulas_at_length_512(open
     assert distance.min() == 0, "no query looks at what comes after it"
 
     # By keyboard and by pointer, at distance 0: the first cell, and one on the diagonal of the first head.
-    plot = drawn(page, "matrix.b")
+    plot = wait_for_plot(page, "matrix.b")
     plot.press("ArrowRight")
     hover_text = "ALiBi: bias added to the scores: head 1, key position 1, query position 1: 0"
     page.get_by_text(hover_text, exact=True).wait_for(state="attached")

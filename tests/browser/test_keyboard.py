@@ -8,13 +8,13 @@ from tests.browser.conftest import (
     PROJECTOR,
     Open,
     button,
-    drawn,
     expect,
     figure,
     go,
     in_view,
     nothing_is_cut_off,
     settled,
+    wait_for_plot,
 )
 
 # a window of 1280 by 720 as the page sees it when the browser enlarges everything to 150 and to 200 %
@@ -140,12 +140,12 @@ def test_an_issue_is_presented_from_the_keyboard(open_page: Open) -> None:
     page.keyboard.press("3")
     chosen.get_by_text("It rises").wait_for()
     page.keyboard.press("ArrowRight")  # it leads on, although a click has left the focus on the guess
-    drawn(page, "key.figure")  # of stored seeds: their answer needs no line on how the training goes
+    wait_for_plot(page, "key.figure")  # of stored seeds: their answer needs no line on how the training goes
     assert sentence.inner_text() == ""
     settled(page)
-    draws = int(drawn(page, "key.figure").get_attribute("data-draws"))
+    draws = int(wait_for_plot(page, "key.figure").get_attribute("data-draws"))
     page.keyboard.press("PageDown")
-    drawn(page, "key.figure", draws + 1)
+    wait_for_plot(page, "key.figure", draws + 1)
     page.keyboard.press("PageDown")
     page.wait_for_function(
         """() => [...document.querySelectorAll('*')].some((node) =>
@@ -241,7 +241,7 @@ def test_presses_in_quick_succession_all_count_and_none_counts_twice(open_page: 
     press("Escape", "PageDown", "3")  # out of the code, to the guess, and guessed
     guess.get_by_text("It rises").wait_for()
     press("PageDown", "PageDown", "PageDown")  # over the run
-    drawn(page, "key.figure")
+    wait_for_plot(page, "key.figure")
     page.get_by_text("Remedy:").wait_for(state="hidden")
     press("PageDown", "PageDown")
     clock.get_by_text("2 of 3").wait_for()

@@ -1,7 +1,7 @@
 import pytest
 
 from engine.foundation.glossary import TERMS
-from tests.browser.conftest import PHONE, WIDE, Open, button, drawn, expect, fits_the_width, in_view
+from tests.browser.conftest import PHONE, WIDE, Open, button, expect, fits_the_width, in_view, wait_for_plot
 from tests.browser.test_axe import violations
 from tests.pages.test_lab_text import TEXT
 
@@ -24,7 +24,7 @@ def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(op
     page.locator(".board .badge").get_by_text("Finished").wait_for()
     page.locator("article.written").scroll_into_view_if_needed()  # a panel is drawn where it is seen
     page.locator("article.written .texts p").first.get_by_text("step 40").wait_for()
-    drawn(page, "loss")
+    wait_for_plot(page, "loss")
     page.locator("article.loss").get_by_text("Bigram ").wait_for()
     expect(page.locator("article.loss .choice")).to_be_hidden()  # an axis of perplexities is logarithmic as it is
     page.get_by_text("Better than counting?").click()
@@ -42,7 +42,7 @@ def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(op
     page.set_viewport_size(WIDE)
 
     # The sign of a figure opens its term in place.
-    drawn(page, "loss")
+    wait_for_plot(page, "loss")
     sign = page.get_by_role("link", name="What this means: Perplexity")
     sign.click()
     drawer = page.get_by_role("dialog")

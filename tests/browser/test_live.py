@@ -14,7 +14,7 @@ from engine.runs.events import Progress
 from tests.browser.conftest import KEEPS_UP, PATIENCE, Open, columns, console_watched, expect, saved
 from tests.browser.prefix_proxy import proxied
 from tests.scripted import ScriptedRun, similarity
-from tests.serving import running
+from tests.serving import start_server
 
 names = (f"run{number}" for number in count())
 
@@ -22,7 +22,7 @@ names = (f"run{number}" for number in count())
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     under = {"STREAMLIT_SERVER_BASE_URL_PATH": "courses/lab", **KEEPS_UP}
-    with running("tests/browser/site/app.py", tmp_path_factory.mktemp("site"), **under) as (_, address):
+    with start_server("tests/browser/site/app.py", tmp_path_factory.mktemp("site"), **under) as (_, address):
         yield address
 
 

@@ -15,7 +15,6 @@ from tests.browser.conftest import (
     WIDE,
     Open,
     button,
-    drawn,
     eventually,
     expect,
     figure,
@@ -23,6 +22,7 @@ from tests.browser.conftest import (
     nothing_is_cut_off,
     saved,
     settled,
+    wait_for_plot,
 )
 from tests.browser.test_axe import violations
 
@@ -108,7 +108,7 @@ def test_from_the_map_to_an_experiment_that_is_stopped_a_term_and_from_a_guess_t
     page.locator(".badge").get_by_text("Running").wait_for()
     page.get_by_role("radio", name="Evidence").click()
     first = f"curves.{MASK.arms[0].name}"
-    drawn(page, first)
+    wait_for_plot(page, first)
     page.wait_for_url(re.compile("experiment="))
     page.locator(".badge").get_by_text("Finished").first.wait_for()
     chips = page.locator('section[data-id="claims"] .chip')

@@ -5,7 +5,7 @@ import pytest
 
 from pages.parts.lab.results import WHILE
 from tests.browser.conftest import KEEPS_UP, PATIENCE, PHONE, WIDE, button
-from tests.serving import free_port, running
+from tests.serving import free_port, start_server
 
 # Requests without an answer. At the sixth Streamlit opens its dialog.
 ENOUGH = 7
@@ -27,7 +27,7 @@ def test_an_open_page_goes_on_with_its_run_after_a_kill_and_after_a_restart(chro
         badge.and_(page.locator("[data-state=running]")).wait_for()
         it_trains.wait_for()
 
-    with running("app.py", tmp_path, **same) as (server, address):
+    with start_server("app.py", tmp_path, **same) as (server, address):
         # Streamlit speaks of a terminal to a page of this host.
         page.goto(f"{address.replace('127.0.0.1', 'localhost')}lab?{LONG}")
         button(page, "Train").click()
@@ -42,13 +42,13 @@ def test_an_open_page_goes_on_with_its_run_after_a_kill_and_after_a_restart(chro
         page.set_viewport_size(viewport)
         box = cut_off.bounding_box()
         assert (box["x"] >= 0, box["x"] + box["width"] <= viewport["width"]) == (True, True)
-    with running("app.py", tmp_path, **same) as (server, _):
+    with start_server("app.py", tmp_path, **same) as (server, _):
         cut_off.wait_for(state="detached")  # until then the page shows what it knew before
         goes()
         server.terminate()
         server.wait()
         cut_off.wait_for()
-    with running("app.py", tmp_path, **same):
+    with start_server("app.py", tmp_path, **same):
         cut_off.wait_for(state="detached")
         goes()
         button(page, "Stop").click()

@@ -98,7 +98,7 @@ def typed(page: Any, sequence: str) -> None:
     stack(page).get_by_role("button", name="Try").click()
 
 
-def taken_away(page: Any, part: str, choice: str = "Remove it") -> None:
+def remove_part(page: Any, part: str, choice: str = "Remove it") -> None:
     stack(page).locator(part).click()
     stack(page).get_by_role("dialog").get_by_role("button", name=choice).click()
 
@@ -217,7 +217,7 @@ def test_parts_are_shown_on_hover_reached_by_keys_and_taken_away_and_put_back_by
 
     # Taken away, it stays in sight and its stretch of the stream is drawn as cut.
     assert not lines(page, "ablated-stream")
-    taken_away(page, '.part.skip[data-layer="1"]')
+    remove_part(page, '.part.skip[data-layer="1"]')
     panel.locator('.part.skip.ablated[data-layer="1"]').wait_for()
     panel.get_by_text("Removed: skip connection of layer 2.").wait_for()
     issue = panel.get_by_role("link", name="Does a model need skip connections?")
@@ -229,9 +229,9 @@ def test_parts_are_shown_on_hover_reached_by_keys_and_taken_away_and_put_back_by
     expect(norm).to_have_css("opacity", "0")
     expect(skip).to_have_css("opacity", "1")
     assert panel.bounding_box() == stands
-    taken_away(page, '.tile[data-layer="0"][data-head="1"]')
+    remove_part(page, '.tile[data-layer="0"][data-head="1"]')
     panel.locator('.tile.ablated[data-layer="0"][data-head="1"]').wait_for()
-    taken_away(page, '.part.layer[data-layer="0"]')
+    remove_part(page, '.part.layer[data-layer="0"]')
     panel.locator(".layer-row.ablated").wait_for()
     panel.get_by_text("head 2 of layer 1, layer 1.").wait_for()
     panel.get_by_role("button", name="Put all back").click()
@@ -240,7 +240,7 @@ def test_parts_are_shown_on_hover_reached_by_keys_and_taken_away_and_put_back_by
     assert texts(page, "writes") == answers
     assert panel.locator("canvas").first.evaluate("(one) => one.toDataURL()") == heads
 
-    taken_away(page, ".part.mask", "Train without the mask")
+    remove_part(page, ".part.mask", "Train without the mask")
     page.wait_for_url(re.compile("mask_fault=missing"))
     page.wait_for_url(re.compile("run="))
     panel.locator(".part.mask.fault").wait_for()
@@ -315,7 +315,7 @@ def test_an_open_box_follows_the_run_and_a_part_taken_away_is_judged_on_the_sequ
     typed(page, "1 2 3")
     panel.get_by_text("yours: ").wait_for()
     whole, right = texts(page, "writes"), judged(page)
-    taken_away(page, head)
+    remove_part(page, head)
     panel.locator(f"{head}.ablated").wait_for()
     panel.get_by_text(re.compile(r"[\d,]+ of [\d,]+ answers lost")).wait_for()
     changed = [at for at, answer in enumerate(texts(page, "writes")) if answer != whole[at]]
@@ -327,7 +327,7 @@ def test_an_open_box_follows_the_run_and_a_part_taken_away_is_judged_on_the_sequ
 
     panel.get_by_role("button", name="Put all back").click()
     expect(panel.locator(".ablated")).to_have_count(0)
-    taken_away(page, head)
+    remove_part(page, head)
     panel.locator(f"{head}.ablated").wait_for()
     typed(page, "1 2 3")
     panel.get_by_text("yours: ").wait_for()
@@ -510,12 +510,12 @@ def test_other_families_have_arcs_where_they_read_and_none_where_they_do_not(ope
     expect(panel.locator(".tile")).to_have_count(6)
     panel.locator('[data-source="0"]').hover()
     panel.locator('[data-source="0"].pointed').wait_for()
-    taken_away(page, '.part.skip[data-layer="0"]', "Remove it in the encoder")
+    remove_part(page, '.part.skip[data-layer="0"]', "Remove it in the encoder")
     panel.get_by_text("Removed: skip connection of layer 1 of the encoder.").wait_for()
     for family in ("gru", "cnn"):
         page.goto(f"{app}lab?family={family}&n_layers=2&seq_len=6")
         pictured(page)
         assert bool(lines(page, "arcs")) == (family == "cnn")
         assert family == "cnn" or lines(page, "passed")
-        taken_away(page, '.part.cell[data-layer="0"]')
+        remove_part(page, '.part.cell[data-layer="0"]')
         panel.locator(".layer-row.ablated").wait_for()

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pages.parts.app.frame import HERE
+from pages.parts.app.frame import FOLDER
 from tests.browser.conftest import PHONE, Open, go, more
 
 FILES = ("streamlit.css", "streamlit.js")
@@ -32,7 +32,7 @@ VISITED = {"questions?issue=missing-mask": "stButtonGroup", "cost": "stTable"}
 
 def names() -> set[str]:
     """``stMain``, ``.stApp``, ``data-stale`` ...: test ids, classes and attributes."""
-    text = "".join((HERE / file).read_text("utf-8") for file in FILES)
+    text = "".join((FOLDER / file).read_text("utf-8") for file in FILES)
     ids = re.findall(r'data-testid="?(\w+)', text)
     return {*ids, *re.findall(r"(\.st[A-Z]\w+)", text), *re.findall(r"(data-(?!testid)[a-z-]+)", text)}
 

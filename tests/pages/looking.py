@@ -12,7 +12,7 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from pages.parts.app import server
-from pages.parts.experiments.handouts import Note, kept_of
+from pages.parts.experiments.handouts import Note, student_report_of
 
 Open = Callable[..., AppTest]  # the fixture open_page: a page by its file name, with the query of a link
 # kinds of elements that say something
@@ -45,17 +45,17 @@ def page_text(app: AppTest) -> str:
     return " ".join(str(box.value) for kind in WORDS for box in app.get(kind))
 
 
-def sent(app: AppTest) -> str:
+def messages_of(app: AppTest) -> str:
     """The page's messages to its scripts."""
     return " ".join(str(box.proto) for box in app.get("bidi_component"))
 
 
 def notes_of(app: AppTest) -> dict[str, Note]:
     """The visitor's report so far."""
-    return kept_of(app.session_state["visitor"]).notes
+    return student_report_of(app.session_state["visitor"]).notes
 
 
-def ended(config: RunConfig, visitor: Visitor = PROGRAM) -> Run:
+def store_ended_run(config: RunConfig, visitor: Visitor = PROGRAM) -> Run:
     server.wake()
     run = server.pool().submit(RunRequest(config, visitor))
     assert run.wait_for(10**9, 600)

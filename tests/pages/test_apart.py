@@ -7,7 +7,7 @@ from engine.config.run_config import RunConfig, parse
 from engine.runs.run import Run
 from pages.parts.lab.apart import refusal
 from pages.parts.lab.apart_state import OPEN, SETTINGS, VIEWS, apart_message, choose
-from tests.pages.looking import Open, ended, page_text, sent
+from tests.pages.looking import Open, messages_of, page_text, store_ended_run
 
 key = SETTINGS.widget_key
 
@@ -20,13 +20,13 @@ def show(app: AppTest, view: str) -> AppTest:
 
 @pytest.fixture(scope="module")
 def decoder(_data_folder: None) -> Run:
-    return ended(parse({"n_layers": 1, "n_heads": 2, "d_model": 16, "steps": 12, "seq_len": 5}))
+    return store_ended_run(parse({"n_layers": 1, "n_heads": 2, "d_model": 16, "steps": 12, "seq_len": 5}))
 
 
 @pytest.fixture(scope="module")
 def pair(_data_folder: None) -> Run:
     kind = {"family": "encoder_decoder", "pos_encoding": "rope", "n_heads": 2, "qk_norm": True}
-    return ended(parse({**kind, "steps": 12, "seq_len": 5}))
+    return store_ended_run(parse({**kind, "steps": 12, "seq_len": 5}))
 
 
 def test_it_is_closed_at_first_opens_on_the_first_head_and_every_view_works(open_page: Open, decoder: Run) -> None:
@@ -42,8 +42,8 @@ def test_it_is_closed_at_first_opens_on_the_first_head_and_every_view_works(open
     assert numbers["weight"].sum() == pytest.approx(1, abs=1e-5)
     for view in VIEWS:
         assert show(app, view).query_params["apart"] == view
-    assert "Trained: After 1 layer" in sent(app)
-    assert "Untrained: After 1 layer" in sent(app)
+    assert "Trained: After 1 layer" in messages_of(app)
+    assert "Untrained: After 1 layer" in messages_of(app)
 
 
 def test_on_arrival_the_recorded_run_of_these_settings_is_taken_apart_by_every_view(open_page: Open) -> None:
@@ -129,7 +129,7 @@ def test_a_sequence_of_ones_own_is_checked(open_page: Open, decoder: Run) -> Non
 
 def test_a_run_on_words_reads_a_plain_sentence(open_page: Open) -> None:
     small = {"vocab_size": 500, "seq_len": 12, "n_heads": 2, "d_model": 16, "steps": 2}
-    run = ended(parse({"task": "shakespeare_words", "plays": 1, **small}))
+    run = store_ended_run(parse({"task": "shakespeare_words", "plays": 1, **small}))
     app = open_page(
         "lab.py", run=run.id, apart="steps", **{"apart.text": "To be, Gandalf or not", "apart.position": "5"}
     )

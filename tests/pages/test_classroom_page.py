@@ -35,10 +35,10 @@ from pages.parts.experiments.presenter import WAITING
 from pages.parts.experiments.presenting import CODE
 from pages.parts.experiments.presenting import KEY as PRESENTING
 from pages.parts.experiments.projector import bars
-from pages.parts.experiments.running import EXPERIMENTS, RAN
+from pages.parts.experiments.running import EXPERIMENTS, RUN_NAMES
 from tests.engine.full_disk import full
 from tests.engine.serving.test_pool import until
-from tests.pages.looking import Open, guess, labels, notes_of, page_text, press, question, sent
+from tests.pages.looking import Open, guess, labels, messages_of, notes_of, page_text, press, question
 from tests.pages.scripted_experiment import Scripted, ScriptedPool
 
 TEACHER = Visitor("teacher")
@@ -86,12 +86,12 @@ def participant_in(open_page: Open, code: str) -> AppTest:
 def sentence_of(projector: AppTest) -> str:
     """The sentence on the seeds of the figure on the projector."""
     (found,) = re.findall(
-        r"(\d+ seeds? from \d+ phones?)(?:[^\w]{1,6}(?:u00b7|302.267)? (waiting for \d+))?", sent(projector)
+        r"(\d+ seeds? from \d+ phones?)(?:[^\w]{1,6}(?:u00b7|302.267)? (waiting for \d+))?", messages_of(projector)
     )
     return " · ".join(filter(None, found))
 
 
-def drawn(app: AppTest) -> str:
+def html_text(app: AppTest) -> str:
     return " ".join(box.value for box in app.get("html"))
 
 
@@ -104,7 +104,7 @@ def asks_nothing(app: AppTest) -> bool:
 
 def test_a_key_that_guesses_and_the_next_one_that_runs_may_come_together(open_page: Open, scripted: Scripted) -> None:
     projector = key(at(presented(open_page), "question"), "3", "next")
-    run = EXPERIMENTS.find(projector.session_state[RAN]["scripted"])
+    run = EXPERIMENTS.find(projector.session_state[RUN_NAMES]["scripted"])
     assert run is not None
     assert run.wait(600)
     assert "You said: *It rises*. **Right.**" in page_text(at(projector, "sentence"))
@@ -112,9 +112,9 @@ def test_a_key_that_guesses_and_the_next_one_that_runs_may_come_together(open_pa
 
 def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_page: Open, scripted: Scripted) -> None:
     projector = presented(open_page)
-    assert "0 phones are here." in sent(projector)
+    assert "0 phones are here." in messages_of(projector)
     participants = [participant_in(open_page, code_of(projector)) for _ in range(3)]
-    assert "3 phones are here." in sent(projector.run())
+    assert "3 phones are here." in messages_of(projector.run())
     for participant in participants:
         assert participant.title[0].value == "You are in the class"
         assert not {"Run", "Present"} & set(labels(participant))
@@ -127,20 +127,20 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
         assert COUNTED in page_text(participant)
     words = page_text(projector.run())
     assert "**2 of 3** have guessed · waiting for 1" in words
-    assert "The class:" not in drawn(projector), "nobody is told what the others think"
+    assert "The class:" not in html_text(projector), "nobody is told what the others think"
 
     at(projector, "run")
-    assert 'aria-label="The class: It falls 1, It stays 0, It rises 1"' in drawn(projector)
+    assert 'aria-label="The class: It falls 1, It stays 0, It rises 1"' in html_text(projector)
     assert f"Your guess: **It rises**. {LOOK_UP}" in page_text(participants[0].run())
     assert "Your guess" not in page_text(participants[2].run())
     assert asks_nothing(participants[0])
-    run = EXPERIMENTS.find(projector.session_state[RAN]["scripted"])
+    run = EXPERIMENTS.find(projector.session_state[RUN_NAMES]["scripted"])
     assert run is not None
     assert run.wait(600)
     at(projector, "figure")
     assert projector_of(code_of(projector)).sentence == "", "the wall has not said it yet"
     at(projector, "sentence")
-    assert "1 of 2 right" in drawn(projector)
+    assert "1 of 2 right" in html_text(projector)
     assert "of 0 right" not in bars(("No", "In part", "Yes"), Responses(1, {}), (1,)), "nobody guessed"
     verdicts = ("You said: *It rises*. **Right.**", "You said: *It falls*. Measured: **It rises**.", "**It rises.**")
     for participant, verdict in zip(participants, verdicts, strict=True):
@@ -152,14 +152,14 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     at(projector, "guess")
     assert "The run has ended. Guessing is closed." in page_text(projector)
     assert "Run" not in labels(projector)
-    assert "each seed will be a dot" not in sent(projector)
-    assert "The class:" in drawn(projector)
-    assert "1 of 2 right" not in drawn(projector)
+    assert "each seed will be a dot" not in messages_of(projector)
+    assert "The class:" in html_text(projector)
+    assert "1 of 2 right" not in html_text(projector)
     assert f"Your guess: **It rises**. {LOOK_UP}" in page_text(participants[0].run()), "it has seen the result"
     key(at(projector, "sentence"), "seeds")
-    assert "0 seeds from 0 phones" in sent(projector)
-    assert "1 of 2 right" in drawn(projector), "what was told stands until the seeds of the class decide"
-    assert "0 of 3 have answered. Continue?" in drawn(key(projector, "next"))
+    assert "0 seeds from 0 phones" in messages_of(projector)
+    assert "1 of 2 right" in html_text(projector), "what was told stands until the seeds of the class decide"
+    assert "0 of 3 have answered. Continue?" in html_text(key(projector, "next"))
     key(projector, "next")
     assert verdicts[0] in page_text(participants[0].run())
     key(projector, "next")
@@ -174,8 +174,8 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
         assert "Report (HTML)" in [file.label for file in participant.get("download_button")]
         assert "Explore on your own" in [link.proto.label for link in participant.get("page_link")]
         (note,) = notes_of(participant).values()
-        assert (note.title, note.question, note.guessed) == ("Scripted, 4 arms", QUESTION, answer)
-        assert (note.ran, note.found) == ("The class, on the projector.", sentence)
+        assert (note.title, note.question, note.guess) == ("Scripted, 4 arms", QUESTION, answer)
+        assert (note.run, note.finding) == ("The class, on the projector.", sentence)
 
 
 def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_falls_into_the_figure(
@@ -184,7 +184,7 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
     _, pool = scripted
     pool.at_once = False
     projector = at(presented(open_page), "run")
-    experiment_run = EXPERIMENTS.find(projector.session_state[RAN]["scripted"])
+    experiment_run = EXPERIMENTS.find(projector.session_state[RUN_NAMES]["scripted"])
     assert experiment_run is not None
     participants = [participant_in(open_page, code_of(projector)) for _ in range(2)]
     assert "Train one seed" not in labels(participants[0])
@@ -199,12 +199,12 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
         press(participant.run(), "Train one seed")
         assert "Train one seed" not in labels(participant)
         until(lambda participant=participant: ON_PROJECTOR in page_text(participant.run()))
-        drawn = [
+        expected = [
             "1 seed from 1 phone · waiting for 2",
             "2 seeds from 2 phones · waiting for 1",
             "3 seeds from 3 phones",
         ]
-        assert sentence_of(projector.run()) == drawn[number]
+        assert sentence_of(projector.run()) == expected[number]
     before = len(pool.submitted)
     participants[0].run()
     assert len(pool.submitted) == before
@@ -237,7 +237,7 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
         ("figure", 1, 0),
         ("sentence", 1, 1),
     ):
-        words = sent(at(projector, phase))
+        words = messages_of(at(projector, phase))
         assert ("4 seeds from 3 phones" in words, "It takes at least" in words) == (result, sentence), phase
         assert projector_of(code_of(projector)).phase != "guess", "the phones have seen the result"
         assert asks_nothing(projector)
@@ -271,11 +271,11 @@ def test_seeds_that_were_asked_for_before_the_run_end_in_the_answer_of_the_store
         keep_guess(code, student, 0, 1)
     participant = participant_in(open_page, code)
     guess(participant, issue.key_figure.answers[0])
-    assert "stored" not in sent(key(projector, "seeds")), "the dots of the class come first"
+    assert "stored" not in messages_of(key(projector, "seeds")), "the dots of the class come first"
     assert f"0 seeds from 0 phones · waiting for {participants + 1}" == sentence_of(projector)
     trials = gave_seeds(code, issue, students)
     if not participants:
-        assert "0 of 1 have answered. Continue?" in drawn(key(projector, "next"))
+        assert "0 of 1 have answered. Continue?" in html_text(key(projector, "next"))
     key(projector, "next")
     found = shown_report(issue)
     assert found is not None
@@ -289,7 +289,7 @@ def test_seeds_that_were_asked_for_before_the_run_end_in_the_answer_of_the_store
     assert f"of {len(found.seeds) + participants} {'' if trials else 'stored '}seeds" in finding.sentence
     assert (state.phase, state.right, state.because) == ("told", (1,), finding.because)
     assert "Missing" not in finding.because
-    assert "grey: stored seeds" in sent(projector)
+    assert "grey: stored seeds" in messages_of(projector)
     text_on_phone = page_text(participant.run())
     assert "You said: *It falls*. Measured: **It rises**." in text_on_phone
     assert finding.sentence in text_on_phone
@@ -307,15 +307,15 @@ def test_a_wall_asks_once_whether_to_go_on_where_phones_are_here_and_none_has_an
     projector = at(presented(open_page), "guess")
     here = [participant_in(open_page, code_of(projector)) for _ in range(participants)]
     if participants:
-        assert "0 of 2 have answered. Continue?" in drawn(key(projector, "next"))
+        assert "0 of 2 have answered. Continue?" in html_text(key(projector, "next"))
         assert projector_of(code_of(projector)).phase == "guess"
     if answered:
         guess(here[0].run(), "It rises")
-        assert "Continue?" not in drawn(key(projector, "2")), "another key takes the question away"
+        assert "Continue?" not in html_text(key(projector, "2")), "another key takes the question away"
     key(projector, "next")
     assert projector_of(code_of(projector)).phase == "look"
-    assert "Continue?" not in drawn(projector)
-    assert ("The class:" in drawn(projector)) == answered, "three bars of nothing are no figure"
+    assert "Continue?" not in html_text(projector)
+    assert ("The class:" in html_text(projector)) == answered, "three bars of nothing are no figure"
 
 
 def test_where_the_answer_of_stored_seeds_stands_a_wall_does_not_say_how_far_its_own_run_is(
@@ -327,10 +327,10 @@ def test_where_the_answer_of_stored_seeds_stands_a_wall_does_not_say_how_far_its
     press(at(projector, "run"), "Train it here")
     until(lambda: bool(pool.submitted))
     at(projector, "sentence")
-    assert "in 16 of 16 stored seeds" in sent(projector)
+    assert "in 16 of 16 stored seeds" in messages_of(projector)
     assert "Stop" in labels(projector)
-    assert f"seed {LIVE_SEED}" not in sent(projector)
-    assert f"seed {LIVE_SEED}" in sent(key(projector, "present")), "a reader is told"
+    assert f"seed {LIVE_SEED}" not in messages_of(projector)
+    assert f"seed {LIVE_SEED}" in messages_of(key(projector, "present")), "a reader is told"
 
 
 def test_the_presenter_empties_the_class_with_a_key_pressed_twice(open_page: Open, scripted: Scripted) -> None:
@@ -340,11 +340,11 @@ def test_the_presenter_empties_the_class_with_a_key_pressed_twice(open_page: Ope
         enter(code, Visitor(f"cookie {number}"))
         keep_guess(code, Visitor(f"cookie {number}"), 0, -1)
     participant = participant_in(open_page, code)
-    assert "Remove 4 students and all guesses? Press E again." in drawn(key(projector, "empty"))
+    assert "Remove 4 students and all guesses? Press E again." in html_text(key(projector, "empty"))
     key(projector, "2")
     assert responses(code, 0) == Responses(4, {-1: 3}), "another key is no yes"
     key(projector, "empty", "empty")
-    assert "The class is empty." in drawn(projector)
+    assert "The class is empty." in html_text(projector)
     assert responses(code, 0) == Responses(0, {})
     guess(participant.run(), "It rises")
     assert responses(code, 0) == Responses(1, {1: 1})
@@ -355,14 +355,14 @@ def test_a_link_of_a_class_that_another_browser_has_opened_and_a_class_that_is_r
 ) -> None:
     link = {"issue": "scripted", "lesson": "scripted.5", "at": "1", "class": class_of(), "present": "true"}
     projector = open_page("questions.py", **link)
-    assert "Another browser has opened this class. Press P twice to open a new one." in drawn(projector)
+    assert "Another browser has opened this class. Press P twice to open a new one." in html_text(projector)
     key(projector, "present", "present")
-    assert "Another browser" not in drawn(projector)
+    assert "Another browser" not in html_text(projector)
     assert projector_of(code_of(projector)).phase == "guess"
     monkeypatch.setattr(classroom, "MAX_CLASSES", 1)
     projector = presented(open_page)
     assert (code_of(projector), projector.session_state[PRESENTING].on) == ("", True)
-    assert "classes are held just now. Open this one in a few minutes." in sent(projector)
+    assert "classes are held just now. Open this one in a few minutes." in messages_of(projector)
 
 
 @pytest.mark.parametrize(
@@ -476,7 +476,7 @@ def test_no_phone_steers_the_wall_whatever_link_it_opens(open_page: Open, script
         app = open_page("questions.py", **stranger, at="2", **present)
         key(app, "present", "present", "next", "next", "seeds", "leave")
         assert projector_of(code) == ASKS
-    assert "Guesses are not counted" in sent(open_page("questions.py", **stranger, at="2", present="true"))
+    assert "Guesses are not counted" in messages_of(open_page("questions.py", **stranger, at="2", present="true"))
 
 
 def test_a_phone_may_leave_to_explore_and_comes_back_and_cannot_present(open_page: Open, scripted: Scripted) -> None:
@@ -504,12 +504,12 @@ def test_present_opens_a_class_and_a_full_disk_leaves_the_lesson_without_one(
     warning, projector = "Guesses are not counted, because no class is open or the disk is full.", presented(open_page)
     enter(code_of(projector), PROGRAM)
     assert responses(code_of(projector), 0).students == 1
-    assert warning not in sent(projector)
-    assert f"classroom?class={code_of(projector)}" in sent(projector)
+    assert warning not in messages_of(projector)
+    assert f"classroom?class={code_of(projector)}" in messages_of(projector)
     monkeypatch.setattr(classroom, "give", full)
     projector = presented(open_page)
     assert (projector.session_state[PRESENTING].on, code_of(projector)) == (True, "")
-    assert warning in sent(projector)
+    assert warning in messages_of(projector)
 
 
 def test_a_lab_slide_asks_once_before_it_is_left_without_its_answer(
@@ -521,7 +521,7 @@ def test_a_lab_slide_asks_once_before_it_is_left_without_its_answer(
     projector = press(open_page("lab.py", steps="10", lesson="title~Mine~~lab~steps~10.5", at="1"), "Present")
     key(at(projector, "run"), "next", "next")
     (run,) = pool.submitted
-    assert "The training has not ended. Continue?" in drawn(key(projector, "next"))
+    assert "The training has not ended. Continue?" in html_text(key(projector, "next"))
     assert not projector.session_state[PRESENTING].over
     assert projector_of(code_of(projector)).phase == "told"
     key(projector, "next")
@@ -549,7 +549,7 @@ def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch
     assert len(pool.submitted) == 1
     at(projector, "sentence")
     assert projector_of(code_of(projector)).sentence.startswith("Not learned in 10 steps")
-    assert "1 of 1 right" in drawn(projector)
+    assert "1 of 1 right" in html_text(projector)
     assert "You said: *Yes*. Measured: **No**." in projector.subheader[0].value
     assert "You said: *No*. **Right.**" in page_text(participant.run())
     key(at(projector, "guess"), "1")
@@ -559,7 +559,7 @@ def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch
     key(projector, "next")
     assert participant.run().title[0].value == "Later"
     assert projector.title[0].value == "Later"
-    assert "2 of 2" in sent(projector)
+    assert "2 of 2" in messages_of(projector)
     assert projector.run().title[0].value == "Later", (
         "the test asks for the page of the lab, as a press does that comes while the page changes"
     )
@@ -580,12 +580,12 @@ def test_a_slide_takes_guesses_and_then_tells_what_the_teacher_says(open_page: O
     guess(participant.run(), "Bob")
     assert "**1 of 1** have guessed" in page_text(projector.run())
     key(projector, "1")
-    assert "The class:" not in drawn(projector)
+    assert "The class:" not in html_text(projector)
     assert "Bob" not in page_text(projector)
     key(projector, "next")
-    assert 'aria-label="The class: Ann 0, Bob 1, Cy 0; 1 of 1 right"' in drawn(projector)
+    assert 'aria-label="The class: Ann 0, Bob 1, Cy 0; 1 of 1 right"' in html_text(projector)
     assert "You said: *Ann*. The teacher says: **Bob**." in projector.subheader[0].value
     assert "You said: *Bob*. **Right.**" in page_text(participant.run())
     (note,) = notes_of(participant).values()
-    assert (note.question, note.guessed, note.found) == ("Who?", "Bob", "The teacher says: Bob.")
+    assert (note.question, note.guess, note.finding) == ("Who?", "Bob", "The teacher says: Bob.")
     assert key(projector, "next").title[0].value == ISSUES["heads"].title

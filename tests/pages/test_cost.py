@@ -13,7 +13,7 @@ from pages.parts import cost
 from pages.parts.app import server
 from pages.parts.cost import SETTINGS, SWEEPS, CostView, begin_sweep, recurrent_kernels
 from tests.engine.serving.test_pool import until
-from tests.pages.looking import Open, disabled, press, sent
+from tests.pages.looking import Open, disabled, messages_of, press
 from tests.pages.looking import page_text as words_of
 
 PAGE = "cost.py"
@@ -30,8 +30,8 @@ def test_it_opens_alive_with_predictions_and_a_link_restores_the_settings_and_st
     assert "Measured earlier" in page_text(app)
     assert "Press Measure" in page_text(app)
     assert "Measured earlier" not in page_text(open_page(PAGE, d_model="64")), "it is of another model"
-    assert "A GRU takes 39 times as long as an LSTM. The library oneDNN" in sent(app)
-    assert "LSTM, oneDNN" in sent(app), "at the line, too"
+    assert "A GRU takes 39 times as long as an LSTM. The library oneDNN" in messages_of(app)
+    assert "LSTM, oneDNN" in messages_of(app), "at the line, too"
     assert "the same time for every token" not in page_text(app), "the figure shows the GRU as the slowest"
     fits = cost.longest_frame(Plan(), shipped(), CostView())
     assert all(cell in page_text(app) for cell in fits.loc[KINDS["gru"].label])
@@ -104,7 +104,7 @@ def test_bytes_are_those_of_the_formula_or_counted_and_a_length_that_fits_uses_t
     assert list(frame.loc[KINDS["materialised"].label]) == ["9,258", "70,909,956", "276,037,636", "256 B", "32,000"]
     assert list(frame.loc[KINDS["gru"].label][1:4]) == ["2,809,860", "5,619,716", "–"], "it keeps a state"
     for kind in KINDS:
-        keeps = cost.kept_at(Plan(), kind, shipped())
+        keeps = cost.saved_bytes(Plan(), kind, shipped())
         assert [keeps(at.tick) for at in shipped().summaries(kind, "saved")] == [
             at.value for at in shipped().summaries(kind, "saved")
         ], "each counted length is on the line, to the byte"

@@ -11,7 +11,7 @@ from engine.config.link import from_query
 from engine.foundation.errors import JobError
 from pages.parts import depth
 from pages.parts.app.questions import SharedCache
-from tests.pages.looking import Open, page_text, sent
+from tests.pages.looking import Open, messages_of, page_text
 
 key = depth.SETTINGS.widget_key
 
@@ -43,14 +43,14 @@ class Engine:
     """Answers as the engine would, each when it is released, and records the questions."""
 
     def __init__(self) -> None:
-        self.asked: list[depth.DrawJob] = []
+        self.jobs: list[depth.DrawJob] = []
         self.fails = False
         self._lock, self._let_go = Lock(), Event()
         self._let_go.set()
 
     def ask(self, job: depth.DrawJob, **_: Any) -> DepthNumbers | MemoryNumbers:
         with self._lock:
-            self.asked.append(job)
+            self.jobs.append(job)
         assert self._let_go.wait(60)
         if self.fails:
             raise JobError("Measuring the effect of depth took longer than 90 s.")
@@ -74,7 +74,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
 
 def until(app: AppTest, there: Callable[[str], bool]) -> str:
     """Run the page again, as its timer does, until its figures say that."""
-    while not there(words := sent(app)):
+    while not there(words := messages_of(app)):
         app.run()
     return words
 
@@ -85,12 +85,12 @@ def complete(app: AppTest) -> str:
 
 def test_figures_come_with_the_first_draw_and_tell_more_with_each(open_page: Open, engine: Engine) -> None:
     app = open_page("depth.py")
-    assert "Who is heard?" in sent(app)
+    assert "Who is heard?" in messages_of(app)
     words = complete(app)
     assert "After 16 layers, the last position reads 17 %" in words
     assert "In layer 1: 0.168 with pre-LN and 0.335 with post-LN." in words
     assert "A different token 0 changes the last output by 1.6 % at length 8 and 1.6 % at 512." in words
-    assert [(type(job), job.config.seed) for job in engine.asked] == [
+    assert [(type(job), job.config.seed) for job in engine.jobs] == [
         *((MeasureDepth, seed) for seed in range(16)),
         *((MeasureMemory, seed) for seed in range(4)),
     ]
@@ -100,26 +100,26 @@ def test_figures_come_with_the_first_draw_and_tell_more_with_each(open_page: Ope
 def test_the_dial_asks_for_nothing_new_and_the_address_follows_it(open_page: Open, engine: Engine) -> None:
     app = open_page("depth.py", pos_encoding="alibi", skips="false", depth="4")
     assert "After 4 layers" in complete(app)
-    n_jobs = len(engine.asked)
+    n_jobs = len(engine.jobs)
     app.select_slider(key=key("depth")).set_value(32).run()
-    assert "After 32 layers" in sent(app)
-    assert len(engine.asked) == n_jobs
+    assert "After 32 layers" in messages_of(app)
+    assert len(engine.jobs) == n_jobs
     assert dict(app.query_params) == {"depth": "32", "pos_encoding": "alibi", "skips": "false"}
 
 
 def test_a_dial_that_moves_on_leaves_at_most_one_question_behind_it(open_page: Open, engine: Engine) -> None:
     engine.hold()
     app = open_page("depth.py")
-    assert "Measuring" in sent(app)
+    assert "Measuring" in messages_of(app)
     app.selectbox(key=key("pos_encoding")).set_value("nope").run()
     app.button_group(key=key("norm")).set_value("post").run()
     engine.let_go()
     complete(app)
-    jobs = [(job.config.pos_encoding, job.config.norm) for job in engine.asked]
+    jobs = [(job.config.pos_encoding, job.config.norm) for job in engine.jobs]
     assert jobs == [("rope", "pre")] + [("nope", "post")] * 20
     other = open_page("depth.py", pos_encoding="nope", norm="post")
-    assert "range of 16 draws" in sent(other), "what one session has asked for, all have"
-    assert len(engine.asked) == 21
+    assert "range of 16 draws" in messages_of(other), "what one session has asked for, all have"
+    assert len(engine.jobs) == 21
 
 
 def test_a_measurement_that_fails_is_said_once_and_other_settings_are_measured(open_page: Open, engine: Engine) -> None:
@@ -128,7 +128,7 @@ def test_a_measurement_that_fails_is_said_once_and_other_settings_are_measured(o
     while not app.error:
         app.run()
     assert app.error[0].value == "Measuring the effect of depth took longer than 90 s."
-    assert len(engine.asked) == 1
+    assert len(engine.jobs) == 1
     engine.fails = False
     app.toggle(key=key("mlp")).set_value(False).run()
     complete(app)

@@ -12,7 +12,7 @@ from engine.tasks import BY_GROUP, TASKS
 from engine.tasks.base import GROUPS
 from pages.parts.app import server
 from pages.parts.lab.results import settings_json
-from tests.pages.looking import Open, disabled, ended, notes_of, page_text, press, run_of, trained
+from tests.pages.looking import Open, disabled, notes_of, page_text, press, run_of, store_ended_run, trained
 
 
 def linked(app: AppTest) -> dict[str, str]:
@@ -61,7 +61,7 @@ def test_a_link_restores_every_setting(open_page: Open) -> None:
 
 def test_a_link_of_only_a_run_opens_with_its_settings_and_says_what_changed_even_to_a_default(open_page: Open) -> None:
     config = PRESETS["three-back"].config.replace(steps=3, k=2, seed=5)
-    run = ended(config)
+    run = store_ended_run(config)
     app = open_page("lab.py", unfolded=True, run=run.id)
     assert not app.warning
     assert app.session_state["run"] == run.id
@@ -110,8 +110,8 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
     assert finding in page_text(again)
     note = notes_of(app)[f"lab.{run_id}"]
     assert note.title == "Lab: Reverse"
-    assert finding in note.found
-    assert "Steps 120" in note.ran
+    assert finding in note.finding
+    assert "Steps 120" in note.run
     assert not notes_of(again), "another visitor's run is no part of a hand-in"
     assert "Report (HTML)" in [file.label for file in app.get("download_button")]
 
@@ -197,7 +197,7 @@ def test_a_host_refuses_with_the_setting_to_lower(open_page: Open, monkeypatch: 
     app = press(open_page("lab.py", steps="101"), "Train")
     assert "steps is 101; this host allows at most 100" in page_text(app)
     assert "run" not in app.session_state
-    others = ended(RunConfig(steps=3))
+    others = store_ended_run(RunConfig(steps=3))
     app = press(open_page("lab.py", run=others.id, steps="101"), "Step")
     assert "steps is 101; this host allows at most 100" in page_text(app), "and not that the shown run is another's"
 

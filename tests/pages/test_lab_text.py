@@ -12,7 +12,7 @@ from pages.parts.app.earlier import EARLIER
 from pages.parts.charts.loss import by_read_figure, level_lines, loss_figure, next_figure
 from pages.parts.lab.text import lead_over_trigram
 from tests.engine.serving.test_pool import until
-from tests.pages.looking import Open, disabled, ended, page_text, press, run_of, trained
+from tests.pages.looking import Open, disabled, page_text, press, run_of, store_ended_run, trained
 
 TEXT = "".join(f"the {who} {what} the {whom}, and then\nthe day was done.\n" for who in ("cat", "dog", "king") for what in (
     "saw", "met", "heard", "left") for whom in ("queen", "bird", "moon", "sea"))  # fmt: skip
@@ -80,7 +80,7 @@ def test_a_text_of_ones_own_is_trained_on_and_written_on_from(open_page: Open) -
 
 def test_an_earlier_link_leads_to_the_lab_with_its_run_and_settings(open_page: Open) -> None:
     moved = EARLIER["text"]
-    run = ended(PRESETS["next-word"].config.replace(steps=3, vocab_size=300, pos_encoding="alibi"))
+    run = store_ended_run(PRESETS["next-word"].config.replace(steps=3, vocab_size=300, pos_encoding="alibi"))
     app = open_page(moved.file, **moved.query({"run": run.id, "steps": "7", "hide": "seed"}))
     assert app.session_state["run"] == run.id
     assert app.query_params["steps"] == "7"

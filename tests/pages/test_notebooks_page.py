@@ -36,7 +36,7 @@ def test_each_cell_is_followed_by_what_it_gave_and_nothing_is_run(open_page: Ope
         if cell.asserts:
             assert f":green[:material/check_circle:] {escaped(cell.asserts)}" in page_text(app)
     (file,) = app.get("download_button")
-    assert f"Made with {NOTEBOOK.made}." in file.help
+    assert f"Made with {NOTEBOOK.origin}." in file.help
     assert not [button.key for button in app.button if str(button.key).startswith("notebooks.")]
 
 

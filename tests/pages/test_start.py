@@ -21,7 +21,6 @@ from pages.parts.start import CONFIG, DOORS, PRESSES, RUN, WAY, workers_in_words
 from tests.pages.looking import (
     Open,
     disabled,
-    ended,
     guess,
     labels,
     notes_of,
@@ -29,6 +28,7 @@ from tests.pages.looking import (
     press,
     question,
     run_of,
+    store_ended_run,
     trained,
 )
 from tests.tables import tables_beside
@@ -147,9 +147,9 @@ def test_a_run_answers_a_guess_each_value_has_its_own_and_a_reload_keeps_both(op
         assert guide.leads_to in page_text(shown)
         assert question(shown).proto.disabled
     (note,) = notes_of(app).values()
-    assert (note.guessed, note.question) == ("Yes, always", guide.asks)
-    assert note.found.startswith("Yes, always. The figure has")
-    assert "Depth 1, seed 0" in note.ran
+    assert (note.guess, note.question) == ("Yes, always", guide.asks)
+    assert note.finding.startswith("Yes, always. The figure has")
+    assert "Depth 1, seed 0" in note.run
 
     app.segmented_control(key="start.set.choice").set_value(2).run()
     assert (question(app).value, question(app).proto.disabled) == (None, False)
@@ -164,7 +164,7 @@ def test_a_run_answers_a_guess_each_value_has_its_own_and_a_reload_keeps_both(op
 
 def test_the_earlier_address_of_the_steps_leads_to_each_with_its_choice_its_seed_and_its_run(open_page: Open) -> None:
     assert at_earlier_address(open_page).title[0].value == GUIDES[0].title
-    run = ended(STEPS[1].config.replace(pos_encoding="nope", seed=4))
+    run = store_ended_run(STEPS[1].config.replace(pos_encoding="nope", seed=4))
     for link in ({}, {"choice": "nope", "seed": "4", "guess": "nearly all"}):
         app = at_earlier_address(open_page, step="2", run=run.id, **link)
         assert not app.warning
@@ -177,7 +177,7 @@ def test_the_earlier_address_of_the_steps_leads_to_each_with_its_choice_its_seed
 
 
 def test_what_is_wrong_in_a_link_is_named(open_page: Open) -> None:
-    other = ended(STEPS[0].config.replace(steps=3))
+    other = store_ended_run(STEPS[0].config.replace(steps=3))
     app = at_earlier_address(open_page, step="7", seed="-1")
     assert "`step` is `7`; allowed is a whole number from 0 to 6." in page_text(app)
     assert "`seed` is `-1`; allowed is a whole number from 0" in page_text(app)

@@ -9,7 +9,7 @@ from engine.experiments.finding import Finding
 from engine.experiments.report import Report, report
 from engine.experiments.trial import Trial
 from tests.engine.experiments.fake_issue import fake_issue
-from tools.calibration import calibration, findings_again
+from tools.calibration import calibration, repetitions
 
 
 def fake(short: Iterable[float], seeds: range) -> Report:
@@ -25,11 +25,11 @@ def spread(mean: float, count: int) -> list[float]:
 
 def test_each_half_of_the_fresh_seeds_is_weighed_alone() -> None:
     shown = fake(spread(0.5, 16), CONFIRMATORY_SEEDS)
-    rows = list(findings_again(shown, fake([*spread(0.5, 8), *spread(-0.3, 8)], FRESH_SEEDS)))
+    rows = list(repetitions(shown, fake([*spread(0.5, 8), *spread(-0.3, 8)], FRESH_SEEDS)))
     short = rows[0]
-    assert (short.predicted, short.shown) == (1.0, Finding.HOLDS)
+    assert (short.predicted, short.finding) == (1.0, Finding.HOLDS)
     assert short.fresh == (Finding.HOLDS, Finding.OPPOSITE)
-    assert (short.again, short.opposite) == (1, 1)
+    assert (short.n_same, short.opposite) == (1, 1)
 
 
 def test_the_table_counts_by_predicted_share(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.issues import ISSUES
 from tests.tables import tables_beside
-from tools.headroom import compared
+from tools.headroom import accuracy_comparisons
 
 REASONS: dict[str, dict[str, str]] = tables_beside(__file__)
 
@@ -14,7 +14,7 @@ def test_a_comparison_without_room_is_named_with_its_reason_and_all_others_have_
     for slug, issue in ISSUES.items():
         found = shown_report(issue)
         assert found is not None
-        if claims := {row.claim.id for row in compared(found) if not row.has_room}:
+        if claims := {row.claim.id for row in accuracy_comparisons(found) if not row.has_room}:
             without[slug] = claims
     assert without == {slug: set(reasons) for slug, reasons in REASONS.items()}
     assert all(reason.endswith(".") for reasons in REASONS.values() for reason in reasons.values())

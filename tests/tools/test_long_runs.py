@@ -13,7 +13,7 @@ from engine.experiments.experiment import Arm
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure, Row
-from engine.experiments.long_runs import DONE_MARKS, FILE, is_stored, marks, read_long_runs, rows
+from engine.experiments.long_runs import FILE, SOLVED_MARKS, is_stored, marks, read_long_runs, rows
 from engine.runs.events import Failed
 from tests.engine.experiments.fake_issue import fake_issue
 from tools import long_runs
@@ -95,7 +95,7 @@ def test_a_run_that_has_learned_ends_and_keeps_its_number(issue: Issue, monkeypa
     curves = long_runs.long_curves("tiny", "table", ["accuracy"], 0.01, 0)
     assert curves == {"accuracy": [*values, *[1.0] * (len(marks(4)) - len(values))]}
     assert next(measured, None) is None
-    assert DONE_MARKS == 3
+    assert SOLVED_MARKS == 3
 
 
 def test_a_number_that_is_measured_at_the_end_alone_is_measured_at_each_mark(issue: Issue, monkeypatch: Patch) -> None:

@@ -14,7 +14,7 @@ from engine.config.run_config import parse
 from engine.runs.events import Snapshot
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run
-from tools.record import COUNTED, EVERY, FOLDER, SHOWN, WORDS, at_even_steps, record
+from tools.record import COUNTING_FILE, EVERY, FOLDER, RECORDED_RUNS, WORDS, at_even_steps, record
 
 
 @pytest.fixture(scope="module", params=["made here", "shipped"])
@@ -51,7 +51,7 @@ def test_the_run_of_two_layers_has_a_path_whose_heads_are_needed_and_the_answers
 
 
 def test_what_is_shipped_is_what_the_command_makes_and_small() -> None:
-    for name, config in SHOWN.items():
+    for name, config in RECORDED_RUNS.items():
         folder = RunFolder(FOLDER.parent / name)
         shipped = Run.from_disk(folder)
         assert shipped.config == config
@@ -59,7 +59,7 @@ def test_what_is_shipped_is_what_the_command_makes_and_small() -> None:
         assert folder.size() < 800_000
         assert len(list(folder.path.iterdir())) == 4, "the arrays of all snapshots are one file"
 
-    words, counted = Run.from_disk(RunFolder(WORDS)), json.loads((WORDS / COUNTED).read_text("utf-8"))
+    words, counted = Run.from_disk(RunFolder(WORDS)), json.loads((WORDS / COUNTING_FILE).read_text("utf-8"))
     config = PRESETS["next-word"].config
     assert (words.config, words.state, words.step) == (config, "finished", config.steps)
     assert set(counted["levels"]) == {"unigram", "bigram", "trigram"}

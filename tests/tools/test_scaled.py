@@ -20,7 +20,7 @@ class _Threads:
 def test_two_arms_are_trained_and_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     issue = fake_issue(base={"steps": 2, "learning_rate": 0.001, "d_model": 8})
     monkeypatch.setitem(ISSUES, "fake", issue)
-    monkeypatch.setattr(scaled, "SCALED", {"fake": {"d_model": 16, "n_heads": 2}})
+    monkeypatch.setattr(scaled, "LARGER_MODELS", {"fake": {"d_model": 16, "n_heads": 2}})
     monkeypatch.setattr(scaled, "TIMES_STEPS", {"fake": 1})
     monkeypatch.setattr(scaled.multiprocessing, "get_context", lambda method: _Threads())
     trained = list[Any]()

@@ -34,7 +34,7 @@ from tools.load.attacks import ATTACKS, attacked
 from tools.load.chaos import chaos
 from tools.load.figures import Figures, at_rest, medians, table, with_ratio
 from tools.load.scenarios import issue, lab, mixed, until_ready, warm_up
-from tools.server import ROOT, running
+from tools.server import ROOT, start_server
 
 # from the server's process and address to figures by the name of their column
 Scenario = Callable[[psutil.Process, str], Coroutine[Any, Any, dict[str, Figures]]]
@@ -65,7 +65,7 @@ def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
 
 
 def served(scenario: Scenario, root: Path = ROOT) -> dict[str, Figures]:
-    with tempfile.TemporaryDirectory() as folder, running("app.py", Path(folder), root=root) as (server, address):
+    with tempfile.TemporaryDirectory() as folder, start_server("app.py", Path(folder), root=root) as (server, address):
         return asyncio.run(scenario(psutil.Process(server.pid), address))
 
 

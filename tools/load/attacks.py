@@ -11,10 +11,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import aiohttp
 
 from engine.serving.runs.presence import AWAY_SECONDS
-from tools.load.session import Session, messages, opened, visitor
+from tools.load.session import Session, messages, open_session, visitor
 
 STREAMS = 200
-PAUSED = 16
+PAUSED_TABS = 16
 TABS = 30
 # 1.9 megabytes, sent again with each press; a connection that sends more than two at once is closed
 PROMPT = "my lord " * 240_000
@@ -45,12 +45,12 @@ async def large_memory(http: aiohttp.ClientSession, address: str, tabs: AsyncExi
 
 
 async def jobs(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
-    writer = await tabs.enter_async_context(opened(http, address, "lab", "preset=next-word&steps=20"))
+    writer = await tabs.enter_async_context(open_session(http, address, "lab", "preset=next-word&steps=20"))
     await writer.press("Train")
     flood = [f"seq_len={length}&reach=4" for length in range(100, 100 + TABS)]
 
     async def ask(query: str) -> None:
-        tab = await tabs.enter_async_context(opened(http, address, "encodings", query))
+        tab = await tabs.enter_async_context(open_session(http, address, "encodings", query))
         while True:
             await (
                 tab.move("Encoding B") if tab.has("Encoding B") else tab.rerun("open")
@@ -82,8 +82,8 @@ async def streams(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStac
 
 
 async def paused(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
-    for seed in range(PAUSED):
-        async with opened(http, address, "lab", f"seed={seed}") as tab:
+    for seed in range(PAUSED_TABS):
+        async with open_session(http, address, "lab", f"seed={seed}") as tab:
             await tab.press("Train")
             await tab.press("Pause")
 
@@ -94,7 +94,9 @@ async def crowd(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack)
     async def come(number: int) -> None:
         async with few:
             one = await tabs.enter_async_context(visitor(CROWD))
-            page = await tabs.enter_async_context(opened(one, address, "lab", f"steps={CROWD_STEPS}&seed={number}"))
+            page = await tabs.enter_async_context(
+                open_session(one, address, "lab", f"steps={CROWD_STEPS}&seed={number}")
+            )
             for _ in range(PRESSES):
                 await page.press("Train")
 
@@ -136,6 +138,6 @@ async def attacked(attack: Attack | None, address: str, ahead: float = 3.0) -> A
 
 
 async def _train(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack, query: str) -> Session:
-    tab = await tabs.enter_async_context(opened(http, address, "lab", query))
+    tab = await tabs.enter_async_context(open_session(http, address, "lab", query))
     await tab.press("Train")
     return tab

@@ -21,8 +21,8 @@ from engine.runs.events import Progress
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from tools import settings
-from tools.load.session import Session, opened, visitor
-from tools.server import free_port, running
+from tools.load.session import Session, open_session, visitor
+from tools.server import free_port, start_server
 
 # the events of eight minutes, and their numbers; in a shorter time once at least
 PLAN = {
@@ -41,7 +41,7 @@ class Life:
         self.folder, self.data, self.address = folder, folder / "data", ""
         self.up = asyncio.Event()
         self.runs = set[str]()  # those that pages showed
-        self.done = Counter[str]()  # times of each event of the plan
+        self.events_done = Counter[str]()  # times of each event of the plan
         self.terminations = list[float]()  # seconds of each end by SIGTERM
         self.errors = self._number = 0  # elements that show an exception
         self._port, self._server = str(free_port()), ExitStack()
@@ -52,7 +52,7 @@ class Life:
         mine = self.folder / f"life-{self._number}"
         mine.mkdir()
         variables = {f"ATTENTION_LAB_{name}": value for name, value in {**LIMITS, "DATA": str(self.data)}.items()}
-        server = running("app.py", mine, STREAMLIT_SERVER_PORT=self._port, **variables)  # type: ignore[arg-type]
+        server = start_server("app.py", mine, STREAMLIT_SERVER_PORT=self._port, **variables)  # type: ignore[arg-type]
         self.process, self.address = await asyncio.to_thread(self._server.enter_context, server)
         self.up.set()
 
@@ -88,7 +88,7 @@ async def chaos(folder: Path, minutes: float, seed: int) -> list[str]:
         await asyncio.sleep(minutes * 60 / (len(plan) + 1) * draw.uniform(0.5, 1.5))
         print(f"{time.strftime('%H:%M:%S')} {what}", flush=True)
         await do(what, life, draw)
-        life.done[what] += 1
+        life.events_done[what] += 1
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -115,7 +115,7 @@ async def do(what: str, life: Life, draw: random.Random) -> None:
 async def visit(life: Life, draw: random.Random) -> None:
     async def train(http: aiohttp.ClientSession) -> None:
         steps = draw.choice(LENGTHS)
-        async with opened(http, life.address, "lab", f"steps={steps}&seed={draw.randrange(1000)}") as tab:
+        async with open_session(http, life.address, "lab", f"steps={steps}&seed={draw.randrange(1000)}") as tab:
             await press(life, tab, "Train")
             await asyncio.sleep(draw.uniform(2, 10))
             match draw.choice(("Stop", "Pause", "Stop", "leave", "watch")):
@@ -130,7 +130,7 @@ async def visit(life: Life, draw: random.Random) -> None:
 
 async def run_issues(life: Life) -> None:
     async def run(http: aiohttp.ClientSession) -> None:
-        async with opened(http, life.address, "questions", "issue=missing-mask") as tab:
+        async with open_session(http, life.address, "questions", "issue=missing-mask") as tab:
             await press(life, tab, "Train it here")
             while life.up.is_set():
                 await asyncio.sleep(0.5)
@@ -164,7 +164,7 @@ def report(life: Life, runs: Runs) -> list[str]:
     gaps = [run for run in all_runs if steps_of(run) != list(range(1, run.step + 1))]
     tracebacks = sum(log.read_text(errors="replace").count("Traceback") for log in life.folder.glob("life-*/log.txt"))
     return [
-        f"Done: {', '.join(f'{times} x {what}' for what, times in life.done.items())}.",
+        f"Done: {', '.join(f'{times} x {what}' for what, times in life.events_done.items())}.",
         f"Runs of visitors, {len(mine)}: {outcomes(mine, under_way)}.",
         *(f"  lost, {times}: {why}" for why, times in lost.items()),
         f"Trials: {outcomes([run for run in all_runs if run not in mine], under_way)}.",

@@ -34,7 +34,7 @@ def medians(rounds: Sequence[Figures]) -> Figures:
 def table(columns: Mapping[str, Figures]) -> str:
     names = dict.fromkeys(name for figures in columns.values() for name in figures)
     lines = [f"| | {' | '.join(columns)} |", f"|---|{'--:|' * len(columns)}"]
-    lines += [f"| {name} | {' | '.join(_written(f.get(name, math.nan)) for f in columns.values())} |" for name in names]
+    lines += [f"| {name} | {' | '.join(_format(f.get(name, math.nan)) for f in columns.values())} |" for name in names]
     return "\n".join(lines)
 
 
@@ -44,7 +44,7 @@ def with_ratio(sides: Mapping[str, Figures]) -> dict[str, Figures]:
     return {here: first, there: second, f"{here} / {there}": ratios}
 
 
-def _written(value: float) -> str:
+def _format(value: float) -> str:
     if math.isnan(value):
         return "–"
     if math.isinf(value):
@@ -58,7 +58,7 @@ class Watch:
     def __init__(self, server: psutil.Process) -> None:
         self._server, self._mine, self._began = server, psutil.Process(), time.perf_counter()
         # processor seconds of each process before the first reading and at its last, so that an ended one counts
-        self._taken: dict[int, tuple[float, float]] = {}
+        self._processor_seconds: dict[int, tuple[float, float]] = {}
         self._most: Figures = {}
         self.read()
 
@@ -69,11 +69,11 @@ class Watch:
             with suppress(psutil.NoSuchProcess):
                 now = sum(process.cpu_times()[:2])  # of the user and of the system
                 before = 0.0 if self._most else now  # a process that comes later began later
-                self._taken[process.pid] = self._taken.get(process.pid, (before, now))[0], now
+                self._processor_seconds[process.pid] = self._processor_seconds.get(process.pid, (before, now))[0], now
                 memory[process.pid] = memory_of(process) / MIB
                 anonymous += anonymous_of(process) / MIB if process != self._mine else 0.0
         seconds = max(time.perf_counter() - self._began, 1e-9)
-        cores = {pid: (last - first) / seconds for pid, (first, last) in self._taken.items()}
+        cores = {pid: (last - first) / seconds for pid, (first, last) in self._processor_seconds.items()}
         page, mine = cores.pop(self._server.pid), cores.pop(self._mine.pid)
         sizes = {
             "page process (MiB)": memory.pop(self._server.pid),

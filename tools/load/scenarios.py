@@ -15,7 +15,7 @@ from itertools import cycle, repeat
 import psutil
 
 from tools.load.figures import Figures, percentile, watching
-from tools.load.session import Board, Session, opened, visitor
+from tools.load.session import Board, Session, open_session, visitor
 
 EVERY = 3.0  # seconds from one move of a control to the next; a late answer delays none of the following
 SETTLED = 10.0  # seconds after which the rush of all clicks on Train is over
@@ -26,7 +26,7 @@ ISSUES = ("missing-mask", "no-encoding", "heads", "no-normalization", "learned-t
 MORE = ("More on this question",)  # moved next to an issue that runs
 TRAIN = "Train it here"
 # the pages of the mixed scenario without runs, and the controls that are moved there
-MOVED = (
+PAGES_WITH_CONTROLS = (
     ("lab", LAB),
     ("encodings", ("Encoding A", "Encoding B")),
 )
@@ -58,7 +58,7 @@ async def issue(server: psutil.Process, address: str, sessions: int, seconds: fl
 async def mixed(server: psutil.Process, address: str, sessions: int, seconds: float) -> Figures:
     """All for ``seconds``. With fewer than five sessions each runs an issue."""
     issues = [("questions", f"issue={slug}") for slug, _ in zip(ISSUES, range(sessions), strict=False)]
-    others = [page for page, _ in zip(cycle(MOVED), range(sessions - len(issues)), strict=False)]
+    others = [page for page, _ in zip(cycle(PAGES_WITH_CONTROLS), range(sessions - len(issues)), strict=False)]
     async with open_tabs(address, [*issues, *((page, "") for page, _ in others)]) as tabs, watching(server) as watch:
         deadline = time.perf_counter() + seconds
         await asyncio.gather(*(tab.press(TRAIN) for tab in tabs[: len(issues)]))
@@ -75,7 +75,7 @@ async def open_tabs(address: str, pages: Sequence[tuple[str, str]]) -> AsyncIter
         async def come(page: str, query: str) -> Session:
             async with few:
                 http = await stack.enter_async_context(visitor())
-                return await stack.enter_async_context(opened(http, address, page, query))
+                return await stack.enter_async_context(open_session(http, address, page, query))
 
         yield await asyncio.gather(*(come(page, query) for page, query in pages))
 
@@ -85,7 +85,7 @@ async def train_and_move(tab: Session, phase: float, deadline: float) -> tuple[f
     refused."""
     clicked = time.perf_counter()
     pressing = asyncio.create_task(tab.press("Train"))
-    await move_until(tab, LAB, phase, deadline, until=lambda: tab.board is not None and tab.board.ended)
+    await move_until(tab, LAB, phase, deadline, until=lambda: tab.board is not None and tab.board.has_ended)
     await pressing
     return clicked, tab.board
 
@@ -152,9 +152,9 @@ def settled_moves_of(tabs: Sequence[Session], after: float) -> Figures:
 def runs_of(runs: Sequence[tuple[float, Board | None]]) -> Figures:
     boards = [board for _, board in runs if board is not None]
     first = [board.points[0] - clicked if board and board.points else math.inf for clicked, board in runs]
-    delays = [board.shown - clicked if board else math.inf for clicked, board in runs]
+    delays = [board.shown_at - clicked if board else math.inf for clicked, board in runs]
     rates = [rate for board in boards if (rate := board.updates_per_second) is not None]
-    ended = [board for board in boards if board.ended]
+    ended_boards = [board for board in boards if board.has_ended]
     last = max((board.points[-1] for board in boards if board.points), default=math.nan)
     return {
         "click to the run on the page, median (s)": percentile(delays, 0.5),
@@ -165,8 +165,8 @@ def runs_of(runs: Sequence[tuple[float, Board | None]]) -> Figures:
         / (last - min(clicked for clicked, _ in runs)),
         "updates per second, least": min(rates, default=math.nan),
         "updates per second, median": percentile(rates, 0.5),
-        "runs without an end": len(runs) - len(ended),
-        "runs lost or failed": sum(board.state != "finished" for board in ended),
+        "runs without an end": len(runs) - len(ended_boards),
+        "runs lost or failed": sum(board.state != "finished" for board in ended_boards),
         "streams given up for polling": sum(board.polled for board in boards),
     }
 
@@ -182,8 +182,8 @@ async def until_ready(address: str) -> None:
 
 async def warm_up(address: str) -> None:
     """Open each page once and train a short run: everything is imported, the workers are awake and the machine's speed is known."""
-    for page, _ in (*MOVED, ("questions", ())):
-        async with visitor() as http, opened(http, address, page, "steps=20" if page == "lab" else "") as tab:
+    for page, _ in (*PAGES_WITH_CONTROLS, ("questions", ())):
+        async with visitor() as http, open_session(http, address, page, "steps=20" if page == "lab" else "") as tab:
             if page == "lab":
                 await tab.press("Train")
                 with suppress(TimeoutError):

@@ -43,10 +43,10 @@ class Board:
     """The observations of one run. Times are seconds of ``time.perf_counter``."""
 
     run: str
-    shown: float = field(default_factory=time.perf_counter)  # when the page showed this run
+    shown_at: float = field(default_factory=time.perf_counter)  # when the page showed this run
     state: str = "queued"
     step: int = 0
-    heard: bool = False  # a message has come
+    has_message: bool = False  # a message has come
     last: int = 0  # the number of the first event that has not come yet
     points: list[float] = field(default_factory=list)  # the time of each message that brought further steps
     polled: bool = False  # the stream was given up and the page polls
@@ -54,7 +54,7 @@ class Board:
     problem: str = ""
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         return self.state not in LIVE
 
     @property
@@ -62,7 +62,7 @@ class Board:
         return (len(self.points) - 1) / (self.points[-1] - self.points[0]) if len(self.points) > 2 else None
 
     def take(self, updates: dict[str, Any]) -> None:
-        status, self.heard = updates["status"], True
+        status, self.has_message = updates["status"], True
         if updates["last"] > self.last and status["step"] > self.step:
             self.points.append(time.perf_counter())
         self.last = max(self.last, updates["last"])
@@ -107,7 +107,7 @@ async def visitor(address: str = "") -> AsyncIterator[aiohttp.ClientSession]:
 
 
 @asynccontextmanager
-async def opened(http: aiohttp.ClientSession, address: str, page: str, query: str = "") -> AsyncIterator[Session]:
+async def open_session(http: aiohttp.ClientSession, address: str, page: str, query: str = "") -> AsyncIterator[Session]:
     """A tab with this page, complete. ``address`` is the app's, with a slash at its end."""
     async with http.get(f"{address}{page}", params=query) as answer:
         await answer.read()
@@ -182,7 +182,7 @@ class Session:
         return label in self._ids
 
     async def until_ended(self) -> Board:
-        while self.board is None or not self.board.ended:
+        while self.board is None or not self.board.has_ended:
             await asyncio.sleep(0.05)
         return self.board
 
@@ -280,7 +280,7 @@ class Session:
         elif kind in KINDS:
             self._ids[element.label] = element.id
             self._widgets.setdefault(element.id, element)  # as it was before it was moved
-            state = drawn(kind, element)
+            state = first_state(kind, element)
             if state is not None and (element.set_value or element.id not in self._states):
                 self._states[element.id] = state
 
@@ -324,7 +324,7 @@ class Session:
         self.took["look"].append(math.inf if problem else time.perf_counter() - began)
 
     async def _follow(self, board: Board) -> None:
-        while not board.ended and self.board is board:
+        while not board.has_ended and self.board is board:
             try:
                 async with asyncio.timeout(SILENCE) as patience:
                     async for updates in messages(self._http, self._address, board.run, board.last):
@@ -356,7 +356,7 @@ class Session:
         task.add_done_callback(self._tasks.discard)
 
 
-def drawn(kind: str, widget: Any) -> WidgetState | None:
+def first_state(kind: str, widget: Any) -> WidgetState | None:
     state = WidgetState(id=widget.id)
     match kind:
         case "number_input" if widget.HasField("value") or widget.HasField("default"):
@@ -393,10 +393,10 @@ def move(widget: Any, state: WidgetState) -> None:
         case "bool_value":
             state.bool_value = not state.bool_value
         case "string_value" if hasattr(widget, "options"):
-            state.string_value = _followed(_options(widget), state.string_value)
+            state.string_value = _next_option(_options(widget), state.string_value)
         case "string_array_value":
             now = state.string_array_value.data
-            now[:] = [_followed(_options(widget), now[0] if now else "")]
+            now[:] = [_next_option(_options(widget), now[0] if now else "")]
         case other:
             raise ValueError(f"A widget with {other or 'no value'} cannot be moved: {widget.label}")
 
@@ -410,6 +410,6 @@ def _options(widget: Any) -> list[str]:
     return [option if isinstance(option, str) else option.content for option in widget.options]
 
 
-def _followed(options: list[str], now: str) -> str:
+def _next_option(options: list[str], now: str) -> str:
     index = options.index(now) if now in options else -1
     return options[(index + 1) % len(options)]

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.requests import Which
+from engine.analysis.attention.requests import AttentionKind
 from engine.encodings.nope import NopeSettings
 from engine.encodings.nope.layer import NoEncoding
 from engine.model.attention import Attention
@@ -84,7 +84,7 @@ def _ablate_layer(model: Transformer | Baseline, part: Part) -> None:
             del stack.encodings[part.layer]
 
 
-def stack_of(model: Transformer, which: Which) -> Stack:
+def stack_of(model: Transformer, which: AttentionKind) -> Stack:
     stack = model.source_stack if which == "encoder" else model.stack
     assert stack is not None, "asked for the encoder of a model that has none"
     return stack
@@ -94,7 +94,7 @@ def _stacks(model: Transformer | Baseline) -> list[Stack]:
     return [module for module in model.children() if isinstance(module, Stack)]
 
 
-def _layers(model: Transformer | Baseline, which: Which) -> nn.ModuleList:
+def _layers(model: Transformer | Baseline, which: AttentionKind) -> nn.ModuleList:
     layers = stack_of(model, which).blocks if isinstance(model, Transformer) else model.body.layers
     assert isinstance(layers, nn.ModuleList)
     return layers

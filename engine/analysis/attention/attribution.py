@@ -22,10 +22,10 @@ import numpy as np
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import GAIN, AnswerLayer, Contributor, HeadReading, Path, in_pieces
 from engine.analysis.attention.path_words import Symbols, answer_layer_words, link_words, reads_previous
-from engine.analysis.attention.requests import Which
+from engine.analysis.attention.requests import AttentionKind
 from engine.runs.events import Sample, Snapshot
 
-KINDS: tuple[Which, ...] = ("self", "cross", "encoder")
+KINDS: tuple[AttentionKind, ...] = ("self", "cross", "encoder")
 # the probability after the last layer from which on an answer has arrived: the symbol is likelier than all others together
 ARRIVED = 0.5
 # the share of a layer's additions from which on one head stands out; and the weight from which on a position is read in a layer
@@ -42,7 +42,7 @@ class Attending:
     weight: list[list[list[float]]]
     # the largest weight of another position than the query's, and that position, [layer, head, query] both
     elsewhere: np.ndarray
-    other: np.ndarray
+    other_position: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,11 @@ class Contributions:
     symbols: Symbols
     has_answer: list[bool]  # an answer at a position that the patterns have
     right: np.ndarray  # the probability of the right symbol, [layer + 1, position]
-    parts: list[tuple[Which, int]]  # the heads of a layer: those of self-attention, then those of cross-attention
+    # the heads of a layer: those of self-attention, then those of cross-attention
+    parts: list[tuple[AttentionKind, int]]
     heads: np.ndarray  # the contribution of each head to the right symbol's logit, [layer, head, position]
     mlp: np.ndarray  # the contribution of each MLP, [layer, position]
-    attending: dict[Which, Attending]
+    attending: dict[AttentionKind, Attending]
 
 
 def everything(position: int, *parts: Part) -> bool:
@@ -132,7 +133,9 @@ def _path(contributions: Contributions, position: int, needs: Needs) -> Path:
     )
     layer = answering_layer(right, heads, mlp)
     arrives = bool(right[-1] >= ARRIVED)
-    contributor, readings = _brought(contributions, position, layer, partial(needs, position)) if arrives else ("", ())
+    contributor, readings = (
+        _contributor_of(contributions, position, layer, partial(needs, position)) if arrives else ("", ())
+    )
     induction = contributor in ("head", "mlp") and is_induction(readings, contributions.symbols)
     before, after = right[layer : layer + 2].tolist()
     path = Path(position, arrives, layer, before, after, contributor, readings, induction, (), ())
@@ -143,7 +146,7 @@ def _path(contributions: Contributions, position: int, needs: Needs) -> Path:
     return replace(path, answer_layer_words=in_pieces(answer_layer), links=in_pieces(links))
 
 
-def _brought(
+def _contributor_of(
     contributions: Contributions, position: int, layer: int, is_link: IsLink
 ) -> tuple[Contributor, tuple[HeadReading, ...]]:
     heads, mlp = contributions.heads[layer][:, position], float(contributions.mlp[layer][position])
@@ -154,20 +157,20 @@ def _brought(
     shares = [] if total == 0 else [strongest] if alone else np.flatnonzero(2 * added >= added[strongest]).tolist()
     readings = tuple(_reading(contributions, position, layer, index) for index in shares)
     links = tuple(reading for reading in readings if is_link(reading.part)) or _together(readings, is_link)
-    if links and links == _alike(links):
+    if links and links == _readings_of_strongest(links):
         return "mlp" if by_mlp else "head", (*links, *_below(contributions, links[0], is_link))
     return ("mlp", ()) if by_mlp and not links else ("several", links)
 
 
 def _together(readings: Sequence[HeadReading], is_link: IsLink) -> tuple[HeadReading, ...]:
     """The readings of one layer that are a link together: those of the same position as the strongest, else all, else none."""
-    for group in (_alike(readings), tuple(readings)):
+    for group in (_readings_of_strongest(readings), tuple(readings)):
         if len(group) > 1 and is_link(*(reading.part for reading in group)):
             return group
     return ()
 
 
-def _alike(readings: Sequence[HeadReading]) -> tuple[HeadReading, ...]:
+def _readings_of_strongest(readings: Sequence[HeadReading]) -> tuple[HeadReading, ...]:
     strongest = max(readings, key=lambda reading: reading.weight, default=None)
     return tuple(one for one in readings if strongest and (one.which, one.read) == (strongest.which, strongest.read))
 
@@ -180,21 +183,21 @@ def _reading(contributions: Contributions, position: int, layer: int, index: int
 
 def _below(contributions: Contributions, reading: HeadReading, is_link: IsLink) -> Iterator[HeadReading]:
     encodes = reading.which in ("cross", "encoder") and "encoder" in contributions.attending
-    kinds: Sequence[Which] = (
+    kinds: Sequence[AttentionKind] = (
         ("encoder",) if encodes else [kind for kind in ("self", "cross") if kind in contributions.attending]
     )
     top = len(contributions.attending["encoder"].elsewhere) if reading.which == "cross" else reading.layer
     position = reading.read
     for layer in reversed(range(top)):
         options = [
-            HeadReading(kind, layer, head, position, int(of.other[layer, head, position]), float(weight))
+            HeadReading(kind, layer, head, position, int(of.other_position[layer, head, position]), float(weight))
             for kind, of in ((kind, contributions.attending[kind]) for kind in kinds)
             for head, weight in enumerate(of.elsewhere[layer, :, position])
             if weight >= STANDS_OUT
         ]
         strongest_first = sorted(options, key=lambda option: -option.weight)
         alone = next(((option,) for option in strongest_first if is_link(option.part)), ())
-        if links := alone or _together(_alike(options), is_link):
+        if links := alone or _together(_readings_of_strongest(options), is_link):
             yield from links
             yield from _below(contributions, links[0], is_link)
             return

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from engine.analysis.attention.ablation import ablated
 from engine.analysis.attention.heads import head_view
-from engine.analysis.attention.jobs import Changed, EachHeadOff, HeadView
+from engine.analysis.attention.jobs import EachHeadOff, HeadComparison, HeadView
 from engine.analysis.attention.model import (
     attention_at,
     blocked_in,
@@ -33,7 +33,7 @@ SCORES = ("scaled_dot", "dot", "cosine", "additive")
 
 def switch_heads_off(
     request: ModelRequest, sample: SampleRequest, part: Part, off: Iterable[Part], temperature: float
-) -> Changed:
+) -> HeadComparison:
     model, batch = model_of(request), sample_of(request.config, sample)
 
     def view_of(model: Transformer) -> HeadView:
@@ -90,7 +90,7 @@ def other_scores(request: ModelRequest, sample: SampleRequest, part: Part) -> di
     with torch.no_grad():
         q, k = encoding.rotate(cache[f"{name}.q"], at), encoding.rotate_keys(cache[f"{name}.k"], at)
         blocked = blocked_in(cache[f"{name}.scores"])
-        found: dict[str, HeadView] = {}
+        views: dict[str, HeadView] = {}
         for score in SCORES:
             changed = compared_by(request, score)
             ready = PREPARE[score](q, k)
@@ -98,8 +98,8 @@ def other_scores(request: ModelRequest, sample: SampleRequest, part: Part) -> di
             bias = encoding.score_bias(*ready, at, at)
             full = (compared if bias is None else compared + bias).masked_fill(blocked, torch.finfo(q.dtype).min / 2)
             pattern = attention_at(model, part).pattern.weights(full).masked_fill(blocked, 0.0)[0, part.head]
-            found[score] = head_view(pattern, config, held_out_metrics(config, changed))
-    return found
+            views[score] = head_view(pattern, config, held_out_metrics(config, changed))
+    return views
 
 
 def compared_by(request: ModelRequest, score: str) -> Transformer:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from engine.analysis.attention.heads import entropy, head_view
-from engine.analysis.attention.jobs import CheckResult, Faulty, FaultyHead
+from engine.analysis.attention.jobs import CheckResult, FaultComparison, FaultyHead
 from engine.analysis.attention.model import held_out_metrics, model_of, pattern_at, run_with_cache, sample_of
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.requests import WIDTHS, ModelRequest, SampleRequest, with_faults
@@ -134,7 +134,9 @@ def code_of(check: Check) -> str:
     return "\n\n".join(inspect.getsource(function).rstrip() for function in (*uses, check.measure))
 
 
-def switch_faults_on(request: ModelRequest, sample: SampleRequest, part: Part, faults: tuple[str, ...]) -> Faulty:
+def switch_faults_on(
+    request: ModelRequest, sample: SampleRequest, part: Part, faults: tuple[str, ...]
+) -> FaultComparison:
     def weights_of(which: ModelRequest) -> FaultyHead:
         model, batch = model_of(which), sample_of(request.config, sample)
         with torch.no_grad():
@@ -148,16 +150,16 @@ def switch_faults_on(request: ModelRequest, sample: SampleRequest, part: Part, f
 
 def entropy_at_first(widths: tuple[int, ...] = WIDTHS, keys: int = 32) -> dict[str, list[float]]:
     """The mean entropy (nats) of the softmax over ``keys`` random keys by head width, with and without the scale."""
-    found: dict[str, list[float]] = {}
+    entropies: dict[str, list[float]] = {}
     for score in ("scaled_dot", "dot"):
-        found[score] = []
+        entropies[score] = []
         for d_head in widths:
             generator = torch.Generator().manual_seed(0)
             q = torch.randn(256, d_head, generator=generator)
             k = torch.randn(keys, d_head, generator=generator)
             ready_q, ready_k = PREPARE[score](q, k)
-            found[score].append(entropy((ready_q @ ready_k.T).softmax(-1)).mean().item())
-    return found
+            entropies[score].append(entropy((ready_q @ ready_k.T).softmax(-1)).mean().item())
+    return entropies
 
 
 def tokens_of(model: Transformer) -> int:

@@ -15,7 +15,7 @@ from engine.analysis.attention.ablation import ablated
 from engine.analysis.attention.jobs import HeadAblation
 from engine.analysis.attention.model import held_out, model_of, sample_of
 from engine.analysis.attention.parts import Part, parts_of
-from engine.analysis.attention.path import in_pieces, named, naming
+from engine.analysis.attention.path import heads_in_words, in_pieces, naming
 from engine.analysis.attention.requests import ModelRequest, SampleRequest
 from engine.foundation.formatting import counted, percent
 from engine.model.transformer import Transformer
@@ -80,7 +80,7 @@ def in_words(head: Part, follows: Part | None, here: LostAnswers, others: LostAn
         return HeadAblation(words=in_pieces("The model has no right answer that could be lost."), details="")
     share, beyond = others.lost / others.right, others.lost_by_both - others.lost - others.lost_by_next
     needed, covers = share > HARDLY, beyond >= TAKES_OVER * others.right
-    sentence = f"Removed: {named(head)}. {others.lost:,} of {others.right:,} answers lost ({percent(share)})."
+    sentence = f"Removed: {heads_in_words(head)}. {others.lost:,} of {others.right:,} answers lost ({percent(share)})."
     if follows is not None and covers:
         sentence += f" {_in_short(follows, head)} covers for {'part of it' if needed else 'it'}."
     elif not needed:
@@ -97,4 +97,4 @@ def in_words(head: Part, follows: Part | None, here: LostAnswers, others: LostAn
 def _in_short(other: Part, head: Part) -> str:
     if (other.which, other.layer) == (head.which, head.layer):
         return naming(other, f"Head {other.head + 1}")
-    return named(other, capital=True)
+    return heads_in_words(other, capital=True)

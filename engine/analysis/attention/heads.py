@@ -25,9 +25,9 @@ from engine.analysis.attention.model import (
 from engine.analysis.attention.parts import Part, heads_in
 from engine.analysis.attention.requests import (
     MAX_ATTENTION_WEIGHTS,
+    AttentionKind,
     ModelRequest,
     SampleRequest,
-    Which,
     attentions_of,
     tap_name,
     weights_of_one_sequence,
@@ -39,7 +39,8 @@ from engine.training.data import Batch
 from engine.training.snapshot import array, patterns_in
 
 SEQUENCES = 64  # held-out sequences over which a head's numbers are averaged; fewer of long sequences
-NAMED = 0.5  # the lowest score at which a head is named by its best kind: half of the way from chance to certainty
+# the lowest score at which a head is named by its best kind: half of the way from chance to certainty
+NAMING_SCORE = 0.5
 FEWEST_QUERIES = 2  # with fewer queries at which it can show, a kind has no score
 FURTHEST_BACK = 64
 NONE = "none of these"
@@ -58,7 +59,7 @@ def heads(request: ModelRequest, sample: SampleRequest) -> Heads:
         "tokens": {which: tokens_at(config, one, which) for which in attentions_of(config)},
         "rows": rows,
         "sequences": len(batch.inputs),
-        "named_from": NAMED,
+        "named_from": NAMING_SCORE,
         "rollout": rolled_out(request, cache),
     }
 
@@ -90,12 +91,12 @@ def head_numbers(request: ModelRequest, batch: Batch, cache: ActivationCache, pa
     }
 
 
-def rolled_out(request: ModelRequest, cache: ActivationCache) -> dict[Which, Rollout]:
+def rolled_out(request: ModelRequest, cache: ActivationCache) -> dict[AttentionKind, Rollout]:
     """For each stack's self-attention the flow after every layer, [layer, query, token], and the mean over heads.
 
     Source: Abnar and Zuidema 2020, Quantifying Attention Flow in Transformers, section 3, equation 1.
     """
-    flows: dict[Which, Rollout] = {}
+    flows: dict[AttentionKind, Rollout] = {}
     for which in attentions_of(request.config):
         if which == "cross":
             continue
@@ -172,7 +173,7 @@ def uniform_score(pattern: Tensor, choice: Tensor) -> float | None:
 
 def name_of(scores: dict[str, float]) -> str:
     best = max(scores, key=lambda label: scores[label], default=NONE)
-    return best if scores.get(best, 0.0) >= NAMED else NONE
+    return best if scores.get(best, 0.0) >= NAMING_SCORE else NONE
 
 
 def entropy(pattern: Tensor) -> Tensor:

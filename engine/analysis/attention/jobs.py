@@ -4,7 +4,7 @@ import numpy as np
 
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import AnswerLayer, Path, Words
-from engine.analysis.attention.requests import ModelRequest, SampleRequest, Which
+from engine.analysis.attention.requests import AttentionKind, ModelRequest, SampleRequest
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 from engine.runs.events import Event, Snapshot
@@ -15,7 +15,7 @@ MAX_BYTES = 256 * 2**20  # of the predicted peak, for the same reason
 
 
 class SequenceRead(TypedDict):
-    tokens: dict[Which, tuple[list[str], list[str]]]  # names of the query and of the key tokens
+    tokens: dict[AttentionKind, tuple[list[str], list[str]]]  # names of the query and of the key tokens
     unknown: list[str]  # parts of the user's text that are not in the vocabulary
     new_length: str  # a sentence on the lengths in training if the user's sequence is shorter
 
@@ -41,11 +41,11 @@ class Rollout(TypedDict):
 
 class Heads(TypedDict):
     patterns: dict[str, np.ndarray]  # of one sequence by kind of attention, [layer, head, query, key]
-    tokens: dict[Which, tuple[list[str], list[str]]]
+    tokens: dict[AttentionKind, tuple[list[str], list[str]]]
     rows: list[HeadNumbers]
     sequences: int
     named_from: float
-    rollout: dict[Which, Rollout]
+    rollout: dict[AttentionKind, Rollout]
 
 
 class DescribeHeads(Job[Heads], function=".heads:heads", noun="Describing the heads"):
@@ -59,12 +59,12 @@ class HeadView(TypedDict):
     entropy: float  # the mean in nats
 
 
-class Changed(TypedDict):
+class HeadComparison(TypedDict):
     before: HeadView
     after: HeadView
 
 
-class SwitchHeadsOff(Job[Changed], function=".changes:switch_heads_off", noun="Switching heads off"):
+class SwitchHeadsOff(Job[HeadComparison], function=".changes:switch_heads_off", noun="Switching heads off"):
     request: ModelRequest
     sample: SampleRequest
     part: Part
@@ -104,12 +104,12 @@ class FaultyHead(HeadView):
     checks: list[CheckResult]
 
 
-class Faulty(TypedDict):
+class FaultComparison(TypedDict):
     before: FaultyHead
     after: FaultyHead
 
 
-class SwitchFaultsOn(Job[Faulty], function=".checks:switch_faults_on", noun="Switching faults on"):
+class SwitchFaultsOn(Job[FaultComparison], function=".checks:switch_faults_on", noun="Switching faults on"):
     request: ModelRequest
     sample: SampleRequest
     part: Part

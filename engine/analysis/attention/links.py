@@ -20,7 +20,7 @@ from engine.training.data import Batch
 from engine.training.evaluation import forward
 from engine.training.snapshot import take_snapshot
 
-NEEDED = 0.1  # the least share of the right answers that are lost without a link
+NEEDED_SHARE = 0.1  # the least share of the right answers that are lost without a link
 
 
 class Losses:
@@ -28,22 +28,22 @@ class Losses:
 
     def __init__(self, model: Transformer, here: Batch, others: Batch) -> None:
         self._model, self._batches = model, (here, others)
-        self._lost = cache(self._measured)
+        self._lost = cache(self._lost_answers)
         # the one sequence
         self._whole = cache(lambda which: right_answers(model, self._batches[which]))
 
     def needs(self, position: int, *parts: Part) -> bool:
         """True if the answer at a position of the one sequence is lost without these parts, and enough others are."""
-        return bool(self._lost(parts, 0)[0, position]) and self.share(*parts) >= NEEDED
+        return bool(self._lost(parts, 0)[0, position]) and self.share(*parts) >= NEEDED_SHARE
 
     def share(self, *parts: Part) -> float:
         lost, whole = (
-            sum(counted(of(which), batch) for which, batch in enumerate(self._batches))
+            sum(count_answers(of(which), batch) for which, batch in enumerate(self._batches))
             for of in (partial(self._lost, parts), self._whole)
         )
         return lost / max(1, whole)
 
-    def _measured(self, parts: tuple[Part, ...], which: int) -> Tensor:
+    def _lost_answers(self, parts: tuple[Part, ...], which: int) -> Tensor:
         return self._whole(which) & ~right_answers(ablated(self._model, parts), self._batches[which])
 
 
@@ -53,7 +53,7 @@ def right_answers(model: Transformer, batch: Batch) -> Tensor:
     return forward(model, batch).argmax(-1) == batch.targets
 
 
-def counted(answers: Tensor, batch: Batch) -> int:
+def count_answers(answers: Tensor, batch: Batch) -> int:
     # where the task's first metric counts
     return int(answers[:, next(iter(batch.regions.values()))].sum())
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.analysis.attention.requests import Which, attentions_of
+from engine.analysis.attention.requests import AttentionKind, attentions_of
 from engine.config.run_config import RunConfig
 from engine.settings.errors import Problem
 
 PartKind = Literal["skip", "norm", "mlp", "layer", "head", "mask", "encoding"]
-LETTERS: dict[Which, str] = {"self": "", "encoder": "e", "cross": "c"}
+LETTERS: dict[AttentionKind, str] = {"self": "", "encoder": "e", "cross": "c"}
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Part:
     """``which``: the attention of a head; ``encoder`` also for a layer of the encoder of an encoder-decoder."""
 
     kind: PartKind
-    which: Which = "self"
+    which: AttentionKind = "self"
     layer: int = 0
     head: int = 0
 
@@ -47,7 +47,7 @@ def parts_of(config: RunConfig) -> dict[str, Part]:
 
 def _parts(config: RunConfig) -> Iterator[Part]:
     two, attends = config.family == "encoder_decoder", config.architecture.attends
-    stacks: tuple[Which, ...] = ("self", "encoder") if two else ("self",)
+    stacks: tuple[AttentionKind, ...] = ("self", "encoder") if two else ("self",)
     recurrent = config.family in ("gru", "lstm")
     has: dict[PartKind, bool] = {
         "skip": config.skips and not recurrent,

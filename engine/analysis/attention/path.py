@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Literal
 
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.requests import Which
+from engine.analysis.attention.requests import AttentionKind
 
 # the part that brings the answer in its layer: one head or heads that read the same position, the MLP, several heads that read
 # different ones, or nothing
@@ -23,7 +23,7 @@ GAIN = 0.1  # the smallest gain of the right symbol's probability at which one l
 class HeadReading:
     """One head at one position, and the position that it reads most. All count from 0."""
 
-    which: Which  # the read position is one of the source in "encoder" and "cross"
+    which: AttentionKind  # the read position is one of the source in "encoder" and "cross"
     layer: int
     head: int
     position: int  # the query
@@ -51,7 +51,7 @@ def naming(part: Part, words: str) -> str:
     return f"\0{part.name}\0{words}\0"
 
 
-def named(*heads: Part, capital: bool = False) -> str:
+def heads_in_words(*heads: Part, capital: bool = False) -> str:
     side = {"self": "", "encoder": " of the encoder", "cross": " (cross-attention)"}[heads[0].which]
     *others, last = heads
     noun, which = "Head" if capital else "head", f"{last.head + 1} of layer {last.layer + 1}{side}"
@@ -61,8 +61,8 @@ def named(*heads: Part, capital: bool = False) -> str:
 
 
 def in_pieces(sentence: str) -> tuple[Words, ...]:
-    found = re.findall(r"\0(.*?)\0(.*?)\0|([^\0]+)", sentence, re.DOTALL)
-    return tuple(Words(words or plain, part) for part, words, plain in found)
+    matches = re.findall(r"\0(.*?)\0(.*?)\0|([^\0]+)", sentence, re.DOTALL)
+    return tuple(Words(words or plain, part) for part, words, plain in matches)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.path import GAIN, HeadReading, Path, links_in, named, naming
+from engine.analysis.attention.path import GAIN, HeadReading, Path, heads_in_words, links_in, naming
 from engine.foundation.formatting import listed, percent, quoted_with_article
 from engine.runs.events import Sample
 
@@ -78,7 +78,7 @@ def link_words(path: Path, symbols: Symbols) -> str:
 def _below(links: Sequence[Sequence[HeadReading]], symbols: Symbols) -> str:
     sentence, last = "", links[-1]
     for (above, *_), link in pairwise(links[:MAX_LINKS_IN_WORDS]):
-        heads = named(*(reading.part for reading in link))
+        heads = heads_in_words(*(reading.part for reading in link))
         if link is last and reads_previous(last[0]) and symbols.follows_same_symbol(above):
             sentence += f", which {heads} had marked"
         else:

@@ -10,7 +10,7 @@ from engine.settings.fields import Value
 from engine.tasks import TASKS
 
 # self-attention of the stack that answers; of an encoder-decoder also the encoder's self-attention and cross-attention
-Which = Literal["self", "encoder", "cross"]
+AttentionKind = Literal["self", "encoder", "cross"]
 
 MAX_ATTENTION_WEIGHTS = 50_000_000  # of one sequence, over all layers and heads, that a worker computes for a page
 WIDTHS = (4, 16, 64, 256)  # head widths at which scores, and the entropy of their softmax, are compared before training
@@ -35,11 +35,11 @@ class SampleRequest:
     """Token names separated by spaces or commas (of a text task: any text); empty for the numbered sequence."""
 
 
-def attentions_of(config: RunConfig) -> tuple[Which, ...]:
+def attentions_of(config: RunConfig) -> tuple[AttentionKind, ...]:
     return ("self", "encoder", "cross") if config.family == "encoder_decoder" else ("self",)
 
 
-def tap_name(config: RunConfig, which: Which, layer: int) -> str:
+def tap_name(config: RunConfig, which: AttentionKind, layer: int) -> str:
     """The prefix of that attention's tensors in an ``ActivationCache`` (:mod:`engine.model.activations`)."""
     stack = "encoder" if which == "encoder" or config.family == "encoder" else "decoder"
     return f"{stack}.{layer}.{'cross' if which == 'cross' else 'self'}"

@@ -72,7 +72,7 @@ def draw(config: RunConfig, depths: tuple[int, ...]) -> DepthNumbers:
         gradient[norm] = first_gradients(model, batch, depths)
     place_norms(model, config.norm, final)
     both_ways = untrained(config.replace(family="encoder"))
-    return measured(model, both_ways, gradient, batch, depths, lengths_up_to(config.seq_len))
+    return depth_numbers(model, both_ways, gradient, batch, depths, lengths_up_to(config.seq_len))
 
 
 def memory_of_first_weights(config: RunConfig, depths: tuple[int, ...]) -> MemoryNumbers:
@@ -104,14 +104,14 @@ def of_model(model: Transformer, held_out: Batch) -> DepthNumbers:
     alone = keeps_past(config) and config.task_settings.partners(config.seq_len) is None
     lengths = lengths_up_to(shapes(config).length) if alone else ()
     depths = tuple(range(1, config.n_layers + 1))
-    return measured(model, model, {config.norm: first_gradients(model, batch, depths)}, batch, depths, lengths)
+    return depth_numbers(model, model, {config.norm: first_gradients(model, batch, depths)}, batch, depths, lengths)
 
 
 def lengths_up_to(longest: int) -> tuple[int, ...]:
     return (*(n for n in LENGTHS if n < longest), longest)
 
 
-def measured(
+def depth_numbers(
     model: Transformer, both_ways: Transformer, gradient: dict[str, np.ndarray], batch: Batch, depths: tuple[int, ...],
     lengths: tuple[int, ...],
 ) -> DepthNumbers:  # fmt: skip
@@ -177,7 +177,7 @@ def outputs_after(
 ) -> list[Tensor]:
     """The input of the head after so many layers, [batch, length, d_model] each, with weights and passes in ``dtype``."""
     outputs: list[Tensor] = []
-    weights = {name: value.to(dtype) if value.is_floating_point() else value for name, value in _named(model)}
+    weights = {name: value.to(dtype) if value.is_floating_point() else value for name, value in _named_tensors(model)}
     # Not by a cache, with which attention is written out: in bfloat16 the fused kernel gives other last bits, and runs use that one.
     with ExitStack() as hooks, in_mode(model, training=False):
         for block in model.stack.blocks:
@@ -187,7 +187,7 @@ def outputs_after(
     return [norm(outputs[depth - 1]) for depth in depths]
 
 
-def _named(model: nn.Module) -> Iterator[tuple[str, Tensor]]:
+def _named_tensors(model: nn.Module) -> Iterator[tuple[str, Tensor]]:
     yield from model.named_parameters()
     yield from model.named_buffers()
 

@@ -8,8 +8,8 @@ def by_offset(matrix: Array, offsets: Array) -> tuple[Array, Array, Array]:
 
     ``matrix`` [..., query, key]; an offset is j - i, key minus query. All three agree if only the offset counts.
     """
-    found = [np.diagonal(matrix, offset, -2, -1) for offset in offsets.tolist()]
-    return tuple(np.stack([reduce(values, -1) for values in found], -1) for reduce in (np.mean, np.min, np.max))  # type: ignore[return-value]
+    diagonals = [np.diagonal(matrix, offset, -2, -1) for offset in offsets.tolist()]
+    return tuple(np.stack([reduce(values, -1) for values in diagonals], -1) for reduce in (np.mean, np.min, np.max))  # type: ignore[return-value]
 
 
 def order(similarity: Array) -> float:

@@ -13,18 +13,18 @@ MAX_CELLS = 16_000  # cells of one matrix; redrawing more is noticeably slow
 POINTS = 250  # points of a line; a figure is some 300 pixels wide
 
 
-def matrices(config: RunConfig, shown: int) -> Matrices:
-    arrays, rows = matrices_of(first_weights(config), shown)
+def matrices(config: RunConfig, positions: int) -> Matrices:
+    arrays, rows = matrices_of(first_weights(config), positions)
     return thinned_matrices(config, arrays, config.seq_len, rows)
 
 
-def profile(config: RunConfig, shown: int) -> Profile:
+def profile(config: RunConfig, positions: int) -> Profile:
     """The profile of first weights drawn from the config's seed.
 
-    The trained length is ``config.seq_len``; the profile covers ``shown`` positions, or as many as there are rows.
+    The trained length is ``config.seq_len``; the profile covers so many ``positions``, or as many as there are rows.
     """
     encoding = first_weights(config)
-    arrays, rows = matrices_of(encoding, shown)
+    arrays, rows = matrices_of(encoding, positions)
     drawn = thinned_matrices(config, arrays, config.seq_len, rows)
     lines = lines_of(config, arrays, min(config.seq_len, rows))
     return Profile(**drawn, **lines, added_scale=added_scale(config, encoding))

@@ -15,13 +15,13 @@ from engine.estimate.layout import keeps_past, shapes
 from engine.foundation.provenance import cpu_name
 from engine.model.baselines import Baseline, RecurrentState
 from engine.model.build import build_model
-from engine.model.cached import KeyValueCache, cached_logits
+from engine.model.key_value_cache import KeyValueCache, cached_logits
 from engine.model.masks import forget_masks
 from engine.model.precision import product_dtype
 from engine.model.transformer import Transformer
 from engine.settings.costs import Cost, MachineFacts
 from engine.training.data import Batch
-from engine.training.device import found_accelerator
+from engine.training.device import find_accelerator
 from engine.training.evaluation import forward, loss_of
 from engine.training.measured_memory import measure_memory, peak_bytes
 from engine.training.optimizers import build_optimizers
@@ -150,10 +150,10 @@ def _torch_device(name: str) -> torch.device:
     """Raises ValueError if there is no accelerator."""
     if name == "cpu":
         return torch.device("cpu")
-    found = found_accelerator()
-    if found is None:
+    accelerator = find_accelerator()
+    if accelerator is None:
         raise ValueError("device is accelerator; this machine has only a CPU.")
-    return found
+    return accelerator
 
 
 def machine(device: str) -> MachineFacts:

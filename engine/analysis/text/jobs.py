@@ -16,18 +16,18 @@ class TextFacts(TypedDict):  # numbers of tokens
     known: int
 
 
-class Counted(TypedDict):
+class CountingLevels(TypedDict):
     # mean nats of each counting model on the run's validation windows; empty if no comparison is fair
     levels: dict[str, float]
     known: dict[str, float]  # the same over the tokens of the vocabulary alone, if there are any
     facts: TextFacts
 
 
-class CountWords(Job[Counted], function=".questions:counting_models", noun="Counting the words of the text"):
+class CountWords(Job[CountingLevels], function=".questions:counting_models", noun="Counting the words of the text"):
     config: RunConfig
 
 
-class Beside(TypedDict):
+class TextComparison(TypedDict):
     tokens: dict[str, int]  # by part: "all", "known", "words", "layout"
     nats: dict[str, dict[str, float]]  # the mean nats by name ("model", "unigram", ...) and part
     # by name: the mean nats of the tokens that follow 1, 2, ... tokens of the window, [length]
@@ -35,13 +35,13 @@ class Beside(TypedDict):
 
 
 class CompareWithCounting(
-    Job[Beside], function=".questions:beside_counting_models", noun="Comparing the model with counting"
+    Job[TextComparison], function=".questions:beside_counting_models", noun="Comparing the model with counting"
 ):
     config: RunConfig
     weights: str
 
 
-class Written(TypedDict):
+class WrittenText(TypedDict):
     prompt: str  # as the model reads it
     text: str  # after the prompt
     unknown: list[str]  # the prompt's words that are not in the vocabulary
@@ -49,7 +49,7 @@ class Written(TypedDict):
     read: int  # the prompt's tokens that the model reads
 
 
-class WriteText(Job[Written], function=".questions:sample", noun="Writing the text"):
+class WriteText(Job[WrittenText], function=".questions:sample", noun="Writing the text"):
     config: RunConfig
     weights: str
     prompt: str

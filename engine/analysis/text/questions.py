@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from engine.analysis.text.jobs import MAX_WRITTEN_TOKENS, Beside, Counted, TextFacts, Written
+from engine.analysis.text.jobs import MAX_WRITTEN_TOKENS, CountingLevels, TextComparison, TextFacts, WrittenText
 from engine.config.run_config import RunConfig
 from engine.estimate.pieces import pieces, rows_at_once
 from engine.foundation.code_hash import code_hash
@@ -36,7 +36,7 @@ MAX_SCORED_TEXTS = 40  # scored texts on disk, the newest
 Nats = dict[str, np.ndarray]
 
 
-def counting_models(config: RunConfig) -> Counted:
+def counting_models(config: RunConfig) -> CountingLevels:
     levels: dict[str, float] = {}
     levels_of_known: dict[str, float] = {}
     text = text_settings_of(config).encoded()
@@ -57,7 +57,7 @@ def counting_models(config: RunConfig) -> Counted:
     return {"levels": levels, "known": levels_of_known, "facts": facts}
 
 
-def beside_counting_models(config: RunConfig, weights: str) -> Beside:
+def beside_counting_models(config: RunConfig, weights: str) -> TextComparison:
     model, counted = trained_model(config, Path(weights)), baseline_nats(config)
     settings = text_settings_of(config)
     # together the windows cover nearly every held-out token
@@ -90,7 +90,7 @@ def _nats_of(config: RunConfig, model: nn.Module, batch: Batch) -> np.ndarray:
 
 def sample(
     config: RunConfig, weights: str, prompt: str, length: int, temperature: float, top_k: int | None, seed: int
-) -> Written:
+) -> WrittenText:
     _check_numbers(length, temperature, top_k)
     model, settings = trained_model(config, Path(weights)), text_settings_of(config)
     read = read_text(settings.encoded(), prompt)

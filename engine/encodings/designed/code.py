@@ -140,17 +140,17 @@ def _values(parts: DesignedSettings) -> Lines:
     before: Lines = []
     match parts.design_features:
         case "table" if parts.design_place == "scores":
-            found = "embedding(at.clamp(-self.last, self.last).long() + self.last, self.table)"
+            formula = "embedding(at.clamp(-self.last, self.last).long() + self.last, self.table)"
         case "table":
-            found = "embedding(at.long(), self.table)"
+            formula = "embedding(at.long(), self.table)"
         case "network":
-            found = "self.second(gelu(self.first(at[..., None] / self.trained)))"
+            formula = "self.second(gelu(self.first(at[..., None] / self.trained)))"
         case "convolution":
-            found = "self.mix(at)"
+            formula = "self.mix(at)"
         case _ if parts.design_place == "rotation":
-            found = "at[..., None] * self.frequencies"
+            formula = "at[..., None] * self.frequencies"
         case _:
             before = ["phases = at[..., None] * self.frequencies"]
             amplitude = "self.amplitude * " if parts.design_readout == "direct" else ""
-            found = f"{amplitude}torch.cat([phases.cos(), phases.sin()], dim=-1)[..., : self.width]"
-    return [*before, f"values: Tensor = {READ[parts.design_readout].format(found)}", "return values"]
+            formula = f"{amplitude}torch.cat([phases.cos(), phases.sin()], dim=-1)[..., : self.width]"
+    return [*before, f"values: Tensor = {READ[parts.design_readout].format(formula)}", "return values"]

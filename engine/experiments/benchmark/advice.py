@@ -24,7 +24,7 @@ class Advice:
     """All encodings, the most useful first."""
     start: str = ""
     """Empty if nothing was measured."""
-    met: tuple[str, ...] = ()
+    needs_met: tuple[str, ...] = ()
     """The needs in which ``start`` is among the best."""
     unless: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Other needs in words, each with its encodings."""

@@ -166,7 +166,7 @@ def _cell(criterion: Criterion, times: int, numbers: Numbers, trials: Sequence[T
     state: CellState = "undecided" if len(known) else "not measured"
     must_have_learned = trained if times > 1 else fresh
     prices = [number - fresh[seed] for seed, number in numbers.items() if seed in fresh]
-    if must_have_learned and not _learned(criterion, np.array(list(must_have_learned.values()))):
+    if must_have_learned and not _has_learned(criterion, np.array(list(must_have_learned.values()))):
         state = "not learned"
     elif trained and not len(known):
         state = "no row"
@@ -181,7 +181,7 @@ def _cell(criterion: Criterion, times: int, numbers: Numbers, trials: Sequence[T
     )  # fmt: skip
 
 
-def _learned(criterion: Criterion, trained: np.ndarray) -> bool:
+def _has_learned(criterion: Criterion, trained: np.ndarray) -> bool:
     """True unless the whole interval of the numbers at the trained length, [seed], lies below ``LEARNED_ACCURACY``."""
     if criterion.lower_is_better:
         return True

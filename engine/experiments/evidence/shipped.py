@@ -110,8 +110,10 @@ def write_set(reports: Sequence[Report], folder: Path, *, only_new: bool = False
     if before["seeds"] != seeds:
         raise ValueError(f"{file.name} holds {len(before['seeds'])} seeds, and these reports {len(seeds)}.")
     issues = before["issues"]
-    rows = {found.experiment.slug: _row_of(found) for found in reports}
-    issues |= {slug: _joined(issues[slug], row) if only_new and slug in issues else row for slug, row in rows.items()}
+    rows = {issue_report.experiment.slug: _row_of(issue_report) for issue_report in reports}
+    issues |= {
+        slug: _join_sets(issues[slug], row) if only_new and slug in issues else row for slug, row in rows.items()
+    }
     row = {
         "seeds": seeds,
         "machine": f"{os.cpu_count()} CPU cores, {platform.machine()}",
@@ -121,38 +123,44 @@ def write_set(reports: Sequence[Report], folder: Path, *, only_new: bool = False
     sets_of_seeds.cache_clear()
 
 
-def _joined(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def _join_sets(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     tables = {name: {**before[name], **new[name]} for name in ("rates", "fingerprints", "arms", "reasons")}
     origins = dict.fromkeys(new["arms"], new.get("provenance", {}))
     seconds = round(before["seconds"] + new["seconds"], 2)
     return {**before, **tables, "seconds": seconds, "moved": {**before.get("moved", {}), **origins}}
 
 
-def _row_of(found: Report) -> dict[str, Any]:
-    metrics = {arm.name: dict.fromkeys((arm.metric, *(metric for _, metric in arm.points))) for arm in found.arms}
-    for claim in found.experiment.claims:
+def _row_of(issue_report: Report) -> dict[str, Any]:
+    metrics = {
+        arm.name: dict.fromkeys((arm.metric, *(metric for _, metric in arm.points))) for arm in issue_report.arms
+    }
+    for claim in issue_report.experiment.claims:
         for arm, metric in claim.numbers:
             if arm in metrics:
                 metrics[arm][metric] = None
-    arms = {arm: {name: known(found.values(arm, name)) for name in names} for arm, names in metrics.items()}
-    reasons = {arm.name: sentence for arm in found.arms if (sentence := found.reasons_of(arm))}
-    experiment = found.experiment
-    rates = {arm.name: experiment.config(arm).learning_rate for arm in found.arms}
-    fingerprints = {arm.name: experiment.fingerprint(arm) for arm in found.arms}
+    arms = {arm: {name: known(issue_report.values(arm, name)) for name in names} for arm, names in metrics.items()}
+    reasons = {arm.name: sentence for arm in issue_report.arms if (sentence := issue_report.reasons_of(arm))}
+    experiment = issue_report.experiment
+    rates = {arm.name: experiment.config(arm).learning_rate for arm in issue_report.arms}
+    fingerprints = {arm.name: experiment.fingerprint(arm) for arm in issue_report.arms}
     return {
-        "extended": found.extended, "seconds": round(_seconds_live(found), 2), "rates": rates, "fingerprints": fingerprints,
-        "arms": arms, "reasons": reasons, **({"provenance": found.provenance} if found.provenance else {}),
-        **({"moved": dict(found.moved)} if found.moved else {}),
+        "extended": issue_report.extended, "seconds": round(_seconds_live(issue_report), 2), "rates": rates, "fingerprints": fingerprints,
+        "arms": arms, "reasons": reasons, **({"provenance": issue_report.provenance} if issue_report.provenance else {}),
+        **({"moved": dict(issue_report.moved)} if issue_report.moved else {}),
         **({"design": design_hash(experiment)} if experiment.own_sources else {}),
     }  # fmt: skip
 
 
-def _seconds_live(found: Report) -> float:
+def _seconds_live(issue_report: Report) -> float:
     """The part of the seconds that the live arms took, by the seconds of their trials. A class waits for these alone."""
-    live = {arm.name for arm in found.experiment.arms_of()}
-    took = [(trial.arm, seconds) for trial in found.trials if math.isfinite(seconds := trial.number("seconds"))]
+    live = {arm.name for arm in issue_report.experiment.arms_of()}
+    took = [(trial.arm, seconds) for trial in issue_report.trials if math.isfinite(seconds := trial.number("seconds"))]
     whole = sum(seconds for _, seconds in took)
-    return found.seconds * sum(seconds for arm, seconds in took if arm in live) / whole if whole else found.seconds
+    return (
+        issue_report.seconds * sum(seconds for arm, seconds in took if arm in live) / whole
+        if whole
+        else issue_report.seconds
+    )
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ class ExperimentRun(BackgroundTask):
         self.running_trials: tuple[RunningTrial, ...] = ()
         self._find, self._save, self._shared = find, save, shared or SharedTrials()
         # stored trials, which are not trained again
-        self.reused = tuple(filter(None, (self._found(arm, seed) for seed in self.seeds for arm in self.arms)))
+        self.reused = tuple(filter(None, (self._stored_trial(arm, seed) for seed in self.seeds for arm in self.arms)))
         self._pool = pool
         self._trials = list(self.reused)
         self._weighed = self.state, report(experiment, (), self.seeds, extended=extended)
@@ -108,7 +108,7 @@ class ExperimentRun(BackgroundTask):
         return len(self.arms) * len(self.seeds)
 
     @property
-    def done(self) -> float:
+    def share_done(self) -> float:
         """The share of all training steps that are done, from 0 to 1."""
         steps = [self._steps[trial.arm] for trial in self.trials] + [trial.run.step for trial in self.running_trials]
         return min(1.0, sum(steps) / (sum(self._steps.values()) * len(self.seeds)))
@@ -117,7 +117,7 @@ class ExperimentRun(BackgroundTask):
     def seconds_left(self) -> float | None:
         """The seconds left by the times of trials here; an arm without one is judged by its steps. None before the
         first trial has ended."""
-        took, running, ended = self._took, self.running_trials, Counter(trial.arm for trial in self.trials)
+        took, running, n_ended = self._took, self.running_trials, Counter(trial.arm for trial in self.trials)
         if not took:
             return None
         pace = sum(seconds for _, seconds in took) / sum(self._steps[arm] for arm, _ in took)
@@ -125,9 +125,9 @@ class ExperimentRun(BackgroundTask):
             name: fmean([seconds for arm, seconds in took if arm == name] or [pace * steps])
             for name, steps in self._steps.items()
         }
-        remaining = {name: len(self.seeds) - ended[name] for name in each}
-        begun = sum(min(trial.seconds, each[trial.arm.name]) for trial in running)
-        work = sum(number * each[name] for name, number in remaining.items()) - begun
+        remaining = {name: len(self.seeds) - n_ended[name] for name in each}
+        spent = sum(min(trial.seconds, each[trial.arm.name]) for trial in running)
+        work = sum(number * each[name] for name, number in remaining.items()) - spent
         return max(0.0, work) / max(1, min(self._pool.machines.slots, sum(remaining.values())))
 
     def stop(self) -> None:
@@ -145,7 +145,7 @@ class ExperimentRun(BackgroundTask):
             stopped, self.running_trials = self.running_trials, ()
             self._shared.leave(self._pool, [trial.shared for trial in stopped], self.visitor)
 
-    def _found(self, arm: Arm, seed: int) -> Trial | None:
+    def _stored_trial(self, arm: Arm, seed: int) -> Trial | None:
         trial = self._find(arm, seed)
         return trial if trial is not None and not trial.failure else None
 
@@ -172,7 +172,7 @@ class ExperimentRun(BackgroundTask):
             self._called.set()
 
     def _start(self, arm: Arm, seed: int, waiting: deque[tuple[Arm, int]]) -> None:
-        find = partial(self._found, arm, seed)
+        find = partial(self._stored_trial, arm, seed)
         while not self._stop.is_set():
             try:
                 result = self._shared.follow(self._pool, self.experiment, arm, seed, self.visitor, find)
@@ -189,8 +189,8 @@ class ExperimentRun(BackgroundTask):
 
     def _collect(self, waiting: deque[tuple[Arm, int]]) -> bool:
         """Take in the trials that have ended; False if there were none."""
-        ended, read = [trial for trial in self.running_trials if not trial.run.live], []
-        for trial in ended:
+        ended_trials, read = [trial for trial in self.running_trials if not trial.run.live], []
+        for trial in ended_trials:
             key = (trial.arm.name, trial.seed)
             # lost with its worker, or stopped: it waits again, once, since the same settings and seed give the same trial
             if trial.run.state in RETRIED_STATES and key not in self._lost_once:
@@ -198,12 +198,12 @@ class ExperimentRun(BackgroundTask):
                 waiting.appendleft((trial.arm, trial.seed))
             else:
                 read.append(trial.shared.trial(*key, partial(self._read, trial)))
-        if not ended:
+        if not ended_trials:
             return False
-        self._took = (*self._took, *((trial.arm.name, trial.seconds) for trial in ended))
+        self._took = (*self._took, *((trial.arm.name, trial.seconds) for trial in ended_trials))
         self._take_in(read)
-        self.running_trials = tuple(trial for trial in self.running_trials if trial not in ended)
-        self._shared.leave(self._pool, [trial.shared for trial in ended], self.visitor)
+        self.running_trials = tuple(trial for trial in self.running_trials if trial not in ended_trials)
+        self._shared.leave(self._pool, [trial.shared for trial in ended_trials], self.visitor)
         return True
 
     def _read(self, trial: RunningTrial) -> Trial:

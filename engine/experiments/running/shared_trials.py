@@ -76,8 +76,8 @@ class SharedTrials:
                 shared.followers.append(visitor)
                 pool.follow(shared.run.id, shared.followers)
                 return shared
-            if (found := find()) is not None:
-                return found
+            if (stored := find()) is not None:
+                return stored
             self._under_way[key] = new = SharedRun(pool.submit(request), [visitor])
             return new
 

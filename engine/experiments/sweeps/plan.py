@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.matching import matched_width
 from engine.experiments.sweeps import KINDS
-from engine.settings.errors import checked
+from engine.settings.errors import validate
 from engine.settings.fields import Parameters, setting, settings_in
 
 SHORTEST = 64  # each further length is twice the one before
@@ -50,7 +50,7 @@ class Plan(Parameters):
 
     @field_validator("kinds")
     @classmethod
-    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _known_kinds(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if not value or not set(value) <= KINDS.keys():
             raise PydanticCustomError(
                 "choice", "one or more of {names}, separated by commas", {"names": ", ".join(KINDS)}
@@ -95,7 +95,7 @@ SETTINGS = {row.name: row for row in settings_in(Plan)}
 
 def read_plan(flat: Mapping[str, Any]) -> Plan:
     """The plan of flat values. Raises ConfigError with one sentence for each setting that is not allowed, alone or with others."""
-    plan = checked(Plan, flat)
+    plan = validate(Plan, flat)
     for kind in plan.kinds:
         plan.config(kind, plan.ticks[0])
     return plan

@@ -76,7 +76,7 @@ class Result:
             for tick, values in sorted(by_tick.items())
         ]
 
-    def counted(self, kind: str) -> list[Visit]:
+    def counted_visits(self, kind: str) -> list[Visit]:
         return sorted((v for v in self.visits if v.kind == kind and v.memory), key=lambda visit: visit.tick)
 
 

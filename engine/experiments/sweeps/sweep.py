@@ -21,7 +21,7 @@ from engine.foundation.errors import JobError, Refused
 from engine.foundation.provenance import provenance
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.serving.pool import Pool
-from engine.serving.processes.machines import HERE
+from engine.serving.processes.machines import APP_MACHINE
 
 CLOCK = Lock()  # held for one point: two sweeps alternate, so that neither slows the other's point
 GAP = 0.005  # seconds between two points, in which another sweep or a short job gets its turn
@@ -38,39 +38,39 @@ class Sweep(BackgroundTask):
         self.plan = plan
         self.now: tuple[str, int] | None = None  # the kind and the length or depth that is measured now
         self._pool = pool
-        self._on = HERE
+        self._on = APP_MACHINE
         # Only the task's own thread replaces it.
-        self._found = Result(plan, None, (), (), self.state, 0.0, self.created, provenance())
+        self._result = Result(plan, None, (), (), self.state, 0.0, self.created, provenance())
         self._order = random.Random(0)
 
     @property
     def result(self) -> Result:
-        return replace(self._found, state=self.state, seconds=self.seconds)
+        return replace(self._result, state=self.state, seconds=self.seconds)
 
     @property
     def seconds_left(self) -> float:
         """The predicted seconds left, from the visits so far. A point counts until the guard has rejected it."""
-        n_visits = Counter((visit.kind, visit.tick) for visit in self._found.visits)
+        n_visits = Counter((visit.kind, visit.tick) for visit in self._result.visits)
         return sum(
             self._expected(kind, tick) * (self.plan.rounds - n_visits[kind, tick])
             for kind in self.plan.kinds
             for tick in self.plan.ticks
-            if (kind, tick) in n_visits or not self._skipped(kind)
+            if (kind, tick) in n_visits or not self._is_skipped(kind)
         )
 
     @property
-    def done(self) -> float:
+    def share_done(self) -> float:
         """The share of the time that is done, from 0 to 1, without the time spent waiting for a worker."""
         if self.state != "running":
             return 1.0
-        spent = sum(visit.took for visit in self._found.visits)
+        spent = sum(visit.took for visit in self._result.visits)
         return spent / (spent + self.seconds_left) if spent else 0.0
 
     def _work(self) -> None:
         try:
             self._on = self._pool.machines.measuring
             machine = self._pool.ask(DescribeMachine(self.plan.device), timeout=120.0)
-            self._found = replace(self._found, machine=machine)
+            self._result = replace(self._result, machine=machine)
             self._measure_along_the_axis()
             for further in range(1, self.plan.rounds):
                 self._repeat(further)
@@ -79,18 +79,18 @@ class Sweep(BackgroundTask):
 
     def _measure_along_the_axis(self) -> None:
         for tick in self.plan.ticks:
-            kinds = [kind for kind in self.plan.kinds if not self._skipped(kind)]
+            kinds = [kind for kind in self.plan.kinds if not self._is_skipped(kind)]
             for kind in self._order.sample(kinds, len(kinds)):
                 if self._stop.is_set():
                     return
-                why = reason_not_to(self.plan, kind, tick, self._found.counted(kind), self._free_bytes())
+                why = reason_not_to(self.plan, kind, tick, self._result.counted_visits(kind), self._free_bytes())
                 if why is None:
                     self._measure(kind, tick, 0)
                 else:
                     self._skip(kind, tick, f"{why[0].upper()}{why[1:]}.")
 
     def _repeat(self, round: int) -> None:
-        points = [(visit.kind, visit.tick) for visit in self._found.visits if visit.round == 0]
+        points = [(visit.kind, visit.tick) for visit in self._result.visits if visit.round == 0]
         for kind, tick in self._order.sample(points, len(points)):
             if self._stop.is_set():
                 return
@@ -110,28 +110,28 @@ class Sweep(BackgroundTask):
             self._skip(kind, tick, str(error))
             return
         visit = Visit(**vars(cost), kind=kind, tick=tick, round=round, took=time.monotonic() - began)
-        self._found = replace(self._found, visits=(*self._found.visits, visit))
+        self._result = replace(self._result, visits=(*self._result.visits, visit))
         time.sleep(GAP)
 
     def _free_bytes(self) -> int:
         """Bytes available to a point: free, and at most the host's limit for a step or a worker."""
         limits = self._pool.limits
-        machine = self._found.machine
+        machine = self._result.machine
         if machine is not None and machine.kind == "cuda":
             return min(machine.free, int(limits.memory))
-        elsewhere = machine if self._on != HERE else None
+        elsewhere = machine if self._on != APP_MACHINE else None
         free = elsewhere.free if elsewhere else int(psutil.virtual_memory().available)
         return min(free, int(limits.memory), int(limits.worker_memory))
 
     def _skip(self, kind: str, tick: int, why: str) -> None:
-        self._found = replace(self._found, skips=(*self._found.skips, Skip(kind, tick, why)))
+        self._result = replace(self._result, skips=(*self._result.skips, Skip(kind, tick, why)))
 
-    def _skipped(self, kind: str) -> bool:
-        return any(skip.kind == kind for skip in self._found.skips)
+    def _is_skipped(self, kind: str) -> bool:
+        return any(skip.kind == kind for skip in self._result.skips)
 
     def _expected(self, kind: str, tick: int) -> float:
         """The predicted seconds of a visit; 0 if the guard will reject it."""
-        before = self._found.counted(kind)
+        before = self._result.counted_visits(kind)
         if not before:
             return GUESS
         known = next((visit.train for visit in before if visit.tick == tick), None)

@@ -62,13 +62,13 @@ class Trainer:
     def _take(self, report: protocol.Report) -> None:
         match report:
             case protocol.RunUpdate(task_id) | protocol.JobAnswer(task_id):
-                if (found := self.tasks.get(task_id)) is not None:
-                    found.take(report)
+                if (task := self.tasks.get(task_id)) is not None:
+                    task.take(report)
                 else:  # the app has let it go
                     shutil.rmtree(data_folder() / folder_of(task_id), ignore_errors=True)
             case protocol.Busy(task_id):
-                for name, found in list(self.tasks.items()):
-                    found.take(protocol.Busy(name if name == task_id else None))
+                for name, task in list(self.tasks.items()):
+                    task.take(protocol.Busy(name if name == task_id else None))
 
 
 _one_at_a_time, _trainer = Lock(), cache(Trainer)

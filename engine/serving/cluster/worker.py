@@ -42,13 +42,13 @@ class ClusterWorker:
         self._training = arguments[0]
         self._on_message, self._on_end = on_message, on_end
         self._commands: SimpleQueue[protocol.Command | None] = SimpleQueue()
-        self._how = ""
+        self._end_in_words = ""
         self._thread = Thread(target=self._live, name=f"{name}-reader", daemon=True)
         self.begin, self.send = self._thread.start, self._commands.put
 
     def kill(self) -> None:
         # Dask starts the process of its run again
-        self._how = self._how or "it was ended by force"
+        self._end_in_words = self._end_in_words or "it was ended by force"
         self._commands.put(None)
 
     def close(self) -> None:
@@ -64,8 +64,8 @@ class ClusterWorker:
     def memory(self) -> int:
         return 0  # Dask watches it
 
-    def how_it_ended(self) -> str:
-        return self._how
+    def end_in_words(self) -> str:
+        return self._end_in_words
 
     def _live(self) -> None:
         try:
@@ -78,7 +78,7 @@ class ClusterWorker:
                     self._tell(protocol.Busy(None))
         except Exception as error:  # Dask raises many kinds where a worker is lost
             lost = f"{self.address} of the cluster was lost ({str(error) or type(error).__name__})"
-            self._how = self._how or lost
+            self._end_in_words = self._end_in_words or lost
             self._cluster.forget(
                 self.address
             )  # else the run would go there again, and be taken for what ends its workers
@@ -114,13 +114,13 @@ class ClusterWorker:
         while not over:
             for body, sent in self._wait(actor.poll([write_value(one) for one in commands])):
                 report = read_value(body)
-                ended = isinstance(report, protocol.RunUpdate) and report.state in ("over", "checkpointed")
-                over = over or ended or isinstance(report, protocol.JobAnswer)
+                is_over = isinstance(report, protocol.RunUpdate) and report.state in ("over", "checkpointed")
+                over = over or is_over or isinstance(report, protocol.JobAnswer)
                 self._tell(with_files(report, sent, folder))
             commands = [] if over else self._arrived()
             if None in commands:
                 self._commands.put(None)
-                if self._how:
+                if self._end_in_words:
                     self._cluster.restart(self.address)
                 return
         self._tell(protocol.Busy(None))

@@ -29,7 +29,7 @@ Received = TypeVar("Received")
 
 # The environment variables that a child gets: for finding programs, libraries and folders, the program's commit, and the settings
 # of Python and torch. Each is named: of a name that only begins in the same way nobody knows what it holds.
-PASSED_ON = frozenset({
+INHERITED_VARIABLES = frozenset({
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "VIRTUAL_ENV",
     "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "GLIBC_TUNABLES",
     "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERNAME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA",
@@ -46,7 +46,7 @@ PASSED_ON = frozenset({
 })  # fmt: skip
 # Beginnings of further names: of the system, of numerical libraries and of devices. No password and no key of the server is among
 # them: no child needs any.
-PASSED_ON_PREFIXES = (
+INHERITED_PREFIXES = (
     "LC_", "XDG_", "MALLOC_", "OMP_", "MKL_", "KMP_", "OPENBLAS_",
     "CUDA_", "CUDNN_", "CUBLAS_", "HIP_", "ROCR_", "ROCM_", "HSA_",
 )  # fmt: skip
@@ -66,7 +66,7 @@ def child_environment(environ: Mapping[str, str], data: Path | None = None) -> d
     passed_on = {
         name: value
         for name, value in environ.items()
-        if name.upper() in PASSED_ON or name.upper().startswith(PASSED_ON_PREFIXES)
+        if name.upper() in INHERITED_VARIABLES or name.upper().startswith(INHERITED_PREFIXES)
     }
     return {
         **ALLOCATOR_VARIABLES,
@@ -169,7 +169,7 @@ class ChildProcess(Generic[Sent, Received]):
         except psutil.Error:
             return 0
 
-    def how_it_ended(self) -> str:
+    def end_in_words(self) -> str:
         """The signal or the exit code of the end. Call it after the end."""
         code = self._process.returncode
         if code is None:

@@ -121,11 +121,11 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal reaches it, too: its parent ends it
     give_way(JOBS)  # also while it imports, beside the pages
     server = socket.socket(fileno=int(sys.argv[1]))
-    ended = select.poll()
-    ended.register(server, select.POLLHUP)
+    hangups = select.poll()
+    hangups.register(server, select.POLLHUP)
     failed = ""
     for module in sys.argv[2:]:
-        if ended.poll(0):
+        if hangups.poll(0):
             return
         try:
             importlib.import_module(module)

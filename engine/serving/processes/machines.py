@@ -11,7 +11,7 @@ from engine.serving.limits import Limits
 from engine.serving.processes.child import ChildProcess
 from engine.serving.processes.messages import receive, send
 
-HERE = ""
+APP_MACHINE = ""
 
 
 def host_of(name: str) -> str:
@@ -36,7 +36,7 @@ class Process(Protocol):
     def wait(self, timeout: float | None = None) -> bool: ...
     def is_stopped(self) -> bool: ...
     def memory(self) -> int: ...
-    def how_it_ended(self) -> str: ...
+    def end_in_words(self) -> str: ...
 
 
 # Start python -m engine.serving.worker: a name for the process's threads, the arguments, and two functions that are called on its
@@ -49,7 +49,7 @@ class Machine:
     slots: int  # processes that train runs in turns
     memory: int  # bytes that each of them may take
     launch: Launch
-    name: str = HERE  # empty for the machine of the app
+    name: str = APP_MACHINE  # empty for the machine of the app
     most_runs: int | None = None  # runs that a process takes at once; None: as the limits say
 
 
@@ -101,7 +101,7 @@ class Machines:
     @property
     def measuring(self) -> str:
         """The machine on which times are measured: always the same of those that train, as long as it is there."""
-        return min((machine.name for machine in self.training), default=HERE)
+        return min((machine.name for machine in self.training), default=APP_MACHINE)
 
     def find(self, name: str) -> Machine | None:
         return next((machine for machine in [self._here, *self.training] if machine.name == name), None)

@@ -37,7 +37,7 @@ REPEATABLE = " The same settings and seed give the same run again."
 
 @dataclass(frozen=True)
 class KillReason:
-    what: str  # completes the sentence "it ... and was ended"
+    clause: str  # completes the sentence "it ... and was ended"
     culprit: str | None = None  # the run or job that did it; None for the worker as a whole
 
 
@@ -94,7 +94,7 @@ class WorkerProcess:
 
     @property
     def load(self) -> int:
-        unwatched = {run_id for run_id, followers in self.audience.items() if not followers.here}
+        unwatched = {run_id for run_id, followers in self.audience.items() if not followers.present}
         return sum(run_id not in unwatched and queued.run.state != "paused" for run_id, queued in self.runs.items())
 
     @property
@@ -123,7 +123,7 @@ class WorkerProcess:
     def kill_for(self, reason: KillReason) -> None:
         if self.kill_reason is None:
             by = f"run or job {reason.culprit}" if reason.culprit else "it"
-            LOG.warning("%s (process %d) is killed: %s %s.", self.slot, self.pid, by, reason.what.rstrip(","))
+            LOG.warning("%s (process %d) is killed: %s %s.", self.slot, self.pid, by, reason.clause.rstrip(","))
         self.kill_reason = self.kill_reason or reason
         self.process.kill()
 
@@ -137,12 +137,12 @@ class WorkerProcess:
     def why_it_ended(self, task_id: str) -> str:
         """One sentence for one of the worker's runs or jobs on why the process ended. Call it after the end."""
         if self.kill_reason is None:
-            return f"Its worker process ended unexpectedly ({self.process.how_it_ended()})."
+            return f"Its worker process ended unexpectedly ({self.process.end_in_words()})."
         if self.kill_reason.culprit is None:
-            return f"Its worker {self.kill_reason.what} and was ended."
+            return f"Its worker {self.kill_reason.clause} and was ended."
         if self.kill_reason.culprit == task_id:
-            return f"It {self.kill_reason.what} and was ended."
-        return f"Its worker was ended because something else on it {self.kill_reason.what}."
+            return f"It {self.kill_reason.clause} and was ended."
+        return f"Its worker was ended because something else on it {self.kill_reason.clause}."
 
     def ending_of(self, queued: QueuedRun) -> Ended:
         """Call it after the process has ended."""

@@ -9,7 +9,7 @@ from engine.foundation.log import LOG, log_error
 from engine.serving import protocol
 from engine.serving.host import room_on_accelerator
 from engine.serving.limits import Limits
-from engine.serving.processes.machines import HERE, Machine, Machines, memory_for
+from engine.serving.processes.machines import APP_MACHINE, Machine, Machines, memory_for
 from engine.serving.processes.process import KillReason, Slot, WorkerProcess
 
 CHECK_SECONDS = 0.1  # between two rounds of checks
@@ -103,14 +103,14 @@ class Supervisor:
 
     def _died(self, worker: WorkerProcess) -> None:
         if not (self.closing.is_set() or worker.retired):
-            how = worker.process.how_it_ended()
+            how = worker.process.end_in_words()
             if worker.pid:
                 LOG.warning("%s (process %d) ended: %s.", worker.slot, worker.pid, how)
             else:
                 LOG.warning("%s is not there: %s.", worker.slot, how)
         with self.lock:
             self._workers.remove(worker)
-            if not (worker.ready or worker.retired) and worker.machine == HERE:
+            if not (worker.ready or worker.retired) and worker.machine == APP_MACHINE:
                 self._note_failed_start()
             finish = self._on_death(worker)
         finish()

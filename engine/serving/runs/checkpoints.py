@@ -49,7 +49,7 @@ class Checkpoints:
             self._ask(leaving.workers)
             for queued in self._queue.take_out(leaving.queue.__contains__):
                 self._checkpoint(queued, evicted=True)
-            back = {run_id: owner for run_id, owner in self._evicted.items() if self._presence.is_here(owner.id)}
+            back = {run_id: owner for run_id, owner in self._evicted.items() if self._presence.is_present(owner.id)}
         for queued in leaving.queue:
             keep_request(queued, evicted=True)
         for run_id, owner in back.items():
@@ -112,7 +112,7 @@ class Checkpoints:
             why, suspect = worker.why_it_ended(queued.run.id), worker.is_suspect(queued)
             match fate(queued, blamed=worker.is_blamed_on(queued), suspect=suspect, closing=closing):
                 case "queue":
-                    queued.come_back(why, counts=suspect)
+                    queued.requeue(why, counts=suspect)
                     back.append(queued)
                 case "checkpoint":
                     if not closing:  # only its owner brings it back, also after a restart
@@ -120,7 +120,7 @@ class Checkpoints:
                     self._checkpoint(queued, "" if closing else f"{why} {WAITS}")
                     later.append(partial(keep_request, queued))
                 case "over":
-                    later.append(partial(end, queued, closed(queued) if closing else worker.ending_of(queued)))
+                    later.append(partial(end, queued, ending_at_close(queued) if closing else worker.ending_of(queued)))
         self._queue.waiting[:0] = back
         return lambda: [do() for do in later]
 
@@ -133,7 +133,7 @@ class Checkpoints:
                 self._checkpoint(queued)
                 later.append(partial(keep_request, queued))
             else:
-                later.append(partial(end, queued, closed(queued)))
+                later.append(partial(end, queued, ending_at_close(queued)))
         return lambda: [do() for do in later]
 
     def _checkpoint(self, queued: QueuedRun, setback: str = "", *, evicted: bool = False) -> None:
@@ -195,5 +195,5 @@ def end(queued: QueuedRun, ending: Ended) -> None:
     queued.release()
 
 
-def closed(queued: QueuedRun) -> Ended:
+def ending_at_close(queued: QueuedRun) -> Ended:
     return Ended(queued.run.step, "lost", CLOSED)

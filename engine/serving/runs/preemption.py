@@ -34,22 +34,22 @@ def plan(
     dedicated process.
     """
 
-    def is_here(run: QueuedRun) -> bool:
+    def is_present(run: QueuedRun) -> bool:
         return seconds_disconnected(run) <= AWAY_SECONDS
 
     given_up = [run for run in waiting if not run.request.trial and seconds_disconnected(run) > WAITS_FOR]
     stay = [run for run in on_workers if not run.leaving]
     able = [run for run in stay if run.request.is_saved and run.stopped_at is None and now >= run.stays_until]
-    longest = PAUSED_WHILE_OTHERS_WAIT if any(map(is_here, waiting)) else PAUSED_FOR
+    longest = PAUSED_WHILE_OTHERS_WAIT if any(map(is_present, waiting)) else PAUSED_FOR
     still = [run for run in able if run.run.state == "paused" and not run.wants_to_go and now - run.active_at > longest]
     # One that has a single step to take stays until it has taken it.
     moving = [run for run in able if run.run.state == "running" and not run.early_steps and shares_worker(run)]
     fixed = [run for run in stay if run not in still and run not in moving]
-    short = [run for run in waiting if is_here(run) and shares_worker(run)]
+    short = [run for run in waiting if is_present(run) and shares_worker(run)]
     if not short:
         return Leaving(given_up, still)
-    order = in_turn([*filter(is_here, moving), *short], fixed)
-    order += sorted((run for run in moving if not is_here(run)), key=seconds_disconnected)
+    order = in_turn([*filter(is_present, moving), *short], fixed)
+    order += sorted((run for run in moving if not is_present(run)), key=seconds_disconnected)
     without = order[len(on_workers) - len(fixed) :]
     return Leaving(given_up, [*still, *(run for run in without if run in moving)])
 
@@ -58,6 +58,6 @@ def fate(queued: QueuedRun, *, blamed: bool, suspect: bool, closing: bool) -> Li
     """``blamed``: the worker was ended for this run; ``suspect``: the run may have ended it. ``closing``: no other worker comes."""
     if queued.stopped_at is not None or blamed:
         return "over"
-    if not closing and (queued.returned < MAX_RETURNS or not suspect):
+    if not closing and (queued.returns < MAX_RETURNS or not suspect):
         return "queue"
     return "checkpoint" if queued.request.is_saved else "over"

@@ -13,20 +13,20 @@ AWAY_SECONDS = (
 class Presence:
     """The caller holds the supervisor's lock. Answers are as of the last update."""
 
-    def __init__(self, here: Callable[[str], bool]) -> None:
-        """``here``: true if the visitor of that id has a page open."""
-        self._here = here
+    def __init__(self, has_page: Callable[[str], bool]) -> None:
+        """``has_page``: true if the visitor of that id has a page open."""
+        self._has_page = has_page
         # By visitor, the time of the first look without a page; of nobody who follows no run.
         self._disconnected_since, self._now = dict[str, float](), 0.0
 
     def update(self, runs: Iterable[QueuedRun], now: float) -> None:
         followers = {visitor.id for queued in runs for visitor in queued.followers}
-        away = [one for one in followers if not self.is_here(one)]
+        away = [one for one in followers if not self.is_present(one)]
         self._disconnected_since, self._now = {one: self._disconnected_since.get(one, now) for one in away}, now
 
-    def is_here(self, visitor_id: str) -> bool:
+    def is_present(self, visitor_id: str) -> bool:
         # the program itself is always here
-        return not visitor_id or self._here(visitor_id)
+        return not visitor_id or self._has_page(visitor_id)
 
     def seconds_disconnected(self, queued: QueuedRun) -> float:
         """Seconds since a page of any follower was last open; 0 while one has a page open."""

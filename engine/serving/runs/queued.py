@@ -42,7 +42,7 @@ class QueuedRun:
     followers: tuple[Visitor, ...] = ()
     """The visitors who wait for it: its owner; of a trial, everybody whose experiment needs it."""
     early_steps: int = 0  # requested single steps that are not taken yet
-    returned: int = 0  # returns to the queue because its worker ended, perhaps by this run
+    returns: int = 0  # returns to the queue because its worker ended, perhaps by this run
     leaving: bool = False  # its worker was asked for a checkpoint, with which the run leaves it
     stopped_at: float | None = None
     active_at: float = field(default_factory=time.monotonic)  # the time of its last report or control
@@ -92,16 +92,16 @@ class QueuedRun:
         if not self.leaving:  # else these steps were taken before the single ones that are asked for meanwhile
             self.early_steps = max(0, self.early_steps - steps)
         if state in ("saved", "checkpointed"):
-            self.returned = 0
+            self.returns = 0
         elif state == "unsaved":
             self.leaving, self.stays_until = False, self.active_at + SAVE_RETRY_SECONDS
 
-    def come_back(self, why: str, *, counts: bool) -> None:
+    def requeue(self, why: str, *, counts: bool) -> None:
         """Queue the run again after its worker has ended. ``why``: the sentence for a run that repeats some steps there.
         ``counts``: true if the run may have ended the worker."""
         repeats = f"{why} {REPEATS}" if self.known_step is not None else ""
         self.run.queue_again(self.run.setback if self.run.state == "queued" else repeats)
-        self.returned += counts
+        self.returns += counts
         self.leaving = False
 
 

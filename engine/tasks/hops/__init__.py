@@ -37,7 +37,7 @@ class HopsSettings(SymbolSettings):
         answers = ["·"] * (self.n_hops + 2) + ["1"]
         return f"{counted(self.n_hops, 'hop')}: {' '.join(question)} → {' '.join(answers)}"
 
-    def answered(self, length: int) -> float:
+    def answered_share(self, length: int) -> float:
         again = 1 / (self.vocab_size - (not self.repeats))
         lead_on = [1.0] * length  # the probability, by position, that the hops so far lead somewhere from there
         for _ in range(self.n_hops):
@@ -62,7 +62,7 @@ class HopsSettings(SymbolSettings):
                 f"{counted(self.n_hops, 'hop')} with {counted(config.n_layers, 'layer')}: models that learned this had more layers than "
                 f"hops. {self.n_hops.bit_length() + 1} layers can compute it (Sanford et al. 2024, section 4). Training may not find it."
             )
-        asks_nothing = exp(-config.batch_size * self.answered(config.seq_len))
+        asks_nothing = exp(-config.batch_size * self.answered_share(config.seq_len))
         if asks_nothing * config.steps >= 1:
             yield (
                 f"About {asks_nothing:.0%} of the batches ask for nothing, because few symbols occur twice. Such a step has no loss. "

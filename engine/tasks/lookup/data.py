@@ -24,8 +24,8 @@ def queried_positions(source: Tensor, settings: LookupSettings) -> Tensor:
     keys, values = settings.n_keys, settings.vocab_size
     first = source[:, -1:] // (values + 1)
     keys_queried = (first + torch.arange(settings.lookups)) % keys  # [batch, look-up]
-    found = source[:, None, :-1] // (values + 1) == keys_queried[:, :, None]  # [batch, look-up, pair]
-    positions: Tensor = found.long().argmax(dim=2)
+    is_queried = source[:, None, :-1] // (values + 1) == keys_queried[:, :, None]  # [batch, look-up, pair]
+    positions: Tensor = is_queried.long().argmax(dim=2)
     return positions
 
 

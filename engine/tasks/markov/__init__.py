@@ -38,7 +38,7 @@ class MarkovSource:
 
 
 @lru_cache(maxsize=16)
-def drawn_source(symbols: int, alpha: float, seed: int) -> MarkovSource:
+def draw_source(symbols: int, alpha: float, seed: int) -> MarkovSource:
     table = np.random.default_rng(seed).dirichlet(np.full(symbols, alpha), size=(symbols, symbols))  # each row
     return MarkovSource(table, _long_run(table))
 
@@ -70,7 +70,7 @@ class MarkovSettings(SymbolSettings):
     @property
     def source(self) -> MarkovSource:
         # the same for training, validation and every seed of a run
-        return drawn_source(self.vocab_size, self.dirichlet_alpha, self.source_seed)
+        return draw_source(self.vocab_size, self.dirichlet_alpha, self.source_seed)
 
     @property
     def floor(self) -> float:

@@ -71,12 +71,12 @@ class TextCorpus:
     def draw(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> tuple[Tensor, Tensor]:
         """Draw inputs and the answers at each position, both [size, length]: with repeats while training; held-out windows each once if
         there are enough. Raises ValueError if there are none."""
-        windows, rows = self._drawn(size, length, generator, held_out)
+        windows, rows = self._draw_windows(size, length, generator, held_out)
         return windows.take(rows)
 
     def text_positions(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> Tensor:
         """The indices of the tokens that :meth:`draw` draws, in all texts one after the other: [size, length + 1]."""
-        windows, rows = self._drawn(size, length, generator, held_out)
+        windows, rows = self._draw_windows(size, length, generator, held_out)
         return windows.text_positions(rows)
 
     def every(self, length: int, *, held_out: bool) -> tuple[Tensor, Tensor, Tensor]:
@@ -84,7 +84,9 @@ class TextCorpus:
         windows, rows = self._windows(length, held_out)
         return *windows.take(rows), windows.text_positions(rows)
 
-    def _drawn(self, size: int, length: int, generator: torch.Generator, held_out: bool) -> tuple[Windows, Tensor]:
+    def _draw_windows(
+        self, size: int, length: int, generator: torch.Generator, held_out: bool
+    ) -> tuple[Windows, Tensor]:
         windows, rows = self._windows(length, held_out)
         if held_out and len(rows) >= size:
             return windows, rows[torch.randperm(len(rows), generator=generator)[:size]]

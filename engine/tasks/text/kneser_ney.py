@@ -25,12 +25,12 @@ class Order:
     grams: np.ndarray  # [gram] context and word in one number, ascending
     shares: np.ndarray  # [gram] the discounted count over the context's
     contexts: np.ndarray  # [context] ascending
-    left: np.ndarray  # [context] the share that was discounted away
+    remaining: np.ndarray  # [context] the share that was discounted away
 
     def mix(self, contexts: np.ndarray, words: np.ndarray, size: int, lower: np.ndarray) -> np.ndarray:
         """Probabilities [row] of words after contexts, given those of the lower order."""
-        share = _found(self.grams, self.shares, contexts * size + words, absent=0.0)
-        mixed: np.ndarray = share + _found(self.contexts, self.left, contexts, absent=1.0) * lower
+        share = _look_up(self.grams, self.shares, contexts * size + words, absent=0.0)
+        mixed: np.ndarray = share + _look_up(self.contexts, self.remaining, contexts, absent=1.0) * lower
         return mixed
 
 
@@ -114,7 +114,7 @@ def _packed(tokens: np.ndarray, size: int) -> np.ndarray:
     return number
 
 
-def _found(keys: np.ndarray, values: np.ndarray, queried: np.ndarray, *, absent: float) -> np.ndarray:
+def _look_up(keys: np.ndarray, values: np.ndarray, queried: np.ndarray, *, absent: float) -> np.ndarray:
     """The values [row] of the queried keys, ``absent`` if there is none."""
     if not len(keys):
         return np.full(len(queried), absent)

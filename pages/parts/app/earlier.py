@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 from engine.config.link import VERSION, without_marks
 from engine.experiments.issues import COSTS
-from pages.parts.app.page_state import CARRIED, NAMES
+from pages.parts.app.page_state import LESSON_PARAMETERS, NAMES
 from pages.parts.app.server import find
 
 Query = dict[str, str]
 
 
-def same(query: Query) -> Query:
+def keep_query(query: Query) -> Query:
     return query
 
 
@@ -21,9 +21,9 @@ def words(query: Query) -> Query:
     return {"v": VERSION, **usual, **query}
 
 
-class Moved(NamedTuple):
+class Redirect(NamedTuple):
     file: str  # in ``pages/``
-    query: Callable[[Query], Query] = same  # converts the query of an earlier link
+    query: Callable[[Query], Query] = keep_query  # converts the query of an earlier link
 
 
 def apart(query: Query) -> Query:
@@ -32,7 +32,9 @@ def apart(query: Query) -> Query:
     if old.get("query", "").isdecimal():  # the earlier name of the position, which counted from 0
         old["position"] = str(int(old.pop("query")) + 1)
     view = old.pop("view", "steps")
-    return {"apart": view} | {name if name in ("run", *CARRIED) else f"apart.{name}": old[name] for name in old}
+    return {"apart": view} | {
+        name if name in ("run", *LESSON_PARAMETERS) else f"apart.{name}": old[name] for name in old
+    }
 
 
 def designed(query: Query) -> Query:
@@ -49,22 +51,22 @@ def _six_steps(query: Query) -> Query:
     return {"step": "1"} | {name: query[name] for name in ("step", "choice", "seed", "run") if name in query}
 
 
-EARLIER: Mapping[str, Moved] = {
-    "attention": Moved("lab.py", apart),
-    "issues": Moved("questions.py"),
-    "answer": Moved("questions.py", lambda query: query | {"found": "true"}),
-    "design": Moved("encodings.py", designed),
-    "lessons": Moved("teach.py"),
-    "memory-and-time": Moved("cost.py"),
-    "notebook": Moved("notebooks.py"),
-    "story": Moved("start.py", _six_steps),
-    "text": Moved("lab.py", words),
-    "glossary": Moved("start.py", lambda query: {"term": query.get("term", "")}),
+EARLIER: Mapping[str, Redirect] = {
+    "attention": Redirect("lab.py", apart),
+    "issues": Redirect("questions.py"),
+    "answer": Redirect("questions.py", lambda query: query | {"found": "true"}),
+    "design": Redirect("encodings.py", designed),
+    "lessons": Redirect("teach.py"),
+    "memory-and-time": Redirect("cost.py"),
+    "notebook": Redirect("notebooks.py"),
+    "story": Redirect("start.py", _six_steps),
+    "text": Redirect("lab.py", words),
+    "glossary": Redirect("start.py", lambda query: {"term": query.get("term", "")}),
 }
 
 
-def moved(address: str, query: Query) -> Moved | None:
+def redirect(address: str, query: Query) -> Redirect | None:
     """Return the page of an earlier address; None for a current one."""
     if address == "issues" and query.get("issue") in COSTS:  # earlier issues that the page Cost replaces
-        return Moved("cost.py", lambda query: {})
+        return Redirect("cost.py", lambda query: {})
     return EARLIER.get(address)

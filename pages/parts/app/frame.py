@@ -7,8 +7,8 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from engine.foundation.glossary import TERMS
-from engine.settings.names import meant
-from pages.parts.app.earlier import EARLIER, moved
+from engine.settings.names import resolve_name
+from pages.parts.app.earlier import EARLIER, redirect
 from pages.parts.app.in_markdown import show_terms
 from pages.parts.app.scripts import joined
 
@@ -50,7 +50,7 @@ def address_of(file: str) -> str:
     return "" if file == FIRST.file else file.removesuffix(".py")
 
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 # session key of the visible screen of a page that has several; the browser scrolls up when it changes
 SCREEN = "frame.screen"
 GLOSSARY = "Glossary"
@@ -71,7 +71,7 @@ def navigation() -> Page:
     earlier = [st.Page(nothing, title=address, url_path=address, visibility="hidden") for address in EARLIER]
     page = st.navigation([*pages, *earlier], position="top")
     query = st.query_params.to_dict()
-    if now := moved(page.url_path, query):
+    if now := redirect(page.url_path, query):
         st.switch_page(now.file, query_params=now.query(query))
     return page
 
@@ -80,7 +80,7 @@ def show_frame() -> None:
     if TERM in st.query_params:
         open_glossary(st.query_params.pop(TERM))
     with st.container(key="frame-disconnected"):  # invisible until the server is lost
-        listening_script(HERE / "disconnected.js")(key="frame.disconnected", on_back_change=nothing)
+        listening_script(FOLDER / "disconnected.js")(key="frame.disconnected", on_back_change=nothing)
     with st.container(horizontal=True, key="frame"):
         as_fragment(_glossary)
 
@@ -89,7 +89,7 @@ def _glossary() -> None:
     with st.container(horizontal=True, key="frame-end"):
         pressed = st.button(GLOSSARY, icon=":material/dictionary:", type="tertiary")
         here = {"screen": st.session_state.get(SCREEN, "")}
-        followed = listening_script(HERE / "frame.js")(key="frame.script", on_term_change=nothing, data=here)
+        followed = listening_script(FOLDER / "frame.js")(key="frame.script", on_term_change=nothing, data=here)
     linked = st.session_state.pop(REQUESTED_TERM, None)
     if pressed or linked is not None or followed.term in TERMS:
         _drawer(linked if linked in TERMS else followed.term)
@@ -97,7 +97,7 @@ def _glossary() -> None:
 
 def open_glossary(term: str) -> None:
     """Open the drawer at a term, by its slug; any other text is searched for."""
-    slug = meant(term, TERMS)
+    slug = resolve_name(term, TERMS)
     st.session_state[REQUESTED_TERM] = slug
     if slug not in TERMS:
         st.session_state[SEARCH] = slug

@@ -9,9 +9,9 @@ import streamlit as st
 from engine.foundation.background import BackgroundTask
 from engine.foundation.errors import Explained, Refused
 from engine.foundation.files import data_folder_problem
-from engine.foundation.glossary import OF_SETTING, TERMS, Term
+from engine.foundation.glossary import TERM_OF_SETTING, TERMS, Term
 from engine.runs.run import Run
-from engine.settings.errors import ConfigError, Problem, shown
+from engine.settings.errors import ConfigError, Problem, excerpt
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|$~:])")
 # where a character breaks addresses (www., https://, @) and icons (:material/home:)
@@ -35,7 +35,7 @@ def as_code(text: str) -> str:
 
     Elsewhere Streamlit makes links, addresses, formulas, colours and icons of text.
     """
-    line = shown(text)
+    line = excerpt(text)
     fence = "`" * (1 + max(map(len, BACKTICKS.findall(line)), default=0))
     pad = " " if "`" in (line[0], line[-1]) else ""
     return f"{fence}{pad}{line}{pad}{fence}"
@@ -98,7 +98,7 @@ def explained(text: str, term: str) -> str:
 
 
 def setting_help(name: str, text: str) -> str:
-    return explained(text, OF_SETTING[name]) if name in OF_SETTING else text
+    return explained(text, TERM_OF_SETTING[name]) if name in TERM_OF_SETTING else text
 
 
 def show_terms(first: str | None, words: str) -> None:

@@ -15,22 +15,22 @@ from pydantic_core import PydanticCustomError
 
 from engine.config.link import without_marks
 from engine.foundation.provenance import stamped
-from engine.settings.errors import Problem, checked, no_setting, read_leniently
+from engine.settings.errors import Problem, no_setting, read_leniently, validate
 from engine.settings.fields import Parameters, Setting, Value, settings_in, to_text
-from engine.settings.names import meant
+from engine.settings.names import resolve_name
 from pages.parts.app.in_markdown import setting_help
 
 # The address: a link is read once, and then the page writes it; what a link hides or locks
 
 
-CARRIED = ("lesson", "at", "present", "class")
+LESSON_PARAMETERS = ("lesson", "at", "present", "class")
 """Names in every page's address during a lesson; they belong to no page."""
 NAMES = ("show", "hide", "lock")
 ALLOWED = "one or more names of controls on this page, separated by commas"
 
 
-def carried_in(query: Mapping[str, str]) -> dict[str, str]:
-    return {name: query[name] for name in CARRIED if name in query}
+def lesson_parameters(query: Mapping[str, str]) -> dict[str, str]:
+    return {name: query[name] for name in LESSON_PARAMETERS if name in query}
 
 
 def carry(values: Mapping[str, str]) -> None:
@@ -45,10 +45,12 @@ def take_link(page: str, marks: Collection[str] = ()) -> dict[str, str] | None:
     query of a session only a query with such a name is a link: one without may be the page's own address, arriving
     late.
     """
-    query = {name: value for name, value in without_marks(st.query_params.to_dict()).items() if name not in CARRIED}
+    query = {
+        name: value for name, value in without_marks(st.query_params.to_dict()).items() if name not in LESSON_PARAMETERS
+    }
     previous = st.session_state.get(f"{page}.met")
     # A quick second click arrives with the address from before the first one, which is no link.
-    known = query in (written(page), previous) or bool(
+    known = query in (written_query(page), previous) or bool(
         previous is not None and marks and query.keys().isdisjoint(marks)
     )
     st.session_state[f"{page}.met"] = query
@@ -58,17 +60,17 @@ def take_link(page: str, marks: Collection[str] = ()) -> dict[str, str] | None:
 def write_link(page: str, query: dict[str, str]) -> None:
     # A link within the page empties the address bar, so a new query is always written.
     address = {**query, **st.session_state.get("address.carried", {})}
-    if written(page) != query or st.query_params.to_dict() != address:
+    if written_query(page) != query or st.query_params.to_dict() != address:
         st.query_params.from_dict(address)
     st.session_state[f"{page}.written"] = query
 
 
-def written(page: str) -> dict[str, str] | None:
+def written_query(page: str) -> dict[str, str] | None:
     return cast(dict[str, str] | None, st.session_state.get(f"{page}.written"))
 
 
 @dataclass(frozen=True)
-class Hidden:
+class ControlVisibility:
     """The controls that a link shows, hides or locks. No value changes; editing the address restores them."""
 
     show: tuple[str, ...] = ()  # if any, only these are visible
@@ -82,7 +84,7 @@ class Hidden:
         return {name: ",".join(controls) for name, controls in vars(self).items() if controls}
 
 
-def read_hidden(query: Mapping[str, str], controls: Container[str]) -> tuple[Hidden, list[Problem]]:
+def read_visibility(query: Mapping[str, str], controls: Container[str]) -> tuple[ControlVisibility, list[Problem]]:
     """Read a link's lists of ``controls``. Each list with other names gives a problem."""
     lists: dict[str, tuple[str, ...]] = {}
     ignored: list[Problem] = []
@@ -91,7 +93,7 @@ def read_hidden(query: Mapping[str, str], controls: Container[str]) -> tuple[Hid
         lists[name] = tuple(dict.fromkeys(part for part in names if part in controls))
         if unknown := [part for part in names if part not in controls]:
             ignored.append(Problem(name, ", ".join(unknown), ALLOWED))
-    return Hidden(**lists), ignored
+    return ControlVisibility(**lists), ignored
 
 
 # The widget of a setting, by the setting's kind, and the one for a file
@@ -174,10 +176,10 @@ def not_allowed(allowed: str, known: Collection[str] = ()) -> PydanticCustomErro
 
 
 def one_of(known: Collection[str], renamed: Mapping[str, str] = EMPTY) -> AfterValidator:
-    """Return the validator of a name among the ``known`` ones, also by an earlier name (see :func:`meant`), or None."""
+    """Return the validator of a name among the ``known`` ones, also by an earlier name (see :func:`resolve_name`), or None."""
 
     def check(name: str | None) -> str | None:
-        name = name if name is None else meant(name, known, renamed)
+        name = name if name is None else resolve_name(name, known, renamed)
         if name is not None and name not in known:
             raise not_allowed("one of " + ", ".join(known), known)
         return name
@@ -261,29 +263,29 @@ class PageSettings(ABC):
             if name in self._widget_versions and self.widget_key(name) in st.session_state:
                 self._widget_versions[name] += 1
 
-    def drawn(self, *names: str) -> list[str]:
+    def visible(self, *names: str) -> list[str]:
         """Return the given controls that the link does not hide."""
-        return [name for name in names if self._hidden.draws(name)]
+        return [name for name in names if self._visibility.draws(name)]
 
     def locks(self, name: str) -> bool:
-        return name in self._hidden.lock
+        return name in self._visibility.lock
 
     def widget(self, name: str, *, side_by_side: bool = False, disabled: bool = False, **common: Any) -> None:
-        if self.drawn(name):
+        if self.visible(name):
             bound = self.bound(name, disabled=disabled)
             setting_widget(self.rows()[name], self.first_value(name), side_by_side=side_by_side, **bound, **common)
 
-    def bound(self, name: str, *, disabled: bool = False, shown: Any = ...) -> dict[str, Any]:
+    def bound(self, name: str, *, disabled: bool = False, display: Any = ...) -> dict[str, Any]:
         """Return the arguments that bind a widget to the value of that name: key, callback, and whether it is disabled.
         Its start value is another argument (:meth:`first_value`).
 
-        ``shown``: displayed instead of a value that does not fit: a run with two layers has no layer 3.
+        ``display``: shown instead of a value that does not fit: a run with two layers has no layer 3.
         """
         key = self.widget_key(name)
-        if shown is ...:
+        if display is ...:
             self._widget_versions.setdefault(name, 0)
         else:
-            st.session_state[key] = shown
+            st.session_state[key] = display
         return {"key": key, "on_change": self._take, "args": (name,), "disabled": disabled or self.locks(name)}
 
     def first_value(self, name: str) -> Any:
@@ -294,9 +296,9 @@ class PageSettings(ABC):
             return to_text(value) if name in self.rows() else list(value)
         return value
 
-    def labelled(self, name: str, *, shown: Any, disabled: bool = False) -> dict[str, Any]:
+    def labelled(self, name: str, *, display: Any, disabled: bool = False) -> dict[str, Any]:
         """Return :meth:`bound` with the setting's label and help, for a widget whose choices only the page knows."""
-        row, bound = self.rows()[name], self.bound(name, disabled=disabled, shown=shown)
+        row, bound = self.rows()[name], self.bound(name, disabled=disabled, display=display)
         return {"label": row.label, "help": setting_help(name, row.help) or None, **bound}
 
     def _take(self, name: str) -> None:
@@ -311,8 +313,8 @@ class PageSettings(ABC):
     # The address
 
     @property
-    def _hidden(self) -> Hidden:
-        return cast(Hidden, st.session_state.get(f"{self.key}.hidden", Hidden()))
+    def _visibility(self) -> ControlVisibility:
+        return cast(ControlVisibility, st.session_state.get(f"{self.key}.hidden", ControlVisibility()))
 
     def open_address(self) -> tuple[dict[str, str], list[Problem]]:
         """Read a link into the page, once; return the link, empty without one, and its problems."""
@@ -322,7 +324,7 @@ class PageSettings(ABC):
         values, ignored = self.read({name: text for name, text in link.items() if name not in NAMES})
         if values is not None:
             self.fill(values)
-        st.session_state[f"{self.key}.hidden"], unknown = read_hidden(link, self.controls())
+        st.session_state[f"{self.key}.hidden"], unknown = read_visibility(link, self.controls())
         return link, ignored + unknown
 
     def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
@@ -332,10 +334,10 @@ class PageSettings(ABC):
         return {name: to_text(now[name]) for name in unusual}
 
     def write_address(self, query: Mapping[str, str]) -> None:
-        write_link(self.key, {**query, **self._hidden.query()})
+        write_link(self.key, {**query, **self._visibility.query()})
 
     def share_link(self, query: Mapping[str, str]) -> str:
-        return f"{(st.context.url or '').split('?')[0]}?{urlencode({**query, **self._hidden.query()})}"
+        return f"{(st.context.url or '').split('?')[0]}?{urlencode({**query, **self._visibility.query()})}"
 
 
 class ModelSettings(PageSettings, Generic[S]):
@@ -355,7 +357,7 @@ class ModelSettings(PageSettings, Generic[S]):
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
         names = self._model.model_fields
-        state, ignored = read_leniently({name: text for name, text in query.items() if name in names}, self._checked)
+        state, ignored = read_leniently({name: text for name, text in query.items() if name in names}, self._validate)
         unknown = [
             no_setting(name, text, names, self._model.REMOVED.get(name, ""))
             for name, text in query.items()
@@ -363,7 +365,7 @@ class ModelSettings(PageSettings, Generic[S]):
         ]
         return state.model_dump(), ignored + unknown
 
-    def _checked(self, flat: Mapping[str, Any]) -> S:
-        state = checked(self._model, flat)
+    def _validate(self, flat: Mapping[str, Any]) -> S:
+        state = validate(self._model, flat)
         state.check()
         return state

@@ -31,14 +31,14 @@ def pool() -> Pool:
     from engine.serving.cluster import cluster_at
     from engine.serving.limits import Limits
     from engine.serving.pool import Pool
-    from pages.parts.app.visitor import here
+    from pages.parts.app.visitor import is_present
 
     global _pool
     with _making:
         if _pool is None:
             limits, cluster = Limits.from_environment(), cluster_at(scheduler())
             keep_private(data_folder())
-            _pool = Pool(Runs(), limits, here=here, cluster=cluster)
+            _pool = Pool(Runs(), limits, is_present=is_present, cluster=cluster)
         return _pool
 
 

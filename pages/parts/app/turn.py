@@ -8,7 +8,7 @@ from functools import partial
 from threading import Lock, local
 
 from engine.foundation.visitor import RateLimit, Turns
-from pages.parts.app.visitor import number_here, visitor
+from pages.parts.app.visitor import number_present, visitor
 
 PACE = RateLimit(rate=1.0, most=10.0)
 """A script run that computes for t seconds takes t times its price from a budget that gains one per second. The full
@@ -104,11 +104,11 @@ def _begin(*, behind: bool = False) -> None:
     beside = _script_run.beside
     assert beside is not None, "This is called inside of in_turn."
     of_visitor = beside.turns.take(MAX_WAIT_SECONDS)
-    overdrawn = PACE.wait(beside.visitor) if number_here() > 1 else 0.0
+    overdrawn = PACE.wait(beside.visitor) if number_present() > 1 else 0.0
     time.sleep(min(MAX_WAIT_SECONDS, overdrawn))
     everybody = _turns.take(PATIENCE, behind=behind or overdrawn > 0 or beside.number > TABS)
     _script_run.turns = [turns for turns, called in ((_turns, everybody), (beside.turns, of_visitor)) if called]
-    _script_run.began, _script_run.price = time.thread_time(), price(number_here(), beside.number)
+    _script_run.began, _script_run.price = time.thread_time(), price(number_present(), beside.number)
 
 
 def _end() -> bool:

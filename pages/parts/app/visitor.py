@@ -72,14 +72,14 @@ def note_visitor() -> None:
             _visitors.pop(session, None)
 
 
-def here(visitor_id: str) -> bool:
+def is_present(visitor_id: str) -> bool:
     """Return whether the visitor has a page open; True where no server runs."""
     if not runtime.exists():
         return True
     return any(_active(session) for session, whose in list(_visitors.items()) if whose == visitor_id)
 
 
-def number_here() -> int:
+def number_present() -> int:
     """Return how many visitors have a page open; 1 where no server runs."""
     if not runtime.exists():
         return 1

@@ -3,7 +3,7 @@ from functools import partial
 
 from engine.analysis.depth.sentences import MEASUREMENTS, across, readings
 from pages.parts.boards.panels import Panel
-from pages.parts.charts.depth import DepthLine, gradient_figure, heard_figure, memory_figure, tokens_figure
+from pages.parts.charts.depth import DepthLine, gradient_figure, memory_figure, roll_out_figure, tokens_figure
 
 WAITING = "Measuring …"
 
@@ -22,12 +22,12 @@ def depth_panels(
                 one.name: one.sentence for one in readings(across(line.draws), depth) if one.name == "first_token"
             }
         sentences = {
-            name: "\n".join(filter(None, (line.called(of[name]) for line, of in zip(lines, by_line, strict=True))))
+            name: "\n".join(filter(None, (line.label_of(of[name]) for line, of in zip(lines, by_line, strict=True))))
             for name in by_line[0]
         }
     at = depth if mark else None
     figures = {
-        "roll_out": partial(heard_figure, lines, depth),
+        "roll_out": partial(roll_out_figure, lines, depth),
         "token_share": partial(tokens_figure, lines, at),
         "first_token": partial(memory_figure, memory or lines, depth),
         "gradient": partial(gradient_figure, lines, norm, at),

@@ -37,7 +37,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Picked:
+class Pick:
     panel: str
     x: float | str
     y: float | str
@@ -51,7 +51,7 @@ def panels(
     subject: str = "",
     least: int = 320,
     level: int = 3,
-    on_pick: Callable[[Picked], None] | None = None,
+    on_pick: Callable[[Pick], None] | None = None,
 ) -> None:
     """Show the figures, or update them on the same nodes.
 
@@ -64,10 +64,10 @@ def panels(
     section = {"id": key, "title": "", "note": "", "width": least, "panels": plain}
 
     def send_pick() -> None:
-        if on_pick is not None and (picked := picked_point(st.session_state.get(key))) is not None:
+        if on_pick is not None and (picked := pick_in(st.session_state.get(key))) is not None:
             on_pick(picked)
 
-    mount(key, subject or key, version, [section], name=name, level=level, on_picked=send_pick)
+    mount(key, subject or key, version, [section], name=name, level=level, on_pick=send_pick)
 
 
 def mount(
@@ -79,7 +79,7 @@ def mount(
     name: str = "",
     level: int = 3,
     status: Json | None = None,
-    on_picked: Callable[[], None] = nothing,
+    on_pick: Callable[[], None] = nothing,
 ) -> Any:
     """Send the sections to the board of that key: id, title, note, width, and panels as JSON.
 
@@ -88,7 +88,7 @@ def mount(
     title, of its panels.
     """
     data = {"subject": subject, "version": version, "sections": sections, "name": name, "level": level}
-    return show_board(FIGURES, key, data | {"status": status or NOTHING_TO_FOLLOW}, on_picked_change=on_picked)
+    return show_board(FIGURES, key, data | {"status": status or NOTHING_TO_FOLLOW}, on_picked_change=on_pick)
 
 
 def as_plain(item: Panel) -> Json:
@@ -102,9 +102,9 @@ def as_plain(item: Panel) -> Json:
     }  # fmt: skip
 
 
-def picked_point(message: Mapping[str, Any] | None) -> Picked | None:
+def pick_in(message: Mapping[str, Any] | None) -> Pick | None:
     """Return the pick in the browser's message, which a listener finds in the session by the board's key, or None."""
     index = (message or {}).get("picked")
     if not isinstance(index, dict) or not {"panel", "x", "y"} <= index.keys():
         return None
-    return Picked(str(index["panel"]), index["x"], index["y"])
+    return Pick(str(index["panel"]), index["x"], index["y"])

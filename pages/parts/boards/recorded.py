@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import engine
-from engine.analysis.text.jobs import Counted
+from engine.analysis.text.jobs import CountingLevels
 from engine.config.run_config import RunConfig
 from engine.foundation.once import once
 from engine.runs.folder import RunFolder
@@ -36,7 +36,7 @@ def recorded_with(config: RunConfig | None) -> Run | None:
 
 
 @once
-def recorded_words() -> tuple[Run, Counted]:
+def recorded_words() -> tuple[Run, CountingLevels]:
     file = FOLDERS[RECORDED_WORDS] / "counted.json"
     return recorded_run(RECORDED_WORDS), json.loads(file.read_text("utf-8"))
 

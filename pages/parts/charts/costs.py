@@ -49,7 +49,7 @@ class CostLine:
 def cost_figure(
     lines: Sequence[CostLine], ticks: Sequence[int], what_grows: str, unit: Unit, quantity: str
 ) -> go.Figure:
-    traces = [_measured(line, what_grows, unit) for line in lines]
+    traces = [_measured_line(line, what_grows, unit) for line in lines]
     traces += [_predicted(line, what_grows, unit) for line in lines if line.predicted]
     return figure(
         traces,
@@ -87,7 +87,7 @@ def ticks_axis(ticks: Sequence[int]) -> dict[str, object]:
     return {"type": "log", "range": ends, "tickvals": marks, "ticktext": [f"{tick:,}" for tick in marks]}
 
 
-def _measured(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
+def _measured_line(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
     levels = line.levels
     return go.Scatter(
         x=[level.tick for level in levels], y=[level.value / unit.size for level in levels], mode="markers+lines",

@@ -25,7 +25,7 @@ class DepthLine:
     draws: Sequence[DepthNumbers]
     color: str = ""  # without one, the line is grey and dashed, behind the others
 
-    def called(self, what: str) -> str:
+    def label_of(self, what: str) -> str:
         """The name of a line: the model's and ``what``, of which either may be empty."""
         return ": ".join(filter(None, (self.name, what)))
 
@@ -36,12 +36,12 @@ class DepthLine:
     def dash(self) -> str:
         return "solid" if self.color else "dash"
 
-    def of(self, take: Callable[[DepthNumbers], np.ndarray]) -> np.ndarray:
+    def values(self, take: Callable[[DepthNumbers], np.ndarray]) -> np.ndarray:
         """A number of each draw, [draw, x]."""
         return np.array([take(numbers) for numbers in self.draws])
 
 
-def heard_figure(lines: Sequence[DepthLine], depth: int) -> go.Figure:
+def roll_out_figure(lines: Sequence[DepthLine], depth: int) -> go.Figure:
     """The roll-out weights at the last position after ``depth`` layers, and the weights of the last of these layers
     alone."""
     at = _index(lines, depth)
@@ -49,21 +49,23 @@ def heard_figure(lines: Sequence[DepthLine], depth: int) -> go.Figure:
     traces: list[Trace] = []
     for line in reversed(lines):
         tone = line.tone(ATTENTION)
-        traces += _line(line.called("all layers"), positions, line.of(lambda n: n["roll_out"][at]), tone, line.dash)
-    alone = lines[0].of(lambda n: n["layer_weight"][at])
-    traces += _line(lines[0].called(f"layer {depth} alone"), positions, alone, muted(), "dot", spread=False)
+        traces += _line(
+            line.label_of("all layers"), positions, line.values(lambda n: n["roll_out"][at]), tone, line.dash
+        )
+    alone = lines[0].values(lambda n: n["layer_weight"][at])
+    traces += _line(lines[0].label_of(f"layer {depth} alone"), positions, alone, muted(), "dot", spread=False)
     return _figure(traces, axis("position"), axis("weight", range=[-0.02, 1.02]))
 
 
 def tokens_figure(lines: Sequence[DepthLine], depth: int | None = None) -> go.Figure:
-    shares = [line.of(lambda n: n["token_share"]) for line in lines]
+    shares = [line.values(lambda n: n["token_share"]) for line in lines]
     down: Axis = {"range": [0, 1.05]}
     if any(values.size and np.nanmin(values) < SMALL for values in shares):
         down = {"type": "log", "range": [-8, 0.3], "dtick": 2, "exponentformat": "power"}
     traces = [
         trace
         for line, values in reversed(list(zip(lines, shares, strict=True)))
-        for trace in _line(line.called(""), _depths(line), values, line.tone(), line.dash, marks=True)
+        for trace in _line(line.label_of(""), _depths(line), values, line.tone(), line.dash, marks=True)
     ]
     return _figure(traces, _along(lines, "layers"), axis("share", **down), _mark(depth))
 
@@ -74,9 +76,9 @@ def memory_figure(lines: Sequence[DepthLine], depth: int) -> go.Figure:
     at, traces = _index(lines, depth), list[Trace]()
     for line in reversed(lines):
         lengths = line.draws[0]["lengths"].tolist() if line.draws else []
-        equal, changes = line.of(lambda n: n["repeat_equal"][at]), line.of(lambda n: n["first_token"][at])
-        traces += _line(line.called("equal"), lengths, equal, muted(), "dot", marks=True, spread=False)
-        traces += _line(line.called("token 0 replaced"), lengths, changes, line.tone(), line.dash, marks=True)
+        equal, changes = line.values(lambda n: n["repeat_equal"][at]), line.values(lambda n: n["first_token"][at])
+        traces += _line(line.label_of("equal"), lengths, equal, muted(), "dot", marks=True, spread=False)
+        traces += _line(line.label_of("token 0 replaced"), lengths, changes, line.tone(), line.dash, marks=True)
     ticks = lines[0].draws[0]["lengths"].tolist() if lines[0].draws else []
     return _figure(traces, _ticks("length", ticks), axis("share", rangemode="tozero"))
 
@@ -89,7 +91,7 @@ def gradient_figure(lines: Sequence[DepthLine], norm: str, depth: int | None = N
         for name in reversed(list(line.draws[0]["gradient"]) if line.draws else []):
             values, is_chosen = np.array([numbers["gradient"][name] for numbers in line.draws]), name == norm
             everything += values[np.isfinite(values) & (values > 0)].tolist()
-            label = line.called(NORM.label_of(name) if len(line.draws[0]["gradient"]) > 1 else "")
+            label = line.label_of(NORM.label_of(name) if len(line.draws[0]["gradient"]) > 1 else "")
             tone, dash = (line.tone(), line.dash) if is_chosen else (muted(), "dash")
             traces += _line(label, _depths(line), np.where(values > 0, values, np.nan), tone, dash, marks=True)
     decades = [math.floor(math.log10(min(everything))), math.ceil(math.log10(max(everything)))]

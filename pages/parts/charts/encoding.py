@@ -14,7 +14,7 @@ from pages.parts.charts.colors import ATTENTION, MUTED, ScalePair, diverging, mi
 from pages.parts.charts.heat import Positions, gap, heat, heat_figure, largest, live_heat, tile_names
 
 # The matrix's columns, rows and entries, by the kind of a profile.
-WHAT = {
+AXES_OF_KIND = {
     "table": ("dimension", "position", "added value"),
     "angles": ("pair of dimensions", "position", "angle (rad)"),
     "vectors": ("dimension", "offset or count", "vector entry"),
@@ -23,16 +23,16 @@ WHAT = {
 # The same by the part on which an encoding acts. With "vectors", a score adds the query's product with a learned
 # vector.
 ACTING = {
-    "embedding": WHAT["table"],
-    "rotation": WHAT["angles"],
-    "scores": WHAT["bias"],
+    "embedding": AXES_OF_KIND["table"],
+    "rotation": AXES_OF_KIND["angles"],
+    "scores": AXES_OF_KIND["bias"],
     "vectors": ("dimension", "vector", "value"),
     "nowhere": ("dimension", "position", "value"),
 }
 LIKENESS = {"table": "cosine", "angles": "mean cosine of the angles", "vectors": "cosine", "bias": "mean bias"}
 OTHER = "other position"
 # The line at the end of the trained length is above the cells, and its name is next to it.
-OF_TRAINED: dict[str, Any] = {"layer": "above", "yanchor": "top", "xanchor": "left", "padding": 3}
+TRAINED_END: dict[str, Any] = {"layer": "above", "yanchor": "top", "xanchor": "left", "padding": 3}
 MAX_HEADS = 8  # lines of a profile
 
 Profile = Mapping[str, Any]
@@ -74,7 +74,7 @@ def _in_blocks(title: str, block: int) -> str:
 
 
 def matrix_figure(profile: Profile, n_positions: int) -> go.Figure:
-    columns, rows, unit = WHAT[profile["kind"]]
+    columns, rows, unit = AXES_OF_KIND[profile["kind"]]
     matrix, at = profile["matrix"], profile["matrix_at"]
     if profile["kind"] == "bias":
         return _tiles(profile)
@@ -98,7 +98,7 @@ def _tiles(profile: Profile) -> go.Figure:
     tiles = np.full((heads, side, wide), np.nan, dtype=np.float32)  # [head, query, key and the gap after them]
     tiles[..., :side] = _visible(profile, matrix)
     mosaic = np.moveaxis(tiles, 0, 1).reshape(side, heads * wide)[:, :-between]
-    columns, rows, unit = WHAT["bias"]
+    columns, rows, unit = AXES_OF_KIND["bias"]
     scale, low, high = _signed(matrix)
     positions: Positions = {
         "head": np.repeat(np.arange(1, heads + 1), wide)[:-between],
@@ -108,7 +108,7 @@ def _tiles(profile: Profile) -> go.Figure:
     return heat_figure(trace, x=columns, y=rows, across=tile_names("H", heads, side))
 
 
-def similarity_shown(profile: Profile, likeness: str) -> tuple[np.ndarray, str]:
+def similarity_for(profile: Profile, likeness: str) -> tuple[np.ndarray, str]:
     """The similarity of positions, [position, position], and its unit. A profile without dot products has no dot
     similarity."""
     if likeness == "dot" and profile["dot"] is not None:
@@ -118,7 +118,7 @@ def similarity_shown(profile: Profile, likeness: str) -> tuple[np.ndarray, str]:
 
 def similarity_figure(profile: Profile, likeness: str, n_positions: int) -> go.Figure:
     """The similarity of positions, [position, position], from -1 to 1 for a cosine, else on its own scale."""
-    (matrix, unit), at = similarity_shown(profile, likeness), profile["similarity_at"] + 1
+    (matrix, unit), at = similarity_for(profile, likeness), profile["similarity_at"] + 1
     scale, low, high = (diverging(), -1.0, 1.0) if "cosine" in unit else _signed(matrix)
     visible = _visible(profile, matrix)
     trace = heat(visible, unit, scale=scale, low=low, high=high, x={OTHER: at}, y={"position": at})
@@ -131,7 +131,7 @@ def similarity_figure(profile: Profile, likeness: str, n_positions: int) -> go.F
 def end_marks(trained: int, n_positions: int, *along: str) -> list[dict[str, Any]]:
     positions = along if n_positions > trained else ()
     named = {"x": "trained to here"}
-    return [across_line(axis_, trained + 0.5, named.get(axis_, ""), **OF_TRAINED) for axis_ in positions]
+    return [across_line(axis_, trained + 0.5, named.get(axis_, ""), **TRAINED_END) for axis_ in positions]
 
 
 def profile_figure(profile: Profile, color: str) -> go.Figure:
@@ -158,7 +158,7 @@ def profile_figure(profile: Profile, color: str) -> go.Figure:
         traces,
         xaxis=axis("offset: key − query (positions)"),
         yaxis=axis("bias (score)" if profile["kind"] == "bias" else LIKENESS[profile["kind"]]),
-        shapes=[across_line("x", end, "longest trained", **OF_TRAINED) for end in ends],
+        shapes=[across_line("x", end, "longest trained", **TRAINED_END) for end in ends],
         margin={"l": 52, "r": 12, "t": 32 if several else 12, "b": 40},
     )
 

@@ -102,7 +102,7 @@ def heat(
     """
     array = np.asarray(array, dtype=np.float32)
     array = np.where(np.isfinite(array), array, np.float32(np.nan)) + np.float32(0)  # turns -0 into 0
-    rows, columns = _counted(y, array.shape[0]), _counted(x, array.shape[1])
+    rows, columns = _count_positions(y, array.shape[0]), _count_positions(x, array.shape[1])
     drawn, block = coarsen(array, MAX_DRAWN_CELLS)
     y0, dy, row = _along(rows, block[0], "y")
     x0, dx, column = _along(columns, block[1], "x")
@@ -122,7 +122,7 @@ def heat(
     }  # fmt: skip
 
 
-def _counted(named: str | Positions, count: int) -> dict[str, list[int | None]]:
+def _count_positions(named: str | Positions, count: int) -> dict[str, list[int | None]]:
     given: Positions = {named: range(1, count + 1)} if isinstance(named, str) else named
     return {name: np.asarray(numbers).tolist() for name, numbers in given.items()}
 

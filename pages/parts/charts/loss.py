@@ -19,7 +19,7 @@ DASHES = ("solid", "dot", "dashdot", "dash")
 OVERLAY_DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 PERPLEXITIES = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000)  # on the loss axis of a text task
 PARTS = {"q": "solid", "k": "dash", "v": "dot"}
-NAMED = 6  # layers in the legend, at most; the others are named only in the hover
+MAX_LEGEND_LAYERS = 6  # layers in the legend, at most; the others are named only in the hover
 REST = {"embedding": "dash", "encoding": "dot", "head": "dashdot"}
 
 
@@ -100,7 +100,7 @@ def gradients_figure(steps: int, layers: Sequence[str], color: str) -> go.Figure
     """L2 norms before clipping, on a logarithmic axis. ``layers``: names in Progress.grad_norms; deeper layers are
     darker."""
     traces, common = list[go.Scatter](), Trace({"hover": ".2e"})
-    named, apart = (some_of(layers, most) for most in (NAMED, NAMED // len(PARTS)))
+    named, apart = (some_of(layers, most) for most in (MAX_LEGEND_LAYERS, MAX_LEGEND_LAYERS // len(PARTS)))
     for index, layer in enumerate(layers):
         tone = 0.85 * index / max(1, len(layers) - 1)
         label = f"{'E' if layer.startswith('e') else 'L'}{int(layer.removeprefix('e')) + 1}"  # E1: on the encoder side

@@ -25,12 +25,12 @@ from pages.parts.app.questions import ask, ask_once, asking_threads
 from pages.parts.app.turn import in_turn, out_of_turn
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.encoding import (
-    WHAT,
+    AXES_OF_KIND,
     Profile,
     matrix_figure,
     profile_figure,
     similarity_figure,
-    similarity_shown,
+    similarity_for,
 )
 from pages.parts.encodings.design import numbers_of, offer_design, parts_form, show_design
 from pages.parts.encodings.state import MAX_POSITIONS, PARTS, SETTINGS, SIDES, config_of, control, design_of, value
@@ -60,7 +60,7 @@ ProfileView = tuple[str, str, Profile, str]  # side, name, profile, colour
 
 
 def matrix_panel(side: str, name: str, profile: Profile, n_positions: int) -> Panel:
-    columns, rows, unit = WHAT[profile["kind"]]
+    columns, rows, unit = AXES_OF_KIND[profile["kind"]]
     matrix = profile["matrix"]
     alt = f"{name}: {unit} for each {rows} and {columns}, from {matrix.min():.3g} to {matrix.max():.3g}, {profile['rows']} positions."
     missing, note = n_positions - profile["rows"], _notes(profile, "matrix_at")
@@ -73,7 +73,7 @@ def matrix_panel(side: str, name: str, profile: Profile, n_positions: int) -> Pa
 
 
 def similarity_panel(side: str, name: str, profile: Profile, likeness: str, n_positions: int) -> Panel:
-    matrix, unit = similarity_shown(profile, likeness)
+    matrix, unit = similarity_for(profile, likeness)
     alt = f"{name}: {unit} of every two positions, from {matrix.min():.3g} to {matrix.max():.3g}."
     note = _notes(profile, "similarity_at")
     if likeness == "dot" and profile["dot"] is None:
@@ -209,7 +209,7 @@ def _side_by_side() -> None:
             waiting.caption(":material/hourglass_top: Drawing ...")
         views = _answers(matrices, problems)
         # the board is sent first, because other elements and requests would delay it
-        if drawn := _drawn(configs, views):
+        if drawn := _profile_views(configs, views):
             with board:
                 _board("compare", [matrix_panel(side, name, p, n_positions) for side, name, p, _ in drawn])
         if waiting:
@@ -222,7 +222,7 @@ def _side_by_side() -> None:
         )
     with words:
         _words(configs, profiles, problems, n_positions)
-    if both := _drawn(configs, profiles):
+    if both := _profile_views(configs, profiles):
         _more_figures(both, n_positions)
 
 
@@ -262,7 +262,7 @@ def _answers(futures: dict[str, Future[Profile]], problems: dict[str, str]) -> d
     return profiles
 
 
-def _drawn(configs: dict[str, RunConfig], profiles: dict[str, Profile]) -> list[ProfileView]:
+def _profile_views(configs: dict[str, RunConfig], profiles: dict[str, Profile]) -> list[ProfileView]:
     labels = names_of({side: configs[side] for side in profiles})
     return [
         (side, labels[side], p, ENCODINGS[configs[side].pos_encoding].color)
@@ -305,7 +305,7 @@ def _controls(into: DeltaGenerator) -> DeltaGenerator:
 
 
 def _in_a_row(names: Sequence[str], width: int) -> None:
-    if drawn := SETTINGS.drawn(*names):
+    if drawn := SETTINGS.visible(*names):
         with st.grid(len(drawn), min_column_width=width):
             for name in drawn:
                 control(name)
@@ -314,7 +314,7 @@ def _in_a_row(names: Sequence[str], width: int) -> None:
 def _less_used() -> None:
     rows = SETTINGS.rows()
     numbers = {side: [name for name in rows if name.startswith(f"{side}.") and _is_number(name)] for side in SIDES}
-    if not SETTINGS.drawn(*SHARED, *LESS_USED, *numbers["a"], *numbers["b"]):
+    if not SETTINGS.visible(*SHARED, *LESS_USED, *numbers["a"], *numbers["b"]):
         return
     more = st.popover("Sizes, parameters", icon=":material/tune:", key=FOLDED, on_change="rerun")
     if not more.open:  # half of all controls are drawn only once opened

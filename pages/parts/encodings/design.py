@@ -30,9 +30,9 @@ from pages.parts.encodings.state import (
     value,
 )
 from pages.parts.experiments.board import show_arms, show_evidence, take_away
+from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot
 from pages.parts.experiments.run_buttons import forecast, run_or_stop
 from pages.parts.experiments.running import EXPERIMENTS, RunRequest
-from pages.parts.experiments.shown import Shown
 
 CHOICES = ("design_features", "design_readout", "design_place", "design_learned")
 GUIDE = Path(__file__).with_suffix(".md")
@@ -40,7 +40,7 @@ COMMANDS = "pytest tests/engine -k my_encoding\npython -m engine train --pos-enc
 
 
 def offer_design() -> None:
-    if SETTINGS.drawn(*SIDES) and not designed_side(SETTINGS.values()):
+    if SETTINGS.visible(*SIDES) and not designed_side(SETTINGS.values()):
         begin, changes = SETTINGS.put, {SIDES[0]: DESIGN}
         st.button("Design your own", icon=":material/architecture:", on_click=begin, args=(changes,))
 
@@ -48,7 +48,7 @@ def offer_design() -> None:
 def parts_form(side: str) -> None:
     """The four choices of a design. A choice that the others decide is disabled."""
     design = DesignedSettings(**design_of(SETTINGS.values(), side))
-    drawn = SETTINGS.drawn(*(f"{side}.{name}" for name in CHOICES))
+    drawn = SETTINGS.visible(*(f"{side}.{name}" for name in CHOICES))
     if drawn:
         with st.grid(len(drawn), min_column_width=170):
             for name in drawn:
@@ -126,14 +126,14 @@ def _run_request() -> RunRequest:
 
 
 def _rivals(*, disabled: bool) -> None:
-    if SETTINGS.drawn(AGAINST):
-        bound = SETTINGS.labelled(AGAINST, shown=list(value(AGAINST)), disabled=disabled)
+    if SETTINGS.visible(AGAINST):
+        bound = SETTINGS.labelled(AGAINST, display=list(value(AGAINST)), disabled=disabled)
         st.multiselect(
             options=RIVALS, format_func=lambda name: ENCODINGS[name].label, max_selections=MAX_RIVALS,
             placeholder="Choose encodings", **bound,
         )  # fmt: skip
-    if SETTINGS.drawn(ON_TASKS):
-        bound = SETTINGS.labelled(ON_TASKS, shown=list(value(ON_TASKS)), disabled=disabled)
+    if SETTINGS.visible(ON_TASKS):
+        bound = SETTINGS.labelled(ON_TASKS, display=list(value(ON_TASKS)), disabled=disabled)
         st.pills(options=list(TASKS), selection_mode="multi", format_func=lambda name: TASKS[name].label, **bound)
     SETTINGS.widget("seeds", disabled=disabled)
     st.caption(f"{MATCHED} The rule for “better” is fixed before the run.")
@@ -141,7 +141,9 @@ def _rivals(*, disabled: bool) -> None:
 
 def _show_result(parts: dict[str, Any], name: str, run: ExperimentRun | None) -> None:
     stored = find_comparison(name)
-    source: ExperimentRun | Shown | None = run or (Shown.of(stored[1], "kept") if stored else None)
+    source: ExperimentRun | ExperimentSnapshot | None = run or (
+        ExperimentSnapshot.of(stored[1], "kept") if stored else None
+    )
     if source is None:
         return
     _heading(source.experiment, parts)

@@ -18,7 +18,7 @@ from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.experiments.benchmark.advice import LONGER, Advice, advice, label
 from engine.experiments.benchmark.costs import MODEL, CostRow, costs_of_encodings, shipped_times
-from engine.experiments.benchmark.counted import is_worse_than_counting, shipped_counted
+from engine.experiments.benchmark.counting import is_worse_than_counting, shipped_counted
 from engine.experiments.benchmark.criteria import (
     CHOICE,
     COMPARED,
@@ -75,26 +75,26 @@ STYLES: list[CSSDict] = [
 ]
 
 
-def found_advice() -> Advice:
+def advice_for_needs() -> Advice:
     return advice(value(NEEDED), columns_at(int(value(TESTED))), columns_at(LONGER), costs_of_encodings())
 
 
 def recommend() -> None:
     words, needs = st.columns([6, 1], gap="medium")
-    recommendation = found_advice()
+    recommendation = advice_for_needs()
     condition = ""
-    if recommendation.met:
-        needs_in_words = listed([NEEDS[need] for need in recommendation.met], "or")
+    if recommendation.needs_met:
+        needs_in_words = listed([NEEDS[need] for need in recommendation.needs_met], "or")
         condition = f"You must {needs_in_words}: {label(recommendation.start)}. "
     words.markdown(recommendation.words, help=condition + MEASURED)
-    if SETTINGS.drawn(NEEDED, TESTED):
+    if SETTINGS.visible(NEEDED, TESTED):
         with needs.popover("Your needs"):
             _needs()
 
 
 def _needs() -> None:
-    if SETTINGS.drawn(NEEDED):
-        bound = SETTINGS.labelled(NEEDED, shown=list(value(NEEDED)))
+    if SETTINGS.visible(NEEDED):
+        bound = SETTINGS.labelled(NEEDED, display=list(value(NEEDED)))
         st.pills(options=list(NEEDS), format_func=lambda name: NEEDS[name], selection_mode="multi", wrap=True, **bound)
     control(TESTED)
 
@@ -109,7 +109,7 @@ def show_table() -> None:
 
 def _show_table() -> None:
     columns, costs = columns_at(int(value(TESTED))), costs_of_encodings()
-    styled = evidence_styled(found_advice().order, list(columns.values()), costs)
+    styled = evidence_styled(advice_for_needs().order, list(columns.values()), costs)
     st.table(styled, border="horizontal", alt="The evidence on each encoding")
     timed = shipped_times().machine
     st.caption(f"{LEGEND} Times: {timed['processor']}, one core, {timed['date']}.")
@@ -118,7 +118,7 @@ def _show_table() -> None:
         with st.popover("Cite this table", icon=":material/format_quote:"):
             st.markdown(citation())
     for one in columns.values():
-        st.markdown(_how_measured(one))
+        st.markdown(_measurement_words(one))
     st.caption(CHOICE.matched)
 
 
@@ -128,7 +128,7 @@ def citation() -> str:
     return Template(CITE.read_text("utf-8")).substitute(gaps)
 
 
-def _how_measured(one: Column) -> str:
+def _measurement_words(one: Column) -> str:
     criterion, number = one.criterion, one.criterion.number(one.times)
     counts = f"Number: `{number}`; smallest difference that counts: {criterion.smallest:g}."
     parts = [f"**{criterion.label}**: {criterion.task}; {scope_of(criterion)}. {counts}"]
@@ -186,10 +186,10 @@ def head(one: Column) -> str:
     task = one.criterion.task.partition(":")[0]
     length = f", {one.times}×" if one.times > 1 else ""
     unit = ", nats" if one.criterion.metric == "loss" else ""
-    return f"{one.criterion.label} ({task}{length}{unit}{_unknown(one)}{_counted(one.criterion)})"
+    return f"{one.criterion.label} ({task}{length}{unit}{_unknown(one)}{_counting_words(one.criterion)})"
 
 
-def _counted(criterion: Criterion) -> str:
+def _counting_words(criterion: Criterion) -> str:
     counting = shipped_counted().get(criterion.slug)
     if counting is None:
         return ""

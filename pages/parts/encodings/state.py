@@ -13,7 +13,7 @@ from engine.encodings.designed import DesignedSettings
 from engine.experiments.benchmark.criteria import NEEDS
 from engine.experiments.comparison import DESIGN, MAX_RIVALS, RIVALS, TASKS, USUAL, design_config
 from engine.experiments.evidence.store import find_comparison
-from engine.settings.errors import Problem, checked, no_setting, read_leniently
+from engine.settings.errors import Problem, no_setting, read_leniently, validate
 from engine.settings.fields import Setting, setting, settings_in, to_text
 from engine.tasks import PLAIN
 from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed, one_of
@@ -195,7 +195,7 @@ def _specific_settings(encoding: str, given: Mapping[str, object]) -> Any:
     """Raises ConfigError, also for parts of a design that do not go together."""
     if encoding == DESIGN:
         return design_config(given).encoding_settings
-    return checked(ENCODINGS[encoding].settings, given)
+    return validate(ENCODINGS[encoding].settings, given)
 
 
 SETTINGS = EncodingsSettings("encodings", EncodingsState)

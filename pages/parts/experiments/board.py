@@ -24,12 +24,12 @@ from engine.tasks.text.tokens import unknown_beside
 from pages.parts.app.frame import as_fragment, nothing
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import offer_file
-from pages.parts.app.visitor import number_here
+from pages.parts.app.visitor import number_present
 from pages.parts.boards.component import Json
 from pages.parts.boards.panels import mount
 from pages.parts.charts.experiments.arms import goes_without_saying, metric_label
+from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot, row_of, snapshot_of
 from pages.parts.experiments.panels import VALIDATION, curve_label, sections, shows_both, status
-from pages.parts.experiments.shown import Shown, of_run, row_of
 
 POLL = 0.5  # seconds between two checks of an experiment, at least
 # Where a class watches, each page checks less often, so that controls answer at once.
@@ -40,15 +40,17 @@ CURVE = "experiment_view.curve"
 @dataclass(frozen=True)
 class Drawing:
     key: str
-    sections: Callable[[Shown], list[Json]]
+    sections: Callable[[ExperimentSnapshot], list[Json]]
     depends_on: Hashable = None  # the inputs of the sections other than the experiment, such as the chosen curve
-    on_picked: Callable[[], None] = nothing  # before the rerun that a click or a drag in a figure causes
+    on_pick: Callable[[], None] = nothing  # before the rerun that a click or a drag in a figure causes
     name_of: Callable[[str], str] = str
-    below: Callable[[Shown], None] = lambda _: None  # drawn as often as the figures
+    below: Callable[[ExperimentSnapshot], None] = lambda _: None  # drawn as often as the figures
     quiet: bool = False  # no status line above the figures
 
 
-def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown | Callable[[], Shown]) -> None:
+def experiment_board(
+    drawing: Drawing, name: str, source: ExperimentRun | ExperimentSnapshot | Callable[[], ExperimentSnapshot]
+) -> None:
     """Show an experiment and follow its run. When the run ends, the script is rerun once.
 
     ``source`` may be a run, evidence, or a function that is called at each check. ``name`` is part of the key of the
@@ -57,39 +59,41 @@ def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown 
     running = isinstance(source, ExperimentRun) and source.state == "running"
 
     def draw() -> None:
-        snapshot = of_run(source) if isinstance(source, ExperimentRun) else source() if callable(source) else source
+        snapshot = (
+            snapshot_of(source) if isinstance(source, ExperimentRun) else source() if callable(source) else source
+        )
         _mount(drawing, name, snapshot)
         drawing.below(snapshot)
         if running and snapshot.state != "running":
             st.rerun()
 
-    as_fragment(draw, every=max(POLL, number_here() / CHECKS_PER_SECOND) if running or callable(source) else None)
+    as_fragment(draw, every=max(POLL, number_present() / CHECKS_PER_SECOND) if running or callable(source) else None)
 
 
-def _mount(drawing: Drawing, name: str, snapshot: Shown) -> None:
+def _mount(drawing: Drawing, name: str, snapshot: ExperimentSnapshot) -> None:
     key, stamp = f"experiment_view.payload.{drawing.key}", (name, drawing.depends_on, snapshot.stamp)
     last: tuple[Hashable, list[Json]] | None = st.session_state.get(key)
     if last is None or last[0] != stamp:  # else the sections are as before
         last = st.session_state[key] = (stamp, drawing.sections(snapshot))
-    version, picked = str(hash(stamp)), drawing.on_picked
+    version, picked = str(hash(stamp)), drawing.on_pick
     line = (
         {"state": "", "share": 0.0, "words": "", "problem": ""} if drawing.quiet else status(snapshot, drawing.name_of)
     )
-    reply = mount(drawing.key, name, version, last[1], name=snapshot.name, status=line, on_picked=picked)
+    reply = mount(drawing.key, name, version, last[1], name=snapshot.name, status=line, on_pick=picked)
     if picked is not nothing and reply.picked:
         st.rerun()  # what was picked changes the page around the board
 
 
-def show_evidence(name: str, source: ExperimentRun | Shown) -> Shown:
+def show_evidence(name: str, source: ExperimentRun | ExperimentSnapshot) -> ExperimentSnapshot:
     """Draw all evidence with the choice of a curve; return what is drawn first."""
-    snapshot = of_run(source) if isinstance(source, ExperimentRun) else source
+    snapshot = snapshot_of(source) if isinstance(source, ExperimentRun) else source
     curve = choose_curve(snapshot)
     experiment_board(Drawing("evidence", partial(sections, curve), curve, below=show_numbers), name, source)
     return snapshot
 
 
-def choose_curve(snapshot: Shown) -> str:
-    if not snapshot.curves:
+def choose_curve(snapshot: ExperimentSnapshot) -> str:
+    if not snapshot.has_curves:
         return ""
     options = curve_names(snapshot.experiment)
     chosen: str = st.segmented_control(
@@ -105,7 +109,7 @@ def curve_names(experiment: Experiment) -> list[str]:
     return [*losses, *(f"validation.{metric}" for metric in metric_names(config)), *experiment.curves]
 
 
-def show_numbers(snapshot: Shown) -> None:
+def show_numbers(snapshot: ExperimentSnapshot) -> None:
     if not snapshot.trials:
         return
     icon = ":material/table_rows:"
@@ -122,7 +126,7 @@ def show_numbers(snapshot: Shown) -> None:
     table.dataframe(frame, hide_index=True, placeholder="", column_config=numbers | pinned)
 
 
-def take_away(snapshot: Shown) -> None:
+def take_away(snapshot: ExperimentSnapshot) -> None:
     if snapshot.state == "running" or not snapshot.trials:
         return
     with st.expander("The claims in numbers", icon=":material/table_chart:"):
@@ -134,7 +138,7 @@ def take_away(snapshot: Shown) -> None:
         st.caption(f"Measured with {escaped('; '.join(origins))}.")
 
 
-def show_claims(snapshot: Shown) -> None:
+def show_claims(snapshot: ExperimentSnapshot) -> None:
     number = st.column_config.NumberColumn
     every_same = "empty where every seed has the same effect"
     numbers = {
@@ -169,12 +173,12 @@ def show_claims(snapshot: Shown) -> None:
     st.dataframe(frame.drop(columns=empty), hide_index=True, placeholder="", column_config={**words, **numbers})
 
 
-def as_json(snapshot: Shown) -> str:
+def as_json(snapshot: ExperimentSnapshot) -> str:
     content = {**snapshot.to_json(), "origin": snapshot.origin, "trials": [asdict(trial) for trial in snapshot.trials]}
     return json.dumps(content, indent=1, allow_nan=False)
 
 
-def as_csv(snapshot: Shown) -> str:
+def as_csv(snapshot: ExperimentSnapshot) -> str:
     return numbers_frame(snapshot).assign(origin=snapshot.origin).to_csv(index=False)
 
 

@@ -27,7 +27,7 @@ def name_in(visit: str, guide: Guide, config: RunConfig) -> str:
     return f"{visit}.{to_text(config.value(guide.vary))}"
 
 
-def kept_run(name: str) -> Run | None:
+def find_run(name: str) -> Run | None:
     return find(_runs().get(name, ""))
 
 
@@ -130,6 +130,6 @@ def _write_down(name: str, guide: Guide, run: Run | None, guess: Direction, obse
     if run is None or not mine(run.owner):
         return
     question, config = guide.question, run.config
-    ran = f"{_row(guide, config).label} {_label(guide, config)}, seed {config.seed}, {config.steps} steps."
+    run_sentence = f"{_row(guide, config).label} {_label(guide, config)}, seed {config.seed}, {config.steps} steps."
     result = " ".join([*(f"{question.in_words(one)}." for one in observed.right), observed.sentence])
-    write_down(f"{name}.{run.id}", Note(guide.title, question.words, question.in_words(guess), ran, result))
+    write_down(f"{name}.{run.id}", Note(guide.title, question.words, question.in_words(guess), run_sentence, result))

@@ -32,11 +32,11 @@ from engine.foundation.formatting import counted, in_time
 from engine.foundation.provenance import in_words, provenance
 from engine.tasks import TASKS
 from pages.parts.app.page_state import offer_file
-from pages.parts.app.visitor import here, visitor
+from pages.parts.app.visitor import is_present, visitor
 from pages.parts.charts.colors import INK, SURFACE, custom_properties
 from pages.parts.charts.experiments.key_figure import lengths
 from pages.parts.charts.experiments.strip import EndNumbers
-from pages.parts.experiments.shown import key_numbers
+from pages.parts.experiments.experiment_snapshot import key_numbers
 
 PAGE = Template((Path(__file__).with_suffix(".html")).read_text("utf-8"))
 joined = Markup().join
@@ -56,7 +56,7 @@ def bars(rows: Sequence[EndNumbers], figure: KeyFigure) -> Markup:
     means = [mean for _, mean in known]
     form = '<tr><td>{}</td><td><i class="bar" style="width: {}%; background: {}"></i></td><td>{}</td></tr>'
     cells = joined(
-        html(form, row.name, round(100 * length), row.color["light"], figure.written(mean))
+        html(form, row.name, round(100 * length), row.color["light"], figure.format_value(mean))
         for (row, mean), length in zip(known, lengths(means), strict=True)
     )
     return html("<table>{}</table>", cells)
@@ -77,7 +77,7 @@ def document(title: str, body: Markup) -> str:
 
 # A full class, and as many others.
 MOST_VISITORS = 2 * MAX_STUDENTS  # those of one network may be half of them
-NAME, OF_READER = "name", "own"
+NAME, USER_TEXT = "name", "own"
 MOST_LETTERS = 5000
 NO_FIGURE = Markup()
 NOTHING_YET = "It will list your guesses, runs and results. There are none yet."
@@ -87,9 +87,9 @@ NOTHING_YET = "It will list your guesses, runs and results. There are none yet."
 class Note:
     title: str
     question: str = ""
-    guessed: str = ""  # before the result; empty without a guess
-    ran: str = ""
-    found: str = ""
+    guess: str = ""  # before the result; empty without a guess
+    run: str = ""
+    finding: str = ""
     figure: Markup = NO_FIGURE
 
 
@@ -106,7 +106,7 @@ _reports = OrderedDict[str, StudentReport]()  # in the order in which their visi
 _lock = Lock()
 
 
-def kept_of(visitor_id: str) -> StudentReport:
+def student_report_of(visitor_id: str) -> StudentReport:
     return _reports.get(visitor_id, StudentReport())
 
 
@@ -119,10 +119,10 @@ def write_down(key: str, note: Note) -> None:
         student_report = _reports.setdefault(author.id, StudentReport(author.network))
         _reports.move_to_end(author.id)
     earlier = student_report.notes.get(key)
-    if earlier is not None and earlier.found:
-        if not note.found:
+    if earlier is not None and earlier.finding:
+        if not note.finding:
             return
-        note = replace(note, guessed=earlier.guessed)
+        note = replace(note, guess=earlier.guess)
     if note != student_report.forgotten.get(key):
         student_report.notes[key] = note
 
@@ -132,11 +132,11 @@ def _make_room(network: str) -> None:
     near = [name for name, one in _reports.items() if network and one.network == network]
     names = near if len(near) >= MOST_VISITORS // 2 else list(_reports) if len(_reports) >= MOST_VISITORS else []
     if names:
-        _reports.pop(next((name for name in names if not here(name)), names[0]))
+        _reports.pop(next((name for name in names if not is_present(name)), names[0]))
 
 
 def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:
-    name, user_text = words.get(NAME, "").strip(), words.get(OF_READER, "").strip()
+    name, user_text = words.get(NAME, "").strip(), words.get(USER_TEXT, "").strip()
     head = html("<h1>Report</h1><p class=line>{}</p>", f"Name: {name}")
     sentence = html("<h2>In my own words</h2><p class=own>{}</p>", user_text) if user_text else ""
     # a list, because another tab may add a note meanwhile
@@ -145,9 +145,9 @@ def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:
 
 
 def _section(number: int, note: Note) -> Markup:
-    guessed = (note.guessed or "no guess before the result") if note.question else ""
-    result = note.found or ("the run had not ended at the last look" if note.ran else "")
-    lines = (("Guessed", guessed), ("Ran", note.ran or "nothing yet"), ("Found", result))
+    guess = (note.guess or "no guess before the result") if note.question else ""
+    result = note.finding or ("the run had not ended at the last look" if note.run else "")
+    lines = (("Guessed", guess), ("Ran", note.run or "nothing yet"), ("Found", result))
     answers = joined(html("<p><b>{}:</b> {}</p>", label, words) for label, words in lines if words)
     return html(
         "<section><h2>{}. {}</h2><p>{}</p>{}{}</section>", number, note.title, note.question, answers, note.figure
@@ -155,13 +155,13 @@ def _section(number: int, note: Note) -> Markup:
 
 
 def offer_hand_in() -> None:
-    student_report = kept_of(visitor().id)
+    student_report = student_report_of(visitor().id)
     st.markdown("**Your report**")
     if not student_report.notes:
         st.caption(NOTHING_YET)
         return
     _box(st.text_input, "Name (optional)", student_report.words, NAME, 100)
-    _box(st.text_area, "In your own words: what did you find, and why?", student_report.words, OF_READER, MOST_LETTERS)
+    _box(st.text_area, "In your own words: what did you find, and why?", student_report.words, USER_TEXT, MOST_LETTERS)
     with st.container(horizontal=True):
         make = partial(
             hand_in, student_report.notes.values(), student_report.words
@@ -178,7 +178,7 @@ def _forget(student_report: StudentReport) -> None:
     student_report.forgotten.update(student_report.notes)
     student_report.notes.clear()
     student_report.words.clear()
-    for name in (NAME, OF_READER):
+    for name in (NAME, USER_TEXT):
         st.session_state.pop(f"hand-in.{name}", None)
 
 

@@ -14,29 +14,34 @@ from engine.serving.processes.machines import host_of
 from pages.parts.boards.component import Json
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.experiments.arms import metric_label, role_color
-from pages.parts.charts.experiments.curves import Frame, Stopped, curves_figure, frame_of
+from pages.parts.charts.experiments.curves import Frame, StopMark, curves_figure, frame_of
 from pages.parts.charts.experiments.strip import effect_figure, effect_height
-from pages.parts.experiments.shown import Shown, TrialSoFar, ended_section, levels_of
+from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot, TrialSoFar, final_section, levels_of
 
 CURVE_HEIGHT = 176
 VALIDATION = "validation.loss"
-NAMED = 4  # running trials that the status line names, at most
+MAX_NAMED_TRIALS = 4  # running trials that the status line names, at most
 
 
-def sections(curve: str, snapshot: Shown) -> list[Json]:
+def sections(curve: str, snapshot: ExperimentSnapshot) -> list[Json]:
     if snapshot.state != "running" and not snapshot.trials:
         return []  # stopped before any trial ended: nothing to show
-    curves = [_curves(snapshot, curve)] if snapshot.curves else []
-    parts = [*curves, ended_section(snapshot), claims_section(snapshot)]
+    curves = [_curves(snapshot, curve)] if snapshot.has_curves else []
+    parts = [*curves, final_section(snapshot), claims_section(snapshot)]
     return [section for section in parts if section["panels"]]
 
 
-def status(snapshot: Shown, name_of: Callable[[str], str] = str) -> Json:
+def status(snapshot: ExperimentSnapshot, name_of: Callable[[str], str] = str) -> Json:
     words = status_words(snapshot, name_of)
-    return {"state": snapshot.state, "share": round(snapshot.done, 4), "words": words, "problem": snapshot.problem}
+    return {
+        "state": snapshot.state,
+        "share": round(snapshot.share_done, 4),
+        "words": words,
+        "problem": snapshot.problem,
+    }
 
 
-def status_words(snapshot: Shown, name_of: Callable[[str], str] = str) -> str:
+def status_words(snapshot: ExperimentSnapshot, name_of: Callable[[str], str] = str) -> str:
     if snapshot.state == "none":
         return ""
     if snapshot.state in ("waiting", "class"):
@@ -61,12 +66,12 @@ def status_words(snapshot: Shown, name_of: Callable[[str], str] = str) -> str:
         )
     if not snapshot.trials:
         return f"{seeds}: no measurement"
-    return f"{seeds} ({snapshot.which_seeds}) · {in_time(snapshot.seconds)}"
+    return f"{seeds} ({snapshot.seed_range}) · {in_time(snapshot.seconds)}"
 
 
 def _now(running: Sequence[TrialSoFar], name_of: Callable[[str], str]) -> str:
     names = " and ".join(f"“{name_of(trial.arm)}”, seed {trial.seed}" for trial in running)
-    now = names if len(running) <= NAMED else f"{len(running)} trials"
+    now = names if len(running) <= MAX_NAMED_TRIALS else f"{len(running)} trials"
     hosts = sorted({host_of(trial.machine) for trial in running if trial.machine})
     if not hosts:
         return now
@@ -76,7 +81,7 @@ def _now(running: Sequence[TrialSoFar], name_of: Callable[[str], str]) -> str:
 # Training curves
 
 
-def _curves(snapshot: Shown, curve: str) -> Json:
+def _curves(snapshot: ExperimentSnapshot, curve: str) -> Json:
     label, both = curve_label(snapshot.experiment, curve), shows_both(snapshot.experiment, curve)
     by_arm = {arm.name: [t for t in snapshot.trials if t.arm == arm.name] for arm in snapshot.arms}
     running = {arm.name: [g for g in snapshot.running if g.arm == arm.name] for arm in snapshot.arms}
@@ -87,7 +92,7 @@ def _curves(snapshot: Shown, curve: str) -> Json:
     framed = sound or snapshot.trials
     all_curves = [trial.curves.get(name, []) for trial in framed for name in drawn]
     frame = frame_of(label, all_curves, [value for by_name in levels.values() for value in by_name.values()])
-    of_arm = ((arm, by_arm[arm.name], running[arm.name], levels[arm.name]) for arm in snapshot.trained)
+    of_arm = ((arm, by_arm[arm.name], running[arm.name], levels[arm.name]) for arm in snapshot.trained_arms)
     panels = [_curve_panel(snapshot, *parts, curve, frame) for parts in of_arm]
     unit = " (nats)" if label.endswith("loss") else ""
     note = f"{label.capitalize()}{unit} over the steps. Thin: one seed each. Bold: their mean. All share one axis."
@@ -106,7 +111,7 @@ def shows_both(experiment: Experiment, curve: str) -> bool:
     return curve == "loss" and any(arm.metric == "gap" for arm in experiment.arms)
 
 
-def stopped_of(trials: Sequence[Trial], curve: str = "loss") -> Stopped | None:
+def stop_of(trials: Sequence[Trial], curve: str = "loss") -> StopMark | None:
     """The last step of each trial that broke off, or the end of its curve; None without such trials."""
     failures = [trial for trial in trials if trial.failure]
     if not failures:
@@ -115,16 +120,16 @@ def stopped_of(trials: Sequence[Trial], curve: str = "loss") -> Stopped | None:
     messages = [trial.failure.rstrip(".") for trial in failures]
     reasons = dict.fromkeys("not a finite number" if "finite" in message else message for message in messages)
     steps = {trial.seed: int(trial.numbers.get("failed_step", ends[trial.seed][-1][0])) for trial in failures}
-    return Stopped(steps, "; ".join(reasons))
+    return StopMark(steps, "; ".join(reasons))
 
 
 def _curve_panel(
-    snapshot: Shown, arm: Arm, trials: Sequence[Trial], running: Sequence[TrialSoFar], levels: dict[str, float], curve: str,
+    snapshot: ExperimentSnapshot, arm: Arm, trials: Sequence[Trial], running: Sequence[TrialSoFar], levels: dict[str, float], curve: str,
     frame: Frame,
 ) -> Json:  # fmt: skip
     done, so_far = _by_seed(trials, curve), _by_seed(running, curve)
     dashed = _by_seed(trials, VALIDATION), _by_seed(running, VALIDATION)
-    stopped = stopped_of(trials, curve)
+    stopped = stop_of(trials, curve)
     steps = snapshot.experiment.config(arm).steps
     failures = [trial for trial in trials if trial.failure]
     return {
@@ -168,7 +173,7 @@ def badge(finding: Finding, words: str) -> str:
     return f":{color}-badge[{icon} {words}]"
 
 
-def claims_section(snapshot: Shown) -> Json:
+def claims_section(snapshot: ExperimentSnapshot) -> Json:
     panels = [_claim_panel(snapshot, claim) for claim in snapshot.claims]
     return {
         "id": "claims", "title": "What the evidence says",
@@ -177,7 +182,7 @@ def claims_section(snapshot: Shown) -> Json:
     }  # fmt: skip
 
 
-def _claim_panel(snapshot: Shown, claim_report: ClaimReport) -> Json:
+def _claim_panel(snapshot: ExperimentSnapshot, claim_report: ClaimReport) -> Json:
     claim, row = claim_report.claim, claim_report.weighed
     facts = _facts_of(claim_report)
     lines = [f"Condition: {claim.condition}"] if claim.condition else []

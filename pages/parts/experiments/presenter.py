@@ -10,11 +10,11 @@ from typing import Any
 import streamlit as st
 
 from engine.experiments.class_seeds import class_seeds
-from engine.experiments.classroom import HERE_EVERY, empty_class, responses
+from engine.experiments.classroom import PRESENCE_MARK_SECONDS, empty_class, responses
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.lessons import Lesson, LessonStep
 from engine.foundation.formatting import counted
-from engine.settings.names import meant
+from engine.settings.names import resolve_name
 from pages.parts.app.frame import address_of, as_fragment, last_received, received
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.recent_runs import shown_run
@@ -24,7 +24,7 @@ from pages.parts.experiments import presenting as lesson_state
 from pages.parts.experiments.handouts import TOO_LONG, base_address, offer_hand_in, only_here, qr_code
 from pages.parts.experiments.projector import COUNT_SECONDS, lead_participants, send_home
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 SCRIPT = "presenter.script"
 WAITING, RECEIVED = "presenter.waiting", "presenter.received"  # session keys: presses to follow, number of the last one
 
@@ -41,7 +41,7 @@ def show_presenter(file: str) -> None:
             _follow(pressed, file)
     lesson_state.keep_to_step(file)
     now, on = lesson_state.presenting(), lesson_state.presented()
-    style = (HERE / "presenter.css").read_text("utf-8") if on else "/* not presented */"
+    style = (FOLDER / "presenter.css").read_text("utf-8") if on else "/* not presented */"
     # Always there: Streamlit removes an element only at the end of a script run, and boards would still see the style.
     st.html(f'<style class="{"presented" if on else ""}">{style}</style>')
     data: dict[str, object] = {"on": on, "received": last_received(RECEIVED)}
@@ -59,22 +59,22 @@ def show_presenter(file: str) -> None:
                 "link": link,
                 "drawing": drawing,
                 "problem": "" if drawing else TOO_LONG,
-                "note": " ".join(filter(None, (_here(now), only_here(link), now.note, _uncounted(now)))),
+                "note": " ".join(filter(None, (_phones_sentence(now), only_here(link), now.note, _uncounted(now)))),
             },
         }
     with st.container(key="presenter"):
         _script()(key=SCRIPT, data=data, on_pressed_change=_receive)
         st.html(f'<div class="lesson-note" role="alert">{escape(now.note) if now is not None and on else ""}</div>')
         if now is not None and on and now.classroom:
-            here = _here(now)
+            here = _phones_sentence(now)
 
             def refresh() -> None:  # repeated: an open projector keeps the class alive
                 if (latest := lesson_state.presenting()) is not None:
                     lead_participants(latest)
-                if _here(now) != here:
+                if _phones_sentence(now) != here:
                     st.rerun()
 
-            as_fragment(refresh, every=COUNT_SECONDS if here else HERE_EVERY)
+            as_fragment(refresh, every=COUNT_SECONDS if here else PRESENCE_MARK_SECONDS)
     if (code := lesson_state.joined_class()) and not on and file != lesson_state.CLASS_FILE:
         _way_back(code)
     if now is not None and not on and (pressed := _row(now)):
@@ -90,14 +90,14 @@ def _receive() -> None:
 
 @st.cache_resource
 def _script() -> Any:
-    return st.components.v2.component("attention_lab_presenter", js=joined(HERE / "presenter.js"))
+    return st.components.v2.component("attention_lab_presenter", js=joined(FOLDER / "presenter.js"))
 
 
-def _here(now: lesson_state.Presenting) -> str:
+def _phones_sentence(now: lesson_state.Presenting) -> str:
     """The number of participants, in a sentence; empty after the phase of the QR code."""
     if not now.on or not now.classroom or now.phase != lesson_state.CODE:
         return ""
-    participants = len(responses(now.classroom, now.at).here)
+    participants = len(responses(now.classroom, now.at).present)
     return f"{counted(participants, 'phone')} {'is' if participants == 1 else 'are'} here."
 
 
@@ -155,7 +155,7 @@ def _follow(pressed: str, file: str) -> None:
 
 def _facts(now: lesson_state.Presenting | None, pressed: str, file: str) -> lesson_state.Facts:
     if now is None:
-        slug = meant(st.query_params.get("issue", ""), ISSUES, RENAMED)
+        slug = resolve_name(st.query_params.get("issue", ""), ISSUES, RENAMED)
         here = file == lesson_state.QUESTIONS_FILE and slug in ISSUES and not lesson_state.joined_class()
         step = LessonStep(ISSUES[slug].minutes, slug) if here else None
         return lesson_state.Facts(issue=Lesson(step.title, (step,)) if step else None)
@@ -182,7 +182,7 @@ def _unanswered(now: lesson_state.Presenting) -> str:
         answered = bool(class_seeds(now.classroom, now.at, now.round).this_round)
     else:
         answered = bool(given.guesses) or now.guesses_closed or now.phases[now.phase] != "guess"
-    return "" if answered or not given.here else f"0 of {len(given.here)} have answered. {lesson_state.GO_ON}"
+    return "" if answered or not given.present else f"0 of {len(given.present)} have answered. {lesson_state.GO_ON}"
 
 
 def _empty(now: lesson_state.Presenting) -> str:

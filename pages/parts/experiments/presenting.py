@@ -19,7 +19,7 @@ from engine.foundation.errors import NoRoom
 from engine.foundation.formatting import counted
 from engine.settings.errors import ConfigError, Problem
 from pages.parts.app.frame import SCREEN, address_of
-from pages.parts.app.page_state import carried_in, carry
+from pages.parts.app.page_state import carry, lesson_parameters
 from pages.parts.app.visitor import visitor
 from pages.parts.experiments.question import keep_answer
 
@@ -52,7 +52,7 @@ class Presenting:
     note: str = ""  # for the presenter, on the projector until the next key
     over: bool = False  # after the last phase of the last step
     guess: int | None = None  # the index of a guess that a key has chosen, until the page of the step takes it
-    ran: frozenset[int] = frozenset()  # the indices of the steps that need no further run
+    finished_steps: frozenset[int] = frozenset()  # the indices of the steps that need no further run
 
     @property
     def step(self) -> LessonStep:
@@ -76,7 +76,7 @@ class Presenting:
     @property
     def guesses_closed(self) -> bool:
         """True once a presented step has reached its run, even if the presenter has stepped back since."""
-        return self.on and (self.past_guessing or self.at in self.ran)
+        return self.on and (self.past_guessing or self.at in self.finished_steps)
 
     def at_step(self, at: int) -> "Presenting":
         # A guess that no page has taken yet belonged to the step before.
@@ -86,7 +86,7 @@ class Presenting:
         """True if a page may show this phase; always true outside of a presentation or of this step's page."""
         return not self.on or phase not in self.phases or self.phase >= self.phases.index(phase)
 
-    def carried(self) -> dict[str, str]:
+    def parameters(self) -> dict[str, str]:
         code, at, present = to_code(self.lesson), str(self.at + 1), "true" if self.on else ""
         all_names = {"lesson": code, "at": at, "present": present, "class": self.classroom}
         return {name: text for name, text in all_names.items() if text}
@@ -135,13 +135,17 @@ def next_state(
             return replace(then, phase=now.phase - 1), ()
         case "back" if now.at > 0:
             earlier = then.at_step(now.at - 1)
-            return replace(earlier, phase=len(earlier.phases) - 1, ran=now.ran | {earlier.at}), ("open step",)
+            return replace(earlier, phase=len(earlier.phases) - 1, finished_steps=now.finished_steps | {earlier.at}), (
+                "open step",
+            )
         case "seeds" if now.on and now.classroom and now.step.issue and now.shows("guess"):
             # The projector keeps a sentence that it has shown; before the first round, stored seeds give one from the
             # run on. Else the next key shows it.
             has_sentence = now.shows("sentence") or (now.shows("run") and not now.round)
             phase = now.phases.index("sentence" if has_sentence else "figure")
-            return replace(then, phase=phase, round=now.round + 1, training=True, ran=now.ran | {now.at}), ()
+            return replace(
+                then, phase=phase, round=now.round + 1, training=True, finished_steps=now.finished_steps | {now.at}
+            ), ()
         case _ if key in GUESSES and now.step.question and not now.guesses_closed:
             return replace(then, guess=GUESSES.index(key), phase=now.phases.index("guess")), ()
     return now, ()
@@ -166,9 +170,9 @@ def asks_to_run(slug: str) -> bool:
     now = presenting()
     if now is None or not now.on or now.step.slide or now.step.issue != slug or now.phase < now.phases.index("run"):
         return False
-    if now.at in now.ran:
+    if now.at in now.finished_steps:
         return False
-    put(replace(now, ran=now.ran | {now.at}))
+    put(replace(now, finished_steps=now.finished_steps | {now.at}))
     return True
 
 
@@ -188,12 +192,12 @@ def take_guess(name: str) -> None:
 def put(now: Presenting | None) -> None:
     """Store the lesson in the session and in the page's address; None ends it."""
     st.session_state[KEY] = now
-    carry(_carried())
+    carry(_parameters())
 
 
-def _carried() -> dict[str, str]:
+def _parameters() -> dict[str, str]:
     now, joined = presenting(), joined_class()
-    return ({"class": joined} if joined else {}) | (now.carried() if now is not None else {})
+    return ({"class": joined} if joined else {}) | (now.parameters() if now is not None else {})
 
 
 def joined_class() -> str:
@@ -203,7 +207,7 @@ def joined_class() -> str:
 def join_class(code: str) -> None:
     """Join this class; an empty code leaves it."""
     st.session_state[JOINED] = code
-    carry(_carried())
+    carry(_parameters())
 
 
 def start_lesson(lesson: Lesson, *, on: bool = True) -> None:
@@ -224,12 +228,12 @@ def with_class(now: Presenting) -> Presenting:
 
 def open_lesson() -> list[Problem]:
     """Read the lesson and class of a link, once; return the problems of what it ignored."""
-    given, now = carried_in(st.query_params.to_dict()), presenting()
+    given, now = lesson_parameters(st.query_params.to_dict()), presenting()
     last = st.session_state.get(f"{KEY}.met")
     st.session_state[f"{KEY}.met"] = given
-    if not given or given in (last, _carried()):
+    if not given or given in (last, _parameters()):
         return []
-    if now is not None and now.on and given | {"at": ""} == now.carried() | {"at": ""}:
+    if now is not None and now.on and given | {"at": ""} == now.parameters() | {"at": ""}:
         _open_page(now)  # a press that comes while the page changes brings the address of the step before
     classroom, ignored = given.get("class", ""), list[Problem]()
     if classroom and not FORM.fullmatch(classroom):
@@ -260,7 +264,7 @@ def link_of(lesson: Lesson, base: str) -> str:
 
 def way_into(lesson: Lesson, at: int = 0) -> tuple[str, dict[str, str]]:
     step = lesson.steps[at]
-    return file_of(step), {**step.query, **Presenting(lesson, at, on=False).carried()}
+    return file_of(step), {**step.query, **Presenting(lesson, at, on=False).parameters()}
 
 
 def file_of(step: LessonStep) -> str:
@@ -280,11 +284,11 @@ def keep_to_step(file: str) -> None:
     # A press during a change of page names the page before it.
     if now is None or not now.on or file == file_of(now.step) or file not in (QUESTIONS_FILE, LAB_FILE, SLIDE_FILE):
         return
-    if carried_in(st.query_params.to_dict()):  # else the presenter has followed a link
+    if lesson_parameters(st.query_params.to_dict()):  # else the presenter has followed a link
         _open_page(now)
 
 
 def _open_page(now: Presenting) -> None:
     st.session_state[SCREEN] = f"{to_code(now.lesson)} {now.at}"
     # the script run ends here
-    st.switch_page(file_of(now.step), query_params={**now.step.query, **now.carried()})
+    st.switch_page(file_of(now.step), query_params={**now.step.query, **now.parameters()})

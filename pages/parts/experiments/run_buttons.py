@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from engine.estimate.prediction import predict
-from engine.experiments.class_seeds import OF_CLASS
+from engine.experiments.class_seeds import CLASS_PREFIX
 from engine.experiments.comparison import DESIGN
 from engine.experiments.experiment import MAX_SEEDS, Experiment
 from engine.experiments.finding import READERS_SEEDS
@@ -102,6 +102,6 @@ def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:
 def _page_of(name: str, experiment: Experiment) -> tuple[str, dict[str, str]]:
     if experiment.slug in ISSUES:
         return "questions.py", {"issue": experiment.slug}
-    if experiment.slug.startswith(OF_CLASS):
+    if experiment.slug.startswith(CLASS_PREFIX):
         return "classroom.py", {}
     return "encodings.py", {"a": DESIGN, "experiment": name}

@@ -28,7 +28,7 @@ SHARED = SharedTrials()  # trials in training; other runs that need them follow 
 @dataclass(frozen=True)
 class RunRequest:
     experiment: Experiment
-    on_begun: Callable[[str], object]  # called with the name of the run
+    on_start: Callable[[str], object]  # called with the name of the run
     shown_name: str  # empty while the page shows no run
     extended: bool = False
     # of a design; names the run and the evidence, which is stored after a stop, too
@@ -54,7 +54,7 @@ def begin(request: RunRequest) -> None:
         run = run_of(request.experiment, visitor(), extended=request.extended)
         # A running name is used again, so that two presses begin one experiment.
         name = request.comparison.name if request.comparison else running_of_visitor(request.experiment)
-        request.on_begun(EXPERIMENTS.begin(run, name=name, keep=save))
+        request.on_start(EXPERIMENTS.begin(run, name=name, keep=save))
 
 
 def running_of_visitor(experiment: Experiment) -> str:
@@ -77,7 +77,7 @@ def in_the_way() -> str:
 # A link to a question, and the run that each reader views
 
 
-RAN = "questions.ran"  # session key: the name of the shown run by question
+RUN_NAMES = "questions.ran"  # session key: the name of the shown run by question
 
 
 def issue_link(issue: Experiment, label: str = "", icon: str | None = None) -> None:
@@ -85,7 +85,7 @@ def issue_link(issue: Experiment, label: str = "", icon: str | None = None) -> N
 
 
 def shown_runs() -> dict[str, str]:
-    return cast(dict[str, str], st.session_state.setdefault(RAN, {}))
+    return cast(dict[str, str], st.session_state.setdefault(RUN_NAMES, {}))
 
 
 def shown_run(issue: Issue) -> tuple[str, ExperimentRun | None]:

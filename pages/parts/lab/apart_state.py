@@ -12,7 +12,7 @@ import streamlit as st
 from pydantic import AfterValidator, field_validator
 
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.requests import FAULTS, ModelRequest, SampleRequest, Which
+from engine.analysis.attention.requests import FAULTS, AttentionKind, ModelRequest, SampleRequest
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
 from engine.settings.errors import Problem
@@ -27,7 +27,7 @@ OPEN = "apart.open"  # key of the expander; its session value is True while it i
 VIEWS = {"steps": "Steps", "heads": "Heads", "change": "Change", "faults": "Faults", "depth": "Depth"}
 MAX_TEXT_CHARACTERS = 2000
 MAX_LAYERS, MAX_HEADS, MAX_POSITIONS = 48, 64, 4096
-KINDS: dict[Which, str] = {"self": "Self-attention", "encoder": "Encoder", "cross": "Cross-attention"}
+KINDS: dict[AttentionKind, str] = {"self": "Self-attention", "encoder": "Encoder", "cross": "Cross-attention"}
 HEAD = re.compile(rf"({'|'.join(KINDS)})(\.[0-9]{{1,3}}){{2}}")
 TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0)
 # columns and rows of a figure; figures with a common name highlight together
@@ -51,7 +51,7 @@ class ApartState(PageState):
 
     # fmt: off
     view: Literal["steps", "heads", "change", "faults", "depth"] = setting("steps", label="View", help="", labels=VIEWS)
-    which: Which = setting("self", label="Attention", help="", labels={name: KINDS[name] for name in KINDS})
+    which: AttentionKind = setting("self", label="Attention", help="", labels={name: KINDS[name] for name in KINDS})
     layer: int | None = setting(None, label="Layer", help="", ge=1, le=MAX_LAYERS)
     head: int | None = setting(None, label="Head", help="", ge=1, le=MAX_HEADS)
     position: int | None = setting(None, label="Query", help="Position of the reading token.", ge=1, le=MAX_POSITIONS)

@@ -19,7 +19,7 @@ from engine.analysis.attention.requests import FAULTS, WIDTHS, why_not
 from engine.foundation.formatting import counted, percent
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.questions import ask_once
-from pages.parts.boards.panels import Panel, Picked
+from pages.parts.boards.panels import Panel, Pick
 from pages.parts.charts.attention import (
     Line,
     bars_picture,
@@ -127,7 +127,7 @@ def _step_figures(at: LookedAt, s: Steps) -> list[Panel]:
     ]  # fmt: skip
 
 
-def pick_query(picked: Picked) -> None:
+def pick_query(picked: Pick) -> None:
     SETTINGS.put({"position": int(float(picked.y))})
 
 
@@ -246,7 +246,7 @@ def narrowest(heads: int) -> int:
     return min(285, max(190, 1180 // heads - 12))
 
 
-def pick_head(picked: Picked) -> None:
+def pick_head(picked: Pick) -> None:
     _, layer, head = picked.panel.split(".")
     SETTINGS.put({"layer": int(layer) + 1, "head": int(head) + 1, "position": int(float(picked.y))})
 
@@ -323,7 +323,7 @@ def show_change(at: LookedAt) -> None:
     with heads:
         off = heads_control(at)
     with temperature:
-        bound = SETTINGS.labelled("temperature", shown=at.now.temperature)
+        bound = SETTINGS.labelled("temperature", display=at.now.temperature)
         st.select_slider(options=TEMPERATURES, format_func=lambda value: f"{value:g}", **bound)
     answer = ask_once(jobs.SwitchHeadsOff(at.model, at.sample, at.part, tuple(off), at.now.temperature))
     before, after = answer["before"], answer["after"]
@@ -351,7 +351,7 @@ def heads_control(at: LookedAt) -> list[Part]:
     parts = {f"{one.which}.{one.layer + 1}.{one.head + 1}": one for one in heads}
     off = [name for name in at.now.off if name in parts]
     labels = {name: name_of_head(part) for name, part in parts.items()}
-    bound = SETTINGS.labelled("off", shown=off) | {"options": list(labels), "format_func": labels.__getitem__}
+    bound = SETTINGS.labelled("off", display=off) | {"options": list(labels), "format_func": labels.__getitem__}
     if config.share_layers:
         bound["help"] += " The layers share their weights, so a head is off in all of them."
     if sum(len(label) + SPACE for label in labels.values()) <= ROW:

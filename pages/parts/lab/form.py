@@ -47,7 +47,7 @@ IN_GROUPS = tuple(task.name for tasks in BY_GROUP.values() for task in tasks)  #
 def main_settings() -> None:
     with st.container(gap="xsmall", key="lab-settings"):  # close together, so that all fit
         for names in (*MAIN, *([row.name] for row in _few())):
-            drawn = SETTINGS.drawn(*names)
+            drawn = SETTINGS.visible(*names)
             if drawn == ["task"]:
                 values = SETTINGS.requested()
                 SETTINGS.widget(
@@ -65,13 +65,13 @@ def more_in_words() -> str:
 
 
 def other_settings() -> None:
-    if SETTINGS.drawn(PRESET):
+    if SETTINGS.visible(PRESET):
         st.selectbox(
             "Example", PRESETS, index=None, key="preset", placeholder="Start from an example", on_change=_take_preset,
             format_func=lambda slug: f"{'✓' if PRESETS[slug].expects == 'learns' else '✗'} {PRESETS[slug].title}",
             disabled=SETTINGS.locks(PRESET),
         )  # fmt: skip
-    if SETTINGS.drawn("task"):
+    if SETTINGS.visible("task"):
         as_fragment(_button)
     rest = _folded()
     for group in dict.fromkeys(row.group for row in rest):
@@ -102,7 +102,7 @@ def open_settings(group: str) -> None:
 
 def show_open_group() -> None:
     group = st.session_state.get(OPEN_GROUP)
-    specific = [row for row in _rest() if row.group == group]
+    specific = [row for row in _settings_out_of_sight() if row.group == group]
     if not specific or _few():
         return
     with st.container(border=True, key="lab-opened"):
@@ -112,20 +112,22 @@ def show_open_group() -> None:
         _widgets(str(group), specific)
 
 
-def _rest() -> list[Setting]:
+def _settings_out_of_sight() -> list[Setting]:
     """Return all settings besides the main ones that the link does not hide."""
     rows = SETTINGS.rows()
-    return [rows[name] for name in SETTINGS.drawn(*rows) if name not in IN_SIGHT]
+    return [rows[name] for name in SETTINGS.visible(*rows) if name not in IN_SIGHT]
 
 
 def _few() -> list[Setting]:
     """Return the other settings if a link leaves so few that they need no More."""
-    rest = _rest()
+    rest = _settings_out_of_sight()
     return rest if len(rest) <= FEW else []
 
 
 def _folded() -> list[Setting]:
-    return [row for row in _rest() if row.group != st.session_state.get(OPEN_GROUP)] if not _few() else []
+    return (
+        [row for row in _settings_out_of_sight() if row.group != st.session_state.get(OPEN_GROUP)] if not _few() else []
+    )
 
 
 def _widgets(group: str, rows: Iterable[Setting]) -> None:
@@ -345,4 +347,4 @@ def _trains(config: RunConfig, kind: StackPart) -> Json | None:
 
 def _free(name: str) -> bool:
     """Return whether the link lets the reader change the setting."""
-    return bool(SETTINGS.drawn(name)) and not SETTINGS.locks(name)
+    return bool(SETTINGS.visible(name)) and not SETTINGS.locks(name)

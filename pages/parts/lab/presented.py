@@ -91,7 +91,7 @@ def run_of_step(config: RunConfig, now: Presenting) -> Run | None:
     if run is not None and run.config == config and not guided.is_kept(run.id):
         # Two steps may have the same settings: a run of an earlier step does not count here.
         guided.keep_run(name, run.id)
-    return guided.kept_run(name)
+    return guided.find_run(name)
 
 
 def show_guided(config: RunConfig, now: Presenting, guide: Guide, run: Run | None) -> None:
@@ -100,7 +100,7 @@ def show_guided(config: RunConfig, now: Presenting, guide: Guide, run: Run | Non
         with st.popover("More"):
             steering(run, config)
 
-    bound = SETTINGS.bound(guide.vary, shown=config.value(guide.vary))
+    bound = SETTINGS.bound(guide.vary, display=config.value(guide.vary))
     guided.show_guided(guide, _visit(now), config, run, bound=bound, buttons=buttons)
 
 

@@ -20,7 +20,7 @@ from engine.runs.next_step import NextStep, next_step
 from engine.runs.run import Run
 from engine.runs.summary import Remark, run_summary
 from engine.settings.errors import ConfigError, Problem, not_one_of
-from engine.settings.names import meant
+from engine.settings.names import resolve_name
 from engine.tasks import TASKS
 from pages.parts.app import server
 from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words
@@ -45,7 +45,7 @@ def note_arrival(link: dict[str, str]) -> list[Problem]:
     """Remember the issue and the arm of a link, or forget them for a link without. Return the link's problems."""
     if not link:
         return []
-    slug, name = meant(link.get(ISSUE, ""), ISSUES, RENAMED), link.get(ARM, "")
+    slug, name = resolve_name(link.get(ISSUE, ""), ISSUES, RENAMED), link.get(ARM, "")
     st.session_state.pop(ARRIVAL, None)
     if slug not in ISSUES:
         return [not_one_of(ISSUE, slug, ISSUES)] if slug else []
@@ -121,23 +121,23 @@ def _say_end(run: Run) -> None:
         if finding.kind == "alarm":
             st.error(in_markdown(finding.sentence), icon=":material/warning:")
         else:
-            st.markdown(_marked(finding))
+            st.markdown(_remark_line(finding))
     if findings and mine(run.owner):
         _note(run, findings[0])
     if step is not None:
         _show_next(run, step)
     for finding in findings[1:]:
-        st.caption(_marked(finding))
+        st.caption(_remark_line(finding))
 
 
 def _note(run: Run, finding: Remark) -> None:
     changed = changes_between(RunConfig(), run.config)
-    ran = ", ".join(f"{row.label} {row.words(here)}" for row, _, here in changed if here is not None)
-    title, ran = f"Lab: {TASKS[run.config.task].label}", f"{ran or 'The default settings'}."
-    write_down(f"lab.{run.id}", Note(title, ran=ran, found=finding.sentence))
+    run_sentence = ", ".join(f"{row.label} {row.words(here)}" for row, _, here in changed if here is not None)
+    title, run_sentence = f"Lab: {TASKS[run.config.task].label}", f"{run_sentence or 'The default settings'}."
+    write_down(f"lab.{run.id}", Note(title, run=run_sentence, finding=finding.sentence))
 
 
-def _marked(remark: Remark) -> str:
+def _remark_line(remark: Remark) -> str:
     return f"{MARKS[remark.kind]} {in_markdown(remark.sentence)}"
 
 

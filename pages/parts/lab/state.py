@@ -5,11 +5,11 @@ from typing import Any
 
 from engine.config.link import from_query, to_query
 from engine.config.presets import PRESETS
-from engine.config.run_config import COMPOSED, RunConfig, changed, parse, settings_for
+from engine.config.run_config import COMPOSED, RunConfig, parse, settings_for, with_changes
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError, Problem, not_one_of
 from engine.settings.fields import Setting
-from engine.settings.names import meant
+from engine.settings.names import resolve_name
 from engine.tasks import TASKS
 from engine.tasks.text import TextSettings, user_texts
 from engine.tasks.text.encoded import without_window
@@ -44,7 +44,7 @@ class LabSettings(PageSettings):
         specific = {
             name: text for name, text in query.items() if name not in (RUN, PRESET, ISSUE, ARM) and not of_apart(name)
         }
-        preset = meant(query[PRESET], PRESETS) if PRESET in query else None
+        preset = resolve_name(query[PRESET], PRESETS) if PRESET in query else None
         run = run_named(query[RUN]) if RUN in query else None
         problems: list[Problem] = []
         base = to_query(run.config) if run is not None else {}
@@ -65,7 +65,7 @@ class LabSettings(PageSettings):
     def take(self, name: str, value: Any) -> None:
         before = self.values()
         super().take(name, value)
-        after = changed(before, {name: value})
+        after = with_changes(before, {name: value})
         if name == "task":
             old, new = _usual(before), _usual(after)
             after |= {

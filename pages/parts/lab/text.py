@@ -16,14 +16,14 @@ from engine.analysis.text.jobs import (
     MAX_PROMPT_CHARACTERS,
     MAX_WRITTEN_TOKENS,
     CompareWithCounting,
-    Counted,
+    CountingLevels,
     CountWords,
     WriteText,
 )
 from engine.foundation.errors import JobError
 from engine.runs.events import Progress
 from engine.runs.run import Run
-from engine.runs.summary import passed, unknown_tokens
+from engine.runs.summary import counting_comparisons, unknown_tokens
 from engine.tasks import TASKS
 from engine.tasks.text import plays, user_texts
 from engine.tasks.text.tokens import UNKNOWN_NAME, unknown_in_words
@@ -47,7 +47,7 @@ PASTED, FILE, LAST = "lab.text.pasted", "lab.text.file", "lab.text.last"
 
 
 def choose_text() -> None:
-    if "text" not in SETTINGS.rows() or not SETTINGS.drawn("text"):
+    if "text" not in SETTINGS.rows() or not SETTINGS.visible("text"):
         return
     name = SETTINGS.requested()["text"]
     label = "Text: Shakespeare" if name == PLAYS else "Text: your own"
@@ -201,16 +201,16 @@ def _usual_prompt(run: Run) -> str:
 def _example(run: Run) -> dict[str, Any]:
     """The text that nobody has asked for: after the usual prompt, and short where the recorded model writes whole words."""
     length = EXAMPLE_TOKENS if run is recorded_words()[0] else DEFAULTS["lab.text.length"]
-    return _written(run, DEFAULTS | {PROMPT: _usual_prompt(run), "lab.text.length": length})
+    return _written_text(run, DEFAULTS | {PROMPT: _usual_prompt(run), "lab.text.length": length})
 
 
 def _write(run: Run) -> None:
     with refused_in_words("words"):
-        one = _written(run, {name: st.session_state[name] for name in DEFAULTS})
+        one = _written_text(run, {name: st.session_state[name] for name in DEFAULTS})
         st.session_state[WRITTEN] = [one, *st.session_state.get(WRITTEN, [])][:MAX_SAMPLES]
 
 
-def _written(run: Run, request: Mapping[str, Any]) -> dict[str, Any]:
+def _written_text(run: Run, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the run's text after the prompt, with its settings in words. Raises JobError."""
     prompt, temperature, top_k, length, seed = (request[name] for name in DEFAULTS)
     job = WriteText(
@@ -252,7 +252,7 @@ PARTS = {"all": "All tokens", "known": "Known tokens", "words": "Words", "layout
 EXPLAINED = Path(__file__).with_suffix(".md").read_text("utf-8")
 
 
-def known_counts(run: Run | None) -> Counted | None:
+def known_counts(run: Run | None) -> CountingLevels | None:
     """Return the counting models for a run on words; None for another run, and while they are unknown."""
     recorded, counts = recorded_words()
     if run is None or run.config.task != BY_WORD:
@@ -283,17 +283,17 @@ def show_counting(run: Run | None) -> None:
     if not beside.open:
         return
     with beside:
-        as_fragment(_say_passed, run, every=POLL_SECONDS if run.state in ("queued", "running") else None)
+        as_fragment(_say_comparisons, run, every=POLL_SECONDS if run.state in ("queued", "running") else None)
         _show_text_facts(run)
         if _writes(run) and run.state != "paused":
             _compare(run)
         st.markdown(EXPLAINED.format(length=run.config.seq_len))
 
 
-def _say_passed(run: Run) -> None:
+def _say_comparisons(run: Run) -> None:
     known = known_counts(run)
     levels = {words: known["levels"][name] for name, words in IN_SENTENCES.items() if known and name in known["levels"]}
-    rows = passed(run.config, run.events.landmarks(), levels)
+    rows = counting_comparisons(run.config, run.events.landmarks(), levels)
     for row in rows:
         st.markdown(f":material/{'check_circle' if row.better else 'pending'}: {row.sentence}")
     if not rows and run.state != "failed":
@@ -301,7 +301,7 @@ def _say_passed(run: Run) -> None:
     st.caption(in_markdown(unknown_tokens(run.config, _scores(run, known))))
 
 
-def _scores(run: Run, known: Counted | None) -> Mapping[str, float]:
+def _scores(run: Run, known: CountingLevels | None) -> Mapping[str, float]:
     """Return the scores of the last validation; before it, and in a run of an earlier version, only the share of
     unknown tokens in all held-out text."""
     rows = (event for event in reversed(list(run.events.landmarks())) if isinstance(event, Progress))

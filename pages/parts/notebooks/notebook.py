@@ -40,7 +40,7 @@ class Notebook:
         return self.steps[0].title
 
     @property
-    def made(self) -> str:
+    def origin(self) -> str:
         """The version that ran it, and the day."""
         origin = _read(self.file)["metadata"]["attention_lab"]
         return f"version {origin['version']}, {origin['date']}"

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from engine.settings.errors import Problem
-from engine.settings.names import meant
+from engine.settings.names import resolve_name
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import ModelSettings, PageState, one_of
 from pages.parts.boards.component import Json
@@ -35,7 +35,7 @@ class NotebookSettings(ModelSettings[NotebookState]):
     def open_address(self) -> tuple[dict[str, str], list[Problem]]:
         """The address always determines the notebook: a link to the overview is empty."""
         link, ignored = super().open_address()
-        slug = meant(st.query_params.get("notebook", ""), NOTEBOOKS)
+        slug = resolve_name(st.query_params.get("notebook", ""), NOTEBOOKS)
         self.put({"notebook": slug if slug in NOTEBOOKS else None})
         return link, ignored
 
@@ -125,7 +125,7 @@ def _text(title: Any) -> Any:
 
 WIDTH = 800  # pixels of a line of text or code
 # a line that compares a number with a given one
-GIVEN = re.compile(r"^(?P<what>.+): given (?P<given>.+), here (?P<here>.+)$")
+COMPARISON_LINE = re.compile(r"^(?P<what>.+): given (?P<given>.+), here (?P<here>.+)$")
 
 
 def show_overview() -> None:
@@ -147,7 +147,7 @@ def show_notebook(notebook: Notebook) -> None:
         st.download_button(
             "Jupyter notebook", notebook.file.read_bytes, notebook.file.name, "application/x-ipynb+json", icon=":material/download:",
             key="notebooks.download", on_click="ignore", type="tertiary",
-            help=f"The same cells and outputs as an .ipynb file. Made with {notebook.made}.",
+            help=f"The same cells and outputs as an .ipynb file. Made with {notebook.origin}.",
         )  # fmt: skip
     with st.container(key="notebooks-body", width=WIDTH):
         st.title(notebook.title, anchor=False)
@@ -187,9 +187,9 @@ def show_outputs(cell: Cell, name: str) -> None:
 
 def show_text(text: str) -> None:
     printed = text.rstrip("\n").split("\n") if text.strip() else []
-    for compares, lines in groupby(printed, lambda line: bool(GIVEN.match(line))):
+    for compares, lines in groupby(printed, lambda line: bool(COMPARISON_LINE.match(line))):
         if compares:
-            rows = [match.groupdict() for line in lines if (match := GIVEN.match(line))]
+            rows = [match.groupdict() for line in lines if (match := COMPARISON_LINE.match(line))]
             cells = [f"|{row['what'].capitalize()}|{row['given']}|**{row['here']}**|" for row in rows]
             st.markdown("\n".join(["|Number|given|here|", "|---|---:|---:|", *cells]))
         else:

@@ -33,7 +33,7 @@ def claims_of(slug: str) -> tuple[ShippedClaim, ...]:
 @once
 def speeds_of(slug: str) -> dict[str, str]:
     """By claim, the sentence on whether its contrast is a limit or a matter of speed; empty without long runs."""
-    return {claim: found.sentence for claim, found in shipped_speeds(ISSUES[slug]).items()}
+    return {claim: finding.sentence for claim, finding in shipped_speeds(ISSUES[slug]).items()}
 
 
 def evidence_for(statement: Statement) -> ShippedClaim | None:
@@ -48,11 +48,11 @@ def numbers(claim: ShippedClaim, *, turned: bool = False) -> str:
     over = f"over {seeds}" if claim.finding is Finding.SMALL else f"in {claim.agreeing} of {seeds}"
     if claim.sides is None:
         return f"{signed(claim.effect)} {escaped(unit)}, {over}"
-    before, after = map(_written, reversed(claim.sides) if turned else claim.sides)
+    before, after = map(_format, reversed(claim.sides) if turned else claim.sides)
     return f"{before}\u00a0→\u00a0{after}{f' {NATS}' if unit.startswith(NATS) else ''} {over}"
 
 
-def _written(value: float) -> str:
+def _format(value: float) -> str:
     return "0" if abs(value) < ZERO else number(value).replace("-", "−")
 
 

@@ -8,9 +8,9 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.foundation.once import once
 from pages.parts.charts.experiments.key_figure import thumbnail
+from pages.parts.experiments.experiment_snapshot import key_numbers
 from pages.parts.experiments.question import guess_of
 from pages.parts.experiments.running import issue_link, running_of_visitor
-from pages.parts.experiments.shown import key_numbers
 from pages.parts.questions.conclusions import conclusion, in_doubt, in_numbers, in_short
 from pages.parts.questions.state import FOUND, SETTINGS
 

@@ -12,7 +12,7 @@ from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.issue import Issue
 from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import setting, to_text
-from engine.settings.names import meant
+from engine.settings.names import resolve_name
 from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, one_of
 from pages.parts.experiments.question import Guess, guess_of, keep_guess
 from pages.parts.experiments.run_buttons import seeds_setting
@@ -63,7 +63,7 @@ class QuestionsSettings(ModelSettings[QuestionsState]):
     def open_address(self) -> tuple[dict[str, str], list[Problem]]:
         link, ignored = super().open_address()
         # The address always says which question is shown: a link to the map names none.
-        slug = meant(st.query_params.get(ISSUE, ""), ISSUES, RENAMED)
+        slug = resolve_name(st.query_params.get(ISSUE, ""), ISSUES, RENAMED)
         values = self.values()
         if values[EXPERIMENT] is not None:
             shown_runs()[values[ISSUE]] = values[EXPERIMENT]

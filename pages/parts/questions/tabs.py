@@ -34,9 +34,9 @@ from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_h
 from pages.parts.charts.experiments.stack import stack_svg
 from pages.parts.charts.experiments.strip import EndNumbers
 from pages.parts.experiments.board import show_arms, show_evidence, take_away
+from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot, key_numbers
 from pages.parts.experiments.handouts import NO_FIGURE, Note, bars, base_address, show_link, write_down
 from pages.parts.experiments.question import Guess, guess_of
-from pages.parts.experiments.shown import Shown, key_numbers
 from pages.parts.questions.conclusions import findings
 from pages.parts.questions.state import SETTINGS, extended, request, shown_answers
 from pages.parts.questions.view import key_finding_so_far
@@ -50,7 +50,7 @@ def show_tabs(issue: Issue, name: str, run: ExperimentRun | None) -> None:
     tabs: dict[str, Callable[[], None]] = {
         "Why": partial(show_why, issue),
         "Evidence": partial(_evidence, issue, name, run),
-        "How measured": partial(_measured, issue),
+        "How measured": partial(_show_measurements, issue),
         "Share": lambda: show_link(f"{base_address('questions')}questions?issue={issue.slug}"),
     }
     with st.container(key="questions-tabs"):
@@ -92,15 +92,19 @@ def sentence_of(claim: Claim) -> str:
     return f"{about}{claim.sentence}{condition}"
 
 
-def _sets(issue: Issue, name: str, run: ExperimentRun | None) -> dict[str, tuple[str, ExperimentRun | Shown]]:
-    there: dict[str, tuple[str, ExperimentRun | Shown]] = {"Trained here": (name, run)} if run is not None else {}
+def _sets(
+    issue: Issue, name: str, run: ExperimentRun | None
+) -> dict[str, tuple[str, ExperimentRun | ExperimentSnapshot]]:
+    there: dict[str, tuple[str, ExperimentRun | ExperimentSnapshot]] = (
+        {"Trained here": (name, run)} if run is not None else {}
+    )
     for report in shipped_reports(issue) if issue.slug in shown_answers() else ():
-        stored = f"Stored seeds {report.which_seeds}"
-        there[stored] = (f"{issue.slug}.{stored}", Shown.of(report, "shipped"))
+        stored = f"Stored seeds {report.seed_range}"
+        there[stored] = (f"{issue.slug}.{stored}", ExperimentSnapshot.of(report, "shipped"))
     return there
 
 
-def _measured(issue: Issue) -> None:
+def _show_measurements(issue: Issue) -> None:
     st.markdown(f"Every arm is trained on the same seeds. {RULE}")
     figure = issue.key_figure
     if notes := [*with_terms(*issue.notes), *_one_scale_up(issue)]:
@@ -262,34 +266,36 @@ def _in_words(grid: RateGrid) -> str:
 STORED = "Nothing; read stored runs"  # the first words on a run of which only stored seeds were shown
 
 
-def note_issue(issue: Issue, run: ExperimentRun | None, snapshot: Shown | None) -> None:
+def note_issue(issue: Issue, run: ExperimentRun | None, snapshot: ExperimentSnapshot | None) -> None:
     figure, guess = issue.key_figure, guess_of(issue.slug)
     finding = _finding(figure, snapshot)
     if guess.answer is None and snapshot is None:
         return
-    ran = _ran(run, snapshot) if snapshot is not None and snapshot.seeds else ""
+    run_sentence = _run_sentence(run, snapshot) if snapshot is not None and snapshot.seeds else ""
     drawn = (
         bars(key_numbers(issue, snapshot)["rows"], figure)
         if snapshot is not None and finding is not None
         else NO_FIGURE
     )
     sentence = finding.sentence if finding is not None else ""
-    write_down(f"issue.{issue.slug}", Note(issue.title, figure.question, _guess(figure, guess), ran, sentence, drawn))
+    write_down(
+        f"issue.{issue.slug}", Note(issue.title, figure.question, _guess(figure, guess), run_sentence, sentence, drawn)
+    )
 
 
 def _guess(figure: KeyFigure, guess: Guess) -> str:
     if guess.answer is None:
         return ""
-    size = f", to {figure.written(guess.size)}" if guess.size is not None else ""
+    size = f", to {figure.format_value(guess.size)}" if guess.size is not None else ""
     return f"{figure.asks.in_words(guess.answer)}{size}"
 
 
-def _ran(run: ExperimentRun | None, snapshot: Shown) -> str:
+def _run_sentence(run: ExperimentRun | None, snapshot: ExperimentSnapshot) -> str:
     here = "Trained here" if run is not None and mine(run.visitor.id) else "Nothing; watched somebody else’s run"
     words = STORED if snapshot.origin == "stored" else here
     reuse = f"; {snapshot.reused} of its trials were trained before" if snapshot.reused else ""
     return f"{words}: {snapshot.seeds_in_words}{reuse}."
 
 
-def _finding(figure: KeyFigure, snapshot: Shown | None) -> KeyFinding | None:
+def _finding(figure: KeyFigure, snapshot: ExperimentSnapshot | None) -> KeyFinding | None:
     return key_finding_so_far(figure, snapshot) if snapshot is not None and snapshot.state != "running" else None

@@ -21,13 +21,14 @@ from engine.foundation.formatting import counted, percent
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.component import Json
-from pages.parts.boards.panels import picked_point
+from pages.parts.boards.panels import pick_in
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.colors import muted
 from pages.parts.charts.experiments.arms import role_color
 from pages.parts.charts.experiments.key_figure import key_figure
 from pages.parts.charts.experiments.learning import LearningCurve, in_words, learning_figure
 from pages.parts.experiments.board import Drawing, experiment_board
+from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot, key_curves, key_numbers, snapshot_of
 from pages.parts.experiments.presenting import (
     Presenting,
     asks_to_run,
@@ -39,7 +40,6 @@ from pages.parts.experiments.projector import show_responses, tell_participants
 from pages.parts.experiments.question import Guess, ask_here, guess_of, keep_guess, verdict
 from pages.parts.experiments.run_buttons import forecast, run_or_stop
 from pages.parts.experiments.running import EXPERIMENTS, begin, shown_runs
-from pages.parts.experiments.shown import Shown, key_curves, key_numbers, of_run
 from pages.parts.questions.conclusions import speeds_of
 from pages.parts.questions.map import show_way
 from pages.parts.questions.state import extended, forget, request, requested_run, shown_answers
@@ -61,7 +61,7 @@ class ExperimentView:
     guess: GuessState
     # The note that guessing is closed, if the presenter has stepped back before the run. Results stay hidden until the
     # phase of the run.
-    gone_back: str
+    closed_note: str
     whole: bool  # all rows, not only the two that the question compares
     sentence: bool
     remedy: bool
@@ -86,7 +86,7 @@ def experiment_view(
     class_trains = now is not None and room and now.round > 0 and now.step.issue == slug and shows("run")
     answered = (answered or room) and shows("run") and not class_trains
     begun = answered or (run != "" and shows("run"))
-    gone_back = closed and not shows("run")
+    before_run = closed and not shows("run")
     how_far = {"": "", "running": "The run continues. "}.get(run, "The run has ended. ")
     guess: GuessState = "later"
     if shows("guess"):
@@ -97,7 +97,7 @@ def experiment_view(
         seeds="class" if class_trains else "own" if shows("run") else "none",
         stored=answered or (class_trains and shows("sentence")),
         guess=guess,
-        gone_back=f"{how_far}Guessing is closed." if gone_back else "",
+        closed_note=f"{how_far}Guessing is closed." if before_run else "",
         whole=shows("figure"),
         sentence=shows("sentence"),
         remedy=shows("remedy"),
@@ -106,7 +106,7 @@ def experiment_view(
     )
 
 
-def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | None:
+def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> ExperimentSnapshot | None:
     """Draw the screen; return the result that it shows, if any."""
     now, figure = presenting(), issue.key_figure
     take_guess(issue.slug)  # before a run begins, because several keys may arrive at once
@@ -123,9 +123,9 @@ def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Shown
     if view.seeds != "own":
         run = None  # a class that has not guessed sees no earlier result
     stored = there if view.stored else None
-    live = of_run(run) if run is not None else None
+    live = snapshot_of(run) if run is not None else None
     if view.seeds == "class" and now is not None:
-        live = shown_of_class(issue, now)
+        live = class_snapshot(issue, now)
     final = live if live is not None and live.state != "running" and key_finding_so_far(figure, live) else None
     finding = _until_the_class_decides(next(iter(outcomes(figure, stored, final)), None))
     with st.container(key="experiment-view"):
@@ -142,7 +142,7 @@ def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Shown
             beside = question if view.room else result  # in a room the figure takes the height
             with beside.container(key="experiment-view-remedy"):
                 _show_remedy(issue, finding)
-    return live if final is not None or stored is None else Shown.of(stored, "shipped")
+    return live if final is not None or stored is None else ExperimentSnapshot.of(stored, "shipped")
 
 
 def _show_question(
@@ -156,12 +156,12 @@ def _show_question(
         return
     if view.guess != "missed":
         ask_guess(issue.slug, figure, disabled=view.guess == "closed")
-    if view.gone_back:
-        st.caption(view.gone_back)
+    if view.closed_note:
+        st.caption(view.closed_note)
     answer = finding if view.sentence else None
     with st.container():  # always there: what comes into it must not replace a button, which may have the focus
         if answer is not None and guess.answer is not None:
-            st.markdown(compared(figure, guess, answer))
+            st.markdown(guess_verdict(figure, guess, answer))
         elif view.guess == "open" and guess.answer is not None:
             ask_size(issue.slug, figure)
         if finding is not None:
@@ -175,7 +175,7 @@ def _show_figure(
     issue: Issue, view: ExperimentView, guess: Guess, stored: Report | None, name: str, run: ExperimentRun | None
 ) -> None:
     def drag() -> None:
-        picked = picked_point(st.session_state.get(KEY))
+        picked = pick_in(st.session_state.get(KEY))
         if picked is not None and picked.y == "mark":
             keep_guess(issue.slug, replace(guess_of(issue.slug), size=float(f"{float(picked.x):.2g}")))
 
@@ -187,10 +187,12 @@ def _show_figure(
         experiment_board(drawing, name, run)
         say_unsaved(run)
     elif stored is not None:
-        experiment_board(drawing, issue.slug, Shown.of(stored, "shipped"))
+        experiment_board(drawing, issue.slug, ExperimentSnapshot.of(stored, "shipped"))
     else:
         before_any_run = report(request(issue), (), request(issue).seed_range, extended=extended())
-        experiment_board(drawing, issue.slug, Shown.of(before_any_run, "none" if view.gone_back else "waiting"))
+        experiment_board(
+            drawing, issue.slug, ExperimentSnapshot.of(before_any_run, "none" if view.closed_note else "waiting")
+        )
 
 
 def _show_remedy(issue: Issue, finding: KeyFinding) -> None:
@@ -227,7 +229,7 @@ def _show_buttons(issue: Issue, view: ExperimentView, run: ExperimentRun | None,
         run_or_stop(
             shown_runs().get(issue.slug, ""), run, partial(requested_run, issue),
             label="Train it here", type="secondary" if measured else "primary",
-            help=None if running else f"{forecast(request(issue), extended())} {_how_often_again(issue, stored)}".strip(),
+            help=None if running else f"{forecast(request(issue), extended())} {_reproducibility_words(issue, stored)}".strip(),
         )  # fmt: skip
         if view.guess == "closed" and not (view.room or running):
             again = "Guess again" if guess_of(issue.slug).answer is not None else "Guess"
@@ -237,8 +239,8 @@ def _show_buttons(issue: Issue, view: ExperimentView, run: ExperimentRun | None,
     show_refusal()
 
 
-def _how_often_again(issue: Issue, stored: Report | None) -> str:
-    share = None if stored is None else stored.again(stored.claim(issue.key_figure.claim))
+def _reproducibility_words(issue: Issue, stored: Report | None) -> str:
+    share = None if stored is None else stored.reproducibility(stored.claim(issue.key_figure.claim))
     return "" if share is None else f"Eight seeds show the stored finding in {percent(share)} of draws."
 
 
@@ -263,13 +265,13 @@ def ask_size(slug: str, figure: KeyFigure) -> None:
     )  # fmt: skip
 
 
-def compared(figure: KeyFigure, guess: Guess, finding: KeyFinding) -> str:
+def guess_verdict(figure: KeyFigure, guess: Guess, finding: KeyFinding) -> str:
     if guess.answer is None:
         return ""
     if guess.size is None:
         return verdict(figure.asks, guess.answer, finding.right)
-    of_size = f"The direction is right. Measured: {figure.written(finding.after)}."
-    return verdict(figure.asks, guess.answer, finding.right, f", to {figure.written(guess.size)}", of_size)
+    of_size = f"The direction is right. Measured: {figure.format_value(finding.after)}."
+    return verdict(figure.asks, guess.answer, finding.right, f", to {figure.format_value(guess.size)}", of_size)
 
 
 # The key figure: its rows from the trials so far, and the sentence below
@@ -286,7 +288,7 @@ def key_finding_so_far(figure: KeyFigure, so_far: Report | None, **words: str) -
     return key_finding_in(figure, so_far, **words) if so_far is not None else None
 
 
-def outcomes(figure: KeyFigure, stored: Report | None, snapshot: Shown | None) -> list[KeyFinding]:
+def outcomes(figure: KeyFigure, stored: Report | None, snapshot: ExperimentSnapshot | None) -> list[KeyFinding]:
     """The findings to show: of the stored seeds, and of a page's seeds. A class's seeds join the stored ones."""
     before = key_finding_so_far(figure, stored, seed="stored seed")
     if before is None or snapshot is None or snapshot.state != "class":
@@ -303,7 +305,13 @@ def outcomes(figure: KeyFigure, stored: Report | None, snapshot: Shown | None) -
 
 
 def key_sections(
-    issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, sentence: bool, stored: Report | None, snapshot: Shown
+    issue: Issue,
+    figure: KeyFigure,
+    guess: Guess,
+    whole: bool,
+    sentence: bool,
+    stored: Report | None,
+    snapshot: ExperimentSnapshot,
 ) -> list[Json]:
     """One section with one panel.
 
@@ -364,7 +372,7 @@ def _views(
     ]  # fmt: skip
 
 
-def _slide(issue: Issue, snapshot: Shown, live: KeyFinding | None, sentence: str) -> Json:
+def _slide(issue: Issue, snapshot: ExperimentSnapshot, live: KeyFinding | None, sentence: str) -> Json:
     some = "" if live is None or live.seeds == len(snapshot.seeds) else f"{live.seeds} of "
     seeds = f"{some}{snapshot.seeds_in_words}" if live else ""
     address = (st.context.url or "").split("?")[0]
@@ -383,17 +391,19 @@ def end_run_of_visitor(issue: Issue) -> None:
         EXPERIMENTS.leave(name, visitor())
 
 
-def shown_of_class(issue: Issue, now: Presenting) -> Shown:
+def class_snapshot(issue: Issue, now: Presenting) -> ExperimentSnapshot:
     """The seeds of the class so far, without stored ones, and only the arms of the figure."""
     seeds = class_seeds(now.classroom, now.at, now.round)
-    waiting = len(responses(now.classroom, now.at).here - seeds.this_round - seeds.training)
-    return Shown.of(report(class_experiment(issue), seeds.trials, seeds.seeds), "class", waiting=waiting)
+    to_begin = len(responses(now.classroom, now.at).present - seeds.this_round - seeds.training)
+    return ExperimentSnapshot.of(
+        report(class_experiment(issue), seeds.trials, seeds.seeds), "class", participants_to_begin=to_begin
+    )
 
 
 def class_board(key: str, issue: Issue, now: Presenting, stored: Report | None) -> None:
     drawn = len(class_seeds(now.classroom, now.at, now.round).seeds)
 
-    def below(snapshot: Shown) -> None:
+    def below(snapshot: ExperimentSnapshot) -> None:
         # The rerun gives the participants the sentence of the projector.
         if now.shows("sentence") and len(snapshot.seeds) != drawn:
             st.rerun()
@@ -401,17 +411,17 @@ def class_board(key: str, issue: Issue, now: Presenting, stored: Report | None) 
     drawing = Drawing(
         key, partial(_sections, issue, now, stored), (now.round, now.phase, stored is not None), below=below
     )
-    experiment_board(drawing, f"class.{now.classroom}.{now.at}", partial(shown_of_class, issue, now))
+    experiment_board(drawing, f"class.{now.classroom}.{now.at}", partial(class_snapshot, issue, now))
 
 
-def _sections(issue: Issue, now: Presenting, stored: Report | None, snapshot: Shown) -> list[Json]:
+def _sections(issue: Issue, now: Presenting, stored: Report | None, snapshot: ExperimentSnapshot) -> list[Json]:
     whole, sentence = now.shows("figure"), now.shows("sentence")
     sections = key_sections(issue, issue.key_figure, guess_of(issue.slug), whole, sentence, stored, snapshot)
     seeds = class_seeds(now.classroom, now.at, now.round)
-    training = len(seeds.training & responses(now.classroom, now.at).here)
+    training = len(seeds.training & responses(now.classroom, now.at).present)
     facts = f"{counted(len(seeds.seeds), 'seed')} from {counted(seeds.participants, 'phone')}"
     facts += f" · {training} {'is' if training == 1 else 'are'} training" if training else ""
-    facts += f" · waiting for {snapshot.waiting}" if snapshot.waiting else ""
+    facts += f" · waiting for {snapshot.participants_to_begin}" if snapshot.participants_to_begin else ""
     for panel in sections[0]["panels"]:
         panel["facts"] = [*panel["facts"], facts]
     return sections

@@ -34,7 +34,7 @@ MOST_LINES = 200  # more than any figure has
 Ask = Callable[["Job[Any]", Visitor], Any]
 """Answers a job for a visitor. Raises JobError with one sentence."""
 AskOfVisitor = Callable[["Job[Any]"], Any]
-OF_USER_SEQUENCE = ("text", "run", "without")  # names in the query of a typed sequence that are not settings
+SEQUENCE_PARAMETERS = ("text", "run", "without")  # names in the query of a typed sequence that are not settings
 HEADERS = {"Cache-Control": "no-store"}
 ASKERS = 256  # threads of a route that wait for answers, besides those of pages: more than a host allows questions
 
@@ -149,7 +149,7 @@ def user_sequence_route(ask: Ask, find: Find, prefix: str = "") -> Route:
         run = find(run_id) if run_id else None
         if run_id and (run is None or run.weights is None):
             raise JobError(str(Problem("run", run_id, "the id of an ended run on this server")))
-        settings = {name: value for name, value in query.items() if name not in OF_USER_SEQUENCE}
+        settings = {name: value for name, value in query.items() if name not in SEQUENCE_PARAMETERS}
         config, weights = (run.config, str(run.weights)) if run is not None else (_config_of(settings), "")
         return user_sequence_message(config, weights, text, ask, without)
 

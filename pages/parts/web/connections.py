@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # httptools' classes have the same attributes
 
 BEGIN_WITHIN = 10.0  # seconds to send the first lines of the next request, up to the empty one
 GO_ON_WITHIN = 60.0  # seconds to send the rest of it, or to read some of the answer
-MADE_WITHIN = 90.0  # seconds from accepting a connection to giving up on it: a TLS handshake has a minute
+HANDSHAKE_WITHIN = 90.0  # seconds from accepting a connection to giving up on it: a TLS handshake has a minute
 CONNECTION_CHECK_SECONDS = 1.0
 
 
@@ -52,7 +52,7 @@ def debt_of(connection: Connection) -> Debt | None:
     """Return None while a whole request is being answered."""
     cycle, transport = connection.cycle, connection.transport
     if transport is None:
-        return Debt(None, 0, MADE_WITHIN)
+        return Debt(None, 0, HANDSHAKE_WITHIN)
     if unread := transport.get_write_buffer_size():
         return Debt(cycle, unread, GO_ON_WITHIN)
     if cycle is None or cycle.response_complete:
@@ -60,14 +60,14 @@ def debt_of(connection: Connection) -> Debt | None:
     return Debt(cycle, 0, GO_ON_WITHIN) if cycle.more_body else None
 
 
-class Waiting:
+class PendingConnections:
     """The connections that the server waits for, each for a limited time, and at most ``most`` without the first lines
     of a request. Above that, the oldest of the network address with the most are closed, so that others still connect.
     """
 
-    def __init__(self, here: Set[object], most: int, clock: Callable[[], float]) -> None:
-        """``here``: all current connections, also those of websockets."""
-        self._here, self._most, self._clock = here, most, clock
+    def __init__(self, current: Set[object], most: int, clock: Callable[[], float]) -> None:
+        """``current``: all current connections, also those of websockets."""
+        self._current, self._most, self._clock = current, most, clock
         self._since: dict[Connection, tuple[Debt | None, float]] = {}
         self._full = most
 
@@ -81,7 +81,7 @@ class Waiting:
         now = self._clock()
         for connection, (before, since) in list(self._since.items()):
             debt = debt_of(connection)
-            if connection.transport and connection not in self._here:  # closed, or a websocket by now
+            if connection.transport and connection not in self._current:  # closed, or a websocket by now
                 del self._since[connection]
             elif debt is None or debt != before:
                 self._since[connection] = debt, now
@@ -119,7 +119,7 @@ def on_signal() -> object:
     return getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
 
 
-def limit_connections() -> Waiting:
+def limit_connections() -> PendingConnections:
     """Keep the server of this app within its descriptors. Call it in the lifespan of the app, before the first
     connection, and run the result's :meth:`Waiting.watch`."""
     descriptors.raise_limit()
@@ -128,8 +128,8 @@ def limit_connections() -> Waiting:
         LOG.warning(
             "Connections that keep the server waiting are not limited: the server is not the one of `streamlit run`."
         )
-        return Waiting(set(), most, clock)
-    config, waiting = server.config, Waiting(server.server_state.connections, most // 2, clock)
+        return PendingConnections(set(), most, clock)
+    config, waiting = server.config, PendingConnections(server.server_state.connections, most // 2, clock)
     make: Callable[..., Connection] = config.http_protocol_class  # type: ignore[assignment]
 
     def connection(**arguments: object) -> Connection:

@@ -62,7 +62,7 @@ KINDS, CLIENT, STATE = numbers(BackMsg), numbers(ClientState), numbers(WidgetSta
 JSON = {STATE["json_value"], STATE["json_trigger_value"]}
 NAMES = numbers(FileURLsRequest)["file_names"]
 # A download that is made when its button is pressed is a backend operation.
-NEEDED = {
+APP_KINDS = {
     KINDS[name]
     for name in ("rerun_script", "stop_script", "file_urls_request", "app_heartbeat", "backend_operation_request")
 }
@@ -236,7 +236,7 @@ class Gate:
             kind, begin, end = kind_of(data)
             if kind == KINDS["rerun_script"]:
                 memory.add(sizes_of(data, begin, end))
-            return kind in NEEDED
+            return kind in APP_KINDS
 
         async def needed() -> Message:
             nonlocal is_over

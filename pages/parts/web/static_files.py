@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.file_util import get_static_dir
 
 from engine.foundation.once import once
-from engine.settings.names import meant
+from engine.settings.names import resolve_name
 from pages.parts.app.scripts import joined
 from pages.parts.charts.colors import custom_properties
 
@@ -109,7 +109,7 @@ class PageAddress:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] == "GET" and scope["path"].startswith(self._begins):
             name = scope["path"].removeprefix(self._begins)
-            if name != name.lower().replace("_", "-") and (address := meant(name, self._addresses())) != name:
+            if name != name.lower().replace("_", "-") and (address := resolve_name(name, self._addresses())) != name:
                 query = scope["query_string"].decode("latin-1")
                 # Relative, since a proxy may have removed the prefix.
                 await RedirectResponse(f"{address}?{query}" if query else address)(scope, receive, send)

@@ -270,7 +270,7 @@ def test_of_a_text_of_unknown_words_no_number_stands_alone(tmp_path: Path, capsy
     assert counted["known"].keys() == counted["levels"].keys()
 
 
-def drawn(table: Table) -> str:
+def printed_table(table: Table) -> str:
     console = Console(width=200)
     with console.capture() as output:
         console.print(table)
@@ -278,19 +278,21 @@ def drawn(table: Table) -> str:
 
 
 def test_claims_are_told_in_the_words_of_the_pages_counted_and_without_interval_and_p_where_all_is_alike() -> None:
-    output = drawn(claims_table(fake_report()))
+    output = printed_table(claims_table(fake_report()))
     assert "fake: Holds (seeds 0 to 5, 12 s)" in output
     assert "0.031" in output
     assert "Holm" not in output
-    assert "Holm" in drawn(claims_table(fake_report(range(16))))
-    assert "fake: The opposite holds" in drawn(claims_table(fake_report(short=-0.3)))
-    assert "Undecided (needs at least six seeds)" in drawn(claims_table(fake_report(range(5))))
+    assert "Holm" in printed_table(claims_table(fake_report(range(16))))
+    assert "fake: The opposite holds" in printed_table(claims_table(fake_report(short=-0.3)))
+    assert "Undecided (needs at least six seeds)" in printed_table(claims_table(fake_report(range(5))))
 
-    output = drawn(claims_table(fake_report(noise=0.0)))
+    output = printed_table(claims_table(fake_report(noise=0.0)))
     assert "+0.4 nats" in output
     assert "0.031" not in output
     assert "+0.4 to" not in output
 
-    (line,) = [line for line in drawn(summary_table([fake_report(short=-0.3)], 60)).splitlines() if "fake" in line]
+    (line,) = [
+        line for line in printed_table(summary_table([fake_report(short=-0.3)], 60)).splitlines() if "fake" in line
+    ]
     assert "The opposite holds" in line
     assert "1 of 2" in line

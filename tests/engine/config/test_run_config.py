@@ -103,7 +103,7 @@ def test_a_refusal_says_what_is_allowed(flat: dict[str, Any], setting: str, give
     with pytest.raises(ConfigError) as caught:
         parse(flat)
     (problem,) = caught.value.problems
-    assert (problem.setting, problem.given) == (setting, given)
+    assert (problem.setting, problem.value) == (setting, given)
     assert allowed in str(problem)
     assert "Did you mean" not in str(problem) or "Did you mean" in allowed
     assert "\n" not in str(caught.value)
@@ -118,7 +118,7 @@ def test_a_bad_link_keeps_what_fits() -> None:
     assert problem.setting == "task_settings", "the table that holds the settings of a row"
     config, (problem,) = from_query({"task": "k_back", "seq_len": "2", "steps": "50"})
     assert (config.task, config.seq_len, config.steps) == ("k_back", 6, 50)
-    assert (problem.setting, problem.given) == ("seq_len", "2")
+    assert (problem.setting, problem.value) == ("seq_len", "2")
     assert "k 3" in problem.allowed, "a default that the link rules out costs the setting that does so"
     config, (problem,) = from_query({"v": "9", "steps": "50"})
     assert config.steps == 50

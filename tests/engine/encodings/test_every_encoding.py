@@ -67,7 +67,7 @@ def test_what_was_first_computed_in_inference_mode_can_be_trained_on_and_drawn(n
     assert not any(tensor.requires_grad for tensor in matrices.values())
 
 
-def shown(name: str, **settings: Any) -> str:
+def equation_of(name: str, **settings: Any) -> str:
     """The equation of an encoding with its numbers, at a width of 32 and a head width of 8."""
     config = parse({"pos_encoding": name, "d_model": 32, "n_heads": 4, **settings})
     return config.encoding.equation_with_numbers(config, config.encoding_settings)
@@ -75,11 +75,11 @@ def shown(name: str, **settings: Any) -> str:
 
 @pytest.mark.parametrize("name", [name for name, row in ENCODINGS.items() if row.symbols])
 def test_every_symbol_named_stands_in_the_equation_with_its_number_and_nothing_else_changes(name: str) -> None:
-    assert shown("rope", rope_base=500.0) == (
+    assert equation_of("rope", rope_base=500.0) == (
         r"e_{ij} = (R_i q_i) \cdot (R_j k_j) / \sqrt{{8}},\quad R_i = \mathrm{diag}_t\,\mathrm{rot}(i\,{500}^{-2t/{8}})"
     )
-    assert r"\tfrac{1}{\sqrt{2 \cdot {9}}}[" in shown("fourier", fourier_frequencies=9), "as the code divides"
-    assert shown(name) != ENCODINGS[name].equation
+    assert r"\tfrac{1}{\sqrt{2 \cdot {9}}}[" in equation_of("fourier", fourier_frequencies=9), "as the code divides"
+    assert equation_of(name) != ENCODINGS[name].equation
     for _, setting in ENCODINGS[name].symbols:
         value = 8 if setting == "head_width" else parse({"pos_encoding": name}).value(setting)
-        assert f"{{{value:g}}}" in shown(name)
+        assert f"{{{value:g}}}" in equation_of(name)

@@ -17,7 +17,7 @@ from engine.estimate.prediction import predict
 from engine.model.build import build_model
 from engine.tasks import TASKS
 from engine.training.evaluation import forward, loss_of
-from engine.training.measured_memory import Saved, measure_memory, saved_for_backward
+from engine.training.measured_memory import SavedBytes, measure_memory, saved_for_backward
 from engine.training.train import begin
 from tests.engine.tiny import TODAY
 
@@ -30,7 +30,7 @@ SHAPES = [
 SIZES = Shapes(n_tokens=11, n_outputs=10, length=0, source_length=None, position_range=30)
 
 
-def measured(config: RunConfig, *, source_length: int | None = None, padded: bool = False) -> Saved:
+def measured(config: RunConfig, *, source_length: int | None = None, padded: bool = False) -> SavedBytes:
     """The bytes that one step on random tokens saves for backward."""
     model = build_model(config, **SIZES.of_model)
     shape, source_shape = (config.batch_size, config.seq_len), (config.batch_size, source_length or 1)

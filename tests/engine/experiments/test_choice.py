@@ -9,7 +9,7 @@ from engine.estimate.prediction import predict
 from engine.experiments.benchmark import table
 from engine.experiments.benchmark.advice import SCOPE, advice, meets
 from engine.experiments.benchmark.costs import CostRow, costs_of_encodings, shipped_times
-from engine.experiments.benchmark.counted import count_text, is_counted, is_worse_than_counting, shipped_counted
+from engine.experiments.benchmark.counting import count_text, is_counted, is_worse_than_counting, shipped_counted
 from engine.experiments.benchmark.criteria import (
     CHOICE,
     COMPARED,
@@ -226,7 +226,7 @@ def test_among_the_best_are_those_whose_shown_number_is_within_what_counts_of_th
 def test_the_advice_starts_with_what_is_among_the_best_most_often_and_names_what_to_use_else() -> None:
     text = advice((), ALL, ALL, COST)
     assert (text.start, text.order[:2]) == ("shaw", ("shaw", "rope"))
-    assert text.met == tuple(need for need in NEEDS if need in CRITERIA and need not in ("text", "few"))
+    assert text.needs_met == tuple(need for need in NEEDS if need in CRITERIA and need not in ("text", "few"))
     assert text.unless == {NEEDS["text"]: ("rope",), NEEDS["parameters"]: ("rope",)}, "no one is the best in all of few"
     assert text.words == "  \n".join(
         [
@@ -241,12 +241,14 @@ def test_the_advice_starts_with_what_is_among_the_best_most_often_and_names_what
 
 def test_chosen_needs_are_met_first_and_costs_leave_encodings_out() -> None:
     text = advice(("text", "absolute"), ALL, ALL, COST)
-    assert (text.start, text.met) == ("shaw", ("absolute",)), "each is the best in one, Shaw's more often elsewhere"
+    assert (text.start, text.needs_met) == ("shaw", ("absolute",)), (
+        "each is the best in one, Shaw's more often elsewhere"
+    )
     text = advice(("absolute", "parameters"), ALL, ALL, COST)
     assert (text.start, text.words) == ("", "There is no answer: no encoding here meets this.")
     assert text.order[0] == "rope"
     text = advice(("parameters",), ALL, ALL, COST)
-    assert (text.start, text.met, text.unless) == ("rope", ("text",), {})
+    assert (text.start, text.needs_met, text.unless) == ("rope", ("text",), {})
     timed = {name: CostRow(0, {"ratio": 1.2, "low": 1.1, "high": 1.3, "seconds": 1e-3}) for name in ("rope", "shaw")}
     slow = CostRow(0, {"ratio": 3.0, "low": 2.0, "high": 4.0, "seconds": 1e-3})
     assert [meets("time", {**COST, **timed, "cope": slow}, name) for name in ("rope", "cope", "alibi")] == [

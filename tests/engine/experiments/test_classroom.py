@@ -12,8 +12,8 @@ import pytest
 from engine.experiments import classroom
 from engine.experiments.classroom import (
     FORM,
-    HERE_FOR,
     IN_USE_SECONDS,
+    PRESENCE_SECONDS,
     ProjectorState,
     Responses,
     empty_class,
@@ -81,10 +81,10 @@ def test_nobody_waits_for_a_phone_that_has_left_until_it_is_back(code: str, own_
     for student in (ANN, BEN, EVE):
         enter(code, student)
     keep_guess(code, ANN, 0, 1)
-    assert (responses(code, 0).here, responses(code, 0).waiting) == ({"ann", "ben", "eve"}, 2)
+    assert (responses(code, 0).present, responses(code, 0).waiting) == ({"ann", "ben", "eve"}, 2)
     (file,) = own_data_folder.rglob("ben.*.json")
-    set_back(file, HERE_FOR + 1)
-    assert (responses(code, 0).here, responses(code, 0).waiting) == ({"ann", "eve"}, 1)
+    set_back(file, PRESENCE_SECONDS + 1)
+    assert (responses(code, 0).present, responses(code, 0).waiting) == ({"ann", "eve"}, 1)
     assert responses(code, 0) == Responses(3, {1: 1}), "it is still in the class"
     enter(code, BEN)
     assert responses(code, 0).waiting == 2
@@ -293,7 +293,7 @@ def test_a_full_class_takes_the_next_student_in_place_of_one_whose_phone_has_lef
     with pytest.raises(NoRoom, match="60 students at your network address already"):
         enter(code, mate)
     for file in own_data_folder.rglob("cookie ?.*.json"):
-        set_back(file, HERE_FOR + 1)
+        set_back(file, PRESENCE_SECONDS + 1)
     for number in range(10):
         keep_guess(code, Visitor(f"mate {number}", mate.address), 0, 1)
     assert responses(code, 0).guesses == {-1: 50, 1: 10}
@@ -303,7 +303,7 @@ def test_a_full_class_takes_the_next_student_in_place_of_one_whose_phone_has_lef
     enter(code, Visitor("ben", "10.0.0.2"))
     with pytest.raises(NoRoom, match="62 students already"):
         enter(code, Visitor("eve", "10.0.0.3"))
-    set_back(next(own_data_folder.rglob("ann.*.json")), HERE_FOR + 1)
+    set_back(next(own_data_folder.rglob("ann.*.json")), PRESENCE_SECONDS + 1)
     enter(code, Visitor("eve", "10.0.0.3"))
     assert responses(code, 0).students == 62
 

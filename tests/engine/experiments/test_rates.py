@@ -61,7 +61,7 @@ def test_a_pilot_trains_what_is_missing_on_seeds_that_no_verdict_uses_and_its_nu
     issue = fake_issue(base={"steps": 9, "learning_rate": 0.001}, rates={"short": 1.0})
     grids = first_grids(issue)
     given = [("short", 0.001, "best_loss"), ("long", 0.001, "best_loss")]
-    assert [(grid.arm, grid.given, grid.metric) for grid in grids] == given, "whatever was chosen before"
+    assert [(grid.arm, grid.arm_rate, grid.metric) for grid in grids] == given, "whatever was chosen before"
     trained = pilot(issue, grids)
     assert list(trained.seed_range) == list(PILOT_SEEDS)
     assert [trained.config(arm).learning_rate for arm in trained.arms] == 2 * [0.0001, 0.00032, 0.001, 0.0032, 0.01]
@@ -79,7 +79,7 @@ def test_a_pilot_trains_what_is_missing_on_seeds_that_no_verdict_uses_and_its_nu
     write_grids("other", grids, tmp_path)
     write_grids("fake", grids, tmp_path)
     stored = read_grids("fake", tmp_path)
-    assert [(grid.arm, grid.given, grid.metric, grid.best) for grid in stored] == [(*key, 0.0032) for key in given]
+    assert [(grid.arm, grid.arm_rate, grid.metric, grid.best) for grid in stored] == [(*key, 0.0032) for key in given]
     assert [grid.chance for grid in stored] == [2.303, 2.303]
     assert stored[1].scores[0.001] == pytest.approx(grids[1].scores[0.001])
     assert (read_grids("other", tmp_path), read_grids("none", tmp_path)) == (stored, [])
@@ -178,7 +178,7 @@ def test_where_the_rate_is_the_condition_no_grid_is_measured_and_each_arm_is_tra
     )
     issue = fake_issue(base={"learning_rate": 0.01}, arms=arms, claims=(), rates={"a": 0.1})
     assert [issue.config(arm).learning_rate for arm in arms] == [0.1, 0.01, 0.5]
-    assert [(grid.arm, grid.given) for grid in first_grids(issue)] == [("a", 0.01), ("c", 0.5)]
+    assert [(grid.arm, grid.arm_rate) for grid in first_grids(issue)] == [("a", 0.01), ("c", 0.5)]
 
 
 @pytest.mark.thorough
@@ -212,7 +212,7 @@ def test_the_shipped_grids_are_of_the_arms_as_they_are_and_each_of_those_is_trai
     for grid in grids:
         arm = issue.arm(grid.arm)
         assert rates.is_tuned(arm)
-        assert grid.given == empty[grid.arm].given, "other settings: measure again"
+        assert grid.arm_rate == empty[grid.arm].arm_rate, "other settings: measure again"
         assert grid.metric == empty[grid.arm].metric, "another score: measure again"
         assert grid.chance is not None
         assert not grid.missing()

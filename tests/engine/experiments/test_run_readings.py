@@ -120,7 +120,7 @@ def test_whatever_a_run_did_exactly_one_answer_is_right_once_it_has_finished(slu
     ],
 )  # fmt: skip
 def test_the_answer_is_read_from_the_run(question: str, events: EventLog, answer: Direction, sentence: str) -> None:
-    observed = READINGS[question].of(ENCODER, events)
+    observed = READINGS[question].observe(ENCODER, events)
     assert observed.right == (answer,)
     assert sentence in observed.sentence
 
@@ -158,12 +158,12 @@ def test_a_share_is_never_rounded_to_all(share: float) -> None:
 def test_whether_a_task_is_learned_is_what_the_summary_says_of_a_run_that_has_ended(
     accuracy: float, ended: bool, right: tuple[Direction, ...] | None
 ) -> None:
-    observed = READINGS["learned"].of(ENCODER, events_of(accuracy, ended=ended, measured=[(100, accuracy)]))
+    observed = READINGS["learned"].observe(ENCODER, events_of(accuracy, ended=ended, measured=[(100, accuracy)]))
     assert (observed.right if observed else None) == right
 
 
 def test_without_equal_symbols_a_run_decides_nothing_about_them() -> None:
-    observed = READINGS["equal-symbols"].of(ENCODER, events_of(0.3, samples=[sample("12345678", "87654321")]))
+    observed = READINGS["equal-symbols"].observe(ENCODER, events_of(0.3, samples=[sample("12345678", "87654321")]))
     assert observed is not None
     assert observed.right == ()
 

@@ -189,4 +189,4 @@ def test_numbers_are_short() -> None:
         -0.0001: "-1.0 × 10⁻⁴",
     }  # fmt: skip
     assert {value: number(value) for value in written} == written
-    assert FIGURE.written(-0.0004) == "0", "nearly zero is zero"
+    assert FIGURE.format_value(-0.0004) == "0", "nearly zero is zero"

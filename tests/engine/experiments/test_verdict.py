@@ -51,25 +51,25 @@ def test_between_the_bounds_a_small_effect_is_too_small_and_a_planted_one_is_fou
 ) -> None:
     random = np.random.default_rng(6)
 
-    def found(effect: float, times: int = 200) -> list[Finding]:
+    def planted_findings(effect: float, times: int = 200) -> list[Finding]:
         pairs = (
             (random.normal(position, 0.012, 16), random.normal(position - effect, 0.012, 16)) for _ in range(times)
         )
         return [judged({"here": here.tolist(), "there": there.tolist()}).finding for here, there in pairs]
 
-    nothing = found(0.0)
+    nothing = planted_findings(0.0)
     assert set(nothing) <= {Finding.SMALL, Finding.UNDECIDED}
     assert nothing.count(Finding.SMALL) > 190
     for times_smallest, share in ((1.0, 0.48), (1.25, 1.0), (1.5, 1.0)):  # of a spread at which eight can see .05
-        share_holding = np.mean([finding is Finding.HOLDS for finding in found(0.05 * times_smallest)])
+        share_holding = np.mean([finding is Finding.HOLDS for finding in planted_findings(0.05 * times_smallest)])
         assert share_holding == pytest.approx(share, abs=0.08)
-    assert Finding.OPPOSITE not in found(0.05)
+    assert Finding.OPPOSITE not in planted_findings(0.05)
 
 
 def finding_and_number(rows: Mapping[str, Sequence[float]], **more: object) -> tuple[Finding, float | None]:
     """The finding of one claim, and the share of draws of eight seeds that give it again."""
     found = reported(rows, **more)
-    return found.claims[0].finding, found.again(found.claims[0])
+    return found.claims[0].finding, found.reproducibility(found.claims[0])
 
 
 def test_beside_a_finding_of_sixteen_seeds_stands_how_often_eight_of_them_give_it_again() -> None:
@@ -94,13 +94,13 @@ def test_a_draw_in_which_too_few_have_learned_does_not_give_the_finding_again() 
     random = np.random.default_rng(8)
     here, there = np.repeat([0.95, 0.85], [13, 3]), np.full(16, 0.4)
 
-    def found(seeds: np.ndarray) -> tuple[Finding, float | None]:
+    def draw_finding(seeds: np.ndarray) -> tuple[Finding, float | None]:
         rows = {"here": here[seeds].tolist(), "there": there[seeds].tolist()}
         return finding_and_number(rows, learned=(("here", "accuracy", 0.9),))
 
-    fresh = [found(random.integers(16, size=8))[0] for _ in range(400)]
+    fresh = [draw_finding(random.integers(16, size=8))[0] for _ in range(400)]
     assert set(fresh) == {Finding.HOLDS, Finding.CANNOT_TELL}
-    finding, again = found(np.arange(16))
+    finding, again = draw_finding(np.arange(16))
     assert finding is Finding.HOLDS
     assert again == pytest.approx(fresh.count(Finding.HOLDS) / 400, abs=0.1)
 

@@ -15,7 +15,7 @@ class Scripted(BackgroundTask):
         self.task = task
 
     @property
-    def done(self) -> float:
+    def share_done(self) -> float:
         return 0.5
 
     def _work(self) -> None:

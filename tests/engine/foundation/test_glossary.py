@@ -1,6 +1,6 @@
 from engine.config.run_config import settings_for
 from engine.encodings import ENCODINGS
-from engine.foundation.glossary import OF_SETTING, TERMS
+from engine.foundation.glossary import TERM_OF_SETTING, TERMS
 from engine.tasks import TASKS
 
 # the words of the statistics that pages and tables of evidence use
@@ -18,4 +18,4 @@ def test_every_term_is_a_few_plain_sentences_and_only_settings_that_exist_lead_t
         assert term.text.endswith("."), slug
 
     known = {row.name for task in TASKS for encoding in ENCODINGS for row in settings_for(task, encoding)}
-    assert set(OF_SETTING) <= known
+    assert set(TERM_OF_SETTING) <= known

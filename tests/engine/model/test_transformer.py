@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from engine.encodings import ENCODINGS
 from engine.model.activations import ActivationCache, in_mode
 from engine.model.block import Residual
-from engine.model.cached import KeyValueCache, cached_logits
+from engine.model.key_value_cache import KeyValueCache, cached_logits
 from tests.engine.tiny import LENGTH, N_OUTPUTS, TODAY, given_to, tiny_config, tiny_model, tokens
 
 WIDTH, HEADS, HIDDEN = 16, 4, 24

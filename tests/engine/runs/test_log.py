@@ -7,7 +7,7 @@ import pytest
 
 from engine.runs.events import Ended, Event, Progress, Snapshot, to_json
 from engine.runs.log import EventLog
-from engine.runs.summary import passed, run_summary
+from engine.runs.summary import counting_comparisons, run_summary
 from tests.engine.fake_training import config, train
 from tests.scripted import ScriptedRun
 
@@ -89,7 +89,9 @@ def test_landmarks_tell_what_all_events_tell(events: list[Event]) -> None:
     run = ScriptedRun().advance(120)
     assert run_summary(run.config, run.events.landmarks()) == run_summary(run.config, run.events)
     levels = {"some": 1.5}
-    assert passed(run.config, run.events.landmarks(), levels) == passed(run.config, run.events, levels)
+    assert counting_comparisons(run.config, run.events.landmarks(), levels) == counting_comparisons(
+        run.config, run.events, levels
+    )
 
 
 def test_whoever_reads_while_events_come_reads_whole_events() -> None:

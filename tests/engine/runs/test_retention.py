@@ -12,7 +12,7 @@ from tests.engine.fake_training import config
 TEACHER, PUPIL = Visitor("teacher"), Visitor("pupil")
 
 
-def ended(runs: Runs, owner: str) -> Run:
+def add_ended_run(runs: Runs, owner: str) -> Run:
     run = runs.create(config(steps=1), owner)
     run.append([Ended(0, "stopped")])
     return run
@@ -20,14 +20,14 @@ def ended(runs: Runs, owner: str) -> Run:
 
 def test_many_runs_push_out_their_owner_s_only_and_what_is_pinned_stays(tmp_path: Path) -> None:
     runs = Runs(tmp_path / "runs")
-    prepared, other = ended(runs, "teacher"), ended(runs, "teacher")
-    many = [ended(runs, "pupil") for _ in range(20)]
+    prepared, other = add_ended_run(runs, "teacher"), add_ended_run(runs, "teacher")
+    many = [add_ended_run(runs, "pupil") for _ in range(20)]
     runs.prune(Retention(runs=10, runs_per_visitor=5))
     assert all(runs.get(run.id) for run in (prepared, other))
     assert [run.id for run in many if runs.get(run.id)] == [run.id for run in many[-5:]]
 
     runs.pin(prepared.id, TEACHER)
-    newer = [ended(runs, f"pupil{i}") for i in range(5)]
+    newer = [add_ended_run(runs, f"pupil{i}") for i in range(5)]
     runs.prune(Retention(runs=2))
     assert runs.get(prepared.id)
     assert Runs(runs.folder).get(prepared.id).pinned  # type: ignore[union-attr]
@@ -40,7 +40,7 @@ def test_many_runs_push_out_their_owner_s_only_and_what_is_pinned_stays(tmp_path
 
 def test_only_its_owner_pins_and_deletes_a_run_and_nobody_one_that_is_live(tmp_path: Path) -> None:
     runs = Runs(tmp_path / "runs")
-    run = ended(runs, "teacher")
+    run = add_ended_run(runs, "teacher")
     for act in (runs.pin, runs.unpin, runs.delete):
         with pytest.raises(ValueError, match="Somebody else started"):
             act(run.id, PUPIL)
@@ -57,7 +57,7 @@ def test_only_its_owner_pins_and_deletes_a_run_and_nobody_one_that_is_live(tmp_p
 
 def test_pins_are_limited_by_number_and_by_space(tmp_path: Path) -> None:
     runs = Runs(tmp_path / "runs")
-    made = [ended(runs, "teacher") for _ in range(3)]
+    made = [add_ended_run(runs, "teacher") for _ in range(3)]
     allowed = Retention(pinned_per_visitor=2)
     for run in made[:2]:
         runs.pin(run.id, TEACHER, allowed)

@@ -6,7 +6,7 @@ import pytest
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.warnings import warnings_of
 from engine.runs.events import Ended, Event, Finished, Progress, Started
-from engine.runs.summary import clearly_above, passed, run_summary, unknown_tokens
+from engine.runs.summary import clearly_above, counting_comparisons, run_summary, unknown_tokens
 from engine.settings.costs import Memory
 from tests.tables import tables_beside
 
@@ -183,7 +183,7 @@ def test_of_a_text_the_perplexities_stand_beside_the_accuracies() -> None:
     end = finished(written_accuracy=0.26, written_loss=3.777)
     ((_, sentence),) = ((row.kind, row.sentence) for row in run_summary(config, [started, last, end]))
     assert "accuracy is 0.43 (perplexity 7.02). Without them it is 0.26 (perplexity 43.7)." in sentence
-    (row,) = passed(config, [started, last, end], {"the trigram": 2.128})
+    (row,) = counting_comparisons(config, [started, last, end], {"the trigram": 2.128})
     assert row.sentence == (
         "The score leaks: perplexity 7.02 against 8.4 is no comparison with the trigram. With the later symbols hidden it is 43.7."
     )
@@ -219,7 +219,7 @@ def check(step: int, loss: float, tokens_per_second: float = 100 * TOKENS) -> Pr
 
 def test_the_first_look_below_is_the_moment_and_seconds_follow_from_the_tokens() -> None:
     events = [check(100, 5.0), Progress(150, 3.0, 1.0, 0.01, 1.0), check(1400, 4.4), check(2000, 4.3)]
-    bigram, trigram = passed(CONFIG, events, {"counting pairs": 4.5, "the trigram": 4.2})
+    bigram, trigram = counting_comparisons(CONFIG, events, {"counting pairs": 4.5, "the trigram": 4.2})
     assert (bigram.step, bigram.seconds) == (1400, 14.0)
     assert (
         bigram.sentence
@@ -227,20 +227,20 @@ def test_the_first_look_below_is_the_moment_and_seconds_follow_from_the_tokens()
     )
     assert trigram.step is None
     assert trigram.sentence == "After 2,000 steps it guesses worse than the trigram (perplexity 73.7 against 66.7)."
-    (early,) = passed(CONFIG, [check(16, 7.5)], {"bigram": 4.5})
+    (early,) = counting_comparisons(CONFIG, [check(16, 7.5)], {"bigram": 4.5})
     assert "(perplexity 1,808 against 90)" in early.sentence
 
 
 def test_one_that_falls_back_says_so_and_nothing_is_said_before_the_first_look() -> None:
-    (row,) = passed(CONFIG, [check(100, 4.4), check(200, 4.6)], {"bigram": 4.5})
+    (row,) = counting_comparisons(CONFIG, [check(100, 4.4), check(200, 4.6)], {"bigram": 4.5})
     assert row.sentence.endswith("it guessed better than bigram (but now worse again: perplexity 99.5 against 90).")
-    assert passed(CONFIG, [Progress(1, 8.0, 1.0, 0.01, 1.0)], {"bigram": 4.5}) == []
+    assert counting_comparisons(CONFIG, [Progress(1, 8.0, 1.0, 0.01, 1.0)], {"bigram": 4.5}) == []
 
 
 def test_two_numbers_that_look_the_same_are_not_called_better_or_worse() -> None:
     for loss in (4.4999, 4.5001):
-        (row,) = passed(CONFIG, [check(100, 5.0), check(200, loss)], {"the trigram": 4.5})
+        (row,) = counting_comparisons(CONFIG, [check(100, 5.0), check(200, loss)], {"the trigram": 4.5})
         assert row.sentence == "After 200 steps it guesses as well as the trigram (perplexity 90 against 90)."
         assert not row.better
-    (row,) = passed(CONFIG, [check(100, 4.48)], {"the trigram": 4.5})
+    (row,) = counting_comparisons(CONFIG, [check(100, 4.48)], {"the trigram": 4.5})
     assert row.better

@@ -68,7 +68,7 @@ class Silent:
     def is_stopped(self) -> bool:
         return False
 
-    def how_it_ended(self) -> str:
+    def end_in_words(self) -> str:
         return "signal 9"
 
 

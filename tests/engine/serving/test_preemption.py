@@ -117,7 +117,7 @@ def test_who_has_left_waits_for_a_minute(tmp_path: Path) -> None:
 )
 def test_what_becomes_of_a_run_whose_worker_has_ended(words: str, becomes: str, tmp_path: Path) -> None:
     run = queued(Runs(tmp_path), "anna?" if "trial" in words else "anna")
-    run.returned = MAX_RETURNS if "returned" in words else MAX_RETURNS - 1
+    run.returns = MAX_RETURNS if "returned" in words else MAX_RETURNS - 1
     if "stopped" in words:
         run.stop()
     found = fate(run, blamed="blamed" in words, suspect="suspect" in words, closing="closing" in words)

@@ -26,11 +26,11 @@ def test_a_worker_is_told_with_each_change_who_waits_for_its_runs(tmp_path: Path
         return [audiences[-1].runs[run.run.id] for run in (anna, ben, trial)]
 
     first = update(100.0)
-    assert [followers.here for followers in first] == [True] * 3
+    assert [followers.present for followers in first] == [True] * 3
     assert update(100.0 + AWAY_SECONDS) == first, "a page that is loaded anew is closed for a moment"
     assert len(audiences) == 1
     later = update(101.0 + AWAY_SECONDS)
-    assert [followers.here for followers in later] == [True, False, True]
+    assert [followers.present for followers in later] == [True, False, True]
     assert later[2].flows == later[0].flows == first[0].flows, "who has left counts no more"
     here.add("ben")
     assert update(102.0 + AWAY_SECONDS) == first

@@ -48,7 +48,7 @@ def threads() -> Iterator[ThreadPoolExecutor]:
         yield threads
 
 
-def asked_job(
+def submit_job(
     threads: ThreadPoolExecutor, pool: Pool, job: Job[Any], visitor: Visitor = PROGRAM, timeout: float = PATIENCE
 ) -> Future[Any]:
     """The answer of a job that has been asked when this returns: its thread has looked for a process."""
@@ -78,7 +78,7 @@ def busy(pool: Pool) -> bool:
 
 def test_equal_questions_under_way_are_answered_once(pool: Pool, threads: ThreadPoolExecutor, tmp_path: Path) -> None:
     note = Note(str(tmp_path / "notes"), "once", 1.0)
-    answers = [asked_job(threads, pool, note, visitor) for visitor in (ANN, BOB, ANN)]
+    answers = [submit_job(threads, pool, note, visitor) for visitor in (ANN, BOB, ANN)]
     assert [answer.result() for answer in answers] == ["once"] * 3
     assert (tmp_path / "notes").read_text().split() == ["once"]
     assert pool.ask(note) == "once"
@@ -86,7 +86,7 @@ def test_equal_questions_under_way_are_answered_once(pool: Pool, threads: Thread
 
 
 def test_one_caller_who_gives_up_takes_nothing_from_another(pool: Pool, threads: ThreadPoolExecutor) -> None:
-    patient = asked_job(threads, pool, Nap(3.5))
+    patient = submit_job(threads, pool, Nap(3.5))
     until(lambda: busy(pool))
     with pytest.raises(JobError, match="took longer"):
         pool.ask(Nap(3.5), timeout=0.1)
@@ -98,7 +98,7 @@ def test_a_job_that_takes_too_long_holds_up_nobody_and_costs_no_run(pool: Pool, 
     trains = pid_of(pool, run)
     hopeless = threads.submit(pool.ask, Nap(3600), ANN, timeout=1.0)
     until(lambda: busy(pool))
-    waiting = [asked_job(threads, pool, Add(n), BOB) for n in range(3)]
+    waiting = [submit_job(threads, pool, Add(n), BOB) for n in range(3)]
     with pytest.raises(JobError, match=r"^The question took longer than 1 s\.$"):
         hopeless.result()
     assert [answer.result() for answer in waiting] == [0, 1, 2]
@@ -118,12 +118,12 @@ def test_a_job_process_that_hangs_idle_is_replaced_and_asked_again(pool: Pool) -
 
 def test_visitors_take_turns_and_addresses_too(pool: Pool, threads: ThreadPoolExecutor, tmp_path: Path) -> None:
     notes = str(tmp_path / "notes")
-    first = asked_job(threads, pool, Nap(3.0))
+    first = submit_job(threads, pool, Nap(3.0))
     until(lambda: busy(pool))
     cookies = [Visitor(f"cookie {n}", "10.0.0.1") for n in range(4)]
     dora, emil = Visitor("dora", "10.0.0.2"), Visitor("emil", "10.0.0.3")
     asking = [*((f"c{n}", cookie) for n, cookie in enumerate(cookies)), ("d1", dora), ("d2", dora), ("e1", emil)]
-    answers = [asked_job(threads, pool, Note(notes, name, 0.0), visitor) for name, visitor in asking]
+    answers = [submit_job(threads, pool, Note(notes, name, 0.0), visitor) for name, visitor in asking]
     for answer in (first, *answers):
         answer.result()
     assert Path(notes).read_text().split() == ["c0", "d1", "e1", "c1", "d2", "c2", "c3"]
@@ -131,9 +131,9 @@ def test_visitors_take_turns_and_addresses_too(pool: Pool, threads: ThreadPoolEx
 
 def test_waiting_for_a_process_is_not_computing_and_ends_no_process(pool: Pool, threads: ThreadPoolExecutor) -> None:
     pid = pool.ask(WorkerPid())
-    first = asked_job(threads, pool, Nap(3.0), ANN)
+    first = submit_job(threads, pool, Nap(3.0), ANN)
     until(lambda: busy(pool))
-    behind = asked_job(threads, pool, Nap(3.5), BOB, timeout=6.0)  # longer than it takes, and less than both together
+    behind = submit_job(threads, pool, Nap(3.5), BOB, timeout=6.0)  # longer than it takes, and less than both together
     with pytest.raises(JobError, match=r"^The question has waited for 0\.5 s, because many ask at once\. Ask again\.$"):
         pool.ask(Add(1), Visitor("carla"), timeout=0.5)
     assert (first.result(), behind.result()) == (3.0, 3.5)
@@ -143,7 +143,7 @@ def test_waiting_for_a_process_is_not_computing_and_ends_no_process(pool: Pool, 
 def test_cookies_of_one_address_leave_processes_to_others(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
     cookies = [Visitor(f"cookie {n}", "10.0.0.1") for n in range(4)]
     with pool_of(tmp_path, job_processes=4) as pool:
-        waiting = [asked_job(threads, pool, Nap(PATIENCE + n), cookie) for n, cookie in enumerate(cookies)]
+        waiting = [submit_job(threads, pool, Nap(PATIENCE + n), cookie) for n, cookie in enumerate(cookies)]
         until(lambda: sum(worker.job is not None for worker in pool.health().workers) == 2)
         assert pool.ask(Add(2), Visitor("dora", "10.0.0.2"), timeout=PATIENCE) == 2
         assert sum(worker.job is not None for worker in pool.health().workers) == 2
@@ -153,7 +153,7 @@ def test_cookies_of_one_address_leave_processes_to_others(tmp_path: Path, thread
 
 
 def test_a_visitor_has_so_many_jobs_at_once(pool: Pool, threads: ThreadPoolExecutor) -> None:
-    going = [asked_job(threads, pool, Nap(1.0 + n / 100), ANN) for n in range(4)]
+    going = [submit_job(threads, pool, Nap(1.0 + n / 100), ANN) for n in range(4)]
     with pytest.raises(JobError, match=r"^You have 4 jobs going, and this host allows 4 at once\."):
         pool.ask(Add(1), ANN)
     assert pool.ask(Add(1), BOB) == 1
@@ -182,7 +182,7 @@ def test_who_asks_without_end_while_others_train_waits_and_others_do_not(
         assert strict.ask(Add(1, 3), next_one) == 4, "nobody else trains"
         wait_stopped(strict, own_run)
         run = long_run(strict)
-        waiting = asked_job(threads, strict, Add(3, 4), next_one)
+        waiting = submit_job(threads, strict, Add(3, 4), next_one)
         assert strict.ask(Add(5, 6), BOB) == 11
         assert not waiting.done()
         wait_stopped(strict, run)
@@ -191,7 +191,7 @@ def test_who_asks_without_end_while_others_train_waits_and_others_do_not(
 
 def test_the_start_of_a_process_takes_nothing_of_a_questions_time(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
     pool = Pool(Runs(tmp_path), training=FAKE)
-    answer = asked_job(threads, pool, Add(2, 3), timeout=0.01)
+    answer = submit_job(threads, pool, Add(2, 3), timeout=0.01)
     with pool:
         assert answer.result() == 5
 
@@ -216,9 +216,9 @@ def test_questions_have_a_process_that_ends_when_nobody_asks(pool: Pool, monkeyp
 
 def test_nobody_waits_for_the_long_questions_of_others(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
     with pool_of(tmp_path) as pool:
-        waiting = [asked_job(threads, pool, Nap(PATIENCE + number), who) for number, who in enumerate((ANN, BOB))]
+        waiting = [submit_job(threads, pool, Nap(PATIENCE + number), who) for number, who in enumerate((ANN, BOB))]
         until(lambda: answering(pool) == 2)
-        second = asked_job(threads, pool, Add(1), ANN)
+        second = submit_job(threads, pool, Add(1), ANN)
         assert pool.ask(Add(2), Visitor("carla"), timeout=PATIENCE) == 2
         assert not second.done(), "one visitor never has two"
         assert roles(pool).count("jobs") == 3

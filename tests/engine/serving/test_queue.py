@@ -218,10 +218,10 @@ def test_what_is_asked_of_a_run_holds_for_the_next_worker(tmp_path: Path) -> Non
     assert [run.control(step) for _ in range(3)] == [True, False, False]
     run.hear(2, "paused")
     assert (run.early_steps, run.wants_to_go) == (1, True)
-    run.come_back("Its worker has ended.", counts=True)
-    assert (run.early_steps, run.request.paused, run.returned) == (1, True, 1)
+    run.requeue("Its worker has ended.", counts=True)
+    assert (run.early_steps, run.request.paused, run.returns) == (1, True, 1)
     run.hear(1, "saved")
-    assert (run.wants_to_go, run.returned) == (False, 0)
+    assert (run.wants_to_go, run.returns) == (False, 0)
     assert (run.control(resume), run.wants_to_go) == (True, True)
     assert (run.control(pause), run.wants_to_go) == (True, False)
 

@@ -54,7 +54,7 @@ def test_the_libraries_of_a_gpu_do_not_count_as_a_workers_runs() -> None:
         def send(self, message: object) -> None: ...
         def kill(self) -> None: ...
 
-    def ended(room: int, mebibytes: int) -> bool:
+    def is_killed(room: int, mebibytes: int) -> bool:
         machine = Machine(1, 2**30, lambda *_: Process())  # type: ignore[arg-type, return-value]
         worker = WorkerProcess(Slot("runs"), machine, FAKE, 600 * MIB, lambda *_: None, lambda _: None)
         worker.memory_when_ready = 300 * MIB if room else WORKER_BYTES
@@ -64,5 +64,5 @@ def test_the_libraries_of_a_gpu_do_not_count_as_a_workers_runs() -> None:
         return worker.kill_reason is not None
 
     libraries = (300 * MIB - WORKER_BYTES + LATER_LIBRARIES) // MIB
-    assert [ended(0, size) for size in (599, 601)] == [False, True]
-    assert [ended(2**30, libraries + size) for size in (599, 601)] == [False, True]
+    assert [is_killed(0, size) for size in (599, 601)] == [False, True]
+    assert [is_killed(2**30, libraries + size) for size in (599, 601)] == [False, True]

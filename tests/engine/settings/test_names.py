@@ -1,6 +1,6 @@
 import pytest
 
-from engine.settings.names import did_you_mean, meant
+from engine.settings.names import did_you_mean, resolve_name
 
 KNOWN = ("rope", "t5_bias", "missing-mask", "off_by_one")
 
@@ -18,19 +18,19 @@ KNOWN = ("rope", "t5_bias", "missing-mask", "off_by_one")
     ],
 )
 def test_one_meaning_is_understood_and_none_is_guessed(given: str, name: str) -> None:
-    assert meant(given, KNOWN) == name
+    assert resolve_name(given, KNOWN) == name
 
 
 def test_two_meanings_are_none_but_a_name_as_it_is_written_is_itself() -> None:
-    assert meant("A_B", ("a-b", "a_b")) == "A_B"
-    assert meant("a_b", ("a-b", "a_b")) == "a_b"
+    assert resolve_name("A_B", ("a-b", "a_b")) == "A_B"
+    assert resolve_name("a_b", ("a-b", "a_b")) == "a_b"
 
 
 def test_an_earlier_name_leads_on_to_the_present_one() -> None:
     renamed = {"no-mask": "missing-mask"}
-    assert meant("no-mask", KNOWN, renamed) == meant("No mask", KNOWN, renamed) == "missing-mask"
-    assert meant("no-mask", KNOWN) == "no-mask"
-    assert meant("rope", KNOWN, {"rope": "t5_bias"}) == "rope", "a present name is itself"
+    assert resolve_name("no-mask", KNOWN, renamed) == resolve_name("No mask", KNOWN, renamed) == "missing-mask"
+    assert resolve_name("no-mask", KNOWN) == "no-mask"
+    assert resolve_name("rope", KNOWN, {"rope": "t5_bias"}) == "rope", "a present name is itself"
 
 
 @pytest.mark.parametrize(

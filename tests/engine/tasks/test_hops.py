@@ -12,7 +12,7 @@ from engine.tasks.base.data import IGNORE
 from engine.tasks.hops import HopsSettings
 from engine.tasks.hops.data import TASK
 from engine.training.data import Data
-from tests.engine.tasks.test_rules import drawn, read_from
+from tests.engine.tasks.test_rules import draw_batch, read_from
 
 
 def hopped(symbols: list[int], hops: int) -> list[int]:
@@ -35,7 +35,7 @@ def hopped(symbols: list[int], hops: int) -> list[int]:
 def test_hops_lead_where_a_search_leads(vocab_size: int, repeats: bool, n_hops: int) -> None:
     flat = {"vocab_size": vocab_size, "repeats": repeats, "n_hops": n_hops}
     for family in ("decoder", "encoder"):
-        config, read, targets = drawn(task="hops", seq_len=24, family=family, **flat)
+        config, read, targets = draw_batch(task="hops", seq_len=24, family=family, **flat)
         assert targets == [hopped(symbols, n_hops) for symbols in read]
         follows_itself = [a == b for symbols in read for a, b in itertools.pairwise(symbols)]
         assert np.mean(follows_itself) == pytest.approx(repeats / vocab_size, abs=0.02)
@@ -69,7 +69,7 @@ def test_the_positions_that_hops_ask_are_counted_and_every_drawable_sequence_is_
 ) -> None:
     settings = HopsSettings(vocab_size=4, n_hops=n_hops, repeats=repeats)
     _, source, answers = read_from(settings, "hops", 4000, 24)
-    assert (answers != IGNORE).sum().item() / 4000 == pytest.approx(settings.answered(24), rel=0.02)
+    assert (answers != IGNORE).sum().item() / 4000 == pytest.approx(settings.answered_share(24), rel=0.02)
     few = HopsSettings(vocab_size=3, n_hops=n_hops, repeats=repeats)
     _, source, _ = read_from(few, "hops", 4000, 5)
     assert len({tuple(row) for row in source.tolist()}) == few.distinct(5) == (243 if repeats else 48)
@@ -81,7 +81,7 @@ def test_hops_are_refused_where_none_can_lead_anywhere_and_the_longest_possible_
     with pytest.raises(ConfigError, match="from 1 to 2"):
         parse({"task": "hops", "seq_len": 9, "test_lengths": "4", "n_hops": 3})
     assert parse({"task": "hops", "seq_len": 3, "n_hops": 4, "repeats": True}).value("n_hops") == 4
-    targets = drawn(task="hops", seq_len=5, n_hops=3, vocab_size=3)[2]
+    targets = draw_batch(task="hops", seq_len=5, n_hops=3, vocab_size=3)[2]
     assert any(answers[-1] != IGNORE for answers in targets)
 
 
@@ -96,7 +96,7 @@ def test_hops_warn_of_fewer_layers_than_were_seen_to_learn_them_and_of_batches_t
     assert "4 layers can compute it" in warned(n_layers=4, n_hops=5, family="encoder")
 
     rare = {"n_layers": 4, "n_hops": 3, "vocab_size": 50, "batch_size": 4}
-    batches = [drawn(task="hops", seq_len=32, seed=seed, **rare)[2] for seed in range(300)]
+    batches = [draw_batch(task="hops", seq_len=32, seed=seed, **rare)[2] for seed in range(300)]
     nothing = np.mean([{answer for answers in answered for answer in answers} == {IGNORE} for answered in batches])
     share = float(re.findall(r"About (\d+)% of the batches ask for nothing", warned(**rare))[0]) / 100
     assert nothing == pytest.approx(share, abs=0.1)

@@ -23,7 +23,7 @@ SYMBOLS, FURTHEST, N = 7, 3, 16
 OFFSETS = {"task": "content_offset", "vocab_size": SYMBOLS, "max_offset": FURTHEST, "seq_len": 9}
 
 
-def drawn(**settings: Any) -> tuple[RunConfig, list[list[int]], list[list[int]]]:
+def draw_batch(**settings: Any) -> tuple[RunConfig, list[list[int]], list[list[int]]]:
     config = parse({"batch_size": 500, **settings})
     batch = Data(config).training_batch()
     return config, batch.inputs.tolist(), batch.targets.tolist()
@@ -31,14 +31,14 @@ def drawn(**settings: Any) -> tuple[RunConfig, list[list[int]], list[list[int]]]
 
 @pytest.mark.parametrize("family", ["decoder", "encoder"])
 def test_an_offset_in_the_content_points_at_the_answer(family: str) -> None:
-    for read, answers in zip(*drawn(**OFFSETS, family=family)[1:], strict=True):
+    for read, answers in zip(*draw_batch(**OFFSETS, family=family)[1:], strict=True):
         pairs = [(token % SYMBOLS, 1 + token // SYMBOLS) for token in read]
         for i, (_, offset) in enumerate(pairs):
             assert answers[i] == (pairs[i - offset][0] if i >= offset else IGNORE)
 
 
 def test_the_model_reads_pairs_which_occur_alike_and_answers_symbols() -> None:
-    config, read, _ = drawn(**OFFSETS, batch_size=4096)
+    config, read, _ = draw_batch(**OFFSETS, batch_size=4096)
     sizes = shapes(config)
     assert (sizes.n_tokens, sizes.n_outputs) == (SYMBOLS * FURTHEST, SYMBOLS)
     assert token_names(config, [3, 1, SYMBOLS + 4]) == ["3₁", "1₁", "4₂"]
@@ -49,7 +49,7 @@ def test_the_model_reads_pairs_which_occur_alike_and_answers_symbols() -> None:
 def test_a_run_in_which_batches_ask_for_nothing_is_warned_of() -> None:
     often = {**OFFSETS, "seq_len": 2, "max_offset": 9, "batch_size": 2}
     (warning,) = parse(often).task_settings.warnings(parse(often))
-    batches = [drawn(**often, seed=seed)[2] for seed in range(300)]
+    batches = [draw_batch(**often, seed=seed)[2] for seed in range(300)]
     nothing = sum({answer for answers in targets for answer in answers} == {IGNORE} for targets in batches)
     assert nothing / 300 == pytest.approx((8 / 9) ** 2, abs=0.07)
     assert "About 79% of the batches ask for nothing" in warning
@@ -58,7 +58,7 @@ def test_a_run_in_which_batches_ask_for_nothing_is_warned_of() -> None:
 
 def test_a_permutation_is_the_settings_not_the_runs_and_no_single_offset_answers_many_positions() -> None:
     def order(**settings: Any) -> list[int]:
-        config, read, answers = drawn(task="permutation", seq_len=N, vocab_size=1000, family="encoder", **settings)
+        config, read, answers = draw_batch(task="permutation", seq_len=N, vocab_size=1000, family="encoder", **settings)
         order = permutation(N, config.value("permutation_seed"))
         assert sorted(order) == list(range(N))
         assert answers == [[symbols[position] for position in order] for symbols in read]
@@ -73,7 +73,7 @@ def test_a_permutation_is_the_settings_not_the_runs_and_no_single_offset_answers
 def test_at_a_trigger_the_answer_is_the_rounded_mean_of_the_numbers_before_it_and_elsewhere_nothing(
     vocab_size: int,
 ) -> None:
-    config, read, targets = drawn(task="trigger", seq_len=N, vocab_size=vocab_size)
+    config, read, targets = draw_batch(task="trigger", seq_len=N, vocab_size=vocab_size)
     start, trigger, nothing = vocab_size, vocab_size + 1, config.task_settings.nothing
     triggers, means = 0, Counter[int]()
     for tokens, answers in zip(read, targets, strict=True):
@@ -93,7 +93,7 @@ def test_at_a_trigger_the_answer_is_the_rounded_mean_of_the_numbers_before_it_an
 
 @pytest.mark.parametrize("vocab_size", [2, 3])
 def test_parity_is_asked_at_the_end_only(vocab_size: int) -> None:
-    _, read, targets = drawn(task="parity", seq_len=9, vocab_size=vocab_size)
+    _, read, targets = draw_batch(task="parity", seq_len=9, vocab_size=vocab_size)
     for symbols, answers in zip(read, targets, strict=True):
         state = 0
         for symbol in symbols:
@@ -103,7 +103,7 @@ def test_parity_is_asked_at_the_end_only(vocab_size: int) -> None:
 
 @pytest.mark.parametrize(("vocab_size", "max_depth"), [(2, 4), (2, 1), (6, 3)])
 def test_bracket_depth_follows_an_automaton(vocab_size: int, max_depth: int) -> None:
-    _, read, targets = drawn(task="dyck", seq_len=12, vocab_size=vocab_size, max_depth=max_depth)
+    _, read, targets = draw_batch(task="dyck", seq_len=12, vocab_size=vocab_size, max_depth=max_depth)
     for symbols, answers in zip(read, targets, strict=True):
         depth, expected = 0, []
         for symbol in symbols:
@@ -118,7 +118,7 @@ def test_bracket_depth_follows_an_automaton(vocab_size: int, max_depth: int) -> 
 
 @pytest.mark.parametrize(("seq_len", "vocab_size"), [(15, 16), (16, 16), (3, 16), (16, 6), (4, 4)])
 def test_recall_asks_for_the_value_of_a_key_that_was_shown(seq_len: int, vocab_size: int) -> None:
-    _, read, targets = drawn(task="recall", seq_len=seq_len, vocab_size=vocab_size)
+    _, read, targets = draw_batch(task="recall", seq_len=seq_len, vocab_size=vocab_size)
     n_pairs = (seq_len - 1) // 2
     for symbols, answers in zip(read, targets, strict=True):
         keys, values = symbols[: 2 * n_pairs : 2], symbols[1 : 2 * n_pairs : 2]
@@ -131,7 +131,7 @@ def test_recall_asks_for_the_value_of_a_key_that_was_shown(seq_len: int, vocab_s
 
 
 def test_each_place_is_asked_for_as_often_and_each_value_is_as_common() -> None:
-    config, read, targets = drawn(task="recall", seq_len=15, vocab_size=16, batch_size=4096)
+    config, read, targets = draw_batch(task="recall", seq_len=15, vocab_size=16, batch_size=4096)
     counts = Counter(symbols.index(symbols[-1]) // 2 for symbols in read)
     values = Counter(answers[-1] for answers in targets)
     assert set(counts) == set(range(7))
@@ -201,7 +201,7 @@ def test_tokens_and_answers_have_names_shapes_hold_them_and_a_token_is_key_plus_
 MAJORITY, KEY = {"task": "cue_majority", "family": "encoder"}, {"task": "key_token", "family": "encoder"}
 
 
-def drawn_from(flat: dict[str, Any], batch: int, length: int) -> tuple[Any, torch.Tensor, torch.Tensor]:
+def draw_sequences(flat: dict[str, Any], batch: int, length: int) -> tuple[Any, torch.Tensor, torch.Tensor]:
     """The task's settings, and sequences and answers, [batch, length] each."""
     return read_from(parse(flat).task_settings, str(flat["task"]), batch, length)
 
@@ -226,7 +226,7 @@ def share(which: torch.Tensor) -> float:
 
 @pytest.mark.parametrize("symbols", [2, 9, 10])
 def test_the_last_position_is_asked_for_the_majority(symbols: int) -> None:
-    _, source, answers = drawn_from({**MAJORITY, "vocab_size": symbols}, 200, 8)
+    _, source, answers = draw_sequences({**MAJORITY, "vocab_size": symbols}, 200, 8)
     for row, answer in zip(source.tolist(), answers.tolist(), strict=True):
         high = sum(symbol >= symbols / 2 for symbol in row[1:])
         assert answer == [IGNORE] * 7 + [int(high > 7 - high)]
@@ -258,13 +258,13 @@ def by_hand(row: list[int], symbols: int) -> list[int]:
 @pytest.mark.parametrize("rho", [None, 0.0, 0.9, 1.0])
 @pytest.mark.parametrize("symbols", [2, 4, 7])
 def test_every_symbol_moves_by_the_one_key(symbols: int, rho: float | None) -> None:
-    _, source, answers = drawn_from({**KEY, "vocab_size": symbols, "shortcut": rho}, 50, 9)
+    _, source, answers = draw_sequences({**KEY, "vocab_size": symbols, "shortcut": rho}, 50, 9)
     assert answers.tolist() == [by_hand(row, symbols) for row in source.tolist()]
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.25, 0.9, 1.0])
 def test_the_shortcut_is_right_as_often_as_it_should_be(rho: float) -> None:
-    _, _, answer = drawn_from({**KEY, "shortcut": rho}, 4000, 16)
+    _, _, answer = draw_sequences({**KEY, "shortcut": rho}, 4000, 16)
     has_answer = answer != IGNORE
     right = (answer == shortcut_answers(16, 4))[has_answer].float().mean().item()
     assert right == pytest.approx(rho, abs=0.01)
@@ -280,7 +280,7 @@ def test_without_the_correlation_symbols_and_answers_are_uniform_at_every_positi
 
 
 def test_the_key_stands_anywhere_and_is_any() -> None:
-    _, source, _ = drawn_from({**KEY, "shortcut": 1.0}, 4000, 5)
+    _, source, _ = draw_sequences({**KEY, "shortcut": 1.0}, 4000, 5)
     positions, keys = (source >= 4).int().argmax(dim=1), source.max(dim=1).values - 4
     assert (positions.bincount() / 4000).tolist() == pytest.approx([0.2] * 5, abs=0.03)
     assert (keys.bincount() / 4000).tolist() == pytest.approx([0.25] * 4, abs=0.03)
@@ -288,7 +288,7 @@ def test_the_key_stands_anywhere_and_is_any() -> None:
 
 @pytest.mark.parametrize("rho", [None, 1.0])
 def test_distinct_counts_the_sequences_that_can_be_drawn(rho: float | None) -> None:
-    task_settings, source, _ = drawn_from({**KEY, "vocab_size": 2, "shortcut": rho}, 3000, 3)
+    task_settings, source, _ = draw_sequences({**KEY, "vocab_size": 2, "shortcut": rho}, 3000, 3)
     assert len({tuple(row) for row in source.tolist()}) == task_settings.distinct(3) == (24 if rho is None else 6)
 
 

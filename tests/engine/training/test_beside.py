@@ -6,7 +6,7 @@ from torch import Tensor
 
 from engine.config.run_config import RunConfig
 from engine.runs.events import Progress
-from engine.training.beside import MEASUREMENTS, Measured, Measurement, fields_of, numbers_beside
+from engine.training.beside import MEASUREMENTS, MeasuredModel, Measurement, fields_of, numbers_beside
 from engine.training.steps import Numbers, Recording, SingleSteps, StepOutput
 from engine.training.train import begin
 
@@ -26,10 +26,10 @@ def test_numbers_come_back_under_their_names_and_are_kept_apart_from_the_next_on
 def test_a_new_measurement_is_one_entry_and_changes_no_other(first: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     state = begin(RunConfig(steps=2, n_layers=2, n_heads=1, seq_len=6))
     validated = state.data.validation_batch(size=4)
-    run = Measured(state.config, state.model, validated)
+    run = MeasuredModel(state.config, state.model, validated)
     steps = SingleSteps(state, Recording(lambda read: numbers_beside(run, read), {1}))
 
-    def weights(run: Measured, _: StepOutput) -> Tensor:
+    def weights(run: MeasuredModel, _: StepOutput) -> Tensor:
         return torch.stack([parameter.detach().norm() for parameter in run.model.parameters()])
 
     names = [name for name, _ in state.model.named_parameters()]

@@ -18,7 +18,7 @@ from engine.model.build import build_model, save_weights, trained_model
 from engine.runs.events import Finished, Progress
 from engine.tasks import TASKS
 from engine.tasks.base.data import IGNORE, task_data
-from engine.training.data import Data, drawn, is_held_out, spread
+from engine.training.data import Data, draw_positions, is_held_out, spread
 from engine.training.evaluation import chance_of, forward, predictions
 from engine.training.optimizers import learning_rate_at
 from engine.training.pretraining import Pretraining
@@ -199,7 +199,7 @@ SHORT = {"seq_len": 5, "steps": 4, "batch_size": 8, "d_model": 16}
 
 def test_drawn_positions_ascend_and_lie_where_spread_ones_do_on_average() -> None:
     generator = torch.Generator().manual_seed(0)
-    many = [drawn(5, 40, generator) for _ in range(4000)]
+    many = [draw_positions(5, 40, generator) for _ in range(4000)]
     assert all(list(row) == sorted(set(row)) and row[-1] < 40 for row in many)
     means = torch.tensor(many).double().mean(dim=0)
     for mean, position in zip(means.tolist(), spread(5, 40), strict=True):

@@ -11,13 +11,13 @@ from engine.estimate.prediction import predict
 from engine.estimate.speed import Speed, remember_speeds
 from engine.training.device import RandomState, choose_device, describe_device
 
-Found = Callable[[str | None], None]
+SetAccelerator = Callable[[str | None], None]
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
 
 
 @pytest.fixture
-def found(monkeypatch: pytest.MonkeyPatch) -> Found:
+def set_accelerator(monkeypatch: pytest.MonkeyPatch) -> SetAccelerator:
     """Let torch find an accelerator of a kind, or none."""
 
     def let(kind: str | None) -> None:
@@ -32,18 +32,20 @@ CORE, GPU = Speed(1e-3, 1e10), Speed(1e-4, 1e12)
 
 
 @pytest.mark.parametrize("requested", ["auto", "cuda"])
-def test_a_run_on_a_gpu_says_that_its_numbers_vary_and_without_one_it_is_refused(requested: str, found: Found) -> None:
+def test_a_run_on_a_gpu_says_that_its_numbers_vary_and_without_one_it_is_refused(
+    requested: str, set_accelerator: SetAccelerator
+) -> None:
     def choice(device: str = "auto", **speeds: Speed) -> tuple[torch.device, str]:
         config = parse({"device": device})
         return choose_device(config, predict(config, speeds))
 
-    found("cuda")
+    set_accelerator("cuda")
     device, note = choice(requested, cpu=CORE, cuda=GPU)
     assert device.type == "cuda"
     assert note.startswith("On cuda the same settings and seed give nearly the same numbers")
     assert choice("cpu", cpu=CORE, cuda=GPU) == (torch.device("cpu"), "")
 
-    found(None)
+    set_accelerator(None)
     assert choice(cpu=CORE, cuda=GPU) == (torch.device("cpu"), "")
     with pytest.raises(ValueError, match=r"device is cuda; this machine has cpu\."):
         choice("cuda", cpu=CORE, cuda=GPU)
@@ -61,15 +63,17 @@ def test_a_run_on_a_gpu_says_that_its_numbers_vary_and_without_one_it_is_refused
         ),
     ],
 )
-def test_the_note_says_what_was_compared(speeds: dict[str, Speed], kind: str, says: str, found: Found) -> None:
-    found("cuda")
+def test_the_note_says_what_was_compared(
+    speeds: dict[str, Speed], kind: str, says: str, set_accelerator: SetAccelerator
+) -> None:
+    set_accelerator("cuda")
     device, note = choose_device(parse({}), predict(parse({}), speeds))
     assert device.type == kind
     assert re.search(says, note), note
 
 
-def test_the_choice_is_that_of_the_prediction_whatever_was_measured_since(found: Found) -> None:
-    found("cuda")
+def test_the_choice_is_that_of_the_prediction_whatever_was_measured_since(set_accelerator: SetAccelerator) -> None:
+    set_accelerator("cuda")
     before = predict(parse({}), {"cpu": GPU, "cuda": CORE})
     remember_speeds({"cpu": CORE, "cuda": GPU})
     assert choose_device(parse({}), before)[0].type == "cpu"
@@ -100,9 +104,11 @@ def test_random_state_on_a_gpu_belongs_to_the_run(kind: str, monkeypatch: pytest
     assert torch.equal(generator.get_state(), before)
 
 
-def test_a_worker_tells_the_free_memory_of_the_gpu_that_it_owns(found: Found, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_tells_the_free_memory_of_the_gpu_that_it_owns(
+    set_accelerator: SetAccelerator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two GPUs by stand-ins for torch's facts, three workers."""
-    found("cuda")
+    set_accelerator("cuda")
     monkeypatch.setattr(torch.accelerator, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "set_device", lambda slot: None)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda slot: f"GPU {slot}")

@@ -28,20 +28,20 @@ CHANGED = 6  # so many settings may differ from their defaults: most configs the
 def values_of(row: Setting) -> st.SearchStrategy[Any]:
     """Allowed values of one setting, small ones if size costs time."""
     low, high = SMALL.get(row.name, (row.minimum, row.maximum))
-    drawn: st.SearchStrategy[Any]
+    values: st.SearchStrategy[Any]
     if row.kind == "choice":
-        drawn = st.sampled_from(row.choices)
+        values = st.sampled_from(row.choices)
     elif row.kind == "bool":
-        drawn = st.booleans()
+        values = st.booleans()
     elif row.kind == "int":
-        drawn = st.integers(int(low or 0), int(high or 0))
+        values = st.integers(int(low or 0), int(high or 0))
     elif row.kind == "float":
-        drawn = st.floats(low, high)
+        values = st.floats(low, high)
     elif row.kind == "ints":
-        drawn = st.lists(st.integers(2, 12), max_size=3).map(tuple)
+        values = st.lists(st.integers(2, 12), max_size=3).map(tuple)
     else:
-        drawn = st.just(row.default)
-    return st.none() | drawn if row.optional else drawn
+        values = st.just(row.default)
+    return st.none() | values if row.optional else values
 
 
 @st.composite
@@ -85,14 +85,14 @@ def check(task: str, data: st.DataObject) -> None:
         assert last.step == FIXED["steps"]
 
 
-def drawn(examples: int) -> settings:
+def examples_of(examples: int) -> settings:
     return settings(
         max_examples=examples, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
     )
 
 
 @pytest.mark.parametrize("task", TASKS)
-@drawn(5)
+@examples_of(5)
 @given(data=st.data())
 def test_every_config_trains_or_says_why_not(task: str, data: st.DataObject) -> None:
     check(task, data)
@@ -100,7 +100,7 @@ def test_every_config_trains_or_says_why_not(task: str, data: st.DataObject) -> 
 
 @pytest.mark.acceptance
 @pytest.mark.parametrize("task", TASKS)
-@drawn(100)
+@examples_of(100)
 @given(data=st.data())
 def test_many_configs_train_or_say_why_not(task: str, data: st.DataObject) -> None:
     check(task, data)

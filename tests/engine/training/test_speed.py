@@ -36,7 +36,7 @@ def stand_in(config: RunConfig, record: object) -> Iterator[Progress]:
 
 @pytest.fixture(autouse=True)
 def on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speed, "found_accelerator", lambda: torch.device("cuda"))
+    monkeypatch.setattr(speed, "find_accelerator", lambda: torch.device("cuda"))
     monkeypatch.setattr(speed, "train", stand_in)
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from engine.experiments.lessons import from_code
 from pages.parts import cost, start, teach
-from pages.parts.app.earlier import EARLIER, moved
+from pages.parts.app.earlier import EARLIER, redirect
 from pages.parts.app.frame import file_at
-from pages.parts.app.page_state import CARRIED, NAMES, PageSettings
+from pages.parts.app.page_state import LESSON_PARAMETERS, NAMES, PageSettings
 from pages.parts.encodings import state as encodings
 from pages.parts.lab import apart_state as apart
 from pages.parts.lab import state as lab
@@ -33,11 +33,11 @@ def opened(link: str) -> tuple[str, dict[str, Any], list[str]]:
     """The file of the page that a link opens, the values that it sets there, and the names in it that are ignored."""
     address, _, text = link.partition("?")
     query = dict(parse_qsl(text, keep_blank_values=True))
-    now = moved(address, query)
+    now = redirect(address, query)
     file, query = (now.file, now.query(query)) if now else (file_at(address), query)
     if "lesson" in query:
         from_code(query["lesson"])  # raises no error
-    query = {name: text for name, text in query.items() if name not in (*CARRIED, *NAMES, *OTHERS)}
+    query = {name: text for name, text in query.items() if name not in (*LESSON_PARAMETERS, *NAMES, *OTHERS)}
     chosen = {name: query.pop(name) for name in list(query) if file == "lab.py" and apart.of_apart(name)}
     values, problems = SETTINGS[file].read(query) if file in SETTINGS else ({}, [])
     if chosen:

@@ -5,8 +5,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from engine.foundation.glossary import TERMS
-from pages.parts.app.earlier import EARLIER
-from pages.parts.app.earlier import moved as moved_to
+from pages.parts.app.earlier import EARLIER, redirect
 from pages.parts.app.frame import FIRST, PAGES, address_of, file_at, last_received, received
 from tests.pages.looking import Open, press
 
@@ -24,12 +23,12 @@ def test_every_page_is_in_the_table_and_the_bar_has_seven() -> None:
 
 def test_every_earlier_address_leads_to_a_page() -> None:
     addresses = {page.address for page in PAGES}
-    for address, moved in EARLIER.items():
+    for address, earlier in EARLIER.items():
         assert address not in addresses
-        assert moved.file in {page.file for page in PAGES}
+        assert earlier.file in {page.file for page in PAGES}
     for slug, file in {"cost": "cost.py", "quadratic-cost": "cost.py", "heads": EARLIER["issues"].file}.items():
-        assert moved_to("issues", {"issue": slug}).file == file
-    assert moved_to("lab", {}) is None
+        assert redirect("issues", {"issue": slug}).file == file
+    assert redirect("lab", {}) is None
 
 
 def test_a_link_to_the_attention_page_opens_the_same_head_of_the_same_run_in_the_lab() -> None:

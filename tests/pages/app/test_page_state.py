@@ -43,16 +43,16 @@ def test_the_message_of_a_widget_says_its_value_whichever_script_run_brings_it()
         st.button("two", on_click=settings.fill, args=({"number": 2},))
         st.button("nothing")
 
-    def shown(app: AppTest) -> list[tuple[float, float, bool]]:
+    def box_values(app: AppTest) -> list[tuple[float, float, bool]]:
         return [(box.value, box.proto.default, box.proto.set_value) for box in app.number_input]
 
     app = AppTest.from_function(page).run()
-    assert shown(app) == [(3, 3, False)]
+    assert box_values(app) == [(3, 3, False)]
     app.number_input[0].set_value(4).run()
-    assert shown(app) == [(4, 4, False)]
+    assert box_values(app) == [(4, 4, False)]
     for button, value in ((0, 7), (2, 7), (1, 2), (2, 2)):
         app.button[button].click().run()
-        assert shown(app) == [(value, value, False)]
+        assert box_values(app) == [(value, value, False)]
 
 
 CHOSEN = {"pos_encoding": "rope", "n_layers": "3", "steps": "70", "learning_rate": "0.02", "d_head": "6"}
@@ -62,12 +62,12 @@ NAMES = [*(row.name for row in settings_for(None, CHOSEN["pos_encoding"])), "pre
 def page() -> None:
     import streamlit as st
 
-    from pages.parts.app.page_state import take_link, write_link, written
+    from pages.parts.app.page_state import take_link, write_link, written_query
 
     link = take_link("page")
     if link:
         st.session_state["n"] = link.get("n", "1")
-    st.text(f"{link is not None} {written('page')}")
+    st.text(f"{link is not None} {written_query('page')}")
     st.session_state.setdefault("n", "1")
     if st.button("More"):
         st.session_state["n"] += "1"
@@ -75,14 +75,14 @@ def page() -> None:
     write_link("page", {"n": st.session_state["n"]} if st.session_state["n"] != "1" else {})
 
 
-def opened(**query: str) -> AppTest:
+def open_app(**query: str) -> AppTest:
     app = AppTest.from_function(page)
     app.query_params.update(query)
     return app.run()
 
 
 def test_a_link_counts_once_and_what_the_page_wrote_is_none() -> None:
-    app = opened(n="5")
+    app = open_app(n="5")
     assert app.text[0].value == "True None"
     assert app.run().text[0].value == "False {'n': '5'}"
     app.button[0].click().run()
@@ -91,12 +91,12 @@ def test_a_link_counts_once_and_what_the_page_wrote_is_none() -> None:
 
 
 def test_another_link_is_taken_again_and_an_emptied_address_is_written_again() -> None:
-    app = opened(n="5").run()
+    app = open_app(n="5").run()
     app.query_params["n"] = "7"
     assert app.run().text[0].value.startswith("True")
     assert app.text[1].value == "7"
 
-    app = opened(n="5").run()
+    app = open_app(n="5").run()
     app.query_params.clear()
     app.run()
     assert app.text[1].value == "5", "an empty address asks for nothing"
@@ -104,7 +104,7 @@ def test_another_link_is_taken_again_and_an_emptied_address_is_written_again() -
 
 
 def test_a_click_that_overtakes_the_address_brings_the_old_one_which_is_no_link() -> None:
-    app = opened(n="5")
+    app = open_app(n="5")
     app.button[0].click().run()
     app.query_params["n"] = "5"  # as of before the first click
     app.button[0].click().run()
@@ -127,7 +127,7 @@ def form() -> None:
     SETTINGS.write_address(SETTINGS.query())
 
 
-def opened_form(**query: str) -> AppTest:
+def open_form(**query: str) -> AppTest:
     app = AppTest.from_function(form)
     for group in ("all", *ICONS):
         app.session_state[f"group.{group}"] = True
@@ -135,20 +135,23 @@ def opened_form(**query: str) -> AppTest:
     return app.run()
 
 
-def drawn(app: AppTest) -> dict[str, bool]:
+def widgets_in(app: AppTest) -> dict[str, bool]:
     """The settings that have a widget, and True if it is disabled."""
     kinds = (app.selectbox, app.number_input, app.toggle, app.text_input)
     return {str(one.key).removeprefix("set."): one.disabled for kind in kinds for one in kind}
 
 
 def test_without_them_every_setting_is_drawn_and_show_leaves_only_what_it_names() -> None:
-    app = opened_form()
-    assert drawn(app) == dict.fromkeys(NAMES, False)
+    app = open_form()
+    assert widgets_in(app) == dict.fromkeys(NAMES, False)
     assert CHOSEN.items() <= dict(app.query_params).items()
 
-    assert drawn(opened_form(show="pos_encoding,dropout", lock="dropout")) == {"pos_encoding": False, "dropout": True}
-    assert drawn(opened_form(show="n_heads,steps", hide="steps")) == {"n_heads": False}
-    folded = opened_form(show="n_heads")
+    assert widgets_in(open_form(show="pos_encoding,dropout", lock="dropout")) == {
+        "pos_encoding": False,
+        "dropout": True,
+    }
+    assert widgets_in(open_form(show="n_heads,steps", hide="steps")) == {"n_heads": False}
+    folded = open_form(show="n_heads")
     assert not folded.get("expandable"), "what would be empty is not drawn"
 
 
@@ -160,30 +163,30 @@ def test_hide_removes_widgets_and_lock_disables_them(first: int) -> None:
         {"hide": ",".join(hidden), "lock": ",".join(locked)},
         {name: name in locked for name in NAMES if name not in hidden},
     )
-    address = dict(opened_form().query_params)
-    app = opened_form(**query)
-    assert drawn(app) == there
+    address = dict(open_form().query_params)
+    app = open_form(**query)
+    assert widgets_in(app) == there
     assert not app.warning
     assert app.session_state["form"] == RunConfig().replace(**CHOSEN).flat()
     assert dict(app.query_params) == address | query, "the address keeps it"
     app.run()
-    assert drawn(app) == there
+    assert widgets_in(app) == there
 
 
 def test_names_that_are_no_controls_are_named_in_one_sentence_and_what_is_hidden_is_written_back() -> None:
-    app = opened_form(hide="zork, n_heads,,# x,n_heads", lock="rope")
+    app = open_form(hide="zork, n_heads,,# x,n_heads", lock="rope")
     assert [box.value for box in app.warning] == [
         "From the link, `hide` is `zork, # x`; allowed is one or more names of controls on this page, separated by commas. Ignored.",
         "From the link, `lock` is `rope`; allowed is one or more names of controls on this page, separated by commas. Ignored.",
     ]
-    assert drawn(app).keys() == set(NAMES) - {"n_heads"}
+    assert widgets_in(app).keys() == set(NAMES) - {"n_heads"}
     assert dict(app.query_params)["hide"] == "n_heads"
 
 
 def test_a_prepared_experiment_opens_with_the_other_controls_hidden(open_page: Open) -> None:
     query = {"preset": "bag-of-symbols", "show": "pos_encoding,steps", "lock": "steps"}
     app = open_page("lab.py", **query)
-    assert drawn(app).keys() == {"pos_encoding", "steps", "pace", "lab.locked"}, (
+    assert widgets_in(app).keys() == {"pos_encoding", "steps", "pace", "lab.locked"}, (
         "what is shared has a switch of its own"
     )
     assert app.number_input(key="set.steps").disabled

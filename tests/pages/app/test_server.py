@@ -8,7 +8,7 @@ import pytest
 
 from engine.serving.limits import PROFILE, Limits
 from pages.parts.app.server import start_lines
-from tests.serving import ROOT, free_port, running
+from tests.serving import ROOT, free_port, start_server
 
 TAKE = "from pages.parts.app.server import take_data; take_data(); print('taken', flush=True); input()"
 
@@ -44,14 +44,14 @@ def test_a_second_server_on_a_data_folder_ends_with_one_sentence_and_that_of_a_k
 def test_streamlit_ends_where_another_server_has_the_data_and_starts_once_that_one_was_killed(tmp_path: Path) -> None:
     environment = {"STREAMLIT_SERVER_PORT": str(free_port()), "ATTENTION_LAB_DATA": str(tmp_path / "data")}
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
-    with running("app.py", tmp_path) as (server, _):
+    with start_server("app.py", tmp_path) as (server, _):
         second = subprocess.run(command, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True)
         assert second.returncode != 0
         assert f"Another server uses the data folder {tmp_path / 'data'}." in second.stdout + second.stderr
         assert "Traceback" not in second.stdout + second.stderr
         server.send_signal(signal.SIGKILL)
         server.wait()
-        with running("app.py", tmp_path):
+        with start_server("app.py", tmp_path):
             pass
 
 

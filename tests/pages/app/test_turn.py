@@ -32,7 +32,7 @@ def most_together(computing: Sequence[float]) -> int:
 def test_who_has_computed_for_long_waits_for_others(monkeypatch: Any, visitors: int, waits: bool, at_once: int) -> None:
     slept: list[float] = []
     monkeypatch.setattr(turn, "visitor", lambda: Visitor(f"flood {visitors}", ""))
-    monkeypatch.setattr(turn, "number_here", lambda: visitors)
+    monkeypatch.setattr(turn, "number_present", lambda: visitors)
     monkeypatch.setattr(turn.time, "sleep", slept.append)
     computed = iter(float(second) for second in range(1000))
     monkeypatch.setattr(turn.time, "thread_time", lambda: next(computed))  # each script run takes a second
@@ -68,7 +68,7 @@ def test_those_of_one_visitor_that_get_their_answers_together_go_on_at_the_visit
 
     monkeypatch.setattr(turn, "PACE", RateLimit(rate=1.0, most=10.0, clock=lambda: now[0]))
     monkeypatch.setattr(turn, "visitor", lambda: Visitor("many tabs", ""))
-    monkeypatch.setattr(turn, "number_here", lambda: 30)
+    monkeypatch.setattr(turn, "number_present", lambda: 30)
     monkeypatch.setattr(turn.time, "thread_time", thread_time)
     monkeypatch.setattr(turn.time, "sleep", sleep)
 

@@ -32,11 +32,11 @@ def test_a_visitor_is_here_while_one_of_its_tabs_is_open_and_counted_once(monkey
         ({"laptop", "other"}, {"me", "you"}),  # its connection broke for a moment only
     ):
         sessions.active = active
-        assert {name for name in ("me", "you", "nobody") if visitors.here(name)} == here
-        assert visitors.number_here() == len(here)
+        assert {name for name in ("me", "you", "nobody") if visitors.is_present(name)} == here
+        assert visitors.number_present() == len(here)
 
 
 def test_without_a_server_everybody_is_here_and_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime, "exists", lambda: False)
-    assert visitors.here("anybody")
-    assert visitors.number_here() == 1
+    assert visitors.is_present("anybody")
+    assert visitors.number_present() == 1

@@ -10,7 +10,7 @@ from engine.analysis.attention.attribution import attribute_answers
 from engine.config.run_config import parse
 from engine.runs.events import Ended, Progress, Snapshot, of_layer
 from engine.runs.log import EventLog
-from pages.parts.boards.live.columns import Column, columns_of, kept_points
+from pages.parts.boards.live.columns import Column, columns_of, extreme_indices
 from pages.parts.boards.live.feed import (
     MAX_SNAPSHOT_BYTES,
     PATH,
@@ -32,7 +32,7 @@ def decoded(packed: Any) -> np.ndarray:
 
 
 def thin(steps: list[int], values: list[float], points: int) -> Column:
-    indices = kept_points(np.array(steps), np.array(values), points)
+    indices = extreme_indices(np.array(steps), np.array(values), points)
     return [steps[part] for part in indices], [values[part] for part in indices]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pages.parts.boards.panels import Panel, Picked, as_plain, picked_point
+from pages.parts.boards.panels import Panel, Pick, as_plain, pick_in
 from pages.parts.charts.colors import diverging
 from pages.parts.charts.heat import MAX_DRAWN_CELLS, heat, heat_figure, labels
 
@@ -66,6 +66,6 @@ def test_a_panel_is_plain_data_without_a_template_and_what_the_browser_told_is_r
     assert json.loads(json.dumps(plain)) == plain
     assert "template" not in plain["figure"]["layout"]
     assert len(plain["figure"]["layout"]["xaxis"]["ticktext"]) <= 32
-    assert picked_point(None) is None
-    assert picked_point({"picked": None}) is None
-    assert picked_point({"picked": {"panel": "one", "x": 3, "y": 4}}) == Picked("one", 3, 4)
+    assert pick_in(None) is None
+    assert pick_in({"picked": None}) is None
+    assert pick_in({"picked": {"panel": "one", "x": 3, "y": 4}}) == Pick("one", 3, 4)

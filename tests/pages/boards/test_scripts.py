@@ -11,7 +11,7 @@ from deno import find_deno_bin
 from engine.analysis.measurements.pointing import flow_through
 from pages.parts.boards.component import BoardKind
 from pages.parts.boards.live.board import LIVE
-from pages.parts.boards.live.columns import kept_points
+from pages.parts.boards.live.columns import extreme_indices
 from pages.parts.boards.panels import FIGURES
 from pages.parts.charts.heat import grid
 from tests.serving import ROOT
@@ -52,5 +52,5 @@ def test_thinning_in_the_browser_is_the_same_rule(tmp_path: Path) -> None:
     values = np.random.default_rng(5).normal(size=3000).round(6).tolist()
     steps = list(range(7, 3007))
     thinned = deno(tmp_path, "run", f"{SCRIPTS}/thinned.js", json.dumps([[steps, values], 400]))
-    expected = kept_points(np.array(steps), np.array(values), 400)
+    expected = extreme_indices(np.array(steps), np.array(values), 400)
     assert json.loads(thinned) == [[line[part] for part in expected] for line in (steps, values)]

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from pages.parts.charts.experiments.arms import role_color
-from pages.parts.charts.experiments.curves import Frame, Stopped, curves_figure, frame_of
+from pages.parts.charts.experiments.curves import Frame, StopMark, curves_figure, frame_of
 
 BLUE = role_color("control")
 FALLS = [(step, 2.3 - 0.02 * step) for step in range(1, 101)]
@@ -47,15 +47,15 @@ def test_curves_keep_seeds_apart_and_average_what_at_least_two_have() -> None:
 
 def test_a_run_that_broke_off_is_a_cross_at_its_last_step_with_a_sentence() -> None:
     frame = frame_of("training loss", [FALLS])
-    stopped = Stopped({0: 12, 1: 12}, "not a finite number")
+    stopped = StopMark({0: 12, 1: 12}, "not a finite number")
     figure = curves_figure({0: FALLS[:11], 1: []}, {}, frame, 100, BLUE, stopped=stopped)
     crosses = named(figure)["stopped"]
     assert crosses.marker.symbol == "x"
     assert list(crosses.x) == [12, 12]
     assert list(crosses.y) == pytest.approx([FALLS[10][1], frame.high]), "without any value at the top of the figure"
     assert notes(figure) == ["stopped at step 12:<br>not a finite number"]
-    assert Stopped({0: 12}, "why").sentence == "stopped at step 12: why"
-    assert Stopped({0: 3, 1: 1200}, "why").sentence == "stopped at steps 3 to 1,200: why"
+    assert StopMark({0: 12}, "why").sentence == "stopped at step 12: why"
+    assert StopMark({0: 3, 1: 1200}, "why").sentence == "stopped at steps 3 to 1,200: why"
 
 
 def test_an_exploding_loss_leaves_the_figure_and_is_marked() -> None:

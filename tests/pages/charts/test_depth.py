@@ -5,7 +5,7 @@ from engine.analysis.depth.jobs import DepthNumbers
 from pages.parts.boards.depth import depth_panels
 from pages.parts.boards.panels import as_plain
 from pages.parts.charts.colors import ATTENTION, muted, shade
-from pages.parts.charts.depth import DepthLine, gradient_figure, heard_figure, memory_figure, tokens_figure
+from pages.parts.charts.depth import DepthLine, gradient_figure, memory_figure, roll_out_figure, tokens_figure
 
 COLOR = "#D64550"
 
@@ -40,9 +40,9 @@ def test_the_dials_depth_is_marked_and_chooses_what_has_no_axis_of_depths() -> N
         assert figure.layout.xaxis.type == "log"
         assert figure.layout.xaxis.tickvals == (1, 4, 16)
     assert tokens_figure(line).layout.shapes == ()
-    heard, alone = heard_figure(line, 16).data
-    assert heard.y == (0.8, 0.1)
-    assert heard.meta["color"] == shade(ATTENTION), "a weight of attention"
+    roll_out, alone = roll_out_figure(line, 16).data
+    assert roll_out.y == (0.8, 0.1)
+    assert roll_out.meta["color"] == shade(ATTENTION), "a weight of attention"
     assert alone.name == "layer 16 alone"
     assert {trace.name for trace in memory_figure(line, 4).data} == {"equal", "token 0 replaced"}
 

@@ -58,7 +58,10 @@ def test_labels_wrap_and_are_no_markup_and_an_axis_is_logarithmic_by_what_it_sho
 
 
 def test_a_strip_has_every_seed_its_mean_and_says_who_is_missing() -> None:
-    rows = [EndNumbers("a", BLUE, [0.2, None, 0.4], [0, 1, 2], without=1), EndNumbers("b", BLUE, [None] * 3, [0, 1, 2])]
+    rows = [
+        EndNumbers("a", BLUE, [0.2, None, 0.4], [0, 1, 2], n_without=1),
+        EndNumbers("b", BLUE, [None] * 3, [0, 1, 2]),
+    ]
     figure = strip_figure(rows, "accuracy", 0.1)
     points, mean, none, no_mean = figure.data
     assert list(points.x) == [0.2, 0.4]

@@ -12,7 +12,7 @@ from pages.parts.charts.colors import muted
 from pages.parts.charts.experiments.arms import role_color
 from pages.parts.charts.experiments.key_figure import key_figure, thumbnail
 from pages.parts.charts.experiments.strip import EndNumbers
-from pages.parts.experiments.shown import key_numbers
+from pages.parts.experiments.experiment_snapshot import key_numbers
 
 
 @pytest.mark.parametrize("issue", ISSUES.values(), ids=lambda issue: issue.slug)

@@ -142,7 +142,7 @@ def test_a_cell_shows_the_price_of_few_data_and_a_mark_where_counting_is_better(
     few, text = CRITERIA["few"], CRITERIA["text"]
     costs = {"rope": CostRow(0, None)}
 
-    def shown(one: Column) -> str:
+    def first_cell(one: Column) -> str:
         return str(evidence_styled(["rope"], [one], costs).data.iloc[0, 0])  # type: ignore[attr-defined]
 
     one = Column(
@@ -152,9 +152,9 @@ def test_a_cell_shows_the_price_of_few_data_and_a_mark_where_counting_is_better(
         column(few, trials=[]).arms,
         {"rope": {}},
     )
-    assert shown(one).startswith("[0.88 (−0.10)](lab?")
+    assert first_cell(one).startswith("[0.88 (−0.10)](lab?")
     assert "; with fresh sequences 0.980 (7 seeds)" in hover(one, "rope")
     arm = arm_of(text, "rope").name
     for loss, mark in ((2.29, " ▾"), (2.1, "")):
         one = column(text, 1, [Trial(arm, seed, {text.number(1): loss}) for seed in range(16)])
-        assert shown(one).startswith(f"[{loss:.2f}{mark}](lab?")
+        assert first_cell(one).startswith(f"[{loss:.2f}{mark}](lab?")

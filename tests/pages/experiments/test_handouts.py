@@ -24,11 +24,11 @@ from pages.parts.experiments.handouts import (
     MOST_VISITORS,
     NAME,
     NOTHING_YET,
-    OF_READER,
+    USER_TEXT,
     Note,
     hand_in,
     hand_out,
-    kept_of,
+    student_report_of,
     teachers_sheet,
     write_down,
 )
@@ -40,7 +40,7 @@ NOTE = Note("Heads?", "How many?", "It falls", "Trained here: 8 seeds (0 to 7)."
 
 def test_whatever_a_reader_types_is_text_in_the_file() -> None:
     notes = [Note(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)]
-    written = hand_in(notes, {NAME: f"  {HOSTILE} ", OF_READER: HOSTILE})
+    written = hand_in(notes, {NAME: f"  {HOSTILE} ", USER_TEXT: HOSTILE})
     tags = set(re.findall(r"<(\w+)", written))
     assert tags == {"html", "meta", "title", "style", "h1", "h2", "p", "section", "b"}
     assert written.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 8
@@ -58,11 +58,11 @@ def test_guess_run_and_result_stand_together_and_what_is_missing_is_said() -> No
         NOTE,
         Note("Skips?", "Needed?", "It stays"),
         Note("Mask?", "Why?", "", "Trained here: 2 seeds."),
-        Note("Lab: Sort", ran="x"),
+        Note("Lab: Sort", run="x"),
     )
     written = hand_in(rows, {})
     first, guessed, running, lab = written.split("<section>")[1:]
-    assert all(words in first for words in (NOTE.question, NOTE.guessed, NOTE.ran, NOTE.found))
+    assert all(words in first for words in (NOTE.question, NOTE.guess, NOTE.run, NOTE.finding))
     assert "nothing yet" in guessed
     assert "Found" not in guessed
     assert "no guess before the result" in running
@@ -84,8 +84,8 @@ def test_the_guess_is_the_one_that_stood_before_the_first_result() -> None:
     app = AppTest.from_function(noting, default_timeout=300).run()
     notes = notes_of(app)
     assert list(notes) == ["one", "two"]
-    assert (notes["one"].guessed, notes["one"].ran, notes["one"].found) == ("first", "run 3", "result 3")
-    assert (notes["two"].guessed, notes["two"].found) == ("another guess", "result")
+    assert (notes["one"].guess, notes["one"].run, notes["one"].finding) == ("first", "run 3", "result 3")
+    assert (notes["two"].guess, notes["two"].finding) == ("another guess", "result")
 
 
 def noting_again() -> None:
@@ -113,12 +113,14 @@ def test_nothing_is_offered_before_anything_was_done_and_what_was_done_survives_
     app.text_input[0].set_value("Ada").run()
     again = AppTest.from_function(offering, default_timeout=300).run()
     assert again.text_input[0].value == "Ada"
-    record = kept_of(id_in({COOKIE: "h" * 43}) or "")
+    record = student_report_of(id_in({COOKIE: "h" * 43}) or "")
     assert (list(record.notes), record.words) == (["one", "two"], {NAME: "Ada"})
     press(again, "Start over")
     assert again.caption[0].value == NOTHING_YET
     AppTest.from_function(noting_again, default_timeout=300).run()
-    assert not kept_of(id_in({COOKIE: "h" * 43}) or "").notes, "a page that still shows what an earlier reader did"
+    assert not student_report_of(id_in({COOKIE: "h" * 43}) or "").notes, (
+        "a page that still shows what an earlier reader did"
+    )
     assert not app.run().text_input
 
 
@@ -134,17 +136,17 @@ def test_every_student_of_a_full_class_keeps_its_hand_in_whatever_comes_from_els
         write(name, "10.0.0.1")
     for number in range(2 * MOST_VISITORS):
         write(f"cookie {number}", f"2001:db8:0:{number % 256:x}::/64")
-    assert all(kept_of(name).notes for name in students)
-    monkeypatch.setattr("pages.parts.experiments.handouts.here", lambda name: name == students[0])
+    assert all(student_report_of(name).notes for name in students)
+    monkeypatch.setattr("pages.parts.experiments.handouts.is_present", lambda name: name == students[0])
     write("one more", "10.0.0.1")
-    assert [bool(kept_of(name).notes) for name in (*students[:3], "one more")] == [True, False, True, True]
+    assert [bool(student_report_of(name).notes) for name in (*students[:3], "one more")] == [True, False, True, True]
 
 
 def test_the_hand_ins_of_those_who_wrote_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     for writer in ["first", *map(str, range(MOST_VISITORS - 1)), "first", "new"]:
         monkeypatch.setattr("pages.parts.experiments.handouts.visitor", partial(Visitor, writer))
         write_down("one", NOTE)
-    assert [bool(kept_of(name).notes) for name in ("first", "0", "1", "new")] == [True, False, True, True]
+    assert [bool(student_report_of(name).notes) for name in ("first", "0", "1", "new")] == [True, False, True, True]
 
 
 LINK = "https://lab.example/issues?issue=heads&lesson=depth"

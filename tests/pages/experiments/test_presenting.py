@@ -8,6 +8,7 @@ from pages.parts.experiments.presenting import CODE, Facts, Presenting, next_sta
 LESSON = from_code("text~Now~ask~Who?~Ann~Bob~Cy~0.2~~heads.5~~lab~steps~10.5~~text~Later.2")
 ASKS, ISSUE, LAB, SLIDE = (Presenting(LESSON, at) for at in range(4))
 ROOM = {"classroom": "0123abcd"}
+FIRST_RUN, ISSUE_RUN = ({"finished_steps": frozenset({at})} for at in range(2))
 NOTE = "0 of 2 have answered. Continue?"
 QUESTION = "Remove 3 students and all guesses? Press E again."
 
@@ -23,13 +24,13 @@ CASES = [
     ("a phase on", ISSUE, "next", {"phase": 1}, ()),
     ("a phase back", phase(ISSUE, "guess"), "back", {"phase": 0}, ()),
     ("a step on", phase(ISSUE, "remedy", round=2, guess=1), "next", {"at": 2, "phase": 0, "round": 0, "guess": None}, ("open step",)),
-    ("back to the step before, which runs nothing anew", ISSUE, "back", {"at": 0, "phase": 2, "ran": frozenset({0})}, ("open step",)),
+    ("back to the step before, which runs nothing anew", ISSUE, "back", {"at": 0, "phase": 2, **FIRST_RUN}, ("open step",)),
     ("back to the code", ASKS, "back", {"phase": CODE}, ()),
     ("nothing before the code", replace(ASKS, phase=CODE), "back", {}, ()),
     ("the end", SLIDE, "next", {"over": True}, ()),
     ("back from the end", replace(SLIDE, over=True), "back", {"over": False}, ()),
     ("alone: a step on", ALONE, "next", {"at": 2}, ("open step",)),
-    ("alone: a step back", ALONE, "back", {"at": 0, "phase": 2, "ran": frozenset({0})}, ("open step",)),
+    ("alone: a step back", ALONE, "back", {"at": 0, "phase": 2, **FIRST_RUN}, ("open step",)),
     # Present and leave
     ("present", replace(ALONE, phase=3), "present", {"on": True, "phase": 0}, ("open class",)),
     ("present again in the same class", replace(ALONE, **ROOM), "present", {"on": True}, ()),
@@ -39,12 +40,12 @@ CASES = [
     # Guesses
     ("a guess", ISSUE, "3", {"guess": 2, "phase": 1}, ()),
     ("no guess after the run", phase(ISSUE, "run"), "3", {}, ()),
-    ("no guess in a step that has run", replace(ISSUE, ran=frozenset({1})), "1", {}, ()),
+    ("no guess in a step that has run", replace(ISSUE, finished_steps=frozenset({1})), "1", {}, ()),
     ("no guess without a question", SLIDE, "1", {}, ()),
     # Seeds of a class
-    ("seeds before the run", phase(ISSUE, "guess", **ROOM), "seeds", {"phase": 3, "round": 1, "training": True, "ran": frozenset({1})}, ()),
-    ("seeds after the run", phase(ISSUE, "run", **ROOM), "seeds", {"phase": 4, "round": 1, "training": True, "ran": frozenset({1})}, ()),
-    ("seeds once more", phase(ISSUE, "figure", round=1, **ROOM), "seeds", {"round": 2, "training": True, "ran": frozenset({1})}, ()),
+    ("seeds before the run", phase(ISSUE, "guess", **ROOM), "seeds", {"phase": 3, "round": 1, "training": True, **ISSUE_RUN}, ()),
+    ("seeds after the run", phase(ISSUE, "run", **ROOM), "seeds", {"phase": 4, "round": 1, "training": True, **ISSUE_RUN}, ()),
+    ("seeds once more", phase(ISSUE, "figure", round=1, **ROOM), "seeds", {"round": 2, "training": True, **ISSUE_RUN}, ()),
     ("no seeds before the guess", replace(ISSUE, **ROOM), "seeds", {}, ()),
     ("no seeds in the lab", phase(LAB, "run", **ROOM), "seeds", {}, ()),
     ("no seeds without a class", phase(ISSUE, "run"), "seeds", {}, ()),

@@ -59,7 +59,7 @@ def test_every_notebook_explains_tests_and_shows_what_it_does_and_is_small(noteb
     assert any(cell.figures for cell in notebook.cells)
     assert any(cell.text for cell in notebook.cells)
     assert not any("engine" in cell.source for cell in read.cells), "it runs without this program"
-    assert notebook.made.startswith("version ")
+    assert notebook.origin.startswith("version ")
 
 
 def test_the_notebooks_are_the_files_of_their_folder_and_an_image_has_them() -> None:

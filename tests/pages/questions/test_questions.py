@@ -28,15 +28,15 @@ from pages.parts.app.earlier import EARLIER
 from pages.parts.app.visitor import COOKIE
 from pages.parts.experiments import running as experiments
 from pages.parts.experiments.board import as_csv, as_json
+from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot, snapshot_of
 from pages.parts.experiments.presenting import KEY as PRESENTING
-from pages.parts.experiments.running import EXPERIMENTS, RAN
-from pages.parts.experiments.shown import Shown, of_run
+from pages.parts.experiments.running import EXPERIMENTS, RUN_NAMES
 from pages.parts.questions import tabs
 from pages.parts.questions.conclusions import conclusion, findings
 from pages.parts.questions.tabs import with_formulas_apart
 from pages.parts.questions.view import key_finding_so_far
 from tests.engine.serving.test_pool import until
-from tests.pages.looking import Open, disabled, labels, notes_of, page_text, press, sent
+from tests.pages.looking import Open, disabled, labels, messages_of, notes_of, page_text, press
 from tests.pages.scripted_experiment import Scripted, ScriptedPool
 
 MASK, HEADS = ISSUES["missing-mask"], ISSUES["heads"]
@@ -72,10 +72,10 @@ def veiled(app: AppTest) -> dict[str, bool]:
 
 
 def run_of(app: AppTest, slug: str = "scripted") -> ExperimentRun:
-    return EXPERIMENTS.find(app.session_state[RAN][slug])
+    return EXPERIMENTS.find(app.session_state[RUN_NAMES][slug])
 
 
-def ran(app: AppTest) -> AppTest:
+def run_to_end(app: AppTest) -> AppTest:
     press(app, "Train it here")
     assert run_of(app).wait(600)
     return app.run()
@@ -277,14 +277,14 @@ def test_the_lab_says_from_which_issue_it_was_opened_and_takes_a_second_link_of_
 
 def test_a_link_starts_nothing(open_page: Open) -> None:
     app = open_page("questions.py", issue="missing-mask", first_seed="10100", experiment="x")
-    assert not app.session_state[RAN]
+    assert not app.session_state[RUN_NAMES]
     assert f"{4 * MASK.seeds} short trainings" in next(one.help for one in app.button if one.label.startswith("Train"))
 
 
 def test_an_experiment_runs_to_a_verdict_and_is_taken_away_and_found(open_page: Open, scripted: Scripted) -> None:
     issue, pool = scripted
-    app = ran(open_page("questions.py", issue="scripted", seeds="6", first_seed="10003"))
-    experiment, name = run_of(app), app.session_state[RAN]["scripted"]
+    app = run_to_end(open_page("questions.py", issue="scripted", seeds="6", first_seed="10003"))
+    experiment, name = run_of(app), app.session_state[RUN_NAMES]["scripted"]
     assert (experiment.state, experiment.report.seeds) == ("finished", [*range(10_003, 10_009)])
     assert (len(pool.submitted), len({run.owner for run in pool.submitted})) == (24, 1)
     assert app.query_params["experiment"] == name
@@ -302,11 +302,11 @@ def test_an_experiment_runs_to_a_verdict_and_is_taken_away_and_found(open_page: 
     assert list(arms["Arm"]) == [arm.name for arm in experiment.report.arms]
     assert arms["Mean"].tolist() == pytest.approx(arms.filter(like="Seed ").mean(axis=1).tolist())
 
-    shown = of_run(experiment)
-    row = json.loads(as_json(shown))
+    snapshot = snapshot_of(experiment)
+    row = json.loads(as_json(snapshot))
     assert (row["slug"], len(row["trials"]), len(row["claims"]), row["provenance"]) == ("scripted", 24, 3, provenance())
     assert row["origin"] == "live"
-    rows = list(csv.DictReader(io.StringIO(as_csv(shown))))
+    rows = list(csv.DictReader(io.StringIO(as_csv(snapshot))))
     assert {r["origin"] for r in rows} == {"live"}
     accuracy = {(r["arm"], r["seed"]): float(r["value"]) for r in rows if r["number"] == "accuracy"}
     assert accuracy == {(t.arm, str(t.seed)): t.numbers["accuracy"] for t in experiment.trials}
@@ -314,7 +314,7 @@ def test_an_experiment_runs_to_a_verdict_and_is_taken_away_and_found(open_page: 
     again = open_page("questions.py", issue="scripted", experiment=name)
     assert "Guess" in labels(again), "nobody has guessed here"
     assert len(pool.submitted) == 24, "a link starts nothing"
-    ran(open_page("questions.py", issue="scripted", seeds="6", first_seed="10003"))
+    run_to_end(open_page("questions.py", issue="scripted", seeds="6", first_seed="10003"))
     assert len(pool.submitted) == 24, "what was trained here is there at once"
 
 
@@ -322,14 +322,14 @@ def test_guesses_are_set_beside_what_happened(open_page: Open, scripted: Scripte
     app = open_page("questions.py", issue="scripted", seeds="6")
     app.button_group(key="guess.scripted").set_value(1).run()
     app.number_input(key="guess.size.scripted").set_value(0.5).run()
-    ran(app)
+    run_to_end(app)
     assert "You said: *It rises*, to 0.50. **The direction is right. Measured:" in page_text(app)
     assert app.button_group(key="guess.scripted").proto.disabled
     press(app, "Guess again")
-    assert "scripted" not in app.session_state[RAN]
+    assert "scripted" not in app.session_state[RUN_NAMES]
     assert "You said" not in page_text(app)
     app.button_group(key="guess.scripted").set_value(-1).run()
-    assert "You said: *It falls*, to 0.50. Measured: **It rises**" in page_text(ran(app))
+    assert "You said: *It falls*, to 0.50. Measured: **It rises**" in page_text(run_to_end(app))
 
 
 def test_a_guess_stays_with_its_run_when_the_page_is_loaded_again(open_page: Open, scripted: Scripted) -> None:
@@ -337,7 +337,7 @@ def test_a_guess_stays_with_its_run_when_the_page_is_loaded_again(open_page: Ope
     app.button_group(key="guess.scripted").set_value(-1).run()
     app.number_input(key="guess.size.scripted").set_value(0.5).run()
     assert not {"guess", "size"} & app.query_params.keys(), "a link to a question brings nobody's guess"
-    ran(app)
+    run_to_end(app)
     link = {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
     again = open_page("questions.py", **link)
     assert "You said: *It falls*, to 0.50. Measured: **It rises**" in page_text(again)
@@ -364,31 +364,31 @@ def test_the_answer_is_shown_at_a_press_and_what_is_trained_here_has_a_sentence_
     app = open_page("questions.py", issue=HEADS.slug)
     app.button_group(key=f"guess.{HEADS.slug}").set_value(-1).run()
     for later in (SENTENCE, HEADS.key_figure.because, HEADS.key_figure.remedy):
-        assert later not in page_text(app) + sent(app), "not before the press"
+        assert later not in page_text(app) + messages_of(app), "not before the press"
     press(app, "Show the answer")
     assert not slow.submitted
     assert "You said: *It falls*. **Right.**" in page_text(app)
     after = [box.value for box in app.markdown]
     because, remedy = f"**Because** {HEADS.key_figure.because}", f"**Remedy:** {HEADS.key_figure.remedy}"
     assert after.index(because) < after.index(remedy)
-    assert SENTENCE in sent(app)
-    assert ABOVE not in sent(app), "the stored seeds are the figure"
+    assert SENTENCE in messages_of(app)
+    assert ABOVE not in messages_of(app), "the stored seeds are the figure"
     assert not [claim.id for claim in HEADS.claims if claim.sentence in unlinked(app)]
     assert disabled(app, "Show the answer")
 
     press(app, "Train it here")
-    assert ABOVE in sent(app)
-    assert "Trained here" not in sent(app)
-    assert "0 of" not in sent(app), "how far it is, only from the first number on"
+    assert ABOVE in messages_of(app)
+    assert "Trained here" not in messages_of(app)
+    assert "0 of" not in messages_of(app), "how far it is, only from the first number on"
     for index in range(len(HEADS.arms_of())):
         until(lambda number=index: len(slow.submitted) > number)
         slow.finish(slow.submitted[index])
     until(lambda: len(run_of(app, HEADS.slug).trials) == len(HEADS.arms_of()))
     assert {run.config.seed for run in slow.submitted[: len(HEADS.arms_of())]} == {LIVE_SEED}
-    assert "Trained here: it stays about the same after 95 steps: 0.50 and 0.50, over 1 seed. It takes" in sent(
+    assert "Trained here: it stays about the same after 95 steps: 0.50 and 0.50, over 1 seed. It takes" in messages_of(
         app.run()
     )
-    assert SENTENCE in sent(app)
+    assert SENTENCE in messages_of(app)
     assert "**Right.**" in page_text(app), "they are not pooled"
 
     open_tab(app, "Evidence", HEADS.slug)
@@ -401,24 +401,24 @@ def test_the_answer_is_shown_at_a_press_and_what_is_trained_here_has_a_sentence_
     press(app, "Stop")
     assert run_of(app, HEADS.slug).wait(600)
     press(app.run(), "Guess again")
-    assert not [words for words in (ABOVE, SENTENCE, "Because") if words in page_text(app) + sent(app)]
+    assert not [words for words in (ABOVE, SENTENCE, "Because") if words in page_text(app) + messages_of(app)]
 
 
 def test_who_trains_first_sees_no_stored_seed_until_the_answer_is_asked_for(
     open_page: Open, slow: ScriptedPool
 ) -> None:
     app = press(open_page("questions.py", issue=MASK.slug), "Train it here")
-    assert not [words for words in (ABOVE, SENTENCE, "Because") if words in page_text(app) + sent(app)]
+    assert not [words for words in (ABOVE, SENTENCE, "Because") if words in page_text(app) + messages_of(app)]
     assert app.button_group(key=f"guess.{MASK.slug}").proto.disabled
     press(app, "Show the answer")
-    assert ABOVE in sent(app)
-    assert SENTENCE in sent(app)
+    assert ABOVE in messages_of(app)
+    assert SENTENCE in messages_of(app)
     press(app, "Stop")
     assert run_of(app, MASK.slug).wait(600)
 
 
 def test_what_is_downloaded_says_whether_its_seeds_are_stored(open_page: Open) -> None:
-    stored = Shown.of(shipped_reports(MASK)[0], "shipped")
+    stored = ExperimentSnapshot.of(shipped_reports(MASK)[0], "shipped")
     assert (stored.name, json.loads(as_json(stored))["origin"]) == ("missing-mask-stored", "stored")
     assert {row["origin"] for row in csv.DictReader(io.StringIO(as_csv(stored)))} == {"stored"}
 
@@ -428,10 +428,10 @@ def test_where_the_run_is_refused_the_answer_is_there_all_the_same(open_page: Op
     slow.allowances.take("experiment", Visitor("somebody else"))
     app = press(open_page("questions.py", issue=MASK.slug), "Train it here")
     assert not slow.submitted
-    assert not app.session_state[RAN]
+    assert not app.session_state[RUN_NAMES]
     assert "experiment" in app.error[0].value
-    assert SENTENCE in sent(press(app, "Show the answer"))
-    assert SENTENCE not in sent(press(app, "Guess"))
+    assert SENTENCE in messages_of(press(app, "Show the answer"))
+    assert SENTENCE not in messages_of(press(app, "Guess"))
 
 
 def test_a_presenter_goes_on_to_the_stored_answer_and_trains_nothing(open_page: Open, slow: ScriptedPool) -> None:
@@ -440,14 +440,14 @@ def test_a_presenter_goes_on_to_the_stored_answer_and_trains_nothing(open_page: 
 
     def at(phase: str) -> str:
         projector.session_state[PRESENTING] = replace(now, phase=now.phases.index(phase))
-        return sent(projector.run())
+        return messages_of(projector.run())
 
     after, row = MASK.key_figure.after.label, MASK.key_figure.rows[2].label
     assert "Measured when" not in at("guess"), "nothing before the guess"
     assert "Train it here" not in labels(projector)
     assert after in at("run")
-    assert row not in sent(projector), "the two rows that the question compares"
-    assert SENTENCE not in sent(projector), "the sentence waits for its phase"
+    assert row not in messages_of(projector), "the two rows that the question compares"
+    assert SENTENCE not in messages_of(projector), "the sentence waits for its phase"
     assert "Train it here" in labels(projector)
     assert row in at("figure")
     assert SENTENCE in at("sentence")
@@ -487,7 +487,7 @@ def test_two_walls_of_a_presenter_begin_one_experiment(open_page: Open, scripted
         now = projector.session_state[PRESENTING]
         projector.session_state[PRESENTING] = replace(now, phase=now.phases.index("run"))
         projector.run()
-    assert first.session_state[RAN] == other.session_state[RAN]
+    assert first.session_state[RUN_NAMES] == other.session_state[RUN_NAMES]
     run = run_of(first)
     assert run.state == "running"
     run.stop()
@@ -496,11 +496,11 @@ def test_two_walls_of_a_presenter_begin_one_experiment(open_page: Open, scripted
 
 def test_what_was_trained_before_is_used(open_page: Open, scripted: Scripted) -> None:
     _, pool = scripted
-    ran(open_page("questions.py", issue="scripted", seeds="8"))
+    run_to_end(open_page("questions.py", issue="scripted", seeds="8"))
     before = len(pool.submitted)
     app = open_page("questions.py", issue="scripted", seeds="9")
     assert "36 short trainings, 32 of them already stored here" in app.button(key="run.").help
-    ran(app)
+    run_to_end(app)
     assert len(run_of(app).reused) == 32
     assert {run.config.seed for run in pool.submitted[before:]} == {LIVE_SEED + 8}
 
@@ -517,7 +517,7 @@ def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_its_trials(open_pa
     assert not [label for label in labels(app) if label.startswith("Train it here")]
     assert "You can run 1 experiment at a time here. Running now:" in page_text(app)
     assert links(app)["Scripted, 4 arms"] == "issue=scripted"
-    assert MASK.slug not in app.session_state[RAN]
+    assert MASK.slug not in app.session_state[RUN_NAMES]
     app.query_params["issue"] = "scripted"
     app.run()
     until(lambda: bool(pool.submitted))
@@ -553,16 +553,16 @@ def test_the_plain_link_shows_the_run_that_goes_and_a_second_press_begins_no_oth
     first, other = (open_page("questions.py", issue="scripted", seeds="2") for _ in range(2))
     press(first, "Train it here")
     press(other, "Train it here")  # its page does not know yet
-    assert first.session_state[RAN] == other.session_state[RAN]
+    assert first.session_state[RUN_NAMES] == other.session_state[RUN_NAMES]
     assert "going" not in page_text(other)
 
     again = open_page("questions.py", issue="scripted")
     assert "Stop" in labels(again)
-    assert again.query_params["experiment"] == again.session_state[RAN]["scripted"]
+    assert again.query_params["experiment"] == again.session_state[RUN_NAMES]["scripted"]
     press(again, "Stop")
     assert run_of(first).wait(600)
-    assert again.run().session_state[RAN] == first.session_state[RAN], "what has ended stays in sight"
-    assert "scripted" not in open_page("questions.py", issue="scripted").session_state[RAN]
+    assert again.run().session_state[RUN_NAMES] == first.session_state[RUN_NAMES], "what has ended stays in sight"
+    assert "scripted" not in open_page("questions.py", issue="scripted").session_state[RUN_NAMES]
 
 
 def test_where_the_claim_does_not_hold_it_says_what_was_expected_and_guesses_why(
@@ -573,7 +573,7 @@ def test_where_the_claim_does_not_hold_it_says_what_was_expected_and_guesses_why
     monkeypatch.setitem(ISSUES, issue.slug, issue)
     value = pool.value
     pool.value = lambda config: 1 - value(config)
-    app = ran(open_page("questions.py", issue=issue.slug, seeds="6"))
+    app = run_to_end(open_page("questions.py", issue=issue.slug, seeds="6"))
     assert run_of(app).report.claims[0].finding == "opposite"
     assert f"**We expected:** {issue.claims[0].sentence} **A guess why not:** " in page_text(app)
     assert f"**Remedy:** {issue.key_figure.remedy}" in page_text(app)
@@ -612,19 +612,19 @@ def test_the_learning_curves_come_with_the_answer_and_their_sentence_after_that_
     open_page: Open, long_runs_of_mask: Issue
 ) -> None:
     app = open_page("questions.py", issue=long_runs_of_mask.slug)
-    veiled = sent(app)
+    veiled = messages_of(app)
     assert all(
         words in veiled for words in ("After 150 steps", "Learning curve", "With the causal mask: not shown yet")
     )
     assert "A limit at this size" not in veiled
     press(app, "Show the answer")
-    answered = sent(app)
+    answered = messages_of(app)
     assert "not shown yet" not in answered
     assert "Without a mask: 0.90 at step 150, 1.00 at step 1,500" in answered
     key = answered.index("Without the causal mask the accuracy on the random first half rises")
     assert key < answered.index("A limit at this size: with ten times the steps no seed of")
     app.query_params["issue"] = "heads"
-    assert "Learning curve" not in sent(app.run()), "of which there are no long runs"
+    assert "Learning curve" not in messages_of(app.run()), "of which there are no long runs"
 
 
 @pytest.mark.parametrize("earlier", RENAMED)
@@ -645,20 +645,20 @@ def test_the_hand_in_holds_the_guess_the_own_run_and_its_result(open_page: Open,
     assert not notes_of(app)
     app.button_group(key="guess.scripted").set_value(1).run()
     note = notes_of(app)["issue.scripted"]
-    assert (note.guessed, note.ran, note.found) == ("It rises", "", "")
-    ran(app)
-    found, figure = of_run(run_of(app)), scripted[0].key_figure
+    assert (note.guess, note.run, note.finding) == ("It rises", "", "")
+    run_to_end(app)
+    found, figure = snapshot_of(run_of(app)), scripted[0].key_figure
     finding = key_finding_so_far(figure, found)
     assert finding is not None
     note = notes_of(app)["issue.scripted"]
-    assert (note.guessed, note.ran, note.found) == (
+    assert (note.guess, note.run, note.finding) == (
         "It rises",
         "Trained here: 6 seeds (10000 to 10005).",
         finding.sentence,
     )
-    other = open_page("questions.py", issue="scripted", experiment=app.session_state[RAN]["scripted"])
+    other = open_page("questions.py", issue="scripted", experiment=app.session_state[RUN_NAMES]["scripted"])
     watched = notes_of(other)["issue.scripted"]
-    assert (watched.guessed, watched.ran) == ("", "Nothing; watched somebody else’s run: 6 seeds (10000 to 10005).")
+    assert (watched.guess, watched.run) == ("", "Nothing; watched somebody else’s run: 6 seeds (10000 to 10005).")
 
 
 def test_the_hand_in_says_that_a_stored_result_was_not_trained(open_page: Open, slow: ScriptedPool) -> None:
@@ -667,7 +667,7 @@ def test_the_hand_in_says_that_a_stored_result_was_not_trained(open_page: Open, 
     press(app, "Show the answer")
     first = shipped_reports(MASK)[0]
     note = notes_of(app)[f"issue.{MASK.slug}"]
-    assert note.ran == f"Nothing; read stored runs: {first.seeds_in_words}."
-    assert (bool(note.found), note.guessed) == (True, "It rises")
+    assert note.run == f"Nothing; read stored runs: {first.seeds_in_words}."
+    assert (bool(note.finding), note.guess) == (True, "It rises")
     open_tab(app, "Share")
     assert any(block.value.endswith(f"questions?issue={MASK.slug}") for block in app.code)

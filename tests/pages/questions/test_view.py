@@ -9,9 +9,9 @@ from engine.experiments.key_figure import Row
 from engine.experiments.lessons import Lesson, LessonStep
 from engine.experiments.report import report
 from engine.experiments.trial import Trial
+from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot, TrialSoFar
 from pages.parts.experiments.presenting import PHASES, Presenting
 from pages.parts.experiments.question import Guess
-from pages.parts.experiments.shown import Shown, TrialSoFar
 from pages.parts.questions.view import experiment_view, key_sections
 from tests.pages.scripted_experiment import issue_of, trials_of
 
@@ -20,11 +20,11 @@ LESSON = Lesson("", (LessonStep(5, SLUG),))
 ALL = {"whole": True, "sentence": True, "remedy": True}
 
 
-def at(phase: str, round: int = 0) -> Presenting:
+def presenting_at(phase: str, round: int = 0) -> Presenting:
     return Presenting(LESSON, phase=PHASES.index(phase), round=round)
 
 
-def shown(now: Presenting | None, run: str = "", slug: str = SLUG, **given: bool) -> dict[str, Any]:
+def visible_parts(now: Presenting | None, run: str = "", slug: str = SLUG, **given: bool) -> dict[str, Any]:
     """The shown parts, without those that are empty or false."""
     flags = {"answered": False, "closed": now is not None and now.on and now.past_guessing, "guessed": False}
     return {
@@ -55,7 +55,7 @@ def shown(now: Presenting | None, run: str = "", slug: str = SLUG, **given: bool
 def test_who_is_alone_sees_all_and_can_run_again(
     now: Presenting | None, given: dict[str, Any], expected: dict[str, Any]
 ) -> None:
-    assert shown(now, **given) == ALL | expected
+    assert visible_parts(now, **given) == ALL | expected
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_who_is_alone_sees_all_and_can_run_again(
     ],
 )  # fmt: skip
 def test_a_room_sees_what_its_beat_has_come_to(phase: str, given: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert shown(at(phase), **given) == {"room": True} | expected
+    assert visible_parts(presenting_at(phase), **given) == {"room": True} | expected
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_a_room_sees_what_its_beat_has_come_to(phase: str, given: dict[str, Any]
     ],
 )
 def test_after_a_step_back_before_the_run_a_room_sees_no_result_and_no_run(run: str, note: str) -> None:
-    back = shown(at("guess"), run, answered=bool(run), closed=True, guessed=True)
-    assert back == {"room": True, "seeds": "none", "guess": "closed", "gone_back": note}
+    back = visible_parts(presenting_at("guess"), run, answered=bool(run), closed=True, guessed=True)
+    assert back == {"room": True, "seeds": "none", "guess": "closed", "closed_note": note}
 
 
 @pytest.mark.parametrize("answered", [False, True])
@@ -100,14 +100,14 @@ def test_once_phones_are_asked_for_seeds_the_figure_is_theirs_and_stored_ones_co
     answered: bool,
 ) -> None:
     theirs = {"room": True, "seeds": "class", "guess": "closed", "whole": True}
-    assert shown(at("figure", round=1), answered=answered, guessed=True) == theirs
-    assert shown(at("sentence", round=2), answered=answered, guessed=True) == theirs | {
+    assert visible_parts(presenting_at("figure", round=1), answered=answered, guessed=True) == theirs
+    assert visible_parts(presenting_at("sentence", round=2), answered=answered, guessed=True) == theirs | {
         "stored": True,
         "sentence": True,
     }
-    before = shown(at("guess", round=1), answered=answered)
+    before = visible_parts(presenting_at("guess", round=1), answered=answered)
     assert before == {"room": True, "seeds": "none", "guess": "open"}
-    elsewhere = shown(at("figure", round=1), slug="heads", guessed=True)
+    elsewhere = visible_parts(presenting_at("figure", round=1), slug="heads", guessed=True)
     assert elsewhere["seeds"] == "own", "an issue that is not that of the step"
 
 
@@ -135,16 +135,16 @@ def issue(monkeypatch: pytest.MonkeyPatch) -> Issue:
     return made
 
 
-def panel(issue: Issue, shown: Shown, stored: bool = False, whole: bool = True) -> dict[str, Any]:
+def panel(issue: Issue, snapshot: ExperimentSnapshot, stored: bool = False, whole: bool = True) -> dict[str, Any]:
     answer = report(issue, trials_of(issue, SEEDS), SEEDS) if stored else None
-    (section,) = key_sections(issue, issue.key_figure, Guess(), whole, False, answer, shown)
+    (section,) = key_sections(issue, issue.key_figure, Guess(), whole, False, answer, snapshot)
     (only,) = section["panels"]
     return only
 
 
-def so_far(issue: Issue, *trials: Trial, running: tuple[TrialSoFar, ...] = ()) -> Shown:
+def so_far(issue: Issue, *trials: Trial, running: tuple[TrialSoFar, ...] = ()) -> ExperimentSnapshot:
     seeds = [10_000, 10_001]
-    return Shown.of(report(issue, trials, seeds), "running" if running else "waiting", running=running)
+    return ExperimentSnapshot.of(report(issue, trials, seeds), "running" if running else "waiting", running=running)
 
 
 def curves(panel: dict[str, Any]) -> dict[str, list[tuple[int, float]]]:

@@ -15,9 +15,9 @@ import aiohttp
 import psutil
 import pytest
 
-from pages.parts.web.connections import BEGIN_WITHIN, GO_ON_WITHIN, MADE_WITHIN, Waiting
+from pages.parts.web.connections import BEGIN_WITHIN, GO_ON_WITHIN, HANDSHAKE_WITHIN, PendingConnections
 from tests.engine.serving.test_pool import until
-from tests.serving import running
+from tests.serving import start_server
 from tools.load.session import visitor
 
 MAX_SILENT = 8
@@ -60,7 +60,7 @@ class Scene:
 
     def __init__(self) -> None:
         self.now, self.here = 0.0, set[object]()
-        self.waiting = Waiting(self.here, MAX_SILENT, lambda: self.now)
+        self.waiting = PendingConnections(self.here, MAX_SILENT, lambda: self.now)
 
     def add(self, host: str = "203.0.113.5") -> Connection:
         made = Connection(host, transport=None)
@@ -109,10 +109,10 @@ def test_what_has_ended_or_became_a_websocket_is_forgotten_and_so_is_what_was_ne
     scene.here.clear()
     never = Connection(transport=None)
     scene.waiting.note(never)
-    scene.wait(MADE_WITHIN + 3)
+    scene.wait(HANDSHAKE_WITHIN + 3)
     assert not ended.transport.closed
     never.transport = Transport()
-    scene.wait(MADE_WITHIN)
+    scene.wait(HANDSHAKE_WITHIN)
     assert not never.transport.closed
 
 
@@ -171,7 +171,7 @@ def healthz(address: str) -> int:
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has further addresses of its own")
 def test_half_sent_requests_beyond_all_descriptors_leave_room_for_others_and_end(tmp_path: Path) -> None:
-    with running("app.py", tmp_path, under=FEW, ATTENTION_LAB_WORKERS="1") as (process, address):
+    with start_server("app.py", tmp_path, under=FEW, ATTENTION_LAB_WORKERS="1") as (process, address):
         server = psutil.Process(process.pid)
         until(lambda: healthz(address) == 200)
         with half_sent(address, 300) as connections:
@@ -182,7 +182,7 @@ def test_half_sent_requests_beyond_all_descriptors_leave_room_for_others_and_end
     assert (tmp_path / "log.txt").read_text().count(NO_RESOURCE) <= 1
 
 
-OF_A_TAB = 4  # descriptors of an open tab
+DESCRIPTORS_PER_TAB = 4  # descriptors of an open tab
 UPGRADE = {
     "Connection": "Upgrade",
     "Upgrade": "websocket",
@@ -207,7 +207,7 @@ async def let_in(http: aiohttp.ClientSession, address: str) -> aiohttp.ClientRes
 async def test_tabs_of_a_visitor_beyond_the_limit_are_refused_in_words_and_leave_nothing(tmp_path: Path) -> None:
     few = {"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_TABS_PER_VISITOR": "3"}
     few["STREAMLIT_SERVER_WEBSOCKET_PING_INTERVAL"] = "3600"  # these tabs answer no pings
-    with running("app.py", tmp_path, **few) as (process, address):
+    with start_server("app.py", tmp_path, **few) as (process, address):
         server = psutil.Process(process.pid)
         await asyncio.to_thread(until, lambda: healthz(address) == 200)
         fresh = server.num_fds()
@@ -224,7 +224,7 @@ async def test_tabs_of_a_visitor_beyond_the_limit_are_refused_in_words_and_leave
                     "You have 3 tabs going, and this host allows 3 at once. Close one.",
                 )
             await asyncio.to_thread(
-                until, lambda: server.num_fds() < fresh + 3 * OF_A_TAB + 6
+                until, lambda: server.num_fds() < fresh + 3 * DESCRIPTORS_PER_TAB + 6
             )  # not one for each of 20
             assert (await tab(ben, address)).status == 101, "another browser at this address"
             tabs.pop().close()

@@ -16,8 +16,8 @@ from engine.foundation.visitor import Visitor
 from engine.serving.allowances import Allowances
 from engine.serving.limits import PROFILES, Limits
 from pages.parts.web.gate import MESSAGES_AT_ONCE, WHOLE_RUN, Gate
-from tests.serving import running
-from tools.load.session import opened, visitor
+from tests.serving import start_server
+from tools.load.session import open_session, visitor
 
 MIB = 2**20
 HOST, OTHER = "203.0.113.5", "198.51.100.7"
@@ -201,7 +201,7 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, str,
     limits = {
         "ATTENTION_LAB_PROFILE": "public", "ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_INPUTS_PER_VISITOR": "2560KiB"
     }  # fmt: skip
-    with running("app.py", folder, **limits) as (process, address):
+    with start_server("app.py", folder, **limits) as (process, address):
         yield process, address, folder / "log.txt"
 
 
@@ -221,7 +221,7 @@ async def test_a_stranger_who_floods_stops_nobody_and_fills_neither_memory_nor_l
         b"\xff\xff",
     )
     server, address, log = public
-    async with visitor(OTHER) as honest, opened(honest, address, "lab") as tab:
+    async with visitor(OTHER) as honest, open_session(honest, address, "lab") as tab:
         before, written = private(server), log.stat().st_size
         async with visitor(HOST) as stranger:
             await flood(stranger, address, uploads(110_000), 1)
@@ -247,7 +247,7 @@ async def test_files_of_a_visitor_are_counted_and_one_too_many_is_refused_in_wor
     public: tuple[Any, str, Path],
 ) -> None:
     _, address, _ = public
-    async with visitor() as me, opened(me, address, "text") as tab:
+    async with visitor() as me, open_session(me, address, "text") as tab:
         files = f"{address}_stcore/upload_file/{tab.session_id}"
         token: Any = {"headers": {"X-Xsrftoken": TOKEN}, "cookies": {"_streamlit_xsrf": TOKEN}}
 

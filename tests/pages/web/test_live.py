@@ -246,7 +246,7 @@ def test_a_stream_sleeps_until_its_run_changes_and_who_left_is_forgotten(monkeyp
     monkeypatch.setattr("pages.parts.web.live.STOP_WITHIN", 3600.0)  # only a change can wake it up
     run, wakes, heard = ScriptedRun().advance(1), list[RunVersion](), list[bytes]()
 
-    class Noted(Messages):
+    class CountingMessages(Messages):
         @property
         def now(self) -> RunVersion:
             wakes.append(super().now)
@@ -254,7 +254,7 @@ def test_a_stream_sleeps_until_its_run_changes_and_who_left_is_forgotten(monkeyp
 
     async def listen() -> None:
         stopping = Event()
-        async for body in stream(Noted(run), 0, stopping):
+        async for body in stream(CountingMessages(run), 0, stopping):
             heard.append(body)
             if len(heard) == 2:
                 stopping.set()
@@ -266,11 +266,11 @@ def test_a_stream_sleeps_until_its_run_changes_and_who_left_is_forgotten(monkeyp
     assert run.watchers == []
 
 
-COME = RunVersion(0)
+START = RunVersion(0)
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> Mock:
+def feed_mock(monkeypatch: pytest.MonkeyPatch) -> Mock:
     """Counts the messages that are made."""
     counted = Mock(wraps=live_feed.feed)
     monkeypatch.setattr(live_feed, "feed", counted)
@@ -282,7 +282,7 @@ def short_run() -> ScriptedRun:
     return ScriptedRun().advance(5)
 
 
-def messages_since(messages: Messages, heard: RunVersion = COME) -> Iterator[Message]:
+def messages_since(messages: Messages, heard: RunVersion = START) -> Iterator[Message]:
     """All messages up to now to a listener who knows so much."""
     while heard != messages.now:
         message = messages.get(heard) or messages.make(heard)
@@ -299,16 +299,16 @@ def steps_in(messages: list[Message]) -> list[int]:
     return [step for message in messages for step in payload_of(message).get("columns", {}).get("loss", ([], []))[0]]
 
 
-def test_two_hundred_who_come_at_once_cost_one_message(short_run: ScriptedRun, made: Mock) -> None:
+def test_two_hundred_who_come_at_once_cost_one_message(short_run: ScriptedRun, feed_mock: Mock) -> None:
     messages = Messages(short_run)
     with ThreadPoolExecutor(16) as threads:
-        bodies = list(threads.map(lambda _: messages.make(COME).body, range(200)))
+        bodies = list(threads.map(lambda _: messages.make(START).body, range(200)))
     assert len({id(body) for body in bodies}) == 1
-    assert made.call_count == 1
+    assert feed_mock.call_count == 1
 
 
 def test_who_comes_later_or_asks_at_another_time_gets_the_same_and_misses_nothing(
-    short_run: ScriptedRun, made: Mock
+    short_run: ScriptedRun, feed_mock: Mock
 ) -> None:
     messages = Messages(short_run)
     quick, slow = list(messages_since(messages)), list(messages_since(messages))
@@ -319,7 +319,7 @@ def test_who_comes_later_or_asks_at_another_time_gets_the_same_and_misses_nothin
     late = list(messages_since(messages))
     assert steps_in(quick) == steps_in(slow) == steps_in(late) == list(range(1, 18))
     assert late[0].body is slow[0].body is quick[0].body
-    assert made.call_count == 7, "nothing was made again"
+    assert feed_mock.call_count == 7, "nothing was made again"
     short_run.advance(999)
     (message,) = messages_since(messages, quick[-1].upto)
     assert message.last
@@ -343,14 +343,14 @@ def test_states_that_come_back_without_an_event_go_round_in_no_circle(short_run:
 def test_what_is_kept_does_not_grow_and_who_was_away_for_long_misses_nothing(short_run: ScriptedRun) -> None:
     messages = Messages(short_run)
     away = list(messages_since(messages))
-    heard, made = away[-1].upto, list[ref[Message]]()
+    heard, made_messages = away[-1].upto, list[ref[Message]]()
     for _ in range(3 * MAX_MESSAGES):
         short_run.advance(1)
         message = messages.make(heard)
         heard = message.upto
-        made.append(ref(message))
+        made_messages.append(ref(message))
     del message
-    assert sum(one() is not None for one in made) <= MAX_MESSAGES
+    assert sum(one() is not None for one in made_messages) <= MAX_MESSAGES
     assert steps_in([*away, *messages_since(messages, away[-1].upto)]) == list(range(1, 6 + 3 * MAX_MESSAGES))
 
 

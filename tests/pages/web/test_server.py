@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from pages.parts.app.visitor import COOKIE
-from tests.serving import ROOT, handshake, running
-from tools.load.session import messages, opened, visitor
+from tests.serving import ROOT, handshake, start_server
+from tools.load.session import messages, open_session, visitor
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 COUNTING = """
@@ -41,14 +41,14 @@ def deploy_line() -> tuple[dict[str, str], list[str]]:
 def test_the_deploy_line_lets_in_who_comes_by_the_hosts_name_and_nobody_else(tmp_path: Path) -> None:
     environment, command = deploy_line()
     assert command == [".venv/bin/streamlit", "run", "app.py"]
-    with running("app.py", tmp_path, STREAMLIT_SERVER_ADDRESS="127.0.0.1", **environment) as (_, address):
+    with start_server("app.py", tmp_path, STREAMLIT_SERVER_ADDRESS="127.0.0.1", **environment) as (_, address):
         assert handshake(address, "lab.example.org", "https://lab.example.org") == 101
         assert handshake(address, "foreign.example", "https://foreign.example") == 403
 
 
 async def train(address: str) -> dict[str, Any]:
     """The last message of a short run's event stream, read from its beginning to its end."""
-    async with visitor() as me, opened(me, address, "lab", "steps=2") as tab:
+    async with visitor() as me, open_session(me, address, "lab", "steps=2") as tab:
         await tab.press("Train")
         run = (await tab.until_ended()).run
         return [message async for message in messages(me, address, run, 0)][-1]
@@ -67,7 +67,7 @@ async def test_named_origins_are_let_in_and_none_asks_outside(tmp_path: Path, mo
         "ATTENTION_LAB_WORKERS": "1",
         "STREAMLIT_SERVER_CORS_ALLOWED_ORIGINS": " ".join(named),
     }
-    with running("app.py", tmp_path, **watched) as (_, address):
+    with start_server("app.py", tmp_path, **watched) as (_, address):
         host = address.removeprefix("http://").strip("/")
         for origin in named:
             assert handshake(address, "127.0.0.1", origin) == 101
@@ -88,16 +88,16 @@ async def test_named_origins_are_let_in_and_none_asks_outside(tmp_path: Path, mo
 async def test_no_script_run_ends_with_a_full_collection_which_would_stop_every_session_at_once(tmp_path: Path) -> None:
     script = tmp_path / "counts_collections.py"
     script.write_text(COUNTING)
-    with running(str(script), tmp_path) as (_, address):
+    with start_server(str(script), tmp_path) as (_, address):
         for _ in range(5):
-            async with visitor() as me, opened(me, address, "") as tab:
+            async with visitor() as me, open_session(me, address, "") as tab:
                 assert tab.query == "seen=0"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_server_that_is_asked_to_stop_ends_its_streams_and_stops(number: signal.Signals, tmp_path: Path) -> None:
     """Otherwise it would wait for them for ever."""
-    with running("tests/browser/site/app.py", tmp_path) as (process, address):
+    with start_server("tests/browser/site/app.py", tmp_path) as (process, address):
         with urllib.request.urlopen(f"{address}live/waiting") as stream:
             assert stream.readline().startswith(b"id: ")
             process.send_signal(number)

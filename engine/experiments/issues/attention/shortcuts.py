@@ -4,7 +4,7 @@ from engine.estimate.matching import matched_width
 from engine.experiments.experiment import Arm, Change, Claim, Role, above, difference
 from engine.experiments.issues.issue import read_issue
 
-WITHOUT = "decorrelated_accuracy"  # the accuracy on data without the shortcut
+DECORRELATED = "decorrelated_accuracy"  # the accuracy on data without the shortcut
 # The smallest difference of accuracies, or of shares, that counts. A model that counts is right so often that “looks better” has
 # room for little more than .04: there it is .03. “Far more than chance” is .7.
 COUNTS = 0.05
@@ -27,26 +27,26 @@ RIGHT = {0.25: "says nothing", 0.5: "says nothing", 0.9: "right 9 of 10", 1.0: "
 
 def _cue(line: str, role: Role, right: float, **more: Any) -> Arm:
     settings = {**CUE, "cue_agreement": right, **more}
-    return Arm(f"{line} {RIGHT[right]}", role, settings, WITHOUT, ("decorrelated",), line=line, x=right)
+    return Arm(f"{line} {RIGHT[right]}", role, settings, DECORRELATED, ("decorrelated",), line=line, x=right)
 
 
 def _mended(name: str, **more: Any) -> Arm:
-    return Arm(name, "remedy", {**CUE, "cue_agreement": 0.9, **more}, WITHOUT, ("decorrelated",))
+    return Arm(name, "remedy", {**CUE, "cue_agreement": 0.9, **more}, DECORRELATED, ("decorrelated",))
 
 
 def _position(line: str, role: Role, right: float = 0.9, encoding: str = "learned", **more: Any) -> Arm:
     settings = {**POSITION, "pos_encoding": encoding, "shortcut": right, **more}
     measured = ("decorrelated", "shuffle_meters")
-    return Arm(f"{line} {RIGHT[right]}", role, settings, WITHOUT, measured, line=line, x=right)
+    return Arm(f"{line} {RIGHT[right]}", role, settings, DECORRELATED, measured, line=line, x=right)
 
 
 READS, SAYS = "position says nothing", "position right 9 of 10"
-COSTS_ATTENTION = difference("cue says nothing", "cue right 9 of 10", WITHOUT)
-COSTS_GRU = difference("GRU, cue says nothing", "GRU, cue right 9 of 10", WITHOUT)
+COSTS_ATTENTION = difference("cue says nothing", "cue right 9 of 10", DECORRELATED)
+COSTS_GRU = difference("GRU, cue says nothing", "GRU, cue right 9 of 10", DECORRELATED)
 
 
 def _helps(line: str) -> Change:
-    return difference(f"{line}, {SAYS}", SAYS, WITHOUT)
+    return difference(f"{line}, {SAYS}", SAYS, DECORRELATED)
 
 
 ISSUE = read_issue(
@@ -70,16 +70,16 @@ ISSUE = read_issue(
     ),
     claims=(
         Claim("nearly-always-right", COSTS_ATTENTION, COUNTS),
-        Claim("accuracy", difference(READS, SAYS, WITHOUT), COUNTS),
-        Claim("always-right", difference("cue says nothing", "cue always right", WITHOUT), COUNTS),
+        Claim("accuracy", difference(READS, SAYS, DECORRELATED), COUNTS),
+        Claim("always-right", difference("cue says nothing", "cue always right", DECORRELATED), COUNTS),
         Claim("looks-better", difference("cue always right", "cue says nothing", "accuracy"), 0.03),
         Claim("with-shortcut", above(SAYS, "accuracy", 0.25), 0.7),
         Claim("more-than-gru", lambda values: COSTS_ATTENTION(values) - COSTS_GRU(values), COUNTS),
         Claim("shuffled", difference(READS, SAYS, "unchanged_by_positions"), COUNTS),
         Claim("redrawn", difference("position always right", READS, "unchanged_by_content"), COUNTS),
         Claim("sinusoidal", _helps("sinusoidal"), COUNTS),
-        Claim("random-cue", difference("cue randomised", "cue right 9 of 10", WITHOUT), COUNTS),
-        Claim("blanked-cue", difference("cue blanked half the time", "cue right 9 of 10", WITHOUT), COUNTS),
+        Claim("random-cue", difference("cue randomised", "cue right 9 of 10", DECORRELATED), COUNTS),
+        Claim("blanked-cue", difference("cue blanked half the time", "cue right 9 of 10", DECORRELATED), COUNTS),
         Claim("rope", _helps("RoPE"), COUNTS),
         Claim("randomized-positions", _helps("randomized positions"), COUNTS),
         Claim("position-dropout", _helps("position dropout"), COUNTS),

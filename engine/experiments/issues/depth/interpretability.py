@@ -6,13 +6,13 @@ from engine.experiments.issues.issue import read_issue
 from engine.foundation.formatting import counted
 
 SHALLOW, DEEP, TWO_HOPS = "2 layers", "6 layers", "6 layers, 2 hops"
-MEASURED = ("pointing", "head_pruning")
+MEASUREMENTS = ("pointing", "head_pruning")
 
 
 def _arm(layers: int, role: Role, name: str = "", *, extended: bool = False, **settings: object) -> Arm:
     points = tuple((layer + 1, f"pointing.layer.{layer}") for layer in range(layers))
     config = {"n_layers": layers, **settings}
-    return Arm(name or counted(layers, "layer"), role, config, "pointing.last", MEASURED, extended, points=points)
+    return Arm(name or counted(layers, "layer"), role, config, "pointing.last", MEASUREMENTS, extended, points=points)
 
 
 # an explanation can only be right about answers that are right, so each model must answer nearly all of them: there is no

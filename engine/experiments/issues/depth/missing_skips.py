@@ -5,7 +5,7 @@ from engine.experiments.issues.issue import read_issue
 from engine.foundation.formatting import counted
 
 CHANCE = 1 / 8
-WITHOUT, WITH = "8 layers, no skips", "8 layers, skips"
+DEEP, DEEP_SKIPS = "8 layers, no skips", "8 layers, skips"
 SHALLOW_WITHOUT, SHALLOW_WITH = "2 layers, no skips", "2 layers, skips"
 LONGER = "2 layers, no skips, 240 steps"
 BARE, BARE_SKIPS = "16 layers, no skips", "16 layers, skips"
@@ -24,7 +24,7 @@ BASE = {
 }  # fmt: skip
 
 
-def _trained(layers: int, *, skips: bool, extended: bool = False) -> Arm:
+def _trained_arm(layers: int, *, skips: bool, extended: bool = False) -> Arm:
     line, role = "skips" if skips else "no skips", ROLES[skips]
     settings = {"n_layers": layers, "skips": skips}
     return Arm(f"{counted(layers, 'layer')}, {line}", role, settings, extended=extended, line=line, x=layers)
@@ -40,21 +40,21 @@ ISSUE = read_issue(
     base=BASE,
     curves=("grad.0.q", "grad.7.q", "grad.7.v"),
     arms=(
-        _trained(8, skips=False),
-        _trained(8, skips=True),
-        *(_trained(layers, skips=False) for layers in (2, 4)),
-        _trained(2, skips=True),
+        _trained_arm(8, skips=False),
+        _trained_arm(8, skips=True),
+        *(_trained_arm(layers, skips=False) for layers in (2, 4)),
+        _trained_arm(2, skips=True),
         Arm(LONGER, "fault", {**NO_SKIPS, "n_layers": 2, "steps": 240}),
         _untrained(BARE, "fault", NO_SKIPS),
         _untrained(BARE_SKIPS, "control", {}),
         _untrained(VANISHING, "fault", {**NO_SKIPS, **NO_NORM}),
         _untrained(EXPLODING, "fault", NO_NORM),
         _untrained(SMALL_BRANCHES, "remedy", {**NO_NORM, **SMALL}),
-        *(_trained(layers, skips=True, extended=True) for layers in (4, 6)),
-        _trained(6, skips=False, extended=True),
+        *(_trained_arm(layers, skips=True, extended=True) for layers in (4, 6)),
+        _trained_arm(6, skips=False, extended=True),
     ),
     claims=(
-        Claim("accuracy", difference(WITHOUT, WITH, "accuracy"), 0.05, "less"),
+        Claim("accuracy", difference(DEEP, DEEP_SKIPS, "accuracy"), 0.05, "less"),
         Claim("two-layers", difference(SHALLOW_WITHOUT, SHALLOW_WITH, "accuracy"), 0.05, "less"),
         Claim("longer", difference(LONGER, SHALLOW_WITH, "accuracy"), 0.05, "less"),
         # Neither of these two models comes near the right answers. That is the finding, so the better one needs no room.
@@ -66,7 +66,7 @@ ISSUE = read_issue(
         Claim("layer-norm-keeps-gradient", Relative(VANISHING, "first_grad.first", BARE), A_TENTH_IS_LEFT, "less"),
         Claim("explodes", Relative(BARE_SKIPS, "first_grad.first", EXPLODING), A_TENTH_IS_LEFT, "less"),
         Claim("small-branches", Relative(SMALL_BRANCHES, "first_grad.first", EXPLODING), A_TENTH_IS_LEFT, "less"),
-        Claim("skips-learn", above(WITH, "accuracy", CHANCE), 0.5),
+        Claim("skips-learn", above(DEEP_SKIPS, "accuracy", CHANCE), 0.5),
     ),
     x_label="Layers",
 )

@@ -30,23 +30,23 @@ def _deep(layers: int, steps: int, longer: int, rate: float) -> tuple[Arm, ...]:
     shape = {"n_layers": layers, **NO_WARM_UP}
     post = {**shape, "norm": "post", "steps": longer, "learning_rate": rate}
     return (
-        Arm(_named(layers, PRE), "control", {**shape, "steps": steps}, extended=True),
-        Arm(_named(layers, POST), "fault", post, extended=True),
-        Arm(_named(layers, WARM), "remedy", {**post, "warmup_steps": longer // 4}, extended=True),
+        Arm(_arm_name(layers, PRE), "control", {**shape, "steps": steps}, extended=True),
+        Arm(_arm_name(layers, POST), "fault", post, extended=True),
+        Arm(_arm_name(layers, WARM), "remedy", {**post, "warmup_steps": longer // 4}, extended=True),
     )
 
 
-def _named(layers: int, norm: str) -> str:
+def _arm_name(layers: int, norm: str) -> str:
     return f"{layers} layers, {norm}"
 
 
 def _post_is_worse(name: str, layers: int) -> Claim:
-    return Claim(name, difference(_named(layers, POST), _named(layers, PRE), "accuracy"), COUNTS, "less")
+    return Claim(name, difference(_arm_name(layers, POST), _arm_name(layers, PRE), "accuracy"), COUNTS, "less")
 
 
 def _warm_up_helps(name: str, layers: int, learned: float = 0.0) -> Claim:
-    warm = _named(layers, WARM)
-    effect = difference(warm, _named(layers, POST), "accuracy")
+    warm = _arm_name(layers, WARM)
+    effect = difference(warm, _arm_name(layers, POST), "accuracy")
     return Claim(name, effect, COUNTS, learned=((warm, "accuracy", learned),) if learned else ())
 
 

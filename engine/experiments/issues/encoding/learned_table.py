@@ -12,7 +12,7 @@ FEW = {"seq_len": 12, "n_layers": 2, "steps": 200, "learning_rate": 0.005, "data
 # With 90 steps a small table is between .75 and .97 at its best rate; with 250 each of these models solves the task, and nothing can
 # differ. A table at the tokens' scale solves it before a small one has begun to, so claims that compare both are decided next to a number
 # near 1.
-BEGUN = {"pos_encoding": "learned", "token_init_std": 1.0, "learning_rate": 0.005, "batch_size": 16}
+LEARNED_TABLE = {"pos_encoding": "learned", "token_init_std": 1.0, "learning_rate": 0.005, "batch_size": 16}
 # The smallest effect that counts, in accuracy: one for all claims. A correlation counts from .3; “far above chance” is .8.
 COUNTS = 0.05
 
@@ -21,8 +21,8 @@ def _lengths(name: str, role: Role, encoding: str, **settings: object) -> Arm:
     return Arm(name, role, {"pos_encoding": encoding, **(settings or MOSTLY_SHORT)}, measurements=(BANDS,))
 
 
-def _begun(name: str, std: float, k: int = 3, tuned: bool = True) -> Arm:
-    settings = {**BEGUN, "table_init_std": std, "k": k, "steps": 90 if k == 3 else 250}
+def _table_arm(name: str, std: float, k: int = 3, tuned: bool = True) -> Arm:
+    settings = {**LEARNED_TABLE, "table_init_std": std, "k": k, "steps": 90 if k == 3 else 250}
     return Arm(name, "comparison", settings, "accuracy" if k == 3 else STRUCTURE, (STRUCTURE,), tuned=tuned)
 
 
@@ -37,12 +37,12 @@ ISSUE = read_issue(
         _lengths("Shaw, mostly short", "remedy", "shaw"),
         Arm("learned, 16 sequences", "comparison", {"pos_encoding": "learned", **FEW}, extended=True),
         Arm("sinusoidal, 16 sequences", "comparison", {"pos_encoding": "sinusoidal", **FEW}, extended=True),
-        _begun("3 back, table .02", 0.02),
-        _begun("3 back, table 1", 1.0),
-        _begun("3 back, table .02, rate .005", 0.02, tuned=False),
-        _begun("3 back, table 1, rate .005", 1.0, tuned=False),
-        _begun("previous token, table .02", 0.02, k=1),
-        _begun("previous token, table 1", 1.0, k=1),
+        _table_arm("3 back, table .02", 0.02),
+        _table_arm("3 back, table 1", 1.0),
+        _table_arm("3 back, table .02, rate .005", 0.02, tuned=False),
+        _table_arm("3 back, table 1, rate .005", 1.0, tuned=False),
+        _table_arm("previous token, table .02", 0.02, k=1),
+        _table_arm("previous token, table 1", 1.0, k=1),
     ),
     claims=(
         Claim("mostly-short", difference("learned, all lengths alike", "learned, mostly short", "accuracy"), COUNTS),

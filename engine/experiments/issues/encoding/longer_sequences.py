@@ -8,9 +8,9 @@ from engine.experiments.experiment import Arm, Claim, Role, Values, above, diffe
 from engine.experiments.issues.issue import read_issue
 
 # the metric by length, relative to the trained one
-AT = {1.0: "accuracy@12", 1.5: "accuracy@18", 2.0: "accuracy@24", 4.0: "accuracy@48"}
-DEEP_AT = {1.0: "accuracy@24", 2.0: "accuracy@48", 4.0: "accuracy@96"}  # the same of the deeper models
-FAR, DEEP_FAR = AT[4.0], DEEP_AT[4.0]
+ACCURACY_AT = {1.0: "accuracy@12", 1.5: "accuracy@18", 2.0: "accuracy@24", 4.0: "accuracy@48"}
+DEEP_ACCURACY_AT = {1.0: "accuracy@24", 2.0: "accuracy@48", 4.0: "accuracy@96"}  # the same of the deeper models
+FAR, DEEP_FAR = ACCURACY_AT[4.0], DEEP_ACCURACY_AT[4.0]
 LEARNED_ACCURACY = 0.9  # the accuracy at the trained length from which a model is tested on longer sequences
 # The smallest difference of accuracies that counts: one for all claims here. It was .2 or .3 in most and .05 or .1 in others.
 COUNTS = 0.05
@@ -52,7 +52,7 @@ def _arm(
     name: str, role: Role, encoding: str, *, tuned: bool = True, extended: bool = False, **settings: object
 ) -> Arm:
     config = {**THREE_BACK, "pos_encoding": encoding, **settings}
-    return Arm(name, role, config, FAR, points=tuple(AT.items()), tuned=tuned, extended=extended)
+    return Arm(name, role, config, FAR, points=tuple(ACCURACY_AT.items()), tuned=tuned, extended=extended)
 
 
 def _stretched(name: str, scaling: str, **settings: object) -> Arm:
@@ -72,7 +72,7 @@ def _hop(encoding: str, layers: int = 4) -> str:
 
 def _one_hop(encoding: str, layers: int, *measured: str) -> Arm:
     settings = {**ONE_HOP, "pos_encoding": NAMES[encoding], "n_layers": layers}
-    return _extended(_hop(encoding, layers), settings, DEEP_AT, DEEP_FAR, *measured)
+    return _extended(_hop(encoding, layers), settings, DEEP_ACCURACY_AT, DEEP_FAR, *measured)
 
 
 def _two_hops(encoding: str) -> Arm:
@@ -80,7 +80,7 @@ def _two_hops(encoding: str) -> Arm:
     return _extended(f"2 hops, {encoding}", settings, {1.0: TWO_HOPS_TRAINED, 2.0: "accuracy@64"}, TWO_HOPS_TRAINED)
 
 
-_learned = partial(once_learned, AT[1.0], LEARNED_ACCURACY)
+_learned = partial(once_learned, ACCURACY_AT[1.0], LEARNED_ACCURACY)
 
 
 def _farther(name: str, one: str, other: str, direction: Literal["more", "less"] = "more") -> Claim:
@@ -88,7 +88,7 @@ def _farther(name: str, one: str, other: str, direction: Literal["more", "less"]
 
 
 def _deeper(name: str, one: str, other: str, metric: str = DEEP_FAR) -> Claim:
-    return once_learned(DEEP_AT[1.0], LEARNED_ACCURACY, Claim(name, difference(one, other, metric), COUNTS))
+    return once_learned(DEEP_ACCURACY_AT[1.0], LEARNED_ACCURACY, Claim(name, difference(one, other, metric), COUNTS))
 
 
 def _two(name: str, one: str, other: str) -> Claim:
@@ -98,7 +98,7 @@ def _two(name: str, one: str, other: str) -> Claim:
 def _has_no_row(values: Values) -> np.ndarray:
     """1 for a seed at which the learned table works at the trained length and cannot run at one and a half times it,
     [seed]."""
-    trained, longer = values("learned table", AT[1.0]), values("learned table", AT[1.5])
+    trained, longer = values("learned table", ACCURACY_AT[1.0]), values("learned table", ACCURACY_AT[1.5])
     return np.where(np.isfinite(trained), np.isnan(longer).astype(float), np.nan)
 
 
@@ -126,7 +126,10 @@ ISSUE = read_issue(
         _one_hop("RoPE", 2),
         _one_hop("RoPE", 4),
         _extended(
-            DROPPED, {**ONE_HOP, "pos_encoding": "rope", "n_layers": 2, "drop_encoding_at": 0.8}, DEEP_AT, DEEP_FAR
+            DROPPED,
+            {**ONE_HOP, "pos_encoding": "rope", "n_layers": 2, "drop_encoding_at": 0.8},
+            DEEP_ACCURACY_AT,
+            DEEP_FAR,
         ),
         _one_hop("T5 bias", 4),
         _one_hop("FIRE", 4),
@@ -142,24 +145,27 @@ ISSUE = read_issue(
             difference("sinusoidal", "sinusoidal, trained to 48", FAR),
             COUNTS,
             "less",
-            learned=(("sinusoidal", AT[1.0], LEARNED_ACCURACY), ("sinusoidal, trained to 48", FAR, LEARNED_ACCURACY)),
+            learned=(
+                ("sinusoidal", ACCURACY_AT[1.0], LEARNED_ACCURACY),
+                ("sinusoidal, trained to 48", FAR, LEARNED_ACCURACY),
+            ),
         ),
         _farther("two-layers", "sinusoidal, 2 layers", "sinusoidal"),
         _farther("rope", "RoPE", "sinusoidal"),
         _farther("shaw", "Shaw relative", "sinusoidal"),
-        _learned(Claim("t5-bias", rise("T5 bias", FAR, AT[1.0]), COUNTS, "less")),
+        _learned(Claim("t5-bias", rise("T5 bias", FAR, ACCURACY_AT[1.0]), COUNTS, "less")),
         _learned(Claim("learned-table", _has_no_row, 0.5, computed=True)),
-        Claim("alibi-trained-length", difference("sinusoidal", "ALiBi", AT[1.0]), COUNTS),
-        Claim("no-encoding-trained-length", difference("sinusoidal", "no encoding", AT[1.0]), COUNTS),
+        Claim("alibi-trained-length", difference("sinusoidal", "ALiBi", ACCURACY_AT[1.0]), COUNTS),
+        Claim("no-encoding-trained-length", difference("sinusoidal", "no encoding", ACCURACY_AT[1.0]), COUNTS),
         _farther("interpolation", "RoPE, interpolated", "RoPE", "less"),
         _farther("ntk", "RoPE, NTK", "RoPE"),
         _farther("yarn", "RoPE, YaRN", "RoPE", "less"),
         _farther("yarn-short", "RoPE, YaRN for short sequences", "RoPE"),
         _farther("randomized", "RoPE, randomized positions", "RoPE"),
         _deeper("dropped", DROPPED, _hop("RoPE", 2)),
-        Claim("dropped-trained-length", difference(DROPPED, _hop("RoPE", 2), DEEP_AT[1.0]), COUNTS, "less"),
+        Claim("dropped-trained-length", difference(DROPPED, _hop("RoPE", 2), DEEP_ACCURACY_AT[1.0]), COUNTS, "less"),
         _deeper("rope-against-layers", _hop("RoPE", 2), _hop("sinusoidal")),
-        _deeper("six-layers-twice", _hop("sinusoidal", 6), _hop("sinusoidal", 2), DEEP_AT[2.0]),
+        _deeper("six-layers-twice", _hop("sinusoidal", 6), _hop("sinusoidal", 2), DEEP_ACCURACY_AT[2.0]),
         _deeper("fire", _hop("FIRE"), _hop("RoPE")),
         _deeper("deep-t5-bias", _hop("T5 bias"), _hop("RoPE")),
         Claim("probe", rise(_hop("sinusoidal"), "position_probe.4", "position_probe.0"), COUNTS, "less"),

@@ -65,8 +65,8 @@ POLL = 0.3  # seconds between polls without an event stream: a proxy blocks it, 
 IDLE_POLL = 1.0  # while the run is paused or queued
 OVERLAP = 10  # each message repeats the updates of so many polls, in case the browser skipped some
 
-HERE = Path(__file__).parent
-LIVE = BoardKind("live", HERE, "board")
+FOLDER = Path(__file__).parent
+LIVE = BoardKind("live", FOLDER, "board")
 
 
 @dataclass(frozen=True)
@@ -202,8 +202,8 @@ def _top_panels() -> Any:
     return st.components.v2.component(
         "attention_lab_top_panels",
         html='<div class="board live"><div class="top-panels"></div></div>',
-        css=(BASE / "base.css").read_text(encoding="utf-8") + (HERE / "live.css").read_text(encoding="utf-8"),
-        js=joined(HERE / "script" / "top_panels.js") + "export default holdTopPanels\n",
+        css=(BASE / "base.css").read_text(encoding="utf-8") + (FOLDER / "live.css").read_text(encoding="utf-8"),
+        js=joined(FOLDER / "script" / "top_panels.js") + "export default holdTopPanels\n",
     )
 
 

@@ -17,7 +17,7 @@ def columns_of(events: EventLog, after: int = 0, upto: int | None = None) -> Col
     figure."""
     columns = {}
     for name, (steps, values) in _lines(events, after, upto).items():
-        indices = kept_points(steps, values)
+        indices = extreme_indices(steps, values)
         columns[name] = (steps[indices].tolist(), [float(f"{value:.5g}") for value in values[indices].tolist()])
     return columns
 
@@ -67,7 +67,7 @@ def _lines_of(table: StepTable) -> Iterator[tuple[str, np.ndarray]]:
         yield from ((f"grad_norms.{layer}.total", np.sqrt(square)) for layer, square in squares.items())
 
 
-def kept_points(x: np.ndarray, y: np.ndarray, points: int = POINTS) -> np.ndarray:
+def extreme_indices(x: np.ndarray, y: np.ndarray, points: int = POINTS) -> np.ndarray:
     """Return the indices of at most ``points`` points of a line: the lowest and the highest in each stretch of steps,
     and both ends.
 

@@ -72,7 +72,8 @@ def stack_of(config: RunConfig) -> Json:
     shared = config.share_layers and attends
     part_kinds_of_model = {part.kind for part in parts_of(config).values()}
     parts = {
-        name: _plain(config, kind, takes=kind.takes in part_kinds_of_model) for name, kind in _drawn(config).items()
+        name: _plain(config, kind, takes=kind.takes in part_kinds_of_model)
+        for name, kind in _stack_parts(config).items()
     }
     return {
         "family": config.family, "layers": config.n_layers,
@@ -94,7 +95,7 @@ def _question(config: RunConfig) -> str:
     return "half" if continues(config) else "all"
 
 
-def _drawn(config: RunConfig) -> dict[str, StackPart]:
+def _stack_parts(config: RunConfig) -> dict[str, StackPart]:
     kinds = {name: kind for name, kind in part_kinds().items() if config.family in kind.families}
     kinds["embedding"] = replace(
         kinds["embedding"], says=kinds["embedding"].says.replace("{width}", str(config.d_model))

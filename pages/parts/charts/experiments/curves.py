@@ -17,7 +17,7 @@ from pages.parts.charts.experiments.arms import is_logarithmic, round_up, wrappe
 
 Curve = Sequence[tuple[int, float]]  # (step, value)
 Seeds = Mapping[int, Curve]
-STOPPED = shade(RED["light"])
+STOP_COLOR = shade(RED["light"])
 # Drawn whole, such a curve would press all others flat.
 LEAVES = 10.0  # ratio to the usual highest loss, from which a curve leaves the figure
 WORDS = 24  # letters in a line inside a figure, at most
@@ -25,18 +25,18 @@ NEAR = 0.15  # share of the axis below which two ends are too close for a name e
 
 
 @dataclass(frozen=True)
-class Stopped:
+class StopMark:
     steps: Mapping[int, int]  # the last one by seed
     why: str  # follows "stopped at step 12: "
 
     @property
-    def where(self) -> str:
+    def steps_in_words(self) -> str:
         first, last = min(self.steps.values()), max(self.steps.values())
         return f"stopped at step {first:,}:" if first == last else f"stopped at steps {first:,} to {last:,}:"
 
     @property
     def sentence(self) -> str:
-        return f"{self.where} {self.why}"
+        return f"{self.steps_in_words} {self.why}"
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def frame_of(label: str, curves: Sequence[Curve], levels: Sequence[float] = ()) 
 
 def curves_figure(
     done: Seeds, growing: Seeds, frame: Frame, steps: int, color: Pair, levels: Mapping[str, float] | None = None, *,
-    dashed: tuple[Seeds, Seeds] | None = None, stopped: Stopped | None = None,
+    dashed: tuple[Seeds, Seeds] | None = None, stopped: StopMark | None = None,
 ) -> go.Figure:  # fmt: skip
     """The curves of one arm by seed.
 
@@ -103,9 +103,9 @@ def curves_figure(
         last = {seed: curve[-1][1] for seed, curve in done.items() if curve}
         ends = {seed: min(last.get(seed, frame.high), frame.high) for seed in stopped.steps}
         words = [f"seed {seed}, step {step:,}: {stopped.why}" for seed, step in stopped.steps.items()]
-        traces.append(_marks("stopped", list(stopped.steps.values()), list(ends.values()), "x", STOPPED, words))
+        traces.append(_marks("stopped", list(stopped.steps.values()), list(ends.values()), "x", STOP_COLOR, words))
         first = min(stopped.steps, key=lambda seed: stopped.steps[seed])
-        notes.append(_note([stopped.where, stopped.why], stopped.steps[first], ends[first], frame, steps))
+        notes.append(_note([stopped.steps_in_words, stopped.why], stopped.steps[first], ends[first], frame, steps))
     elif beyond:
         notes.append(_note(["leaves the figure,", most], out, frame.high, frame, steps))
     down: dict[str, Any] = {"range": [low - margin, high + margin], "type": "log" if frame.log else "linear"}

@@ -22,7 +22,7 @@ LETTER_ON_AXIS = 0.025  # width of a letter of a number, as a share of the axis 
 
 
 def key_figure(
-    rows: Sequence[EndNumbers], *, share: bool, written: Callable[[float], str] = number, chance: float | None = None,
+    rows: Sequence[EndNumbers], *, share: bool, format_value: Callable[[float], str] = number, chance: float | None = None,
     guess: float | None = None, moved: bool = True, stored: Sequence[EndNumbers] = (),
 ) -> go.Figure:  # fmt: skip
     """The rows, also before any seed has ended. A row whose seeds ended without a number has a red cross.
@@ -42,9 +42,9 @@ def key_figure(
     if stored:
         values["title"]["text"] = f"grey: stored seeds {stored[0].seeds[0]} to {stored[0].seeds[-1]}"
     shift, high = (SHIFT, HALF) if stored else (0.0, 1.0)
-    above = _drawn(stored, -shift, high, written, values) if stored else []
+    above = _traces_of(stored, -shift, high, format_value, values) if stored else []
     return figure(
-        [*(trace.update(uid=f"stored-{trace.uid}") for trace in above), *_drawn(rows, shift, high, written, values)],
+        [*(trace.update(uid=f"stored-{trace.uid}") for trace in above), *_traces_of(rows, shift, high, format_value, values)],
         xaxis=values,
         yaxis=rows_axis([wrapped(row.name, max(NAME, len(row.name) // 2 + 4)) for row in rows], tickfont={"size": TICKS}),
         font={"color": INK["light"], "size": TICKS},
@@ -92,17 +92,17 @@ def _values_axis(known: Sequence[float], share: bool) -> dict[str, Any]:
     return axis("", range=[low - air, high + 3 * air], **fonts)
 
 
-def _drawn(
-    rows: Sequence[EndNumbers], shift: float, high: float, written: Callable[[float], str], values: dict[str, Any]
+def _traces_of(
+    rows: Sequence[EndNumbers], shift: float, high: float, format_value: Callable[[float], str], values: dict[str, Any]
 ) -> list[go.Scatter]:
-    return [*row_traces(rows, shift, high), _means(rows, shift, written, values), *_crosses(rows, shift)]
+    return [*row_traces(rows, shift, high), _means(rows, shift, format_value, values), *_crosses(rows, shift)]
 
 
 def _means(
-    rows: Sequence[EndNumbers], shift: float, written: Callable[[float], str], values: dict[str, Any]
+    rows: Sequence[EndNumbers], shift: float, format_value: Callable[[float], str], values: dict[str, Any]
 ) -> go.Scatter:
     there = [(index + shift, row.mean, row.known) for index, row in enumerate(rows) if row.mean is not None]
-    texts = [written(mean) for _, mean, _ in there]
+    texts = [format_value(mean) for _, mean, _ in there]
     beside = [
         _beside(mean, known, LETTER_ON_AXIS * (len(text) + 1), values)
         for (_, mean, known), text in zip(there, texts, strict=True)
@@ -131,7 +131,7 @@ def _beside(mean: float, dots: Sequence[float], wide: float, values: dict[str, A
 
 
 def _crosses(rows: Sequence[EndNumbers], shift: float) -> list[go.Scatter]:
-    marks = [index + shift for index, row in enumerate(rows) if row.without and not row.known]
+    marks = [index + shift for index, row in enumerate(rows) if row.n_without and not row.known]
     crosses = go.Scatter(
         x=[0.02] * len(marks), y=marks, xaxis="x", mode="markers+text", text=["  no number: the run ended early"] * len(marks),
         textposition="middle right", marker={"symbol": "x", "size": 14, "color": RED["light"]}, hoverinfo="skip", uid="crosses",

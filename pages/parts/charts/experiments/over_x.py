@@ -39,7 +39,7 @@ class OverX:
 def over_x_height(lines: Sequence[OverX]) -> int:
     """The height in pixels, with room for the names, or for a legend in a panel of usual width."""
     if len(lines) <= MOST_NAMES:
-        return max(HEIGHT, TOP + BOTTOM + sum(LINE * (_named(line).count("<br>") + 1) for line in lines))
+        return max(HEIGHT, TOP + BOTTOM + sum(LINE * (_label_of(line).count("<br>") + 1) for line in lines))
     return HEIGHT + 22 * (sum(9 * len(line.name) + 50 for line in lines) // 400)
 
 
@@ -50,7 +50,7 @@ def over_x_figure(lines: Sequence[OverX], x_label: str, label: str, chance: floa
     across = _ticks_axis(x_label, xs)
     down = _ranged(values_axis(label, values, chance), [*values, *([] if chance is None else [chance])])
     room = over_x_height(lines) - TOP - BOTTOM
-    longest = max((len(part) for line in lines for part in _named(line).split("<br>")), default=0)
+    longest = max((len(part) for line in lines for part in _label_of(line).split("<br>")), default=0)
     return figure(
         [trace for index, line in enumerate(lines) for trace in _traces(index, line, legend=not at_ends)],
         xaxis=across,
@@ -145,5 +145,5 @@ def _names(
     return notes
 
 
-def _named(line: OverX) -> str:
+def _label_of(line: OverX) -> str:
     return wrapped(line.name, NAME)

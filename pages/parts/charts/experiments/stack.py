@@ -44,7 +44,7 @@ def touched(experiment: Experiment) -> dict[str, tuple[str, list[str]]]:
 
 
 def stack_svg(experiment: Experiment) -> str:
-    config, marks = _drawn(experiment), touched(experiment)
+    config, marks = _config_to_draw(experiment), touched(experiment)
     rows = _rows(config)
     names, parts = [part for part, _ in rows], []
     for index, (part, text) in enumerate(rows):
@@ -64,7 +64,7 @@ def stack_svg(experiment: Experiment) -> str:
     )
 
 
-def _drawn(experiment: Experiment) -> RunConfig:
+def _config_to_draw(experiment: Experiment) -> RunConfig:
     def fitness(arm: Arm) -> tuple[bool, bool]:
         return ARCHITECTURES[experiment.config(arm).family].attends, arm.role == "control"
 

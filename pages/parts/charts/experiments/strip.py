@@ -32,7 +32,7 @@ class EndNumbers:
     color: Pair
     values: Sequence[float | None]
     seeds: Sequence[int]
-    without: int = 0  # seeds that ended without the number
+    n_without: int = 0  # seeds that ended without the number
     beside: Sequence[float | None] = ()  # the compared numbers, by seed
 
     @property
@@ -57,7 +57,7 @@ def strip_figure(rows: Sequence[EndNumbers], label: str, chance: float | None = 
     return figure(
         row_traces(rows),
         xaxis=values_axis(label, known, chance),
-        yaxis=rows_axis([_named(row) for row in rows]),
+        yaxis=rows_axis([_label_of(row) for row in rows]),
         showlegend=False,
         margin={"l": 8, "r": 14, "t": 24 if levels else 6, "b": 46},
         shapes=levels,
@@ -66,12 +66,12 @@ def strip_figure(rows: Sequence[EndNumbers], label: str, chance: float | None = 
 
 def strip_height(rows: Sequence[EndNumbers]) -> int:
     """In pixels."""
-    lines = max((_named(row).count("<br>") + 1 for row in rows), default=1)
+    lines = max((_label_of(row).count("<br>") + 1 for row in rows), default=1)
     return 76 + max(ROW, LINE * lines + 4) * len(rows)
 
 
-def _named(row: EndNumbers) -> str:
-    name = f"{row.name} ({row.without} without)" if row.without else row.name
+def _label_of(row: EndNumbers) -> str:
+    name = f"{row.name} ({row.n_without} without)" if row.n_without else row.name
     return wrapped(name, max(20, len(name) // 2))
 
 

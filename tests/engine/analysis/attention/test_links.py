@@ -4,7 +4,7 @@ import torch
 
 from engine.analysis.attention.attribution import attribute_answers
 from engine.analysis.attention.jobs import FollowAnswers, SwitchEachHeadOff
-from engine.analysis.attention.links import NEEDED, Losses
+from engine.analysis.attention.links import NEEDED_SHARE, Losses
 from engine.analysis.attention.model import attention_at, held_out, model_of
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.requests import ModelRequest
@@ -37,7 +37,7 @@ def test_of_one_hop_both_heads_are_named_and_only_where_the_answer_is_lost_witho
     assert guessed - named, "by what is read alone it would be named where the answer survives"
     off = SwitchEachHeadOff(request).do()
     cost = {row["part"]: off["whole"]["accuracy"] - row["accuracy"] for row in off["rows"]}
-    assert all(cost[one.part] > NEEDED / 2 for path in found for one in path.readings)
+    assert all(cost[one.part] > NEEDED_SHARE / 2 for path in found for one in path.readings)
 
 
 def _right(request: ModelRequest, off: list[Part], rows: slice = slice(1)) -> np.ndarray:
@@ -60,8 +60,8 @@ def test_a_part_that_costs_less_than_a_tenth_is_no_link_even_where_the_answer_is
         whole, without = (_right(request, off, slice(5)) for off in ([], [part]))
         for row, at in np.argwhere(whole & ~without).tolist():
             losses = Losses(model, batch.rows(slice(row, row + 1)), batch.rows(slice(100)))
-            assert losses.needs(at, part) == (losses.share(part) >= NEEDED)
-            lost_alone += losses.share(part) < NEEDED
+            assert losses.needs(at, part) == (losses.share(part) >= NEEDED_SHARE)
+            lost_alone += losses.share(part) < NEEDED_SHARE
             needed += losses.needs(at, part)
     assert lost_alone
     assert needed

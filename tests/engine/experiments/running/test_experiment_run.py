@@ -38,7 +38,7 @@ from tests.pages.scripted_experiment import MEMORY, ScriptedPool
 pytestmark = pytest.mark.usefixtures("own_data_folder")
 
 
-def ended(run: ExperimentRun) -> ExperimentRun:
+def wait_for_end(run: ExperimentRun) -> ExperimentRun:
     assert run.start().wait(600)
     return run
 
@@ -50,7 +50,7 @@ def test_every_arm_meets_every_seed_and_the_claims_are_weighed(pool: Pool, monke
         raise JobError("The question took longer than 30 s.")
 
     monkeypatch.setattr(pool, "ask", busy)
-    run = ended(ExperimentRun(fake_issue(seeds=6, first_seed=10), pool))
+    run = wait_for_end(ExperimentRun(fake_issue(seeds=6, first_seed=10), pool))
     assert run.state == "finished"
     assert {(t.arm, t.seed) for t in run.trials} == {(a, s) for a in ("short", "long") for s in range(10, 16)}
     assert list(pool.runs.folder.glob("*/config.json")) == [], "no trial is left on disk as a run"
@@ -59,7 +59,7 @@ def test_every_arm_meets_every_seed_and_the_claims_are_weighed(pool: Pool, monke
     effects = [1 / (1 + s + 1) - 1 / (9 + s + 1) for s in range(10, 16)]
     assert found.claims[0].effects == pytest.approx(effects)
     assert found.values("short", "loss") == pytest.approx([1 / (2 + s) for s in range(10, 16)])
-    assert run.done == 1
+    assert run.share_done == 1
     assert not run.running_trials
     row = json.loads(json.dumps(found.to_json(), allow_nan=False))
     assert (row["event"], row["slug"], row["finding"]) == ("report", "fake", "holds")
@@ -72,7 +72,7 @@ def test_every_arm_meets_every_seed_and_the_claims_are_weighed(pool: Pool, monke
 
 
 def test_a_trial_that_breaks_is_left_out_of_its_pair_and_said(pool: Pool) -> None:
-    run = ended(ExperimentRun(fake_issue(seeds=8, first_seed=RAISES - 7), pool))
+    run = wait_for_end(ExperimentRun(fake_issue(seeds=8, first_seed=RAISES - 7), pool))
     short, long = run.report.to_json()["arms"]
     assert short["values"][-1] is not None  # one step: it ends before it would break
     assert long["values"][-1] is None
@@ -90,28 +90,28 @@ def test_stopping_keeps_what_was_measured(pool: Pool) -> None:
     assert run.wait(600)
     assert run.state == "stopped"
     assert 0 < len(run.trials) < run.total
-    assert 0 < run.done < 1
+    assert 0 < run.share_done < 1
     assert not pool.runs.live()
 
 
 def test_stored_trials_are_not_trained_again_unless_they_did_not_finish(pool: Pool) -> None:
-    first, saved = ended(ExperimentRun(fake_issue(seeds=2), pool)), list[Trial]()
+    first, saved = wait_for_end(ExperimentRun(fake_issue(seeds=2), pool)), list[Trial]()
     broken = replace(first.trials[0], failure="The worker was ended.")
     stored = {(trial.arm, trial.seed): trial for trial in (*first.trials[1:], broken)}
     more = ExperimentRun(fake_issue(seeds=3), pool, find=lambda arm, n: stored.get((arm.name, n)), save=saved.append)
-    assert more.done > 0
+    assert more.share_done > 0
     assert more.seconds_left is None, "no pace is known yet"
-    ended(more)
+    wait_for_end(more)
     assert (len(more.reused), len(more.trials)) == (3, 6)
     assert {(t.arm, t.seed) for t in saved} == {("short", 2), ("long", 2), (broken.arm, broken.seed)}
     assert more.report.claims[0].effects[:2] == first.report.claims[0].effects
-    assert (more.done, more.seconds_left) == (1, 0)
+    assert (more.share_done, more.seconds_left) == (1, 0)
 
 
 def test_an_experiment_waits_for_room_and_what_the_host_refuses_ends_it_with_the_sentence(tmp_path: Path) -> None:
     with pool_of(tmp_path, size=2, queue_length=1, runs_per_worker=1, steps=9) as narrow:
-        assert len(ended(ExperimentRun(fake_issue(seeds=2), narrow, visitor=Visitor("me"))).trials) == 4
-        run = ended(ExperimentRun(fake_issue(seeds=2, base={"steps": 10}), narrow))
+        assert len(wait_for_end(ExperimentRun(fake_issue(seeds=2), narrow, visitor=Visitor("me"))).trials) == 4
+        run = wait_for_end(ExperimentRun(fake_issue(seeds=2, base={"steps": 10}), narrow))
     assert (run.state, run.problem) == ("failed", "steps is 10; this host allows at most 9.")
 
 
@@ -131,9 +131,9 @@ def test_a_text_of_which_too_much_is_unknown_is_refused_before_anything_is_train
     pool: Pool, settings: dict[str, object], sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     base = {"task": "shakespeare_chars", "steps": 9, "learning_rate": 1e-6}
-    assert ended(ExperimentRun(fake_issue(seeds=1, base=base), pool)).state == "finished"
+    assert wait_for_end(ExperimentRun(fake_issue(seeds=1, base=base), pool)).state == "finished"
     monkeypatch.setattr(pool, "submit", None)
-    run = ended(ExperimentRun(fake_issue(seeds=1, base={**base, **settings}), pool))
+    run = wait_for_end(ExperimentRun(fake_issue(seeds=1, base={**base, **settings}), pool))
     assert (run.state, run.trials) == ("failed", ())
     assert run.problem.startswith(sentence)
 
@@ -197,7 +197,7 @@ def test_a_trial_is_trained_once_for_all_who_wait_or_come_later(pool: Pool, subm
     assert [run.state for run in runs] == ["finished"] * 5
     assert late.start().wait(600)
     assert len(submitted) == len(stored) == runs[0].total == 8
-    assert (len(late.reused), late.done) == (8, 1)
+    assert (len(late.reused), late.share_done) == (8, 1)
     assert all(numbers(run) == numbers(runs[0]) for run in (*runs, late))
     assert [run.report.claims for run in (*runs, late)] == [runs[0].report.claims] * 6
     assert not pool.runs.live()
@@ -288,8 +288,8 @@ def trial_of(arm: str, seed: int, accuracy: float = 0.5) -> Trial:
 
 def test_an_issue_uses_the_same_cache_and_its_extended_arms_and_claims_come_when_asked_for(pool: Pool) -> None:
     two, three = fake_issue(seeds=2), fake_issue(seeds=3)
-    first = ended(ExperimentRun(two, pool, **from_cache(two)))  # type: ignore[arg-type]
-    more = ended(ExperimentRun(three, pool, extended=True, **from_cache(three)))  # type: ignore[arg-type]
+    first = wait_for_end(ExperimentRun(two, pool, **from_cache(two)))  # type: ignore[arg-type]
+    more = wait_for_end(ExperimentRun(three, pool, extended=True, **from_cache(three)))  # type: ignore[arg-type]
     assert len(more.reused) == 4
     assert {arm.name for arm in more.report.arms} == {"short", "long", "longest"}
     assert [len(run.report.claims) for run in (first, more)] == [2, 3]
@@ -361,7 +361,7 @@ def test_a_run_that_cannot_be_deleted_costs_the_experiment_nothing(
         raise OSError(EACCES, "Permission denied")
 
     monkeypatch.setattr(pool.runs, "delete", delete)
-    run = ended(ExperimentRun(fake_issue(seeds=2), pool))
+    run = wait_for_end(ExperimentRun(fake_issue(seeds=2), pool))
     assert (run.state, run.problem, len(run.trials), len(set(tried))) == ("finished", "", 4, 4)
     assert "The run of a trial could not be deleted: Permission denied" in caplog.text
 

@@ -11,7 +11,7 @@ from engine.foundation.provenance import provenance
 from engine.foundation.visitor import Visitor
 from tests.engine.at_once import at_once
 from tests.engine.experiments.sweeps.scripted_pool import ScriptedPool
-from tests.engine.experiments.sweeps.test_sweep import ended
+from tests.engine.experiments.sweeps.test_sweep import finish_sweep
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
 NAME = "a-sweep-0123"
@@ -19,7 +19,7 @@ NAME = "a-sweep-0123"
 
 @pytest.fixture(scope="module")
 def result() -> Result:
-    return ended(ScriptedPool(), longest=512, rounds=2, kinds="fused,gru", patience=0.03).result
+    return finish_sweep(ScriptedPool(), longest=512, rounds=2, kinds="fused,gru", patience=0.03).result
 
 
 def test_it_comes_back_as_it_was_and_the_oldest_are_removed(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:

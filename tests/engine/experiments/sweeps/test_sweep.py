@@ -11,7 +11,7 @@ from tests.engine.experiments.sweeps.scripted_pool import LAWS, ScriptedPool
 PLAN = read_plan({"longest": 8192, "patience": 0.4, "rounds": 3})
 
 
-def ended(pool: ScriptedPool, **settings: Any) -> Sweep:
+def finish_sweep(pool: ScriptedPool, **settings: Any) -> Sweep:
     sweep = Sweep(read_plan({**PLAN.model_dump(), **settings}), cast(Pool, pool)).start()
     assert sweep.wait(240)
     return sweep
@@ -20,7 +20,7 @@ def ended(pool: ScriptedPool, **settings: Any) -> Sweep:
 @pytest.fixture(scope="module")
 def finished() -> tuple[Sweep, ScriptedPool]:
     pool = ScriptedPool()
-    return ended(pool), pool
+    return finish_sweep(pool), pool
 
 
 def test_every_kind_goes_as_far_as_it_may(finished: tuple[Sweep, ScriptedPool]) -> None:
@@ -49,8 +49,10 @@ def test_each_visit_is_kept_and_the_memory_is_counted_once(finished: tuple[Sweep
     level = result.summaries("cnn", "train")[0]
     assert (level.value / level.low, level.high / level.low, level.visits) == pytest.approx((1.1, 1.2, 3))
     assert result.summaries("cnn", "cached") == []
-    assert {visit.round for kind in KINDS for visit in result.counted(kind)} == {0}
-    assert [visit.saved for visit in result.counted("lstm")] == [100 * visit.tick for visit in result.counted("lstm")]
+    assert {visit.round for kind in KINDS for visit in result.counted_visits(kind)} == {0}
+    assert [visit.saved for visit in result.counted_visits("lstm")] == [
+        100 * visit.tick for visit in result.counted_visits("lstm")
+    ]
 
 
 def test_a_stop_keeps_what_there_is_and_until_then_the_time_left_counts_down() -> None:
@@ -59,7 +61,7 @@ def test_a_stop_keeps_what_there_is_and_until_then_the_time_left_counts_down() -
     pool.on_visit = lambda count: sweep.stop() if count == 7 else None
     sweep.start()
     assert sweep.wait(240)
-    assert (sweep.state, len(sweep.result.visits), sweep.done) == ("stopped", 7, 1.0)
+    assert (sweep.state, len(sweep.result.visits), sweep.share_done) == ("stopped", 7, 1.0)
 
     pool, seconds = ScriptedPool(), list[float]()
     sweep = Sweep(PLAN, cast(Pool, pool))
@@ -72,7 +74,7 @@ def test_a_stop_keeps_what_there_is_and_until_then_the_time_left_counts_down() -
 
 
 def test_a_point_that_ends_its_worker_ends_only_its_kind() -> None:
-    sweep = ended(ScriptedPool(fails=("gru", 256)))
+    sweep = finish_sweep(ScriptedPool(fails=("gru", 256)))
     assert sweep.state == "finished"
     (skip,) = (skip for skip in sweep.result.skips if skip.kind == "gru")
     assert (skip.tick, skip.why) == (256, "Its worker used 9 GiB of memory and was ended.")
@@ -83,6 +85,6 @@ def test_a_point_that_ends_its_worker_ends_only_its_kind() -> None:
 def test_the_host_limits_what_a_step_may_take() -> None:
     pool = ScriptedPool()
     pool.limits = pool.limits.model_copy(update={"memory": 2 * 200 * 512})
-    result = ended(pool, kinds="cnn").result
+    result = finish_sweep(pool, kinds="cnn").result
     assert result.summaries("cnn", "train") == []
     assert result.skips[0].why.endswith("must fit in 200 KiB.")

@@ -43,7 +43,7 @@ def end(*children: Child) -> list[str]:
         child.process.close()
     for child in children:
         assert child.process.wait(PATIENCE)
-    return [child.process.how_it_ended() for child in children]
+    return [child.process.end_in_words() for child in children]
 
 
 @forks
@@ -98,7 +98,7 @@ def test_a_child_that_is_killed_before_it_is_there_does_not_live(cold: ForkServe
     child.process.kill()
     child.process.begin()
     assert child.process.wait(PATIENCE)
-    assert child.process.how_it_ended() == "signal 9"
+    assert child.process.end_in_words() == "signal 9"
 
 
 @forks
@@ -109,7 +109,7 @@ def test_a_fork_server_that_stands_still_is_replaced_by_whoever_waits_for_it(col
     if waits == "for a child":
         never = Child([*COMMAND, "never"])
         assert never.process.wait(PATIENCE)
-        assert (never.process.pid, never.process.how_it_ended()) == (0, "its fork server did not start it")
+        assert (never.process.pid, never.process.end_in_words()) == (0, "its fork server did not start it")
         never.process.kill()
     assert end(child) == ["its fork server did not say how"]
     later, facts = child_and_facts("later")
@@ -151,7 +151,7 @@ def test_a_fork_server_without_descriptors_refuses_in_a_sentence_and_lives_on(
     refused = Child([*COMMAND, "refused"])
     assert refused.process.wait(PATIENCE)
     assert (refused.process.pid, refused.messages, refused.ends) == (0, [], 1)
-    assert refused.process.how_it_ended() == "its fork server did not start it"
+    assert refused.process.end_in_words() == "its fork server did not start it"
     assert capfd.readouterr().err == "A process cannot be started: the fork server has no descriptors left.\n"
     resource.prlimit(server.pid, resource.RLIMIT_NOFILE, limits)
     later, facts = child_and_facts("later")

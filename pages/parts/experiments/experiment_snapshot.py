@@ -54,18 +54,18 @@ class TrialSoFar:
 
 
 @dataclass(frozen=True)
-class Shown(Report):
+class ExperimentSnapshot(Report):
     state: str = "waiting"
     """A run's state, or else: ``waiting`` before the first run; ``none`` without a status line; ``class`` while
     participants train the seeds; ``kept`` for stored evidence; ``shipped`` for evidence of this version."""
     running: Sequence[TrialSoFar] = ()
-    done: float = 1.0
+    share_done: float = 1.0
     seconds_left: float | None = None
     problem: str = ""
-    waiting: int = 0  # participants that have not begun to train their seeds
+    participants_to_begin: int = 0  # those who have not begun to train their seeds
 
     @classmethod
-    def of(cls, report: Report, state: str, **so_far: Any) -> Shown:
+    def of(cls, report: Report, state: str, **so_far: Any) -> ExperimentSnapshot:
         return cls(**vars(report), state=state, **so_far)
 
     @property
@@ -77,22 +77,22 @@ class Shown(Report):
         return f"{self.experiment.slug}-stored" if self.origin == "stored" else self.experiment.slug
 
     @property
-    def trained(self) -> list[Arm]:
+    def trained_arms(self) -> list[Arm]:
         """The arms with a curve: arms of one step are measured at their first weights."""
         return [arm for arm in self.arms if self.experiment.config(arm).steps > 1]
 
     @property
-    def curves(self) -> bool:
-        return bool(self.trained) and (self.state == "running" or any(trial.curves for trial in self.trials))
+    def has_curves(self) -> bool:
+        return bool(self.trained_arms) and (self.state == "running" or any(trial.curves for trial in self.trials))
 
     @property
     def stamp(self) -> tuple[object, ...]:
         """A value that changes with each new thing to draw."""
         running = tuple((trial.arm, trial.seed, trial.share, trial.queue_position) for trial in self.running)
-        return self.state, len(self.trials), running, self.waiting, self.seconds
+        return self.state, len(self.trials), running, self.participants_to_begin, self.seconds
 
 
-def of_run(run: ExperimentRun) -> Shown:
+def snapshot_of(run: ExperimentRun) -> ExperimentSnapshot:
     # Read before the report: a trial that ends between the reads is shown twice at worst, and is never missing.
     running, state, report = run.running_trials, run.state, run.report
     final = {(trial.arm, trial.seed) for trial in report.trials}
@@ -103,7 +103,9 @@ def of_run(run: ExperimentRun) -> Shown:
         for one in running
         if (one.arm.name, one.seed) not in final
     ]  # fmt: skip
-    return Shown.of(report, state, running=so_far, done=run.done, seconds_left=run.seconds_left, problem=run.problem)
+    return ExperimentSnapshot.of(
+        report, state, running=so_far, share_done=run.share_done, seconds_left=run.seconds_left, problem=run.problem
+    )
 
 
 def _curves_so_far(trial: RunningTrial, experiment: Experiment) -> dict[str, Curve]:
@@ -113,7 +115,7 @@ def _curves_so_far(trial: RunningTrial, experiment: Experiment) -> dict[str, Cur
 # The final numbers of the arms: rows of points, and lines over x
 
 
-def ended_section(snapshot: Shown) -> Json:
+def final_section(snapshot: ExperimentSnapshot) -> Json:
     rows = {arm.name: row_of(snapshot, arm) for arm in snapshot.arms}
     metrics = dict.fromkeys(arm.metric for arm in snapshot.arms)
     panels = [*(panel for metric in metrics for panel in _panels(snapshot, metric, rows)), *_panels_of_points(snapshot)]
@@ -125,7 +127,7 @@ def ended_section(snapshot: Shown) -> Json:
     }  # fmt: skip
 
 
-def _panels(snapshot: Shown, metric: str, rows: dict[str, EndNumbers]) -> Iterator[Json]:
+def _panels(snapshot: ExperimentSnapshot, metric: str, rows: dict[str, EndNumbers]) -> Iterator[Json]:
     arms = [arm for arm in snapshot.arms if arm.metric == metric]
     label = with_unit(metric)
     named = {arm.name for arm in arms}
@@ -144,13 +146,13 @@ def _panels(snapshot: Shown, metric: str, rows: dict[str, EndNumbers]) -> Iterat
         name = f"strip.{metric}"
         compared = beside(snapshot, alone, metric)
         in_rows = [
-            row for arm in compared if (row := row_of(snapshot, arm, metric)).known or arm in alone or not row.without
+            row for arm in compared if (row := row_of(snapshot, arm, metric)).known or arm in alone or not row.n_without
         ]
         drawn = plain_figure(strip_figure, in_rows, label, chance)
         yield _panel(name, label, strip_height(in_rows), label, in_rows, drawn)
 
 
-def _panels_of_points(snapshot: Shown) -> Iterator[Json]:
+def _panels_of_points(snapshot: ExperimentSnapshot) -> Iterator[Json]:
     """The panels of the arms whose every trial gives a whole line, such as the accuracy at each test length."""
     x_label = snapshot.experiment.x_label or "x"
     kinds = dict.fromkeys(stem(arm.points[0][1]) for arm in snapshot.arms if arm.points)
@@ -198,13 +200,13 @@ def key_numbers(issue: Issue, report: Report, *, whole: bool = True) -> Json:
     metric, arms = figure.before.metric, {row.arm for row in figure.rows}
     levels = levels_of([trial for trial in report.trials if trial.arm in arms], metric)
     return {
-        "rows": rows, "written": figure.written,
+        "rows": rows, "format_value": figure.format_value,
         "share": is_share(metric) and all(0 <= value <= 1 for row in rows for value in row.known),
         "chance": next((value for name, value in levels.items() if name.startswith("chance")), None),
     }  # fmt: skip
 
 
-def key_curves(issue: Issue, snapshot: Shown, *, stored: bool, whole: bool = True) -> list[LearningCurve]:
+def key_curves(issue: Issue, snapshot: ExperimentSnapshot, *, stored: bool, whole: bool = True) -> list[LearningCurve]:
     """The rows of a key figure along training; empty where the two compared rows have no long runs.
 
     ``stored``: draw the long runs, not only their axis. ``whole``: as in :func:`key_numbers`.
@@ -222,7 +224,7 @@ def key_curves(issue: Issue, snapshot: Shown, *, stored: bool, whole: bool = Tru
     return curves
 
 
-def _live_curves(issue: Issue, snapshot: Shown, row: Row) -> dict[int, Curve]:
+def _live_curves(issue: Issue, snapshot: ExperimentSnapshot, row: Row) -> dict[int, Curve]:
     if snapshot.origin != "live":
         return {}
     steps, name = issue.config(issue.arm(row.arm)).steps, f"validation.{row.metric}"

@@ -79,7 +79,7 @@ def keeping(training: PreparedRun, folder: RunFolder) -> Iterator[Event]:
                     raise KeyboardInterrupt(f"Stopped after step {step}; train --resume {folder.path} continues.")
             training.save_weights(folder.weights)
     except BaseException:
-        if not folder.begun:
+        if not folder.has_events:
             shutil.rmtree(folder.path, ignore_errors=True)
         raise
     folder.state.unlink(missing_ok=True)
