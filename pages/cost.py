@@ -50,7 +50,7 @@ def device_words(result: Result | None, *, running: bool, stored: bool) -> str:
     if result is not None:
         return f":material/memory: Measured on {where}, torch {machine.torch}."
     before = f"**Measured earlier** on {where}, torch {machine.torch}"
-    return f":material/inventory_2: {before}. Press Measure to repeat it here."
+    return f":material/inventory_2: {before}. **Measure** repeats it here."
 
 
 _, ignored = SETTINGS.open_address()

@@ -15,9 +15,10 @@ say_ignored(SETTINGS.open_address()[1])
 slug = SETTINGS.values()[ISSUE]
 if slug is None:
     st.title("What goes wrong?", anchor=False)
-    show_map()
-    with st.expander("Your own work", icon=":material/assignment_turned_in:"):
-        offer_hand_in()
+    with st.container(key="questions-overview"):
+        show_map()
+        with st.expander("Your own work", icon=":material/assignment_turned_in:"):
+            offer_hand_in()
 else:
     issue = ISSUES[slug]
     name, run = shown_run(issue)

@@ -43,7 +43,8 @@ with in_step_with(lambda: controlled_as(run)):
             say_unsaved(run)
         with st.container(horizontal=True, vertical_alignment="center", key="start-way"):
             trains = run is not None and run.live
-            st.button(now.label, type="primary", icon=now.icon, key="start.press", disabled=trains, on_click=press)
+            label = "Training" if trains else now.label
+            st.button(label, type="primary", icon=now.icon, key="start.press", disabled=trains, on_click=press)
             st.markdown(sentence(now, run))
             if now is WAY[-1]:
                 st.button("Start over", type="tertiary", icon=":material/replay:", on_click=start_over)

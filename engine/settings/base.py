@@ -96,8 +96,8 @@ class BaseConfig(Parameters):
         False, "Gate", "Multiplies each head's output by a sigmoid of the reading token. It can turn a head off.", group="Attention"
     )
     attention_impl: Literal["fused", "materialised"] = setting(
-        "fused", "Implementation", "One fused kernel, or a stored score matrix. Same results.",
-        group="Attention", labels={"fused": "Fused", "materialised": "Materialised"},
+        "fused", "Implementation", "One fused kernel for blocks of scores, or all scores stored. Same results.",
+        group="Attention", labels={"fused": "Scores in blocks", "materialised": "Scores stored"},
     )
 
     norm: Literal["pre", "post", "none"] = setting(

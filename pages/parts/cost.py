@@ -233,7 +233,7 @@ ROWS = (
     "Parameters of the blocks",
     "Weights, gradients, AdamW (bytes)",
     "Kept, scores stored (bytes)",
-    "Kept, fused (bytes)",
+    "Kept, scores in blocks (bytes)",
 )
 
 
@@ -328,7 +328,7 @@ def _board_panels(result: Result, plan: Plan, view: CostView) -> list[Panel]:
         title, note = "Memory kept for the backward pass", f"{NOTE} {recurrent_kernels(result, 'train')}".strip()
         items = [
             _panel("costs.train", "Time of a training step", times, plan, what, MILLISECONDS, "step", "batch", note),
-            _panel("costs.saved", title, saved, plan, what, MEBIBYTES, "saved for backward", "memory"),
+            _panel("costs.saved", title, saved, plan, what, MEBIBYTES, "kept", "memory"),
             *([_next_panel(result, plan, what)] if result.visits or result.state == "running" else []),
             _parts_panel(result, plan, view, what),
         ]

@@ -207,10 +207,11 @@ def show_step(run: Run | None) -> None:
 
 def _buttons(state: StartState, run: Run | None) -> Callable[[bool], None]:
     def draw(answered: bool) -> None:
+        trains = run is not None and run.live
         with st.container(horizontal=True, gap="small"):
             st.button(
-                "Train", icon=":material/play_arrow:", type="secondary" if answered else "primary", width="stretch",
-                key="start.train", disabled=run is not None and run.live, on_click=_train, args=(state.config(),),
+                "Training" if trains else "Train", icon=":material/play_arrow:", type="secondary" if answered else "primary",
+                width="stretch", key="start.train", disabled=trains, on_click=_train, args=(state.config(),),
             )  # fmt: skip
             kind = "primary" if answered else "secondary"
             way: dict[str, Any] = {"type": kind, "icon": ":material/arrow_forward:", "width": "stretch"}

@@ -86,7 +86,7 @@ def show_lesson(lesson: Lesson, base: str, key: str) -> None:
         )
         if st.button("Present", icon=":material/co_present:", type="primary", key=f"teach.present.{key}"):
             start_lesson(lesson)
-        with st.popover("Link, sheets", icon=":material/print:"):
+        with st.popover("Share, print", icon=":material/print:"):
             if lesson.goal:
                 st.markdown(f"**Goal.** {lesson.goal}")
             st.caption(escaped(" · ".join(f"{step.title} ({step.minutes} min)" for step in lesson.steps)))

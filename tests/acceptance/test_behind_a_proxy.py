@@ -170,9 +170,11 @@ def test_in_a_frame_of_another_site_a_file_is_taken(chromium: Any, tmp_path: Pat
     text = "It was the best of times, it was the worst of times.\n" * 40
     with deployed(tmp_path, **framing) as address, page_of(chromium) as (page, _):
         page.goto(address.replace(LAB, COURSE))
-        page.evaluate("address => { document.querySelector('iframe').src = address }", f"{address}text")
+        page.evaluate(
+            "address => { document.querySelector('iframe').src = address }", f"{address}text"
+        )  # leads to the lab
         frame = page.frame_locator("iframe")
-        frame.get_by_role("radio", name="Your own").click()
+        frame.get_by_role("button", name="Shakespeare").click()
         frame.get_by_role("button", name="Use this text").click()
         frame.get_by_text("No text has arrived.").wait_for()
         with page.expect_response(re.compile("upload_file")) as answer:

@@ -147,10 +147,10 @@ def test_on_arrival_it_shows_the_recorded_run(open_page: Open) -> None:
     assert "it guessed better than counting pairs of words (now perplexity" in words
     assert "Trains on 1,082,267 tokens" in words
     assert "13.1 % of the held-out tokens are unknown" in words
-    assert "The recorded model, step 3,000" in words, "it writes before anybody trains"
+    assert "Recorded run, step 3,000" in words, "it writes before anybody trains"
     app.number_input(key="set.n_layers").set_value(1).run()
     assert "recorded run" not in page_text(app), "of other settings the untrained model is shown"
-    assert "The recorded model, step 3,000" in page_text(app)
+    assert "Recorded run, step 3,000" in page_text(app)
 
 
 def test_a_text_that_does_not_do_is_refused_in_one_sentence(open_page: Open) -> None:

@@ -23,7 +23,7 @@ MEASUREMENTS = {
         "Who is heard?", "Wu et al. 2025, On the Emergence of Position Bias in Transformers", "https://arxiv.org/abs/2502.01951"
     ),
     "token_share": Measurement(
-        "Do the tokens stay different?",
+        "Do tokens stay different?",
         "Dong et al. 2021, Attention is not all you need: pure attention loses rank doubly exponentially with depth",
         "https://arxiv.org/abs/2103.03404",
     ),
@@ -79,9 +79,7 @@ def _roll_out(numbers: DepthNumbers, at: int, after: str) -> str:
     if numbers["depths"][at] == 1:
         return f"{after}, the last position reads {_percent(weight)} from token 0."
     layer = numbers["depths"][at]
-    return (
-        f"{after}, the last position reads {_percent(weight)} from token 0; in layer {layer} alone {_percent(alone)}."
-    )
+    return f"{after}, the last position reads {_percent(weight)} from token 0; layer {layer} alone {_percent(alone)}."
 
 
 def _token_share(numbers: DepthNumbers, at: int, after: str) -> str:
@@ -96,11 +94,11 @@ def _first_token(numbers: DepthNumbers, at: int) -> str:
     # the model looks ahead
     if not len(lengths):
         return ""
-    shortest = f"{_percent(changes[0])} at length {lengths[0]} and " if len(lengths) > 1 else ""
+    shortest = f"{_percent(changes[0])} at length {lengths[0]}, " if len(lengths) > 1 else ""
     far = lengths[-1] if shortest else f"length {lengths[-1]}"
     return (
         f"A different token 0 changes the last output by {shortest}{_percent(changes[-1])} at {far}. "
-        f"One more 1 after 0 1 … 1 leaves {_percent(equal[-1])} equal in bfloat16."
+        f"In bfloat16, one more 1 after 0 1 … 1 leaves {_percent(equal[-1])} of the output equal."
     )
 
 

@@ -25,8 +25,8 @@ class ModelKind:
 KINDS: dict[str, ModelKind] = {
     row.name: row
     for row in (
-        ModelKind("materialised", "Scores written out", "#C2570C", "Written out", {"attention_impl": "materialised"}),
-        ModelKind("fused", "Fused attention", "#2A5BD7", "Fused", {"attention_impl": "fused"}, keeps=True),
+        ModelKind("materialised", "Scores stored", "#C2570C", "Scores stored", {"attention_impl": "materialised"}),
+        ModelKind("fused", "Scores in blocks", "#2A5BD7", "Scores in blocks", {"attention_impl": "fused"}, keeps=True),
         ModelKind("gru", "GRU", "#0F8A6C", "GRU", {"family": "gru"}, keeps=True),
         ModelKind("lstm", "LSTM", "#8A5FBF", "LSTM", {"family": "lstm"}, keeps=True),
         ModelKind("cnn", "Dilated CNN", "#B03078", "CNN", {"family": "cnn"}),

@@ -17,6 +17,6 @@ class CharacterSettings(TextSettings):
 
 
 SPEC = TaskSpec(
-    "shakespeare_chars", "Next character", "Name the next character of Shakespeare's plays.",
+    "shakespeare_chars", "Next character", "Predict Shakespeare's next character.",
     "T o ␣ b → o ␣ b e", CharacterSettings, READER, group="next", corpus=True,
 )  # fmt: skip

@@ -21,7 +21,6 @@ class WordSettings(TextSettings):
 
 
 SPEC = TaskSpec(
-    "shakespeare_words", "Next word",
-    "Name the next word or sign of Shakespeare's plays.",
+    "shakespeare_words", "Next word", "Predict Shakespeare's next word or sign.",
     "to be , → be , or", WordSettings, READER, group="next", corpus=True,
 )  # fmt: skip

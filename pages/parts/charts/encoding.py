@@ -16,7 +16,7 @@ from pages.parts.charts.heat import Positions, gap, heat, heat_figure, largest, 
 # The matrix's columns, rows and entries, by the kind of a profile.
 AXES_OF_KIND = {
     "table": ("dimension", "position", "added value"),
-    "angles": ("pair of dimensions", "position", "angle (rad)"),
+    "angles": ("dimension pair", "position", "angle (rad)"),
     "vectors": ("dimension", "offset or count", "vector entry"),
     "bias": ("key position, by head", "query position", "added to the score"),
 }
@@ -86,7 +86,9 @@ def matrix_figure(profile: Profile, n_positions: int) -> go.Figure:
     if vectors:
         return heat_figure(trace, x=columns, y=rows)
     shapes = end_marks(profile["trained"], n_positions, "y")
-    return heat_figure(trace, x=columns, y=rows, down=_down_to(n_positions), shapes=shapes)
+    # The line has no room for a name of its own: the scale of colours is at its end.
+    y = f"{rows} (trained to dashes)" if shapes else rows
+    return heat_figure(trace, x=columns, y=y, down=_down_to(n_positions), shapes=shapes)
 
 
 def _tiles(profile: Profile) -> go.Figure:

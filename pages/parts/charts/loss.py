@@ -71,7 +71,7 @@ def accuracy_figure(steps: int, color: str, chance: Mapping[str, float]) -> go.F
         thin: Trace = {"width": 1.2, "opacity": 0.6, "legend": False}
         traces += [
             line(f"metrics.{name}", f"{label}, training", shade(color, tone), **common, **thin),
-            line(f"validation.{name}", label, shade(color, tone), width=2.8, **common),
+            line(f"validation.{name}", label, shade(color, tone), width=2.8, legend=len(metrics) > 1, **common),
         ]
     levels = [
         across_line("y", value, f"chance {value:.3g}") for value in sorted({round(chance[name], 4) for name in metrics})
@@ -171,7 +171,7 @@ def next_figure(likeliest: Sequence[tuple[str, float]], color: str) -> go.Figure
     return figure(
         [bars],
         xaxis=axis("probability", rangemode="tozero"),
-        yaxis=axis("next token", autorange="reversed", type="category", dtick=1, showgrid=False, ticks=""),
+        yaxis=axis("", autorange="reversed", type="category", dtick=1, showgrid=False, ticks=""),
         margin={"l": 60, "r": 12, "t": 8, "b": 40},
         showlegend=False,
     )

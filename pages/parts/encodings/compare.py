@@ -36,8 +36,8 @@ from pages.parts.encodings.design import numbers_of, offer_design, parts_form, s
 from pages.parts.encodings.state import MAX_POSITIONS, PARTS, SETTINGS, SIDES, config_of, control, design_of, value
 
 TITLES = {
-    "table": "numbers added per position",
-    "angles": "rotation per position",
+    "table": "numbers added",
+    "angles": "rotation",
     "vectors": "vector per distance or count",
     "bias": "bias added to the scores",
 }

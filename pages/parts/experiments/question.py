@@ -13,6 +13,7 @@ from pages.parts.charts.attention import weights_image
 
 GUESSES = "guesses"  # session key: the guesses by the name of their question
 
+CLOSED = " (closed once results come)"
 UNREAD = "This run did not finish, so it answers nothing."
 
 
@@ -46,8 +47,8 @@ def ask(
         st.session_state[key] = guess
     # A callback, because a press of Run right afterwards may end this script run sooner.
     st.segmented_control(
-        "Your guess", ANSWERS, format_func=lambda answer: escaped(question.in_words(answer)), key=key, disabled=disabled,
-        required=True, width="stretch", on_change=lambda: take(st.session_state[key]),
+        f"Your guess{CLOSED if disabled else ''}", ANSWERS, format_func=lambda answer: escaped(question.in_words(answer)),
+        key=key, disabled=disabled, required=True, width="stretch", on_change=lambda: take(st.session_state[key]),
     )  # fmt: skip
     if question.pictures:
         st.html(_pictures(question))

@@ -54,12 +54,14 @@ def run_or_stop(
     ask: Callable[[], RunRequest],
     *,
     label: str = "Run",
+    at_work: str = "Running",
     ready: bool = True,
     **common: Any,
 ) -> None:
     """The button that begins an experiment; while the run of that name goes, Stop is next to it.
 
-    ``ask`` is called at the press, and gives the experiment. ``common``: arguments of the button, which is primary by
+    ``ask`` is called at the press, and gives the experiment. ``at_work``: the label while the run goes, at least as long
+    as ``label``, so that Stop is never where the label was. ``common``: arguments of the button, which is primary by
     default.
     """
 
@@ -71,7 +73,8 @@ def run_or_stop(
 
     running = run is not None and run.state == "running"
     # Run stays in its place, disabled, so that a second press never meets Stop.
-    begin_button(label, press, **{"key": f"run.{name}", "type": "primary", "disabled": running or not ready, **common})
+    words = at_work if running else label
+    begin_button(words, press, **{"key": f"run.{name}", "type": "primary", "disabled": running or not ready, **common})
     if running:
         owned = EXPERIMENTS.owned(name, visitor())
         leave, args = EXPERIMENTS.leave, (name, visitor())

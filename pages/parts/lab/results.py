@@ -36,7 +36,7 @@ from pages.parts.lab.state import ARM, ISSUE, SETTINGS, address, fill_form, shar
 
 ARRIVAL = "arrival"  # session key: the issue and the arm that a link came from
 MARKS = {"success": ":green[:material/check_circle:]", "alarm": ":red[:material/warning:]", "note": ":material/info:"}
-BEFORE = "This model is untrained, so it guesses. Press **Train**: right answers turn green."
+BEFORE = "Press **Train**: right answers turn green."
 RECORDED = "This is a **recorded run** of these settings. Press **Train** for your own."
 WHILE = "The model trains. In the row “writes”, green is right and red is wrong."
 

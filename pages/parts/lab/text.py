@@ -50,7 +50,7 @@ def choose_text() -> None:
     if "text" not in SETTINGS.rows() or not SETTINGS.visible("text"):
         return
     name = SETTINGS.requested()["text"]
-    label = "Text: Shakespeare" if name == PLAYS else "Text: your own"
+    label = "Shakespeare" if name == PLAYS else "Your own text"
     with st.popover(label, icon=":material/menu_book:", width="stretch", disabled=SETTINGS.locks("text")):
         if name != PLAYS:
             _describe(name)
@@ -217,7 +217,7 @@ def _written_text(run: Run, request: Mapping[str, Any]) -> dict[str, Any]:
         run.config, _weights_of(run), prompt, length=length, temperature=temperature, top_k=top_k, seed=seed
     )
     answer = ask_once(job, run.step, timeout=ANSWER_SECONDS)
-    who = "The recorded model" if run is recorded_words()[0] else "This run"
+    who = "Recorded run" if run is recorded_words()[0] else "This run"
     how = f"Temperature {temperature:g}, top-k {top_k}, seed {seed}, read {answer['read']} tokens."
     return {**answer, "run": run.id, "by": f"{who}, step {run.step:,}", "how": how}
 
@@ -236,7 +236,7 @@ def _show(one: dict[str, Any], run: Run, *, latest: bool) -> None:
     if likely is not None:
         likeliest = ", ".join(f"{name} {p:.2f}" for name, p in one["next"][:5])
         next_token = Panel(
-            id="next.token", title="Right after the prompt", figure=next_figure(one["next"][:6], color_of(run.config)), height=140,
+            id="next.token", title="Next token", figure=next_figure(one["next"][:6], color_of(run.config)), height=140,
             alt=f"Likeliest next tokens: {likeliest}",
         )  # fmt: skip
         with likely:

@@ -228,7 +228,7 @@ def _show_buttons(issue: Issue, view: ExperimentView, run: ExperimentRun | None,
             )  # fmt: skip
         run_or_stop(
             shown_runs().get(issue.slug, ""), run, partial(requested_run, issue),
-            label="Train it here", type="secondary" if measured else "primary",
+            label="Train it here", at_work="Training it here", type="secondary" if measured else "primary",
             help=None if running else f"{forecast(request(issue), extended())} {_reproducibility_words(issue, stored)}".strip(),
         )  # fmt: skip
         if view.guess == "closed" and not (view.room or running):

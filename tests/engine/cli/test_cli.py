@@ -76,7 +76,7 @@ def test_depth_measures_first_weights_by_depth_or_a_saved_run_by_layer(capsys: P
 
     out = printed(capsys, *options)
     assert "alibi, untrained, length 9, median of 2 seeds" in out
-    assert "Do the tokens stay different? After 2 layers, tokens differ by" in out
+    assert "Do tokens stay different? After 2 layers, tokens differ by" in out
 
     folder = str(tmp_path / "run")
     printed(capsys, "train", "--steps", "3", "--n-layers", "3", "--save", folder)

@@ -13,12 +13,14 @@ LEVELS = [Summary(64, 0.002, 0.001, 0.004, 3), Summary(128, 0.004, 0.003, 0.005,
 
 
 def test_points_ranges_and_prediction_stand_on_logarithmic_axes_that_say_their_unit() -> None:
-    line = CostLine("fused.train", "Fused attention", "Fused", "#2A5BD7", LEVELS, [(64, 0.001), (128, 0.002)])
+    line = CostLine(
+        "fused.train", "Scores in blocks", "Scores in blocks", "#2A5BD7", LEVELS, [(64, 0.001), (128, 0.002)]
+    )
     measured, predicted = cost_figure([line], [64, 128], "tokens", MILLISECONDS, "step").data
     assert (list(measured.x), list(measured.y)) == ([64, 128], pytest.approx([2, 4]))
     assert list(measured.error_y.array) == pytest.approx([2, 1])
     assert list(measured.error_y.arrayminus) == pytest.approx([1, 1])
-    assert measured.name == "Fused attention"
+    assert measured.name == "Scores in blocks"
     assert list(predicted.y) == pytest.approx([1, 2])
     assert len({trace.uid for trace in (measured, predicted)}) == 2
 

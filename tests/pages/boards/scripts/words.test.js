@@ -20,9 +20,8 @@ import { gridOf, sampleOf, snapshotOf } from "./made.js"
 /** @import { Model, Part } from "../../../../pages/parts/boards/live/script/types.d.ts" */
 
 test("positions are told in words or from one", () => {
-  const positions = [0, 2, 4].map((position) => positionInWords(position, 5, "position"))
+  const positions = [0, 2, 4].map((position) => positionInWords(position, 5))
   assert.deepEqual(positions, ["the first position", "position 3", "the last position"])
-  assert.equal(positionInWords(2, 5, "symbol"), "the symbol at position 3")
   const weights = {
     queries: 3,
     keys: 3,
@@ -32,7 +31,7 @@ test("positions are told in words or from one", () => {
   }
   const more = { size: 3, same: true, from: " (head 1)" }
   assert.deepEqual(readingOf({ position: 2 }, weights, 0, ["2", "7", "1"], more), {
-    sentence: "The last position reads the first symbol, a “2”: 99 % (head 1).",
+    sentence: "The last position reads the first position, a “2”: attention weight 99 % (head 1).",
     key: 0,
   })
 })

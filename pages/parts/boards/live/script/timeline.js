@@ -6,7 +6,7 @@ import { duration, el, number } from "../../base/script/dom.js"
 /** @import { LiveBoard, Snapshot, Status } from "./types.d.ts" */
 
 export const STATES = {
-  none: "Not trained yet",
+  none: "Untrained",
   queued: "Waiting",
   running: "Training",
   paused: "Paused",

@@ -19,6 +19,8 @@ const HEADINGS = {
   gradient: "Gradient of this layer, relative to the largest, on a logarithmic scale.",
 }
 
+const PATTERN = "attention: row (query) reads column (key)"
+
 /**
  * What is seen, how likely the right answer is after so many layers, and in which layer it arrives, if it is known.
  *
@@ -99,7 +101,7 @@ export function modelParts(onPart, onLarge) {
         "line layer-row",
         box("side", ...partsAt("row", layer), ...further(...partsAt("layer", layer))),
         box("between"),
-        box("tiles", ...tiles),
+        box("tiles", ...tiles, el("span", { class: "legend", "aria-hidden": true }, PATTERN)),
         right.root,
         ...further(gradient.root),
       )
@@ -223,7 +225,7 @@ function headTile(kind, layer, head) {
       type: "button",
       class: `tile ${kind}`,
       tabindex: -1,
-      title: name,
+      title: `${name}, ${PATTERN}`,
       "aria-label": `Attention of ${name}`,
       "aria-pressed": false,
       "data-name": headName({ which: kind, layer, head }),

@@ -274,12 +274,10 @@ export const exactPercent = (/** @type {number} */ share) =>
  *
  * @param {number} position
  * @param {number} count
- * @param {string} noun
  */
-export function positionInWords(position, count, noun) {
-  if (position === 0) return `the first ${noun}`
-  if (position === count - 1) return `the last ${noun}`
-  return noun === "symbol" ? `the symbol at position ${position + 1}` : `${noun} ${position + 1}`
+export function positionInWords(position, count) {
+  if (position === 0) return "the first position"
+  return position === count - 1 ? "the last position" : `position ${position + 1}`
 }
 
 /** A text with a capital letter first. */
@@ -304,9 +302,12 @@ export function readingOf({ position }, weights, layer, names, { size, same, fro
   const most = row.reduce((best, weight, at) => (weight > row[best] ? at : best), 0)
   if (!(row[most] > 0)) return { sentence: "", key: null }
   const key = weights.firstKey + most
-  const reads = capital(positionInWords(position, size, "position"))
-  const itself = same && key === position ? "itself" : positionInWords(key, names.length, "symbol")
-  return { sentence: `${reads} reads ${itself}, ${withArticle(names[key])}: ${percent(row[most])}${from}.`, key }
+  const reads = capital(positionInWords(position, size))
+  const itself = same && key === position ? "itself" : positionInWords(key, names.length)
+  return {
+    sentence: `${reads} reads ${itself}, ${withArticle(names[key])}: attention weight ${percent(row[most])}${from}.`,
+    key,
+  }
 }
 
 /** A symbol in words: a “3”, an “8”. */
@@ -356,7 +357,7 @@ export function numbersAt({ model, readout, sample, arcs, hops }, layout, x, y) 
   if (!sample) return ""
   const named = (/** @type {At["kind"]} */ kind, /** @type {number} */ position) => {
     const all = symbolsOf(sample, kind)
-    return `${positionInWords(position, all.length, "position")} “${all[position]}”`
+    return `${positionInWords(position, all.length)} “${all[position]}”`
   }
   const hop = arcAt(hops, layout, x, y)
   const arc = hop ?? arcAt(arcs, layout, x, y)
@@ -365,7 +366,7 @@ export function numbersAt({ model, readout, sample, arcs, hops }, layout, x, y) 
     const key = named(arc.kind === "self" ? "reads" : "source", arc.key)
     const head = hop && model.heads > 1 ? `, head ${hop.head + 1}` : ""
     const reads = `Layer ${arc.layer + 1}${head}: ${query} reads ${key}`
-    return Number.isFinite(arc.weight) ? `${reads}, ${percent(arc.weight)}` : reads
+    return Number.isFinite(arc.weight) ? `${reads}, attention weight ${percent(arc.weight)}` : reads
   }
   const { kind, position } = columnAt(layout, x)
   const state = Math.round((heightOf(layout, 0) - y) / (layout.row + layout.strip))
@@ -392,7 +393,7 @@ export function headInWords(grid, index) {
   }
   const share = (/** @type {(key: number, query: number) => boolean} */ test) =>
     keys.filter((key, query) => test(key, query)).length / keys.length
-  const named = (/** @type {number} */ key) => positionInWords(key, grid.shape[3], "position")
+  const named = (/** @type {number} */ key) => positionInWords(key, grid.shape[3])
   const one = mostFrequent(keys)
   const back = mostFrequent(keys.map((key, query) => query - key))
   const near = `the one ${counted(Math.abs(back))} ${back > 0 ? "before" : "after"} it`
