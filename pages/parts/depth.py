@@ -50,7 +50,7 @@ DrawJob = Job[Any]  # MeasureDepth or MeasureMemory
 
 class DepthState(PageState):
     # fmt: off
-    depth: int = setting(16, "Layers", "")
+    depth: int = setting(16, "Layers", "", ge=DEPTHS[0], le=DEPTHS[-1])
     pos_encoding: Annotated[str, one_of(ENCODINGS)] = setting("rope", "Encoding", "")
     skips: bool = setting(True, "Skips", ROWS["skips"].help)
     mlp: bool = setting(True, "MLP", ROWS["mlp"].help)

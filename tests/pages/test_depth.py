@@ -135,6 +135,11 @@ def test_a_measurement_that_fails_is_said_once_and_other_settings_are_measured(o
     assert not app.error
 
 
+def test_a_depth_that_is_no_number_is_named(open_page: Open, engine: Engine) -> None:
+    words = page_text(open_page("depth.py", depth="many"))
+    assert "`depth` is `many`; allowed is a whole number from 1 to 48. Ignored." in words
+
+
 def test_a_wrong_link_is_named_and_the_way_into_the_lab_has_the_settings(open_page: Open, engine: Engine) -> None:
     app = open_page("depth.py", depth="5", pos_encoding="zork", norm="none")
     assert "allowed is one of 1, 2, 4, 8, 16, 32, 48" in page_text(app)
