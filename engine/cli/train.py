@@ -51,7 +51,7 @@ def run(given: argparse.Namespace) -> int:
         if given.save is not None:
             folder = new_folder(given.save, config)
         run_events = prepared.events if folder is None else keeping(prepared, folder)
-        code = (show_as_json if given.json else show_to_person)(config, run_events)
+        code = show_as_json(run_events) if given.json else show_to_person(config, run_events)
     if code == 0 and TASKS[config.task].corpus:
         show_counting_models(config, as_json=given.json)
     return code
@@ -120,7 +120,7 @@ def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
             console().print("The run's score leaks. Compare these only with its perplexity without the later symbols.")
 
 
-def show_as_json(config: RunConfig, run_events: Iterable[events.Event]) -> int:
+def show_as_json(run_events: Iterable[events.Event]) -> int:
     code, step = FAILED, 0
     try:
         for event in run_events:
