@@ -12,8 +12,8 @@ from engine.tasks import TASKS
 
 def broken_rules(config: ComposedConfig) -> Iterator[Problem]:
     """The broken rules, in the order in which to name them."""
-    settings = config.encoding_settings.broken_rules(config)
-    for name, allowed in chain(_of_shape(config), _of_task(config), _of_faults_and_pretraining(config), settings):
+    of_encoding = config.encoding_settings.broken_rules(config)
+    for name, allowed in chain(_of_shape(config), _of_task(config), _of_faults_and_pretraining(config), of_encoding):
         yield Problem(name, to_text(config.value(name)), allowed)
 
 

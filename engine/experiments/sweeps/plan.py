@@ -70,7 +70,7 @@ class Plan(Parameters):
         return self.n_layers if self.axis == "length" else tick
 
     def config(self, kind: str, tick: int) -> RunConfig:
-        """The config of a kind at one length or depth; its length is :meth:`length_at`. Raises ConfigError."""
+        """The config of a kind at a tick, without its length, which is :meth:`length_at`. Raises ConfigError."""
         settings: dict[str, Any] = {**_base(self), **KINDS[kind].settings, "n_layers": self.depth_at(tick)}
         return parse(settings | {"d_model": width_of(self, kind)})
 
