@@ -45,14 +45,14 @@ MOST_NAMES = 16  # tokens that a refusal lists
 def model_of(request: ModelRequest) -> Transformer:
     """The model in evaluation mode, on the CPU in single precision. Raises ValueError with one sentence."""
     if request.changes:
-        return rebuilt(model_of(replace(request, changes=())), request.config.replace(**dict(request.changes)))
+        return rebuild(model_of(replace(request, changes=())), request.config.replace(**dict(request.changes)))
     model = untrained(request.config)
     if request.weights:
         load_model(model, request.weights)
     return in_single(model)
 
 
-def rebuilt(model: Transformer, config: RunConfig) -> Transformer:
+def rebuild(model: Transformer, config: RunConfig) -> Transformer:
     """A model of another config with the weights of this one; parameters without a counterpart keep their first values."""
     changed = untrained(config)
     changed.load_state_dict(model.state_dict(), strict=False)

@@ -60,7 +60,7 @@ class Plan(Parameters):
     @property
     def ticks(self) -> tuple[int, ...]:
         first, last = (SHORTEST, self.longest) if self.axis == "length" else (1, self.deepest)
-        doubled = [first << power for power in range(20) if first << power < last]
+        doubled = [first << power for power in range(20) if first << power < last]  # no bound is 2^20 times the first
         return (*doubled, last)
 
     def length_at(self, tick: int) -> int:
