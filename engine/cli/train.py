@@ -102,14 +102,14 @@ def _copy_weights(run: Run, file: Path) -> None:
 def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
     from engine.analysis.text.questions import counting_models
 
-    counts = counting_models(config)
+    counting = counting_models(config)
     if as_json:
-        print_json({"event": "counting_models", **counts})
-    elif counts["levels"]:
-        unknown = counts["facts"]["unknown"] / max(1, counts["facts"]["held_out"])
-        known = {name: f"{math.exp(nats):.1f}" for name, nats in counts["known"].items()} if unknown else {}
+        print_json({"event": "counting_models", **counting})
+    elif counting["levels"]:
+        unknown = counting["facts"]["unknown"] / max(1, counting["facts"]["held_out"])
+        known = {name: f"{math.exp(nats):.1f}" for name, nats in counting["known"].items()} if unknown else {}
         rows = []
-        for name, nats in counts["levels"].items():
+        for name, nats in counting["levels"].items():
             label = name if name == "unigram" else f"Kneser-Ney {name}"
             rows.append((label, f"{nats:.3f}", f"{math.exp(nats):.1f}", *([known[name]] if known else [])))
         columns = ("model", "loss", "perplexity", *(["known perplexity"] if known else []))

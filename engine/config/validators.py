@@ -32,6 +32,7 @@ def _of_shape(c: ComposedConfig) -> Iterator[tuple[str, str]]:
     if c.gated_mlp and c.family == "cnn":
         yield "activation", "relu, gelu or none for family cnn, whose convolutions have no gate"
     if c.tie_embeddings:
+        # an encoder-decoder has one token more, with which it begins to answer
         same = settings.n_tokens + (c.family == "encoder_decoder") == settings.n_answers(c)
         if not same or settings.token_parts is not None or c.pretrain_steps:
             yield "tie_embeddings", "false unless the answers are the very tokens that are read"
