@@ -97,6 +97,7 @@ def claims_table(report: Report) -> Table:
         for one, claim, row in ((one, one.claim, one.weighed) for one in report.claims)
     )
     seeds = f"seeds {report.seeds[0]} to {report.seeds[-1]}"
+    # an issue's finding is that of its first claim
     title = f"{report.experiment.slug}: {report.claims[0].weighed.words} ({seeds}, {report.seconds:.0f} s)"
     p = "p\np, Holm" if len(report.seeds) >= FEWEST_FOR_HOLM else "p"
     heads = ("claim", "finding", "effect\n95 % interval", p, "smallest\nfound from")

@@ -51,7 +51,7 @@ def run(given: argparse.Namespace) -> int:
         if given.save is not None:
             folder = new_folder(given.save, config)
         run_events = prepared.events if folder is None else keeping(prepared, folder)
-        code = (show_as_json if given.json else show_to_person)(config, run_events)
+        code = show_as_json(run_events) if given.json else show_to_person(config, run_events)
     if code == 0 and TASKS[config.task].corpus:
         show_counting_models(config, as_json=given.json)
     return code
@@ -102,14 +102,14 @@ def _copy_weights(run: Run, file: Path) -> None:
 def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
     from engine.analysis.text.questions import counting_models
 
-    counts = counting_models(config)
+    counting = counting_models(config)
     if as_json:
-        print_json({"event": "counting_models", **counts})
-    elif counts["levels"]:
-        unknown = counts["facts"]["unknown"] / max(1, counts["facts"]["held_out"])
-        known = {name: f"{math.exp(nats):.1f}" for name, nats in counts["known"].items()} if unknown else {}
+        print_json({"event": "counting_models", **counting})
+    elif counting["levels"]:
+        unknown = counting["facts"]["unknown"] / max(1, counting["facts"]["held_out"])
+        known = {name: f"{math.exp(nats):.1f}" for name, nats in counting["known"].items()} if unknown else {}
         rows = []
-        for name, nats in counts["levels"].items():
+        for name, nats in counting["levels"].items():
             label = name if name == "unigram" else f"Kneser-Ney {name}"
             rows.append((label, f"{nats:.3f}", f"{math.exp(nats):.1f}", *([known[name]] if known else [])))
         columns = ("model", "loss", "perplexity", *(["known perplexity"] if known else []))
@@ -120,7 +120,7 @@ def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
             console().print("The run's score leaks. Compare these only with its perplexity without the later symbols.")
 
 
-def show_as_json(config: RunConfig, run_events: Iterable[events.Event]) -> int:
+def show_as_json(run_events: Iterable[events.Event]) -> int:
     code, step = FAILED, 0
     try:
         for event in run_events:

@@ -117,7 +117,7 @@ def with_changes(values: Mapping[str, object], changes: Mapping[str, object]) ->
     for row in new:
         at_default = row.name in defaults and values.get(row.name) == defaults[row.name]
         if at_default and row.name not in changes:
-            # ten symbols are few for a text
+            # else a text would keep the ten symbols of another task
             after[row.name] = row.default
     return after
 

@@ -12,8 +12,8 @@ from engine.tasks import TASKS
 
 def broken_rules(config: ComposedConfig) -> Iterator[Problem]:
     """The broken rules, in the order in which to name them."""
-    settings = config.encoding_settings.broken_rules(config)
-    for name, allowed in chain(_of_shape(config), _of_task(config), _of_faults_and_pretraining(config), settings):
+    of_encoding = config.encoding_settings.broken_rules(config)
+    for name, allowed in chain(_of_shape(config), _of_task(config), _of_faults_and_pretraining(config), of_encoding):
         yield Problem(name, to_text(config.value(name)), allowed)
 
 
@@ -32,6 +32,7 @@ def _of_shape(c: ComposedConfig) -> Iterator[tuple[str, str]]:
     if c.gated_mlp and c.family == "cnn":
         yield "activation", "relu, gelu or none for family cnn, whose convolutions have no gate"
     if c.tie_embeddings:
+        # an encoder-decoder has one token more, with which it begins to answer
         same = settings.n_tokens + (c.family == "encoder_decoder") == settings.n_answers(c)
         if not same or settings.token_parts is not None or c.pretrain_steps:
             yield "tie_embeddings", "false unless the answers are the very tokens that are read"

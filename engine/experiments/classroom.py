@@ -172,7 +172,7 @@ def keep_guess(code: str, student: Visitor, at: int, answer: Direction | None) -
 
 
 def responses(code: str, at: int) -> Responses:
-    by_student, here = dict[str, Direction | None](), set[str]()
+    by_student, present = dict[str, Direction | None](), set[str]()
     with suppress(OSError), os.scandir(folder_of(code)) as entries:
         for entry in entries:
             if entry.name.endswith(".json"):
@@ -181,9 +181,11 @@ def responses(code: str, at: int) -> Responses:
                 with suppress(OSError):  # one that cannot be read just now is read the next time
                     by_student[student] = _guesses(Path(entry.path)).get(at)
                     if _seconds_since(entry.stat()) < PRESENCE_SECONDS:
-                        here.add(student)
+                        present.add(student)
     guesses = Counter(answer for answer in by_student.values() if answer is not None)
-    return Responses(len(by_student), guesses, frozenset(here), sum(by_student[student] is None for student in here))
+    return Responses(
+        len(by_student), guesses, frozenset(present), sum(by_student[student] is None for student in present)
+    )
 
 
 def student_file(code: str, student: Visitor) -> Path:

@@ -16,7 +16,7 @@ class BackgroundTask(ABC):
     """The base of experiments and sweeps. All attributes and methods may be used from any thread."""
 
     def __init__(self, noun: str, visitor: Visitor = PROGRAM) -> None:
-        """``what``: the name of the task in a sentence, such as "measurement"."""
+        """``noun``: the name of the task in a sentence, such as "measurement"."""
         self.noun, self.visitor, self.created = noun, visitor, time.time()
         self.state: TaskState = "running"
         self.problem = ""  # one sentence if the task failed

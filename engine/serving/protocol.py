@@ -42,7 +42,7 @@ class Control:
 class Followers:
     # any of the followers has a page open; a run that nobody waits for gets time that no other run wants
     present: bool
-    # Visitor.flow of each follower who is here, of all if nobody is
+    # Visitor.flow of each follower who is present, of all if nobody is
     flows: tuple[tuple[str, str, str], ...]
 
 

@@ -176,12 +176,12 @@ class Data:
         """Held-out sequences with clean answers, drawn as in training, always the same for one seed, length and size."""
         return self._held_out_batch(self.config.task_settings, n, size, stream=1)
 
-    def decorrelated_batch(self, n: int | None = None, size: int | None = None, stream: int = 1) -> Batch:
+    def decorrelated_batch(self, size: int, stream: int = 1) -> Batch:
         """Held-out sequences without the correlation that training has, if the task has one.
 
-        Each ``stream`` gives other sequences, always the same for one seed and length.
+        Each ``stream`` gives other sequences, always the same for one seed.
         """
-        return self._held_out_batch(self.config.task_settings.decorrelated(), n, size, stream)
+        return self._held_out_batch(self.config.task_settings.decorrelated(), None, size, stream)
 
     def _held_out_batch(self, settings: TaskSettings, n: int | None, size: int | None, stream: int) -> Batch:
         n = n or self.config.seq_len

@@ -118,9 +118,9 @@ def written_sample(config: RunConfig, model: nn.Module, probe: Batch) -> dict[st
     return {"prompt": prompt, "written": continuation(config, prompt, written)}
 
 
-def patterns_in(cache: ActivationCache, sample: int = 0) -> dict[str, np.ndarray]:
-    """The attention patterns of one sample by kind of attention, [layer, head, query, key]."""
-    return {kind: array(_fitting(stack[sample])) for kind, stack in _stacked(cache).items()}
+def patterns_in(cache: ActivationCache) -> dict[str, np.ndarray]:
+    """The attention patterns of the first sample by kind of attention, [layer, head, query, key]."""
+    return {kind: array(_fitting(stack[0])) for kind, stack in _stacked(cache).items()}
 
 
 def _stacked(cache: ActivationCache) -> dict[str, Tensor]:

@@ -206,7 +206,7 @@ def _two_lengths(plan: Plan) -> tuple[int, int]:
 def _bytes_of(plan: Plan, kind: str, counted: Result | None, view: CostView) -> list[str]:
     config = plan.config(kind, SHORTEST)
     cache = in_bytes(cache_bytes_at(config, 1) // config.batch_size) if KINDS[kind].attends else "–"
-    saved_at, state = saved_bytes(plan, kind, counted), memory_at(config, SHORTEST).state
+    saved_at, state = saved_bytes_by_length(plan, kind, counted), memory_at(config, SHORTEST).state
     if saved_at is None:
         bytes_ = [UNKNOWN] * 3
     else:
@@ -215,7 +215,7 @@ def _bytes_of(plan: Plan, kind: str, counted: Result | None, view: CostView) -> 
     return [f"{predict(config).parameters:,}", *bytes_[:2], cache, bytes_[2]]
 
 
-def saved_bytes(plan: Plan, kind: str, counted: Result | None) -> Callable[[int], int] | None:
+def saved_bytes_by_length(plan: Plan, kind: str, counted: Result | None) -> Callable[[int], int] | None:
     """The bytes saved for backward, by length; None without a formula or two measured lengths."""
     config = plan.config(kind, SHORTEST)
     if has_formula(config):

@@ -104,7 +104,7 @@ def test_bytes_are_those_of_the_formula_or_counted_and_a_length_that_fits_uses_t
     assert list(frame.loc[KINDS["materialised"].label]) == ["9,258", "70,909,956", "276,037,636", "256 B", "32,000"]
     assert list(frame.loc[KINDS["gru"].label][1:4]) == ["2,809,860", "5,619,716", "–"], "it keeps a state"
     for kind in KINDS:
-        keeps = cost.saved_bytes(Plan(), kind, shipped())
+        keeps = cost.saved_bytes_by_length(Plan(), kind, shipped())
         assert [keeps(at.tick) for at in shipped().summaries(kind, "saved")] == [
             at.value for at in shipped().summaries(kind, "saved")
         ], "each counted length is on the line, to the byte"

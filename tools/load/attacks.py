@@ -13,6 +13,7 @@ import aiohttp
 from engine.serving.runs.presence import AWAY_SECONDS
 from tools.load.session import Session, messages, open_session, visitor
 
+AHEAD_SECONDS = 3.0
 STREAMS = 200
 PAUSED_TABS = 16
 TABS = 30
@@ -121,14 +122,14 @@ ATTACKS: dict[str, Attack] = {
 
 
 @asynccontextmanager
-async def attacked(attack: Attack | None, address: str, ahead: float = 3.0) -> AsyncIterator[None]:
-    """Let one visitor do this from ``ahead`` seconds before the block to its end; a crowd does it before the block."""
+async def attacked(attack: Attack | None, address: str) -> AsyncIterator[None]:
+    """Let one visitor do this from :data:`AHEAD_SECONDS` before the block to its end; a crowd does it before the block."""
     if attack is None:
         yield
         return
     async with visitor() as http, AsyncExitStack() as tabs:
         task = asyncio.ensure_future(attack(http, address, tabs))
-        await asyncio.wait({task}, timeout=None if attack in (crowd, crowd_that_left) else ahead)
+        await asyncio.wait({task}, timeout=None if attack in (crowd, crowd_that_left) else AHEAD_SECONDS)
         try:
             yield
         finally:

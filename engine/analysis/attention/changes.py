@@ -17,7 +17,7 @@ from engine.analysis.attention.model import (
     model_of,
     pattern_at,
     positions_at,
-    rebuilt,
+    rebuild,
     run_with_cache,
     sample_of,
 )
@@ -108,7 +108,7 @@ def compared_by(request: ModelRequest, score: str) -> Transformer:
     # Not model_of() with changes: that model is shared, and the weights are changed here.
     config = request.config.replace(attention_score=score, attention_impl="materialised")
     # a model not trained with an additive score, w . tanh(q + k), has no w: it is then all 1 / sqrt(d_head)
-    changed = rebuilt(model_of(replace(request, changes=())), config)
+    changed = rebuild(model_of(replace(request, changes=())), config)
     for module in changed.modules():
         if isinstance(module, Pattern) and module.weight is not None:
             module.weight.data.fill_(module.weight.size(-1) ** -0.5)

@@ -23,11 +23,11 @@ from engine.training.data import Batch
 from engine.training.evaluation import forward
 from engine.training.snapshot import take_snapshot
 
-OTHERS = 100  # held-out sequences besides the one that is read
-HARDLY = 0.05  # the share of the right answers up to which a head is hardly needed
+OTHER_SEQUENCES = 100  # held-out sequences besides the one that is read
+HARDLY_NEEDED_SHARE = 0.05  # the share of the right answers up to which a head is hardly needed
 # the share of the right answers that are lost without both heads, beyond those without the one and without the other, from which
 # on another head takes over
-TAKES_OVER = 0.1
+TAKEOVER_SHARE = 0.1
 
 
 class LostAnswers(NamedTuple):
@@ -48,12 +48,12 @@ def lost_answers(request: ModelRequest, text: str, head: Part) -> tuple[Part | N
     """The head that adds most to the right symbols without this one, if there is another; and the lost answers, in the sequence and
     in others."""
     config, model = request.config.replace(device="cpu"), model_of(request)
-    here, others = sample_of(config, SampleRequest(text=text)), held_out(config).rows(slice(1, 1 + OTHERS))
+    here, others = sample_of(config, SampleRequest(text=text)), held_out(config).rows(slice(1, 1 + OTHER_SEQUENCES))
     without_head = ablated(model, [head])
-    follows = strongest_head(without_head, here, request.at_step, but=head)
-    both = [head] if follows is None else [head, follows]
+    next_head = strongest_head(without_head, here, request.at_step, but=head)
+    both = [head] if next_head is None else [head, next_head]
     models = (model, without_head, ablated(model, both[1:]), ablated(model, both))
-    return follows, count_lost(models, here), count_lost(models, others)
+    return next_head, count_lost(models, here), count_lost(models, others)
 
 
 def strongest_head(model: Transformer, batch: Batch, step: int, *, but: Part) -> Part | None:
@@ -75,20 +75,20 @@ def count_lost(models: Sequence[Transformer], batch: Batch) -> LostAnswers:
     return LostAnswers(len(batch.inputs), int(whole.sum()), *(int((whole & ~still).sum()) for still in others))
 
 
-def in_words(head: Part, follows: Part | None, here: LostAnswers, others: LostAnswers) -> HeadAblation:
+def in_words(head: Part, next_head: Part | None, here: LostAnswers, others: LostAnswers) -> HeadAblation:
     if not others.right:
         return HeadAblation(words=in_pieces("The model has no right answer that could be lost."), details="")
     share, beyond = others.lost / others.right, others.lost_by_both - others.lost - others.lost_by_next
-    needed, covers = share > HARDLY, beyond >= TAKES_OVER * others.right
+    needed, covers = share > HARDLY_NEEDED_SHARE, beyond >= TAKEOVER_SHARE * others.right
     sentence = f"Removed: {heads_in_words(head)}. {others.lost:,} of {others.right:,} answers lost ({percent(share)})."
-    if follows is not None and covers:
-        sentence += f" {_in_short(follows, head)} covers for {'part of it' if needed else 'it'}."
+    if next_head is not None and covers:
+        sentence += f" {_in_short(next_head, head)} covers for {'part of it' if needed else 'it'}."
     elif not needed:
         sentence += " The model hardly needs it."
     details = f"Counted in {counted(others.sequences, 'other sequence')}; here {here.lost} of {here.right}."
-    if follows is not None and (needed or covers):
+    if next_head is not None and (needed or covers):
         details += (
-            f" Without head {follows.head + 1} of layer {follows.layer + 1} alone {others.lost_by_next:,} are lost, "
+            f" Without head {next_head.head + 1} of layer {next_head.layer + 1} alone {others.lost_by_next:,} are lost, "
             f"without both {others.lost_by_both:,}."
         )
     return HeadAblation(words=in_pieces(sentence), details=details)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from engine.analysis.attention.ablation import ablated
 from engine.analysis.attention.attribution import attribute_answers
-from engine.analysis.attention.head_ablation import OTHERS
+from engine.analysis.attention.head_ablation import OTHER_SEQUENCES
 from engine.analysis.attention.model import held_out, model_of, sample_of
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import AnswerLayer, Path
@@ -62,5 +62,5 @@ def attribute_answers_by_links(request: ModelRequest, text: str) -> tuple[list[P
     """Answer :class:`engine.analysis.attention.jobs.FollowAnswers`. Raises ValueError with one sentence if the text is no question
     of the task."""
     config, model = request.config.replace(device="cpu"), model_of(request)
-    here, others = sample_of(config, SampleRequest(text=text)), held_out(config).rows(slice(1, 1 + OTHERS))
+    here, others = sample_of(config, SampleRequest(text=text)), held_out(config).rows(slice(1, 1 + OTHER_SEQUENCES))
     return attribute_answers(take_snapshot(config, model, here, request.at_step), Losses(model, here, others).needs)

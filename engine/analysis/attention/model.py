@@ -38,20 +38,21 @@ from engine.training.snapshot import take_snapshot, token_names
 from engine.training.train import train
 
 MAX_MODELS_IN_MEMORY = 6
+MOST_NAMES = 16  # tokens that a refusal lists
 
 
 @lru_cache(maxsize=MAX_MODELS_IN_MEMORY)
 def model_of(request: ModelRequest) -> Transformer:
     """The model in evaluation mode, on the CPU in single precision. Raises ValueError with one sentence."""
     if request.changes:
-        return rebuilt(model_of(replace(request, changes=())), request.config.replace(**dict(request.changes)))
+        return rebuild(model_of(replace(request, changes=())), request.config.replace(**dict(request.changes)))
     model = untrained(request.config)
     if request.weights:
         load_model(model, request.weights)
     return in_single(model)
 
 
-def rebuilt(model: Transformer, config: RunConfig) -> Transformer:
+def rebuild(model: Transformer, config: RunConfig) -> Transformer:
     """A model of another config with the weights of this one; parameters without a counterpart keep their first values."""
     changed = untrained(config)
     changed.load_state_dict(model.state_dict(), strict=False)
@@ -64,9 +65,9 @@ def data_of(config: RunConfig) -> Data:
 
 
 @lru_cache(maxsize=8)
-def held_out(config: RunConfig, size: int | None = None) -> Batch:
+def held_out(config: RunConfig) -> Batch:
     # the probe's sequences come first
-    return data_of(config).validation_batch(size=size)
+    return data_of(config).validation_batch()
 
 
 def held_out_metrics(config: RunConfig, model: Transformer, *, written_out: bool = False) -> dict[str, float]:
@@ -133,9 +134,9 @@ def numbers_of(config: RunConfig, text: str) -> list[int]:
     return [number[name] for name in names]
 
 
-def in_short(names: Sequence[str], most: int = 16) -> str:
+def in_short(names: Sequence[str]) -> str:
     distinct = list(dict.fromkeys(names))
-    return ", ".join(distinct if len(distinct) <= most else [*distinct[: most - 2], "…", distinct[-1]])
+    return ", ".join(distinct if len(distinct) <= MOST_NAMES else [*distinct[: MOST_NAMES - 2], "…", distinct[-1]])
 
 
 @torch.no_grad()

@@ -1,6 +1,6 @@
 """Sentences computed from the numbers by depth: for each measurement a question, its answer, and the source."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -47,11 +47,12 @@ class Reading(NamedTuple):
     address: str
 
 
-def across(draws: Sequence[DepthNumbers], reduce: Callable[..., np.ndarray] = np.median) -> DepthNumbers:
+def across(draws: Sequence[DepthNumbers]) -> DepthNumbers:
+    """The medians."""
     first = draws[0]
-    arrays = {name: reduce([numbers[name] for numbers in draws], axis=0) for name in first if name != "gradient"}  # type: ignore[literal-required]
+    arrays = {name: np.median([numbers[name] for numbers in draws], axis=0) for name in first if name != "gradient"}  # type: ignore[literal-required]
     arrays |= {"depths": first["depths"], "lengths": first["lengths"]}  # whole numbers stay such
-    gradient = {norm: reduce([numbers["gradient"][norm] for numbers in draws], axis=0) for norm in first["gradient"]}
+    gradient = {norm: np.median([numbers["gradient"][norm] for numbers in draws], axis=0) for norm in first["gradient"]}
     return cast(DepthNumbers, {**arrays, "gradient": gradient})
 
 

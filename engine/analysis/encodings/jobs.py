@@ -42,12 +42,12 @@ class Profile(Matrices, Lines):
 
 class ComputeMatrices(Job[Matrices], function=".profiles:matrices", noun="Computing the encoding's matrices"):
     config: RunConfig
-    positions: int
+    n_positions: int
 
 
 class ComputeProfile(Job[Profile], function=".profiles:profile", noun="Computing the encoding's picture"):
     config: RunConfig
-    positions: int
+    n_positions: int
 
 
 class Timing(TypedDict):

@@ -7,24 +7,24 @@ from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, matrices_of
 from engine.model.layers import positional_encoding
 
-PROBED = 16  # positions at which the size of the values added to tokens is measured
+PROBE_POSITIONS = 16  # positions at which the size of the values added to tokens is measured
 Array = np.ndarray
 MAX_CELLS = 16_000  # cells of one matrix; redrawing more is noticeably slow
 POINTS = 250  # points of a line; a figure is some 300 pixels wide
 
 
-def matrices(config: RunConfig, positions: int) -> Matrices:
-    arrays, rows = matrices_of(first_weights(config), positions)
+def matrices(config: RunConfig, n_positions: int) -> Matrices:
+    arrays, rows = matrices_of(first_weights(config), n_positions)
     return thinned_matrices(config, arrays, config.seq_len, rows)
 
 
-def profile(config: RunConfig, positions: int) -> Profile:
+def profile(config: RunConfig, n_positions: int) -> Profile:
     """The profile of first weights drawn from the config's seed.
 
-    The trained length is ``config.seq_len``; the profile covers so many ``positions``, or as many as there are rows.
+    The trained length is ``config.seq_len``; the profile covers ``n_positions``, or as many as there are rows.
     """
     encoding = first_weights(config)
-    arrays, rows = matrices_of(encoding, positions)
+    arrays, rows = matrices_of(encoding, n_positions)
     drawn = thinned_matrices(config, arrays, config.seq_len, rows)
     lines = lines_of(config, arrays, min(config.seq_len, rows))
     return Profile(**drawn, **lines, added_scale=added_scale(config, encoding))
@@ -38,7 +38,7 @@ def first_weights(config: RunConfig) -> PositionalEncoding:
 
 @torch.no_grad()
 def added_scale(config: RunConfig, encoding: PositionalEncoding) -> float:
-    length, drawn = min(config.seq_len, PROBED), torch.Generator().manual_seed(config.seed)
+    length, drawn = min(config.seq_len, PROBE_POSITIONS), torch.Generator().manual_seed(config.seed)
     tokens = torch.randn(1, length, config.d_model, generator=drawn) * config.token_init_std
     return (encoding.add_to_embedding(tokens, range(length)) - tokens).square().mean().sqrt().item()
 

@@ -22,16 +22,16 @@ TINY = 1e-30
 # draws of first weights whose median is a number before training: in a deep stack one draw in ten is a thousand times off, and
 # would decide a mean
 DRAWS = 8
-APART = 1_000_000  # distance between the seeds of two draws, larger than any set of seeds
+SEED_DISTANCE = 1_000_000  # between the seeds of two draws, larger than any set of seeds
 
 
 def draws(config: RunConfig) -> list[RunConfig]:
     # the first one is the run's own
-    return [config.replace(seed=(config.seed + draw * APART) % 2**31) for draw in range(DRAWS)]
+    return [config.replace(seed=(config.seed + draw * SEED_DISTANCE) % 2**31) for draw in range(DRAWS)]
 
 
-def medians(draws: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {name: median(numbers[name] for numbers in draws) for name in draws[0]}
+def medians(by_draw: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {name: median(numbers[name] for numbers in by_draw) for name in by_draw[0]}
 
 
 def untrained(config: RunConfig) -> Transformer:
@@ -164,7 +164,7 @@ def norms_by_name(model: nn.Module, batch: Batch, config: RunConfig) -> dict[str
 
 
 def gradients_by_part(model: nn.Module, batch: Batch) -> dict[str, float]:
-    """L2 norm of the loss's gradient by part. The gradients of the given model are overwritten."""
+    """L2 norm of the loss's gradient by part. The model is left in evaluation mode."""
     named = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
     model.eval()
     loss = loss_of(forward(model, batch).float(), batch.targets)

@@ -37,13 +37,13 @@ class PositionCache(Generic[P, T]):
     """A function of positions, lengths and other hashable values that remembers its last ``maxsize`` results until ``cache_clear``."""
 
     def __init__(self, compute: Callable[P, T], maxsize: int) -> None:
-        def settled(*args: P.args, **kwargs: P.kwargs) -> T:
+        def compute_and_wait(*args: P.args, **kwargs: P.kwargs) -> T:
             result = compute(*args, **kwargs)
             wait_for_side_stream()
             return result
 
         # outside inference mode: a tensor first needed for a plot may next be needed in training
-        self._remembered = lru_cache(maxsize=maxsize)(torch.inference_mode(False)(settled))
+        self._remembered = lru_cache(maxsize=maxsize)(torch.inference_mode(False)(compute_and_wait))
         self.cache_clear = self._remembered.cache_clear
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:

@@ -51,10 +51,10 @@ def write_counted(folder: Path = FOLDER) -> None:
     store_rows(folder / FILE, row, 2)
 
 
-def shipped_counted(folder: Path = FOLDER) -> dict[str, CountedText]:
+def shipped_counted() -> dict[str, CountedText]:
     return {
         name: CountedText(row["date"], {int(n): loss for n, loss in row["losses"].items()})
-        for name, row in stored_rows(folder / FILE).items()
+        for name, row in stored_rows(FOLDER / FILE).items()
     }
 
 

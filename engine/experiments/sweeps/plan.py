@@ -60,7 +60,7 @@ class Plan(Parameters):
     @property
     def ticks(self) -> tuple[int, ...]:
         first, last = (SHORTEST, self.longest) if self.axis == "length" else (1, self.deepest)
-        doubled = [first << power for power in range(20) if first << power < last]
+        doubled = [first << power for power in range(20) if first << power < last]  # no bound is 2^20 times the first
         return (*doubled, last)
 
     def length_at(self, tick: int) -> int:
@@ -70,7 +70,7 @@ class Plan(Parameters):
         return self.n_layers if self.axis == "length" else tick
 
     def config(self, kind: str, tick: int) -> RunConfig:
-        """The config of a kind at one length or depth; its length is :meth:`length_at`. Raises ConfigError."""
+        """The config of a kind at a tick, without its length, which is :meth:`length_at`. Raises ConfigError."""
         settings: dict[str, Any] = {**_base(self), **KINDS[kind].settings, "n_layers": self.depth_at(tick)}
         return parse(settings | {"d_model": width_of(self, kind)})
 

@@ -25,12 +25,12 @@ class Order:
     grams: np.ndarray  # [gram] context and word in one number, ascending
     shares: np.ndarray  # [gram] the discounted count over the context's
     contexts: np.ndarray  # [context] ascending
-    remaining: np.ndarray  # [context] the share that was discounted away
+    backoff: np.ndarray  # [context] the share that discounting leaves to the lower order
 
     def mix(self, contexts: np.ndarray, words: np.ndarray, size: int, lower: np.ndarray) -> np.ndarray:
         """Probabilities [row] of words after contexts, given those of the lower order."""
         share = _look_up(self.grams, self.shares, contexts * size + words, absent=0.0)
-        mixed: np.ndarray = share + _look_up(self.contexts, self.remaining, contexts, absent=1.0) * lower
+        mixed: np.ndarray = share + _look_up(self.contexts, self.backoff, contexts, absent=1.0) * lower
         return mixed
 
 

@@ -1,7 +1,7 @@
 """Texts of readers and sentences of the engine on a page, escaped; refusals; and the glossary's terms with their links."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import streamlit as st
@@ -72,9 +72,9 @@ def refused_in_words(where: str = "", error: type[Exception] = Explained) -> Ite
         st.session_state[f"refused.{where}"] = in_markdown(notice)
 
 
-def show_refusal(where: str = "", show: Callable[..., object] = st.error, icon: str = ":material/block:") -> None:
+def show_refusal(where: str = "", icon: str = ":material/block:") -> None:
     if sentence := st.session_state.pop(f"refused.{where}", None):
-        show(sentence, icon=icon)
+        st.error(sentence, icon=icon)
 
 
 def say_unsaved(work: Run | BackgroundTask | None) -> None:

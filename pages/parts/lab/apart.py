@@ -64,7 +64,7 @@ def _show(run: Run, now: ApartState) -> None:
     bound = SETTINGS.labelled("view", display=now.view) | {"label_visibility": "collapsed"}
     st.segmented_control(options=list(VIEWS), format_func=VIEWS.__getitem__, required=True, **bound)
     st.caption(EXPLAINED[now.view])
-    part = select_head(now, run)
+    part = current_head(now, run)
     sequence = ask_once(ReadSequence(run.config, SampleRequest(text=now.text)))
     if sequence["unknown"]:
         st.caption(f":material/info: {in_markdown(unknown_in_words(sequence['unknown']))}")
@@ -77,7 +77,7 @@ def _show(run: Run, now: ApartState) -> None:
         SHOW[now.view](LookedAt(run, now, part, queries, keys, query, ATTENTION))
 
 
-def select_head(now: ApartState, run: Run) -> Part:
+def current_head(now: ApartState, run: Run) -> Part:
     """Return the selected head, or the first one if the run does not have it."""
     config = run.config
     which = now.which if now.which in attentions_of(config) else "self"

@@ -54,9 +54,9 @@ def choose_text() -> None:
     with st.popover(label, icon=":material/menu_book:", width="stretch", disabled=SETTINGS.locks("text")):
         if name != PLAYS:
             _describe(name)
-            st.button("Back to Shakespeare", icon=":material/undo:", on_click=_read, args=(PLAYS,))
+            st.button("Back to Shakespeare", icon=":material/undo:", on_click=_choose, args=(PLAYS,))
         elif last := st.session_state.get(LAST):
-            st.button("Back to your text", icon=":material/undo:", on_click=_read, args=(last,))
+            st.button("Back to your text", icon=":material/undo:", on_click=_choose, args=(last,))
         st.file_uploader("Your own text: a file in UTF-8, at most 1 MB", key=FILE)
         hint = f"At least {user_texts.MIN_TEXT_CHARACTERS:,} characters"
         st.text_area("Or paste it here", key=PASTED, height=120, placeholder=hint)
@@ -82,7 +82,7 @@ def _by_character() -> None:
     SETTINGS.put({"task": BY_CHARACTER})
 
 
-def _read(name: str) -> None:
+def _choose(name: str) -> None:
     if (before := SETTINGS.requested()["text"]) != PLAYS:
         st.session_state[LAST] = before
     SETTINGS.put({"text": name})
@@ -95,7 +95,7 @@ def _keep() -> None:
         if not content:
             raise ValueError("No text has arrived. Paste it, or choose the file again.")
         server.pool().allowances.give_text(visitor())
-        _read(user_texts.keep(content, visitor(), server.pool().limits.texts_per_visitor))
+        _choose(user_texts.keep(content, visitor(), server.pool().limits.texts_per_visitor))
 
 
 # The prompt, and the text after it
@@ -104,6 +104,7 @@ def _keep() -> None:
 WRITTEN = "lab.text.written"  # session key of the written texts, the latest first
 MAX_SAMPLES = 6
 PROMPT = "lab.text.prompt"
+# in the order in which _written_text takes them
 DEFAULTS: dict[str, Any] = {
     PROMPT: "ROMEO\nMy lord, ", "lab.text.temperature": 0.8, "lab.text.top_k": 40, "lab.text.length": 60, "lab.text.seed": 0,
 }  # fmt: skip
@@ -279,10 +280,10 @@ def find_levels(run: Run | None) -> None:
 def show_counting(run: Run | None) -> None:
     if run is None or run.config.task != BY_WORD:
         return
-    beside = st.expander("Better than counting?", icon=":material/balance:", key="lab.counting", on_change="rerun")
-    if not beside.open:
+    expander = st.expander("Better than counting?", icon=":material/balance:", key="lab.counting", on_change="rerun")
+    if not expander.open:
         return
-    with beside:
+    with expander:
         as_fragment(_say_comparisons, run, every=POLL_SECONDS if run.state in ("queued", "running") else None)
         _show_text_facts(run)
         if _writes(run) and run.state != "paused":

@@ -41,7 +41,8 @@ def show_map() -> None:
 def _tile(column: str, issue: Issue, with_answers: bool) -> None:
     with st.container(border=True, key=f"map-{column}-tile-{issue.slug}", gap=None):
         issue_link(issue)
-        st.html(small_figure(issue.slug, veiled=not with_answers and guess_of(issue.slug).answer is None))
+        if figure := small_figure(issue.slug, veiled=not with_answers and guess_of(issue.slug).answer is None):
+            st.html(figure)
         running = " · :blue-badge[:material/hourglass_top: Running]" if running_of_visitor(issue) else ""
         below = conclusion(issue) if with_answers else f"{issue.minutes} min"
         st.markdown(f"{below}{running}")
@@ -56,6 +57,7 @@ def _depth_tile(with_answers: bool) -> None:
 
 @once
 def small_figure(slug: str, *, veiled: bool) -> str:
+    """HTML; empty without stored seeds."""
     issue = ISSUES[slug]
     result = shipped_result(issue, issue.key_figure)
     if result is None:

@@ -116,13 +116,13 @@ def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Exper
     )  # fmt: skip
     if view.seeds == "class":
         end_run_of_visitor(issue)
-    there = shown_report(issue)
-    if view.seeds == "own" and asks_to_run(issue.slug) and there is None and run is None:
+    stored_report = shown_report(issue)
+    if view.seeds == "own" and asks_to_run(issue.slug) and stored_report is None and run is None:
         begin(requested_run(issue))
         st.rerun()
     if view.seeds != "own":
         run = None  # a class that has not guessed sees no earlier result
-    stored = there if view.stored else None
+    stored = stored_report if view.stored else None
     live = snapshot_of(run) if run is not None else None
     if view.seeds == "class" and now is not None:
         live = class_snapshot(issue, now)
@@ -132,10 +132,10 @@ def show_experiment(issue: Issue, name: str, run: ExperimentRun | None) -> Exper
         st.title(issue.title, anchor=False)
         question, result = st.columns([1, 1.9], gap="large")
         with question, st.container(key="experiment-view-question", gap="small"):
-            _show_question(issue, view, guess, finding, run, there)
+            _show_question(issue, view, guess, finding, run, stored_report)
         with result:
             if view.seeds == "class" and now is not None:
-                class_board(KEY, issue, now, stored)
+                class_board(issue, now, stored)
             else:
                 _show_figure(issue, view, guess, stored, name, run)
         if finding is not None and view.remedy:
@@ -155,7 +155,7 @@ def _show_question(
     if view.guess == "later":
         return
     if view.guess != "missed":
-        ask_guess(issue.slug, figure, disabled=view.guess == "closed")
+        ask_here(figure.asks, issue.slug, disabled=view.guess == "closed")
     if view.closed_note:
         st.caption(view.closed_note)
     answer = finding if view.sentence else None
@@ -180,7 +180,7 @@ def _show_figure(
             keep_guess(issue.slug, replace(guess_of(issue.slug), size=float(f"{float(picked.x):.2g}")))
 
     figure, (whole, sentence) = issue.key_figure, (view.whole, view.sentence)
-    sections = partial(key_sections, issue, figure, guess, whole, sentence, stored)
+    sections = partial(key_sections, issue, guess, whole, sentence, stored)
     quiet = view.room and stored is not None  # with the stored answer there, progress matters to nobody
     drawing = Drawing(KEY, sections, (guess, whole, sentence, stored is not None), drag, figure.name_of, quiet=quiet)
     if run is not None:
@@ -247,11 +247,6 @@ def _reproducibility_words(issue: Issue, stored: Report | None) -> str:
 # The guess, which the address of a run also has, and its comparison with the result
 
 
-def ask_guess(slug: str, figure: KeyFigure, *, disabled: bool) -> Guess:
-    ask_here(figure.asks, slug, disabled=disabled)
-    return guess_of(slug)
-
-
 def ask_size(slug: str, figure: KeyFigure) -> None:
     unit = f" ({figure.unit})" if figure.unit else ""
     drag = " Drag the circle, or type it" if is_share(figure.before.metric) else ""
@@ -305,20 +300,14 @@ def outcomes(figure: KeyFigure, stored: Report | None, snapshot: ExperimentSnaps
 
 
 def key_sections(
-    issue: Issue,
-    figure: KeyFigure,
-    guess: Guess,
-    whole: bool,
-    sentence: bool,
-    stored: Report | None,
-    snapshot: ExperimentSnapshot,
+    issue: Issue, guess: Guess, whole: bool, sentence: bool, stored: Report | None, snapshot: ExperimentSnapshot
 ) -> list[Json]:
     """One section with one panel.
 
     ``whole``: draw all rows, not only the two that the question compares. ``sentence``: show the sentences
     (:func:`outcomes`). ``stored``: the report on the stored seeds, whose dots are above the others.
     """
-    numbers = key_numbers(issue, snapshot, whole=whole)
+    figure, numbers = issue.key_figure, key_numbers(issue, snapshot, whole=whole)
     if stored is not None and snapshot.origin == "live":
         there = key_numbers(issue, stored, whole=whole)
         numbers["stored"] = [replace(row, name=f"{row.name}, stored", color=muted()) for row in there["rows"]]
@@ -400,7 +389,7 @@ def class_snapshot(issue: Issue, now: Presenting) -> ExperimentSnapshot:
     )
 
 
-def class_board(key: str, issue: Issue, now: Presenting, stored: Report | None) -> None:
+def class_board(issue: Issue, now: Presenting, stored: Report | None) -> None:
     drawn = len(class_seeds(now.classroom, now.at, now.round).seeds)
 
     def below(snapshot: ExperimentSnapshot) -> None:
@@ -409,14 +398,14 @@ def class_board(key: str, issue: Issue, now: Presenting, stored: Report | None) 
             st.rerun()
 
     drawing = Drawing(
-        key, partial(_sections, issue, now, stored), (now.round, now.phase, stored is not None), below=below
+        KEY, partial(_sections, issue, now, stored), (now.round, now.phase, stored is not None), below=below
     )
     experiment_board(drawing, f"class.{now.classroom}.{now.at}", partial(class_snapshot, issue, now))
 
 
 def _sections(issue: Issue, now: Presenting, stored: Report | None, snapshot: ExperimentSnapshot) -> list[Json]:
     whole, sentence = now.shows("figure"), now.shows("sentence")
-    sections = key_sections(issue, issue.key_figure, guess_of(issue.slug), whole, sentence, stored, snapshot)
+    sections = key_sections(issue, guess_of(issue.slug), whole, sentence, stored, snapshot)
     seeds = class_seeds(now.classroom, now.at, now.round)
     training = len(seeds.training & responses(now.classroom, now.at).present)
     facts = f"{counted(len(seeds.seeds), 'seed')} from {counted(seeds.participants, 'phone')}"

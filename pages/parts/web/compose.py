@@ -29,7 +29,7 @@ from pages.parts.web.live import Admit, Find, end_requested, everybody, live_rou
 from pages.parts.web.middleware import FRAMING, AppHeaders, ClientAddress, CountedTabs, SameHostOnly, SameOriginOnly
 from pages.parts.web.static_files import FOR_EVER, PACKED, PackedFiles, PageAddress, StyledPage
 
-Health = Callable[[], Mapping[str, int]]
+ReadHealth = Callable[[], Mapping[str, int]]
 """Returns the numbers of ``ready`` and all ``workers``, of ``running`` and ``queued`` runs, and, of the ready workers,
 ``ready_here``, ``ready_on_cluster`` and their ``machines``."""
 HEAD_START = 3.0  # seconds in which the first page has the cores to itself, unless somebody opens a page sooner
@@ -40,7 +40,7 @@ STOP_CHECK_SECONDS = 0.1
 FULL_COLLECTION = 50
 
 
-def healthz_route(health: Health, prefix: str = "") -> Route:
+def healthz_route(health: ReadHealth, prefix: str = "") -> Route:
     """``<prefix>/healthz``: numbers as JSON; 503 without a ready worker."""
     limiter = CapacityLimiter(1)  # its own thread, so that it answers even if all others wait
 
@@ -83,7 +83,7 @@ def serving(
     find: Find,
     start: Callable[[], object],
     stop: Callable[[], object],
-    health: Health,
+    health: ReadHealth,
     ask: Ask,
     admit: Admit = everybody,
     admit_tab: Admit = everybody,
@@ -99,7 +99,7 @@ def serving(
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
         bound_floods()
-        looking = asyncio.create_task(limit_connections().watch())
+        watching = asyncio.create_task(limit_connections().watch())
         waking = [
             asyncio.create_task(to_thread.run_sync(warm_up)),
             asyncio.create_task(later(warm_up_training, start, packed_plotly)),
@@ -112,7 +112,7 @@ def serving(
                 task.cancel()
             await to_thread.run_sync(stop, limiter=CapacityLimiter(1))
             ending.cancel()
-            looking.cancel()
+            watching.cancel()
 
     prefix = (config.get_option("server.baseUrlPath") or "").strip("/")
     prefix = f"/{prefix}" if prefix else ""
@@ -125,7 +125,7 @@ def serving(
     middleware.append(Middleware(CountedTabs, admit=admit_tab))
     middleware.append(Middleware(Gate, take=take_memory))
     middleware.append(Middleware(PackedFiles, prefix=prefix))
-    middleware.append(Middleware(PageAddress, prefix=prefix, addresses=_of_pages))
+    middleware.append(Middleware(PageAddress, prefix=prefix, addresses=_page_addresses))
     middleware.append(Middleware(StyledPage))
     return {
         "routes": [
@@ -135,7 +135,7 @@ def serving(
             untrained_route(ask, prefix),
             user_sequence_route(ask, _or_recorded(find), prefix),
             plotly_route(prefix),
-            boards_route(_of_boards, prefix),
+            boards_route(_boards_by_address, prefix),
             healthz_route(health, prefix),
         ],
         "middleware": middleware,
@@ -152,14 +152,14 @@ def _or_recorded(find: Find) -> Find:
     return find_any
 
 
-def _of_boards() -> dict[str, BoardKind]:
+def _boards_by_address() -> dict[str, BoardKind]:
     from pages.parts.boards.live.board import LIVE  # late, as in warm_up
     from pages.parts.boards.panels import FIGURES
 
     return {source.address: source for source in (LIVE, FIGURES)}
 
 
-def _of_pages() -> list[str]:
+def _page_addresses() -> list[str]:
     from pages.parts.app.earlier import EARLIER  # late, as in warm_up
     from pages.parts.app.frame import PAGES
 

@@ -4,7 +4,6 @@ import logging
 import os
 import re
 import secrets
-from collections.abc import Iterable
 from http.cookies import SimpleCookie
 from importlib.resources import files
 from ipaddress import ip_address
@@ -235,14 +234,13 @@ class SameHostOnly:
 
 
 class SameOriginOnly:
-    """Middleware that answers a websocket of another website with 403. ``allowed``: origins besides the app's own, by
-    default the configured ones.
+    """Middleware that answers a websocket of another website with 403.
 
     Streamlit refuses it too, but first asks an internet service for its own address, and is blocked meanwhile.
     """
 
-    def __init__(self, app: ASGIApp, allowed: Iterable[str] | None = None) -> None:
-        self.app, self.allowed = app, tuple(configured_origins() if allowed is None else allowed)
+    def __init__(self, app: ASGIApp) -> None:
+        self.app, self.allowed = app, configured_origins()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":

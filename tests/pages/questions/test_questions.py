@@ -31,6 +31,7 @@ from pages.parts.experiments.board import as_csv, as_json
 from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot, snapshot_of
 from pages.parts.experiments.presenting import KEY as PRESENTING
 from pages.parts.experiments.running import EXPERIMENTS, RUN_NAMES
+from pages.parts.questions import map as question_map
 from pages.parts.questions import tabs
 from pages.parts.questions.conclusions import conclusion, findings
 from pages.parts.questions.tabs import with_formulas_apart
@@ -79,6 +80,15 @@ def run_to_end(app: AppTest) -> AppTest:
     press(app, "Train it here")
     assert run_of(app).wait(600)
     return app.run()
+
+
+def test_a_question_without_stored_seeds_is_on_the_map_without_a_figure(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(question_map, "small_figure", lambda slug, veiled: "")
+    app = open_page("questions.py")
+    assert set(links(app)) >= {issue.title for issue in ISSUES.values()}
+    assert not [box for box in app.get("html") if "thumbnail" in box.value]
 
 
 def test_the_map_has_every_question_veiled_until_it_is_guessed_or_all_are_shown(open_page: Open) -> None:

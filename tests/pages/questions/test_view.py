@@ -137,7 +137,7 @@ def issue(monkeypatch: pytest.MonkeyPatch) -> Issue:
 
 def panel(issue: Issue, snapshot: ExperimentSnapshot, stored: bool = False, whole: bool = True) -> dict[str, Any]:
     answer = report(issue, trials_of(issue, SEEDS), SEEDS) if stored else None
-    (section,) = key_sections(issue, issue.key_figure, Guess(), whole, False, answer, snapshot)
+    (section,) = key_sections(issue, Guess(), whole, False, answer, snapshot)
     (only,) = section["panels"]
     return only
 

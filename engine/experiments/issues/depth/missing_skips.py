@@ -6,7 +6,7 @@ from engine.foundation.formatting import counted
 
 CHANCE = 1 / 8
 DEEP, DEEP_SKIPS = "8 layers, no skips", "8 layers, skips"
-SHALLOW_WITHOUT, SHALLOW_WITH = "2 layers, no skips", "2 layers, skips"
+SHALLOW, SHALLOW_SKIPS = "2 layers, no skips", "2 layers, skips"
 LONGER = "2 layers, no skips, 240 steps"
 BARE, BARE_SKIPS = "16 layers, no skips", "16 layers, skips"
 VANISHING, EXPLODING = "16 layers, no skips, no LayerNorm", "16 layers, skips, no LayerNorm"
@@ -55,10 +55,10 @@ ISSUE = read_issue(
     ),
     claims=(
         Claim("accuracy", difference(DEEP, DEEP_SKIPS, "accuracy"), 0.05, "less"),
-        Claim("two-layers", difference(SHALLOW_WITHOUT, SHALLOW_WITH, "accuracy"), 0.05, "less"),
-        Claim("longer", difference(LONGER, SHALLOW_WITH, "accuracy"), 0.05, "less"),
+        Claim("two-layers", difference(SHALLOW, SHALLOW_SKIPS, "accuracy"), 0.05, "less"),
+        Claim("longer", difference(LONGER, SHALLOW_SKIPS, "accuracy"), 0.05, "less"),
         # Neither of these two models comes near the right answers. That is the finding, so the better one needs no room.
-        Claim("deeper-is-worse", difference("4 layers, no skips", SHALLOW_WITHOUT, "accuracy"), 0.05, "less"),
+        Claim("deeper-is-worse", difference("4 layers, no skips", SHALLOW, "accuracy"), 0.05, "less"),
         Claim("first-block-gradient", Relative(BARE, "first_grad.first", BARE_SKIPS), A_TENTH_IS_LEFT, "less"),
         Claim("last-query-gradient", Relative(BARE, "first_grad.last.q", BARE_SKIPS), A_TENTH_IS_LEFT, "less"),
         Claim("larger-value-gradient", Relative(BARE, "first_grad.last.v", BARE_SKIPS), THREE_TIMES),

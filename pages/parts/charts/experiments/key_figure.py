@@ -27,7 +27,7 @@ def key_figure(
 ) -> go.Figure:  # fmt: skip
     """The rows, also before any seed has ended. A row whose seeds ended without a number has a red cross.
 
-    ``share``: the numbers are from 0 to 1. ``written``: a mean in words. ``guess``: the x of the reader's mark in the
+    ``share``: the numbers are from 0 to 1. ``format_value``: writes a mean. ``guess``: the x of the reader's mark in the
     second row; ``moved``: the reader has put it there. ``stored``: rows of stored seeds, in grey above the others,
     with their seeds in the axis title.
     """

@@ -36,15 +36,15 @@ def answers(config: RunConfig, off: list[Part], rows: slice) -> np.ndarray:
 def test_the_answers_lost_are_those_that_switching_the_heads_off_loses(family: str) -> None:
     config = parse({**SHORT, "family": family, "task": "reverse", "vocab_size": 3})
     request = ModelRequest(config)
-    follows, here, others = lost_answers(request, "", HEAD)
-    assert follows is not None
-    assert follows != HEAD
+    next_head, here, others = lost_answers(request, "", HEAD)
+    assert next_head is not None
+    assert next_head != HEAD
     for rows, found in ((slice(1), here), (slice(1, 101), others)):
         whole = answers(config, [], rows)
-        lost = [(whole & ~answers(config, off, rows)).sum() for off in ([HEAD], [follows], [HEAD, follows])]
+        lost = [(whole & ~answers(config, off, rows)).sum() for off in ([HEAD], [next_head], [HEAD, next_head])]
         assert list(found) == [len(whole), whole.sum(), *lost]
     assert 0 < others.lost < others.right, "the example tells something"
-    assert AblateHead(request, "", HEAD).do() == in_words(HEAD, follows, here, others)
+    assert AblateHead(request, "", HEAD).do() == in_words(HEAD, next_head, here, others)
 
 
 def test_it_reads_a_sequence_of_the_readers_own_and_says_what_is_wrong_with_it() -> None:
@@ -56,14 +56,14 @@ def test_it_reads_a_sequence_of_the_readers_own_and_says_what_is_wrong_with_it()
 
 def test_a_model_with_one_head_has_no_other_that_could_take_over() -> None:
     request = ModelRequest(parse({"task": "reverse", "n_layers": 1, "n_heads": 1}))
-    follows, _, others = lost_answers(request, "", Part("head"))
-    assert follows is None
+    next_head, _, others = lost_answers(request, "", Part("head"))
+    assert next_head is None
     assert others.lost == others.lost_by_both
     assert others.lost_by_next == 0
 
 
-def sentence(here: LostAnswers, others: LostAnswers, follows: Part | None = NEXT) -> tuple[str, str]:
-    found = in_words(HEAD, follows, here, others)
+def sentence(here: LostAnswers, others: LostAnswers, next_head: Part | None = NEXT) -> tuple[str, str]:
+    found = in_words(HEAD, next_head, here, others)
     return "".join(piece.text for piece in found["words"]), found["details"]
 
 
