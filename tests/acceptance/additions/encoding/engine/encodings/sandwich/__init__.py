@@ -22,6 +22,6 @@ SPEC = EncodingSpec(
     equation=r"e_{ij} = q_i \cdot k_j / \sqrt{d_h} + c_h \Big(\sum_{t=1}^{d'/2} \cos\frac{i-j}{10000^{2t/d'}} - d'/2\Big)",
     source="Chi et al. 2023, Dissecting Transformer Length Extrapolation via the Lens of Receptive Field Analysis",
     url="https://arxiv.org/abs/2212.10356",
-    layer="engine.encodings.sandwich.layer:Sandwich", color="#8A6D3B", relative=True,
+    layer="engine.encodings.sandwich.layer:Sandwich", color="#76367D", relative=True,
     symbols=(("d_h", "head_width"), ("d'", "sandwich_width")),
 )  # fmt: skip

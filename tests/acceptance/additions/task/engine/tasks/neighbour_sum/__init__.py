@@ -4,6 +4,6 @@ from engine.tasks.base import LABELLER, SymbolSettings, TaskSpec
 
 SPEC = TaskSpec(
     "neighbour_sum", "Neighbour sum",
-    "At each position, add the symbol to the one before it, modulo the number of symbols.", "10 symbols: 3 1 9 → · 4 0",
+    "Add each symbol to the one before it, modulo the number of symbols.", "10 symbols: 3 1 9 → · 4 0",
     SymbolSettings, LABELLER, group="place", order_matters=True,
 )  # fmt: skip
