@@ -140,7 +140,7 @@ def _until_now(config: RunConfig, started: Started, measured: list[Progress], ro
     value = (measured[-1].validation or {}).get(name, math.nan)
     sentence = (
         f"This run {what} at step {at:,} of {config.steps:,}. Its last validation was at step {measured[-1].step:,}: "
-        f"held-out {label} was {value:.2f}, chance is {started.chance.get(name, 0.0):.3g}."
+        f"{label} was {value:.2f}, chance is {started.chance.get(name, 0.0):.3g}."
     )
     return [Remark("note", sentence)]
 
@@ -174,9 +174,9 @@ def _learning(config: RunConfig, started: Started, measured: list[Progress], fin
         sentence = f"Held-out {label} reached {best:.3f} but fell back to {value:.3f} by step {step:,}."
     elif not clearly_above(best, chance, interim_size(config)):
         learned = -1
-        sentence = f"Not learned in {steps}: held-out {label} is {value:.2f}, chance is {chance:.3g}."
+        sentence = f"Not learned in {steps}: {label} is {value:.2f}, chance is {chance:.3g}."
     else:
-        sentence = f"Learned in part: held-out {label} is {value:.2f} after {steps}; chance is {chance:.3g}."
+        sentence = f"Learned in part: {label} is {value:.2f} after {steps}; chance is {chance:.3g}."
         if misled:
             sentence += f" On its own output it is {written:.2f}: one mistake may lead to the next."
     return [Remark("note", sentence, learned=learned)]

@@ -44,8 +44,8 @@ SKIP = "skip.0"  # the ablated part, by its name in the picture
 WAY = (
     Press(
         "Train it yourself", ":material/play_arrow:",
-        "This small transformer must write six digits backwards. It reads the question and the right answer so far, and writes the "
-        "next digit. It is **untrained**, so it guesses.",
+        "This small transformer must write six symbols backwards. It reads the question and the right answer so far, and writes the "
+        "next symbol. It is **untrained**, so it guesses.",
     ),
     Press(
         "Cut the dashed lines", ":material/content_cut:",
@@ -53,13 +53,13 @@ WAY = (
         {"marks": "skip"},
     ),
     Press(
-        "Swap two digits", ":material/swap_horiz:",
-        "Some answers are now wrong. The head still reads the right digit (blue), but the MLP changes some answers. "
-        "Next, the lines come back, and the first and last digits are swapped. Is the model still right?", {"ablated": [SKIP]},
+        "Swap two symbols", ":material/swap_horiz:",
+        "Some answers are now wrong. The head still reads the right symbol (blue), but the MLP changes some answers. "
+        "Next, the lines come back, and the first and last symbols are swapped. Is the model still right?", {"ablated": [SKIP]},
     ),
     Press(
         "Go to the six steps", ":material/arrow_forward:",
-        "The model has not seen this sequence. If it is right, it has learned where to look, not which digits to write.",
+        "The model has not seen this sequence. If it is right, it has learned where to look, not which symbols to write.",
         {"swaps": [[0, CONFIG.seq_len - 1]]},
     ),
 )  # fmt: skip

@@ -463,7 +463,7 @@ def test_its_help_explains_it_a_head_is_shown_large_it_is_saved_and_clicks_while
     box = panel.get_by_role("dialog", name="How to read the picture")
     box.get_by_text("A grey bar is the vector of one position").wait_for()
     expect(box.locator("p")).to_have_count(5)  # one for each sentence
-    assert box.locator(".mini text").all_text_contents() == ["grey bar", "arc", "head", "answer"]
+    assert box.locator(".mini text").all_text_contents() == ["grey bar", "arc", "head", "right answer"]
     page.keyboard.press("Escape")
     expect(panel.get_by_role("dialog")).to_have_count(0)
     expect(panel.locator(".meter.right").first).to_have_attribute("aria-label", re.compile("the right answer"))

@@ -56,7 +56,7 @@ def cost_figure(
         xaxis=axis(what_grows, **ticks_axis(ticks)),
         # else a short axis has more ticks, with labels at all nine digits of a decade
         yaxis=axis(f"{quantity} ({unit.name})", type="log", tickformat=",~g", nticks=3),
-        margin={"l": 58, "r": 96, "t": 12, "b": 40},
+        margin={"l": 58, "r": max(96, 6 * max(len(line.short) for line in lines) + 8), "t": 12, "b": 40},
         showlegend=False,
         annotations=_names(lines, log10(max(ticks)), unit),
     )

@@ -19,6 +19,8 @@ DASHES = ("solid", "dot", "dashdot", "dash")
 OVERLAY_DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 PERPLEXITIES = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000)  # on the loss axis of a text task
 PARTS = {"q": "solid", "k": "dash", "v": "dot"}
+NAME_LETTERS = 18  # of an earlier run in the legend, so that two names fit in a row
+NAMED_RUNS = 2  # earlier runs in the legend, which would scroll with more; the others are named in the hover
 MAX_LEGEND_LAYERS = 6  # layers in the legend, at most; the others are named only in the hover
 REST = {"embedding": "dash", "encoding": "dot", "head": "dashdot"}
 
@@ -80,7 +82,7 @@ def accuracy_figure(steps: int, color: str, chance: Mapping[str, float]) -> go.F
 
 
 def overlay_traces(name: str, color: str, columns: SeriesByName, index: int) -> dict[str, list[go.Scatter]]:
-    """An earlier run's validation lines, dashed, for the figures ``loss`` and ``accuracy``; one legend entry in each."""
+    """An earlier run's validation lines, dashed, for the figures ``loss`` and ``accuracy``; the first have one legend entry in each."""
     dash = OVERLAY_DASHES[index % len(OVERLAY_DASHES)]
     by_figure: dict[str, list[go.Scatter]] = {"loss": [], "accuracy": []}
     for column in columns:
@@ -88,11 +90,14 @@ def overlay_traces(name: str, color: str, columns: SeriesByName, index: int) -> 
         if kind == "validation":
             traces = by_figure["loss" if metric == "loss" else "accuracy"]
             label = f"{name}: {metric.replace('_', ' ')}" if traces else name
+            short = label if len(label) <= NAME_LETTERS else f"{label[: NAME_LETTERS - 1].rstrip(', ')}…"
             trace = line(
-                column, escape(label, quote=False), shade(color, 0.1), columns=columns, width=1.8, dash=dash, hover=".3g",
+                column, escape(short, quote=False), shade(color, 0.1), columns=columns, width=1.8, dash=dash, hover=".3g",
                 group=f"earlier {index}", overlay=True, label=label,
             )  # fmt: skip
-            traces.append(trace.update(uid=uid_of("earlier", index, column), showlegend=not traces))
+            traces.append(
+                trace.update(uid=uid_of("earlier", index, column), showlegend=not traces and index < NAMED_RUNS)
+            )
     return by_figure
 
 

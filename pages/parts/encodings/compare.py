@@ -49,7 +49,7 @@ ACTS_ON = {
 }
 HELP = (
     "Parameters: their number in a model of one layer. "
-    "Order: the correlation of similarity and nearness over the trained positions. "
+    "Correlation: of similarity and nearness, over the trained positions. "
     "It is 1 if similarity falls linearly with distance, and 0 if they are unrelated. "
     "Size: root mean square over random tokens. "
     "Time: 8 sequences of the trained length on the CPU, relative to a model without encoding. The range is the middle half of the pairs."
@@ -120,12 +120,12 @@ def profile_facts(config: RunConfig, profile: Profile, n_positions: int) -> None
     encoding, timing = config.encoding, times().get(config)
     parts = [
         f"**{added_parameters(config, encoding.name) or 0:,}** extra parameters",
-        f"order **{order_in_words(profile)}**",
+        f"nearness and similarity correlate **{order_in_words(profile)}**",
     ]
     if added := profile["added_scale"]:
         tokens = config.token_init_std
-        size = f"**{added / tokens:.2f} ×** as large as the tokens'" if tokens else f"of size **{added:.2f}**"
-        parts.append(f"before training, it adds numbers {size}")
+        size = f"**{added / tokens:.2f} ×** as large as the token embeddings" if tokens else f"of size **{added:.2f}**"
+        parts.append(f"before training, the numbers it adds are {size}")
     if timing:
         interval = f"{timing['low']:.2f} to {timing['high']:.2f}"
         parts.append(f"a forward pass takes **{timing['ratio']:.2f} ×** as long as without ({interval})")

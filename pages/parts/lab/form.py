@@ -246,7 +246,7 @@ def steering(run: Run | None, config: RunConfig | None) -> None:
         )  # fmt: skip
     st.selectbox(
         "Pace", PACES, key=PACE, on_change=_set_pace, args=(run,),
-        help="Full speed takes a third of a second on the first example. Slower lets a class watch.",
+        help="Slower lets a class watch.",
     )  # fmt: skip
 
 

@@ -168,9 +168,13 @@ def difference(before: RunConfig, after: RunConfig) -> str:
 
 
 def named_by_difference(earlier: RunConfig, present: RunConfig) -> str:
-    """Return a name for an earlier run, by its settings that differ from the present run's: "Depth 1, Heads 1"."""
+    """Return a name for an earlier run, by its settings that differ from the present run's: "RoPE, Heads 1"."""
     now, changes = present.flat(), changes_between(present, earlier)
-    return ", ".join(f"{row.label} {row.words(value)}" for row, _, value in changes if row.name in now)
+    return ", ".join(
+        row.words(value) if row.name == "pos_encoding" else f"{row.label} {row.words(value)}"
+        for row, _, value in changes
+        if row.name in now
+    )
 
 
 def overlays_behind(run: Run) -> list[Overlay]:

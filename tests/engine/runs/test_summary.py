@@ -104,7 +104,7 @@ def test_a_run_that_did_not_come_to_its_end_is_not_judged(second: float, end: Ev
     ((kind, sentence),) = words(row(1, second), bare, end=bare if isinstance(end, Progress) else end, steps=50_000)
     assert kind == "note"
     assert sentence == (
-        f"This run {what}. Its last validation was at step 1: held-out second-half accuracy was {second:.2f}, chance is 0.1."
+        f"This run {what}. Its last validation was at step 1: second-half accuracy was {second:.2f}, chance is 0.1."
     )
 
 

@@ -43,10 +43,12 @@ test("a square has the same labels on both sides", () => {
   const symbols = rows([..."31415926"]).yaxis
   const square = { ...rows([]), xaxis: symbols, yaxis: { ...symbols, scaleanchor: "x" } }
   const trace = { type: "heatmap", showscale: false, z: symbols.ticktext.map(() => "31415926") }
-  for (const cell of [30, 16, 9]) { // a letter is less wide than high: at 16 pixels all fit across, and half of them down
+  for (const cell of [30, 16, 9]) { // at 16 pixels all fit with smaller letters
     const { xaxis, yaxis } = apart(square, [trace], sized(20 + 8 * cell))
     assert.deepEqual(xaxis.ticktext, yaxis.ticktext)
-    assert.equal(xaxis.ticktext.length === 8, cell === 30)
+    assert.equal(xaxis.ticktext.length === 8, cell >= 16)
+    assert.deepEqual(xaxis.tickfont, yaxis.tickfont)
+    assert.equal(xaxis.tickfont.size < 20, cell === 16)
   }
 })
 

@@ -11,6 +11,7 @@ const DRAGGED = { ...QUIET, edits: { shapePosition: true } }
 /** The distance of two lines, as a share of the letters' size. */
 export const LINE = 1.3
 const COLOR_BAR = 70 // pixels for a key of colours with its numbers and title
+const MOST_SMALLER = 1.4 // by what letters are divided at most, before every second name is left out
 const TOUCH = globalThis.matchMedia("(pointer: coarse)").matches
 
 /** A trace in the colours of the active theme: its scale, or its line and its marks. */
@@ -100,7 +101,9 @@ export function apart(
       1.1 * sizeOf(yaxis),
     ]
     const both = cell && Math.max(wide, high) / cell // a square has the same labels on both sides
-    return { ...layout, xaxis: thinned(xaxis, both || wide / column), yaxis: thinned(yaxis, both || high / row) }
+    const labelled = (/** @type {Foreign} */ axis, /** @type {number} */ cells) =>
+      (both && smaller(axis, cells, sizeOf(axis))) || thinned(axis, cells)
+    return { ...layout, xaxis: labelled(xaxis, both || wide / column), yaxis: labelled(yaxis, both || high / row) }
   }
   const { ticktext, tickfont } = yaxis
   if (!(ticktext?.length > 1)) return layout
@@ -109,6 +112,12 @@ export function apart(
   const below = LINE * size * (xaxis.title?.text ? 2 : 1) + 8
   const fits = (clientHeight - margin.t - Math.max(margin.b, below)) / ticktext.length / (LINE * lines)
   return { ...layout, yaxis: { ...yaxis, tickfont: { ...tickfont, size: Math.min(size, fits) } } }
+}
+
+/** An axis with smaller letters if its names then fit: a sequence without every second symbol reads as another one. */
+function smaller(/** @type {Foreign} */ axis, /** @type {number} */ cells, /** @type {number} */ size) {
+  const by = cells / (axis.tickvals?.[1] - axis.tickvals?.[0])
+  return by > 1 && by <= MOST_SMALLER ? { ...axis, tickfont: { ...axis.tickfont, size: size / by } } : null
 }
 
 /** An axis with names, of which those are left out that would come nearer to another than so many cells. */

@@ -323,8 +323,8 @@ function sampleTable(/** @type {Sample} */ sample, /** @type {number} */ index) 
       "tbody",
       {},
       row("reads", sample.tokens.map((token, i) => el("td", { class: twin(i) }, token))),
-      row("answer", sample.targets.map((token) => el("td", {}, token))),
-      row("predicts", judged),
+      row("must write", sample.targets.map((token) => el("td", {}, token))),
+      row("writes", judged),
     ),
   )
 }

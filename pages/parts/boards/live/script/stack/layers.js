@@ -15,7 +15,7 @@ import { drawing, el, number, toRgb } from "../../../base/script/dom.js"
 
 const HEADINGS = {
   streams: "Each grey bar is the vector of one position.",
-  answer: "Probability of the right answer, if the model ended after this layer.",
+  "right answer": "Probability of the right answer, if the model ended after this layer.",
   gradient: "Gradient of this layer, relative to the largest, on a logarithmic scale.",
 }
 
@@ -115,7 +115,7 @@ export function modelParts(onPart, onLarge) {
       box("side", ...further(...partsAt("output"), curve.root)),
       box("between", ...further(heading("streams", "stream"))),
       box("tiles", ...further(...partsAt("heads"))),
-      ...further(heading("answer", "right"), heading("gradient", "gradient")),
+      ...further(heading("right answer", "right"), heading("gradient", "gradient")),
     )
     const below = box(
       "line below",

@@ -543,6 +543,6 @@ function miniature() {
     ...cells,
     box("room", 226, [40, 48, 14]),
     box("full", 226, [40, 36, 14]),
-    ...[name("grey bar", 40, 88), name("arc", 74, 48), name("head", 182, 74), name("answer", 250, 70)],
+    ...[name("grey bar", 40, 88), name("arc", 74, 48), name("head", 182, 74), name("right answer", 250, 70)],
   )
 }
