@@ -274,7 +274,9 @@ def test_swapping_two_symbols_changes_other_answers_with_positions_only(open_pag
         others = [at for at in range(6) if at not in (one, 5)]
         expect(panel.locator("[aria-selected=true]")).to_have_attribute("data-reads", "4")
         expect(panel.locator(".pointed")).to_have_attribute("data-reads", "4")
-        assert outlined(page) == [at for at in others if after[at] != before[at]]
+        changed = [at for at in others if after[at] != before[at]]
+        expect(panel.locator("[data-writes].changed")).to_have_count(len(changed))
+        assert outlined(page) == changed
         if encoding == "nope":
             assert [after[at] for at in others] == [before[at] for at in others]
             assert (after[one], after[5]) == (before[5], before[one]), "each symbol keeps its answer"

@@ -41,7 +41,7 @@ def names() -> set[str]:
 def test_each_name_is_on_a_page(open_page: Open) -> None:
     page = open_page("lab?preset=next-word", before=lambda page: page.add_init_script(f"({NOTE})()"))
     page.get_by_test_id("stGrid").first.wait_for()
-    page.get_by_role("button", name="How").click()
+    page.get_by_role("button", name="How", exact=True).click()
     page.get_by_test_id("stSliderThumbValue").wait_for()
     page.keyboard.press("Escape")
     more(page).get_by_role("button", name="Share").click()
