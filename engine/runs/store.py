@@ -127,7 +127,7 @@ class Runs:
             self._files(run_id).pin.unlink(missing_ok=True)
 
     def prune(self, allowed: Retention) -> None:
-        known = self._known_runs(anew=True)
+        known = self._known_runs(reread=True)
         live = {run.id for run in self.live()}
         newest_first = sorted(known, key=lambda run_id: known[run_id], reverse=True)
         folders = [self._stored_run(run_id, known[run_id][1], live=run_id in live) for run_id in newest_first]
@@ -199,11 +199,11 @@ class Runs:
         while n_bytes > MAX_BYTES_IN_MEMORY and len(self._ended_runs) > 1:
             n_bytes -= self._ended_runs.popitem(last=False)[1].nbytes
 
-    def _known_runs(self, *, anew: bool = False) -> dict[str, tuple[float, str]]:
-        """Time of creation and owner of every run on disk, by id; read once, or again (``anew``), since others may have deleted some.
+    def _known_runs(self, *, reread: bool = False) -> dict[str, tuple[float, str]]:
+        """Time of creation and owner of every run on disk, by id; read once, or again (``reread``), since others may have deleted some.
         Called without the lock."""
         with self._lock:
-            if self._index is not None and not anew:
+            if self._index is not None and not reread:
                 return dict(self._index)
             before = set(self._index or ())
         index: dict[str, tuple[float, str]] = {}

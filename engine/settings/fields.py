@@ -87,6 +87,7 @@ def settings_in(model: type[BaseModel], choices: dict[str, dict[str, str]] | Non
     """The settings that a parameter model declares, in order.
 
     ``choices`` gives the allowed names and labels of plain string fields: registries can grow without an edit of the field.
+    Raises TypeError for a number without a range.
     """
     for name, field in model.model_fields.items():
         extra = field.json_schema_extra
@@ -94,6 +95,10 @@ def settings_in(model: type[BaseModel], choices: dict[str, dict[str, str]] | Non
             continue
         kind, literals = _kind_of(field)
         names = (choices or {}).get(name) or {value: value for value in literals}
+        minimum = next((m.ge for m in field.metadata if hasattr(m, "ge")), None)
+        maximum = next((m.le for m in field.metadata if hasattr(m, "le")), None)
+        if kind in ("int", "float") and None in (minimum, maximum):
+            raise TypeError(f"The setting {name} has no range: a wrong value could not be answered.")
         given = extra["labels"]
         labels = names | ({value: str(label) for value, label in given.items()} if isinstance(given, dict) else {})
         yield Setting(
@@ -104,8 +109,8 @@ def settings_in(model: type[BaseModel], choices: dict[str, dict[str, str]] | Non
             help=field.description or "",
             group=str(extra["group"]),
             optional=_is_optional(field),
-            minimum=next((m.ge for m in field.metadata if hasattr(m, "ge")), None),
-            maximum=next((m.le for m in field.metadata if hasattr(m, "le")), None),
+            minimum=minimum,
+            maximum=maximum,
             choices=tuple(names),
             choice_labels=tuple(labels[value] for value in names),
         )

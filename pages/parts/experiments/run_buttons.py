@@ -60,7 +60,7 @@ def run_or_stop(
 ) -> None:
     """The button that begins an experiment; while the run of that name goes, Stop is next to it.
 
-    ``ask`` is called at the press, and gives the experiment. ``at_work``: the label while the run goes, at least as long
+    ``ask`` is called at the press, and gives the experiment. ``at_work``: the label while it runs, at least as long
     as ``label``, so that Stop is never where the label was. ``common``: arguments of the button, which is primary by
     default.
     """
