@@ -63,9 +63,18 @@ function sourceOf(board) {
   board.replayedStep = () => (board.looking == null || board.recorded() ? null : board.snapshot()?.step)
 
   board.describe = (panel, say) => {
-    if (performance.now() - (panel.described ?? -1e9) < 1000 && board.status.state === "running") return
+    panel.say = say
+    const wait = board.status.state === "running" ? 1000 - (performance.now() - (panel.described ?? -1e9)) : 0
+    if (wait > 0) {
+      // The last words stand in the end: no later drawing may come for minutes.
+      panel.describing ??= setTimeout(() => describeNow(panel), wait)
+    } else describeNow(panel)
+  }
+  const describeNow = (/** @type {LivePanel} */ panel) => {
+    clearTimeout(panel.describing)
+    panel.describing = undefined
     panel.described = performance.now()
-    panel.plot.setAttribute("aria-label", say())
+    panel.plot.setAttribute("aria-label", panel.say?.() ?? panel.title)
   }
   board.tip = newTip(board.canvas)
 
