@@ -8,7 +8,7 @@ An arm is stored when all its seeds have ended: after Ctrl-C the same command go
 
 import argparse
 import multiprocessing
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from engine.experiments.long_runs import (
     RATES,
     SOLVED_LEVEL,
     SOLVED_MARKS,
+    has_level,
     is_stored,
     long_config,
     long_contrasts,
@@ -37,9 +38,9 @@ from engine.experiments.long_runs import (
     padded,
     rows,
 )
-from engine.experiments.rates import times
+from engine.experiments.rates import score_of, times
 from engine.experiments.trial import numbers_of
-from engine.runs.events import Failed, Finished, Progress
+from engine.runs.events import Event, Failed, Finished, Progress
 from engine.training.evaluation import evaluate
 from engine.training.result import Trained, measured_result
 from engine.training.train import begin, train
@@ -48,7 +49,7 @@ Curves = dict[str, list[float]]  # by number, its value at each mark, [mark]
 
 
 def long_curves(slug: str, arm: str, metrics: Sequence[str], rate: float, seed: int) -> Curves:
-    """The numbers of one long run at its marks. Raises RuntimeError if it fails."""
+    """The numbers of one long run at its marks. Raises RuntimeError if it fails, except where they tell only if it does."""
     torch.set_num_threads(1)
     issue = ISSUES[slug]
     config = long_config(issue, issue.arm(arm), seed, rate)
@@ -58,20 +59,30 @@ def long_curves(slug: str, arm: str, metrics: Sequence[str], rate: float, seed: 
     trained = Trained(config, state.model, state.data, state.device)
     held_out = state.data.validation_batch().to(state.device)
     curves: Curves = {metric: [] for metric in metrics}
+    progress: list[Event] = []
     for event in train(config, record=record, state=state, measure=take_measurement):
         if isinstance(event, Failed):
-            raise RuntimeError(f"{slug}, {arm}, seed {seed}, rate {rate:g}: {event.reason}")
-        if not isinstance(event, Progress) or event.step not in at:
+            if [*metrics] != ["finite"]:
+                raise RuntimeError(f"{slug}, {arm}, seed {seed}, rate {rate:g}: {event.reason}")
+            return {"finite": padded([*curves["finite"], 0.0], len(at))}
+        if not isinstance(event, Progress):
+            continue
+        progress.append(event)
+        if event.step not in at:
             continue
         numbers = evaluate(trained.model, held_out)
         if not numbers.keys() >= curves.keys():
             events = list(measured_result(state, numbers, record, prediction, take_measurement))
-            numbers = numbers_of([each for each in events if isinstance(each, Finished)])
+            numbers = numbers_of([*progress, *(each for each in events if isinstance(each, Finished))])
         for metric, curve in curves.items():
-            curve.append(round(numbers[metric], 4))
-        if all(len(curve) >= SOLVED_MARKS and min(curve[-SOLVED_MARKS:]) >= SOLVED_LEVEL for curve in curves.values()):
+            curve.append(float(f"{numbers[metric]:.4g}"))
+        if all(has_level(metric) for metric in metrics) and is_solved(curves.values()):
             break
     return {metric: padded(curve, len(at)) for metric, curve in curves.items()}
+
+
+def is_solved(curves: Iterable[Sequence[float]]) -> bool:
+    return all(len(curve) >= SOLVED_MARKS and min(curve[-SOLVED_MARKS:]) >= SOLVED_LEVEL for curve in curves)
 
 
 def measured_arm(
@@ -80,11 +91,13 @@ def measured_arm(
     at = marks(issue.config(arm).steps)
     own = issue.config(arm).learning_rate
     rates = [times(own, factor) for factor in RATES] if arm.tuned else [own]
-    pilots = {rate: _stacked(issue, arm, metrics, rate, PILOT_SEEDS, pool) for rate in rates if len(rates) > 1}
-    best = max(rates, key=lambda rate: _area(pilots[rate][metrics[0]])) if pilots else own
+    score = metrics[0] if has_level(metrics[0]) else score_of(arm, issue.config(arm)).removeprefix("best_")
+    pilots = {rate: _stacked(issue, arm, [score], rate, PILOT_SEEDS, pool)[score] for rate in rates if len(rates) > 1}
+    scores = {rate: _score(score, curves) for rate, curves in pilots.items()}
+    best = max(scores, key=lambda rate: scores[rate], default=own)
     best_curves = _stacked(issue, arm, metrics, best, CONFIRMATORY_SEEDS, pool)
-    areas = {f"{rate:g}": round(_area(curves[metrics[0]]), 4) for rate, curves in pilots.items()}
-    return {"rate": best, "tried": areas, "fingerprint": issue.fingerprint(arm), "steps": at, "values": best_curves}
+    tried = {f"{rate:g}": round(value, 4) for rate, value in scores.items()}
+    return {"rate": best, "tried": tried, "fingerprint": issue.fingerprint(arm), "steps": at, "values": best_curves}
 
 
 def _stacked(
@@ -95,15 +108,16 @@ def _stacked(
     return {metric: [run[metric] for run in runs] for metric in metrics}
 
 
-def _area(curves: Sequence[Sequence[float]]) -> float:
-    """The mean under the curves on a logarithmic axis of steps: high if a run learns early and well."""
-    return float(np.mean(curves))
+def _score(metric: str, curves: Sequence[Sequence[float]]) -> float:
+    """How well a rate learns: the mean under the curves of an accuracy on a logarithmic axis of steps, high if a run
+    learns early and well; the lowest loss along a run, negative."""
+    return float(np.mean(curves)) if has_level(metric) else -float(np.mean(np.min(curves, axis=1)))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("issues", nargs="*", metavar="SLUG")
-    parser.add_argument("--all", action="store_true", help="every issue whose key figure shows accuracies")
+    parser.add_argument("--all", action="store_true", help="every issue")
     parser.add_argument("--contrast", action="store_true", help="only the arms that the question compares")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--write", type=Path, default=FOLDER, metavar="FOLDER")

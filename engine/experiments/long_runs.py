@@ -123,13 +123,18 @@ def long_contrasts(issue: Issue) -> dict[str, tuple[Row, Row]]:
     return contrasts
 
 
+def has_level(metric: str) -> bool:
+    """True for an accuracy, which reaches a level with enough steps; other numbers have none that a model should reach."""
+    return "accuracy" in metric
+
+
 def numbers_of_long_runs(issue: Issue) -> dict[str, list[str]]:
-    """By arm, the accuracies by which its long runs are measured; empty if no row of the issue shows an accuracy."""
+    """By arm, the numbers by which its long runs are measured."""
     numbers: dict[str, list[str]] = {}
     for row in (*issue.key_figure.rows, *chain.from_iterable(long_contrasts(issue).values())):
-        if "accuracy" in row.metric and row.metric not in numbers.setdefault(row.arm, []):
+        if row.metric not in numbers.setdefault(row.arm, []):
             numbers[row.arm].append(row.metric)
-    return {arm: metrics for arm, metrics in numbers.items() if metrics}
+    return numbers
 
 
 def read_long_runs(experiment: Experiment, folder: Path = FOLDER) -> dict[tuple[str, str], LongRuns]:

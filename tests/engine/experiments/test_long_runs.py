@@ -117,11 +117,15 @@ def test_a_long_run_has_ten_times_the_steps_and_a_rate_that_stays() -> None:
     assert long == short.replace(steps=long.steps, schedule="constant", learning_rate=0.002)
 
 
-def test_only_accuracies_have_long_runs_each_number_once() -> None:
+def test_each_number_of_a_key_figure_has_long_runs_once() -> None:
     assert numbers_of_long_runs(ISSUES["attention-spreads"]) == {
         "one layer": ["accuracy@9", "accuracy@65", "sharpened_accuracy@65"]
     }
-    assert numbers_of_long_runs(ISSUES["overfitting-depth"]) == {}
+    assert numbers_of_long_runs(ISSUES["attention-sinks"]) == {
+        "no encoding": ["even_first_weight", "first_token_weight"],
+        "no encoding, plus one": ["first_token_weight"],
+        "no encoding, gate": ["first_token_weight"],
+    }
 
 
 def test_runs_of_other_settings_are_not_read(tmp_path: Path) -> None:
