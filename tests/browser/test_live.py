@@ -130,9 +130,10 @@ def test_a_run_is_watched_zoomed_into_looked_back_at_and_left(open_board: Open) 
 
     # A tile is enlarged by click and by keyboard. Panels out of sight are not redrawn: the window is high enough for all.
     page.set_viewport_size({"width": 1366, "height": 1900})
-    page.locator("article.attention .nsewdrag").first.wait_for()
-    box = page.locator("article.attention .nsewdrag").first.bounding_box()
-    page.mouse.click(box["x"] + box["width"] * 0.7, box["y"] + box["height"] * 0.8)
+    tiles = page.locator("article.attention .nsewdrag").first
+    tiles.wait_for()
+    box = tiles.bounding_box()
+    tiles.click(position={"x": box["width"] * 0.7, "y": box["height"] * 0.8})
     page.locator('article.pattern .plot[aria-label^="Layer 2, head 3"]').wait_for()
     page.get_by_label("Head", exact=True).select_option("0")
     page.locator('article.pattern .plot[aria-label^="Layer 2, head 1"]').wait_for()
@@ -163,6 +164,15 @@ def test_a_run_is_watched_zoomed_into_looked_back_at_and_left(open_board: Open) 
     page.get_by_text("No board").click()
     page.locator(".board").wait_for(state="detached")
     page.wait_for_function("() => window.streamClosed?.includes('/live/')")
+
+
+def test_a_choice_is_told_in_words_also_where_the_run_brings_nothing_new(open_board: Open) -> None:
+    page = open_board(rate=0.001, height=1900)
+    page.locator(".badge").get_by_text("Training").wait_for()
+    heads = page.get_by_label("Head", exact=True)
+    for head in (2, 3, 4, 1):
+        heads.select_option(f"{head - 1}")
+        page.locator(f'article.pattern .plot[aria-label^="Layer 1, head {head}"]').wait_for()
 
 
 @pytest.mark.thorough
