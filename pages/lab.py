@@ -46,7 +46,7 @@ from pages.parts.lab.text import find_levels, known_levels, show_counting, show_
 
 DEFAULT_VIEW = PresetView("accuracy")
 FIRST_PANELS: tuple[PanelName, ...] = ("accuracy", "pattern", "loss", "encoding")
-FIRST_PANELS_OF_TEXT: tuple[PanelName, ...] = ("loss", "written", "pattern", "encoding")
+FIRST_PANELS_OF_TEXT: tuple[PanelName, ...] = ("loss", "pattern", "written", "encoding")
 MORE_FIGURES = ("accuracy", "attention", "similarity", "gradients", "memory")
 MORE = "lab.more"
 

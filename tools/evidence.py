@@ -33,8 +33,8 @@ from engine.experiments.evidence.shipped import (
 from engine.experiments.experiment import CONFIRMATORY_SEEDS, FRESH_SEEDS, PILOT_SEEDS, Experiment
 from engine.experiments.finding import RULE, Finding, contradict
 from engine.experiments.issues import ISSUES
+from engine.experiments.long_findings import LongFinding, long_findings, shares
 from engine.experiments.report import ClaimReport, Report
-from engine.experiments.speed_finding import SpeedFinding, shares, speed_findings
 from engine.experiments.statistics import FEWEST_FOR_HOLM, LOWEST_P, POWER, holm
 from engine.foundation.formatting import counted, listed, percent
 from engine.foundation.provenance import Provenance
@@ -62,9 +62,13 @@ def markdown(folder: Path = FOLDER) -> str:
     slugs = [slug for slug in ISSUES if any(slug in measured["issues"] for measured in sets)]
     reports = {slug: shown_report(ISSUES[slug], folder) for slug in slugs}
     rows = [row for each in reports.values() if each is not None for row in each.claims]
-    speeds = {slug: speed_findings(ISSUES[slug], each, folder) for slug, each in reports.items() if each is not None}
+    of_long_runs = {
+        slug: long_findings(ISSUES[slug], each, folder) for slug, each in reports.items() if each is not None
+    }
     counts = " ".join(
-        filter(None, (counts_in_words(rows), shares(chain.from_iterable(each.values() for each in speeds.values()))))
+        filter(
+            None, (counts_in_words(rows), shares(chain.from_iterable(each.values() for each in of_long_runs.values())))
+        )
     )
     corrected = iter(holm([row.weighed.p if row.weighed.seeds >= FEWEST_FOR_HOLM else None for row in rows]))
     known_seeds = [s for s in sets if not is_confirmatory(s["seeds"])]
@@ -80,7 +84,7 @@ def markdown(folder: Path = FOLDER) -> str:
         "smallest",
         "found",
         "eight show it",
-        "limit or speed",
+        "long runs",
         *names,
         "seconds",
     ]
@@ -90,7 +94,7 @@ def markdown(folder: Path = FOLDER) -> str:
         if each is None:
             lines.append(f"| `{slug}` | not run on the confirmatory seeds{' |' * (len(columns) - 1)}\n")
         else:
-            lines.extend(_lines(each, speeds[slug], beside, corrected))
+            lines.extend(_lines(each, of_long_runs[slug], beside, corrected))
     return TEXT.read_text("utf-8").format(
         commands="".join(commands), rule=RULE, lowest_p=LOWEST_P, first=PILOT_SEEDS[0], last=PILOT_SEEDS[-1], power=POWER,
         confirmatory=f"{CONFIRMATORY_SEEDS[0]} to {CONFIRMATORY_SEEDS[-1]}", counts=counts,
@@ -131,11 +135,11 @@ def _origins(measured: dict[str, Any]) -> str:
 
 def _lines(
     report: Report,
-    speeds: Mapping[str, SpeedFinding],
+    of_long_runs: Mapping[str, LongFinding],
     known_seeds: Sequence[Report | None],
     corrected: Iterator[float | None],
 ) -> Iterator[str]:
-    """The lines of an issue; ``speeds``: the findings of long runs by claim; ``known_seeds``: its report
+    """The lines of an issue; ``of_long_runs``: the findings of long runs by claim; ``known_seeds``: its report
     on each earlier set of seeds, if it was run; ``corrected``: the next p-values."""
     for index, row in enumerate(report.claims):
         claim, weighed = row.claim, row.weighed
@@ -156,7 +160,7 @@ def _lines(
             f"{claim.smallest_effect:g}",
             _short(weighed.detectable),
             "" if (again := report.reproducibility(row)) is None else percent(again),
-            speeds[claim.id].sentence if claim.id in speeds else "",
+            of_long_runs[claim.id].sentence if claim.id in of_long_runs else "",
             *(_alone(one, row.finding) for one in each),
             f"{report.seconds:.0f}" if index == 0 else "",
         ]

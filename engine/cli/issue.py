@@ -10,8 +10,8 @@ from engine.cli.terminal import console, print_json, table
 from engine.experiments.finding import READERS_SEEDS, Finding
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.issue import GROUPS, Issue
+from engine.experiments.long_findings import shipped_long_findings
 from engine.experiments.report import Report
-from engine.experiments.speed_finding import shipped_speeds
 from engine.experiments.statistics import FEWEST_FOR_HOLM
 from engine.settings.errors import ConfigError, not_one_of
 from engine.settings.names import resolve_name
@@ -50,15 +50,18 @@ def run(given: argparse.Namespace) -> int:
         for issue in issues:
             task = run_to_end(issue, pool, as_json=given.json, extended=given.extended)
             reports.append(task.report)
-            speeds = shipped_speeds(issue)
+            found = shipped_long_findings(issue)
             if given.json:
                 print_json(
-                    {**task.report.to_json(), "long_runs": {claim: speed.to_json() for claim, speed in speeds.items()}}
+                    {
+                        **task.report.to_json(),
+                        "long_runs": {claim: finding.to_json() for claim, finding in found.items()},
+                    }
                 )
                 continue
             console().print(claims_table(task.report))
-            for speed in speeds.values():
-                console().print(f"Stored long runs: {speed.sentence}")
+            for finding in found.values():
+                console().print(f"Stored long runs: {finding.sentence}")
         seconds = time.monotonic() - began
     if given.all and not given.json:
         console().print(summary_table(reports, seconds))

@@ -58,7 +58,7 @@ class KeyFigure:
     long_claims: tuple[str, ...] = ()
     """The ids of further claims, each on two arms, that have long runs as the rows do."""
     level: float = 0.9
-    """The accuracy to which steps are counted in the long runs of its rows (:mod:`engine.experiments.speed_finding`)."""
+    """The accuracy to which steps are counted in the long runs of its rows (:mod:`engine.experiments.long_findings`)."""
 
     @property
     def asks(self) -> Question:

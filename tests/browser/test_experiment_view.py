@@ -8,7 +8,7 @@ from engine.experiments.evidence.shipped import shipped_result, shown_report
 from engine.experiments.experiment import LIVE_SEED
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
-from engine.experiments.speed_finding import shipped_speed
+from engine.experiments.long_findings import shipped_long_finding
 from tests.browser.conftest import PHONE, PROJECTOR, Open, button, eventually, expect, go, in_view
 
 BAR = 60  # pixels of the bar that stays at the top of the window
@@ -100,7 +100,7 @@ def test_the_questions_with_the_longest_of_each_part_fit_one_screen_before_and_a
 def test_the_keyboard_changes_to_the_learning_curves_and_nothing_moves(
     open_page: Open, viewport: dict[str, int]
 ) -> None:
-    slug = next((slug for slug, issue in ISSUES.items() if shipped_speed(issue)), "")
+    slug = next((slug for slug, issue in ISSUES.items() if shipped_long_finding(issue)), "")
     if not slug:
         pytest.skip("no long runs are stored")
     page = open_page(f"questions?issue={slug}", ISSUES[slug].title, viewport)

@@ -20,7 +20,7 @@ from engine.serving.processes.forked import WARM, ForkServer
 from pages.parts.app import server
 from pages.parts.charts import base
 from pages.parts.lab.form import ICONS
-from pages.parts.questions.conclusions import speeds_of
+from pages.parts.questions.conclusions import long_findings_of
 from tests.pages.scripted_experiment import PUBLISHED, Scripted, ScriptedPool, issue_of, value_of
 from tests.serving import SPEED
 
@@ -138,6 +138,6 @@ def long_runs_of_mask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Issue]:
         for arm, curve in curves.items()
     }  # fmt: skip
     monkeypatch.setattr(long_runs, "rows", lambda _: {issue.slug: rows})
-    speeds_of.cache_clear()
+    long_findings_of.cache_clear()
     yield issue
-    speeds_of.cache_clear()
+    long_findings_of.cache_clear()

@@ -143,13 +143,13 @@ def test_on_arrival_it_shows_the_recorded_run(open_page: Open) -> None:
     app = open_page("lab.py", **WORDS)
     until(lambda: bool(server.pool().health().ready))
     words = page_text(opened_counting(app))
-    assert "recorded run" in words
+    assert "right answers turn green" not in words
     assert "it guessed better than counting pairs of words (now perplexity" in words
     assert "Trains on 1,082,267 tokens" in words
     assert "13.1 % of the held-out tokens are unknown" in words
     assert "Recorded run, step 3,000" in words, "it writes before anybody trains"
     app.number_input(key="set.n_layers").set_value(1).run()
-    assert "recorded run" not in page_text(app), "of other settings the untrained model is shown"
+    assert "right answers turn green" in page_text(app), "of other settings the untrained model is shown"
     assert "Recorded run, step 3,000" in page_text(app)
 
 

@@ -10,8 +10,8 @@ from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.shipped import sets_of_seeds, write_set
 from engine.experiments.experiment import CONFIRMATORY_SEEDS, Arm
 from engine.experiments.issues import ISSUES
+from engine.experiments.long_findings import shares, shipped_long_finding
 from engine.experiments.report import Report
-from engine.experiments.speed_finding import shares, shipped_speed
 from engine.experiments.statistics import LOWEST_P
 from engine.foundation.code_hash import code_hash
 from engine.foundation.provenance import provenance
@@ -118,7 +118,7 @@ def test_at_the_claim_of_the_key_figure_stands_what_long_runs_say_and_above_the_
         row = {"rate": 0.01, "steps": [1, 10, 100, 1000], "values": {"loss": [curve] * 16}}
         write("fake", arm, {**row, "fingerprint": fake_issue().fingerprint(fake_issue().arm(arm))}, tmp_path)
     write_readme(tmp_path)
-    found = shipped_speed(ISSUES["fake"], tmp_path)
+    found = shipped_long_finding(ISSUES["fake"], tmp_path)
     assert found is not None
     first, second, *_ = rows(tmp_path)
     assert f"| {found.sentence} |" in first

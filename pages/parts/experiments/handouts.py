@@ -26,8 +26,8 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure
 from engine.experiments.lessons import Lesson, LessonStep
+from engine.experiments.long_findings import shipped_long_finding
 from engine.experiments.question import Direction, Question
-from engine.experiments.speed_finding import shipped_speed
 from engine.foundation.formatting import counted, in_time
 from engine.foundation.provenance import in_words, provenance
 from engine.tasks import TASKS
@@ -285,10 +285,10 @@ def _finding(issue: Issue, result: ShippedResult | None) -> Markup:
     if result is None:
         return html("<p><b>Result.</b> Not measured with this version.</p>")
     seconds = result.report.seconds * READERS_SEEDS / len(result.report.seeds)
-    speed = shipped_speed(issue)
+    long_runs = shipped_long_finding(issue)
     return html(
         "<p><b>Result.</b> {} {} <span class=light>{}; {} of them took about {}.</span></p>{}<p>{}<b>Remedy.</b> {}</p>{}",
-        result.finding.sentence, speed.sentence if speed else "", result.report.seeds_in_words, READERS_SEEDS, in_time(seconds),
+        result.finding.sentence, long_runs.sentence if long_runs else "", result.report.seeds_in_words, READERS_SEEDS, in_time(seconds),
         bars(key_numbers(issue, result.report)["rows"], issue.key_figure), _because(result), issue.key_figure.remedy, _further(issue),
     )  # fmt: skip
 

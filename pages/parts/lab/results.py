@@ -37,7 +37,6 @@ from pages.parts.lab.state import ARM, ISSUE, SETTINGS, address, fill_form, shar
 ARRIVAL = "arrival"  # session key: the issue and the arm that a link came from
 MARKS = {"success": ":green[:material/check_circle:]", "alarm": ":red[:material/warning:]", "note": ":material/info:"}
 BEFORE = "Press **Train**: right answers turn green."
-RECORDED = "This is a **recorded run** of these settings. Press **Train** for your own."
 WHILE = "The model trains. In the row “writes”, green is right and red is wrong."
 
 
@@ -101,7 +100,7 @@ def say(run: Run | None, config: RunConfig | None, preset: Preset | None, *, rec
         preset_words = preset.look_at if preset is not None else ""
         if run is None:
             sentence = TASKS[config.task].summary if config is not None else ""
-            words = f"{RECORDED} {preset_words}" if recorded else preset_words or f"**{sentence}** {BEFORE}"
+            words = preset_words or (f"**{sentence}**" if recorded else f"**{sentence}** {BEFORE}")
             st.markdown(f":material/visibility: {words}")
             if config is not None:
                 show_facts(config)

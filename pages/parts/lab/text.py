@@ -182,7 +182,9 @@ def _show_written(run: Run, ready: bool) -> None:
         st.caption(":material/hourglass_top: The workers are starting. The model writes when the first one is ready.")
         return
     try:
-        for number, one in enumerate(samples or [_example(run)]):
+        if not samples:
+            _show(_example(run), run)
+        for number, one in enumerate(samples):
             _show(one, run, latest=number == 0)
     except JobError as error:
         st.info(in_markdown(error), icon=":material/info:")
@@ -218,12 +220,13 @@ def _written_text(run: Run, request: Mapping[str, Any]) -> dict[str, Any]:
         run.config, _weights_of(run), prompt, length=length, temperature=temperature, top_k=top_k, seed=seed
     )
     answer = ask_once(job, run.step, timeout=ANSWER_SECONDS)
-    who = "Recorded run" if run is recorded_words()[0] else "This run"
     how = f"Temperature {temperature:g}, top-k {top_k}, seed {seed}, read {answer['read']} tokens."
+    who = "Recorded run" if run is recorded_words()[0] else "This run"
     return {**answer, "run": run.id, "by": f"{who}, step {run.step:,}", "how": how}
 
 
-def _show(one: dict[str, Any], run: Run, *, latest: bool) -> None:
+def _show(one: dict[str, Any], run: Run, *, latest: bool = False) -> None:
+    """Show a text; the latest that the reader has asked for with the tokens that may follow it."""
     words, likely = st.columns([1.5, 1], gap="medium") if latest else (st.container(), None)
     with words:
         st.caption(one["by"], help=one["how"])

@@ -9,7 +9,7 @@ from engine.experiments.finding import Finding, contradict
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import ZERO, number
-from engine.experiments.speed_finding import shipped_speeds
+from engine.experiments.long_findings import shipped_long_findings
 from engine.foundation.formatting import counted, listed
 from engine.foundation.once import once
 from pages.parts.app.in_markdown import escaped
@@ -31,9 +31,9 @@ def claims_of(slug: str) -> tuple[ShippedClaim, ...]:
 
 
 @once
-def speeds_of(slug: str) -> dict[str, str]:
-    """By claim, the sentence on whether its contrast is a limit or a matter of speed; empty without long runs."""
-    return {claim: finding.sentence for claim, finding in shipped_speeds(ISSUES[slug]).items()}
+def long_findings_of(slug: str) -> dict[str, str]:
+    """By claim, the sentence of its long runs; empty without them."""
+    return {claim: finding.sentence for claim, finding in shipped_long_findings(ISSUES[slug]).items()}
 
 
 def evidence_for(statement: Statement) -> ShippedClaim | None:
@@ -89,7 +89,7 @@ def findings(slug: str) -> str:
         for paragraph in paragraphs
         if any(_of(slug, paragraph))
     )
-    return "\n\n".join(filter(None, [*leads, *texts, *map(escaped, speeds_of(slug).values())]))
+    return "\n\n".join(filter(None, [*leads, *texts, *map(escaped, long_findings_of(slug).values())]))
 
 
 def _of(slug: str, paragraph: Paragraph) -> Iterator[str]:

@@ -15,6 +15,7 @@ from engine.experiments.classroom import responses
 from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure, KeyFinding, key_finding_in
+from engine.experiments.long_runs import has_level
 from engine.experiments.report import Report, report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.formatting import counted, percent
@@ -40,7 +41,7 @@ from pages.parts.experiments.projector import show_responses, tell_participants
 from pages.parts.experiments.question import Guess, ask_here, guess_of, keep_guess, verdict
 from pages.parts.experiments.run_buttons import forecast, run_or_stop
 from pages.parts.experiments.running import EXPERIMENTS, begin, shown_runs
-from pages.parts.questions.conclusions import speeds_of
+from pages.parts.questions.conclusions import long_findings_of
 from pages.parts.questions.map import show_way
 from pages.parts.questions.state import extended, forget, request, requested_run, shown_answers
 
@@ -314,8 +315,8 @@ def key_sections(
         numbers["share"] &= there["share"]
     live = key_finding_so_far(figure, snapshot)
     sentences = [finding.sentence for finding in outcomes(figure, stored, snapshot)] if sentence else []
-    speed = speeds_of(issue.slug).get(figure.claim) if sentences and stored is not None else None
-    facts = [speed] if speed else []
+    long_run = long_findings_of(issue.slug).get(figure.claim) if sentences and stored is not None else None
+    facts = [long_run] if long_run else []
     asking, is_final = snapshot.state == "waiting" and stored is None, snapshot.state != "running"
     announced = sentences[-1:] if is_final else sentences[:1] if stored else []  # a screen reader hears results only
     # The reader's mark is there before the run, and stays if the reader has moved it.
@@ -347,7 +348,8 @@ def _views(
 ) -> list[Json]:
     figure = issue.key_figure
     steps = sorted({issue.config(issue.arm(row.arm)).steps for row in (figure.before, figure.after)})
-    drawn = plain_figure(learning_figure, curves, level=figure.level, steps=steps, chance=chance)
+    level = figure.level if has_level(figure.before.metric) else None
+    drawn = plain_figure(learning_figure, curves, level=level, steps=steps, chance=chance)
     known = any(curve.numbers or curve.live for curve in curves)
     alt = " ".join(
         (f"{figure.quantity} over the steps of training, on a logarithmic axis. {in_words(curves, steps)}.", *facts)

@@ -18,8 +18,8 @@ from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, remember_spee
 from engine.experiments.benchmark.criteria import COMPARED, CRITERIA
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES, RENAMED
+from engine.experiments.long_findings import Side, SpeedFinding
 from engine.experiments.long_runs import Kind
-from engine.experiments.speed_finding import Side, SpeedFinding
 from engine.experiments.statistics import Weighed
 from engine.foundation.provenance import provenance
 from engine.serving.pool import Pool
@@ -198,7 +198,7 @@ def test_beside_the_verdict_stands_what_stored_long_runs_say(capsys: Printed, mo
     ratio = Weighed(Finding.HOLDS, 1.0, (0.5, 1.5), 0.01, 16, "")
     found = SpeedFinding(Kind.SPEED, 0.9, 16, Side(after, 13, 40.0), Side(before, 16, 10.0), ratio, flat=True)
     monkeypatch.setattr(
-        "engine.cli.issue.shipped_speeds", lambda issue: {"first": found} if issue.slug == "fake" else {}
+        "engine.cli.issue.shipped_long_findings", lambda issue: {"first": found} if issue.slug == "fake" else {}
     )
     assert rows_of(capsys, "issue", "fake", "--seeds", "2")[-1]["long_runs"] == {"first": found.to_json()}
     assert f"Stored long runs: {found.sentence}" in " ".join(printed(capsys, "issue", "fake", "--seeds", "2").split())

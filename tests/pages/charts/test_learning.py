@@ -75,3 +75,12 @@ def test_a_veiled_figure_has_its_names_and_axes_and_no_number() -> None:
 def test_the_curves_in_words(curve: LearningCurve, words: str) -> None:
     assert in_words([curve], [100]) == words
     assert LearningCurve("one", BLUE, STEPS, NUMBERS).at(round(10**1.5)) == pytest.approx(0.35, abs=0.01)
+
+
+def test_numbers_that_are_no_shares_have_their_own_axis_and_no_level() -> None:
+    wide = ((-0.2, 0.1, 0.3), (0.4, 0.5, 0.6), (2.8, 2.9, 3.0))
+    drawn = learning_figure([LearningCurve("one", BLUE, STEPS, wide, {1: [(100, 3.4)]})], level=None, steps=[100])
+    low, high = drawn.layout.yaxis.range
+    assert low < -0.2
+    assert high > 3.4
+    assert [line.name for line in drawn.layout.shapes] == ["100 steps"]

@@ -15,8 +15,8 @@ from engine.experiments.evidence.shipped import shipped_claims, shipped_result
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.lessons import LESSONS, TUTORIAL, Lesson, LessonStep, Slide, from_code, lab_step
+from engine.experiments.long_findings import shipped_long_finding
 from engine.experiments.question import ANSWERS
-from engine.experiments.speed_finding import shipped_speed
 from engine.foundation.visitor import Visitor
 from engine.tasks import TASKS
 from pages.parts.app.visitor import COOKIE, id_in
@@ -191,7 +191,7 @@ def test_a_sheet_has_goal_minutes_what_to_say_the_answers_and_what_comes_out(les
 
 
 def test_a_sheet_says_whether_it_is_a_limit_or_a_matter_of_speed(long_runs_of_mask: Issue) -> None:
-    speed = shipped_speed(long_runs_of_mask)
+    speed = shipped_long_finding(long_runs_of_mask)
     assert speed is not None
     of_mask = [
         (step.issue == long_runs_of_mask.slug, section)

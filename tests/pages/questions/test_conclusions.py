@@ -8,7 +8,7 @@ from engine.experiments.evidence.shipped import shipped_claims
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.speed_finding import shipped_speed
+from engine.experiments.long_findings import shipped_long_finding
 from pages.parts.app.in_markdown import escaped
 from pages.parts.questions import conclusions
 from pages.parts.questions.conclusions import (
@@ -19,8 +19,8 @@ from pages.parts.questions.conclusions import (
     in_numbers,
     in_short,
     in_words,
+    long_findings_of,
     numbers,
-    speeds_of,
 )
 from tests.pages.looking import Open, page_text
 
@@ -90,10 +90,10 @@ def test_the_words_before_a_statement_are_those_of_its_finding(monkeypatch: pyte
 
 def test_after_the_statement_on_the_question_stands_what_long_runs_say(long_runs_of_mask: Issue) -> None:
     slug = long_runs_of_mask.slug
-    speed = shipped_speed(long_runs_of_mask)
+    speed = shipped_long_finding(long_runs_of_mask)
     assert speed is not None
-    assert speeds_of(slug) == {long_runs_of_mask.key_figure.claim: speed.sentence}
+    assert long_findings_of(slug) == {long_runs_of_mask.key_figure.claim: speed.sentence}
     assert speed.sentence not in conclusion(long_runs_of_mask), "a tile of the map has one sentence"
     assert findings(slug).count(escaped(speed.sentence)) == 1
-    assert speeds_of("heads") == {}
+    assert long_findings_of("heads") == {}
     assert conclusion(ISSUES["heads"]).endswith("]")

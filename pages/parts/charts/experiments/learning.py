@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -39,9 +40,10 @@ class LearningCurve:
 
 
 def learning_figure(
-    curves: Sequence[LearningCurve], *, level: float, steps: Sequence[int], chance: float | None = None
+    curves: Sequence[LearningCurve], *, level: float | None, steps: Sequence[int], chance: float | None = None
 ) -> go.Figure:
-    """``level``: the number to which steps are counted. ``steps``: those of the comparison in the first view."""
+    """``level``: the number to which steps are counted; None where there is none. ``steps``: those of the comparison in
+    the first view."""
     drawn: list[Trace] = []
     for index, curve in enumerate(curves):
         dash = DASHES[sum(other.color == curve.color for other in curves[:index]) % len(DASHES)]
@@ -50,7 +52,7 @@ def learning_figure(
     low, high = min(marks) / AROUND, max(marks) * AROUND
     ticks = [tick for power in range(7) for tick in (10**power, 3 * 10**power) if low <= tick <= high]
     font = {"size": TICKS}
-    levels = [across_line("y", level, f"{level:g}", font={"size": TICKS - 2})]
+    levels = [across_line("y", level, f"{level:g}", font={"size": TICKS - 2})] if level is not None else []
     if chance is not None:
         levels.append(across_line("y", chance, f"chance {chance:.3g}", dash="dot", font={"size": TICKS - 2}))
     levels += [across_line("x", step, f"{step:,} steps", font={"size": TICKS - 2}) for step in steps]
@@ -60,12 +62,23 @@ def learning_figure(
             "steps of training", type="log", range=[math.log10(low), math.log10(high)], tickvals=ticks,
             ticktext=[f"{tick:,}" for tick in ticks], tickfont=font,
         ),
-        yaxis=axis("", range=[-0.03, 1.05], tickvals=[0, 0.25, 0.5, 0.75, 1], tickfont=font),
+        yaxis=axis("", **_range_of(curves), tickfont=font),
         font={"size": TICKS},
         legend=LEGEND | {"maxheight": 0.5, "tracegroupgap": 0, "font": {"size": TICKS - 2}},
         margin={"l": 8, "r": 14, "t": 26, "b": 28},
         shapes=levels,
     )  # fmt: skip
+
+
+def _range_of(curves: Sequence[LearningCurve]) -> dict[str, Any]:
+    """The axis of the numbers: from 0 to 1 for shares, else as far as they reach."""
+    spreads = [value for curve in curves for numbers in curve.numbers for value in (numbers[0], numbers[-1])]
+    live = [value for curve in curves for points in curve.live.values() for _, value in points]
+    low, high = min((0.0, *spreads, *live)), max((1.0, *spreads, *live))
+    if low == 0 and high == 1:
+        return {"range": [-0.03, 1.05], "tickvals": [0, 0.25, 0.5, 0.75, 1]}
+    margin = 0.05 * (high - low)
+    return {"range": [low - margin, high + margin]}
 
 
 def _traces(curve: LearningCurve, dash: str) -> list[Trace]:

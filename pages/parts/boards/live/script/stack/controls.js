@@ -12,6 +12,8 @@ import { ARROWS, el } from "../../../base/script/dom.js"
 /** @typedef {{before: Sample | undefined, positions: number[]}} Changed the sample before the change, and where its answers differ */
 
 const SPANS = ["the question", "the answer so far"] // what the row "reads" holds
+const LONGEST_SYMBOL = 3 // letters; what is longer is a word
+const NARROWEST_WORD = 24 // pixels of a position below which words stand upright
 const LEAST_DRAG = 4 // pixels from which on a press is a move
 const judged = (/** @type {boolean | null | undefined} */ mark) => mark == null ? "unasked" : mark ? "right" : "wrong"
 
@@ -133,6 +135,12 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     }
     for (const [name, value] of Object.entries(style)) root.style.setProperty(name, `${value}px`)
     root.style.setProperty("--sources", `${sources.length * layout.pitch}px`)
+    // Words have letters of their own size each; where that is too small to read they stand upright.
+    const longest = Math.max(...[...sample.tokens, ...sample.source].map((token) => token.length))
+    const words = longest > LONGEST_SYMBOL
+    root.classList.toggle("words", words)
+    root.classList.toggle("upright", words && layout.pitch < NARROWEST_WORD)
+    root.style.setProperty("--longest", `${longest}`)
     const asks = (/** @type {number} */ at) => sample.marks[at] != null
     rows.reads.fill([
       ...sources.map((at) => ({
@@ -156,6 +164,9 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     root.style.setProperty("--question", `${questionEnd}`)
     root.style.setProperty("--given", `${given}`)
     rows.spans.fill(given > 0 ? SPANS.map((text, at) => ({ kind: "span", position: at, text, class: "" })) : [])
+    const continued = continues(sample)
+    rows.must.root.hidden = continued
+    rows.writes.header.textContent = continued ? "writes next" : "writes"
     rows.must.fill(
       positions.map((at) => ({
         kind: "must",
@@ -190,12 +201,8 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
 /** One row, whose cells are kept; only what differs is written. */
 function symbolRow(/** @type {string} */ name, /** @type {string} */ label) {
   const line = el("div", { class: "cells", role: "presentation" })
-  const root = el(
-    "div",
-    { class: `row ${name}`, role: "row" },
-    el("span", { class: "row-name", role: "rowheader" }, label),
-    line,
-  )
+  const header = el("span", { class: "row-name", role: "rowheader" }, label)
+  const root = el("div", { class: `row ${name}`, role: "row" }, header, line)
   /** @type {{node: HTMLElement, drawn: Partial<Cell>}[]} */
   const cells = []
   const fill = (/** @type {Cell[]} */ wanted) => {
@@ -211,13 +218,21 @@ function symbolRow(/** @type {string} */ name, /** @type {string} */ label) {
         node.setAttribute(`data-${one.kind}`, `${one.position}`)
         if (one.kind === "reads" || one.kind === "source") node.tabIndex = -1
       }
-      if (drawn.text !== one.text) node.textContent = one.text
+      if (drawn.text !== one.text) {
+        node.textContent = one.text
+        node.style.setProperty("--length", `${Math.max(1, one.text.length)}`)
+      }
       if (drawn.class !== one.class) node.className = one.class // what is outlined is marked anew after each drawing
       if (one.label && drawn.label !== one.label) node.setAttribute("aria-label", one.label)
       cells[at].drawn = one
     })
   }
-  return { root, fill }
+  return { root, header, fill }
+}
+
+/** True if each position must write what the next one reads, as in a text: a row of its own would say it twice. */
+function continues(/** @type {Sample} */ { tokens, targets, marks }) {
+  return targets.every((target, at) => marks[at] != null && (at + 1 === tokens.length || target === tokens[at + 1]))
 }
 
 /** A position in words: what it reads, must write and writes. */

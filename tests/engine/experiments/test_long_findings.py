@@ -12,15 +12,17 @@ from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import KeyFigure
-from engine.experiments.long_runs import Kind, LongRuns, long_contrasts, numbers_of_long_runs, rows
-from engine.experiments.speed_finding import (
+from engine.experiments.long_findings import (
     SMALLEST_RATIO,
+    LastingFinding,
     SpeedFinding,
+    lasting_finding_of,
+    long_findings,
     shares,
-    shipped_speed,
+    shipped_long_finding,
     speed_finding_of,
-    speed_findings,
 )
+from engine.experiments.long_runs import Kind, LongRuns, long_contrasts, numbers_of_long_runs, rows
 from tests.pages.scripted_experiment import issue_of
 from tools.long_runs import write
 
@@ -112,6 +114,8 @@ def test_shares_count_each_kind() -> None:
     counted = shares([speed, limit, speed])
     assert counted == "Of 3 contrasts 2 are a matter of speed, 1 is a limit at this size and 0 are open."
     assert shares([]) == ""
+    stays = LastingFinding((FIGURE.before, 0.1), (FIGURE.after, 0.9), speed.ratio, FIGURE)
+    assert shares([stays]) == "Of 1 contrast in other numbers 1 is still there with ten times the steps."
 
 
 def write_runs(figure: KeyFigure, slug: str, folder: Path, curves: Sequence[Curves]) -> None:
@@ -125,13 +129,14 @@ def test_an_issue_has_a_finding_once_both_rows_have_long_runs(tmp_path: Path) ->
     issue = ISSUES["missing-skips"]
     stored = shown_report(issue)
     assert stored is not None
-    assert shipped_speed(issue, tmp_path) is None, "no evidence at all"
-    assert speed_findings(issue, stored, tmp_path) == {}
+    assert shipped_long_finding(issue, tmp_path) is None, "no evidence at all"
+    assert long_findings(issue, stored, tmp_path) == {}
     write_runs(issue.key_figure, issue.slug, tmp_path, ([FIRST] * 16, [NEVER] * 16))
-    found = speed_findings(issue, stored, tmp_path)[issue.key_figure.claim]
+    found = long_findings(issue, stored, tmp_path)[issue.key_figure.claim]
+    assert isinstance(found, SpeedFinding)
     assert (found.kind, found.worse.row) == (Kind.LIMIT, issue.key_figure.after)
     del rows(tmp_path)[issue.slug][issue.key_figure.before.arm]
-    assert speed_findings(issue, stored, tmp_path) == {}
+    assert long_findings(issue, stored, tmp_path) == {}
 
 
 def test_a_further_claim_has_long_runs_of_its_two_arms() -> None:
@@ -144,17 +149,48 @@ def test_a_further_claim_has_long_runs_of_its_two_arms() -> None:
 
 
 def test_where_the_rate_is_the_condition_the_limit_is_at_this_rate() -> None:
-    speed = shipped_speed(ISSUES["warm-up-and-qk-norm"])
-    assert speed is not None
+    speed = shipped_long_finding(ISSUES["warm-up-and-qk-norm"])
+    assert isinstance(speed, SpeedFinding)
     assert speed.kind is Kind.LIMIT
     assert speed.sentence.startswith("A limit at this size and rate: ")
 
 
 def test_what_is_a_matter_of_speed_is_never_called_inability() -> None:
     for issue in ISSUES.values():
-        found, figure = shipped_speed(issue), issue.key_figure
-        if found and found.kind is Kind.SPEED:
+        found, figure = shipped_long_finding(issue), issue.key_figure
+        if isinstance(found, SpeedFinding) and found.kind is Kind.SPEED:
             claim = issue.claim(figure.claim).sentence
             words = (issue.title, issue.summary, figure.question, figure.change, figure.because, claim)
             found_words = [word for text in words for word in INABILITY if word in text.lower()]
             assert not found_words, issue.slug
+
+
+END = {"high": (0.5, 0.9, 0.9, 0.9, 0.9), "low": (0.1, 0.1, 0.1, 0.1, 0.1), "fallen": (0.9, 0.9, 0.9, 0.9, 0.1)}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "finding", "sentence"),
+    [
+        (["low"] * 16, ["high"] * 16, Finding.HOLDS, "the difference is still there: from 0.10 to 0.90."),
+        (["high"] * 16, ["low"] * 16, Finding.OPPOSITE, "the difference has turned: from 0.90 to 0.10."),
+        (["low"] * 16, ["fallen"] * 16, Finding.SMALL, "the difference is gone: from 0.10 to 0.10."),
+        (["low"] * 16, ["high", "fallen"] * 8, Finding.HOLDS, "the difference is still there: from 0.10 to 0.50."),
+        (["low", "high"] * 8, ["high", "low"] * 8, Finding.UNDECIDED,
+         "it stays open if the difference is still there: from 0.50 to 0.50."),
+    ],
+)  # fmt: skip
+def test_a_claim_on_other_numbers_is_weighed_at_the_end_of_the_long_runs(
+    first: Sequence[str], second: Sequence[str], finding: Finding, sentence: str
+) -> None:
+    claim, contrast = issue_of(2).claims[0], (FIGURE.before, FIGURE.after)
+    runs = {
+        (row.arm, row.metric): LongRuns(row.arm, row.metric, 0.01, STEPS, np.array([END[name] for name in names]))
+        for row, names in zip(contrast, (first, second), strict=True)
+    }
+    found = lasting_finding_of(claim, contrast, runs, FIGURE)
+    assert found is not None
+    assert (found.weighed.finding, found.sentence) == (finding, f"With ten times the steps {sentence}")
+    assert found.weighed.smallest == claim.smallest_effect
+    plain = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert plain["difference"]["finding"] == finding
+    assert lasting_finding_of(claim, contrast, dict(list(runs.items())[:1]), FIGURE) is None

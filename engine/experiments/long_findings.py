@@ -1,20 +1,31 @@
-"""The finding on the less accurate row of a key figure by its stored long runs: a limit, or only slower."""
+"""The finding on a contrast by its stored long runs: for accuracies a limit, or only slower; for other numbers if the
+difference lasts."""
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.shipped import shown_report
+from engine.experiments.experiment import Claim
 from engine.experiments.finding import Finding
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import Row, paired
-from engine.experiments.long_runs import FLAT, Kind, LongRuns, kind_of, log_ratio, long_contrasts, read_long_runs
+from engine.experiments.key_figure import KeyFigure, Row, paired
+from engine.experiments.long_runs import (
+    FLAT,
+    Kind,
+    LongRuns,
+    has_level,
+    kind_of,
+    log_ratio,
+    long_contrasts,
+    read_long_runs,
+)
 from engine.experiments.report import Report
 from engine.experiments.statistics import Weighed, weigh
 from engine.foundation.formatting import counted, listed
@@ -98,13 +109,55 @@ class SpeedFinding:
         }  # fmt: skip
 
 
-def speed_findings(issue: Issue, report: Report, folder: Path = FOLDER) -> dict[str, SpeedFinding]:
+@dataclass(frozen=True)
+class LastingFinding:
+    """The claim on two rows that show no accuracy, weighed once more at the last mark of their long runs."""
+
+    before: tuple[Row, float]
+    """The row and its mean over the seeds at the last mark."""
+    after: tuple[Row, float]
+    weighed: Weighed
+    figure: KeyFigure
+
+    @property
+    def sentence(self) -> str:
+        old, new = (self.figure.format_value(mean) for _, mean in (self.before, self.after))
+        unit = f" {self.figure.unit}" if self.figure.unit else ""
+        return f"With ten times the steps {LASTING[self.weighed.finding]}: from {old} to {new}{unit}."
+
+    def to_json(self) -> dict[str, Any]:
+        rows = {"before": self.before, "after": self.after}
+        ends = {
+            name: {"row": row.label, "arm": row.arm, "metric": row.metric, "mean": mean}
+            for name, (row, mean) in rows.items()
+        }
+        return {"seeds": self.weighed.seeds, **ends, "difference": self.weighed.to_json(), "sentence": self.sentence}
+
+
+LASTING = {
+    Finding.HOLDS: "the difference is still there",
+    Finding.OPPOSITE: "the difference has turned",
+    Finding.SMALL: "the difference is gone",
+    Finding.UNDECIDED: "it stays open if the difference is still there",
+}
+
+
+LongFinding: TypeAlias = SpeedFinding | LastingFinding
+
+
+def long_findings(issue: Issue, report: Report, folder: Path = FOLDER) -> dict[str, LongFinding]:
     """By claim, the finding on its contrast, that of the key figure first, without contrasts that have no stored long
     runs. ``report``: the report on stored seeds."""
-    runs, findings = read_long_runs(issue, folder), {}
+    runs = read_long_runs(issue, folder)
+    findings: dict[str, LongFinding] = {}
     for claim, contrast in long_contrasts(issue).items():
         before, after = paired(report.values, *contrast)
         if not len(before):
+            continue
+        if not has_level(contrast[0].metric):
+            lasting = lasting_finding_of(issue.claim(claim), contrast, runs, issue.key_figure)
+            if lasting is not None:
+                findings[claim] = lasting
             continue
         means = float(before.mean()), float(after.mean())
         speed = speed_finding_of(contrast, runs, means, issue.key_figure.level)
@@ -113,21 +166,41 @@ def speed_findings(issue: Issue, report: Report, folder: Path = FOLDER) -> dict[
     return findings
 
 
-def shipped_speeds(issue: Issue, folder: Path = FOLDER) -> dict[str, SpeedFinding]:
+def shipped_long_findings(issue: Issue, folder: Path = FOLDER) -> dict[str, LongFinding]:
     report = shown_report(issue, folder)
-    return {} if report is None else speed_findings(issue, report, folder)
+    return {} if report is None else long_findings(issue, report, folder)
 
 
-def shipped_speed(issue: Issue, folder: Path = FOLDER) -> SpeedFinding | None:
-    return shipped_speeds(issue, folder).get(issue.key_figure.claim)
+def shipped_long_finding(issue: Issue, folder: Path = FOLDER) -> LongFinding | None:
+    return shipped_long_findings(issue, folder).get(issue.key_figure.claim)
 
 
-def shares(findings: Iterable[SpeedFinding]) -> str:
+def lasting_finding_of(
+    claim: Claim, contrast: tuple[Row, Row], runs: Mapping[tuple[str, str], LongRuns], figure: KeyFigure
+) -> LastingFinding | None:
+    """The finding on two rows, before and after; None if one of them has no long runs."""
+    if not {(row.arm, row.metric) for row in contrast} <= runs.keys():
+        return None
+
+    def at_end(arm: str, metric: str) -> np.ndarray:
+        return runs[arm, metric].values[:, -1]
+
+    before, after = ((row, float(at_end(row.arm, row.metric).mean())) for row in contrast)
+    weighed = weigh(claim.effect(at_end), claim.smallest_effect, claim.direction)
+    return LastingFinding(before, after, weighed, figure)
+
+
+def shares(findings: Iterable[LongFinding]) -> str:
     """The number of contrasts of each kind: "Of 12 contrasts 7 are a matter of speed, 3 are a limit at this size and 2
-    are open."; empty for none."""
-    kinds = Counter(one.kind for one in findings)
+    are open.", and of the differences that last; empty for none."""
+    found = list(findings)
+    kinds = Counter(one.kind for one in found if isinstance(one, SpeedFinding))
     each = [f"{kinds[kind]} {'is' if kinds[kind] == 1 else 'are'} {kind}" for kind in Kind]
-    return f"Of {counted(kinds.total(), 'contrast')} {listed(each)}." if kinds else ""
+    speeds = f"Of {counted(kinds.total(), 'contrast')} {listed(each)}." if kinds else ""
+    last = [one.weighed.finding is Finding.HOLDS for one in found if isinstance(one, LastingFinding)]
+    contrasts = f"Of {counted(len(last), 'contrast')} in other numbers"
+    stay = f"{contrasts} {sum(last)} {'is' if sum(last) == 1 else 'are'} still there with ten times the steps."
+    return " ".join(filter(None, (speeds, stay if last else "")))
 
 
 def speed_finding_of(
