@@ -35,16 +35,16 @@ WORDS = {
 
 # markdown for the pages and the table of evidence
 RULE = f"""\
-A claim *{Finding.HOLDS.words.lower()}* where the 95 % interval (paired t, seed by seed) excludes zero on the claimed side, the exact
-sign-flip p is below .05 and the effect is at least the smallest that counts, which was declared before the run.
-*{Finding.OPPOSITE.words}* where all of that is so on the other side. An effect is *{Finding.SMALL.words.lower()}* where the whole interval
-is nearer to zero than that size, on both sides. The runs *{Finding.CANNOT_TELL.words.lower()}* where a model has not learned the task
-that the claim rests on in {100 * LEARNED_SEEDS:g} % of the seeds, where its best learning rate is the last one that was tried, where an
-effect seems small and the better number has less room than the smallest size, and where an effect seems small, or stays undecided,
-because the numbers are at the best or the worst value that there is, or at blind guessing. All other claims are
-*{Finding.UNDECIDED.words.lower()}*: more seeds may decide them. So are all claims with fewer than {FEWEST_SEEDS} seeds, and with
-{2 * READERS_SEEDS} seeds or more those whose p, corrected for the number of claims of the issue (Holm), is not below .05. A claim that is a
-formula, a count or a theorem is marked *computed*: no seed can change it."""
+- *{Finding.HOLDS.words}*: the 95 % interval (paired t, seed by seed) excludes zero on the claimed side, the exact sign-flip p is below .05,
+  and the effect is at least the smallest that counts, declared before.
+- *{Finding.OPPOSITE.words}*: the same on the other side.
+- *{Finding.SMALL.words}*: the whole interval is nearer to zero than the smallest effect that counts.
+- *{Finding.CANNOT_TELL.words}*: a model has not learned the task in {100 * LEARNED_SEEDS:g} % of the seeds, or its best learning rate is
+  the last one tried. Also where an effect seems small and the better number has less room than the smallest effect, or seems small
+  or undecided with numbers at the best value, the worst, or guessing.
+- *{Finding.UNDECIDED.words}*: all others, and all with fewer than {FEWEST_SEEDS} seeds. With {2 * READERS_SEEDS} seeds or more also those
+  whose p, corrected for the claims of the issue (Holm), is not below .05.
+- *Computed*: a formula, a count or a theorem. No seed can change it."""
 
 
 def contradict(one: Finding, other: Finding) -> bool:

@@ -3,7 +3,7 @@
 Every file has the same headings. Above its title, between two lines of ``+++``, stands TOML: its ``minutes``, the first screen as
 ``[key_figure]``, each row with its label, its arm and the name of its number, and each table of published numbers as
 ``[[published]]``. If untrained models show the same, ``dial`` leads to them. A paragraph of "Why it happens" that opens with a sentence in
-bold begins a part, which the page folds away under this sentence.
+bold begins a part, which the page shows alone, under this name.
 """
 
 import re

@@ -197,7 +197,7 @@ WIDTHS = [3, 1.6]
 def show_arms(experiment: Experiment, extended: bool, seed: int, pair: tuple[str, str] | None = None) -> None:
     """Draw the arms. ``pair``: the names of the two that are compared first, by default the first and the last."""
     arms = experiment.arms_of(extended)
-    st.caption(f"An arm is one way to train. {experiment.matched}")
+    st.caption(f"An arm is one way to train, on the same seeds as the others. {experiment.matched}")
     _show_pair(experiment, arms, pair or (arms[0].name, arms[-1].name))
     with st.container(border=True, gap="small"):
         for arm in arms:

@@ -81,15 +81,13 @@ def conclusion(issue: Issue) -> str:
     return next(map(in_words, lead), "")
 
 
-def findings(slug: str) -> str:
+def findings(slug: str) -> dict[str, str]:
+    """By head, what was found on an issue, in Markdown. The first head is empty: what stands above all others."""
     leads = [in_words(section.lead) for section in ANSWER if section.lead.issue == slug]
-    paragraphs = (paragraph for section in ANSWER for paragraph in section.paragraphs)
-    texts = (
-        f"**{paragraph.about}** {' '.join(_of(slug, paragraph))}"
-        for paragraph in paragraphs
-        if any(_of(slug, paragraph))
-    )
-    return "\n\n".join(filter(None, [*leads, *texts, *map(escaped, long_findings_of(slug).values())]))
+    texts: dict[str, list[str]] = {"": [*leads, *map(escaped, long_findings_of(slug).values())]}
+    for paragraph in (paragraph for section in ANSWER for paragraph in section.paragraphs):
+        texts.setdefault(paragraph.about.rstrip("."), []).extend(_of(slug, paragraph))
+    return {about: ("\n\n" if not about else " ").join(found) for about, found in texts.items() if found}
 
 
 def _of(slug: str, paragraph: Paragraph) -> Iterator[str]:

@@ -1,11 +1,11 @@
 """The tabs below the first screen of a question, of which only the open one is computed, and the student's notes."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeAlias
 
 import streamlit as st
 
@@ -19,7 +19,7 @@ from engine.experiments.rates import RateGrid, best_in_words, read_grids
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.scaled import read_scaled
 from engine.experiments.statistics import LOWEST_P
-from engine.experiments.trained_depth import read_trained_depth
+from engine.experiments.trained_depth import TrainedDepth, read_trained_depth
 from engine.experiments.trial import Trial
 from engine.foundation.formatting import counted
 from pages.parts.app.frame import listening_script
@@ -34,7 +34,7 @@ from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_h
 from pages.parts.charts.experiments.stack import stack_svg
 from pages.parts.charts.experiments.strip import EndNumbers
 from pages.parts.experiments.board import show_arms, show_evidence, take_away
-from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot, key_numbers
+from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot, key_numbers, snapshot_of
 from pages.parts.experiments.handouts import NO_FIGURE, Note, bars, base_address, show_link, write_down
 from pages.parts.experiments.question import Guess, guess_of
 from pages.parts.questions.conclusions import findings
@@ -44,10 +44,12 @@ from pages.parts.questions.view import key_finding_so_far
 TAB = "questions.tab"
 # session key: the number of tab openings; the script scrolls when it grows, even if it loads late
 OPENINGS = "questions.openings"
+# by its words, seeds whose evidence can be shown, with the name of their file
+Sets: TypeAlias = dict[str, tuple[str, ExperimentRun | ExperimentSnapshot]]
 
 
 def show_tabs(issue: Issue, name: str, run: ExperimentRun | None) -> None:
-    tabs: dict[str, Callable[[], None]] = {
+    tabs: dict[str, Callable[[], object]] = {
         "Why": partial(show_why, issue),
         "Evidence": partial(_evidence, issue, name, run),
         "How measured": partial(_show_measurements, issue),
@@ -65,16 +67,29 @@ def show_tabs(issue: Issue, name: str, run: ExperimentRun | None) -> None:
         )
 
 
+def _show_one(label: str, parts: Mapping[str, Callable[[], object]], key: str) -> None:
+    """Let the reader choose a part, at first the first one, and show that one alone."""
+    first = next(iter(parts))
+    chosen = st.pills(label, list(parts), default=first, required=True, key=key, label_visibility="collapsed")
+    parts[chosen if chosen in parts else first]()
+
+
 def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
     there = _sets(issue, name, run)
-    if not there:  # before an answer, only the claims
+    parts: dict[str, Callable[[], object]] = {"Claims": partial(_show_claims, issue, there)}
+    if issue.slug in shown_answers():
+        parts["In words"] = partial(_show_findings, issue)
+    if issue.published:
+        parts["Published numbers"] = partial(show_published, issue, _latest_trials(there))
+    _show_one("Parts of the evidence", parts, f"questions.evidence.{issue.slug}")
+
+
+def _show_claims(issue: Issue, there: Sets) -> None:
+    if not there:  # before an answer
         claims = issue.claims_of(issue.arms_of(extended()))
         st.caption("The tested claims.")
         st.markdown("\n".join(f"- {sentence}" for sentence in with_terms(*map(sentence_of, claims))))
-        show_published(issue, None)
         return
-    if issue.slug in shown_answers():
-        st.markdown(findings(issue.slug))
     first = next(iter(there))
     chosen = st.segmented_control("Seeds", list(there), default=first, required=True, key=f"set.{issue.slug}")
     snapshot = show_evidence(*there[chosen or first])
@@ -83,7 +98,21 @@ def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
     if any(row.weighed.seeds for row in snapshot.claims):
         st.caption(LOWEST_P)
     take_away(snapshot)
-    show_published(issue, snapshot.trials)
+
+
+def _show_findings(issue: Issue) -> None:
+    found = findings(issue.slug)
+    st.markdown(found.pop("", ""))
+    for head, text in found.items():
+        with st.expander(head):
+            st.markdown(text)
+
+
+def _latest_trials(there: Sets) -> Sequence[Trial] | None:
+    """The trials of the seeds that are offered first; None before an answer."""
+    for _, source in there.values():
+        return (source if isinstance(source, ExperimentSnapshot) else snapshot_of(source)).trials
+    return None
 
 
 def sentence_of(claim: Claim) -> str:
@@ -92,12 +121,8 @@ def sentence_of(claim: Claim) -> str:
     return f"{about}{claim.sentence}{condition}"
 
 
-def _sets(
-    issue: Issue, name: str, run: ExperimentRun | None
-) -> dict[str, tuple[str, ExperimentRun | ExperimentSnapshot]]:
-    there: dict[str, tuple[str, ExperimentRun | ExperimentSnapshot]] = (
-        {"Trained here": (name, run)} if run is not None else {}
-    )
+def _sets(issue: Issue, name: str, run: ExperimentRun | None) -> Sets:
+    there: Sets = {"Trained here": (name, run)} if run is not None else {}
     for report in shipped_reports(issue) if issue.slug in shown_answers() else ():
         stored = f"Stored seeds {report.seed_range}"
         there[stored] = (f"{issue.slug}.{stored}", ExperimentSnapshot.of(report, "shipped"))
@@ -105,14 +130,42 @@ def _sets(
 
 
 def _show_measurements(issue: Issue) -> None:
-    st.markdown(f"Every arm is trained on the same seeds. {RULE}")
+    parts: dict[str, Callable[[], object]] = {
+        "Models": partial(_show_models, issue),
+        "Rule": partial(st.markdown, RULE),
+        "Learning rates": partial(_show_rates, issue),
+    }
+    pages = _on_pages([*with_terms(*issue.notes), *_one_scale_up(issue)])
+    for number, notes in enumerate(pages, 1):
+        name = f"Notes {number}" if len(pages) > 1 else "Notes"
+        parts[name] = partial(_show_text, "\n".join(f"- {note}" for note in notes))
+    _show_one("Parts of the measurement", parts, f"questions.measured.{issue.slug}")
+
+
+def _on_pages(notes: Sequence[str]) -> list[list[str]]:
+    """The notes in their order, so many together as one screen holds."""
+    pages: list[list[str]] = []
+    for note in notes:
+        if not pages or len(" ".join([*pages[-1], note]).split()) > WORDS_OF_PAGE:
+            pages.append([])
+        pages[-1].append(note)
+    return pages
+
+
+def _show_models(issue: Issue) -> None:
+    _extended_switch(issue)
     figure = issue.key_figure
-    if notes := [*with_terms(*issue.notes), *_one_scale_up(issue)]:
-        st.markdown("\n".join(f"- {note}" for note in notes))
+    show_arms(issue, extended(), request(issue).first_seed, (figure.before.arm, figure.after.arm))
+
+
+def _show_rates(issue: Issue) -> None:
+    _extended_switch(issue)
+    show_rates(issue, extended())
+
+
+def _extended_switch(issue: Issue) -> None:
     if any(arm.extended for arm in issue.arms):
         SETTINGS.widget("extended")
-    show_arms(issue, extended(), request(issue).first_seed, (figure.before.arm, figure.after.arm))
-    show_rates(issue, extended())
 
 
 def _one_scale_up(issue: Issue) -> list[str]:
@@ -126,6 +179,8 @@ def _one_scale_up(issue: Issue) -> list[str]:
 # The text: claim, mechanism, sources, remedies, published numbers
 
 
+WORDS_OF_PAGE = 150
+COLUMN = 740  # pixels of a text that is read line by line
 DRAWING = """
 export default function ({ data: [drawing], parentElement }) {
   parentElement.querySelector(".drawing").innerHTML = drawing
@@ -135,21 +190,31 @@ DRAWING_STYLE = ".drawing { color: var(--st-text-color); font-family: var(--st-f
 
 
 def show_why(issue: Issue) -> None:
-    """The first part of the explanation; folded away, the other parts, what to do about it, and the sources. Terms in them are links."""
-    heads, texts = zip(*issue.parts, strict=True)
-    summary, *linked = with_terms(issue.summary, *texts, *issue.remedies)
-    (first, *others), remedies = linked[: len(texts)], linked[len(texts) :]
-    st.markdown(summary)
+    (_, first), *others = issue.parts
+    texts = {
+        "Why it happens": first,
+        **dict(others),
+        "What to do about it": "\n".join(f"- {line}" for line in issue.remedies),
+    }
+    sources = "\n".join(f"- [{source.citation}]({source.url})" for source in issue.sources)
+    parts: dict[str, Callable[[], object]] = {
+        "In short": partial(_show_summary, issue),
+        **{head: partial(_show_text, *with_terms(text)) for head, text in texts.items()},
+        "Sources": partial(_show_text, sources),
+    }
+    if issue.slug in shown_answers() and (trained := read_trained_depth(issue)):
+        parts["Before and after training"] = partial(_show_before_and_after, issue, trained)
+    _show_one("Parts of the explanation", parts, f"questions.why.{issue.slug}")
+
+
+def _show_text(text: str) -> None:
+    st.container(width=COLUMN).markdown(with_formulas_apart(text))
+
+
+def _show_summary(issue: Issue) -> None:
     words, drawing = st.columns([2.2, 1], gap="large")
     with words:
-        st.markdown(with_formulas_apart(first))
-        for head, text in zip(heads[1:], others, strict=True):
-            with st.expander(head):
-                st.markdown(with_formulas_apart(text))
-        with st.expander("What to do about it", icon=":material/build:"):
-            st.markdown("\n".join(f"- {line}" for line in remedies))
-        with st.expander("Sources", icon=":material/menu_book:"):
-            st.markdown("\n".join(f"- [{source.citation}]({source.url})" for source in issue.sources))
+        _show_text(*with_terms(issue.summary))
         if issue.dial:
             st.page_link(
                 "depth.py",
@@ -160,14 +225,9 @@ def show_why(issue: Issue) -> None:
     with drawing:
         _drawing()(key=f"drawing.{issue.slug}", data=[stack_svg(issue)])
         st.caption("Coloured: what the arms change.", text_alignment="center")
-    _show_before_and_after(issue)
 
 
-def _show_before_and_after(issue: Issue) -> None:
-    arms = read_trained_depth(issue)
-    if not arms or issue.slug not in shown_answers():
-        return
-    st.subheader("Before and after training", anchor=False)
+def _show_before_and_after(issue: Issue, arms: Sequence[TrainedDepth]) -> None:
     for one in arms:
         config = issue.config(issue.arm(one.arm))
         lines = [DepthLine("Trained", one.trained, color_of(config)), DepthLine("Untrained", one.untrained)]
@@ -192,9 +252,6 @@ def with_formulas_apart(text: str) -> str:
 
 
 def show_published(issue: Issue, trials: Sequence[Trial] | None) -> None:
-    if not issue.published:
-        return
-    st.subheader("Published numbers and ours", anchor=False)
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     for published in issue.published:
         st.markdown(f"**{published.source}.** {published.what}")

@@ -42,10 +42,10 @@ def test_below_the_map_stands_the_question_with_its_answer_in_short_and_in_numbe
 
 
 def test_every_question_has_its_conclusion_and_every_statement_stands_once_on_the_page_of_its_question() -> None:
-    pages = {slug: findings(slug) for slug in ISSUES}
+    pages = {slug: "\n".join(findings(slug).values()) for slug in ISSUES}
     for slug, issue in ISSUES.items():
-        assert conclusion(issue) in pages[slug]
         assert conclusion(issue)
+        assert conclusion(issue) in pages[slug]
     for statement in statements(ANSWER):
         assert [slug for slug in ISSUES for _ in range(pages[slug].count(statement.text))] == [statement.issue]
         found = finding_of(statement)
@@ -55,9 +55,9 @@ def test_every_question_has_its_conclusion_and_every_statement_stands_once_on_th
 
 
 def test_a_plain_sentence_stands_before_the_statements_that_it_introduces() -> None:
-    words = findings("what-depth-brings")
-    assert "**What depth brings.** Such a hop takes two look-ups" in words
-    assert "Deep models are said to overfit" not in words
+    found = findings("what-depth-brings")
+    assert found["What depth brings"].startswith("Such a hop takes two look-ups")
+    assert "Deep models are said to overfit" not in "".join(found.values())
 
 
 def test_in_short_tells_apart_what_holds_and_what_does_not() -> None:
@@ -94,6 +94,6 @@ def test_after_the_statement_on_the_question_stands_what_long_runs_say(long_runs
     assert speed is not None
     assert long_findings_of(slug) == {long_runs_of_mask.key_figure.claim: speed.sentence}
     assert speed.sentence not in conclusion(long_runs_of_mask), "a tile of the map has one sentence"
-    assert findings(slug).count(escaped(speed.sentence)) == 1
+    assert findings(slug)[""].count(escaped(speed.sentence)) == 1
     assert long_findings_of("heads") == {}
     assert conclusion(ISSUES["heads"]).endswith("]")

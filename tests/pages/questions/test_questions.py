@@ -154,6 +154,10 @@ def open_tab(app: AppTest, tab: str, slug: str = MASK.slug) -> AppTest:
     return app.button_group(key=f"questions.tab.{slug}").set_value(tab).run()
 
 
+def open_part(app: AppTest, tab: str, part: str, slug: str = MASK.slug) -> AppTest:
+    return app.button_group(key=f"questions.{tab}.{slug}").set_value(part).run()
+
+
 def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_page: Open) -> None:
     app = open_page("questions.py", issue="missing-mask")
     assert (app.title[0].value, app.header[0].value) == (MASK.title, MASK.key_figure.question)
@@ -164,14 +168,14 @@ def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_p
 
     open_tab(app, "Why")
     assert MASK.summary in unlinked(app)
-    assert all(line in unlinked(app) for line in MASK.remedies)
     assert "[causal mask](glossary?term=mask)" in page_text(app)
-    assert MASK.sources[0].url in page_text(app)
+    assert all(line in unlinked(open_part(app, "why", "What to do about it")) for line in MASK.remedies)
+    assert MASK.sources[0].url in page_text(open_part(app, "why", "Sources"))
     assert "See it on the depth dial, untrained" not in links(app)
     assert all(claim.sentence in unlinked(open_tab(app, "Evidence")) for claim in MASK.claims_of(MASK.arms_of()))
     assert "(glossary?term=" in page_text(app)
     assert "Mask fault: None → **Missing**" in page_text(open_tab(app, "How measured"))
-    assert all(note in unlinked(app) for note in MASK.notes)
+    assert all(note in unlinked(open_part(app, "measured", "Notes")) for note in MASK.notes)
 
 
 WORD, FORMULA = re.compile(r"[^\W\d_]{2,}"), re.compile(r"\$\$.+?\$\$|\$.+?\$", re.DOTALL)
@@ -194,13 +198,22 @@ def test_an_explanation_begins_short_and_each_further_part_is_short_and_has_a_he
     assert WORD.findall(joined) == WORD.findall(issue.mechanism), "nothing is lost"
 
 
-def test_all_parts_of_an_explanation_are_on_the_page_each_under_its_head(open_page: Open) -> None:
+def test_each_part_of_an_explanation_is_shown_alone(open_page: Open) -> None:
     app = open_tab(open_page("questions.py", issue="missing-mask"), "Why")
-    labels_of_parts = [head for head, _ in MASK.parts[1:]]
-    assert [box.label for box in app.get("expander")] == [*labels_of_parts, "What to do about it", "Sources"]
-    for box, (_, text) in zip(app.get("expander"), MASK.parts[1:], strict=False):
-        linked = " ".join(shown.value for shown in box.markdown)
-        assert WORD.findall(re.sub(r"\[([^\[\]]+)\]\(glossary\?term=[\w-]+\)", r"\1", linked)) == WORD.findall(text)
+    parts = app.button_group(key="questions.why.missing-mask").options
+    heads = [head for head, _ in MASK.parts[1:]]
+    assert parts == ["In short", "Why it happens", *heads, "What to do about it", "Sources"]
+    before = page_text(app)
+    for head, text in (("Why it happens", MASK.parts[0][1]), *MASK.parts[1:]):
+        open_part(app, "why", head)
+        linked = " ".join(shown.value for shown in app.markdown)
+        assert text_words(text) in text_words(re.sub(r"\[([^\[\]]+)\]\(glossary\?term=[\w-]+\)", r"\1", linked))
+        assert page_text(app) != before
+        assert MASK.summary not in page_text(app)
+
+
+def text_words(text: str) -> str:
+    return " ".join(WORD.findall(text))
 
 
 def test_an_issue_that_untrained_models_show_leads_to_the_dial_of_depth(open_page: Open) -> None:
@@ -210,10 +223,10 @@ def test_an_issue_that_untrained_models_show_leads_to_the_dial_of_depth(open_pag
 
 def test_what_training_did_by_depth_stands_with_the_reason_once_the_answer_is_seen(open_page: Open) -> None:
     app = open_tab(open_page("questions.py", issue="tokens-alike"), "Why", "tokens-alike")
-    assert "Before and after training" not in [heading.value for heading in app.subheader]
+    parts = app.button_group(key="questions.why.tokens-alike").options
+    assert "Before and after training" not in parts
     press(app, "Show the answer")
-    open_tab(app, "Why", "tokens-alike")
-    assert "Before and after training" in [heading.value for heading in app.subheader]
+    open_part(open_tab(app, "Why", "tokens-alike"), "why", "Before and after training", "tokens-alike")
     stored = read_trained_depth(ISSUES["tokens-alike"])
     assert [caption.value for caption in app.caption if "4 seeds" in caption.value] == [
         f"{ISSUES['tokens-alike'].key_figure.name_of(one.arm)}, 4 seeds" for one in stored
@@ -231,6 +244,7 @@ def test_the_arms_say_how_their_rates_were_chosen_and_which_keep_their_own(
     ]
     monkeypatch.setattr(tabs, "read_grids", lambda slug: grids)
     app = open_tab(open_page("questions.py", issue="missing-mask"), "How measured")
+    app = open_part(app, "measured", "Learning rates")
     assert "with the best mean on the 4 pilot seeds 900 to 903, which no finding uses" in page_text(app)
     assert "because no rate beats guessing: no mask." in page_text(app)
 
@@ -303,8 +317,10 @@ def test_an_experiment_runs_to_a_verdict_and_is_taken_away_and_found(open_page: 
     open_tab(app, "Evidence", issue.slug)
     assert f"Measured with Attention Lab {VERSION}, commit" in page_text(app)
     assert app.get("download_button")
+    open_part(app, "evidence", "Published numbers", issue.slug)
     ours = [table.value.loc["sinusoidal", "512, ours"] for table in app.dataframe if "512, ours" in table.value]
     assert ours == [pytest.approx(0.3, abs=0.1)], "ours stands beside theirs"
+    open_part(app, "evidence", "Claims", issue.slug)
     claims = next(table.value for table in app.dataframe if "claim" in table.value)
     assert list(claims["finding"]) == [claim.finding.words for claim in experiment.report.claims]
     app.session_state["experiment_view.numbers"] = True
@@ -404,7 +420,10 @@ def test_the_answer_is_shown_at_a_press_and_what_is_trained_here_has_a_sentence_
     open_tab(app, "Evidence", HEADS.slug)
     choice = app.button_group(key=f"set.{HEADS.slug}")
     assert choice.options[:2] == ["Trained here", "Stored seeds 1000 to 1015"]
-    assert findings(HEADS.slug) in page_text(app)
+    open_part(app, "evidence", "In words", HEADS.slug)
+    assert all(text in page_text(app) for text in findings(HEADS.slug).values())
+    open_part(app, "evidence", "Claims", HEADS.slug)
+    choice = app.button_group(key=f"set.{HEADS.slug}")
     assert not app.get("download_button"), "not before the end"
     choice.set_value("Stored seeds 1000 to 1015").run()
     assert app.get("download_button")
@@ -607,6 +626,7 @@ def test_what_is_set_goes_along_to_another_issue_and_to_the_map(open_page: Open)
 
 def test_ours_stand_beside_published_numbers_after_the_answer_and_not_at_the_next_question(open_page: Open) -> None:
     app = open_tab(open_page("questions.py", issue="longer-sequences"), "Evidence", "longer-sequences")
+    open_part(app, "evidence", "Published numbers", "longer-sequences")
     assert "Our numbers appear with the answer." in page_text(app)
     press(app, "Show the answer")
     assert "Our numbers appear with the answer." not in page_text(app)
