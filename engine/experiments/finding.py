@@ -43,7 +43,7 @@ RULE = f"""\
   the last one tried. Also where an effect seems small and the better number has less room than the smallest effect, or seems small
   or undecided with numbers at the best value, the worst, or guessing.
 - *{Finding.UNDECIDED.words}*: all others, and all with fewer than {FEWEST_SEEDS} seeds. With {2 * READERS_SEEDS} seeds or more also those
-  whose p, corrected for the claims of the issue (Holm), is not below .05.
+  whose p, corrected for the claims of its question (Holm), is not below .05.
 - *Computed*: a formula, a count or a theorem. No seed can change it."""
 
 

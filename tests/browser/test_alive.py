@@ -250,7 +250,7 @@ def test_a_preset_opens_on_what_its_sentence_speaks_of_and_what_to_try_next_is_o
     button(page, "Train").click()
     again = page.get_by_role("button", name=re.compile("Try Depth 2"))
     again.wait_for()
-    in_sight(page, again, page.get_by_role("link", name="See the issue"))
+    in_sight(page, again, page.get_by_role("link", name="See the question"))
     again.click()
     page.wait_for_url(re.compile("n_layers=2"))
     page.locator("article.stack .layer-row").nth(1).wait_for()

@@ -48,10 +48,10 @@ def test_it_is_closed_at_first_opens_on_the_first_head_and_every_view_works(open
 
 def test_on_arrival_the_recorded_run_of_these_settings_is_taken_apart_by_every_view(open_page: Open) -> None:
     app = open_page("lab.py")
-    assert "recorded run" not in page_text(app), "until then the untrained model is shown, to be trained"
+    assert "right answers turn green" in page_text(app), "until then the untrained model is shown, to be trained"
     app.session_state[OPEN] = True
     app.run()
-    assert "This is a **recorded run** of these settings." in page_text(app)
+    assert "right answers turn green" not in page_text(app)
     assert "L1 H1: query 8 (token" in page_text(app)
     assert "Here the model answers" in page_text(app)
     for view in (*(view for view in VIEWS if view != "faults"), "faults"):

@@ -66,7 +66,7 @@ def show_arrival() -> None:
                 f"Run “{reference.name}” as well", icon=":material/compare_arrows:", on_click=submit, args=(issue.config(reference),),
                 help="Trains the arm that the others are compared with. Its curves appear behind yours.",
             )  # fmt: skip
-        issue_link(issue, "Back to the issue", ":material/arrow_back:")
+        issue_link(issue, "Back to the question", ":material/arrow_back:")
 
 
 def reference_behind(task: str) -> list[Overlay]:
@@ -146,7 +146,7 @@ def _show_next(run: Run, step: NextStep) -> None:
         if step.changes:
             st.button(f"Try {step.label(run.config)}", key="lab.next", on_click=_try, args=(run, step))
         if step.issue in ISSUES:
-            issue_link(ISSUES[step.issue], "See the issue", ":material/bug_report:")
+            issue_link(ISSUES[step.issue], "See the question", ":material/bug_report:")
 
 
 def _try(run: Run, step: NextStep) -> None:

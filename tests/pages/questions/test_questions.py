@@ -285,9 +285,9 @@ def test_the_lab_says_from_which_issue_it_was_opened_and_takes_a_second_link_of_
     arm = next(arm for arm in MASK.arms if arm.role != "control")
     app = open_page("lab.py", of=MASK.slug, arm=arm.name, unfolded=True, **to_query(MASK.config(arm)))
     assert any(MASK.title in element.value and arm.name in element.value for element in app.markdown)
-    assert any(link.proto.label == "Back to the issue" for link in app.get("page_link"))
+    assert any(link.proto.label == "Back to the question" for link in app.get("page_link"))
     wrong = open_page("lab.py", of="no-such-issue", arm="nobody")
-    assert not any(link.proto.label == "Back to the issue" for link in wrong.get("page_link"))
+    assert not any(link.proto.label == "Back to the question" for link in wrong.get("page_link"))
 
     app.switch_page("questions.py").run()
     app.switch_page("lab.py")
