@@ -112,7 +112,7 @@ def test_by_keys_alone_and_before_any_dot_is_there_a_class_has_its_answer_in_eac
 
 
 @pytest.mark.thorough
-def test_a_wall_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_two_phones_reload(
+def test_a_projector_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_two_phones_reload(
     open_page: Open, app: str
 ) -> None:
     projector = open_page(LESSON, "Teach", PROJECTOR)

@@ -90,7 +90,7 @@ def test_nobody_waits_for_a_phone_that_has_left_until_it_is_back(code: str, own_
     assert responses(code, 0).waiting == 2
 
 
-def test_only_who_opened_a_class_steers_its_wall_which_all_others_follow(code: str, own_data_folder: Path) -> None:
+def test_only_who_opened_a_class_steers_its_projector_which_all_others_follow(code: str, own_data_folder: Path) -> None:
     state = ProjectorState("heads.5", 0, "told", 2, (0, 1), "It stays the same.")
     for stranger in (ANN, Visitor("teacher's pupil", "10.0.0.1"), PROGRAM):
         show_projector(code, stranger, state)
@@ -102,7 +102,7 @@ def test_only_who_opened_a_class_steers_its_wall_which_all_others_follow(code: s
     file = own_data_folder / "classrooms" / f"{code}.class"
     before = file.stat().st_mtime_ns
     show_projector(code, TEACHER, state)
-    assert file.stat().st_mtime_ns == before, "what the wall shows already is not written again"
+    assert file.stat().st_mtime_ns == before, "what the projector shows already is not written again"
     assert json.loads(file.read_bytes()).keys() == {"presenter", "wall"}, "as a server of an earlier version reads it"
     for damaged in ("", "{", "[]", '{"presenter": "teacher", "wall": {"phase": "party"}}'):
         file.write_text(damaged)
@@ -110,7 +110,7 @@ def test_only_who_opened_a_class_steers_its_wall_which_all_others_follow(code: s
             projector_of(code)
 
 
-def test_a_guess_that_comes_when_the_wall_has_gone_on_counts_no_more(code: str) -> None:
+def test_a_guess_that_comes_when_the_projector_has_gone_on_counts_no_more(code: str) -> None:
     keep_guess(code, ANN, 0, 1)
     for state in (replace(ASKS, phase="look"), replace(ASKS, phase="told"), replace(ASKS, at=1), ProjectorState()):
         show_projector(code, TEACHER, state)
@@ -176,7 +176,7 @@ def test_a_student_whose_address_changes_stays_one_student(code: str) -> None:
         assert responses(code, 0) == Responses(1, {1: 1})
 
 
-def test_thirty_guess_at_once_and_all_are_counted_while_the_wall_looks(code: str) -> None:
+def test_thirty_guess_at_once_and_all_are_counted_while_the_projector_looks(code: str) -> None:
     together = Barrier(31)
 
     def guess(number: int) -> None:
@@ -243,7 +243,7 @@ def test_no_number_of_new_classes_takes_the_place_of_one_that_is_held(code: str,
     open_class(Visitor("another teacher", "10.0.0.1"))
 
 
-def test_a_phone_alone_or_a_wall_alone_holds_a_class(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_phone_alone_or_a_projector_alone_holds_a_class(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(classroom, "MAX_CLASSES", 6)
     teacher = Visitor("another teacher")
     for_student, for_projector, for_nobody = (asking(teacher) for _ in range(3))
@@ -263,7 +263,7 @@ def test_a_phone_alone_or_a_wall_alone_holds_a_class(code: str, monkeypatch: pyt
             projector_of(one)
 
 
-def test_a_class_stays_while_its_wall_goes_on_after_the_clock_was_set_back(
+def test_a_class_stays_while_its_projector_goes_on_after_the_clock_was_set_back(
     own_data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(classroom, "MAX_CLASSES", 12)
@@ -334,7 +334,7 @@ def test_a_damaged_file_is_passed_over_and_written_anew(code: str, own_data_fold
     assert responses(code, 0).guesses == {1: 1, 0: len(damaged)}
 
 
-def test_the_wall_reads_only_what_has_changed(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_projector_reads_only_what_has_changed(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     read, names = Path.read_bytes, list[str]()
 
     def note(file: Path) -> bytes:
