@@ -80,7 +80,7 @@ def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
     if issue.slug in shown_answers():
         parts["In words"] = partial(_show_findings, issue)
     if issue.published:
-        parts["Published numbers"] = partial(show_published, issue, _latest_trials(there))
+        parts["Published numbers"] = lambda: show_published(issue, _latest_trials(there))
     _show_one("Parts of the evidence", parts, f"questions.evidence.{issue.slug}")
 
 
