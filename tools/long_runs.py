@@ -49,7 +49,8 @@ Curves = dict[str, list[float]]  # by number, its value at each mark, [mark]
 
 
 def long_curves(slug: str, arm: str, metrics: Sequence[str], rate: float, seed: int) -> Curves:
-    """The numbers of one long run at its marks. Raises RuntimeError if it fails, except where they tell only if it does."""
+    """The numbers of one long run at its marks. Raises RuntimeError if it fails, except where only
+    ``finite`` is asked."""
     torch.set_num_threads(1)
     issue = ISSUES[slug]
     config = long_config(issue, issue.arm(arm), seed, rate)
@@ -91,8 +92,9 @@ def measured_arm(
     at = marks(issue.config(arm).steps)
     own = issue.config(arm).learning_rate
     rates = [times(own, factor) for factor in RATES] if arm.tuned else [own]
-    score = metrics[0] if has_level(metrics[0]) else score_of(arm, issue.config(arm)).removeprefix("best_")
-    pilots = {rate: _stacked(issue, arm, [score], rate, PILOT_SEEDS, pool)[score] for rate in rates if len(rates) > 1}
+    scored = metrics if has_level(metrics[0]) else [score_of(arm, issue.config(arm)).removeprefix("best_")]
+    score = scored[0]
+    pilots = {rate: _stacked(issue, arm, scored, rate, PILOT_SEEDS, pool)[score] for rate in rates if len(rates) > 1}
     scores = {rate: _score(score, curves) for rate, curves in pilots.items()}
     best = max(scores, key=lambda rate: scores[rate], default=own)
     best_curves = _stacked(issue, arm, metrics, best, CONFIRMATORY_SEEDS, pool)

@@ -111,7 +111,7 @@ class SpeedFinding:
 
 @dataclass(frozen=True)
 class LastingFinding:
-    """The claim on two rows that show no accuracy, weighed once more at the last mark of their long runs."""
+    """A claim that holds, on two rows that show no accuracy, weighed once more at the last mark of their long runs."""
 
     before: tuple[Row, float]
     """The row and its mean over the seeds at the last mark."""
@@ -121,9 +121,12 @@ class LastingFinding:
 
     @property
     def sentence(self) -> str:
-        old, new = (self.figure.format_value(mean) for _, mean in (self.before, self.after))
+        (first, old), (second, new) = self.before, self.after
         unit = f" {self.figure.unit}" if self.figure.unit else ""
-        return f"With ten times the steps {LASTING[self.weighed.finding]}: from {old} to {new}{unit}."
+        numbers = (
+            f"“{first.label}” {self.figure.format_value(old)}, “{second.label}” {self.figure.format_value(new)}{unit}"
+        )
+        return f"With ten times the steps {LASTING[self.weighed.finding]}: {numbers}."
 
     def to_json(self) -> dict[str, Any]:
         rows = {"before": self.before, "after": self.after}
@@ -138,7 +141,7 @@ LASTING = {
     Finding.HOLDS: "the difference is still there",
     Finding.OPPOSITE: "the difference has turned",
     Finding.SMALL: "the difference is gone",
-    Finding.UNDECIDED: "it stays open if the difference is still there",
+    Finding.UNDECIDED: "it is open whether the difference is still there",
 }
 
 
@@ -155,6 +158,8 @@ def long_findings(issue: Issue, report: Report, folder: Path = FOLDER) -> dict[s
         if not len(before):
             continue
         if not has_level(contrast[0].metric):
+            if report.claim(claim).finding is not Finding.HOLDS:
+                continue
             lasting = lasting_finding_of(issue.claim(claim), contrast, runs, issue.key_figure)
             if lasting is not None:
                 findings[claim] = lasting
@@ -179,7 +184,7 @@ def lasting_finding_of(
     claim: Claim, contrast: tuple[Row, Row], runs: Mapping[tuple[str, str], LongRuns], figure: KeyFigure
 ) -> LastingFinding | None:
     """The finding on two rows, before and after; None if one of them has no long runs."""
-    if not {(row.arm, row.metric) for row in contrast} <= runs.keys():
+    if not {(row.arm, row.metric) for row in contrast} | set(claim.effect_numbers) <= runs.keys():
         return None
 
     def at_end(arm: str, metric: str) -> np.ndarray:
@@ -198,7 +203,7 @@ def shares(findings: Iterable[LongFinding]) -> str:
     each = [f"{kinds[kind]} {'is' if kinds[kind] == 1 else 'are'} {kind}" for kind in Kind]
     speeds = f"Of {counted(kinds.total(), 'contrast')} {listed(each)}." if kinds else ""
     last = [one.weighed.finding is Finding.HOLDS for one in found if isinstance(one, LastingFinding)]
-    contrasts = f"Of {counted(len(last), 'contrast')} in other numbers"
+    contrasts = f"Of {counted(len(last), 'contrast')} in numbers that are no accuracies"
     stay = f"{contrasts} {sum(last)} {'is' if sum(last) == 1 else 'are'} still there with ten times the steps."
     return " ".join(filter(None, (speeds, stay if last else "")))
 

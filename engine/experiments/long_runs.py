@@ -1,6 +1,7 @@
-"""Long runs: arms of a key figure trained for ten times their steps, stored. They tell a limit from a matter of speed.
+"""Long runs: arms of a key figure trained for ten times their steps, stored. They tell a limit from a matter of speed,
+and whether a difference in other numbers lasts.
 
-The rule was fixed before the first long run (docs/fair.md, "A limit, or a matter of speed?").
+Both rules were fixed before the first run that they judge (docs/fair.md, "A limit, or a matter of speed?").
 """
 
 import math

@@ -8,11 +8,13 @@ import pytest
 from engine.experiments.benchmark.criteria import CHOICE
 from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.shipped import sets_of_seeds, write_set
-from engine.experiments.experiment import CONFIRMATORY_SEEDS, Arm
+from engine.experiments.experiment import CONFIRMATORY_SEEDS, Arm, Claim, difference
 from engine.experiments.issues import ISSUES
-from engine.experiments.long_findings import shares, shipped_long_finding
-from engine.experiments.report import Report
+from engine.experiments.key_figure import Row
+from engine.experiments.long_findings import LastingFinding, SpeedFinding, shares, shipped_long_finding
+from engine.experiments.report import Report, report
 from engine.experiments.statistics import LOWEST_P
+from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
 from engine.foundation.provenance import provenance
 from engine.serving.pool import Pool
@@ -110,16 +112,31 @@ def test_the_finding_is_that_of_the_confirmatory_seeds_and_seen_sets_stand_besid
     assert "| Holds: +0.405 | **contradicts** The opposite holds: -0.395 |" in first
 
 
-def test_at_the_claim_of_the_key_figure_stands_what_long_runs_say_and_above_the_table_how_often(tmp_path: Path) -> None:
-    write_evidence([fake_report(CONFIRMATORY_SEEDS)], tmp_path)
+@pytest.mark.parametrize("metric", ["loss", "accuracy"])
+def test_at_the_claim_of_the_key_figure_stands_what_long_runs_say_and_above_the_table_how_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metric: str
+) -> None:
+    rows_of_metric = tuple(Row(*row[:2], metric) for row in fake_issue().key_figure.rows)
+    claim = Claim("short", difference("short", "long", metric), 0.01, unit="nats", sentence="Short runs end higher.")
+    made = fake_issue(
+        key_figure=replace(fake_issue().key_figure, rows=rows_of_metric), claims=(claim, *fake_issue().claims[1:])
+    )
+    monkeypatch.setitem(ISSUES, "fake", made)
+    stored = report(
+        made,
+        [Trial(arm, seed, {"loss": value, metric: value + 0.01 * (seed % 2) * (arm == "short")})
+         for arm, value in (("short", 0.5), ("long", 0.1)) for seed in CONFIRMATORY_SEEDS],
+        CONFIRMATORY_SEEDS, seconds=12,
+    )  # fmt: skip
+    write_evidence([stored], tmp_path)
     assert "contrast" not in (tmp_path / "README.md").read_text()
-    curves = {"long": [0.9, 1.0, 1.0, 1.0], "short": [0.1, 0.5, 0.9, 1.0]}
+    curves = {"long": [0.1, 0.5, 0.9, 0.9], "short": [0.9, 1.0, 1.0, 1.0]}
     for arm, curve in curves.items():
-        row = {"rate": 0.01, "steps": [1, 10, 100, 1000], "values": {"loss": [curve] * 16}}
+        row = {"rate": 0.01, "steps": [1, 10, 100, 1000], "values": {metric: [curve] * 16}}
         write("fake", arm, {**row, "fingerprint": fake_issue().fingerprint(fake_issue().arm(arm))}, tmp_path)
     write_readme(tmp_path)
     found = shipped_long_finding(ISSUES["fake"], tmp_path)
-    assert found is not None
+    assert isinstance(found, SpeedFinding if metric == "accuracy" else LastingFinding)
     first, second, *_ = rows(tmp_path)
     assert f"| {found.sentence} |" in first
     assert found.sentence not in second

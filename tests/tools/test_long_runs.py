@@ -14,7 +14,7 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure, Row
 from engine.experiments.long_runs import FILE, SOLVED_MARKS, is_stored, marks, read_long_runs, rows
-from engine.runs.events import Failed
+from engine.runs.events import Failed, Progress
 from tests.engine.experiments.fake_issue import fake_issue
 from tools import long_runs
 
@@ -113,3 +113,55 @@ def test_a_run_that_fails_is_named(issue: Issue, monkeypatch: Patch) -> None:
     monkeypatch.setattr(long_runs, "train", lambda *_, **__: iter([Failed(3, "A value was not finite.")]))
     with pytest.raises(RuntimeError, match=r"tiny, none, seed 1, rate 0\.01: A value was not finite\."):
         long_runs.long_curves("tiny", "none", ["accuracy"], 0.01, 1)
+
+
+def with_numbers(issue: Issue, monkeypatch: Patch, **changes: Any) -> None:
+    monkeypatch.setitem(ISSUES, "tiny", fake_issue(**{**vars(issue), **changes}))
+
+
+def test_of_a_run_that_fails_is_told_how_long_it_stayed_finite(issue: Issue, monkeypatch: Patch) -> None:
+    step = marks(4)[2]
+    settings = {**issue.base, "optimizer": "sgd", "learning_rate": 0.1}
+    with_numbers(issue, monkeypatch, base=settings)
+    whole = long_runs.long_curves("tiny", "none", ["finite"], 0.1, 0)
+    assert whole == {"finite": [1.0] * len(marks(4))}
+
+    train = long_runs.train
+
+    def failing(*given: Any, **more: Any) -> Iterator[Any]:
+        for event in train(*given, **more):
+            yield event
+            if getattr(event, "step", 0) == step and isinstance(event, Progress):
+                yield Failed(step + 1, "A value was not finite.")
+                return
+
+    monkeypatch.setattr(long_runs, "train", failing)
+    curves = long_runs.long_curves("tiny", "none", ["finite"], 0.1, 0)
+    assert curves == {"finite": [1.0] * 3 + [0.0] * (len(marks(4)) - 3)}
+
+
+def test_a_gap_is_measured_against_the_last_training_batches_and_ends_no_run(issue: Issue, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(long_runs, "evaluate", lambda *_: {"loss": 9.0, "accuracy": 1.0})
+    curves = long_runs.long_curves("tiny", "none", ["gap", "loss"], 0.01, 0)
+    assert [len(curve) for curve in curves.values()] == [len(marks(4))] * 2
+    assert all(5 < gap < 9 for gap in curves["gap"]), "less the loss of a model that hardly learns"
+
+
+def test_the_rate_of_an_arm_without_an_accuracy_is_that_of_the_lowest_loss_along_the_run(
+    issue: Issue, monkeypatch: Patch
+) -> None:
+    own = issue.config(issue.arm("table")).learning_rate
+    lowest = dict(zip(sorted((own, own * 10**-0.5, own * 0.1)), (2.0, 1.0, 3.0), strict=True))
+
+    def curves(slug: str, arm: str, metrics: list[str], rate: float, seed: int) -> dict[str, list[float]]:
+        low = next(low for near, low in lowest.items() if rate == pytest.approx(near, rel=0.05))
+        return {metric: [4.0, low, 9.0] for metric in metrics}
+
+    monkeypatch.setattr(long_runs, "long_curves", curves)
+    figure = KeyFigure(**{**vars(issue.key_figure), "rows": tuple(Row(arm, arm, "gap") for arm in ("table", "none"))})
+    arms = tuple(Arm(arm.name, arm.role, arm.settings, "gap", tuned=arm.tuned) for arm in issue.arms)
+    with_numbers(issue, monkeypatch, key_figure=figure, arms=arms)
+    pool = SimpleNamespace(map=lambda function, seeds, chunksize: list(map(function, seeds)))
+    row = long_runs.measured_arm(ISSUES["tiny"], ISSUES["tiny"].arm("table"), ["gap"], pool)
+    assert row["rate"] == pytest.approx(sorted(lowest)[1], rel=0.05)
+    assert sorted(row["tried"].values()) == [-3.0, -2.0, -1.0]

@@ -37,7 +37,7 @@ from pages.parts.lab.state import ARM, ISSUE, SETTINGS, address, fill_form, shar
 ARRIVAL = "arrival"  # session key: the issue and the arm that a link came from
 MARKS = {"success": ":green[:material/check_circle:]", "alarm": ":red[:material/warning:]", "note": ":material/info:"}
 BEFORE = "Press **Train**: right answers turn green."
-WHILE = "The model trains. In the row “writes”, green is right and red is wrong."
+WHILE = "The model trains: green answers are right, red ones are wrong."
 
 
 def note_arrival(link: dict[str, str]) -> list[Problem]:

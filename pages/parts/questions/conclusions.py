@@ -82,7 +82,7 @@ def conclusion(issue: Issue) -> str:
 
 
 def findings(slug: str) -> dict[str, str]:
-    """By head, what was found on an issue, in Markdown. The first head is empty: what stands above all others."""
+    """By head, what was found on an issue, in Markdown. An empty head, if there is one, comes first: what stands above the others."""
     leads = [in_words(section.lead) for section in ANSWER if section.lead.issue == slug]
     texts: dict[str, list[str]] = {"": [*leads, *map(escaped, long_findings_of(slug).values())]}
     for paragraph in (paragraph for section in ANSWER for paragraph in section.paragraphs):

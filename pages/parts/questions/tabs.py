@@ -80,7 +80,7 @@ def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
     if issue.slug in shown_answers():
         parts["In words"] = partial(_show_findings, issue)
     if issue.published:
-        parts["Published numbers"] = lambda: show_published(issue, _latest_trials(there))
+        parts["Published numbers"] = lambda: show_published(issue, _trials_beside(there))
     _show_one("Parts of the evidence", parts, f"questions.evidence.{issue.slug}")
 
 
@@ -102,17 +102,20 @@ def _show_claims(issue: Issue, there: Sets) -> None:
 
 def _show_findings(issue: Issue) -> None:
     found = findings(issue.slug)
-    st.markdown(found.pop("", ""))
+    if first := found.pop("", ""):
+        st.markdown(first)
     for head, text in found.items():
         with st.expander(head):
             st.markdown(text)
 
 
-def _latest_trials(there: Sets) -> Sequence[Trial] | None:
-    """The trials of the seeds that are offered first; None before an answer."""
-    for _, source in there.values():
-        return (source if isinstance(source, ExperimentSnapshot) else snapshot_of(source)).trials
-    return None
+def _trials_beside(there: Sets) -> Sequence[Trial] | None:
+    """The trials to show beside published numbers: stored ones if they are shown, since they are complete; None before an
+    answer."""
+    sources = [source for _, source in there.values()]
+    stored = [source for source in sources if isinstance(source, ExperimentSnapshot)]
+    live = [snapshot_of(source) for source in sources if isinstance(source, ExperimentRun)]
+    return next((snapshot.trials for snapshot in (*stored, *live)), None)
 
 
 def sentence_of(claim: Claim) -> str:
@@ -135,7 +138,7 @@ def _show_measurements(issue: Issue) -> None:
         "Rule": partial(st.markdown, RULE),
         "Learning rates": partial(_show_rates, issue),
     }
-    pages = _on_pages([*with_terms(*issue.notes), *_one_scale_up(issue)])
+    pages = _on_pages([*issue.notes, *_one_scale_up(issue)])
     for number, notes in enumerate(pages, 1):
         name = f"Notes {number}" if len(pages) > 1 else "Notes"
         parts[name] = partial(_show_text, "\n".join(f"- {note}" for note in notes))
@@ -179,7 +182,7 @@ def _one_scale_up(issue: Issue) -> list[str]:
 # The text: claim, mechanism, sources, remedies, published numbers
 
 
-WORDS_OF_PAGE = 150
+WORDS_OF_PAGE = 190
 COLUMN = 740  # pixels of a text that is read line by line
 DRAWING = """
 export default function ({ data: [drawing], parentElement }) {
@@ -199,8 +202,8 @@ def show_why(issue: Issue) -> None:
     sources = "\n".join(f"- [{source.citation}]({source.url})" for source in issue.sources)
     parts: dict[str, Callable[[], object]] = {
         "In short": partial(_show_summary, issue),
-        **{head: partial(_show_text, *with_terms(text)) for head, text in texts.items()},
-        "Sources": partial(_show_text, sources),
+        **{head: partial(_show_text, text) for head, text in texts.items()},
+        "Sources": partial(st.markdown, sources),
     }
     if issue.slug in shown_answers() and (trained := read_trained_depth(issue)):
         parts["Before and after training"] = partial(_show_before_and_after, issue, trained)
@@ -208,13 +211,14 @@ def show_why(issue: Issue) -> None:
 
 
 def _show_text(text: str) -> None:
-    st.container(width=COLUMN).markdown(with_formulas_apart(text))
+    """Show a text in a column, with terms as links."""
+    st.container(width=COLUMN).markdown(with_formulas_apart(*with_terms(text)))
 
 
 def _show_summary(issue: Issue) -> None:
     words, drawing = st.columns([2.2, 1], gap="large")
     with words:
-        _show_text(*with_terms(issue.summary))
+        _show_text(issue.summary)
         if issue.dial:
             st.page_link(
                 "depth.py",

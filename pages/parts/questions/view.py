@@ -349,7 +349,9 @@ def _views(
     figure = issue.key_figure
     steps = sorted({issue.config(issue.arm(row.arm)).steps for row in (figure.before, figure.after)})
     level = figure.level if has_level(figure.before.metric) else None
-    drawn = plain_figure(learning_figure, curves, level=level, steps=steps, chance=chance)
+    drawn = plain_figure(
+        learning_figure, curves, level=level, steps=steps, chance=chance, share=is_share(figure.before.metric)
+    )
     known = any(curve.numbers or curve.live for curve in curves)
     alt = " ".join(
         (f"{figure.quantity} over the steps of training, on a logarithmic axis. {in_words(curves, steps)}.", *facts)

@@ -115,7 +115,9 @@ def test_shares_count_each_kind() -> None:
     assert counted == "Of 3 contrasts 2 are a matter of speed, 1 is a limit at this size and 0 are open."
     assert shares([]) == ""
     stays = LastingFinding((FIGURE.before, 0.1), (FIGURE.after, 0.9), speed.ratio, FIGURE)
-    assert shares([stays]) == "Of 1 contrast in other numbers 1 is still there with ten times the steps."
+    assert (
+        shares([stays]) == "Of 1 contrast in numbers that are no accuracies 1 is still there with ten times the steps."
+    )
 
 
 def write_runs(figure: KeyFigure, slug: str, folder: Path, curves: Sequence[Curves]) -> None:
@@ -171,12 +173,12 @@ END = {"high": (0.5, 0.9, 0.9, 0.9, 0.9), "low": (0.1, 0.1, 0.1, 0.1, 0.1), "fal
 @pytest.mark.parametrize(
     ("first", "second", "finding", "sentence"),
     [
-        (["low"] * 16, ["high"] * 16, Finding.HOLDS, "the difference is still there: from 0.10 to 0.90."),
-        (["high"] * 16, ["low"] * 16, Finding.OPPOSITE, "the difference has turned: from 0.90 to 0.10."),
-        (["low"] * 16, ["fallen"] * 16, Finding.SMALL, "the difference is gone: from 0.10 to 0.10."),
-        (["low"] * 16, ["high", "fallen"] * 8, Finding.HOLDS, "the difference is still there: from 0.10 to 0.50."),
+        (["low"] * 16, ["high"] * 16, Finding.HOLDS, f"the difference is still there: {A} 0.10, {B} 0.90."),
+        (["high"] * 16, ["low"] * 16, Finding.OPPOSITE, f"the difference has turned: {A} 0.90, {B} 0.10."),
+        (["low"] * 16, ["fallen"] * 16, Finding.SMALL, f"the difference is gone: {A} 0.10, {B} 0.10."),
+        (["low"] * 16, ["high", "fallen"] * 8, Finding.HOLDS, f"the difference is still there: {A} 0.10, {B} 0.50."),
         (["low", "high"] * 8, ["high", "low"] * 8, Finding.UNDECIDED,
-         "it stays open if the difference is still there: from 0.50 to 0.50."),
+         f"it is open whether the difference is still there: {A} 0.50, {B} 0.50."),
     ],
 )  # fmt: skip
 def test_a_claim_on_other_numbers_is_weighed_at_the_end_of_the_long_runs(

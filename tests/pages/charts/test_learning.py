@@ -79,8 +79,12 @@ def test_the_curves_in_words(curve: LearningCurve, words: str) -> None:
 
 def test_numbers_that_are_no_shares_have_their_own_axis_and_no_level() -> None:
     wide = ((-0.2, 0.1, 0.3), (0.4, 0.5, 0.6), (2.8, 2.9, 3.0))
-    drawn = learning_figure([LearningCurve("one", BLUE, STEPS, wide, {1: [(100, 3.4)]})], level=None, steps=[100])
+    drawn = learning_figure(
+        [LearningCurve("one", BLUE, STEPS, wide, {1: [(100, 3.4)]})], level=None, steps=[100], share=False
+    )
     low, high = drawn.layout.yaxis.range
     assert low < -0.2
     assert high > 3.4
     assert [line.name for line in drawn.layout.shapes] == ["100 steps"]
+    veiled = learning_figure([LearningCurve("one", BLUE, STEPS)], level=None, steps=[100], share=False)
+    assert veiled.layout.yaxis.showticklabels is False, "nothing is known yet"

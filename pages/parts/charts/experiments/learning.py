@@ -19,6 +19,7 @@ from pages.parts.charts.experiments.curves import Curve
 from pages.parts.charts.experiments.key_figure import TICKS
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # for rows of one colour, in order
+SHARES = {"range": [-0.03, 1.05], "tickvals": [0, 0.25, 0.5, 0.75, 1]}  # the axis of numbers between 0 and 1
 AROUND = 1.15  # the empty factor of steps at either end of the axis
 
 
@@ -40,10 +41,15 @@ class LearningCurve:
 
 
 def learning_figure(
-    curves: Sequence[LearningCurve], *, level: float | None, steps: Sequence[int], chance: float | None = None
+    curves: Sequence[LearningCurve],
+    *,
+    level: float | None,
+    steps: Sequence[int],
+    chance: float | None = None,
+    share: bool = True,
 ) -> go.Figure:
     """``level``: the number to which steps are counted; None where there is none. ``steps``: those of the comparison in
-    the first view."""
+    the first view. ``share``: the numbers lie between 0 and 1."""
     drawn: list[Trace] = []
     for index, curve in enumerate(curves):
         dash = DASHES[sum(other.color == curve.color for other in curves[:index]) % len(DASHES)]
@@ -62,7 +68,7 @@ def learning_figure(
             "steps of training", type="log", range=[math.log10(low), math.log10(high)], tickvals=ticks,
             ticktext=[f"{tick:,}" for tick in ticks], tickfont=font,
         ),
-        yaxis=axis("", **_range_of(curves), tickfont=font),
+        yaxis=axis("", **(SHARES if share else _range_of(curves)), tickfont=font),
         font={"size": TICKS},
         legend=LEGEND | {"maxheight": 0.5, "tracegroupgap": 0, "font": {"size": TICKS - 2}},
         margin={"l": 8, "r": 14, "t": 26, "b": 28},
@@ -71,12 +77,12 @@ def learning_figure(
 
 
 def _range_of(curves: Sequence[LearningCurve]) -> dict[str, Any]:
-    """The axis of the numbers: from 0 to 1 for shares, else as far as they reach."""
+    """The axis of numbers that are no shares, as far as they reach; without numbers while there are none."""
     spreads = [value for curve in curves for numbers in curve.numbers for value in (numbers[0], numbers[-1])]
-    live = [value for curve in curves for points in curve.live.values() for _, value in points]
-    low, high = min((0.0, *spreads, *live)), max((1.0, *spreads, *live))
-    if low == 0 and high == 1:
-        return {"range": [-0.03, 1.05], "tickvals": [0, 0.25, 0.5, 0.75, 1]}
+    known = [*spreads, *(value for curve in curves for points in curve.live.values() for _, value in points)]
+    if not known:
+        return {"range": [0, 1], "showticklabels": False}
+    low, high = min(0.0, *known), max(0.0, *known)
     margin = 0.05 * (high - low)
     return {"range": [low - margin, high + margin]}
 

@@ -63,18 +63,17 @@ function sourceOf(board) {
   board.replayedStep = () => (board.looking == null || board.recorded() ? null : board.snapshot()?.step)
 
   board.describe = (panel, say) => {
-    panel.say = say
     const wait = board.status.state === "running" ? 1000 - (performance.now() - (panel.described ?? -1e9)) : 0
     if (wait > 0) {
-      // The last words stand in the end: no later drawing may come for minutes.
-      panel.describing ??= setTimeout(() => describeNow(panel), wait)
-    } else describeNow(panel)
-  }
-  const describeNow = (/** @type {LivePanel} */ panel) => {
-    clearTimeout(panel.describing)
-    panel.describing = undefined
+      // What is drawn last is said, too: the next drawing may not come for minutes.
+      panel.describing ??= setTimeout(() => {
+        panel.describing = undefined
+        board.painter.touch(panel)
+      }, wait)
+      return
+    }
     panel.described = performance.now()
-    panel.plot.setAttribute("aria-label", panel.say?.() ?? panel.title)
+    panel.plot.setAttribute("aria-label", say())
   }
   board.tip = newTip(board.canvas)
 

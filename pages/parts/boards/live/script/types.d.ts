@@ -252,9 +252,7 @@ export interface LivePanel extends Panel {
   takeChoice?(choice: Choice): void
   /** When it was last described in words. */
   described?: number
-  /** Its latest description. */
-  say?: () => string
-  /** The timer of a description that waits: words change once a second at most. */
+  /** The timer until it is drawn and described again: words change once a second at most. */
   describing?: ReturnType<typeof setTimeout>
   /** The array behind the plot. */
   numbers?(): Numbers

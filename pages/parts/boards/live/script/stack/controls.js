@@ -135,8 +135,9 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     }
     for (const [name, value] of Object.entries(style)) root.style.setProperty(name, `${value}px`)
     root.style.setProperty("--sources", `${sources.length * layout.pitch}px`)
-    // Words have letters of their own size each; where that is too small to read they stand upright.
-    const longest = Math.max(...[...sample.tokens, ...sample.source].map((token) => token.length))
+    // Words have letters of their own size each; on a narrow screen they stand upright.
+    const { tokens, source, targets, predictions } = sample
+    const longest = Math.max(...[...tokens, ...source, ...targets, ...predictions].map((token) => token.length))
     const words = longest > LONGEST_SYMBOL
     root.classList.toggle("words", words)
     root.classList.toggle("upright", words && layout.pitch < NARROWEST_WORD)
@@ -230,9 +231,10 @@ function symbolRow(/** @type {string} */ name, /** @type {string} */ label) {
   return { root, header, fill }
 }
 
-/** True if each position must write what the next one reads, as in a text: a row of its own would say it twice. */
-function continues(/** @type {Sample} */ { tokens, targets, marks }) {
-  return targets.every((target, at) => marks[at] != null && (at + 1 === tokens.length || target === tokens[at + 1]))
+/** True if each position must write what the next one reads, as in a text: a row of its own would say all but the last twice. */
+export function continues(/** @type {Sample} */ { source, tokens, targets, marks }) {
+  return !source.length &&
+    targets.every((target, at) => marks[at] != null && (at + 1 === tokens.length || target === tokens[at + 1]))
 }
 
 /** A position in words: what it reads, must write and writes. */
