@@ -121,12 +121,10 @@ class LastingFinding:
 
     @property
     def sentence(self) -> str:
-        (first, old), (second, new) = self.before, self.after
+        # the sentence on the reader's steps, above it, has named both rows
+        old, new = (self.figure.format_value(mean) for _, mean in (self.before, self.after))
         unit = f" {self.figure.unit}" if self.figure.unit else ""
-        numbers = (
-            f"“{first.label}” {self.figure.format_value(old)}, “{second.label}” {self.figure.format_value(new)}{unit}"
-        )
-        return f"With ten times the steps {LASTING[self.weighed.finding]}: {numbers}."
+        return f"With ten times the steps {LASTING[self.weighed.finding]}: {old} and {new}{unit}."
 
     def to_json(self) -> dict[str, Any]:
         rows = {"before": self.before, "after": self.after}

@@ -60,6 +60,8 @@ LARGEST = {
     "answers": lambda issue: len("".join(issue.key_figure.answers)),
     "words": lambda issue: len(" ".join((issue.title, issue.key_figure.question, issue.key_figure.sample)).split()),
     "rows": lambda issue: len(issue.key_figure.rows),
+    "quantity": lambda issue: len(issue.key_figure.quantity),
+    "roles": lambda issue: len({issue.arm(row.arm).role for row in issue.key_figure.rows}),
     "sentence": lambda issue: len(sentence_of(issue)),
     "remedy": lambda issue: len(issue.key_figure.remedy),
 }
@@ -90,6 +92,7 @@ def test_the_questions_with_the_longest_of_each_part_fit_one_screen_before_and_a
         for viewport in (PHONE, PROJECTOR):
             resized(page, viewport)
             within_one_screen(page, viewport)
+        in_view(page.get_by_role("radio", name="Why", exact=True))
     order = [slug for group in GROUPS for slug, issue in ISSUES.items() if issue.group == group]
     assert sorted(order) == sorted(ISSUES)
     page.get_by_role("link", name="Next").click()

@@ -194,6 +194,8 @@ def test_an_explanation_begins_short_and_each_further_part_is_short_and_has_a_he
         assert 1 <= len(head.split()) <= 8, head
         assert 0 < count(text) <= 150, head
         assert not re.search(r"[*$`\n]", head), "a label has plain words"
+    own_parts = {"In short", "Why it happens", "What to do about it", "Sources", "Before and after training"}
+    assert len({head for head, _ in others} - own_parts) == len(others), "two parts of one name would be one"
     joined = " ".join([first, *(f"{head} {text}" for head, text in others)])
     assert WORD.findall(joined) == WORD.findall(issue.mechanism), "nothing is lost"
 
