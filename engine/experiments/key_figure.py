@@ -34,7 +34,7 @@ class KeyFigure:
     sample: str
     """A worked sample of the data: the input and the answer."""
     question: Text
-    answers: tuple[str, str, str] = ("It falls", "It stays", "It rises")
+    answers: tuple[str, str, str] = ("It falls", "No change", "It rises")
     """For a lower, an equal and a higher number in the second row."""
     quantity: str
     """The title of the axis."""

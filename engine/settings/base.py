@@ -14,7 +14,7 @@ from engine.settings.fields import Parameters, setting
 class BaseConfig(Parameters):
     # fmt: off
     task: str = setting("reverse", "Task", "What the model has to learn.", group="Task")
-    seq_len: int = setting(6, "Length", "Most symbols of a training input.", group="Task", ge=2, le=1024)
+    seq_len: int = setting(6, "Length", "Symbols in the longest input.", group="Task", ge=2, le=1024)
     min_seq_len: int | None = setting(
         None, "Shortest length", "Train on lengths from this one up to Length. Auto: Length only.",
         group="Task", ge=2, le=1024,
@@ -101,7 +101,7 @@ class BaseConfig(Parameters):
     )
 
     norm: Literal["pre", "post", "none"] = setting(
-        "pre", "Normalisation", "Norm before each branch, after each sum, or nowhere.", group="Block",
+        "pre", "Normalisation", "Norm before attention and MLP, after each sum, or nowhere.", group="Block",
         labels={"pre": "Pre-LN", "post": "Post-LN", "none": "None"},
     )
     norm_kind: Literal["layer", "rms"] = setting(
@@ -111,9 +111,9 @@ class BaseConfig(Parameters):
     depth_scale: bool = setting(
         False, "Norm by depth", "With pre-LN, divides each norm by the square root of its layer's number.", group="Block"
     )
-    skips: bool = setting(True, "Skip connections", "Add each branch to its input.", group="Block")
+    skips: bool = setting(True, "Skip connections", "Add the output of attention and MLP to their input.", group="Block")
     residual_scale: float = setting(
-        1.0, "Residual scale", "Multiplies each branch. 1/√(2·depth) keeps the size of the sum.", group="Block",
+        1.0, "Residual scale", "Multiplies the output of attention and MLP. 1/√(2·depth) keeps the size of the sum.", group="Block",
         ge=0.0, le=2.0,
     )
     mlp: bool = setting(True, "MLP", "The dense layers after attention in each block.", group="Block")

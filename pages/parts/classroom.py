@@ -154,7 +154,7 @@ def _seeds(code: str, participant: Participant, seed: ClassSeed) -> None:
     else:
         st.markdown("Run it with your own random start. Your result becomes a dot on the projector.")
         icon, key = ":material/play_arrow:", "participant-train"
-        st.button("Train one seed", icon=icon, key=key, type="primary", width="stretch", on_click=press)
+        st.button("Train one model", icon=icon, key=key, type="primary", width="stretch", on_click=press)
 
 
 def _sentence(projector: ProjectorState, question: Question, guess: Direction | None) -> None:
@@ -179,7 +179,7 @@ def _train(code: str, participant: Participant, seed: ClassSeed) -> None:
         st.caption(f":orange[{escaped(problem)}]")
     else:
         st.progress(
-            current.share_done if current else 0.0, "**Your seed is training.** It becomes a dot on the projector."
+            current.share_done if current else 0.0, "**Your model is training.** It becomes a dot on the projector."
         )
     if issue is None or (current is not None and current.state != "stopped"):
         return

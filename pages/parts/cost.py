@@ -353,14 +353,14 @@ def _predicted_saved(plan: Plan, kind: str) -> list[tuple[int, float]]:
 def _next_panel(result: Result, plan: Plan, what: str) -> Panel:
     without_cache = [_line(result, kind, "inference") for kind in plan.kinds]
     cached_kinds = [kind for kind in plan.kinds if KINDS[kind].keeps]
-    with_cache = [_line(result, kind, "cached", more=", kept", dashed=True) for kind in cached_kinds]
+    with_cache = [_line(result, kind, "cached", more=", cache", dashed=True) for kind in cached_kinds]
     last = plan.ticks[-1]
     cache = ""
     if "fused" in plan.kinds:
         size = cache_bytes_at(plan.config("fused", last), plan.length_at(last))
         cache = f" Keys and values take {in_bytes(size)} at {last:,} {what}."
     kernels = recurrent_kernels(result, "inference")
-    note = f"Filled dots: the model reads the whole sequence again. Open dots: it keeps the past.{cache} {kernels}"
+    note = f"Filled dots: the model reads the whole sequence again. Open dots: with a cache.{cache} {kernels}"
     title, lines = "Time to write the next token", [*without_cache, *with_cache]
     return _panel("costs.next", title, lines, plan, what, MILLISECONDS, "next token", "kv-cache", note.strip())
 

@@ -49,7 +49,7 @@ WAY = (
     ),
     Press(
         "Cut the dashed lines", ":material/content_cut:",
-        "The dashed lines are *skip connections*: they lead past the head and the MLP. Does the model still answer without them?",
+        "The dashed lines are *skip connections*: they lead past the head and the MLP. Are its answers right without them?",
         {"marks": "skip"},
     ),
     Press(

@@ -22,7 +22,7 @@ from tests.browser.conftest import (
 from tests.browser.test_axe import violations
 
 LESSON = "teach?steps=title~Masks~~text~Today~First we guess.%0AThen we train..70~~missing-mask.80~~lab~steps~60.90"
-ANSWERS = ("It falls", "It stays", "It rises")
+ANSWERS = ("It falls", "No change", "It rises")
 # the names of buttons that a phone has none of
 STEERS = re.compile("Run|Show the answer|Train$|Present|Stop|Next step|Go through it")
 
@@ -144,7 +144,7 @@ def test_a_projector_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_
         has_one_question_and_nothing_to_steer(participant)
     assert answer_of(participants[0], ANSWERS[0]).bounding_box()["height"] >= 64
     assert violations(participants[3]) == []
-    for participant, answer in zip(participants, ("It falls", "It stays", "It rises"), strict=False):
+    for participant, answer in zip(participants, ("It falls", "No change", "It rises"), strict=False):
         guess(participant, answer)
     projector.get_by_text("3 of 4 have guessed · waiting for 1").wait_for()
     participants[0].reload()
@@ -154,14 +154,14 @@ def test_a_projector_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_
     projector.get_by_text("4 of 4 have guessed").wait_for()
 
     projector.keyboard.press("s")
-    bars = projector.get_by_role("img", name="The class: It falls 0, It stays 1, It rises 3")
+    bars = projector.get_by_role("img", name="The class: It falls 0, No change 1, It rises 3")
     sentence = figure(projector, "key.figure").locator(".words")
     sentence.get_by_text("0 seeds from 0 phones · waiting for 4").wait_for()
     in_view(bars, sentence)
     plot = figure(projector, "key.figure").locator(".plot")
     assert bars.bounding_box()["height"] > 0.6 * plot.bounding_box()["height"]
     for participant in participants:
-        button(participant, "Train one seed").dblclick()
+        button(participant, "Train one model").dblclick()
     participants[1].reload()
     for participant in participants:
         participant.get_by_text(ON_PROJECTOR).wait_for()

@@ -51,7 +51,7 @@ def test_from_the_button_of_the_start_page_to_a_run_in_the_lab_and_its_copied_li
     button(page, "Cut the dashed lines").click()
     picture.get_by_text(re.compile("^[0-4] of 6 right")).wait_for()
     button(page, "Swap two symbols").click()
-    picture.get_by_text("Symbols 1 and 6 have changed places: 2 of 6 answers changed").wait_for()
+    picture.get_by_text("Symbols 1 and 6 are swapped: 2 of 6 answers changed").wait_for()
     in_view(picture, door)
     assert picture.bounding_box()["height"] == height, "nothing has moved"
     page.set_viewport_size(PHONE)

@@ -265,7 +265,7 @@ def test_swapping_two_symbols_changes_other_answers_with_positions_only(open_pag
         page.mouse.move((x0 + x1) / 2, y0, steps=3)
         page.mouse.move(x1, y1, steps=3)
         page.mouse.up()
-        announcement = panel.get_by_text(f"Symbols {one + 1} and 6 have changed places")
+        announcement = panel.get_by_text(f"Symbols {one + 1} and 6 are swapped")
         announcement.wait_for()
         swapped = list(symbols)
         swapped[one], swapped[5] = symbols[5], symbols[one]
@@ -289,7 +289,7 @@ def test_swapping_two_symbols_changes_other_answers_with_positions_only(open_pag
 
         panel.locator('[data-reads="1"]').focus()
         page.keyboard.press("Shift+ArrowRight")
-        panel.get_by_text("Symbols 2 and 3 have changed places").wait_for()
+        panel.get_by_text("Symbols 2 and 3 are swapped").wait_for()
         assert texts(page, "reads")[1:3] == symbols[2:0:-1]
 
 

@@ -43,7 +43,7 @@ from tests.pages.scripted_experiment import Scripted, ScriptedPool
 
 TEACHER = Visitor("teacher")
 ASKS = ProjectorState("scripted.5~~heads.5", phase="guess")
-ANSWERS = ["It falls", "It stays", "It rises"]
+ANSWERS = ["It falls", "No change", "It rises"]
 QUESTION = "Change one thing: what happens to the accuracy?"
 
 
@@ -130,7 +130,7 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     assert "The class:" not in html_text(projector), "nobody is told what the others think"
 
     at(projector, "run")
-    assert 'aria-label="The class: It falls 1, It stays 0, It rises 1"' in html_text(projector)
+    assert 'aria-label="The class: It falls 1, No change 0, It rises 1"' in html_text(projector)
     assert f"Your guess: **It rises**. {LOOK_UP}" in page_text(participants[0].run())
     assert "Your guess" not in page_text(participants[2].run())
     assert asks_nothing(participants[0])
@@ -187,7 +187,7 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
     experiment_run = EXPERIMENTS.find(projector.session_state[RUN_NAMES]["scripted"])
     assert experiment_run is not None
     participants = [participant_in(open_page, code_of(projector)) for _ in range(2)]
-    assert "Train one seed" not in labels(participants[0])
+    assert "Train one model" not in labels(participants[0])
     key(projector, "seeds")
     assert experiment_run.wait(600)
     assert experiment_run.state == "stopped", "the cores are for the class"
@@ -196,8 +196,8 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
     participants.append(participant_in(open_page, code_of(projector)))
     assert sentence_of(projector.run()) == "0 seeds from 0 phones · waiting for 3"
     for number, participant in enumerate(participants):
-        press(participant.run(), "Train one seed")
-        assert "Train one seed" not in labels(participant)
+        press(participant.run(), "Train one model")
+        assert "Train one model" not in labels(participant)
         until(lambda participant=participant: ON_PROJECTOR in page_text(participant.run()))
         expected = [
             "1 seed from 1 phone · waiting for 2",
@@ -211,7 +211,7 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
     key(projector, "seeds")
     assert sentence_of(projector) == "3 seeds from 3 phones · waiting for 3"
     pool.at_once = False
-    press(participants[0].run(), "Train one seed")
+    press(participants[0].run(), "Train one model")
     until(lambda: len(pool.submitted) > before)
     pool.finish(pool.submitted[-1])
     until(lambda: 0 < participants[0].run().get("progress")[0].proto.value < 100)
@@ -226,7 +226,7 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
     assert sentence_of(projector.run()) == "4 seeds from 3 phones · waiting for 2"
     key(projector, "next")
     assert WATCH not in page_text(participants[1].run())
-    assert "Train one seed" not in labels(participants[1])
+    assert "Train one model" not in labels(participants[1])
     assert projector_of(code_of(projector)).phase == "told"
 
     key(projector, "present", "present")
@@ -379,7 +379,7 @@ def test_a_phone_says_in_words_that_it_does_not_know_what_the_wall_shows(
 ) -> None:
     participant = participant_in(open_page, class_of(projector))
     assert "This version does not know the present step." in page_text(participant)
-    assert "Train one seed" not in labels(participant)
+    assert "Train one model" not in labels(participant)
     assert asks_nothing(participant)
 
 
@@ -399,14 +399,14 @@ def test_a_phone_whose_seed_cannot_be_kept_says_so(
     participant = participant_in(open_page, code_of(projector))
     key(projector, "seeds")
     monkeypatch.setattr("pages.parts.classroom.keep_seed", full)
-    press(participant.run(), "Train one seed")
+    press(participant.run(), "Train one model")
     until(lambda: "No space left on device." in page_text(participant.run()))
     assert not participant.get("progress")
 
 
 @pytest.mark.parametrize(("answer", "right", "verdict"), [
     (1, (1,), ":green[:material/check:] You said: *It rises*. **Right.**"),
-    (0, (0, 1), "You said: *It stays*. **Right.**"),
+    (0, (0, 1), "You said: *No change*. **Right.**"),
     (1, (0, 1), "You said: *It rises*. **Right.**"),
     (-1, (1,), "You said: *It falls*. Measured: **It rises**."),
     (-1, (), "You said: *It falls*. These runs do not decide it."),

@@ -85,7 +85,7 @@ def complete(app: AppTest) -> str:
 
 def test_figures_come_with_the_first_draw_and_tell_more_with_each(open_page: Open, engine: Engine) -> None:
     app = open_page("depth.py")
-    assert "Who is heard?" in messages_of(app)
+    assert "What is read?" in messages_of(app)
     words = complete(app)
     assert "After 16 layers, the last position reads 17 %" in words
     assert "In layer 1: 0.168 with pre-LN and 0.335 with post-LN." in words

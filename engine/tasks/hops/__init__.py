@@ -23,7 +23,7 @@ class HopsSettings(SymbolSettings):
         4, "Symbols", "Number of different symbols. With more, guessing is harder.", ge=3, le=1000
     )
     n_hops: int = setting(
-        1, "Hops", "Number of look-ups: each goes to the symbol after the last same symbol.", ge=1, le=16
+        1, "Hops", "Number of hops: each goes to what followed the same symbol last time.", ge=1, le=16
     )
     repeats: bool = setting(
         False, "Repeats", "Lets a symbol follow itself. From there, a hop leads back to the same place."

@@ -34,6 +34,6 @@ class KeyTokenSettings(SymbolSettings):
 
 SPEC = TaskSpec(
     "key_token", "Key token",
-    "One key, somewhere in the sequence, says how far every symbol moves round the circle.", "3 1 K2 → 1 3 ·",
+    "Add the key, which is somewhere in the sequence, to every symbol (modulo their number).", "3 1 K2 → 1 3 ·",
     KeyTokenSettings, ENCODER, group="symbol",
 )  # fmt: skip

@@ -52,7 +52,7 @@ LEGEND = (
     f"- Green: within {SMALLEST} of the best number of the column. Red: further away, or it cannot run. Grey: not learned; with few "
     "data, also not from fresh sequences.\n"
     "- N×: tested at N times the trained length. Hover a cell for its seeds, click it to open the lab.\n"
-    "- In brackets after few data: minus the same training with fresh sequences.\n"
+    "- In brackets, for few data: the difference from the same training with fresh sequences.\n"
     f"- Counting: Kneser-Ney of 1 to 6 characters. {WORSE}: worse than with three.\n"
     f"- Parameters and time: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, length "
     f"{MODEL.seq_len}. The range is the middle half of the measurements.\n\n"

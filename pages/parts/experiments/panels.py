@@ -185,7 +185,7 @@ def claims_section(snapshot: ExperimentSnapshot) -> Json:
 def _claim_panel(snapshot: ExperimentSnapshot, claim_report: ClaimReport) -> Json:
     claim, row = claim_report.claim, claim_report.weighed
     facts = _facts_of(claim_report)
-    lines = [f"Condition: {claim.condition}"] if claim.condition else []
+    lines = [f"Setting: {claim.condition}"] if claim.condition else []
     if row.finding is Finding.CANNOT_TELL:
         lines.append(f"Why: {row.why}")
     chip, tone = "Waiting for seeds", ""  # no tone before there is a finding

@@ -28,7 +28,7 @@ EXPLAINED = {
     "heads": "Where every head looks, how widely and how far, and its kind.",
     "change": "Change attention in the trained model and see the loss on held-out sequences. The weights stay the same.",
     "faults": "Each switch breaks the forward pass of this model on purpose. Then all tests run again.",
-    "depth": "How layers change positions: the trained model next to the same model untrained.",
+    "depth": "What each layer does to the tokens, in the trained model and untrained.",
 }
 
 

@@ -120,7 +120,7 @@ def _trials_beside(there: Sets) -> Sequence[Trial] | None:
 
 def sentence_of(claim: Claim) -> str:
     about = {"issue": "", "condition": ":gray-badge[a condition] ", "remedy": ":green-badge[a remedy] "}[claim.about]
-    condition = f" :gray[Condition: {claim.condition}]" if claim.condition else ""
+    condition = f" :gray[Setting: {claim.condition}]" if claim.condition else ""
     return f"{about}{claim.sentence}{condition}"
 
 

@@ -56,7 +56,7 @@ def test_the_file_needs_no_other() -> None:
 def test_guess_run_and_result_stand_together_and_what_is_missing_is_said() -> None:
     rows = (
         NOTE,
-        Note("Skips?", "Needed?", "It stays"),
+        Note("Skips?", "Needed?", "No change"),
         Note("Mask?", "Why?", "", "Trained here: 2 seeds."),
         Note("Lab: Sort", run="x"),
     )

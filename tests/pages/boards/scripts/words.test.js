@@ -115,7 +115,7 @@ test("the verdict on a head that is taken away is told as it comes", () => {
   assert.deepEqual(caption.words.slice(1), words)
   assert.equal(caption.details, "Counted in 100 other sequences.")
   const moved = { ...answered, wish: { ...ABLATED, moved: true, swaps: /** @type {[number, number][]} */ ([[0, 1]]) } }
-  assert.match(captionOf(MODEL, moved, sample, []).words[0].text, /have changed places/)
+  assert.match(captionOf(MODEL, moved, sample, []).words[0].text, /are swapped/)
 })
 
 test("a sequence that is shorter than all in training is said to be new to the model", () => {

@@ -213,7 +213,7 @@ export function changeWords(model, answered, sample) {
     const blind = model.parts.encoding && (model.parts.encoding.off || wish.ablated.includes("encoding"))
     const parts = [
       newLength(model, sample),
-      `Symbols ${one + 1} and ${other + 1} have changed places${verdict ? `: ${verdict}` : ""}.`,
+      `Symbols ${one + 1} and ${other + 1} are swapped${verdict ? `: ${verdict}` : ""}.`,
       blind && !some && "Without positions, the model does not know the order.",
       list,
     ]
