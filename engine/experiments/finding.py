@@ -40,11 +40,11 @@ RULE = f"""\
 - *{Finding.OPPOSITE.words}*: the same on the other side.
 - *{Finding.SMALL.words}*: the whole interval is nearer to zero than the smallest effect that counts.
 - *{Finding.CANNOT_TELL.words}*: a model has learned the task in fewer than {100 * LEARNED_SEEDS:g} % of the seeds, or its best
-  learning rate is the last one tried. Also where an effect seems small and the better number has less room than the smallest
-  effect, or seems small or undecided with numbers at the best value, the worst, or guessing.
-- *{Finding.UNDECIDED.words}*: all others, and all with fewer than {FEWEST_SEEDS} seeds. With {2 * READERS_SEEDS} seeds or more
-  also those that would hold, or whose opposite would, but whose p, corrected for the claims of its question (Holm), is not below .05.
-- *Computed*: a formula, a count or a theorem. No seed can change it."""
+  rate is the last one tried. Also where an effect seems small but the better number has less room than the smallest effect, or
+  seems small or undecided at the best value, the worst, or guessing.
+- *{Finding.UNDECIDED.words}*: all others, all with fewer than {FEWEST_SEEDS} seeds, and with {2 * READERS_SEEDS} or more what would hold,
+  or its opposite, but for a p of .05 or more after Holm's correction for the claims of its question.
+- *Computed*: a formula, a count or a theorem."""
 
 
 def contradict(one: Finding, other: Finding) -> bool:

@@ -138,21 +138,20 @@ def _show_measurements(issue: Issue) -> None:
         "Rule": partial(st.markdown, RULE),
         "Learning rates": partial(_show_rates, issue),
     }
-    pages = _on_pages([*issue.notes, *_one_scale_up(issue)])
-    for number, notes in enumerate(pages, 1):
-        name = f"Notes {number}" if len(pages) > 1 else "Notes"
-        parts[name] = partial(_show_text, "\n".join(f"- {note}" for note in notes))
+    for name, text in _on_pages("Notes", [*issue.notes, *_one_scale_up(issue)]).items():
+        parts[name] = partial(_show_text, text)
     _show_one("Parts of the measurement", parts, f"questions.measured.{issue.slug}")
 
 
-def _on_pages(notes: Sequence[str]) -> list[list[str]]:
-    """The notes in their order, so many together as one screen holds."""
+def _on_pages(name: str, items: Sequence[str]) -> dict[str, str]:
+    """By name, lists of the items in their order, so many together as one screen holds."""
     pages: list[list[str]] = []
-    for note in notes:
-        if not pages or len(" ".join([*pages[-1], note]).split()) > WORDS_OF_PAGE:
+    for item in items:
+        if not pages or len(" ".join([*pages[-1], item]).split()) > WORDS_OF_PAGE:
             pages.append([])
-        pages[-1].append(note)
-    return pages
+        pages[-1].append(item)
+    names = [f"{name} {number}" for number in range(1, len(pages) + 1)] if len(pages) > 1 else [name]
+    return {one: "\n".join(f"- {item}" for item in page) for one, page in zip(names, pages, strict=False)}
 
 
 def _show_models(issue: Issue) -> None:
@@ -182,7 +181,7 @@ def _one_scale_up(issue: Issue) -> list[str]:
 # The text: claim, mechanism, sources, remedies, published numbers
 
 
-WORDS_OF_PAGE = 190
+WORDS_OF_PAGE = 155
 COLUMN = 740  # pixels of a text that is read line by line
 DRAWING = """
 export default function ({ data: [drawing], parentElement }) {
@@ -199,11 +198,11 @@ def show_why(issue: Issue) -> None:
         **dict(others),
         "What to do about it": "\n".join(f"- {line}" for line in issue.remedies),
     }
-    sources = "\n".join(f"- [{source.citation}]({source.url})" for source in issue.sources)
+    sources = _on_pages("Sources", [f"[{source.citation}]({source.url})" for source in issue.sources])
     parts: dict[str, Callable[[], object]] = {
         "In short": partial(_show_summary, issue),
         **{head: partial(_show_text, text) for head, text in texts.items()},
-        "Sources": partial(st.markdown, sources),
+        **{name: partial(st.markdown, text) for name, text in sources.items()},
     }
     if issue.slug in shown_answers() and (trained := read_trained_depth(issue)):
         parts["Before and after training"] = partial(_show_before_and_after, issue, trained)
@@ -236,7 +235,7 @@ def _show_before_and_after(issue: Issue, arms: Sequence[TrainedDepth]) -> None:
         config = issue.config(issue.arm(one.arm))
         lines = [DepthLine("Trained", one.trained, color_of(config)), DepthLine("Untrained", one.untrained)]
         st.caption(f"{issue.key_figure.name_of(one.arm)}, {counted(len(one.trained), 'seed')}")
-        items = depth_panels(lines, config.n_layers, config.norm, height=230, mark=False)
+        items = depth_panels(lines, config.n_layers, config.norm, height=310, mark=False)
         panels(items, key=f"depth.{issue.slug}.{one.arm}", name=f"depth-{issue.slug}", least=260)
 
 
