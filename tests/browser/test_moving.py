@@ -101,3 +101,16 @@ def test_the_bar_has_one_row_marks_the_page_and_an_earlier_address_leads_on(open
     links.nth(titles.index("Teach")).focus()
     page.keyboard.press("Enter")
     page.wait_for_url(f"{app}teach")
+
+
+def test_a_page_that_went_blank_is_loaded_again_and_not_for_ever(open_page: Open) -> None:
+    page = open_page("notebooks", "Notebooks")
+    settled(page)
+    empty = "() => { window.isOld = true; document.getElementById('root').replaceChildren() }"
+    page.evaluate(empty)
+    page.get_by_role("heading", name="Notebooks", exact=True).wait_for()
+    assert page.evaluate("() => window.isOld") is None
+    settled(page)
+    page.evaluate(empty)
+    page.wait_for_timeout(1000)  # what must not happen has no state to wait for
+    assert page.evaluate("() => window.isOld") is True

@@ -36,6 +36,18 @@ import { STREAMLIT } from "./streamlit.js"
     })
   }, true)
 
+  // Where Streamlit's own script fails, as it can while parts of a page refresh on a busy machine, it leaves the page blank for good: then
+  // the page is loaded again from its address, at most once in a quarter of a minute.
+  const root = document.getElementById("root")
+  let drawn = false
+  new MutationObserver(() => {
+    drawn ||= Boolean(root?.childElementCount)
+    const last = Number(sessionStorage.getItem("attention-lab.blank") ?? 0)
+    if (!drawn || root?.childElementCount || Date.now() - last < 15_000) return
+    sessionStorage.setItem("attention-lab.blank", `${Date.now()}`)
+    location.reload()
+  }).observe(root ?? document.body, { childList: true })
+
   // Browsers have no clipboard on plain http, as in many a school's network; Streamlit's copy buttons would do nothing there.
   if (!navigator.clipboard) {
     const writeText = (/** @type {string} */ text) => {
