@@ -112,10 +112,10 @@ def _show_findings(issue: Issue) -> None:
 def _trials_beside(there: Sets) -> Sequence[Trial] | None:
     """The trials to show beside published numbers: stored ones if they are shown, since they are complete; None before an
     answer."""
-    sources = [source for _, source in there.values()]
-    stored = [source for source in sources if isinstance(source, ExperimentSnapshot)]
-    live = [snapshot_of(source) for source in sources if isinstance(source, ExperimentRun)]
-    return next((snapshot.trials for snapshot in (*stored, *live)), None)
+    sources = sorted((source for _, source in there.values()), key=lambda source: isinstance(source, ExperimentRun))
+    if not sources:
+        return None
+    return (snapshot_of(sources[0]) if isinstance(sources[0], ExperimentRun) else sources[0]).trials
 
 
 def sentence_of(claim: Claim) -> str:

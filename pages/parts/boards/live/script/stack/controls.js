@@ -231,7 +231,7 @@ function symbolRow(/** @type {string} */ name, /** @type {string} */ label) {
   return { root, header, fill }
 }
 
-/** True if each position must write what the next one reads, as in a text: a row of its own would say all but the last twice. */
+/** True for a text: each position must write what the next one reads, so the row of right answers would repeat the row above it. */
 export function continues(/** @type {Sample} */ { source, tokens, targets, marks }) {
   return !source.length &&
     targets.every((target, at) => marks[at] != null && (at + 1 === tokens.length || target === tokens[at + 1]))
