@@ -11,7 +11,7 @@ COPY .streamlit .streamlit
 COPY engine engine
 COPY pages pages
 RUN python -m compileall -q .
-# The program is root's and runs as somebody else without a name, who may write to /data and /tmp only.
+# The files belong to root. The app runs as another user without a name, who can write to /data and /tmp only.
 RUN mkdir --mode=1777 /data
 # Exports name the commit, and the image holds no checkout.
 ARG COMMIT=""

@@ -1,7 +1,7 @@
 #!/bin/sh
 # One authority and one certificate, which scheduler, workers and app share, and tls.env, which names them to Dask:
 #     sh deploy/certificates.sh ~/attention-lab-tls && . ~/attention-lab-tls/tls.env
-# Dask checks that a certificate comes from the authority, not which computer it names. Whoever has own.pem can run code on the workers.
+# Dask checks that a certificate comes from the authority, not which computer it names. Anybody who has own.pem can run code on the workers.
 set -eu
 mkdir -p "$1"
 cd "$1"

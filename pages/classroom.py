@@ -11,4 +11,4 @@ if code:
     show_participant(code)
 else:
     st.title("A class", anchor=False)
-    st.markdown("Open the link or the QR code on the projector. The presenter shows it with the key **Q**.")
+    st.markdown("Scan the QR code on the projector, or open its link. The presenter shows both with the key **Q**.")

@@ -34,7 +34,7 @@ def measure(plan: Plan) -> None:
 
 def offer_files(result: Result) -> None:
     with st.container(horizontal=True):
-        offer_file("Every visit (CSV)", lambda: to_csv(result), "cost.csv")
+        offer_file("All values (CSV)", lambda: to_csv(result), "cost.csv")
         offer_file("Measurement (JSON)", lambda: json.dumps(to_json(result), indent=1, allow_nan=False), "cost.json")
 
 

@@ -16,7 +16,7 @@ def checkout(other: str) -> Iterator[Path]:
     """The folder of a commit inside the block, compiled as this one is. Raises ValueError if there is no such commit."""
     revision = _git("rev-parse", "--verify", "--quiet", f"{other}^{{commit}}")
     if revision.returncode:
-        raise ValueError(f"against is {other}; allowed is a commit of this repository.")
+        raise ValueError(f"against is {other}; it must be a commit of this repository.")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "program"
         _git("worktree", "add", "--detach", str(path), revision.stdout.strip()).check_returncode()

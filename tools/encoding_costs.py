@@ -148,7 +148,7 @@ def work(name: str) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser("python -m tools.encoding_costs", description="Measure the costs of encodings.")
     parser.add_argument(
-        "names", nargs="*", choices=[*ENCODINGS, []], metavar="ENCODING", help="all by default, but for designs"
+        "names", nargs="*", choices=[*ENCODINGS, []], metavar="ENCODING", help="default: all except designs"
     )
     names = parser.parse_args().names or [name for name in ENCODINGS if name != "designed"]
     torch.set_num_threads(1)

@@ -1,6 +1,6 @@
 """Measure the evidence that comes with a version, and write the table over it, ``engine/experiments/evidence/README.md``.
 
-    python -m tools.evidence                                     write the table anew from what is stored
+    python -m tools.evidence                                     write the table again from the stored numbers
     python -m tools.evidence SLUG --seeds 16 --first-seed 1000   measure an issue first; --all: every one
     python -m tools.evidence choice                              measure the table of Encodings, and count its text
 
@@ -193,7 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--extended", action="store_true", help="also the arms that take longer")
     parser.add_argument("--only-new", action="store_true", help="only the arms of which there are no numbers yet")
     parser.add_argument(
-        "--write", type=Path, default=FOLDER, metavar="FOLDER", help="where the numbers and the table go"
+        "--write", type=Path, default=FOLDER, metavar="FOLDER", help="where to write the numbers and the table"
     )
     add_scheduler(parser)
     given = parser.parse_args(arguments)

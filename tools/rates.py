@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--all", action="store_true", help="every issue")
     parser.add_argument("--extended", action="store_true", help="also the arms that take longer")
     parser.add_argument("--only-new", action="store_true", help="only the arms that have no rates yet")
-    parser.add_argument("--write", type=Path, default=FOLDER, metavar="FOLDER", help="where the rates go")
+    parser.add_argument("--write", type=Path, default=FOLDER, metavar="FOLDER", help="where to write the rates")
     add_scheduler(parser)
     given = parser.parse_args(arguments)
     given.write.mkdir(parents=True, exist_ok=True)

@@ -42,9 +42,9 @@ def picture(matrix: Tensor, title: str, x: str, y: str, **more: object) -> go.Fi
 # %% [markdown]
 # ## Positions: the sinusoid matrix
 #
-# Attention does not see where a token stands: shuffle the tokens and the outputs are shuffled along. So each
-# position gets a vector, which is added to the token's. Vaswani et al. (2017, section 3.5) take waves of many
-# lengths:
+# Attention does not see the order: if the tokens are shuffled, the outputs are shuffled in the same way. So each
+# position gets a vector, which is added to that of its token. Vaswani et al. (2017, section 3.5) use waves of
+# many lengths:
 #
 # $$
 # P_{t,2i} = \sin(\omega_i t), \qquad P_{t,2i+1} = \cos(\omega_i t), \qquad \omega_i = 10000^{-2i/d}
@@ -389,11 +389,11 @@ torch.testing.assert_close(block(x, mask), layer(x, src_mask=~mask), atol=1e-5, 
 # %% [markdown]
 # ## Why skips
 #
-# Stack twelve blocks, send one gradient back, and measure it in each block, with skips and without. The
-# folklore says that without skips the gradient vanishes before it reaches the first blocks. Look closely: the
-# norms in the blocks keep the gradient of V alive. What dies is the gradient of Q, and with it what the model
-# could learn about *where to look*. The reason is in the second picture: without skips all positions come to
-# point in one direction (Dong et al., 2021), and where all keys are alike, no query has a preference.
+# Stack twelve blocks, send one gradient back, and measure it in each block, with skips and without. It is often
+# said that without skips the gradient vanishes before it reaches the first blocks. Look closely: the norms in the
+# blocks keep the gradient of V large. Only the gradient of Q vanishes, so the model cannot learn *where to look*.
+# The second picture shows why: without skips, the vectors of all positions point in one direction (Dong et al.,
+# 2021). If all keys are equal, a query cannot prefer one of them.
 
 # %%
 DEPTH = 12
@@ -621,11 +621,10 @@ figure.update_layout(
 # %% [markdown]
 # ## Reverse a sequence
 #
-# The model reads $x_1 \dots x_6\, x_6 \dots x_1$ and predicts each next token. The first half is random:
-# nobody can know it. The second half is the first one backwards: whoever looks at the mirrored position knows
-# it. So a right model is at chance in the first half and perfect in the second. *Above chance in the first
-# half means that the mask leaks.* A token to begin with stands in front, so that the first one can be
-# predicted too.
+# The model reads $x_1 \dots x_6\, x_6 \dots x_1$ and predicts each next token. The first half is random, so no
+# model can predict it. The second half is the first half backwards, so a query that reads the mirrored position
+# can predict it. A correct model is at chance in the first half and perfect in the second. *Above chance in the
+# first half means that the mask leaks.* A start token comes first, so that the first symbol is predicted too.
 
 # %%
 HALF, SYMBOLS, REVERSE_STEPS = 6, 10, 150

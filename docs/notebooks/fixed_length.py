@@ -71,9 +71,9 @@ torch.testing.assert_close(added, table.weight.expand(32, 10, WIDTH), atol=1e-5,
 # %% [markdown]
 # ## The same word at two places
 #
-# Without a position a word is the same vector wherever it stands. With the table it is another one at each
-# place; below, the cosine between one word at position $i$ and the same word at position $j$. Tokens and
-# table were drawn with the same scale, so about half of each vector is word and half is place.
+# Without positions, a word has the same vector everywhere. With the table, it has a different vector at each
+# position. Below is the cosine between a word at position $i$ and the same word at position $j$. Tokens and table
+# were drawn at the same scale, so about half of each vector is the word and half the position.
 
 # %%
 word = (
@@ -140,9 +140,8 @@ assert [works(length, whole_table=True) for length in (5, 10, 11)] == [False, Tr
 # %% [markdown]
 # ## A row that nobody has trained
 #
-# Could one simply make the table longer? Let it have 20 rows, and train on texts of 10 words: the gradient
-# tells which rows learn anything. Row 10 and those after it stay as they were drawn: they exist, but they
-# mean nothing.
+# Can we simply make the table longer? Give it 20 rows and train on texts of 10 words. The gradient shows which
+# rows learn. Rows 10 to 19 keep their random first values, so they mean nothing.
 
 # %%
 longer = nn.Embedding(20, WIDTH)

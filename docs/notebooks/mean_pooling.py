@@ -122,8 +122,8 @@ torch.testing.assert_close(weights, torch.full_like(weights, 0.1), atol=0.005, r
 # %% [markdown]
 # ## What the table has learned
 #
-# Look at the rows: they are all the same. The mean over the positions hands the same gradient to every row,
-# and all started at zero. Ten positions, one row: there is nothing in it about position.
+# All rows are the same. The mean over the positions gives every row the same gradient, and all rows started at
+# zero. So the table contains nothing about positions.
 
 # %%
 table = model.table.detach()
@@ -151,8 +151,8 @@ assert difference < 1e-6
 # \frac{1}{10} \sum_t (x_t + P_t) = \frac{1}{10} \sum_t x_t + \bar P
 # $$
 #
-# Only $\bar P$, the mean row, gets through, and a constant added to the input is what the bias already is. So
-# take a table of which every row differs, put its mean row in every row instead, and nothing changes.
+# Only the mean row $\bar P$ remains. It adds a constant to the input, which the bias can do already. So a table
+# with different rows gives the same outputs as a table with their mean in every row.
 
 # %%
 # Test: A random table gives the same outputs as its mean row alone.

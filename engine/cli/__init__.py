@@ -90,7 +90,7 @@ def _unknown(command: str, given: Sequence[str], known: Iterable[str]) -> str:
 
     options = [part.partition("=")[0] for part in given if part.startswith("-")]
     flags = [flag(name) for name in known]
-    return " ".join(map(sentence, options)) or f"{excerpt(given[0])} has no option before it."
+    return " ".join(map(sentence, options)) or f"{excerpt(given[0])} is no option; options begin with --."
 
 
 def _parser() -> OneLineParser:

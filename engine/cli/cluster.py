@@ -27,7 +27,7 @@ from engine.serving.pool import Pool
 if TYPE_CHECKING:  # needs what requirements-cluster.txt names
     from engine.serving.cluster.cluster import DaskCluster
 
-JOIN_SECONDS = 30.0  # In which a worker of the cluster must be there
+JOIN_SECONDS = 30.0  # for a first worker of the cluster to join
 WARM_SECONDS = 120.0
 STOP_SECONDS = 30.0  # until the end of a run that was told to stop; the pool ends it by force sooner
 # the person who types a command decides about its cost, as on this machine
@@ -45,9 +45,9 @@ def add_scheduler(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def warm_pool(scheduler: str, workers: int | None = None, limits: Limits | None = None) -> Iterator[Pool]:
-    """A pool whose runs are forgotten at its end, once ``workers`` of it (by default all) are warm: on the cluster of that
-    scheduler, or on this machine if it is empty. Raises ValueError with one sentence if the cluster has no workers, and NoWorkers
-    if they cannot be started."""
+    """Yield a pool once ``workers`` of its workers (by default all) are warm: on the cluster of that scheduler, or on this machine
+    if ``scheduler`` is empty. The runs are deleted at the end. Raises ValueError with one sentence if the cluster has no workers,
+    and NoWorkers if they cannot be started."""
     cluster = cluster_at(scheduler)
     with TemporaryDirectory() as folder, Pool(Runs(Path(folder)), limits, cluster=cluster) as pool:
         if cluster is not None:
@@ -63,14 +63,14 @@ def _wait_for_machines(cluster: DaskCluster) -> None:
         if time.monotonic() > deadline:
             if cluster.problem or cluster.connecting:
                 raise ValueError(f"{at} could not be reached within {JOIN_SECONDS:.0f} s.")
-            none = f"{at} has no worker that takes runs; there was none for {JOIN_SECONDS:.0f} s."
+            none = f"{at} has no worker that takes runs, even after {JOIN_SECONDS:.0f} s."
             raise ValueError(" ".join([none, *list(cluster.refused.values())[:1]]))
         time.sleep(POLL_SECONDS)
 
 
 @contextmanager
 def run_on(scheduler: str, config: RunConfig, record: RecordOptions) -> Iterator[Run]:
-    """A run on the cluster of that scheduler, with its events and its weights as long as the context lasts; at the end it is
+    """Yield a run on the cluster of that scheduler. Its events and weights exist inside the block only, and at its end the run is
     stopped. Raises ValueError with one sentence."""
     with warm_pool(scheduler, 1, NO_LIMITS) as pool:
         run = pool.submit(RunRequest(config, record=record))
@@ -86,7 +86,7 @@ def events_of(run: Run) -> Iterator[Event]:
     known, over = 0, False
     while not over:
         run.wait_for(known + 1, POLL_SECONDS)
-        over = not run.live  # looked at first: what is added meanwhile is read once more
+        over = not run.live  # before the events: a run that ends in between is read once more
         events = run.events[known:]
         yield from events
         known += len(events)

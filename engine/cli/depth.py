@@ -67,7 +67,7 @@ def _of_run(path: Path) -> Iterator[DepthNumbers]:
     try:
         _, config, _, _ = folder.read_config()
     except (OSError, ValueError):
-        raise ValueError(f"{path} is no folder that train --save left.") from None
+        raise ValueError(f"{path} is not a folder that train --save wrote.") from None
     request = ModelRequest(config, str(folder.weights.absolute()))
     return map(MeasureRunDepth.do, [MeasureRunDepth(request)])
 
@@ -109,7 +109,7 @@ def show(numbers: DepthNumbers, title: str) -> None:
     columns = {
         "roll-out on\ntoken 0": numbers["roll_out"][:, 0],
         "the layer's\nown weight": numbers["layer_weight"][:, 0],
-        "tokens\ndiffer in": numbers["token_share"],
+        "tokens\ndiffer by": numbers["token_share"],
         **{f"token 0\nat {n}": numbers["first_token"][:, at] for at, n in enumerate(lengths)},
         **{f"0 1^n, equal\nat {n}": numbers["repeat_equal"][:, -1] for n in lengths[-1:]},
         **{f"gradient,\n{norm}": values for norm, values in numbers["gradient"].items()},

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
     parser.add_argument(
         "--evidence", action="store_true",
-        help="the table behind the recommendation of the page Encodings: each encoding at its best learning rate in each quality",
+        help="the table behind the recommendation of the page Encodings: each encoding at its best learning rate for each criterion",
     )  # fmt: skip
 
 
@@ -47,8 +47,8 @@ def _show_evidence(*, as_json: bool) -> int:
     lines = [(label(name), *(cell_in_words(one, name) for one in columns)) for name in COMPARED]
     console().print(table("Which one should I use?", ("encoding", *heads), lines))
     print(
-        "Accuracy, or for characters nats; = within the smallest difference that counts of the best number "
-        "of the column, ? undecided, > worse than counting three characters."
+        "Accuracy, for characters nats. “=”: too close to the best in its column to matter; “?”: undecided; "
+        "“>”: worse than a trigram of characters."
     )
     return 0
 

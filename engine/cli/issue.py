@@ -103,7 +103,7 @@ def claims_table(report: Report) -> Table:
     # an issue's finding is that of its first claim
     title = f"{report.experiment.slug}: {report.claims[0].weighed.words} ({seeds}, {report.seconds:.0f} s)"
     p = "p\np, Holm" if len(report.seeds) >= FEWEST_FOR_HOLM else "p"
-    heads = ("claim", "finding", "effect\n95 % interval", p, "smallest\nfound from")
+    heads = ("claim", "finding", "effect\n95 % interval", p, "smallest\ndetectable")
     return table(title, heads, rows, left=1, lines=True)
 
 

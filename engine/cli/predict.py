@@ -38,14 +38,12 @@ def show(prediction: Prediction, config: RunConfig) -> None:
     rows = ((part, f"{count:,}") for part, count in prediction.by_part.items())
     shown.print(table(f"{prediction.parameters:,} parameters", ("part", "parameters"), rows, left=1))
     shown.print(memory_table(prediction.memory, "Predicted memory of a training step"))
-    shown.print(
-        f"Besides the program, the run takes at most {in_bytes(prediction.peak)}. This is an upper bound; runs usually take far less."
-    )
+    shown.print(f"The run takes at most {in_bytes(prediction.peak)} besides the program, and usually far less.")
     seconds = prediction.seconds(steps)
     if seconds is not None:
         shown.print(
-            f"About {prediction.steps_per_second:,.0f} steps per second: {seconds:,.1f} s for {steps:,} steps and what is "
-            f"measured after them ({prediction.result_seconds:,.1f} s), on {device_in_words(prediction.device.timed)}. "
+            f"About {prediction.steps_per_second:,.0f} steps per second: {seconds:,.1f} s for {steps:,} steps and the "
+            f"measurements after them ({prediction.result_seconds:,.1f} s), on {device_in_words(prediction.device.timed)}. "
             f"{prediction.device.why}".rstrip()
         )
     else:

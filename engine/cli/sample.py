@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prompt", required=True, help="text to continue")
     parser.add_argument("--length", type=int, default=60, help="tokens to write; default 60")
     parser.add_argument("--temperature", type=float, default=0.8, help="divides the logits; 0 is greedy; default 0.8")
-    parser.add_argument("--top-k", type=int, help="draw only among this many likeliest tokens")
+    parser.add_argument("--top-k", type=int, help="draw only among this many of the most likely tokens")
     parser.add_argument("--seed", type=int, default=0, help="the same seed writes the same text; default 0")
 
 
@@ -23,7 +23,7 @@ def run(given: argparse.Namespace) -> int:
     try:
         _, config, _, _ = folder.read_config()
     except (OSError, ValueError):
-        raise ValueError(f"{given.folder} is no folder that train --save left.") from None
+        raise ValueError(f"{given.folder} is not a folder that train --save wrote.") from None
     how = (given.length, given.temperature, given.top_k, given.seed)
     prompt = os.fsencode(given.prompt).decode(
         "utf-8", "surrogateescape"

@@ -31,7 +31,7 @@ def new_folder(path: Path, config: RunConfig) -> RunFolder:
     try:
         folder.write_config(path.name, config, owner="", created=time())
     except FileExistsError:
-        raise ValueError(f"save is {path}; allowed is a folder that does not exist yet.") from None
+        raise ValueError(f"save is {path}; it must be a folder that does not exist yet.") from None
     return folder
 
 
@@ -41,13 +41,13 @@ def interrupted_run(path: Path) -> tuple[RunFolder, RunConfig]:
     try:
         _, config, _, _ = folder.read_config()
     except (OSError, ValueError):
-        raise ValueError(f"resume is {path}; allowed is a folder that train --save left.") from None
+        raise ValueError(f"resume is {path}; it must be a folder that train --save wrote.") from None
     if folder.saved_request.exists():
         raise ValueError(f"resume is {path}, which is a run of the app; it continues there.")
     if any(isinstance(event, Finished | Failed) for event in folder.read_events()):
-        raise ValueError(f"resume is {path}, a run that has ended; allowed is one that was interrupted.")
+        raise ValueError(f"resume is {path}, a run that has ended; it must be one that was interrupted.")
     if not folder.state.exists():
-        raise ValueError(f"resume is {path}, where no state was left; Ctrl-C and SIGTERM leave one.")
+        raise ValueError(f"resume is {path}, which has no saved state; Ctrl-C and SIGTERM save one.")
     return folder, config
 
 
@@ -73,7 +73,7 @@ def keeping(training: PreparedRun, folder: RunFolder) -> Iterator[Event]:
                     yield event
                 if not came or state is None or isinstance(event, Finished | Failed):
                     continue
-                if state.started and state.step == step:  # else the last step is not told of yet
+                if state.started and state.step == step:  # else the event of the last step has not been yielded yet
                     training.save_weights(folder.weights)
                     state.save(folder.state)
                     raise KeyboardInterrupt(f"Stopped after step {step}; train --resume {folder.path} continues.")
@@ -87,7 +87,7 @@ def keeping(training: PreparedRun, folder: RunFolder) -> Iterator[Event]:
 
 @contextmanager
 def _recorded_signals(wanted: bool) -> Iterator[list[int]]:
-    """Ctrl-C and SIGTERM as they come; a second one is raised as KeyboardInterrupt. An ignored signal stays ignored."""
+    """Yield the list that collects Ctrl-C and SIGTERM; a second signal raises KeyboardInterrupt. An ignored one stays ignored."""
     came: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:

@@ -117,7 +117,9 @@ def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
         title += f"; {unknown:.1%} of the held-out tokens are unknown" if unknown else ""
         console().print(table(title, columns, rows))
         if leak_of(config):
-            console().print("The run's score leaks. Compare these only with its perplexity without the later symbols.")
+            console().print(
+                "The run's score leaks. Compare this table only with the run's perplexity without later symbols."
+            )
 
 
 def show_as_json(run_events: Iterable[events.Event]) -> int:
@@ -161,7 +163,7 @@ def show_to_person(config: RunConfig, run_events: Iterable[events.Event]) -> int
                         bar.console.print(f"[red]Failed.[/] {event.reason}")
                         return FAILED
                     case events.Ended():
-                        bar.console.print(f"[red]It did not finish.[/] {event.reason}")
+                        bar.console.print(f"[red]Not finished.[/] {event.reason}")
                         return FAILED
                     case events.Finished():
                         last = event

@@ -76,8 +76,8 @@ def _times(config: RunConfig) -> int:
 
 
 def numbers_of(config: RunConfig, rows: int, length: int) -> float:
-    """The numbers by which the costs of an encoding are counted, each time that it acts: those that it is added to or turns, and for
-    each vector or pair its share of the encoding's parameters."""
+    """The number of values by which the costs of an encoding are multiplied, each time that it acts: the values that it is added to
+    or rotates, and for each vector or pair a share of the encoding's parameters."""
     spec, heads, width = config.encoding, config.n_heads, config.head_width
     parameters = sum(map(prod, config.encoding_settings.parameter_shapes(config, length, config.causal)))
     if spec.acts_on in ("embedding", "nowhere"):

@@ -28,6 +28,6 @@ def matched_width(settings: Mapping[str, object], **changes: object) -> int:
     index = bisect_left(widths, target, key=size)
     if index == len(widths):
         raise ValueError(
-            f"target is {target}; allowed is at most {size(widths[-1])}, the parameters at d_model {WIDEST}."
+            f"target is {target}; it must be at most {size(widths[-1])}, the parameters at d_model {WIDEST}."
         )
     return min(widths[max(0, index - 1) : index + 1], key=lambda width: abs(size(width) - target))

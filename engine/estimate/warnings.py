@@ -48,7 +48,7 @@ def _general(c: RunConfig) -> Iterator[str]:
     if not attends:
         yield f"A {c.family.upper()} has no attention: positional encoding, heads, scores and the MLP are not used."
     if reach is not None and reach < read:
-        yield f"{c.n_layers} layers of convolutions see {reach} positions of {read}: earlier ones cannot be known."
+        yield f"The convolutions see only the last {reach} of {read} positions. More layers see more."
     if acts_on == "nowhere" and c.family == "encoder" and TASKS[c.task].order_matters:
         yield "An encoder without positional encoding sees a bag of symbols: equal symbols get equal answers."
     if knows_offsets_only(c) and (beyond := c.task_settings.beyond_offsets(c)):
@@ -63,7 +63,7 @@ def _general(c: RunConfig) -> Iterator[str]:
         yield by_encoding
     unbounded = c.norm == "none" and c.skips and c.optimizer == "sgd" and c.grad_clip is None
     if attends and unbounded and c.n_layers >= 4:
-        yield "Deep, without normalisation or clipping, SGD tends to NaN in the first steps. The run will say where."
+        yield "SGD without normalisation or clipping often makes a deep stack NaN within a few steps."
     if attends and not c.skips and c.n_layers >= 4:
         yield "Without skip connections a deep stack hardly trains: watch the gradients of q and k."
     if attends and c.mlp and c.activation == "none":
@@ -73,7 +73,8 @@ def _general(c: RunConfig) -> Iterator[str]:
     if leak := leak_of(c):
         yield f"{leak[0].upper()}{leak[1:]}. A good score here shows only this fault."
     if c.dtype not in ("float32", MIXED):
-        yield f"Everything is {c.dtype}, weights too and without loss scaling: small updates can be lost and large values overflow."
+        lost = "small updates can be lost" + (" and large values overflow" if c.dtype == "float16" else "")
+        yield f"All numbers are {c.dtype}, without loss scaling: {lost}."
     if attends and settings.init_std is not None and acts_on == "embedding" and c.token_init_std != 0:
         ratio = settings.init_std / c.token_init_std
         if not 0.2 <= ratio <= 5:
@@ -87,9 +88,9 @@ def _general(c: RunConfig) -> Iterator[str]:
     if coupled and not c.encoding.numbered:
         yield f"Coupled positions do nothing here: {c.pos_encoding} does not read the numbers of positions."
     if attends and acts_on == "rotation" and c.attention_score == "additive":
-        yield "Rotated queries and keys make a score of offsets in a product only: with an additive score they do not."
+        yield "Rotations make a dot product depend on distances. They do not do this for an additive score."
     if c.depth_scale and c.norm != "pre":
-        yield "The division of norms by depth does nothing here: it is one of pre-LN."
+        yield "Norm by depth does nothing here: it needs pre-LN."
     if attends and c.value_residual and c.n_layers == 1:
         yield "A value residual does nothing in one layer: it goes from the first layer to later ones."
     if attends and c.qk_norm and c.attention_score == "cosine":

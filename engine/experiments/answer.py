@@ -27,8 +27,8 @@ class Statement:
     issue: str
     claim: str
     turned: bool = False
-    """True if the sentence goes from the claim's number after to the number before, as with something that costs
-    accuracy."""
+    """True if the sentence states the change in the other direction, from the number after to the number before, as for a
+    change that costs accuracy."""
 
 
 # a plain string is the subject of the next statements; it states nothing that was measured
@@ -48,7 +48,7 @@ class Section:
     short: str
     """The heading in a few words, as they follow "where"."""
     lead: Statement
-    """The statement that answers for the section, which has it only once. The key figure and the remedy of its issue
+    """The statement that sums up the section; its paragraphs do not repeat it. The key figure and the remedy of its issue
     are next to it."""
     paragraphs: tuple[Paragraph, ...]
 

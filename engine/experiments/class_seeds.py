@@ -1,9 +1,9 @@
 """The seeds of a class: when the presenter asks, each phone trains a seed, and its numbers go into the projected figure.
 
 The presenter asks in rounds. A phone has one seed in each, which follows from class, student, step and round: a second press finds
-the file of the first, and a late one finds that the projector has gone on. No seed is one of a stored set, and no number of a class
-goes into one. A seed is a file in the folder of its class, which goes with the class: empty while the seed trains, then its trials
-as JSON.
+the file of the first, and a late press is refused because the projector has moved on. No seed is in a stored set, and no number of
+a class goes into one. A seed is a file in the folder of its class, which is deleted with the class. The file is empty while the seed
+trains, and then holds its trials as JSON.
 """
 
 import hashlib
@@ -79,7 +79,7 @@ def press_seed(code: str, student: Visitor, at: int, round: int) -> None:
     if seed.pressed:
         return
     if sum(1 for _ in seed.file.parent.glob(f"{student.id}.*.seed")) >= MAX_SEEDS_OF_STUDENT:
-        raise NoRoom(f"This phone has trained {MAX_SEEDS_OF_STUDENT} seeds, the most that are counted.")
+        raise NoRoom(f"This phone has trained {MAX_SEEDS_OF_STUDENT} seeds, which is the limit.")
     with suppress(FileExistsError):  # pressed in another tab, just now
         seed.file.touch(exist_ok=False)
 

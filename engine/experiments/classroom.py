@@ -3,10 +3,10 @@
 A class is one small file in the data folder, which only the presenting visitor writes: the state of the projector
 (:class:`ProjectorState`). Beside it lies a folder with one small file per student, a JSON object of answers by step, and the files
 of the seeds that phones train (:mod:`engine.experiments.class_seeds`). So all servers that share the data folder count together, a
-phone finds everything again after a reload, a guess is stored as a whole or not at all, and one student takes the room of one; all
+phone finds everything again after a reload, a guess is stored as a whole or not at all, and nobody counts as two students; all
 of it is deleted with the class. A student is the id of a visitor (a digest of a cookie, no name); the file's name holds a digest of
 the student's network, different for each class. The folder's time of change says when somebody was last in the class: as long as
-the class is in use, nobody's new class takes its room.
+the class is in use, no new class replaces it.
 """
 
 import hashlib
@@ -91,14 +91,14 @@ CLASS = TypeAdapter(_Class)
 def open_class(presenter: Visitor) -> str:
     """Open a class and return its code.
 
-    Raises NoRoom with one sentence if it could only take the room of a class in use, OSError if the disk does not take it.
+    Raises NoRoom with one sentence if only classes in use could be replaced, OSError if the class cannot be written.
     """
     code, in_use = secrets.token_hex(4), {file for file in _classes().glob("*.class") if _is_in_use(file)}
     of_visitor = len(in_use.intersection(files_of_visitor(presenter.id, _classes()))) if presenter.id else 0
     near = len(in_use.intersection(files_near(presenter, _classes())))
     if of_visitor >= MAX_CLASSES_OF_VISITOR or not has_share(near, len(in_use), MAX_CLASSES):
-        number, whose = (of_visitor, " of yours") if of_visitor >= MAX_CLASSES_OF_VISITOR else (len(in_use), "")
-        raise NoRoom(f"{number} classes{whose} are held just now. Open this one in a few minutes.")
+        number, whose = (of_visitor, " that you opened") if of_visitor >= MAX_CLASSES_OF_VISITOR else (len(in_use), "")
+        raise NoRoom(f"{number} classes{whose} are open now, which is the limit. Try again in a few minutes.")
     content = _content(presenter, ProjectorState())
     give(_class(code), content, presenter, MAX_CLASSES_OF_VISITOR, MAX_CLASSES, in_use=in_use)
     folder_of(code).mkdir(exist_ok=True)
@@ -209,7 +209,7 @@ def student_file(code: str, student: Visitor) -> Path:
         if len(theirs) >= most:
             absent = _longest_absent(theirs)
             if absent is None:
-                raise NoRoom(f"This class has {len(theirs)} students{whose} already, the most that are counted.")
+                raise NoRoom(f"This class has {len(theirs)} students{whose} already, which is the limit.")
             absent.unlink(missing_ok=True)
             files.remove(absent)
     return file

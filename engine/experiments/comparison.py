@@ -135,4 +135,4 @@ def _check(name: str, names: Sequence[str], allowed: Sequence[str], most: int) -
     unknown = [one for one in names if one not in allowed]
     if unknown or not 1 <= len(names) <= most or len(set(names)) < len(names):
         words = ",".join(names) or "empty"
-        raise ValueError(f"{name} is {words}; allowed is 1 to {most} different ones of {', '.join(allowed)}.")
+        raise ValueError(f"{name} is {words}; it must name 1 to {most} different ones of {', '.join(allowed)}.")

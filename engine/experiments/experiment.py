@@ -103,10 +103,10 @@ class Claim:
 def seed_range(seeds: int, first_seed: int) -> range:
     """Raises ValueError with one sentence."""
     if not 1 <= seeds <= MAX_SEEDS:
-        raise ValueError(f"seeds is {seeds}; allowed is a whole number from 1 to {MAX_SEEDS}.")
+        raise ValueError(f"seeds is {seeds}; it must be a whole number from 1 to {MAX_SEEDS}.")
     highest = LARGEST_SEED - MAX_SEEDS
     if not 0 <= first_seed <= highest:
-        raise ValueError(f"first_seed is {first_seed}; allowed is a whole number from 0 to {highest}.")
+        raise ValueError(f"first_seed is {first_seed}; it must be a whole number from 0 to {highest}.")
     return range(first_seed, first_seed + seeds)
 
 
@@ -125,7 +125,7 @@ class Experiment:
     seeds: int = READERS_SEEDS
     """Paired: under one seed all arms start from the same random numbers."""
     first_seed: int = 0
-    matched: str = "All else is the same in all of them."
+    matched: str = "All arms are otherwise equal."
     """A sentence on the things that are equal in all arms."""
     x_label: str = ""
     evaluations: int = 10
@@ -142,7 +142,7 @@ class Experiment:
         seeds = seed_range(self.seeds, self.first_seed)
         if self.claims and self.rates and not set(seeds).isdisjoint(PILOT_SEEDS):
             raise ValueError(
-                f"first_seed is {self.first_seed}; allowed are no seeds from {PILOT_SEEDS[0]} to {PILOT_SEEDS[-1]}, on which "
+                f"first_seed is {self.first_seed}; it must not use seeds {PILOT_SEEDS[0]} to {PILOT_SEEDS[-1]}, on which "
                 "the learning rates were chosen."
             )
 

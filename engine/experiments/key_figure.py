@@ -155,12 +155,12 @@ def _doubt(weighed: Weighed, seeds: int, shows_sign: bool) -> str:
     """The second sentence, on what the seeds leave open; empty if they decide. ``shows_sign``: a small effect has a
     sign."""
     if seeds < FEWEST_SEEDS:
-        return f"It takes at least {counted(FEWEST_SEEDS - seeds, 'more seed')} to decide."
+        return f"At least {counted(FEWEST_SEEDS - seeds, 'more seed')} must run before we can decide."
     match weighed.finding:
         case Finding.SMALL:
             return "That is too small to count here." if shows_sign else ""
         case Finding.CANNOT_TELL:
-            return f"This cannot tell. {weighed.why}"
+            return f"These runs cannot tell. {weighed.why}"
         case Finding.UNDECIDED:
             return "These seeds do not decide it."
     return ""

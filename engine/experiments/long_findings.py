@@ -90,12 +90,12 @@ class SpeedFinding:
                 # a seed that never reaches the level took more than the steps for which it counts
                 censored = self.worse.n_reached < self.seeds
                 about = "about " if self.better.n_reached < self.seeds else "at least " if censored else ""
-                return f"after {about}{times} times as many steps"
+                return f"after {about}{times} times as many steps as “{self.better.row.label}”"
             case Finding.OPPOSITE:
-                return f"even after fewer steps ({times} times as many)"
+                return f"even after fewer steps than “{self.better.row.label}” ({times} times as many)"
             case Finding.SMALL:
-                return "after about as many steps"
-        return "and it stays open which of the two takes more steps"
+                return f"after about as many steps as “{self.better.row.label}”"
+        return "and the seeds do not decide which of the two takes more steps"
 
     def _better(self) -> str:
         reached = self.better.n_reached
@@ -137,9 +137,9 @@ class LastingFinding:
 
 LASTING = {
     Finding.HOLDS: "the difference is still there",
-    Finding.OPPOSITE: "the difference has turned",
+    Finding.OPPOSITE: "the difference has the opposite sign",
     Finding.SMALL: "the difference is gone",
-    Finding.UNDECIDED: "it is open whether the difference is still there",
+    Finding.UNDECIDED: "the seeds do not decide whether a difference remains",
 }
 
 
@@ -201,8 +201,8 @@ def shares(findings: Iterable[LongFinding]) -> str:
     each = [f"{kinds[kind]} {'is' if kinds[kind] == 1 else 'are'} {kind}" for kind in Kind]
     speeds = f"Of {counted(kinds.total(), 'contrast')} {listed(each)}." if kinds else ""
     last = [one.weighed.finding is Finding.HOLDS for one in found if isinstance(one, LastingFinding)]
-    contrasts = f"Of {counted(len(last), 'contrast')} in numbers that are no accuracies"
-    stay = f"{contrasts} {sum(last)} {'is' if sum(last) == 1 else 'are'} still there with ten times the steps."
+    contrasts = f"Of {counted(len(last), 'contrast')} in other numbers than accuracy,"
+    stay = f"{contrasts} {sum(last)} {'remains' if sum(last) == 1 else 'remain'} with ten times the steps."
     return " ".join(filter(None, (speeds, stay if last else "")))
 
 

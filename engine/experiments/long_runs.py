@@ -1,5 +1,5 @@
-"""Long runs: arms of a key figure trained for ten times their steps, stored. They tell a limit from a matter of speed,
-and whether a difference in other numbers lasts.
+"""Long runs: arms of a key figure trained for ten times their steps, stored. They show whether an accuracy has a limit or only rises more
+slowly, and whether a difference in other numbers lasts.
 
 Both rules were fixed before the first run that they judge (docs/fair.md, "A limit, or a matter of speed?").
 """

@@ -1,6 +1,6 @@
-"""A question with three answers, asked before anything is trained, and what decides which answer is right.
+"""A question with three answers, asked before training, and the rule that decides the right answer.
 
-It is the same value wherever it is asked: on an issue, in a step of a lesson, on a phone. It holds no result.
+Issues, steps of lessons and phones ask the same question. It holds no result.
 """
 
 from collections.abc import Callable

@@ -155,10 +155,10 @@ def picture_of_the_weights(run: FinishedRun) -> Observed | None:
 def step_of_most_right(run: FinishedRun) -> Observed:
     step, steps = step_reaching(run.config, run.events, REACHED_ACCURACY), run.config.steps
     if step is None:
-        return Observed((-1,), f"At no step were {percent(REACHED_ACCURACY)} right. {run.in_words}")
+        return Observed((-1,), f"The model never had {percent(REACHED_ACCURACY)} right. {run.in_words}")
     return Observed(
         (1 if 2 * step <= steps else 0,),
-        f"{percent(REACHED_ACCURACY)} were right at step {step:,} of {steps:,}. {run.in_words}",
+        f"At step {step:,} of {steps:,}, {percent(REACHED_ACCURACY)} of the answers were right. {run.in_words}",
     )
 
 

@@ -97,7 +97,7 @@ def weigh(effects: ArrayLike, smallest: float, direction: Literal["more", "less"
     ``effects`` [seed]; those that are not finite are left out. Raises ValueError if ``smallest`` is not above 0.
     """
     if not smallest > 0:
-        raise ValueError(f"smallest is {smallest}; allowed is a number above 0.")
+        raise ValueError(f"smallest is {smallest}; it must be a number above 0.")
     values = np.asarray(effects, dtype=float)
     known = values[np.isfinite(values)]
     if len(known) < 2:
@@ -124,14 +124,17 @@ def _judge(mean: float, low: float, high: float, p: float, smallest: float, seed
     if _says(Finding.HOLDS, *numbers):
         return Finding.HOLDS, f"The interval excludes zero, p < {LEVEL}, and the effect is at least {smallest:g}."
     if _says(Finding.OPPOSITE, *numbers):
-        return Finding.OPPOSITE, f"The same holds the other way: the effect is at most {-smallest:g}."
+        return (
+            Finding.OPPOSITE,
+            f"The interval excludes zero, p < {LEVEL}, and the opposite effect is at least {smallest:g}.",
+        )
     if _says(Finding.SMALL, *numbers):
         why = f"The whole interval is nearer to zero than {smallest:g}, the smallest effect that counts."
         return Finding.SMALL, why
     if high < smallest:
         return Finding.UNDECIDED, "The claimed effect is excluded, but there may be one the other way."
     if low > 0 and p < LEVEL:
-        return Finding.UNDECIDED, f"There is an effect, but it may lie on either side of {smallest:g}."
+        return Finding.UNDECIDED, f"There is an effect, but it may be smaller or larger than {smallest:g}."
     return Finding.UNDECIDED, "The seeds disagree too much. More of them may decide."
 
 

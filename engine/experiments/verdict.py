@@ -16,9 +16,9 @@ from engine.experiments.statistics import Weighed, share_again, weigh
 COMPUTED = "It is computed: no seed changes it."
 # the bounds (bound_at) in a sentence
 IN_WORDS = {
-    "ceiling": "at the best value there is",
-    "floor": "at the lowest value there is",
-    "chance": "at blind guessing",
+    "ceiling": "at the best possible value",
+    "floor": "at the lowest possible value",
+    "chance": "at chance level",
 }
 
 
@@ -72,7 +72,7 @@ def _not_learned(claim: Claim, values: Values) -> str:
 def _rate_at_grid_edge(experiment: Experiment, claim: Claim) -> str:
     for arm, _ in claim.numbers:
         if arm in experiment.rates_at_grid_edge:
-            return f"The best learning rate of “{arm}” is the last one that was tried: a farther one may be better."
+            return f"The best learning rate of “{arm}” is the highest or lowest that we tried. One beyond it may be better."
     return ""
 
 
@@ -109,7 +109,7 @@ def _at_bounds(experiment: Experiment, claim: Claim, values: Values, weighed: We
     bounds = list(dict.fromkeys(at.values()))
     if len(at) == len(numbers) and len(bounds) == 1:
         both = "Both are" if len(at) == 2 else "It is" if len(at) == 1 else "All are"
-        return f"{both} {IN_WORDS[bounds[0]]}, so nothing is left to differ."
+        return f"{both} {IN_WORDS[bounds[0]]}, so no difference can appear."
     (arm, _), bound = next(iter(at.items()))
     return f"“{arm}” is {IN_WORDS[bound]}, which may hide a difference."
 

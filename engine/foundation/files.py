@@ -132,12 +132,12 @@ def keep_newest(folder: Path, pattern: str, count: int, *, spared: Collection[Pa
 def give(
     file: Path, content: bytes | str, visitor: Visitor, most_of_visitor: int, most: int, *, in_use: Collection[Path] = ()
 ) -> None:  # fmt: skip
-    """Write a file that a visitor gives. The folder keeps the newest ``most`` files of this ending: ``most_of_visitor``
-    of a visitor, half of ``most`` of a network address, so that someone who gives many loses only those. Files
-    ``in_use`` stay, whatever their number. Raises OSError; no file of that name is then there, or the one from before.
+    """Write a visitor's file. The folder keeps the newest ``most`` files of this ending: at most ``most_of_visitor``
+    of a visitor and half of ``most`` of a network address, so that a visitor with many files loses only their own. Files
+    ``in_use`` stay, whatever their number. Raises OSError; the earlier file of that name, if any, is then unchanged.
 
-    A file that several gave stays while one of them keeps it. The program itself and visitors of unknown address have
-    no such limits.
+    A file that several visitors wrote stays as long as it is among the newest of one of them. The program itself and
+    visitors of unknown address have no such limits.
     """
     owners = file.parent / OWNERS
     owners.mkdir(parents=True, exist_ok=True)
@@ -198,7 +198,7 @@ def _read_first(path: Path, changed: int) -> float:
 
 
 def _keep_newest_of(owners: Path, whose: str, count: int, spared: Collection[Path]) -> None:
-    """Delete the marks of an owner at all but its ``count`` newest files, and those of these files that have no other
+    """Delete an owner's marks on all but its ``count`` newest files, and then each of these older files without another
     mark. ``whose``: the pattern of the owner in names of marks."""
     # marks first: a visitor who gives a file again writes its mark last, so after a new mark the file is read as new,
     # too

@@ -31,7 +31,7 @@ class Mask:
         """True for a blocked pair, broadcastable to [batch, head, query, key]."""
         with torch.inference_mode(False):  # what was first needed for a plot is next needed for training
             allowed = self.allowed()
-            # A query that may see nothing stands in padding: it may see everything, since softmax needs one finite score.
+            # A query that may see no key is padding; let it see all keys, since softmax needs a finite score.
             blocked = ~(allowed | ~allowed.any(-1, keepdim=True))
             wait_for_side_stream()
             return blocked

@@ -132,7 +132,7 @@ class RunFolder:
         if not events:
             return events
         stored = [self._write_snapshot(event) if isinstance(event, Snapshot) else event for event in events]
-        if self._readable is not None:  # what stands behind it would hide the events that are added now
+        if self._readable is not None:  # else the broken line at the end would hide the events that are added now
             os.truncate(self._events, self._readable)
             self._readable = None
         append_whole(self._events, "".join(json.dumps(to_json(event)) + "\n" for event in stored))

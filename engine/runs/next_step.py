@@ -51,7 +51,7 @@ def next_step(config: RunConfig, events: Iterable[Event]) -> NextStep | None:
 
 def _without_fault(config: RunConfig) -> NextStep:
     mask = config.mask_fault != "none"
-    right, issue = ("a right mask", "missing-mask") if mask else ("the softmax over the keys", "")
+    right, issue = ("the correct mask", "missing-mask") if mask else ("the softmax over the keys", "")
     changes = {"mask_fault": "none"} if mask else {"softmax_axis": "key"}
     if leak_of(config):
         return NextStep(f"With {right} the score means something again.", changes, issue)

@@ -18,7 +18,7 @@ RunState = Literal["queued", "running", "paused", "finished", "failed", "stopped
 BARE_BYTES = 16 * 1024  # the memory of a run without its events: its config, its first and last event, its locks
 LIVE: tuple[RunState, ...] = ("queued", "running", "paused")
 RETRY_SECONDS = 10.0  # seconds until events that the disk did not take are tried again
-CUT_OFF = "The app ended while this run was going; what it had written is here."
+CUT_OFF = "The app ended during this run. You see its data up to then."
 NOT_BEGUN = "The app ended before this run had begun."
 
 
@@ -166,7 +166,7 @@ class Run:
             self._tell()
 
     def queue_again(self, setback: str = "", *, checkpointed: bool = False) -> bool:
-        """Queue a run again that has left its worker or is ``checkpointed``. ``setback``: a sentence on the steps that it repeats.
+        """Queue again a run that has left its worker or is ``checkpointed``. ``setback``: a sentence on the steps that it repeats.
         False if it has ended, or another thread has brought it back already."""
         with self._changed:
             comes = self.live and self.checkpointed == checkpointed

@@ -185,7 +185,7 @@ def _learning(config: RunConfig, started: Started, measured: list[Progress], fin
 def _gap(measured: list[Progress]) -> list[Remark]:
     recent = measured[-5:]
     gap = sum((event.validation or {}).get("loss", math.nan) - event.loss for event in recent) / len(recent)
-    sentence = f"Validation loss is {gap:.2f} nats above training loss: the model fits what it has seen better."
+    sentence = f"Validation loss is {gap:.2f} nats above training loss: the model fits its training sequences better than new ones."
     return [Remark("note", sentence, overfitting=True)] if gap > GAP else []
 
 
@@ -214,7 +214,7 @@ class CountingComparison:
         compared = f"{_perplexity(self.last)} against {_perplexity(self.nats)}"
         if self.leak:
             hidden = "" if self.unseen is None else f" With the later symbols hidden it is {_perplexity(self.unseen)}."
-            return f"The score leaks: perplexity {compared} is no comparison with {self.name}.{hidden}"
+            return f"The score leaks, so perplexity {compared} is no fair comparison with {self.name}.{hidden}"
         if self._same:
             return f"After {self.last_step:,} steps it guesses as well as {self.name} (perplexity {compared})."
         if self.step is None or self.seconds is None:

@@ -14,9 +14,9 @@ MAX_ACCOUNTS = 1000  # above this number, accounts without a lead are forgotten
 
 class FairQueue:
     """Accounts of each network address, each visitor there, and each run of the visitor. At each level the smallest account is
-    next, and a flow that comes, or comes again, has nothing to make up for. So people share, whatever the number of their cookies
-    and runs. Hierarchical start-time fair queueing: Goyal, Guo and Vin, 1996, "A hierarchical CPU scheduler for multimedia
-    operating systems"."""
+    next, and a flow that joins, or joins again, starts with at least the account of the last turn. So people share, whatever the
+    number of their cookies and runs. Hierarchical start-time fair queueing: Goyal, Guo and Vin, 1996, "A hierarchical CPU scheduler
+    for multimedia operating systems"."""
 
     def __init__(self) -> None:
         self._had: dict[Flow, float] = {}

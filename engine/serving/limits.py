@@ -110,7 +110,7 @@ class Limits(BaseModel):
         given = {name: environ[variable_of(name)] for name in cls.model_fields if variable_of(name) in environ}
         profile = environ.get(PROFILE, "own")
         if profile not in PROFILES:
-            raise ValueError(f"{PROFILE} is {profile!r}; allowed is {' or '.join(PROFILES)}.")
+            raise ValueError(f"{PROFILE} is {profile!r}; it must be {' or '.join(PROFILES)}.")
         try:
             limits = cls.model_validate({**PROFILES[profile], **given})
         except ValidationError as error:

@@ -160,7 +160,7 @@ class LiveRun:
         self._repeats_to = start.known_step or 0
         self._sent_at = now
 
-    # What its worker asks
+    # State, read by the worker
 
     @property
     def step(self) -> int:
@@ -197,7 +197,7 @@ class LiveRun:
         able = not self.over and self.request.is_saved and (self.steps.whole or self.steps.ahead)
         return able and self.step != self.saved_step and self._saves.is_due(self._clock())
 
-    # What it is told
+    # Commands
 
     def set_pace(self, steps_per_second: float | None) -> None:
         self.pacer.set_pace(steps_per_second, self._clock())

@@ -1,7 +1,7 @@
 """The questions: jobs for the job processes, from the call of ``ask`` to the answer.
 
-Job processes never train a run, so that neither waits for the other, and a job that takes too long costs nobody a run. The time of
-a job counts from the moment at which a process computes it: one that waits too long for a process is refused, and costs no process.
+Job processes never train a run, so that neither waits for the other, and a job that takes too long ends no run. The time of a
+job counts from the moment at which a process computes it: a job that waits too long for a process is refused, and no process ends.
 """
 
 import secrets

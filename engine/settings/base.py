@@ -28,7 +28,7 @@ class BaseConfig(Parameters):
         (), "Test lengths", "Also test at these lengths, also beyond the trained ones.", group="Task"
     )
 
-    family: str = setting("decoder", "Family", "Which positions each one sees, and how the model writes its answer.", group="Shape")
+    family: str = setting("decoder", "Family", "Which positions a position can read, and how the model writes its answer.", group="Shape")
     d_model: int = setting(32, "Width (d_model)", "Numbers in each token's vector.", group="Shape", ge=2, le=2048)
     n_layers: int = setting(1, "Depth", "Number of layers (blocks).", group="Shape", ge=1, le=48)
     n_heads: int = setting(1, "Heads", "Attention heads in each layer.", group="Shape", ge=1, le=64)
@@ -73,7 +73,7 @@ class BaseConfig(Parameters):
             "cosine": "Cosine",
         },
     )
-    qk_norm: bool = setting(False, "QK-norm", "LayerNorm of each query and key before the score.", group="Attention")
+    qk_norm: bool = setting(False, "QK-norm", "Normalises each query and key before the score.", group="Attention")
     kv_heads: int | None = setting(
         None, "Key and value heads",
         "Heads of keys and values, shared by the heads of queries. Auto: one for each head.",
@@ -96,7 +96,7 @@ class BaseConfig(Parameters):
         False, "Gate", "Multiplies each head's output by a sigmoid of the reading token. It can turn a head off.", group="Attention"
     )
     attention_impl: Literal["fused", "materialised"] = setting(
-        "fused", "Implementation", "One fused kernel for blocks of scores, or all scores stored. Same results.",
+        "fused", "Implementation", "Compute scores block by block in one fused kernel, or store all. Same results.",
         group="Attention", labels={"fused": "Scores in blocks", "materialised": "Scores stored"},
     )
 
@@ -118,7 +118,8 @@ class BaseConfig(Parameters):
     )
     mlp: bool = setting(True, "MLP", "The dense layers after attention in each block.", group="Block")
     activation: Literal["relu", "gelu", "swiglu", "none"] = setting(
-        "gelu", "Activation", "The MLP's nonlinearity. SwiGLU has a third matrix but fewer hidden units, so as many weights.",
+        "gelu", "Activation",
+        "The MLP's nonlinearity. SwiGLU has a third matrix but fewer hidden units. The number of weights stays the same.",
         group="Block", labels={"relu": "ReLU", "gelu": "GELU", "swiglu": "SwiGLU", "none": "None (linear)"},
     )
     dropout: float = setting(0.0, "Dropout", "Share of values set to zero in training.", group="Block", ge=0.0, le=0.9)
@@ -134,7 +135,10 @@ class BaseConfig(Parameters):
         labels={"constant": "Constant", "cosine": "Cosine to zero", "linear": "Linear to zero"},
     )
     warmup_steps: int = setting(20, "Warm-up steps", "Steps of linear rise to the peak.", group="Training", ge=0, le=100_000)
-    weight_decay: float = setting(0.0, "Weight decay", "Decoupled. Biases and norms have none.", group="Training", ge=0.0, le=10.0)
+    weight_decay: float = setting(
+        0.0, "Weight decay", "Each step also shrinks the weights (decoupled). Biases and norms do not shrink.",
+        group="Training", ge=0.0, le=10.0,
+    )
     grad_clip: float | None = setting(
         1.0, "Gradient clip", "Largest global gradient norm. Auto: no clipping.", group="Training", ge=1e-3, le=1e3
     )
@@ -176,7 +180,7 @@ class BaseConfig(Parameters):
 
     mask_fault: Literal["none", "missing", "transposed", "off_by_one"] = setting(
         "none", "Mask fault",
-        "Breaks the causal mask on purpose. The right mask shows a position itself and earlier ones.", group="Faults",
+        "Breaks the causal mask on purpose. A correct mask hides all later positions.", group="Faults",
         labels={
             "none": "None", "missing": "Missing", "transposed": "Transposed", "off_by_one": "Off by one (sees the next token)",
         },

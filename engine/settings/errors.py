@@ -44,7 +44,7 @@ class Problem:
     def sentence(self, as_given: Callable[[str], str], as_words: Callable[[str], str]) -> str:
         message = f"{as_given(self.setting)} is not a setting here."
         if self.allowed:
-            message = f"{as_given(self.setting)} is {as_given(self.value)}; allowed is {as_words(self.allowed)}."
+            message = f"{as_given(self.setting)} is {as_given(self.value)}; it must be {as_words(self.allowed)}."
         return f"{message} {as_words(self.hint)}" if self.hint else message
 
 

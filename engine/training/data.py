@@ -1,6 +1,6 @@
 """Batches: sequences are drawn, answered, held out, and laid out for the architecture that reads them.
 
-Randomized positions: the tokens of a sequence are, in order, anywhere in a range that is longer than the sequence. Source: Ruoss et
+Randomized positions: the tokens of a sequence get increasing positions, drawn from a range longer than the sequence. Source: Ruoss et
 al. 2023, Randomized Positional Encodings Boost Length Generalization of Transformers, section 3. As there, each training batch
 draws its positions. In evaluation every token has its mean position in training, so that the same model always gives the same
 answer.

@@ -112,7 +112,7 @@ class TrainingState:
             self.busy, self.n_tokens = content["busy"], content["seen"]
             for _ in self.data.undrawn:  # before the generator is set: it draws them
                 pass
-            if self.step:  # the last batch once more: the generator then stands where it stood, too
+            if self.step:  # draw the last batch again, so that the generator is in the same state as before
                 self._drawing.generator.set_state(content["drawn_from"])
                 ((self._drawn_from, self.batch),) = self._drawing.training_batches(1)
         except (

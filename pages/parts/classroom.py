@@ -26,7 +26,7 @@ from pages.parts.experiments.question import ask, verdict
 from pages.parts.experiments.running import EXPERIMENTS, run_of
 
 PROJECTOR_CHECK_SECONDS = 1.0  # at least
-UNKNOWN_STEP = "This version does not know the present step. Look at the projector."
+UNKNOWN_STEP = "This version of the app cannot show this step. Look at the projector."
 LOOK_UP = "Look at the projector."
 WATCH = "Watch the projector: the answer appears there."
 COUNTED = "Got it. You can still change your answer."
@@ -152,7 +152,7 @@ def _seeds(code: str, participant: Participant, seed: ClassSeed) -> None:
     elif seed.pressed:
         _train(code, participant, seed)
     else:
-        st.markdown("Run it with your own random start. Your result becomes a dot on the projector.")
+        st.markdown("Train one model with your own random start. Its result becomes a dot on the projector.")
         icon, key = ":material/play_arrow:", "participant-train"
         st.button("Train one model", icon=icon, key=key, type="primary", width="stretch", on_click=press)
 
@@ -179,7 +179,8 @@ def _train(code: str, participant: Participant, seed: ClassSeed) -> None:
         st.caption(f":orange[{escaped(problem)}]")
     else:
         st.progress(
-            current.share_done if current else 0.0, "**Your model is training.** It becomes a dot on the projector."
+            current.share_done if current else 0.0,
+            "**Your model is training.** Its result becomes a dot on the projector.",
         )
     if issue is None or (current is not None and current.state != "stopped"):
         return

@@ -160,22 +160,22 @@ UNKNOWN = "measured only"  # neither a formula nor a measurement
 def show_skips(result: Result) -> None:
     what = "tokens" if result.plan.axis == "length" else "layers"
     for skip in result.skips:
-        named = f"{KINDS[skip.kind].label} from {skip.tick:,} {what} on"
-        st.caption(f":material/block: {named} was not started. {skip.why}")
+        named = f"{KINDS[skip.kind].label} was not measured from {skip.tick:,} {what} upwards"
+        st.caption(f":material/block: {named}. {skip.why}")
 
 
 def show_longest(plan: Plan, result: Result | None, view: CostView) -> None:
     title = "Bytes of the models above, and the tokens in a sequence that fits"
     _table(longest_frame(plan, result, view), title)
     st.caption(
-        f"One training step, batch size {plan.batch_size}, float32, AdamW. Counted: weights, gradients, optimizer, and activations "
-        f"for the backward pass; a step briefly needs more. *{UNKNOWN}*: press Measure."
+        f"One training step, batch size {plan.batch_size}, float32, AdamW. *Kept*: bytes of activations for the backward pass. "
+        f"*Fits*: with weights, gradients and optimizer too; a step briefly needs more. *{UNKNOWN}*: press Measure."
     )
 
 
 def show_growth(plan: Plan) -> None:
-    _table(growth_frame(plan), "Twice as much: bytes and parameters of the transformer above")
-    st.caption("AdamW keeps four numbers for each parameter: the weight, its gradient and two running means.")
+    _table(growth_frame(plan), "Parameters and bytes when one size of the transformer doubles")
+    st.caption("Training with AdamW needs four numbers per parameter: weight, gradient and two running means.")
     with st.expander("Formulas, remedies, sources", icon=":material/functions:"):
         st.markdown(TEXT.read_text("utf-8"))
 
@@ -385,7 +385,8 @@ def recurrent_kernels(result: Result, quantity: str) -> str:
     tick = max(gru.keys() & lstm.keys(), default=None)
     if tick is None or result.machine is None or result.machine.kind != "cpu" or gru[tick] < APART * lstm[tick]:
         return ""
-    return f"A GRU takes {gru[tick] / lstm[tick]:.0f} times as long as an LSTM. The library oneDNN runs a whole LSTM in one call."
+    times = f"{gru[tick] / lstm[tick]:.0f} times"
+    return f"A GRU takes {times} as long as an LSTM. torch runs an LSTM in one call (oneDNN), a GRU token by token."
 
 
 NOTE = "Points: measured. Dotted: by formula."

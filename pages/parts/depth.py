@@ -136,7 +136,7 @@ def section(config: RunConfig, depth: int, number: int, longer: int) -> Json:
     ]
     memory = [DepthLine("", at_more, color)] if at_more else []
     items = depth_panels([DepthLine("", draws, color)], depth, config.norm, height=HEIGHT, mark=True, memory=memory)
-    spread = f" Median and range of {counted(number, 'draw')}." if number else ""
+    spread = f" Median and range of {counted(number, 'random model')}." if number else ""
     note = f"Untrained, {config.seq_len} tokens.{spread}"
     return {"id": "depth", "title": "", "note": note, "width": 250, "panels": list(map(as_plain, items))}
 
@@ -144,7 +144,7 @@ def section(config: RunConfig, depth: int, number: int, longer: int) -> Json:
 def show_sources() -> None:
     with st.expander("Sources"):
         st.markdown("\n".join(f"- {one.question} [{one.source}]({one.address})" for one in MEASUREMENTS.values()))
-        st.caption("First weights are drawn as Xavier’s.")
+        st.caption("The initial weights use Xavier initialisation.")
 
 
 # The draws, one seed after the other

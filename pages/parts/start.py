@@ -49,7 +49,7 @@ WAY = (
     ),
     Press(
         "Cut the dashed lines", ":material/content_cut:",
-        "The dashed lines are *skip connections*: they lead past the head and the MLP. Are its answers right without them?",
+        "The dashed lines are *skip connections*: they lead past the head and the MLP. Are the answers still right without them?",
         {"marks": "skip"},
     ),
     Press(
@@ -59,11 +59,11 @@ WAY = (
     ),
     Press(
         "Go to the six steps", ":material/arrow_forward:",
-        "The model has not seen this sequence. If it is right, it has learned where to look, not which symbols to write.",
+        "This sequence is new to the model. If the answers are right, it has learned where to look, not what to write.",
         {"swaps": [[0, CONFIG.seq_len - 1]]},
     ),
 )  # fmt: skip
-TRAINS = "The model trains. In the row “writes”, green is right and red is wrong."
+TRAINS = "The model is training. In the row “writes”, green is right and red is wrong."
 # page address, query, icon and words
 DOORS: tuple[tuple[str, dict[str, str], str, str], ...] = (
     ("lab", {}, "science", "**Lab**: train your own"),

@@ -39,7 +39,7 @@ from pages.parts.experiments.presenting import link_of, start_lesson
 INTRODUCTION = "Your class guesses, a model trains, and all see whether they were right."
 WAYS = """
 - **Present** shows one step in large letters. Press → for the next, **Escape** to leave.
-- **Students** scan the QR code, answer on their phones, and see whether they were right.
+- **Students** scan the QR code and answer on their phones.
 - **The teacher’s sheet** lists keyboard keys, talking points and results.
 """
 STEPS = "steps"
@@ -162,7 +162,7 @@ def _move_step(steps: tuple[LessonStep, ...], number: int, to: int) -> tuple[Les
 
 def _add(steps: tuple[LessonStep, ...]) -> None:
     kinds: dict[str, dict[str, Callable[[], LessonStep]]] = {
-        ":material/help: Issue": {one.title: partial(LessonStep, one.minutes, slug) for slug, one in ISSUES.items()},
+        ":material/help: Question": {one.title: partial(LessonStep, one.minutes, slug) for slug, one in ISSUES.items()},
         ":material/science: Lab": {
             **{one.title: partial(lab_step, MINUTES, one.config) for one in PRESETS.values()},
             **{one.title: partial(replace, one) for one in PREPARED.values()},

@@ -19,7 +19,7 @@ from tests.serving import start_server
 from tools.load.session import Board, Session, open_session
 
 LONG = "steps=50000"
-ENDED = "The app ended while this run was going; what it had written is here."
+ENDED = "The app ended during this run. You see its data up to then."
 PAGES = (
     "", "lab", "lab?preset=next-word", "encodings", "questions", "questions?issue=heads", "cost", "notebooks",
 )  # fmt: skip

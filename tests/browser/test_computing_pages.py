@@ -17,7 +17,7 @@ def test_a_measurement_from_the_button_to_a_reload_on_a_phone(open_page: Open) -
     page.get_by_text("the longest sequence that fits").wait_for()
     fits_the_width(page)
     button(page, "Measure").click()
-    page.get_by_role("button", name="Every visit (CSV)").wait_for()
+    page.get_by_role("button", name="All values (CSV)").wait_for()
     page.wait_for_url(re.compile("sweep="))
     page.set_viewport_size(PHONE)
     page.reload()

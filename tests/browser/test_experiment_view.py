@@ -174,6 +174,6 @@ def test_each_button_changes_the_screen_at_once(open_page: Open, viewport: dict[
     status = page.locator(".status .badge").get_by_text(re.compile("Running|Finished"))
     status.wait_for()
     in_view(status)
-    page.locator(f"{FIGURE} .words").get_by_text(re.compile("It takes at least 5 more seeds")).wait_for()
+    page.locator(f"{FIGURE} .words").get_by_text(re.compile("At least 5 more seeds")).wait_for()
     within_one_screen(page, viewport)
     assert parts(page)["figure"] == pytest.approx(before["figure"], abs=90), "the figure does not jump away"

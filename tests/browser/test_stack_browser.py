@@ -338,7 +338,7 @@ def test_an_open_box_follows_the_run_and_a_part_taken_away_is_judged_on_the_sequ
     whose.wait_for()
     below = figure(page, "pattern").bounding_box()["y"]
     typed(page, "1 2 3 4 5 6 7 8")
-    panel.get_by_text("Your tokens are 8; allowed are 2 to 6.").wait_for()
+    panel.get_by_text("You gave 8 tokens; the model reads 2 to 6.").wait_for()
     assert figure(page, "pattern").bounding_box()["y"] <= below, "the reason moves nothing down"
     panel.get_by_role("button", name="Put all back").click()
     expect(whose).to_be_hidden()
@@ -391,7 +391,7 @@ def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_
     panel.get_by_role("button", name="Remove this head").click()
     panel.locator(f'.tile.ablated[data-name="{name}"]').wait_for()
     panel.get_by_text(re.compile(r"[\d,]+ of [\d,]+ answers lost \(\d+ %\)\.")).wait_for()
-    panel.get_by_title(re.compile(r"Counted in 100 other sequences; here \d+ of \d+\.")).wait_for()
+    panel.get_by_title(re.compile(r"Counted in 100 other sequences (in this one: \d+ of \d+\.")).wait_for()
     expect(panel.get_by_role("button", name="Remove this head")).to_have_count(0)
     panel.get_by_role("button", name="Put all back").click()
     expect(panel.locator(".ablated")).to_have_count(0)

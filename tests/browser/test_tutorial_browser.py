@@ -54,6 +54,6 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
             expect(page.locator(FIGURES).last).to_have_attribute("aria-label", title)
         assert f"step={number}" in page.url
         last.click()
-    page.get_by_text("Weighed or read?").wait_for(state="detached")
+    page.get_by_text("Are distances in the weights enough?").wait_for(state="detached")
     page.wait_for_url(re.compile(f"shaw_values={to_text(False)}"))
     page.locator(".st-key-lab-settings").wait_for()

@@ -86,7 +86,7 @@ def test_a_link_restores_what_is_chosen_in_a_run_with_all_its_attentions(open_pa
     assert {"apart": "steps", "run": pair.id, **chosen}.items() <= dict(app.query_params).items()
     app = open_page("lab.py", run=pair.id, apart="steps", **chosen | {"apart.which": "encoder"})
     assert "RoPE turns q by the angles of position 4" in page_text(app)
-    assert "QK-norm brings q and each k to mean 0 and variance 1" in page_text(app)
+    assert "QK-norm normalises q and each k" in page_text(app)
     for view in ("heads", "change", "depth"):
         show(app, view)
     assert "This run has two stacks" in page_text(app)
@@ -123,7 +123,7 @@ def test_the_picture_chooses_opens_it_and_hears_what_was_chosen_in_the_figures(m
 def test_a_sequence_of_ones_own_is_checked(open_page: Open, decoder: Run) -> None:
     app = open_page("lab.py", run=decoder.id, apart="steps", **{"apart.text": "3 1 77"})
     (error,) = app.error
-    allowed = "allowed are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, with spaces between them."
+    allowed = "the tokens are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, with spaces between them."
     assert error.value == f"Your token `77` is not known; {allowed}"
 
 

@@ -238,7 +238,7 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
         ("sentence", 1, 1),
     ):
         words = messages_of(at(projector, phase))
-        assert ("4 seeds from 3 phones" in words, "It takes at least" in words) == (result, sentence), phase
+        assert ("4 seeds from 3 phones" in words, "more seed" in words) == (result, sentence), phase
         assert projector_of(code_of(projector)).phase != "guess", "the phones have seen the result"
         assert asks_nothing(projector)
 
@@ -362,7 +362,7 @@ def test_a_link_of_a_class_that_another_browser_has_opened_and_a_class_that_is_r
     monkeypatch.setattr(classroom, "MAX_CLASSES", 1)
     projector = presented(open_page)
     assert (code_of(projector), projector.session_state[PRESENTING].on) == ("", True)
-    assert "classes are held just now. Open this one in a few minutes." in messages_of(projector)
+    assert "classes are open now, which is the limit. Try again in a few minutes." in messages_of(projector)
 
 
 @pytest.mark.parametrize(
@@ -378,7 +378,7 @@ def test_a_phone_says_in_words_that_it_does_not_know_what_the_wall_shows(
     open_page: Open, projector: ProjectorState
 ) -> None:
     participant = participant_in(open_page, class_of(projector))
-    assert "This version does not know the present step." in page_text(participant)
+    assert "This version of the app cannot show this step." in page_text(participant)
     assert "Train one model" not in labels(participant)
     assert asks_nothing(participant)
 
@@ -466,7 +466,7 @@ def test_a_made_up_class_is_said_to_have_ended_and_makes_nothing(open_page: Open
         assert responses(given, 0) == Responses(0, {})
     assert "with the key **Q**" in page_text(open_page("classroom.py"))
     wrong = participant_in(open_page, "../x")
-    assert "`class` is `../x`; allowed is the code in a link that Present makes." in page_text(wrong)
+    assert "`class` is `../x`; it must be the code in a link that Present makes." in page_text(wrong)
 
 
 def test_no_phone_steers_the_wall_whatever_link_it_opens(open_page: Open, scripted: Scripted) -> None:

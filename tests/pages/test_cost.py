@@ -30,7 +30,7 @@ def test_it_opens_alive_with_predictions_and_a_link_restores_the_settings_and_st
     assert "Measured earlier" in page_text(app)
     assert "**Measure** repeats it here" in page_text(app)
     assert "Measured earlier" not in page_text(open_page(PAGE, d_model="64")), "it is of another model"
-    assert "A GRU takes 39 times as long as an LSTM. The library oneDNN" in messages_of(app)
+    assert "A GRU takes 39 times as long as an LSTM. torch runs" in messages_of(app)
     assert "LSTM, oneDNN" in messages_of(app), "at the line, too"
     assert "the same time for every token" not in page_text(app), "the figure shows the GRU as the slowest"
     fits = cost.longest_frame(Plan(), shipped(), CostView())

@@ -26,7 +26,7 @@ def test_each_part_of_a_link_that_is_wrong_is_named_with_what_is_allowed_and_no_
 ) -> None:
     app = open_page(page, **right | {name: text for name, (text, _) in wrong.items()})
     for name, (text, allowed) in wrong.items():
-        problem = f"`{name}` is `{text}`; allowed is {allowed}" if allowed else f"`{name}` is not a setting here."
+        problem = f"`{name}` is `{text}`; it must be {allowed}" if allowed else f"`{name}` is not a setting here."
         assert problem in page_text(app)
         assert app.query_params.get(name) != text
     assert right.items() <= dict(app.query_params).items()
@@ -40,11 +40,11 @@ def test_what_can_only_mean_one_thing_is_understood_and_marks_of_others_are_pass
     issues = open_page("questions.py", issue="missing_mask", **marks)
     assert not issues.warning
     assert issues.query_params["issue"] == "missing-mask"
-    assert "From the link, `taks` is not a setting here. Did you mean task? Ignored." in page_text(
+    assert "Ignored in the link: `taks` is not a setting here. Did you mean task?" in page_text(
         open_page("lab.py", taks="sort")
     )
     text = page_text(open_page("questions.py", issue="mising-mask"))
-    assert "Did you mean missing-mask? Ignored." in text
+    assert "Did you mean missing-mask?" in text
 
 
 def test_a_run_that_is_not_kept_or_of_another_kind_is_none_of_the_page(open_page: Open) -> None:
@@ -78,14 +78,14 @@ def test_what_was_given_cannot_leave_its_code_and_is_one_short_line_in_a_termina
         as_code(given),
         in_markdown(Problem(given, given, "a whole number")),
         in_markdown(ConfigError([Problem("steps", given, "x"), Problem(given, "5", "y")])),
-        in_markdown(ValueError(f"Your token {quoted(given)} is not known; allowed are {quoted(given)}.")),
+        in_markdown(ValueError(f"Your token {quoted(given)} is not known; it must be {quoted(given)}.")),
     ):
         assert_harmless(shown)
         assert "\n" not in shown
         assert "code_inline" in [token.type for token in tokens(shown)]
     line = str(Problem("steps", given, "a number"))
     assert line.isprintable()
-    assert len(line) <= MAX_SHOWN_CHARACTERS + len("steps is ; allowed is a number.")
+    assert len(line) <= MAX_SHOWN_CHARACTERS + len("steps is ; it must be a number.")
 
 
 def test_what_can_be_shown_is_shown_as_it_is() -> None:
@@ -101,7 +101,7 @@ def test_no_link_writes_onto_a_page(open_page: Open, page: str, first: int) -> N
     query = {name: values[index % len(values)] for index, name in enumerate([*names, *CASES["more"]])}
     app = open_page(page, **query, **{given: given for given in HOSTILE if given.strip()})
     shown = [box.value for kind in ("warning", "error", "info", "toast") for box in app.get(kind)]
-    ignored = [sentence for sentence in shown if sentence.startswith("From the link")]
+    ignored = [sentence for sentence in shown if sentence.startswith("Ignored in the link")]
     assert len(ignored) >= (0 if page == "start.py" else len(HOSTILE) - 1)
     if page == "start.py":
         assert shown, "what is searched for is repeated"

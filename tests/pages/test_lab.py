@@ -137,7 +137,7 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
     app.button(key="delete").click().run()
     assert server.find(run.id) is None
     assert "run" not in app.session_state
-    assert "no run of that name" not in page_text(app)
+    assert "this server has no such run" not in page_text(app)
 
     app.number_input(key="set.n_layers").set_value(1).run()
     press(app, "New seed")

@@ -155,7 +155,7 @@ def test_on_arrival_it_shows_the_recorded_run(open_page: Open) -> None:
 def test_a_text_that_does_not_do_is_refused_in_one_sentence(open_page: Open) -> None:
     app = open_page("lab.py", **WORDS)
     for pasted, sentence in (
-        ("too short", "allowed is at least 1,000"), ("word \0 " * 400, "null character"), ("é" * 600_000, "1,200,000 bytes"),
+        ("too short", "it needs at least 1,000"), ("word \0 " * 400, "null character"), ("é" * 600_000, "1,200,000 bytes"),
     ):  # fmt: skip
         assert sentence in page_text(given_text(app, pasted))
         assert app.session_state["form"]["text"] == "shakespeare"

@@ -179,11 +179,11 @@ def test_the_earlier_address_of_the_steps_leads_to_each_with_its_choice_its_seed
 def test_what_is_wrong_in_a_link_is_named(open_page: Open) -> None:
     other = store_ended_run(STEPS[0].config.replace(steps=3))
     app = at_earlier_address(open_page, step="7", seed="-1")
-    assert "`step` is `7`; allowed is a whole number from 0 to 6." in page_text(app)
-    assert "`seed` is `-1`; allowed is a whole number from 0" in page_text(app)
+    assert "`step` is `7`; it must be a whole number from 0 to 6." in page_text(app)
+    assert "`seed` is `-1`; it must be a whole number from 0" in page_text(app)
     app = open_page("start.py", step="2", choice="fire", run=other.id, zork="1")
-    assert "`choice` is `fire`; allowed is one of nope, learned, sinusoidal." in page_text(app)
-    assert f"`run` is `{other.id}`; allowed is a run of this step that this server still has." in page_text(app)
+    assert "`choice` is `fire`; it must be one of nope, learned, sinusoidal." in page_text(app)
+    assert f"`run` is `{other.id}`; it must be a run of this step that this server still has." in page_text(app)
     assert "`zork` is not a setting here." in page_text(app)
     assert app.title[0].value == GUIDES[1].title
     assert "run" not in app.query_params

@@ -2,14 +2,13 @@
 
     python -m tools.load lab --sessions 30 --steps 2000 --rounds 3     everybody trains and moves controls in the lab
     python -m tools.load issue --sessions 30                           everybody runs the same issue
-    python -m tools.load mixed --sessions 30 --minutes 2               issues, and controls on four pages
+    python -m tools.load mixed --sessions 30 --minutes 2               issues, and controls on the lab and Encodings
     python -m tools.load attack --sessions 29 --steps 2000             the lab beside one visitor who does the worst
     python -m tools.load attack --sessions 1 --attacks "a crowd that stays"    one session beside a crowd at another address
     python -m tools.load chaos --minutes 8 --seed 7                    sudden ends of all processes: what is lost?
     python -m tools.load lab --sessions 30 --rounds 3 --against 5644cba8    the same with that commit, in turns, and the ratio
 
-The sessions run in one process on the same machine; what it takes stands in the table, which is written
-for ``docs/load.md``.
+The sessions run in one process on the same machine. The table, for ``docs/load.md``, has the share that this process takes.
 """
 
 import argparse
@@ -73,11 +72,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scenario", choices=("lab", "issue", "mixed", "attack", "chaos"))
     parser.add_argument("--sessions", type=int, default=2)
-    parser.add_argument("--steps", type=int, default=100, help="of each run in the lab")
-    parser.add_argument("--rounds", type=int, default=1, help="the table has the medians of so many")
-    parser.add_argument("--minutes", type=float, default=5.0, help="the longest time of each part")
+    parser.add_argument("--steps", type=int, default=100, help="steps of each run in the lab")
+    parser.add_argument("--rounds", type=int, default=1, help="the table has the medians over this many rounds")
+    parser.add_argument("--minutes", type=float, default=5.0, help="the most minutes for each part")
     parser.add_argument("--attacks", nargs="*", choices=list(ATTACKS), help="only these")
-    parser.add_argument("--seed", type=int, default=7, help="of the plan of chaos")
+    parser.add_argument("--seed", type=int, default=7, help="seed of the plan for chaos")
     parser.add_argument("--against", metavar="COMMIT", help="measure this commit, too, in turns with the present one")
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # so that the server is stopped then, too

@@ -1,7 +1,7 @@
 """The scenarios of simulated sessions, and their figures.
 
 lab: every session trains the default task at the same moment, follows its run and moves a control every 3 s. issue: every session
-presses Run of the same issue at the same moment, and moves a control every 3 s. mixed: five sessions run an issue each; the others
+presses Train it here on the same issue at once, and moves a control every 3 s. mixed: five sessions run an issue each; the others
 move controls on the lab and on Encodings.
 """
 

@@ -7,7 +7,7 @@ head reads follow from the attention weights alone: in the nearest layer below, 
 gives it half of its weight. A head that reads the symbol after an earlier occurrence of the query's symbol, marked in a layer below
 by reading the position before, is an induction head (Olsson et al. 2022, In-context Learning and Induction Heads).
 
-So far these are guesses: a head may read what another answer needs, and another one may do the same. With the weights at hand a
+So far these are guesses: a head may read for another answer, and another head may do the same work. If the weights are given, a
 part is a link only if ablating it loses the answer (:mod:`engine.analysis.attention.links`); several heads that do the same in one
 layer are one link if ablating all of them does.
 """
@@ -28,8 +28,8 @@ from engine.runs.events import Sample, Snapshot
 KINDS: tuple[AttentionKind, ...] = ("self", "cross", "encoder")
 # the probability after the last layer from which on an answer has arrived: the symbol is likelier than all others together
 ARRIVED = 0.5
-# the share of a layer's additions from which on one head stands out; and the weight from which on a position is read in a layer
-# below
+# the least share of a layer's additions with which one head stands out; and the least weight with which a head in a layer below
+# reads a position
 STANDS_OUT = 0.5
 FAR_MORE = 2.0  # the MLP brings the answer if it adds more than so many times as much as the heads of its layer
 Needs = Callable[..., bool]  # needs(position, *parts): true if the answer at a position is lost without these parts

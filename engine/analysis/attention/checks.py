@@ -111,7 +111,7 @@ CHECKS: dict[str, Check] = {
         applies=lambda config: "An additive score is no product." if config.attention_score == "additive" else "",
     ),
     "skip": Check("A block keeps its input when its branches output zero", carried_by_skip, 0.1, "apart", True),
-    "norm": Check("A block's result is the same for a hundredfold input", size_dependence, 0.1, "relative change"),
+    "norm": Check("A hundredfold input gives the same normalised vector", size_dependence, 0.1, "relative change"),
 }  # fmt: skip
 
 

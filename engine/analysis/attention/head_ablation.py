@@ -82,14 +82,14 @@ def in_words(head: Part, next_head: Part | None, here: LostAnswers, others: Lost
     needed, covers = share > HARDLY_NEEDED_SHARE, beyond >= TAKEOVER_SHARE * others.right
     sentence = f"Removed: {heads_in_words(head)}. {others.lost:,} of {others.right:,} answers lost ({percent(share)})."
     if next_head is not None and covers:
-        sentence += f" {_in_short(next_head, head)} covers for {'part of it' if needed else 'it'}."
+        sentence += f" {_in_short(next_head, head)} takes over {'part of its work' if needed else 'its work'}."
     elif not needed:
-        sentence += " The model hardly needs it."
-    details = f"Counted in {counted(others.sequences, 'other sequence')}; here {here.lost} of {here.right}."
+        sentence += " The model hardly needs this head."
+    details = f"Counted in {counted(others.sequences, 'other sequence')} (in this one: {here.lost} of {here.right})."
     if next_head is not None and (needed or covers):
         details += (
-            f" Without head {next_head.head + 1} of layer {next_head.layer + 1} alone {others.lost_by_next:,} are lost, "
-            f"without both {others.lost_by_both:,}."
+            f" If only head {next_head.head + 1} of layer {next_head.layer + 1} is removed, {others.lost_by_next:,} are lost; "
+            f"if both are, {others.lost_by_both:,}."
         )
     return HeadAblation(words=in_pieces(sentence), details=details)
 

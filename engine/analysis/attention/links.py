@@ -29,7 +29,7 @@ class Losses:
     def __init__(self, model: Transformer, here: Batch, others: Batch) -> None:
         self._model, self._batches = model, (here, others)
         self._lost = cache(self._lost_answers)
-        # the one sequence
+        # the right answers of the whole model: which = 0 is the one sequence, 1 the others
         self._whole = cache(lambda which: right_answers(model, self._batches[which]))
 
     def needs(self, position: int, *parts: Part) -> bool:

@@ -21,6 +21,7 @@ from engine.analysis.measurements.depth import untrained
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.estimate.layout import shapes
+from engine.foundation.formatting import counted
 from engine.model.activations import ActivationCache, OnlyThese
 from engine.model.attention import Attention
 from engine.model.baselines import Baseline
@@ -85,7 +86,7 @@ def sample_of(config: RunConfig, request: SampleRequest) -> Batch:
         return user_sequence(config, request.text)
     batch = held_out(config)
     if request.number >= len(batch.inputs):
-        raise ValueError(f"sample is {request.number}; allowed is a whole number from 0 to {len(batch.inputs) - 1}.")
+        raise ValueError(f"sample is {request.number}; it must be a whole number from 0 to {len(batch.inputs) - 1}.")
     return batch.rows(slice(request.number, request.number + 1))
 
 
@@ -110,7 +111,7 @@ def user_sequence(config: RunConfig, text: str) -> Batch:
     shortest, longest = spec.shortest + bool(spec.corpus), config.seq_len + bool(spec.corpus)
     if not shortest <= len(symbols) <= longest:
         given, trained = len(symbols), lengths_in_words(config)
-        raise ValueError(f"Your tokens are {given}; allowed are {shortest} to {longest}. {trained}")
+        raise ValueError(f"You gave {counted(given, 'token')}; the model reads {shortest} to {longest}. {trained}")
     line = torch.tensor([symbols])
     if spec.corpus:  # the answer to a text is the text itself, shifted by one token
         return data.frame(line[:, :-1], line[:, 1:])
@@ -122,14 +123,14 @@ def user_sequence(config: RunConfig, text: str) -> Batch:
 
 
 def numbers_of(config: RunConfig, text: str) -> list[int]:
-    """Raises ValueError that names the first unknown token."""
+    """The token numbers of a text. Raises ValueError that names the first unknown token."""
     settings, names = config.task_settings, text.replace(",", " ").split()
     known = token_names(config, list(range(settings.n_symbols + len(settings.named_tokens))))
     number = {name: symbol for symbol, name in reversed(list(enumerate(known)))}
     for name in names:
         if name not in number:
             raise ValueError(
-                f"Your token {quoted(name)} is not known; allowed are {in_short(known)}, with spaces between them."
+                f"Your token {quoted(name)} is not known; the tokens are {in_short(known)}, with spaces between them."
             )
     return [number[name] for name in names]
 
@@ -181,7 +182,7 @@ def blocked_in(scores: Tensor) -> Tensor:
 
 
 def before_training(config: RunConfig) -> list[Event]:
-    """The events of the config's run up to its first step, in the same numbers with which a run on the CPU begins."""
+    """The events of the config's run up to its first step, with the same numbers as a run on the CPU."""
     events: list[Event] = []
     for event in train(config.replace(device="cpu")):
         if isinstance(event, Failed):

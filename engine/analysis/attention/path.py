@@ -74,9 +74,9 @@ class Path:
     after: float  # the same after that layer
     contributor: Contributor
     readings: tuple[HeadReading, ...]
-    """The reading of the head that adds most in that layer; then the reading in a layer below at the position that it reads, and so
-    on, as far down as a head stands out. Heads of one layer that do the same together are adjacent. Of several heads that bring the
-    answer together, the reading of each. Empty if no head of that layer brings it."""
+    """The chain of readings from the top: first that of the head that adds most in that layer. Each further one is in a layer below,
+    at the position that the previous one reads, as far down as a head stands out. Heads of one layer that do the same together are
+    adjacent. If several heads bring the answer together, the reading of each. Empty if no head of that layer brings it."""
     # the head reads the symbol after an earlier occurrence of the position's symbol, which a layer below had marked
     induction: bool
     # the sentence on the layer; positions, layers and heads count from 1 in it

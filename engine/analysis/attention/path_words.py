@@ -45,11 +45,11 @@ def answer_layer_words(path: Path, right: Sequence[float], sample: Sample) -> st
     if not path.arrives:
         target, predicted = sample.targets[path.position], sample.predictions[path.position]
         if predicted == target:
-            return f"At {here} the right answer “{target}” has {percent(right[-1])}, the most, but less than half."
+            return f"At {here} the right answer “{target}” has the highest probability, {percent(right[-1])}, but less than half."
         return f"At {here} the model writes “{predicted}”; the right “{target}” has {percent(right[-1])}."
     if path.after - path.before < GAIN:
         whole = _from_to(right[0], right[-1])
-        return f"No layer alone brings the answer at {here} ({whole} over all layers); {_layer(path.layer)} adds most."
+        return f"The answer at {here} builds up over several layers ({whole}); {_layer(path.layer)} adds most."
     return f"The answer at {here} arrives in {_layer(path.layer)} ({_from_to(path.before, path.after)})."
 
 
@@ -60,9 +60,9 @@ def link_words(path: Path, symbols: Symbols) -> str:
         return ""
     if path.contributor == "several":
         numbers = [naming(reading.part, str(reading.head + 1)) for reading in readings]
-        return f" Heads {listed(numbers)} bring it together." if numbers else " No head alone brings it."
+        return f" Heads {listed(numbers)} give it together." if numbers else " No single head gives it."
     if not readings:
-        return f" The {mlp} makes it."
+        return f" The {mlp} computes it."
     links = links_in(readings)
     first, several = readings[0], len(links[0]) > 1
     mostly = "" if first.weight >= MIN_SURE_WEIGHT else " mostly"
@@ -71,7 +71,7 @@ def link_words(path: Path, symbols: Symbols) -> str:
         heads = f"{noun} {listed([naming(reading.part, str(reading.head + 1)) for reading in links[0]])} read"
     else:
         heads = f"{naming(first.part, f'{noun} {first.head + 1}')} reads"
-    reads = heads if path.contributor == "head" else f"The {mlp} makes it from what {heads},"
+    reads = heads if path.contributor == "head" else f"The {mlp} computes it after {heads}"
     return f" {reads}{mostly} {_symbol_words(first, symbols, by_follower=reads_previous(readings[-1]))}{_below(links, symbols)}."
 
 

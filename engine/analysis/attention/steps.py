@@ -40,7 +40,7 @@ def steps(request: ModelRequest, sample: SampleRequest, part: Part, query: int) 
     model, batch = model_of(request), sample_of(config, sample)
     queries, keys = tokens_at(config, batch, part.which)
     if not 0 <= query < len(queries):
-        raise ValueError(f"query is {query}; allowed is a whole number from 0 to {len(queries) - 1}.")
+        raise ValueError(f"query is {query}; it must be a whole number from 0 to {len(queries) - 1}.")
     logits, cache = run_with_cache(model, batch)
     attention, encoding = attention_at(model, part), encoding_at(model, part)
     name = tap_name(config, part.which, part.layer)

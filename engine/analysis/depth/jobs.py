@@ -19,9 +19,9 @@ class MemoryNumbers(TypedDict):
     """[length]; empty for a model that looks ahead, since its first tokens would not be a shorter sequence, and if positions are
     coupled, since they belong to the task's sequences."""
     first_token: np.ndarray
-    """The relative change of the last token's output if another token 0 is read, [depth, length]."""
+    """The relative change of the last token's output if token 0 is replaced by another symbol, [depth, length]."""
     repeat: np.ndarray
-    """The relative change of the last token's output if 0 1 1 ... 1 gets one more 1 and so this length, [depth, length]."""
+    """The relative change of the last token's output if 0 1 1 ... 1 grows to this length by one more 1, [depth, length]."""
     repeat_equal: np.ndarray
     """The share of the coordinates of that output that are equal in bfloat16, [depth, length]."""
 

@@ -97,7 +97,7 @@ def of_model(model: Transformer, held_out: Batch) -> DepthNumbers:
     """Measure a model on the first held-out sequences. Raises ValueError with one sentence."""
     config = model.config
     if config.family == "encoder_decoder":
-        raise ValueError(f"family is {config.family}; allowed is decoder or encoder, which have a single stack.")
+        raise ValueError(f"family is {config.family}; it must be decoder or encoder, which have a single stack.")
     room = MAX_ATTENTION_WEIGHTS // weights_of_one_sequence(config)
     batch = held_out.rows(slice(max(1, min(SEQUENCES, room))))
     # Coupled positions say which symbols of the task go together: other tokens, such as 0 1 1 ... 1, have none.
@@ -129,8 +129,8 @@ def depth_numbers(
 
 @torch.no_grad()
 def roll_out(model: Transformer, batch: Batch, depths: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """The roll-out weight of each position at the last one after so many layers, and the last layer's weight, [depth, position]
-    each; means over heads and sequences."""
+    """For the last position and each depth: the roll-out weight of every position, and the weight that the top layer alone gives
+    it, [depth, position] each; means over heads and sequences."""
     names = [f"{model.stack.name}.{layer}.self.pattern" for layer in range(model.config.n_layers)]
     cache = run_with_cache(model, batch, *names)[1]
     patterns = torch.stack([pattern.mean(dim=1) for pattern in self_patterns(cache)])
@@ -199,7 +199,7 @@ def relative_change(before: Tensor, after: Tensor) -> Tensor:
 
 
 def first_gradients(model: Transformer, batch: Batch, depths: tuple[int, ...]) -> np.ndarray:
-    """The L2 norm of the gradient of the first layer's weights for the loss of the first sequence after so many layers, [depth].
+    """The L2 norm of the gradient of the loss in the first layer's weights at each depth, on the first sequence, [depth].
 
     Source: Xiong et al. 2020, On Layer Normalization in the Transformer Architecture, section 3.
     """

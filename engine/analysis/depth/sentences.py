@@ -20,7 +20,8 @@ class Measurement(NamedTuple):
 
 MEASUREMENTS = {
     "roll_out": Measurement(
-        "What is read?", "Wu et al. 2025, On the Emergence of Position Bias in Transformers", "https://arxiv.org/abs/2502.01951"
+        "What does the last token read?", "Wu et al. 2025, On the Emergence of Position Bias in Transformers",
+        "https://arxiv.org/abs/2502.01951"
     ),
     "token_share": Measurement(
         "Do tokens stay different?",
@@ -99,7 +100,7 @@ def _first_token(numbers: DepthNumbers, at: int) -> str:
     far = lengths[-1] if shortest else f"length {lengths[-1]}"
     return (
         f"A different token 0 changes the last output by {shortest}{_percent(changes[-1])} at {far}. "
-        f"In bfloat16, adding a 1 to 0 1 … 1 leaves {_percent(equal[-1])} of the output equal."
+        f"In bfloat16, one more 1 after 0 1 … 1 leaves {_percent(equal[-1])} of the output unchanged."
     )
 
 

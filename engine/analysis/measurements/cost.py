@@ -94,8 +94,8 @@ def _wait_for(device: torch.device) -> None:
 
 
 def next_token(model: Transformer | Baseline, inputs: Tensor) -> Callable[[], int] | None:
-    """The work of one more token after all but the last of ``inputs`` [batch, length], with a cache; it returns the bytes of the
-    cache. None for a model that keeps nothing: an encoder, a CNN."""
+    """A function that reads the last token of ``inputs`` [batch, length] with a cache of the others, and returns the bytes of the
+    cache. None for a model that keeps no cache: an encoder, a CNN."""
     if not keeps_past(model.config):
         return None
     if isinstance(model, Baseline):

@@ -88,7 +88,7 @@ def with_last_answer(config: RunConfig, batch: Batch) -> tuple[Batch, Tensor]:
     ValueError if the task has no single such position."""
     true_source = task_data(config.task).true_source
     if true_source is None:
-        raise ValueError(f"task is {config.task}; allowed is one with a known true source.")
+        raise ValueError(f"task is {config.task}; it must be one with a known true source.")
     answered = batch.targets[:, -1] != IGNORE
     with_answer = batch.having({name: value[answered] for name, value in batch.tensors.items()})
     return with_answer, true_source(with_answer.inputs.cpu(), config.task_settings)

@@ -21,7 +21,7 @@ def attention_sinks(trained: Trained) -> dict[str, float]:
     nothing, config = trained.config.task_settings.nothing, trained.config
     if nothing is None or not config.architecture.attends:
         raise ValueError(
-            f"task is {config.task}, family {config.family}; allowed are trigger and a family with attention."
+            f"task is {config.task}, family {config.family}; it must be trigger, with a family that has attention."
         )
     batch = trained.data.validation_batch(size=SEQUENCES).to(trained.device)
     with in_mode(trained.model, training=False):

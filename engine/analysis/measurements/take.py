@@ -12,6 +12,6 @@ if TYPE_CHECKING:  # a worker passes this function on before it imports torch
 def take_measurement(name: str, trained: Trained) -> dict[str, float]:
     """Raises ValueError if the measurement is not in the registry."""
     if name not in MEASUREMENTS:
-        raise ValueError(f"measurements is {name}; allowed is one of {', '.join(MEASUREMENTS)}.")
+        raise ValueError(f"measurements is {name}; it must be one of {', '.join(MEASUREMENTS)}.")
     measure: Measure = resolve_name(MEASUREMENTS[name].implementation)
     return measure(trained)

@@ -110,11 +110,11 @@ def sample(
 
 def _check_numbers(length: int, temperature: float, top_k: int | None) -> None:
     if not 1 <= length <= MAX_WRITTEN_TOKENS:
-        raise ValueError(f"length is {length}; allowed is a whole number from 1 to {MAX_WRITTEN_TOKENS}.")
+        raise ValueError(f"length is {length}; it must be a whole number from 1 to {MAX_WRITTEN_TOKENS}.")
     if not 0 <= temperature <= 10:
-        raise ValueError(f"temperature is {temperature:g}; allowed is a number from 0 to 10.")
+        raise ValueError(f"temperature is {temperature:g}; it must be a number from 0 to 10.")
     if top_k is not None and top_k < 1:
-        raise ValueError(f"top_k is {top_k}; allowed is a whole number from 1, or none.")
+        raise ValueError(f"top_k is {top_k}; it must be a whole number from 1, or none.")
 
 
 def has_baselines(config: RunConfig) -> bool:

@@ -1,7 +1,7 @@
 """ALiBi, attention with linear biases: e_ij = q_i . k_j / sqrt(d_h) - m_h |i - j|, nothing learned.
 
-Source: Press et al. 2022, Train Short, Test Long, section 3; slopes for heads that are no power of two as in the authors' code. In both
-directions the penalty is symmetric; under a causal mask it is the paper's.
+Source: Press et al. 2022, Train Short, Test Long, section 3; if the number of heads is no power of two, slopes as in the authors' code.
+In both directions the penalty is symmetric; under a causal mask it is the paper's.
 """
 
 import torch

@@ -64,7 +64,11 @@ class DesignedSettings(EncodingSettings):
     design_hidden: int = setting(32, "Hidden units", "Hidden units of each network.", ge=1, le=256)
     design_base: float = setting(10_000.0, "Longest wavelength / 2π", "Of the sinusoids, in positions.", ge=2.0, le=1e7)
     design_length_scale: float = setting(
-        4.0, "Length scale γ", "Fourier features start similar over this many positions.", ge=0.1, le=1000.0
+        4.0,
+        "Length scale γ",
+        "At the start, positions within this distance have similar Fourier features.",
+        ge=0.1,
+        le=1000.0,
     )
     design_reach: int = setting(2, "Reach", "Tokens read by the convolution.", ge=1, le=32)
 

@@ -12,7 +12,7 @@ class FireSettings(EncodingSettings):
     )  # fmt: skip
     fire_threshold: float | None = setting(
         None, "Threshold L",
-        "Larger distances count relative to the position. Auto: a quarter of the trained length.",
+        "Distances are relative to the position, or to L if L is larger. Learned. Auto: a quarter of the trained length.",
         ge=0.5, le=65536.0,
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ class FourierSettings(InitScaleSettings):
         16, "Frequencies", "Number of waves with learned lengths, a sine and a cosine each.", ge=1, le=256
     )
     fourier_length_scale: float = setting(
-        4.0, "Length scale γ", "The features start similar over this many positions.", ge=0.1, le=1000.0
+        4.0, "Length scale γ", "At the start, positions within this distance have similar features.", ge=0.1, le=1000.0
     )
     fourier_width: int = setting(32, "Network width", "Hidden units after the features.", ge=1, le=512)
 

@@ -9,7 +9,7 @@ from engine.settings.fields import setting
 
 class SinusoidalSettings(EncodingSettings):
     sinusoid_base: float = setting(
-        10_000.0, "Sinusoid base", "b. The longest wavelength is 2πb positions.", ge=2.0, le=1e7
+        10_000.0, "Sinusoid base", "b. Wavelengths grow from 2π positions and stay below 2πb.", ge=2.0, le=1e7
     )
     sinusoid_layout: Literal["interleaved", "halves"] = setting(
         "interleaved",

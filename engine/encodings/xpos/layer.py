@@ -3,9 +3,9 @@
 Source: Sun et al. 2022, A Length-Extrapolatable Transformer, section 2.2 and algorithm 1: queries are multiplied by zeta^(i / B), keys by
 zeta^(-j / B), zeta_t = (2t / d_h + gamma) / (1 + gamma), gamma .4 and B 512.
 
-That factors for keys before the query only: for those after it the product zeta^((i - j) / B) grows, so the paper (and the well-known
-libraries) keep it to causal stacks. In both directions, the scores of keys after the query are here computed once more with the factors
-exchanged: |i - j|, at the price of a second product.
+The two factors give this decay only for keys before the query. For later keys the product zeta^((i - j) / B) grows, so the paper (and
+the well-known libraries) use xPos in causal stacks only. In both directions, the scores of keys after the query are here computed
+once more with the factors exchanged: |i - j|, at the price of a second product.
 """
 
 import torch

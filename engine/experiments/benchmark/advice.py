@@ -33,7 +33,7 @@ class Advice:
 def advice(
     needs: Collection[str], columns: Mapping[str, Column], longer: Mapping[str, Column], costs: Mapping[str, CostRow]
 ) -> Advice:
-    """The advice for some needs, or if none of them is measured for all that are. Needs about costs rule out encodings.
+    """The advice for some needs; if none of these is a measured one, for all measured needs. Needs about costs rule out encodings.
 
     ``columns``: by criterion, at the requested length; ``longer``: the same at ``LONGER`` times the trained length.
     """
@@ -53,7 +53,7 @@ def advice(
 
     order = sorted(costs, key=rank)
     if not best:
-        return Advice("There is no answer: no encoding here meets this.", tuple(order))
+        return Advice("No encoding here meets these needs.", tuple(order))
     start = order[0]
     others = {NEEDS[need]: encodings for need, encodings in best.items() if start not in encodings}
     slugs = [one.slug for need in best for one in needed_by(need)]

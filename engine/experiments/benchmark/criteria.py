@@ -135,7 +135,7 @@ _AT_ONE_RATE = Experiment(
     claims=(),
     seeds=len(CONFIRMATORY_SEEDS),
     first_seed=SETS[0],
-    matched="All else is the same in each quality, except for the learning rate: each is trained at its own best one.",
+    matched="In each column only the encoding and the learning rate differ. Each encoding trains at its best rate.",
 )
 CHOICE = _with_fresh_rates(at_best_rates(_AT_ONE_RATE, read_grids("choice")))
 

@@ -28,8 +28,8 @@ HEADINGS = ("Why it happens", "What helps", "What is claimed", "How it is measur
 # the id of a claim, its subject if that is not the issue itself, its unit, its sentence, and in italics the condition of the test
 CLAIM = re.compile(r"`([\w-]+)`(?: \((condition|remedy)\))? in `(.+?)`: (.+?)(?: \*(.+)\*)?")
 TUNED = (
-    "All else is the same in all of them, except for the learning rate. Each is trained at its own best rate, "
-    "unless the rate is its condition."
+    "All arms are otherwise equal, except for the learning rate. Each arm trains at its own best rate, "
+    "unless a claim fixes its rate."
 )
 # the paragraph that begins a part of the mechanism, with its head in bold: a sentence of its own
 PART = re.compile(r"\n\n\*\*([^*\n]+(?:\?|(?=\.)))\.?\*\*\s+")

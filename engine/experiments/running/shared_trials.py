@@ -18,7 +18,7 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.serving.pool import Pool
 
-# the ends after which a trial is trained again: its worker ended, or a visitor stopped it who follows it no more
+# the ends after which a trial is trained again: its worker ended, or a visitor who no longer follows it has stopped it
 RETRIED_STATES = ("lost", "stopped")
 STOP_SECONDS = 30.0  # seconds to wait for the ends of stopped runs; the pool ends them by force sooner
 

@@ -61,7 +61,7 @@ def to_json(result: Result) -> dict[str, Any]:
 def from_json(row: dict[str, Any]) -> Result:
     """Raises KeyError or ValueError if the row holds no result."""
     if row["format"] != FORMAT:
-        raise ValueError(f"format is {row['format']}; allowed is {FORMAT}.")
+        raise ValueError(f"format is {row['format']}; it must be {FORMAT}.")
     return RESULT.validate_python({**row, "plan": read_plan(row["plan"])})
 
 

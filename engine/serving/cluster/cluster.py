@@ -28,7 +28,7 @@ def checked_address(address: str) -> str:
     if protected and parts.hostname and parts.port:
         return address
     raise ValueError(
-        f"The scheduler is {address!r}; allowed is tls://host:port, or tcp://127.0.0.1:port on this machine alone."
+        f"The scheduler is {address!r}; it must be tls://host:port, or tcp://127.0.0.1:port on this machine only."
     )
 
 

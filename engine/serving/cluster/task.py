@@ -49,7 +49,6 @@ class Trainer:
         self.commands: SimpleQueue[protocol.Command] = SimpleQueue()
         self.tasks: WeakValueDictionary[str, Task] = WeakValueDictionary()
         self._worker = worker.Worker(module, self.commands, self._take)
-        # the module with begin() and train()
         Thread(target=self._work, name="trainer", daemon=True).start()
 
     def _work(self) -> None:
@@ -75,7 +74,7 @@ _one_at_a_time, _trainer = Lock(), cache(Trainer)
 
 
 def trainer(training: str) -> Trainer:
-    with _one_at_a_time:  # a cache calls a function twice that two threads ask for at once
+    with _one_at_a_time:  # a cache alone would make two trainers for two threads that ask at once
         return _trainer(training)
 
 

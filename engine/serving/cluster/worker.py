@@ -36,7 +36,7 @@ class ClusterWorker:
         on_end: Callable[[], None],
     ) -> None:
         self.last_message_at = time.monotonic()
-        # Until its first run, the place says what one of the workers is.
+        # Until its first run, the slot reports the facts of one of the workers.
         self.address, self.pid, device = cluster.worker(int(arguments[2]))
         self._cluster, self._device, self._name = cluster, device, name
         self._training = arguments[0]
@@ -94,7 +94,7 @@ class ClusterWorker:
             task_id, folder, files = command.run_id, Path(command.folder), files_of(command)
             workers = self._cluster.able(on_device=command.prediction.device.accelerator)
             priority = 0 if command.request.trial else 1
-            # Whose run it is, and from which address it was asked for, is nobody's business there.
+            # The visitor's id and address are private: the worker does not need them.
             request = replace(command.request, visitor=PROGRAM)
             command = replace(command, folder=task.folder_of(task_id), request=request)
         else:  # what measures time does so on one worker, always the same

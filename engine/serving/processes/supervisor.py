@@ -14,7 +14,7 @@ from engine.serving.processes.process import KillReason, Slot, WorkerProcess
 
 CHECK_SECONDS = 0.1  # between two rounds of checks
 MEMORY_EVERY = 1.0
-ASLEEP = 5.0  # by so much must a round of checks be late to conclude that the computer was suspended, not the workers
+ASLEEP = 5.0  # if a round of checks is later by more than this, the computer was suspended, not the workers
 # for all workers together to end by themselves when the pool is closed, and then for those that were killed
 LAST_WORDS = 2.0
 RESTART_SECONDS = 2.0

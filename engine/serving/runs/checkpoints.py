@@ -137,8 +137,8 @@ class Checkpoints:
         return lambda: [do() for do in later]
 
     def _checkpoint(self, queued: QueuedRun, setback: str = "", *, evicted: bool = False) -> None:
-        """Make a run a checkpoint that is no longer in the queue or on a worker. The lock is held. ``evicted``: it comes back by
-        itself as soon as its owner has a page open, unless the owner has paused it or steps it by hand."""
+        """Make a checkpoint of a run that is no longer in the queue or on a worker. The lock is held. ``evicted``: the run comes back
+        as soon as its owner has a page open, unless the owner has paused it or steps it by hand."""
         queued.run.checkpoint(setback)
         queued.release()
         if evicted and not queued.request.paused:

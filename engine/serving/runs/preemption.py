@@ -10,7 +10,7 @@ from engine.serving.runs.queued import QueuedRun
 
 # seconds after which a paused run leaves its worker; the second while others wait for a slot
 PAUSED_FOR, PAUSED_WHILE_OTHERS_WAIT = 30.0, 2.0
-WAITS_FOR = 60.0  # seconds after which a run leaves the queue whose owner has no page open
+WAITS_FOR = 60.0  # seconds without an open page of its owner after which a run leaves the queue
 MAX_RETURNS = 3  # returns to the queue of a run that may have ended its worker, without having been saved meanwhile
 
 

@@ -16,7 +16,7 @@ class Presence:
     def __init__(self, has_page: Callable[[str], bool]) -> None:
         """``has_page``: true if the visitor of that id has a page open."""
         self._has_page = has_page
-        # By visitor, the time of the first look without a page; of nobody who follows no run.
+        # For each visitor who follows a run and has no page open: the time at which that was first found.
         self._disconnected_since, self._now = dict[str, float](), 0.0
 
     def update(self, runs: Iterable[QueuedRun], now: float) -> None:

@@ -34,8 +34,8 @@ class ContentOffsetSettings(SymbolSettings):
         asks_nothing = prod(max(0.0, 1 - i / self.max_offset) for i in range(config.seq_len)) ** config.batch_size
         if asks_nothing * config.steps >= 1:
             yield (
-                f"About {asks_nothing:.0%} of the batches ask for nothing, because all offsets point before the sequence. Such a step has "
-                "no loss. Remedy: a larger batch or length, or a smaller max_offset."
+                f"About {asks_nothing:.0%} of the batches contain no question, because all offsets point before the sequence. Such a "
+                "step has no loss. Remedy: a larger batch or length, or a smaller max_offset."
             )
 
     def token_name(self, token: int) -> str:
@@ -44,6 +44,6 @@ class ContentOffsetSettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "content_offset", "Content offset", "Each token says how far back the symbol is that you must name.",
+    "content_offset", "Content offset", "Each token says how far back to look. Name the symbol there.",
     "3₁ 1₁ 4₂ → · 3 3", ContentOffsetSettings, LABELLER, group="place", order_matters=True,
 )  # fmt: skip

@@ -1,9 +1,10 @@
 """Hops: 0 1 2 0 → · · · 1. At each position, go to the symbol after the last earlier occurrence of the present one, ``n_hops`` times,
 and name the symbol there. If a hop leads nowhere, since the symbol is new, there is no question.
 
-One hop is an induction head (Olsson et al. 2022, In-context Learning and Induction Heads): one layer tells each position the symbol
-before it, the next one finds the position by that. Source: k-hop induction heads, Sanford, Hsu and Telgarsky 2024, Transformers, Parallel
-Computation, and Logarithmic Depth (arXiv 2402.09268), section 4; no symbol follows itself, as in their experiments.
+One hop is an induction head (Olsson et al. 2022, In-context Learning and Induction Heads): one layer writes the previous symbol
+into each position, and the next layer finds the position by that symbol. Source: k-hop induction heads, Sanford, Hsu and Telgarsky
+2024, Transformers, Parallel Computation, and Logarithmic Depth (arXiv 2402.09268), section 4; no symbol follows itself, as in
+their experiments.
 
 Some guesses are better than chance. Of 4 symbols at 32 positions the answer is the symbol before in .52 with one hop and .36 with three,
 and the present symbol in .52 with two hops and .36 with four; with repeats, in .65, .59, .67 and .62.
@@ -22,9 +23,7 @@ class HopsSettings(SymbolSettings):
     vocab_size: int = setting(
         4, "Symbols", "Number of different symbols. With more, guessing is harder.", ge=3, le=1000
     )
-    n_hops: int = setting(
-        1, "Hops", "Number of hops: each goes to what followed the same symbol last time.", ge=1, le=16
-    )
+    n_hops: int = setting(1, "Hops", "Number of hops. Each goes to the symbol that came next last time.", ge=1, le=16)
     repeats: bool = setting(
         False, "Repeats", "Lets a symbol follow itself. From there, a hop leads back to the same place."
     )
@@ -59,13 +58,13 @@ class HopsSettings(SymbolSettings):
     def warnings(self, config: BaseConfig) -> Iterator[str]:
         if config.family in LABELLER and config.n_layers <= self.n_hops:
             yield (
-                f"{counted(self.n_hops, 'hop')} with {counted(config.n_layers, 'layer')}: models that learned this had more layers than "
-                f"hops. {self.n_hops.bit_length() + 1} layers can compute it (Sanford et al. 2024, section 4). Training may not find it."
+                f"{counted(self.n_hops, 'hop')} with {counted(config.n_layers, 'layer')}: in our runs, learning this took more layers than "
+                f"hops. In theory {self.n_hops.bit_length() + 1} layers suffice (Sanford et al. 2024, section 4), but training may fail."
             )
         asks_nothing = exp(-config.batch_size * self.answered_share(config.seq_len))
         if asks_nothing * config.steps >= 1:
             yield (
-                f"About {asks_nothing:.0%} of the batches ask for nothing, because few symbols occur twice. Such a step has no loss. "
+                f"About {asks_nothing:.0%} of the batches contain no question, because few symbols occur twice. Such a step has no loss. "
                 "Remedy: fewer symbols, a larger batch or length."
             )
 

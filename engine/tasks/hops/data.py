@@ -42,7 +42,7 @@ def true_source(source: Tensor, settings: HopsSettings) -> Tensor:
     """The position on which the last position's hops end, [batch]; -1 if they lead nowhere. Raises ValueError with repeats."""
     # a hop can then end on the position that asks
     if settings.repeats:
-        raise ValueError("repeats is True; allowed is False where one true source is asked for.")
+        raise ValueError("repeats is True; it must be False where one true source is asked for.")
     return ends(source, settings)[:, -1] - 1
 
 

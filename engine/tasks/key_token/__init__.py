@@ -14,7 +14,7 @@ class KeyTokenSettings(SymbolSettings):
     vocab_size: int = setting(4, "Symbols", "Number of symbols, and of keys. Chance is one over it.", ge=2, le=1000)
     shortcut: float | None = setting(
         None, "Shortcut strength (ρ)",
-        "How often an answer in training and validation is the usual one of its position. Auto: as by chance.",
+        "How often the position alone predicts the answer in training and validation. Auto: as by chance.",
         ge=0.0, le=1.0,
     )  # fmt: skip
 

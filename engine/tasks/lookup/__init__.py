@@ -62,7 +62,7 @@ class LookupSettings(SymbolSettings):
         if self.lookups > shortest - 1:
             yield "lookups", f"a whole number from 1 to {shortest - 1}, the pairs in the shortest sequence"
         if self.n_answers(config) > MAX_ANSWERS:
-            yield "lookups", f"one with vocab_size to this power at most {MAX_ANSWERS}, the answers to tell apart"
+            yield "lookups", f"a number that makes at most {MAX_ANSWERS} answers (vocab_size to its power)"
 
 
 SPEC = TaskSpec(

@@ -40,7 +40,7 @@ def answer(source: Tensor, settings: LookupSettings) -> Tensor:
 def true_source(source: Tensor, settings: LookupSettings) -> Tensor:
     """The position of the asked pair, [batch]. Raises ValueError with several look-ups at once."""
     if settings.lookups != 1:
-        raise ValueError(f"lookups is {settings.lookups}; allowed is 1 where one true source is asked for.")
+        raise ValueError(f"lookups is {settings.lookups}; it must be 1 where one true source is asked for.")
     return queried_positions(source, settings)[:, 0]
 
 

@@ -1,4 +1,4 @@
-"""Own position: 3 1 4 → 0 1 2. The symbols carry no information; only an encoding tells, or a causal mask with an anchor to count from.
+"""Own position: 3 1 4 → 0 1 2. The symbols say nothing: an encoding gives the position, or a causal mask and an anchor to count from.
 
 The padded variant draws a length from 1 to n for each sequence: 3 1 · → 0 1 ·, where · is padding that no position may attend to. The
 constant variant reads one symbol everywhere: 0 0 0 → 0 1 2.

@@ -1,4 +1,4 @@
-"""Parity: 1 0 1 → · · 0. Every symbol counts, and each flips the answer: no part of the sequence tells anything alone.
+"""Parity: 1 0 1 → · · 0. Each 1 flips the answer, so no part of the sequence alone says anything about it.
 
 With more than two symbols it is the sum modulo their number.
 """

@@ -1,5 +1,5 @@
-"""Associative recall: each sequence has its own table from keys to values; no key is written twice before all were. An even length
-repeats the question."""
+"""Associative recall: each sequence has its own table from keys to values; no key appears twice before all have appeared. At an
+even length the question is written twice."""
 
 import torch
 from torch import Tensor

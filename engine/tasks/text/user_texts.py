@@ -24,7 +24,9 @@ def keep(content: bytes, visitor: Visitor = PROGRAM, most: int = MAX_TEXTS) -> s
     ``most``: texts that the visitor may have here; above it, the visitor's oldest one is deleted.
     """
     if len(content) > MAX_TEXT_BYTES:
-        raise ValueError(f"The text has {len(content):,} bytes; allowed is UTF-8 of at most {MAX_TEXT_BYTES:,} bytes.")
+        raise ValueError(
+            f"The text has {len(content):,} bytes; it must be UTF-8 with at most {MAX_TEXT_BYTES:,} bytes."
+        )
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -32,12 +34,12 @@ def keep(content: bytes, visitor: Visitor = PROGRAM, most: int = MAX_TEXTS) -> s
     if "\0" in text:
         raise ValueError("The text contains a null character, so it is no plain text.")
     if len(text) < MIN_TEXT_CHARACTERS:
-        raise ValueError(f"The text has {len(text):,} characters; allowed is at least {MIN_TEXT_CHARACTERS:,}.")
+        raise ValueError(f"The text has {len(text):,} characters; it needs at least {MIN_TEXT_CHARACTERS:,}.")
     # composing may lengthen a text
     encoded = normalised(text).encode()
     if len(encoded) > MAX_TEXT_BYTES:
         raise ValueError(
-            f"The text has {len(encoded):,} bytes in Unicode's form C; allowed is at most {MAX_TEXT_BYTES:,} bytes."
+            f"The text has {len(encoded):,} bytes in Unicode's form C; the limit is {MAX_TEXT_BYTES:,} bytes."
         )
     name = _name_of(encoded)
     give(_file(name), encoded, visitor, most, MAX_TEXTS)
@@ -76,5 +78,5 @@ def _name_of(content: bytes) -> str:
 
 def _file(name: str) -> Path:
     if not NAME.fullmatch(name):
-        raise ValueError(f"text is {name}; allowed is shakespeare or the name of your own text.")
+        raise ValueError(f"text is {name}; it must be shakespeare or the name of your own text.")
     return data_folder() / "texts" / f"{name}.txt"

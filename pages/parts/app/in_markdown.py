@@ -56,7 +56,7 @@ def in_markdown(sentence: Problem | Exception | str) -> str:
 
 def say_ignored(problems: Iterable[Problem]) -> None:
     for problem in problems:
-        st.warning(f"From the link, {in_markdown(problem)} Ignored.", icon=":material/link_off:")
+        st.warning(f"Ignored in the link: {in_markdown(problem)}", icon=":material/link_off:")
 
 
 @contextmanager

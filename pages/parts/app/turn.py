@@ -30,13 +30,13 @@ class _UnderWay:
     visitor: str
     number: int = 0
     turns: Turns = field(default_factory=partial(Turns, 1))
-    """Only one of them computes or waits for the turn of all visitors: its price then includes the time of those before
-    it."""
+    """Only one script run of the visitor computes or waits for the turn of all visitors: its price then includes the time
+    of those before it."""
 
 
 class _ScriptRun(local):
     beside: _UnderWay | None = None
-    """Those of its visitor, with itself; None outside of :func:`in_turn`."""
+    """The script runs of its visitor, including itself; None outside of :func:`in_turn`."""
     turns: Sequence[Turns] | None = None
     """The turns to end after computing, without those for which it gave up waiting. None outside of a turn."""
     began = price = 0.0

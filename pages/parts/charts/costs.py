@@ -107,7 +107,7 @@ def _measured_line(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
 
 
 def _range_in_words(level: Summary, unit: Unit) -> str:
-    visits = "once" if level.visits == 1 else f"{level.visits} visits"
+    visits = "once" if level.visits == 1 else f"{level.visits} measurements"
     return f"{unit.words(level.low)} to {unit.words(level.high)}, {visits}"
 
 
@@ -133,7 +133,7 @@ def memory_figure(predicted: Memory | None, measured: Memory | None, color: str)
         traces.append(_bar(part, pair, f"{part}: %{{x:.3~f}} {unit}", y=list(bars), x=lengths, orientation="h"))
     notes, title = [], f"memory of a training step ({unit})"
     if predicted is not None and predicted.saved is None:
-        notes.append(_note("predicted", "saved for backward: no formula, measured only"))
+        notes.append(_note("predicted", "activations: no formula, measured only"))
     if measured is None:
         notes.append(_note("measured", "when the run has finished"))
     elif measured.peak is not None:

@@ -78,7 +78,7 @@ def accuracy_figure(steps: int, color: str, chance: Mapping[str, float]) -> go.F
     levels = [
         across_line("y", value, f"chance {value:.3g}") for value in sorted({round(chance[name], 4) for name in metrics})
     ]
-    return _over_steps(traces, steps, axis("share right", range=[-0.02, 1.04], tickformat=".1f"), shapes=levels)
+    return _over_steps(traces, steps, axis("accuracy", range=[-0.02, 1.04], tickformat=".1f"), shapes=levels)
 
 
 def overlay_traces(name: str, color: str, columns: SeriesByName, index: int) -> dict[str, list[go.Scatter]]:

@@ -48,9 +48,9 @@ ACTS_ON = {
     "rotation": "Rotates queries and keys, in each layer.",
 }
 HELP = (
-    "Parameters: their number in a model of one layer. "
-    "Correlation: of similarity and nearness, over the trained positions. "
-    "It is 1 if similarity falls linearly with distance, and 0 if they are unrelated. "
+    "Parameters: in a model of one layer. "
+    "Correlation: between similarity and nearness, over the trained positions. "
+    "It is 1 if similarity falls linearly with distance, and 0 if the two are unrelated. "
     "Size: root mean square over random tokens. "
     "Time: 8 sequences of the trained length on the CPU, relative to a model without encoding. The range is the middle half of the pairs."
 )
@@ -95,7 +95,7 @@ def profile_panel(side: str, name: str, profile: Profile, color: str) -> Panel:
     spread = float((profile["high"] - profile["low"]).max())
     note = "Means over the positions."
     if len(lines) == 1:
-        note = "The band: from the smallest to the largest over the positions."
+        note = "Line: mean over the positions. Band: from the smallest to the largest."
     if spread < 1e-4 * max(1.0, float(abs(lines).max())):
         note = "The same at every position, because only the offset counts."
     drawn = profile_figure(profile, color)
@@ -120,7 +120,7 @@ def profile_facts(config: RunConfig, profile: Profile, n_positions: int) -> None
     encoding, timing = config.encoding, times().get(config)
     parts = [
         f"**{added_parameters(config, encoding.name) or 0:,}** extra parameters",
-        f"nearness and similarity correlate **{order_in_words(profile)}**",
+        f"correlation of nearness and similarity **{order_in_words(profile)}**",
     ]
     if added := profile["added_scale"]:
         tokens = config.token_init_std
@@ -128,7 +128,7 @@ def profile_facts(config: RunConfig, profile: Profile, n_positions: int) -> None
         parts.append(f"before training, the numbers it adds are {size}")
     if timing:
         interval = f"{timing['low']:.2f} to {timing['high']:.2f}"
-        parts.append(f"a forward pass takes **{timing['ratio']:.2f} ×** as long as without ({interval})")
+        parts.append(f"a forward pass takes **{timing['ratio']:.2f} ×** as long as without an encoding ({interval})")
     st.markdown(" · ".join(parts), help=HELP)
     source = f"[{encoding.source}]({encoding.url})" if encoding.url else encoding.source
     sentences = (

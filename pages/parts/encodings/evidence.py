@@ -49,11 +49,11 @@ WORSE = "▾"  # worse than counting three characters
 LEGEND = (
     "Numbers are means over the seeds, at each model's own best learning rate. They are the accuracy on new sequences. For characters, "
     "they are the loss in nats (lower is better).\n\n"
-    f"- Green: within {SMALLEST} of the best number of the column. Red: further away, or it cannot run. Grey: not learned; with few "
-    "data, also not from fresh sequences.\n"
+    f"- Green: within {SMALLEST} of the best number of the column. Red: further away, or the model cannot run. Grey: not learned; "
+    "for few data, not even with fresh sequences.\n"
     "- N×: tested at N times the trained length. Hover a cell for its seeds, click it to open the lab.\n"
     "- In brackets, for few data: the difference from the same training with fresh sequences.\n"
-    f"- Counting: Kneser-Ney of 1 to 6 characters. {WORSE}: worse than with three.\n"
+    f"- Counting: a Kneser-Ney model of 1 to 6 characters. {WORSE}: worse than this model with three.\n"
     f"- Parameters and time: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, length "
     f"{MODEL.seq_len}. The range is the middle half of the measurements.\n\n"
 )

@@ -211,7 +211,7 @@ def show_arms(experiment: Experiment, extended: bool, seed: int, pair: tuple[str
                     help=f"Opens “{arm.name}” in the lab with all its settings, seed {seed}.",
                 )  # fmt: skip
     if hidden := len(experiment.arms) - len(arms):
-        st.caption(f"{counted(hidden, 'arm')} more take longer; “Extended” adds them.")
+        st.caption(f"“Extended” adds {counted(hidden, 'arm')} with longer training.")
 
 
 def _show_pair(experiment: Experiment, arms: tuple[Arm, ...], pair: tuple[str, str]) -> None:

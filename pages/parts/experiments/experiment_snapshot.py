@@ -121,8 +121,8 @@ def final_section(snapshot: ExperimentSnapshot) -> Json:
     panels = [*(panel for metric in metrics for panel in _panels(snapshot, metric, rows)), *_panels_of_points(snapshot)]
     lines = any(not panel["id"].startswith("strip.") for panel in panels)
     return {
-        "id": "ended", "title": "Where they ended",
-        "note": "A point a seed, a bar at the mean." + (" In a line, small marks are seeds." if lines else ""),
+        "id": "ended", "title": "Final values",
+        "note": "One point per seed; the bar is their mean." + (" In a line, small marks are seeds." if lines else ""),
         "panels": panels, "width": 420,
     }  # fmt: skip
 

@@ -146,7 +146,7 @@ def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:
 
 def _section(number: int, note: Note) -> Markup:
     guess = (note.guess or "no guess before the result") if note.question else ""
-    result = note.finding or ("the run had not ended at the last look" if note.run else "")
+    result = note.finding or ("the run had not ended yet" if note.run else "")
     lines = (("Guessed", guess), ("Ran", note.run or "nothing yet"), ("Found", result))
     answers = joined(html("<p><b>{}:</b> {}</p>", label, words) for label, words in lines if words)
     return html(
@@ -170,7 +170,7 @@ def offer_hand_in() -> None:
         st.button(
             "Start over", icon=":material/restart_alt:", type="tertiary", on_click=_forget, args=(student_report,)
         )
-    st.caption("Your guesses, runs and results in this browser. Save it, because a restart of the server deletes it.")
+    st.caption("Your guesses, runs and results in this browser. Save the report, because a server restart deletes it.")
 
 
 def _forget(student_report: StudentReport) -> None:
@@ -194,7 +194,7 @@ def _box(draw: Callable[..., object], label: str, words: dict[str, str], name: s
 KEYS = {
     "→ ←": "next and back, also on a presenter’s remote",
     "1 2 3": "choose the class’s guess",
-    "Q": "shows the class’s link as a QR code; students scan it, guess, and see whether they were right",
+    "Q": "shows the QR code with which students join the class",
     "S": "asks each phone to train one seed; each becomes a dot in the figure",
     "E": "pressed twice: empties the class; phones that are open enter again",
     "X": "removes a part of a trained model, then the next",
@@ -224,7 +224,7 @@ def hand_out(lesson: Lesson, link: str) -> str:
     form = "<div class=head><div><h1>{}</h1><p class=line>Name</p>{}</div>{}</div>"
     before = html(form, lesson.title, where, code)
     after = html(
-        "<h1>{}: what was measured</h1><p class=light>The numbers come from stored runs. Ours had other seeds.</p>", lesson.title
+        "<h1>{}: results</h1><p class=light>The numbers come from stored runs. Our class trained other seeds.</p>", lesson.title
     )  # fmt: skip
     numbered = list(enumerate(lesson.steps, start=1))
     pages = ((before, joined(_guess(*one) for one in numbered)), (after, joined(_keep(*one) for one in numbered)))
@@ -266,9 +266,9 @@ def _lab(step: LessonStep) -> Markup:
     config, preset = step.config, step.preset
     size = f"{n_parameters(config):,} parameters, {counted(config.steps, 'step')}"
     watched = html("<p><b>Look.</b> {}</p>", preset.look_at) if preset else Markup()
-    expected = f"We expect that it {preset.expects}. " if preset else ""
+    expected = f"We expect that the model {preset.expects}. " if preset else ""
     return html(
-        "<p><b>Model.</b> {}.</p>{}<p><b>Result.</b> {}Train it in the lab before the class: the same seed gives the same result.</p>",
+        "<p><b>Model.</b> {}.</p>{}<p><b>Result.</b> {}Train this model before the class, because the same seed gives the same result.</p>",
         ", ".join(filter(None, (step.settings_in_words, size))), watched, expected,
     )  # fmt: skip
 

@@ -52,7 +52,7 @@ def status_words(snapshot: ExperimentSnapshot, name_of: Callable[[str], str] = s
     seeds = f"{list(trials_by_seed.values()).count(len(arms))} of {counted(len(snapshot.seeds), 'seed')}"
     if snapshot.state == "running":
         parts = (
-            [f"{len(snapshot.trials)} of {counted(len(arms) * len(snapshot.seeds), 'training')}"]
+            [f"{len(snapshot.trials)} of {counted(len(arms) * len(snapshot.seeds), 'training run')}"]
             if snapshot.trials
             else []
         )
@@ -71,7 +71,7 @@ def status_words(snapshot: ExperimentSnapshot, name_of: Callable[[str], str] = s
 
 def _now(running: Sequence[TrialSoFar], name_of: Callable[[str], str]) -> str:
     names = " and ".join(f"“{name_of(trial.arm)}”, seed {trial.seed}" for trial in running)
-    now = names if len(running) <= MAX_NAMED_TRIALS else f"{len(running)} trials"
+    now = names if len(running) <= MAX_NAMED_TRIALS else f"{len(running)} at once"
     hosts = sorted({host_of(trial.machine) for trial in running if trial.machine})
     if not hosts:
         return now
@@ -97,7 +97,7 @@ def _curves(snapshot: ExperimentSnapshot, curve: str) -> Json:
     unit = " (nats)" if label.endswith("loss") else ""
     note = f"{label.capitalize()}{unit} over the steps. Thin: one seed each. Bold: their mean. All share one axis."
     note += " Training solid, validation dashed." if both else ""
-    return {"id": "curves", "title": "While they train", "note": note, "panels": panels, "width": 250}
+    return {"id": "curves", "title": "Training curves", "note": note, "panels": panels, "width": 250}
 
 
 def curve_label(experiment: Experiment, curve: str) -> str:
@@ -176,7 +176,7 @@ def badge(finding: Finding, words: str) -> str:
 def claims_section(snapshot: ExperimentSnapshot) -> Json:
     panels = [_claim_panel(snapshot, claim) for claim in snapshot.claims]
     return {
-        "id": "claims", "title": "What the evidence says",
+        "id": "claims", "title": "Effect for each claim",
         "note": "Dot and whiskers: mean effect and its 95 % interval. Ticks: seeds. Shaded: effects large enough to count.",
         "panels": panels, "width": 420,
     }  # fmt: skip
@@ -209,7 +209,7 @@ def _facts_of(claim_report: ClaimReport) -> list[str]:
     claim, row = claim_report.claim, claim_report.weighed
     sign = "" if claim.direction == "more" else "−"
     effect = [] if row.effect is None else [f"effect {signed(row.effect)} {claim.unit}"]
-    return [*effect, f"counts from {sign}{claim.smallest_effect:g}", f"seeds {row.seeds}"]
+    return [*effect, f"counts from {sign}{claim.smallest_effect:g}", counted(row.seeds, "seed")]
 
 
 def signed(value: float) -> str:

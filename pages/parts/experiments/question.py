@@ -13,8 +13,8 @@ from pages.parts.charts.attention import weights_image
 
 GUESSES = "guesses"  # session key: the guesses by the name of their question
 
-CLOSED = " (closed once results come)"
-UNREAD = "This run did not finish, so it answers nothing."
+CLOSED = " (closed)"
+UNREAD = "This run did not finish. Train again to get an answer."
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def forecast(experiment: Experiment, extended: bool = False) -> str:
     arms, seeds = experiment.arms_of(extended), experiment.seeds
     stored = {arm.name: trial_cache.number_stored(experiment, arm) for arm in arms}
     stored_trials, trials = sum(stored.values()), len(arms) * seeds
-    words = counted(trials, "short training")
+    words = counted(trials, "short training run")
     if stored_trials:
         words += f", {stored_trials if stored_trials < trials else 'all'} of them already stored here"
     if stored_trials == trials:

@@ -1,4 +1,4 @@
-"""The view of what the layers of a trained model do to positions, beside the same model before training."""
+"""The view “Depth”: the effect of a trained model's layers on positions, next to the same model before training."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ def show_depth(at: LookedAt) -> None:
     config = at.config
     if config.family == "encoder_decoder":
         st.info(
-            "This run has two stacks, an encoder and a decoder; this view is of models with one.",
+            "This run has two stacks, an encoder and a decoder; this view needs a model with one stack.",
             icon=":material/info:",
         )
         return

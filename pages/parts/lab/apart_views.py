@@ -52,7 +52,7 @@ SCALES = {
     "additive": "w · tanh(q + k) with this run's own w",
 }
 WHERE_ENCODED = {
-    "nowhere": "This run has no encoding: positions reach the scores through the mask alone.",
+    "nowhere": "This run has no encoding. Only a causal mask tells positions apart.",
     "embedding": (
         "{label} is added to the embedding, so q and k contain it already. The column shows how much it raises the score."
     ),
@@ -149,7 +149,7 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
     ]
     if at.config.qk_norm:
         steps.append(
-            "**Normalise.** QK-norm brings q and each k to mean 0 and variance 1, times learned scales: these are the q and k below."
+            "**Normalise.** QK-norm normalises q and each k and multiplies them by learned scales. The results are q and k below."
         )
     if acts == "rotation":
         turned = f"q by the angles of position {s['position'] + 1} and each k by its own"
@@ -233,9 +233,9 @@ def show_heads(at: LookedAt) -> None:
         ))  # fmt: skip
     at.show("heads", "heads", items, least=narrowest(at.config.n_heads), level=2, on_pick=pick_head)
     st.caption(
-        f"Pictures: this sequence. Numbers: means over {answer['sequences']} held-out sequences. A head is named after its highest score, "
-        f"if that is {answer['named_from']:g} or more. A score of 1 means that all its weight is where the kind says; 0 is that of equal "
-        "weights. Click a picture to choose its head."
+        f"Pictures: this sequence. Numbers: means over {answer['sequences']} held-out sequences. The highest score of a head names its "
+        f"kind, if it is {answer['named_from']:g} or more. At score 1, all weight is at the positions of this kind. At 0, the weight "
+        "there is that of equal weights. Click a picture to choose its head."
     )
     _show_numbers(list(rows.values()))
     show_rollout(at, answer)
@@ -510,7 +510,7 @@ def show_tests(checks: list[jobs.CheckResult]) -> None:
             st.caption(f":material/remove: {check['label']}: does not apply. {check['reason']}")
             continue
         color, icon = PASSED if check["passed"] else FAILED
-        value = f"{check['value']:.3g} {check['unit']}, allowed is {check['bound']}"
+        value = f"{check['value']:.3g} {check['unit']}; it must be {check['bound']}"
         with st.expander(f":{color}[{icon} {check['label']}]", expanded=check["passed"] is False):
             st.caption(f"Measured: {value}.")
             st.code(check["code"], language="python", wrap_lines=True)

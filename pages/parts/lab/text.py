@@ -202,7 +202,7 @@ def _usual_prompt(run: Run) -> str:
 
 
 def _example(run: Run) -> dict[str, Any]:
-    """The text that nobody has asked for: after the usual prompt, and short where the recorded model writes whole words."""
+    """Return the first text, shown without a request: after the usual prompt, and short if the recorded model writes it."""
     length = EXAMPLE_TOKENS if run is recorded_words()[0] else DEFAULTS["lab.text.length"]
     return _written_text(run, DEFAULTS | {PROMPT: _usual_prompt(run), "lab.text.length": length})
 
@@ -356,7 +356,7 @@ def _compare(run: Run) -> None:
         alt = f"Mean loss after the first token of a window and after the last: {', '.join(sentences)}"
         by_read = Panel(
             "beside.read", "Loss over the tokens already read", drawn, alt, height=300, term="kneser-ney",
-            note="Mean loss at each position of the window. The counting models read the same tokens.",
+            note="Mean loss at each position of the window. The counting models predict the same tokens.",
         )  # fmt: skip
         panels([by_read], key="text-beside", name="text", subject=run.id)
 

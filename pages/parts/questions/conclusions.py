@@ -67,7 +67,9 @@ def in_words(statement: Statement) -> str:
     if claim and claim.finding is Finding.CANNOT_TELL:
         parts.append(claim.weighed.why)
     if claim and any(contradict(claim.finding, finding) for finding in claim.known_seeds):
-        parts.append(f"Seeds known before say otherwise: {', '.join(finding.words for finding in claim.known_seeds)}.")
+        parts.append(
+            f"Earlier seeds gave another finding: {', '.join(finding.words for finding in claim.known_seeds)}."
+        )
     return " ".join(filter(None, parts))
 
 
@@ -82,7 +84,7 @@ def conclusion(issue: Issue) -> str:
 
 
 def findings(slug: str) -> dict[str, str]:
-    """By head, what was found on an issue, in Markdown. An empty head, if there is one, comes first: what stands above the others."""
+    """The findings on an issue by heading, in Markdown. Those without a heading come first, under an empty one."""
     leads = [in_words(section.lead) for section in ANSWER if section.lead.issue == slug]
     texts: dict[str, list[str]] = {"": [*leads, *map(escaped, long_findings_of(slug).values())]}
     for paragraph in (paragraph for section in ANSWER for paragraph in section.paragraphs):
@@ -128,5 +130,5 @@ def in_numbers() -> str:
     measured = [claim.finding for claim in claims if not claim.claim.computed]
     counts = " ".join(badge(one, f"{one.words}: {measured.count(one)}") for one in Finding)
     others = len(claims) - len(measured)
-    computed = f" {others} more are computed: formulas, counts and theorems." if others else ""
+    computed = f" {others} more follow from formulas, counts or theorems." if others else ""
     return f"**{len(measured)} claims were measured**: {counts}{computed} Each is on its question's page."

@@ -87,7 +87,6 @@ def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
 def _show_claims(issue: Issue, there: Sets) -> None:
     if not there:  # before an answer
         claims = issue.claims_of(issue.arms_of(extended()))
-        st.caption("The tested claims.")
         st.markdown("\n".join(f"- {sentence}" for sentence in with_terms(*map(sentence_of, claims))))
         return
     first = next(iter(there))
@@ -144,7 +143,7 @@ def _show_measurements(issue: Issue) -> None:
 
 
 def _on_pages(name: str, items: Sequence[str]) -> dict[str, str]:
-    """By name, lists of the items in their order, so many together as one screen holds."""
+    """Return Markdown lists by name: the items in their order, as many in each as fit on one screen."""
     pages: list[list[str]] = []
     for item in items:
         if not pages or len(" ".join([*pages[-1], item]).split()) > WORDS_OF_PAGE:
@@ -285,7 +284,7 @@ def show_rates(issue: Issue, extended: bool) -> None:
     )
     for why, arms in (
         ("no rate beats guessing", [grid.arm for grid in grids if not grid.learns]),
-        ("the rate is their condition", [arm.name for arm in issue.arms_of(extended) if not arm.tuned]),
+        ("the rate was not tuned for them", [arm.name for arm in issue.arms_of(extended) if not arm.tuned]),
     ):
         if arms:
             st.caption(f"These train at the rate of their settings, because {why}: {escaped(', '.join(arms))}.")

@@ -46,7 +46,7 @@ from pages.parts.questions.map import show_way
 from pages.parts.questions.state import extended, forget, request, requested_run, shown_answers
 
 KEY = "key"
-OTHERWISE = "a model this small may not show the effect."
+OTHERWISE = "The models may be too small to show the effect."
 FINDINGS = "questions.told"  # session key: the decisive finding that the projector has shown, by lesson and step
 # Not asked for yet; open; closed; or left out, because nobody in the room chose in time.
 GuessState = Literal["later", "open", "closed", "missed"]
@@ -202,7 +202,7 @@ def _show_remedy(issue: Issue, finding: KeyFinding) -> None:
         st.markdown(f"**Because** {finding.because}")
     elif finding.answer is not None and figure.because:
         # The runs show something else than the figure's reason explains.
-        st.markdown(f"**We expected:** {issue.claim(figure.claim).sentence} **A guess why not:** {OTHERWISE}")
+        st.markdown(f"**We expected:** {issue.claim(figure.claim).sentence} **A possible reason:** {OTHERWISE}")
     st.markdown(f"**Remedy:** {figure.remedy}")
 
 

@@ -50,7 +50,7 @@ def exact_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route
     async def exact(request: Request) -> Response | CountedAnswer:
         run_id, step, group, name = (request.path_params[part] for part in ("run", "step", "group", "name"))
         if group not in GROUPS:
-            return PlainTextResponse(f"group is {group[:40]!r}; allowed is one of {', '.join(GROUPS)}.", 400)
+            return PlainTextResponse(f"group is {group[:40]!r}; it must be one of {', '.join(GROUPS)}.", 400)
         run = await to_thread.run_sync(find, run_id)
         if run is None:
             return PlainTextResponse(NO_RUN, 404)
@@ -87,7 +87,7 @@ def lines_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route
             return PlainTextResponse(NO_RUN, 404)
         names = list(dict.fromkeys(request.query_params.getlist("name")))
         if len(names) > MOST_LINES:
-            return PlainTextResponse(f"{len(names)} lines are asked for; allowed are {MOST_LINES} at once.", 400)
+            return PlainTextResponse(f"{len(names)} lines were requested; the limit is {MOST_LINES} at once.", 400)
         try:
             leave = admit(visitor_of(request))
         except NoRoom as error:

@@ -64,7 +64,7 @@ def security_headers(frame_ancestors: str = "'self'") -> dict[str, str]:
     character that would end the directive."""
     if any(sign in frame_ancestors for sign in ";,\r\n"):
         allowed = "sources separated by spaces, such as 'self' https://school.example"
-        raise ValueError(f"{FRAMING} is {frame_ancestors!r}; allowed are {allowed}.")
+        raise ValueError(f"{FRAMING} is {frame_ancestors!r}; it must be {allowed}.")
     policy = {
         "default-src": "'self'",
         "script-src": " ".join(["'self'", "blob:", *inline_script_hashes()]),

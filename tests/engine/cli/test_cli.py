@@ -230,7 +230,7 @@ def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: Printed) -> None
     assert main([*sample[:3], "a \udcff", *sample[4:]]) == 2
     assert "no text in UTF-8" in capsys.readouterr().err
     assert main(["sample", str(tmp_path), "--prompt", "a"]) == 2
-    assert "no folder that train --save left" in capsys.readouterr().err
+    assert "not a folder that train --save wrote" in capsys.readouterr().err
     file.write_bytes(b"\xff" * 5000)
     assert main(given) == 2
     assert "not UTF-8" in capsys.readouterr().err

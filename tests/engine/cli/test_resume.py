@@ -118,7 +118,7 @@ def test_a_folder_that_holds_no_interrupted_run_is_refused(tmp_path: Path, capsy
         assert message.count("\n") == 1
         return message
 
-    assert "allowed is a folder that train --save left" in refused(str(tmp_path))
+    assert "it must be a folder that train --save wrote" in refused(str(tmp_path))
     done = tmp_path / "done"
     assert main([*SMALL, "--steps", "2", "--save", str(done)]) == 0
     assert "a run that has ended" in refused(str(done))
@@ -134,4 +134,4 @@ def test_a_folder_that_holds_no_interrupted_run_is_refused(tmp_path: Path, capsy
     (stopped / "state.pt").write_bytes(b"nothing")
     assert "cannot be read" in refused(str(stopped))
     (stopped / "state.pt").unlink()
-    assert "no state was left" in refused(str(stopped))
+    assert "no saved state" in refused(str(stopped))

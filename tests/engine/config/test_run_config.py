@@ -152,7 +152,7 @@ def test_a_default_that_does_not_go_with_a_link_is_named_with_what_it_must_be() 
     config, (problem,) = from_query({"attention_score": "additive", "steps": "50"})
     assert (config.attention_score, config.steps) == ("scaled_dot", 50)
     assert str(problem) == (
-        "attention_score is additive; allowed is one that goes with attention_impl fused. Otherwise attention_impl must be "
+        "attention_score is additive; it must be one that goes with attention_impl fused. Otherwise attention_impl must be "
         "materialised for attention_score additive, which no fused kernel computes."
     )
 

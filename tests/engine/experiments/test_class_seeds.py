@@ -143,7 +143,7 @@ def test_who_is_not_in_the_class_trains_nothing_and_a_phone_only_so_many(
         show_projector(code, TEACHER, replace(ASKS, round=round))
         press_seed(code, ANN, 0, round)
     show_projector(code, TEACHER, replace(ASKS, round=3))
-    with pytest.raises(NoRoom, match=r"has trained 2 seeds, the most that are counted\."):
+    with pytest.raises(NoRoom, match=r"has trained 2 seeds, which is the limit\."):
         press_seed(code, ANN, 0, 3)
     press_seed(code, BEN, 0, 3)
 

@@ -159,12 +159,12 @@ def test_the_students_of_an_address_and_of_a_class_are_limited_and_those_in_it_s
     monkeypatch.setattr(classroom, "MAX_STUDENTS", 70)
     for number in range(classroom.MAX_STUDENTS_OF_NETWORK):
         enter(code, Visitor(f"cookie {number}", "10.0.0.1"))
-    with pytest.raises(NoRoom, match=r"60 students at your network address already, the most that are counted\."):
+    with pytest.raises(NoRoom, match=r"60 students at your network address already, which is the limit\."):
         enter(code, Visitor("one more cookie", "10.0.0.1"))
     keep_guess(code, Visitor("cookie 0", "10.0.0.1"), 0, 1)
     for number in range(10):
         enter(code, Visitor(f"phone {number}", f"10.0.1.{number}"))
-    with pytest.raises(NoRoom, match=r"has 70 students already, the most that are counted\."):
+    with pytest.raises(NoRoom, match=r"has 70 students already, which is the limit\."):
         enter(code, Visitor("late", "10.0.2.1"))
     assert responses(code, 0) == Responses(70, {1: 1})
 
@@ -238,7 +238,7 @@ def test_no_number_of_new_classes_takes_the_place_of_one_that_is_held(code: str,
                 opened += 1
     assert responses(code, 0) == Responses(30, {1: 30})
     assert opened < classroom.MAX_CLASSES
-    with pytest.raises(NoRoom, match=r"^\d+ classes are held just now\. Open this one in a few minutes\.$"):
+    with pytest.raises(NoRoom, match=r"^\d+ classes are open now, which is the limit\. Try again in a few minutes\.$"):
         open_class(Visitor("one more cookie", networks[0]))
     open_class(Visitor("another teacher", "10.0.0.1"))
 

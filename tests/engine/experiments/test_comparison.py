@@ -48,10 +48,10 @@ def test_a_finding_comes_from_the_trials(design: float, finding: str) -> None:
 @pytest.mark.parametrize(
     ("rivals", "tasks", "sentence"),
     [
-        ((), ("k_back",), "against is empty; allowed is 1 to 5"),
+        ((), ("k_back",), "against is empty; it must name 1 to 5"),
         (("designed",), ("k_back",), "against is designed"),
         (("rope", "rope"), ("k_back",), "against is rope,rope"),
-        (("rope",), ("sort",), "tasks is sort; allowed is 1 to 3"),
+        (("rope",), ("sort",), "tasks is sort; it must name 1 to 3"),
     ],
 )
 def test_a_bad_choice_is_named(rivals: tuple[str, ...], tasks: tuple[str, ...], sentence: str) -> None:

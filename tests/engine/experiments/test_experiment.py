@@ -18,9 +18,9 @@ from tests.engine.experiments.fake_issue import fake_issue
 
 def test_the_seeds_follow_the_first_and_bad_numbers_are_refused_in_one_sentence() -> None:
     assert fake_issue(seeds=3, first_seed=10).seed_range == range(10, 13)
-    with pytest.raises(ValueError, match=r"seeds is 0; allowed is a whole number from 1 to 16\."):
+    with pytest.raises(ValueError, match=r"seeds is 0; it must be a whole number from 1 to 16\."):
         fake_issue(seeds=0)
-    with pytest.raises(ValueError, match="first_seed is -1; allowed is a whole number from 0"):
+    with pytest.raises(ValueError, match="first_seed is -1; it must be a whole number from 0"):
         fake_issue(first_seed=-1)
 
 

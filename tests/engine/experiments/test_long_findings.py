@@ -52,17 +52,17 @@ A, B = "“before”", "“after”"
     ("before", "after", "kind", "sentence"),
     [
         ([FIRST] * 16, [LATER] * 16, Kind.SPEED,
-         f"A matter of speed: 16 of 16 seeds of {B} reach 0.9, after 10 times as many steps."),
+         f"A matter of speed: 16 of 16 seeds of {B} reach 0.9, after 10 times as many steps as {A}."),
         ([FIRST] * 16, [LATER] * 13 + [NEVER] * 3, Kind.SPEED,
-         f"A matter of speed: 13 of 16 seeds of {B} reach 0.9, after at least 15 times as many steps."),
+         f"A matter of speed: 13 of 16 seeds of {B} reach 0.9, after at least 15 times as many steps as {A}."),
         ([FIRST] * 14 + [NEVER] * 2, [LAST] * 16, Kind.SPEED,
-         f"A matter of speed: 16 of 16 seeds of {B} reach 0.9, after about 56 times as many steps; of {A} only 14 do."),
+         f"A matter of speed: 16 of 16 seeds of {B} reach 0.9, after about 56 times as many steps as {A}; of {A} only 14 do."),
         ([NEVER] * 16, [LATER] * 16, Kind.SPEED,
-         f"A matter of speed: 16 of 16 seeds of {B} reach 0.9, even after fewer steps (0.1 times as many); of {A} no seed does."),
+         f"A matter of speed: 16 of 16 seeds of {B} reach 0.9, even after fewer steps than {A} (0.1 times as many); of {A} no seed does."),
         ([LATER] * 16, [LATER] * 16, Kind.SPEED,
-         f"A matter of speed: 16 of 16 seeds of {B} reach 0.9, after about as many steps."),
+         f"A matter of speed: 16 of 16 seeds of {B} reach 0.9, after about as many steps as {A}."),
         ([FIRST, LATER] * 8, [LATER, FIRST] * 8, Kind.SPEED,
-         f"A matter of speed: 16 of 16 seeds of {B} reach 0.9, and it stays open which of the two takes more steps."),
+         f"A matter of speed: 16 of 16 seeds of {B} reach 0.9, and the seeds do not decide which of the two takes more steps."),
         ([FIRST] * 16, [NEVER] * 16, Kind.LIMIT,
          f"A limit at this size: with ten times the steps no seed of {B} reaches 0.9, and the curve is flat."),
         ([NEVER] * 16, [NEVER] * 14 + [LATER] * 2, Kind.LIMIT,
@@ -115,9 +115,7 @@ def test_shares_count_each_kind() -> None:
     assert counted == "Of 3 contrasts 2 are a matter of speed, 1 is a limit at this size and 0 are open."
     assert shares([]) == ""
     stays = LastingFinding((FIGURE.before, 0.1), (FIGURE.after, 0.9), speed.ratio, FIGURE)
-    assert (
-        shares([stays]) == "Of 1 contrast in numbers that are no accuracies 1 is still there with ten times the steps."
-    )
+    assert shares([stays]) == "Of 1 contrast in other numbers than accuracy, 1 remains with ten times the steps."
 
 
 def write_runs(figure: KeyFigure, slug: str, folder: Path, curves: Sequence[Curves]) -> None:
@@ -174,11 +172,11 @@ END = {"high": (0.5, 0.9, 0.9, 0.9, 0.9), "low": (0.1, 0.1, 0.1, 0.1, 0.1), "fal
     ("first", "second", "finding", "sentence"),
     [
         (["low"] * 16, ["high"] * 16, Finding.HOLDS, "the difference is still there: 0.10 and 0.90."),
-        (["high"] * 16, ["low"] * 16, Finding.OPPOSITE, "the difference has turned: 0.90 and 0.10."),
+        (["high"] * 16, ["low"] * 16, Finding.OPPOSITE, "the difference has the opposite sign: 0.90 and 0.10."),
         (["low"] * 16, ["fallen"] * 16, Finding.SMALL, "the difference is gone: 0.10 and 0.10."),
         (["low"] * 16, ["high", "fallen"] * 8, Finding.HOLDS, "the difference is still there: 0.10 and 0.50."),
         (["low", "high"] * 8, ["high", "low"] * 8, Finding.UNDECIDED,
-         "it is open whether the difference is still there: 0.50 and 0.50."),
+         "the seeds do not decide whether a difference remains: 0.50 and 0.50."),
     ],
 )  # fmt: skip
 def test_a_claim_on_other_numbers_is_weighed_at_the_end_of_the_long_runs(

@@ -50,7 +50,7 @@ def test_of_rates_that_are_as_good_the_arms_own_stays_and_one_at_which_a_seed_fa
     failed = measured(lambda rate: None)
     assert (failed.best, min(failed.scores)) == (0.01, 0.0001), "a lower rate might have finished"
     assert measured(lambda rate: 0.5 if rate < 0.0005 else None).best == 0.00032
-    with pytest.raises(ValueError, match="first_seed is 896; allowed are no seeds from 900 to 903"):
+    with pytest.raises(ValueError, match="first_seed is 896; it must not use seeds 900 to 903"):
         fake_issue(first_seed=896, rates={"short": 1.0})
     grid = measured(lambda rate: 0.5)
     scores = [1.0] * (len(PILOT_SEEDS) - 1)

@@ -42,7 +42,7 @@ def test_two_arms_at_a_bound_are_never_too_small_to_count(bound: float, smallest
     for _ in range(100):
         rows = {name: np.clip(bound + random.normal(0, 0.004, 16), 0, 1).tolist() for name in ("here", "there")}
         assert judged(rows, smallest).finding is Finding.CANNOT_TELL
-    assert "nothing is left to differ" in judged(rows).weighed.why
+    assert "no difference can appear" in judged(rows).weighed.why
 
 
 @pytest.mark.parametrize("position", [0.3, 0.6, 0.85])
@@ -146,7 +146,7 @@ def test_a_share_cannot_fall_by_more_than_the_whole() -> None:
 def test_one_arm_at_a_bound_hides_a_small_effect_and_not_a_large_one() -> None:
     below = judged({"here": [0.999] * 8, "there": [0.95 + 0.001 * seed for seed in range(8)]}, 0.2)
     assert (below.finding, below.weighed.why) == (
-        Finding.CANNOT_TELL, "“here” is at the best value there is, which may hide a difference.",
+        Finding.CANNOT_TELL, "“here” is at the best possible value, which may hide a difference.",
     )  # fmt: skip
     assert judged({"here": [0.999] * 8, "there": [0.5] * 8}, 0.2).finding is Finding.HOLDS
     assert judged({"here": [0.9] * 8, "there": [0.1] * 8}, 0.2).finding is Finding.HOLDS
@@ -193,7 +193,7 @@ def test_a_best_rate_at_the_end_of_its_grid_says_nothing_about_the_best_rate() -
 
     assert finding().finding is Finding.HOLDS
     assert finding("there").finding is Finding.CANNOT_TELL
-    assert "The best learning rate of “there” is the last one that was tried" in finding("there").weighed.why
+    assert "The best learning rate of “there” is the highest or lowest that we tried" in finding("there").weighed.why
 
 
 def test_what_is_computed_and_what_is_claimed_to_stay_at_chance_are_no_matter_of_bounds() -> None:

@@ -66,5 +66,5 @@ def test_what_does_not_apply_is_said_and_does_not_stand_in_the_way() -> None:
     config = parse({"family": "gru", "d_model": 33, "n_heads": 2, "pos_encoding": "rope"})
     assert any("no attention" in sentence for sentence in warnings_of(config))
     near, far = (parse({"family": "cnn", "n_layers": depth, "seq_len": 6}) for depth in (3, 2))
-    assert not any("convolutions see" in sentence for sentence in warnings_of(near))
-    assert any("see 7 positions of 11" in sentence for sentence in warnings_of(far))
+    assert not any("convolutions see only" in sentence for sentence in warnings_of(near))
+    assert any("the last 7 of 11 positions" in sentence for sentence in warnings_of(far))

@@ -162,7 +162,7 @@ def test_a_run_without_an_end_is_lost_with_what_it_wrote(runs: Runs) -> None:
     run.append(list(train(run.config))[:10])
     found = read_anew(runs, run)
     assert (found.state, len(found.events)) == ("lost", 11)
-    assert found.events[-1] == Ended(8, "lost", "The app ended while this run was going; what it had written is here.")
+    assert found.events[-1] == Ended(8, "lost", "The app ended during this run. You see its data up to then.")
     assert runs.get(run.id) is run, "whoever still runs it is not disturbed"
     assert run.live
     with (run.folder / "events.jsonl").open("a") as file:

@@ -185,7 +185,7 @@ def test_of_a_text_the_perplexities_stand_beside_the_accuracies() -> None:
     assert "accuracy is 0.43 (perplexity 7.02). Without them it is 0.26 (perplexity 43.7)." in sentence
     (row,) = counting_comparisons(config, [started, last, end], {"the trigram": 2.128})
     assert row.sentence == (
-        "The score leaks: perplexity 7.02 against 8.4 is no comparison with the trigram. With the later symbols hidden it is 43.7."
+        "The score leaks, so perplexity 7.02 against 8.4 is no fair comparison with the trigram. With the later symbols hidden it is 43.7."
     )
     assert not row.better
 

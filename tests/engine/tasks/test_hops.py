@@ -58,7 +58,7 @@ def test_the_last_answer_stands_at_its_true_source_and_one_that_is_not_asked_has
     assert int(true[has_answer].min()) >= 1, "an answer follows an earlier symbol"
     assert int(true[has_answer].max()) < 11, "it never stands where it is asked"
     assert set(true[~has_answer].tolist()) == {-1}
-    with pytest.raises(ValueError, match="repeats is True; allowed is False"):
+    with pytest.raises(ValueError, match="repeats is True; it must be False"):
         TASK.true_source(source, HopsSettings(vocab_size=6, repeats=True))
 
 
@@ -76,7 +76,7 @@ def test_the_positions_that_hops_ask_are_counted_and_every_drawable_sequence_is_
 
 
 def test_hops_are_refused_where_none_can_lead_anywhere_and_the_longest_possible_chain_is_asked() -> None:
-    with pytest.raises(ConfigError, match="n_hops is 4; allowed is a whole number from 1 to 3"):
+    with pytest.raises(ConfigError, match="n_hops is 4; it must be a whole number from 1 to 3"):
         parse({"task": "hops", "seq_len": 5, "n_hops": 4})
     with pytest.raises(ConfigError, match="from 1 to 2"):
         parse({"task": "hops", "seq_len": 9, "test_lengths": "4", "n_hops": 3})
@@ -93,10 +93,10 @@ def test_hops_warn_of_fewer_layers_than_were_seen_to_learn_them_and_of_batches_t
     assert not warned(n_layers=2) + warned(n_layers=3, n_hops=2) + warned(family="gru")
     assert "1 hop with 1 layer: " in warned(n_layers=1)
     assert "3 hops with 3 layers: " in warned(n_layers=3, n_hops=3)
-    assert "4 layers can compute it" in warned(n_layers=4, n_hops=5, family="encoder")
+    assert "In theory 4 layers suffice" in warned(n_layers=4, n_hops=5, family="encoder")
 
     rare = {"n_layers": 4, "n_hops": 3, "vocab_size": 50, "batch_size": 4}
     batches = [draw_batch(task="hops", seq_len=32, seed=seed, **rare)[2] for seed in range(300)]
     nothing = np.mean([{answer for answers in answered for answer in answers} == {IGNORE} for answered in batches])
-    share = float(re.findall(r"About (\d+)% of the batches ask for nothing", warned(**rare))[0]) / 100
+    share = float(re.findall(r"About (\d+)% of the batches contain no question", warned(**rare))[0]) / 100
     assert nothing == pytest.approx(share, abs=0.1)

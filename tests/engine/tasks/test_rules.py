@@ -52,7 +52,7 @@ def test_a_run_in_which_batches_ask_for_nothing_is_warned_of() -> None:
     batches = [draw_batch(**often, seed=seed)[2] for seed in range(300)]
     nothing = sum({answer for answers in targets for answer in answers} == {IGNORE} for targets in batches)
     assert nothing / 300 == pytest.approx((8 / 9) ** 2, abs=0.07)
-    assert "About 79% of the batches ask for nothing" in warning
+    assert "About 79% of the batches contain no question" in warning
     assert not list(parse(OFFSETS).task_settings.warnings(parse(OFFSETS)))
 
 

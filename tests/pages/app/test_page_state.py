@@ -176,8 +176,8 @@ def test_hide_removes_widgets_and_lock_disables_them(first: int) -> None:
 def test_names_that_are_no_controls_are_named_in_one_sentence_and_what_is_hidden_is_written_back() -> None:
     app = open_form(hide="zork, n_heads,,# x,n_heads", lock="rope")
     assert [box.value for box in app.warning] == [
-        "From the link, `hide` is `zork, # x`; allowed is one or more names of controls on this page, separated by commas. Ignored.",
-        "From the link, `lock` is `rope`; allowed is one or more names of controls on this page, separated by commas. Ignored.",
+        "Ignored in the link: `hide` is `zork, # x`; it must be one or more names of controls on this page, separated by commas.",
+        "Ignored in the link: `lock` is `rope`; it must be one or more names of controls on this page, separated by commas.",
     ]
     assert widgets_in(app).keys() == set(NAMES) - {"n_heads"}
     assert dict(app.query_params)["hide"] == "n_heads"

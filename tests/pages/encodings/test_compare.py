@@ -21,7 +21,7 @@ def test_any_two_stand_side_by_side_with_their_numbers(open_page: Open) -> None:
     assert "10000" in app.latex[1].value
     assert "b" not in app.query_params, "what is as by default is left out"
     app.number_input(key=widget_key("n_heads")).set_value(5).run()
-    assert "`n_heads` is `5`; allowed is a divisor of d_model 32" in page_text(app)
+    assert "`n_heads` is `5`; it must be a divisor of d_model 32" in page_text(app)
     app.session_state[DEEPER] = True
     app.number_input(key=widget_key("n_heads")).set_value(4).run()
     assert "In which one do nearby positions look similar" in page_text(app), "what to look for"

@@ -61,14 +61,14 @@ def test_a_link_restores_the_choice_and_has_its_rivals_in_one_order(open_page: O
     app = open_page(PAGE, **link)
     assert select(app, "Features").value == "table"
     assert app.multiselect[0].value == ["rope", "alibi"]
-    assert "18 short trainings" in page_text(app)
+    assert "18 short training runs" in page_text(app)
 
     app.multiselect[0].set_value(["alibi", "rope"]).run()
     there = app.query_params["against"]
     app.multiselect[0].set_value(["rope", "alibi"]).run()
     assert app.query_params["against"] == there
     app.multiselect[0].set_value([]).run()
-    assert "against is empty; allowed is 1 to 5 different ones" in page_text(app)
+    assert "against is empty; it must name 1 to 5 different ones" in page_text(app)
     assert disabled(app, "Run")
 
 
@@ -142,10 +142,10 @@ def test_a_run_comes_to_a_verdict_is_found_again_and_goes_on(open_page: Open, mo
     assert select(again, "Encoding A").value == "designed"
     assert "**In this run:** Fourier features of the position" in page_text(again)
     assert [button.label for button in again.get("download_button")] != []
-    assert "4 short trainings, all of them already stored here." in page_text(again)
+    assert "4 short training runs, all of them already stored here." in page_text(again)
     assert EXPERIMENTS.find(name) is experiment, "a link starts nothing"
     next(box for box in again.number_input if box.label == "Seeds").set_value(3).run()
-    assert "6 short trainings, 4 of them already stored here" in page_text(again)
+    assert "6 short training runs, 4 of them already stored here" in page_text(again)
     press(again, "Run")
     more = EXPERIMENTS.find(again.session_state["encodings"]["experiment"])
     assert more.wait(240)

@@ -239,7 +239,7 @@ def test_a_lesson_of_ones_own_has_its_lab_steps_and_no_result_that_was_not_measu
     lab, issue = sections(teachers_sheet(lesson))
     assert escape(TASKS["sort"].summary) in lab
     assert f"Task {TASKS['sort'].label}, {n_parameters(RunConfig(task='sort')):,} parameters, 300 steps." in lab
-    assert "Train it in the lab before the class" in lab
+    assert "Train this model before the class" in lab
     assert "Not measured" in issue
     assert not right(lab + issue)
     assert "&lt;b&gt;Heads&lt;/b&gt; &amp; more" in issue
@@ -251,7 +251,7 @@ def test_a_prepared_lab_step_says_what_to_look_at_and_what_to_expect() -> None:
     for preset in PRESETS.values():
         (lab,) = sections(teachers_sheet(Lesson("Mine", (lab_step(5, preset.config),))))
         assert escape(preset.look_at) in lab
-        assert f"We expect that it {preset.expects}." in lab
+        assert f"We expect that the model {preset.expects}." in lab
 
 
 def test_the_reason_stands_on_the_sheet_and_after_the_answer_on_the_hand_out_where_the_claim_holds() -> None:

@@ -75,12 +75,12 @@ def test_the_status_says_what_goes_or_where_it_waits() -> None:
     there = [TrialSoFar("arm 1", seed, 0.5, machine=f"tls://10.0.0.{seed % 3}:{seed}") for seed in range(8)]
     for running, words in (
         ([TrialSoFar("arm 1", 3, 0.5)], "now “arm 1”, seed 3"),
-        (there, "now 8 trials on 3 machines of the cluster"),
+        (there, "now 8 at once on 3 machines of the cluster"),
         (there[:1], "now “arm 1”, seed 0 on 10.0.0.0 of the cluster"),
         ([TrialSoFar("arm 1", 3, 0.0, queue_position=2)], "place 2 in the queue"),
     ):
         assert words in status_words(snapshot_after(issue, state="running", running=running))
-    assert status_words(snapshot_after(issue, state="running", ended=5)) == "5 of 16 trainings"
+    assert status_words(snapshot_after(issue, state="running", ended=5)) == "5 of 16 training runs"
     assert status_words(snapshot_after(issue, state="running", ended=0)) == "", "nothing is known yet"
     masks, running = ISSUES["missing-mask"], [TrialSoFar("no mask", 3, 0.5)]
     snapshot = ExperimentSnapshot.of(report(masks, (), range(8)), "running", running=running)

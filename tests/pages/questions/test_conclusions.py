@@ -38,7 +38,7 @@ def test_below_the_map_stands_the_question_with_its_answer_in_short_and_in_numbe
     measured = [claim.finding for claim in claims if not claim.claim.computed]
     assert f"**{len(measured)} claims were measured**" in in_numbers()
     assert all(f"{found.words}: {measured.count(found)}]" in in_numbers() for found in Finding)
-    assert f"{len(claims) - len(measured)} more are computed" in in_numbers()
+    assert f"{len(claims) - len(measured)} more follow from formulas, counts or theorems" in in_numbers()
 
 
 def test_every_question_has_its_conclusion_and_every_statement_stands_once_on_the_page_of_its_question() -> None:
@@ -56,7 +56,7 @@ def test_every_question_has_its_conclusion_and_every_statement_stands_once_on_th
 
 def test_a_plain_sentence_stands_before_the_statements_that_it_introduces() -> None:
     found = findings("what-depth-brings")
-    assert found["What depth brings"].startswith("Such a hop takes two look-ups")
+    assert found["What depth brings"].startswith("To recall the symbol that came next last time is called one hop.")
     assert "Deep models are said to overfit" not in "".join(found.values())
 
 

@@ -314,7 +314,9 @@ def test_the_lab_says_from_which_issue_it_was_opened_and_takes_a_second_link_of_
 def test_a_link_starts_nothing(open_page: Open) -> None:
     app = open_page("questions.py", issue="missing-mask", first_seed="10100", experiment="x")
     assert not app.session_state[RUN_NAMES]
-    assert f"{4 * MASK.seeds} short trainings" in next(one.help for one in app.button if one.label.startswith("Train"))
+    assert f"{4 * MASK.seeds} short training runs" in next(
+        one.help for one in app.button if one.label.startswith("Train")
+    )
 
 
 def test_an_experiment_runs_to_a_verdict_and_is_taken_away_and_found(open_page: Open, scripted: Scripted) -> None:
@@ -423,7 +425,7 @@ def test_the_answer_is_shown_at_a_press_and_what_is_trained_here_has_a_sentence_
         slow.finish(slow.submitted[index])
     until(lambda: len(run_of(app, HEADS.slug).trials) == len(HEADS.arms_of()))
     assert {run.config.seed for run in slow.submitted[: len(HEADS.arms_of())]} == {LIVE_SEED}
-    assert "Trained here: it stays about the same after 95 steps: 0.50 and 0.50, over 1 seed. It takes" in messages_of(
+    assert "Trained here: it stays about the same after 95 steps: 0.50 and 0.50, over 1 seed. At least" in messages_of(
         app.run()
     )
     assert SENTENCE in messages_of(app)
@@ -540,7 +542,7 @@ def test_what_was_trained_before_is_used(open_page: Open, scripted: Scripted) ->
     run_to_end(open_page("questions.py", issue="scripted", seeds="8"))
     before = len(pool.submitted)
     app = open_page("questions.py", issue="scripted", seeds="9")
-    assert "36 short trainings, 32 of them already stored here" in app.button(key="run.").help
+    assert "36 short training runs, 32 of them already stored here" in app.button(key="run.").help
     run_to_end(app)
     assert len(run_of(app).reused) == 32
     assert {run.config.seed for run in pool.submitted[before:]} == {LIVE_SEED + 8}
@@ -616,7 +618,7 @@ def test_where_the_claim_does_not_hold_it_says_what_was_expected_and_guesses_why
     pool.value = lambda config: 1 - value(config)
     app = run_to_end(open_page("questions.py", issue=issue.slug, seeds="6"))
     assert run_of(app).report.claims[0].finding == "opposite"
-    assert f"**We expected:** {issue.claims[0].sentence} **A guess why not:** " in page_text(app)
+    assert f"**We expected:** {issue.claims[0].sentence} **A possible reason:** " in page_text(app)
     assert f"**Remedy:** {issue.key_figure.remedy}" in page_text(app)
     assert "Because" not in page_text(app)
 

@@ -183,7 +183,7 @@ def test_a_model_is_read_without_each_part_that_is_named(get: Get, jobs: list[Jo
     assert "ablation" not in less
     head = get(f"/own?{settings}&without=head.1.0")["snapshot"]
     assert all(set(piece) == {"text", "part"} for piece in head["ablation"]["words"])
-    assert head["ablation"]["details"].startswith("Counted in 100 other sequences; here ")
+    assert head["ablation"]["details"].startswith("Counted in 100 other sequences (in this one: ")
 
 
 def test_of_an_ended_run_the_links_are_asked_for_once_for_all_and_not_without_some_parts(
@@ -200,9 +200,12 @@ def test_of_an_ended_run_the_links_are_asked_for_once_for_all_and_not_without_so
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("/own?v=1&seq_len=4&without=skip.1", "without is skip.1; allowed is one of skip.0, norm.0"),
+        ("/own?v=1&seq_len=4&without=skip.1", "without is skip.1; it must be one of skip.0, norm.0"),
         ("/untrained?v=1&n_layers=many", "n_layers"),
-        ("/untrained?v=1&n_layers=12&d_model=512&seq_len=512&n_heads=8&batch_size=512", "Train this model to see it"),
+        (
+            "/untrained?v=1&n_layers=12&d_model=512&seq_len=512&n_heads=8&batch_size=512",
+            "too much for a preview. Train it to see it",
+        ),
         ("/own?v=1&seq_len=4&text=1+x+3", "x"),
         ("/own?run=nobody&text=1+2", "run is"),
         (f"/own?v=1&text={'1+' * 1500}", "characters"),

@@ -91,7 +91,7 @@ def test_the_stream_is_read_only_and_what_is_no_run_or_number_is_named(client: T
         ):
             assert answer.status_code == 400
             assert answer.text.startswith("after is 999")
-            assert answer.text.endswith("; allowed is a whole number from 0 to 1000000000.")
+            assert answer.text.endswith("; it must be a whole number from 0 to 1000000000.")
             assert len(answer.text) < 150
 
 

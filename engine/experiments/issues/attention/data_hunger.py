@@ -10,7 +10,7 @@ BASE: dict[str, Any] = {
     "learning_rate": 0.005, "steps": 180, "device": "cpu",
 }  # fmt: skip
 LABELS = {"decoder": "transformer", "gru": "GRU"}
-# The shortest and the longest sequences of parity. There are 65,536 of the longest, so that those of the test are new.
+# Bits of the shortest and of the longest parity sequences. There are 65,536 of the longest, so the test sequences are new.
 FEWEST_BITS, BITS = 2, 16
 LENGTHS = BITS - FEWEST_BITS + 1
 TASKS: dict[str, dict[str, Any]] = {
@@ -94,7 +94,7 @@ ISSUE = read_issue(
             extended=True,
         ),
     ),
-    # One smallest effect for all accuracies. Parity leaves no room on purpose: a model has its rule and is always right, or it guesses.
+    # One smallest effect for all accuracies. Parity has no headroom on purpose: a model knows the rule and is always right, or it guesses.
     claims=(
         Claim(
             "brackets",
@@ -107,7 +107,7 @@ ISSUE = read_issue(
             "recall-more-data",
             difference(_name("recall", "decoder", 512), FEW, "accuracy"),
             0.05,
-            learned=((FEW, "train_loss", 0.5),),  # as above
+            learned=((FEW, "train_loss", 0.5),),  # else the model lacks steps, not examples
         ),
         Claim(
             "parity",

@@ -4,8 +4,8 @@ from engine.experiments.experiment import Arm, Change, Claim, Role, difference
 from engine.experiments.issues.issue import read_issue
 
 Settings = Mapping[str, object]
-# So many steps and so large an offset leave room: at their best rates, RoPE is between .75 and .97 if the token gives the offset, as are
-# sinusoids on three back and a learned table on the shuffle.
+# Steps and largest offset are chosen for headroom: at their best rates, RoPE is between .75 and .97 if the token gives the offset, as
+# are sinusoids on three back and a learned table on the shuffle.
 CONTENT: Settings = {"task": "content_offset", "max_offset": 8, "steps": 260, "learning_rate": 0.03}
 THREE_BACK: Settings = {"task": "k_back", "k": 3, "steps": 70, "learning_rate": 0.05}
 PERMUTATION: Settings = {"task": "permutation", "steps": 28, "learning_rate": 0.05}

@@ -52,7 +52,7 @@ TITLES = {
     "gradients": ("Gradient norms", "gradient-norm"),
     "memory": ("Memory", "memory"),
     "samples": ("Predictions", "token"),
-    "written": ("What it writes", "temperature"),
+    "written": ("Generated text", "temperature"),
 }
 LINES: dict[PanelName, Json] = {
     "loss": {"scales": "Loss axis"},

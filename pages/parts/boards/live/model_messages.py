@@ -45,7 +45,7 @@ def user_sequence_message(config: RunConfig, weights: str, text: str, ask: Ask, 
     ablation. The model is trained if there are ``weights`` (a path). Raises ValueError with one sentence; JobError is
     one."""
     if len(text) > MOST_LETTERS:
-        raise JobError(f"Your sequence has {len(text):,} characters; allowed are at most {MOST_LETTERS:,}.")
+        raise JobError(f"Your sequence has {len(text):,} characters; the limit is {MOST_LETTERS:,}.")
     if sentence := too_large(config):
         raise JobError(sentence)
     request, parts = ModelRequest(config, weights), parts_named(config, without)
@@ -71,4 +71,4 @@ def too_large(config: RunConfig) -> str:
     prediction = predict(config)
     if prediction.flops_per_step <= MAX_FLOPS and prediction.peak <= MAX_BYTES:
         return ""
-    return f"Train this model to see it: it needs {in_bytes(prediction.peak)}, too much for each move of a control."
+    return f"This model needs {in_bytes(prediction.peak)}, too much for a preview. Train it to see it."

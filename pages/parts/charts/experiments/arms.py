@@ -13,7 +13,7 @@ MORE_COLORS = (MAGENTA, MUTED["light"], OCHRE)
 IN_WORDS = {
     "best_loss": "lowest validation loss",
     "finite": "every step finite (1) or not (0)",
-    "token_residual": "share in which tokens differ",
+    "token_residual": "how much tokens differ (0 to 1)",
     "first_grad.first": "gradient norm of the first block, before training",
     "first_grad.last": "gradient norm of the last block, before training",
     "largest_score": "largest attention score",

@@ -153,7 +153,7 @@ def test_a_part_that_the_model_lacks_is_named_with_those_it_has() -> None:
     config = tiny_config()
     assert parts_named(config, ["mask", "head.1.3", "mask"]) == (Part("mask"), Part("head", "self", 1, 3))
     sentence = (
-        r"^without is skip\.2; allowed is one of skip\.0 to skip\.1, .*, head\.0\.0 to head\.1\.3, mask, encoding\.$"
+        r"^without is skip\.2; it must be one of skip\.0 to skip\.1, .*, head\.0\.0 to head\.1\.3, mask, encoding\.$"
     )
     with pytest.raises(ValueError, match=sentence):
         parts_named(config, ["skip.0", "skip.2"])

@@ -121,12 +121,12 @@ def test_only_the_links_that_the_answer_needs_are_named() -> None:
     )
     assert path.induction
     assert path_in(step, {"head.2.0", "mlp.2"}).sentence.endswith(
-        "The MLP makes it from what head 1 reads, the symbol at position 3, a “2”."
+        "The MLP computes it after head 1 reads the symbol at position 3, a “2”."
     )
-    assert path_in(step, {"mlp.2", "head.0.1"}).sentence.endswith("The MLP makes it.")
+    assert path_in(step, {"mlp.2", "head.0.1"}).sentence.endswith("The MLP computes it.")
     none = path_in(step, set())
     assert (none.sentence, none.readings) == (
-        "The answer at position 5 arrives in layer 3 (25 → 90 %). No head alone brings it.",
+        "The answer at position 5 arrives in layer 3 (25 → 90 %). No single head gives it.",
         (),
     )
 
@@ -152,7 +152,7 @@ def test_a_layer_that_only_guesses_does_not_bring_the_answer() -> None:
     )
     sure = path_in(snapshot([0.95, 0.97, 0.99], {(1, 1): 4.0}, {(1, 1, 4): 0}))
     assert sure.sentence == (
-        "No layer alone brings the answer at position 5 (95 → 99.0 % over all layers); layer 2 adds most. "
+        "The answer at position 5 builds up over several layers (95 → 99.0 %); layer 2 adds most. "
         "Head 2 reads the first symbol, a “5”."
     )
 
@@ -160,7 +160,7 @@ def test_a_layer_that_only_guesses_does_not_bring_the_answer() -> None:
 def test_where_nothing_arrives_and_where_no_head_stands_out_it_says_so() -> None:
     path = path_in(snapshot([0.3, 0.2, 0.6, 0.25], {(1, 0): 1.0}, {}))
     assert (path.arrives, path.contributor, path.readings) == (False, "", ())
-    assert path.sentence == "At position 5 the right answer “2” has 25 %, the most, but less than half."
+    assert path.sentence == "At position 5 the right answer “2” has the highest probability, 25 %, but less than half."
     wrong = [Sample(TOKENS, ["", "", "", "", "2"], ["", "", "", "", "3"])]
     assert path_in(snapshot([0.3, 0.2, 0.6, 0.25], {(1, 0): 1.0}, {}, samples=wrong)).sentence == (
         "At position 5 the model writes “3”; the right “2” has 25 %."
@@ -174,7 +174,7 @@ def test_where_nothing_arrives_and_where_no_head_stands_out_it_says_so() -> None
     assert path.contributor == "several"
     assert [(one.layer, one.head) for one in path.readings] == [(1, 0), (1, 2), (1, 3)]
     assert path.sentence == (
-        "The answer at position 5 arrives in layer 2 (20 → 90 %). Heads 1, 3 and 4 bring it together."
+        "The answer at position 5 arrives in layer 2 (20 → 90 %). Heads 1, 3 and 4 give it together."
     )
     assert attribute_answers(step)[1] == AnswerLayer(1, "head.1.0", "most answers in layer 2"), (
         "the one that adds most, over all positions"
@@ -185,12 +185,12 @@ def test_the_mlp_brings_what_it_adds_far_more_to_than_the_heads() -> None:
     path = path_in(snapshot([0.1, 0.2, 0.9], {(1, 0): 1.0}, {(1, 0, 4): 2, (0, 0, 2): 1}, mlp={1: 3.0}))
     assert path.contributor == "mlp"
     assert path.sentence == (
-        "The answer at position 5 arrives in layer 2 (20 → 90 %). The MLP makes it from what head 1 reads, the symbol after the "
+        "The answer at position 5 arrives in layer 2 (20 → 90 %). The MLP computes it after head 1 reads the symbol after the "
         "earlier “9”, which head 1 of layer 1 had marked."
     )
     alone = path_in(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0}))
     assert (alone.contributor, alone.readings) == ("mlp", ())
-    assert alone.sentence == "The answer at position 5 arrives in layer 2 (20 → 90 %). The MLP makes it."
+    assert alone.sentence == "The answer at position 5 arrives in layer 2 (20 → 90 %). The MLP computes it."
     assert Words("MLP", "mlp.1") in alone.words
     assert attribute_answers(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0}))[1] == AnswerLayer(
         1, "", "most answers in layer 2"

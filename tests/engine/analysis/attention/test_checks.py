@@ -132,5 +132,5 @@ def test_what_the_encoding_added_is_its_bias_or_its_rotation_and_a_query_that_is
     assert rope["by_encoding"][7] == pytest.approx(0.0, abs=1e-5), "no distance, no turn"
     learned = ablation(Part("head", "self", 1, 0), pos_encoding="learned")
     assert np.abs(learned["by_encoding"]).max() > 0.01
-    with pytest.raises(ValueError, match=r"query is 9; allowed is a whole number from 0 to 8\."):
+    with pytest.raises(ValueError, match=r"query is 9; it must be a whole number from 0 to 8\."):
         ablation(Part("head", "self", 0, 0), query=9)

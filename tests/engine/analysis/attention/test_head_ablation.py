@@ -74,24 +74,27 @@ def lost(right: int, without: int, by_next: int, both: int, sequences: int = 100
 @pytest.mark.parametrize(
     ("others", "words", "details"),
     [
-        (lost(2000, 900, 300, 1250), "900 of 2,000 answers lost (45 %).", "300 are lost, without both 1,250."),
-        (lost(2000, 900, 300, 1400), "900 of 2,000 answers lost (45 %). Head 3 covers for part of it.",
-         "300 are lost, without both 1,400."),
-        (lost(2000, 50, 60, 1400), "50 of 2,000 answers lost (2 %). Head 3 covers for it.", "60 are lost, without both 1,400."),
-        (lost(2000, 50, 900, 1000), "50 of 2,000 answers lost (2 %). The model hardly needs it.", ""),
+        (lost(2000, 900, 300, 1250), "900 of 2,000 answers lost (45 %).", "300 are lost; if both are, 1,250."),
+        (lost(2000, 900, 300, 1400), "900 of 2,000 answers lost (45 %). Head 3 takes over part of its work.",
+         "300 are lost; if both are, 1,400."),
+        (lost(2000, 50, 60, 1400), "50 of 2,000 answers lost (2 %). Head 3 takes over its work.", "60 are lost; if both are, 1,400."),
+        (lost(2000, 50, 900, 1000), "50 of 2,000 answers lost (2 %). The model hardly needs this head.", ""),
     ],
 )  # fmt: skip
 def test_the_verdict_is_short_and_the_numbers_behind_it_are_apart(
     others: LostAnswers, words: str, details: str
 ) -> None:
-    here = "Counted in 100 other sequences; here 5 of 6."
-    behind = f"{here} Without head 3 of layer 2 alone {details}" if details else here
+    here = "Counted in 100 other sequences (in this one: 5 of 6)."
+    behind = f"{here} If only head 3 of layer 2 is removed, {details}" if details else here
     assert sentence(lost(6, 5, 0, 5, 1), others) == (f"{ABLATED} {words}", behind)
 
 
 def test_the_verdict_without_another_head_or_without_right_answers() -> None:
     alone = sentence(lost(6, 5, 0, 5, 1), lost(2000, 900, 0, 900), None)
-    assert alone == (f"{ABLATED} 900 of 2,000 answers lost (45 %).", "Counted in 100 other sequences; here 5 of 6.")
+    assert alone == (
+        f"{ABLATED} 900 of 2,000 answers lost (45 %).",
+        "Counted in 100 other sequences (in this one: 5 of 6).",
+    )
     assert sentence(lost(0, 0, 0, 0, 1), lost(0, 0, 0, 0)) == ("The model has no right answer that could be lost.", "")
     below = in_words(Part("head", "cross", 0, 1), NEXT, lost(6, 5, 0, 5, 1), lost(2000, 900, 300, 1400))
     assert Words("Head 3 of layer 2", "head.1.2") in below["words"], "named with its layer where that is another one"

@@ -27,18 +27,16 @@ def test_own_tokens_are_framed_and_checked() -> None:
     assert sample_of(config, SampleRequest(text="3 1, 4 1")).inputs.tolist() == [[3, 1, 4, 1, 1, 4, 1]]
     assert sample_of(config, SampleRequest(text="3 1")).inputs.tolist() == [[3, 1, 1]]
     with pytest.raises(
-        ValueError, match=r"Your token “11” is not known; allowed are 0, 1, .*, 9, with spaces between them\."
+        ValueError, match=r"Your token “11” is not known; the tokens are 0, 1, .*, 9, with spaces between them\."
     ):
         sample_of(config, SampleRequest(text="3 11"))
-    fixed = (
-        r"Your tokens are 5; allowed are 2 to 4\. The model is trained on 4 tokens; shorter sequences are new to it\."
-    )
+    fixed = r"You gave 5 tokens; the model reads 2 to 4\. The model is trained on 4 tokens; shorter sequences are new to it\."
     with pytest.raises(ValueError, match=fixed):
         sample_of(config, SampleRequest(text="1 2 3 4 5"))
-    ranged = r"allowed are 2 to 4\. The model is trained on 3 to 4 tokens; shorter sequences are new to it\."
+    ranged = r"the model reads 2 to 4\. The model is trained on 3 to 4 tokens; shorter sequences are new to it\."
     with pytest.raises(ValueError, match=ranged):
         sample_of(tiny_config(seq_len=4, min_seq_len=3), SampleRequest(text="1 2 3 4 5"))
-    with pytest.raises(ValueError, match=r"allowed are 2 to 4\. The model is trained on 2 to 4 tokens\."):
+    with pytest.raises(ValueError, match=r"the model reads 2 to 4\. The model is trained on 2 to 4 tokens\."):
         sample_of(tiny_config(seq_len=4, min_seq_len=2), SampleRequest(text="1 2 3 4 5"))
     new = {text: sequence(config, SampleRequest(text=text))["new_length"] for text in ("", "3 1 4", "3 1 4 1")}
     assert new == {
@@ -46,7 +44,7 @@ def test_own_tokens_are_framed_and_checked() -> None:
         "3 1 4": "The model is trained on 4 tokens; shorter sequences are new to it.",
         "3 1 4 1": "",
     }
-    with pytest.raises(ValueError, match="sample is 999; allowed is a whole number from 0 to 255"):
+    with pytest.raises(ValueError, match="sample is 999; it must be a whole number from 0 to 255"):
         sample_of(config, SampleRequest(999))
     assert sample_of(config, SampleRequest(2)).inputs.tolist() == models.held_out(config).inputs[2:3].tolist()
 

@@ -231,5 +231,5 @@ def test_a_run_is_measured_after_each_of_its_layers() -> None:
         found = MeasureRunDepth(replace(request, config=request.config.replace(**changed))).do()
         assert found["first_token"].shape == (3, 0)
         assert found["roll_out"].sum(axis=1) == pytest.approx(1)
-    with pytest.raises(ValueError, match=r"family is encoder_decoder; allowed is decoder or encoder"):
+    with pytest.raises(ValueError, match=r"family is encoder_decoder; it must be decoder or encoder"):
         MeasureRunDepth(replace(request, config=request.config.replace(family="encoder_decoder"))).do()

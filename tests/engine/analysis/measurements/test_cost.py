@@ -38,7 +38,7 @@ def trained(**settings: Any) -> Trained:
 def test_every_measurement_of_the_registry_is_a_function_of_its_name() -> None:
     found = {name: resolve_name(row.implementation) for name, row in MEASUREMENTS.items()}
     assert {name: function.__name__ for name, function in found.items()} == {name: name for name in MEASUREMENTS}
-    with pytest.raises(ValueError, match="measurements is zork; allowed is one of position_probe, "):
+    with pytest.raises(ValueError, match="measurements is zork; it must be one of position_probe, "):
         take_measurement("zork", trained())
 
 

@@ -76,7 +76,7 @@ def test_tops_among_the_pairs_are_counted_the_model_is_left_as_it_was_and_number
     assert first == second
     assert given.model.training
     assert all(p.equal(old) and p.grad is None for p, old in zip(given.model.parameters(), before, strict=True))
-    with pytest.raises(ValueError, match="task is sort; allowed"):
+    with pytest.raises(ValueError, match="task is sort; it must be"):
         pointing(as_trained(task="sort", family="encoder"))
 
 

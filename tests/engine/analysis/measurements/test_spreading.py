@@ -64,5 +64,5 @@ def test_measuring_leaves_the_model_in_its_mode_and_a_task_without_a_true_source
     given.model.train()
     assert answer_weight(given) == answer_weight(given)
     assert given.model.training
-    with pytest.raises(ValueError, match="task is sort; allowed is one with a known true source"):
+    with pytest.raises(ValueError, match="task is sort; it must be one with a known true source"):
         answer_weight(as_trained(task="sort", family="encoder"))

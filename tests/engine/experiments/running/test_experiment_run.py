@@ -123,7 +123,10 @@ def test_an_arm_that_does_not_parse_is_refused_before_anything_runs(pool: Pool) 
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"vocab_size": 10}, "vocab_size is 10; allowed is at least 50 in an experiment on this text, since 41.4 % of"),
+        (
+            {"vocab_size": 10},
+            "vocab_size is 10; it must be at least 50 in an experiment on this text, because 41.4 % of",
+        ),
         ({"text": "0" * 32}, f"text is {'0' * 32}; this server has no text of that name."),
     ],
 )

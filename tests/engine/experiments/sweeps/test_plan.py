@@ -35,12 +35,12 @@ def test_along_the_depth_only_the_depth_changes() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"longest": "7"}, "longest is 7; allowed is a whole number from 128 to 131072."),
-        ({"n_heads": "5"}, "n_heads is 5; allowed is a divisor of d_model 32"),
-        ({"kv_heads": "3"}, "kv_heads is 3; allowed is a divisor of n_heads 4"),
-        ({"kinds": "gru,zork"}, "kinds is gru,zork; allowed is one or more of materialised, fused, gru, lstm, cnn"),
-        ({"kinds": ""}, "allowed is one or more of"),
-        ({"device": "tpu"}, "device is tpu; allowed is one of cpu, accelerator."),
+        ({"longest": "7"}, "longest is 7; it must be a whole number from 128 to 131072."),
+        ({"n_heads": "5"}, "n_heads is 5; it must be a divisor of d_model 32"),
+        ({"kv_heads": "3"}, "kv_heads is 3; it must be a divisor of n_heads 4"),
+        ({"kinds": "gru,zork"}, "kinds is gru,zork; it must be one or more of materialised, fused, gru, lstm, cnn"),
+        ({"kinds": ""}, "it must be one or more of"),
+        ({"device": "tpu"}, "device is tpu; it must be one of cpu, accelerator."),
     ],
 )
 def test_what_does_not_fit_is_named_and_ignored(given: dict[str, str], words: str) -> None:

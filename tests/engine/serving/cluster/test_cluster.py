@@ -182,6 +182,6 @@ def test_an_unprotected_address_is_refused_with_a_sentence() -> None:
     for good in ("tls://scheduler:8786", "tcp://127.0.0.1:8786", "tcp://localhost:1", "tcp://[::1]:8786"):
         assert checked_address(good) == good
     for bad in ("tcp://10.0.0.1:8786", "scheduler:8786", "tls://scheduler", "http://127.0.0.1:1", ""):
-        with pytest.raises(ValueError, match="allowed is tls://host:port"):
+        with pytest.raises(ValueError, match="it must be tls://host:port"):
             checked_address(bad)
     assert cluster_at("") is None

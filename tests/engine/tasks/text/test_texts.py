@@ -221,7 +221,7 @@ def test_one_letter_in_two_forms_is_one_token_in_text_and_prompt() -> None:
         (b"\xff\xfe" + b"x" * 2000, "not UTF-8"),
         (b"x" * 1500 + b"\0", "null character"),
         (b"too short", "at least 1,000"),
-        ("\u0958".encode() * 333_000, "1,998,000 bytes in Unicode's form C; allowed is at most 1,000,000"),
+        ("\u0958".encode() * 333_000, "1,998,000 bytes in Unicode's form C; the limit is 1,000,000"),
     ],
 )
 def test_what_is_no_text_is_refused_in_one_sentence(content: bytes, sentence: str, own_data_folder: Path) -> None:

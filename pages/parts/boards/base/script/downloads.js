@@ -61,7 +61,7 @@ export function downloads(/** @type {Board} */ board, /** @type {Panel} */ panel
   const missing = el(
     "p",
     { role: "alert", hidden: true },
-    "The exact numbers are not available. The run may have deleted them.",
+    "The exact numbers are not available. The server may have deleted the run.",
   )
   const summary = el("summary", { "aria-label": `Download ${panel.title}`, title: "Download" }, "⤓")
   const menu = el(

@@ -15,7 +15,7 @@ const STATES = {
   finished: "Finished",
   stopped: "Stopped",
   failed: "Failed",
-  kept: "Kept on this machine",
+  kept: "Stored on this server",
   class: "Seeds of this class",
   shipped: "Measured when this version was made",
 }

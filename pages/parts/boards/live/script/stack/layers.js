@@ -290,7 +290,7 @@ function fillShare({ root: bar, full, number }, share, where) {
   number.textContent = known ? exactPercent(share) : ""
   bar.style.visibility = known ? "visible" : "hidden"
   bar.title = known
-    ? `If the output read the stream ${where}, the right answer had ${exactPercent(share)}.`
+    ? `If the output read the stream ${where}, the right answer would have ${exactPercent(share)}.`
     : `The right answer ${where}: not known`
   bar.setAttribute("aria-label", bar.title)
 }

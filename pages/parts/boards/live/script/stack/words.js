@@ -214,7 +214,7 @@ export function changeWords(model, answered, sample) {
     const parts = [
       newLength(model, sample),
       `Symbols ${one + 1} and ${other + 1} are swapped${verdict ? `: ${verdict}` : ""}.`,
-      blind && !some && "Without positions, the model does not know the order.",
+      blind && !some && "Without a positional encoding, the model does not know the order.",
       list,
     ]
     return { sentence: inOne(parts), issue: blind ? issueOf(model.parts.encoding) : null }
@@ -375,7 +375,7 @@ export function numbersAt({ model, readout, sample, arcs, hops }, layout, x, y) 
   const right = kind === "reads" && sample.marks[position] != null ? readout.rights[state]?.[position] : null
   const where = state ? `After layer ${state}` : "Before the first layer"
   const likely = right == null ? "" : `; the right answer has ${exactPercent(right)}`
-  return `${where}, ${named(kind, position)}: a vector of length ${number(norm)}, as thick as the bar${likely}`
+  return `${where}, ${named(kind, position)}: a vector of length ${number(norm)}, shown by the bar’s thickness${likely}`
 }
 
 /**
@@ -389,7 +389,7 @@ export function headInWords(grid, index) {
   const keys = rows.map((row) => row.indexOf(Math.max(...row)))
   const sharp = rows.reduce((sum, row, at) => sum + row[keys[at]], 0) / Math.max(1, rows.length)
   if (sharp < 0.3) {
-    return `Its positions read many others a little: the strongest has ${percent(sharp)} of the weight.`
+    return `Each position reads many others a little. Its largest weight is ${percent(sharp)} on average.`
   }
   const share = (/** @type {(key: number, query: number) => boolean} */ test) =>
     keys.filter((key, query) => test(key, query)).length / keys.length
