@@ -48,7 +48,7 @@ def texts() -> tuple[Text, ...]:
         ):
             parts = re.split(r"^(?=## )", file.read_text("utf-8").rpartition("+++\n")[2], flags=re.M)  # below its TOML
             claims = file.name == "answer.md"
-            kinds = ["claim" if claims or part.startswith("## What is claimed") else "text" for part in parts]
+            kinds = ["claim" if claims or part.startswith("## Claims") else "text" for part in parts]
             read += [(kind, file, 1, part) for kind, part in zip(kinds, parts, strict=True)]
     documents = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
     read += [("document", file, 1, file.read_text("utf-8")) for file in documents]

@@ -1,4 +1,4 @@
-"""The time of one draw of first weights, as the page Depth measures it: ``python -m tools.depth [LENGTH ...]``; some seconds.
+"""The time of one draw of initial weights, as the page Depth measures it: ``python -m tools.depth [LENGTH ...]``; some seconds.
 
 Processor time of one thread, of which other programs take nothing away: on an idle core it is the time that a reader waits.
 """

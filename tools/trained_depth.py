@@ -28,7 +28,7 @@ DIGITS = 3  # significant ones: the figures show no more
 
 
 def before_and_after(issue: Issue, arm: Arm, seed: int) -> tuple[DepthNumbers, DepthNumbers]:
-    """The numbers of an arm's model with its first weights and with its last ones. Raises RuntimeError if its training
+    """The numbers of an arm's model with its initial weights and with its last ones. Raises RuntimeError if its training
     fails."""
     config = issue.config(arm, seed)
     state = begin(config)

@@ -80,7 +80,7 @@ torch.testing.assert_close(
 # %% [markdown]
 # ## Ten seeds
 #
-# Adam as it comes, batches of 32, 25 epochs; each seed draws its own data, first weights and order. 1000 is
+# Adam as it comes, batches of 32, 25 epochs; each seed draws its own data, initial weights and order. 1000 is
 # 31 batches of 32 and one of 8. We keep the loss of every batch, so that we can look at an epoch in two ways:
 # the mean over all its sequences, or the loss of its last batch, which is what a loop prints when
 # `print(loss)` stands after it.

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--length", dest="seq_len", metavar="INT", help="tokens of a sequence; default 64")
     default = ",".join(map(str, DEPTHS))
     parser.add_argument("--depths", metavar="INTS", help=f"numbers of layers, 1 to {DEEPEST}; default {default}")
-    parser.add_argument("--seeds", metavar="INT", help=f"draws of first weights, 1 to {MAX_SEEDS}; default {SEEDS}")
+    parser.add_argument("--seeds", metavar="INT", help=f"draws of initial weights, 1 to {MAX_SEEDS}; default {SEEDS}")
 
 
 def run(given: argparse.Namespace) -> int:

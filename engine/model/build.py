@@ -1,4 +1,4 @@
-"""The model of a config with its first weights, the weights file of a run, and the part of the model that a parameter belongs to."""
+"""The model of a config with its initial weights, the weights file of a run, and the part of the model that a parameter belongs to."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ SAME = {"pattern": "q", "gate": "out"}
 
 
 def build_model(config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int) -> Transformer | Baseline:
-    """Build a model with first weights that depend on the config's seed alone, on the CPU, in the config's precision.
+    """Build a model with initial weights that depend on the config's seed alone, on the CPU, in the config's precision.
 
     ``n_tokens``: rows of the token embedding; ``n_outputs``: width of the head; ``max_positions``: rows of a learned table. The
     global random state stays as it was.

@@ -28,7 +28,7 @@ def norm_layer(config: RunConfig, width: int, *, bias: bool = True) -> nn.LayerN
 
 
 def positional_encoding(config: RunConfig, *, max_positions: int, causal: bool) -> PositionalEncoding:
-    """One layer module of a config's encoding with its first weights.
+    """One layer module of a config's encoding with its initial weights.
 
     ``max_positions``: positions met in training. ``causal``: true if the stack attends to earlier positions only.
     """

@@ -12,7 +12,7 @@ class RunRequest:
     # of an experiment: it waits behind the runs that somebody looks at, and counts with its experiment
     trial: bool = False
     pace: float | None = None  # steps per second at the start; None is full speed
-    paused: bool = False  # the run waits at step 0, with its first weights shown
+    paused: bool = False  # the run waits at step 0, with its initial weights shown
     record: RecordOptions = DEFAULT_RECORD
     accelerator: bool | None = None
     """True if the run uses an accelerator, if there is one. Decided once, when the run is submitted; None before that."""

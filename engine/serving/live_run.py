@@ -176,7 +176,7 @@ class LiveRun:
 
     @property
     def waiting(self) -> bool:
-        return self.pacer.stands_still and self._is_shown  # a run that starts paused first shows its first weights
+        return self.pacer.stands_still and self._is_shown  # a run that starts paused first shows its initial weights
 
     @property
     def is_new(self) -> bool:

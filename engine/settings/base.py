@@ -159,7 +159,7 @@ class BaseConfig(Parameters):
         "Faster float32 products on CUDA GPUs, with 10 bits of mantissa. Off: exact. A CPU ignores it.",
         group="Training",
     )
-    seed: int = setting(0, "Seed", "Sets the first weights, data and dropout.", group="Training", ge=0, le=2**31 - 1)
+    seed: int = setting(0, "Seed", "Sets the initial weights, data and dropout.", group="Training", ge=0, le=2**31 - 1)
     device: Literal["auto", "cpu", "cuda", "mps"] = setting(
         "auto", "Device", "Auto takes the accelerator if it is predicted to be faster.",
         group="Training", labels={"auto": "Auto", "cpu": "CPU", "cuda": "CUDA GPU", "mps": "Apple GPU"},

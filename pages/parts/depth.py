@@ -1,4 +1,4 @@
-"""The page Depth: its dial, the draws of first weights, and their four figures."""
+"""The page Depth: its dial, the draws of initial weights, and their four figures."""
 
 import time
 from collections.abc import Sequence

@@ -105,7 +105,7 @@ def _show_link(lesson: Lesson, base: str, key: str) -> None:
         st.code(link, language=None, wrap_lines=True)
         sheet = partial(teachers_sheet, lesson)
         offer_file("Teacher’s sheet", sheet, f"lesson-{key}-sheet.html", ":material/co_present:")
-        offer_file("Hand-out, to print", on_paper, f"lesson-{key}-hand-out.html", ":material/print:")
+        offer_file("Handout, to print", on_paper, f"lesson-{key}-handout.html", ":material/print:")
     with qr:
         show_qr_code(link, QR_WIDTH)
 

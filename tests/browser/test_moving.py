@@ -47,7 +47,7 @@ def test_back_leaves_a_page_or_question_however_often_it_was_changed_and_forward
 
     follow("Questions", MAP)
     follow(ISSUE, ISSUE)
-    page.get_by_role("radio", name="How measured").click()
+    page.get_by_role("radio", name="Method").click()
     page.get_by_text("Extended", exact=True).click()
     page.wait_for_url(lambda now: "extended=" in now)
     settled(page)

@@ -91,7 +91,7 @@ def test_from_the_map_to_an_experiment_that_is_stopped_a_term_and_from_a_guess_t
         assert page.get_by_role("radio", name="Why", exact=True).bounding_box()["y"] < 150
 
     eventually(page, tabs_come_up)  # although they stand at the lower end of the screen
-    page.get_by_text("What to do about it").wait_for()
+    page.get_by_text("Remedies").wait_for()
     page.locator("a[href$='glossary?term=residual']").click()
     page.get_by_role("dialog").get_by_text(TERMS["residual"].text).wait_for()
     assert page.url.endswith(f"questions?issue={SKIPS.slug}")
@@ -153,7 +153,7 @@ def test_a_press_while_the_page_redraws_is_neither_lost_nor_counted_twice(open_p
 
 def parts_of(page: Any, tab: str) -> list[Any]:
     """The parts of a tab, of which the page shows one; the tab itself if it has none."""
-    groups = {"Why": "explanation", "Evidence": "evidence", "How measured": "measurement"}
+    groups = {"Why": "explanation", "Evidence": "evidence", "Method": "measurement"}
     if tab not in groups:
         return [page.get_by_role("radio", name=tab, exact=True)]
     parts: list[Any] = page.get_by_role("radiogroup", name=f"Parts of the {groups[tab]}").get_by_role("radio").all()
@@ -189,7 +189,7 @@ def test_a_result_is_saved_as_a_slide_and_axe_finds_nothing_before_the_guess_and
     assert blank.evaluate("getComputedStyle(document.querySelector('rect')).fill") == "rgb(255, 255, 255)"
     blank.close()
 
-    for tab in ("Why", "Evidence", "How measured", "Share"):
+    for tab in ("Why", "Evidence", "Method", "Share"):
         control = page.get_by_role("radio", name=tab, exact=True)
         if control.get_attribute("aria-checked") != "true":
             control.click()

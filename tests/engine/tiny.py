@@ -70,6 +70,6 @@ def exhaust(work: Generator[Measuring, None, Result]) -> tuple[Result, int]:
 
 
 def as_trained(model: nn.Module | None = None, **settings: Any) -> Trained:
-    """The argument of a measurement: a model, by default the config's with its first weights, as if it were trained."""
+    """The argument of a measurement: a model, by default the config's with its initial weights, as if it were trained."""
     config = parse({"device": "cpu", **settings})
     return Trained(config, model or prepare(config), Data(config), torch.device("cpu"))

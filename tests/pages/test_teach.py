@@ -28,7 +28,7 @@ def test_the_page_has_all_lessons_the_shortest_first_and_each_can_be_printed(ope
         assert all(step.title in words for step in lesson.steps)
     shortest = min(LESSONS.values(), key=lambda lesson: lesson.minutes)
     assert app.markdown[1].value.startswith(f"**{shortest.title}** · 10 minutes")
-    files = ["Teacher’s sheet", "Hand-out, to print"]
+    files = ["Teacher’s sheet", "Handout, to print"]
     assert [file.label for file in app.get("download_button")] == files * len(LESSONS)
     assert "Your report" not in words
 

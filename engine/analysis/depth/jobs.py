@@ -27,19 +27,19 @@ class MemoryNumbers(TypedDict):
 
 
 class DepthNumbers(MemoryNumbers):
-    """Numbers by depth, that is after so many layers of one draw of first weights, or of one trained model."""
+    """Numbers by depth, that is after so many layers of one draw of initial weights, or of one trained model."""
 
     depths: np.ndarray  # [depth]
     roll_out: np.ndarray  # the roll-out weight of each position at the last one, [depth, position]
     # the weight that this one layer gives each position at the last one, mean over heads, [depth, position]
     layer_weight: np.ndarray
     token_share: np.ndarray
-    """The share in which the tokens of a sequence differ, 0 to about 1, [depth]; of first weights those of an encoder."""
+    """The share in which the tokens of a sequence differ, 0 to about 1, [depth]; of initial weights those of an encoder."""
     gradient: dict[str, np.ndarray]  # the L2 norm of the gradient of the first layer's weights, by norm, [depth]
 
 
 class MeasureDepth(Job[DepthNumbers], function=".measure:of_first_weights", noun="Measuring the effect of depth"):
-    """One draw of first weights, which the config's seed decides. The numbers stay on disk."""
+    """One draw of initial weights, which the config's seed decides. The numbers stay on disk."""
 
     config: RunConfig
     depths: tuple[int, ...] = DEPTHS

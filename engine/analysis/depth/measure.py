@@ -64,7 +64,7 @@ def draw(config: RunConfig, depths: tuple[int, ...]) -> DepthNumbers:
     generator = torch.Generator().manual_seed(config.seed)
     tokens = torch.randint(config.task_settings.n_symbols, (1, config.seq_len), generator=generator)
     batch = Batch(tokens, task_data(config.task).answer(tokens, config.task_settings), {})
-    # First weights are the same wherever the norms are: one model is drawn for all of them.
+    # Initial weights are the same wherever the norms are: one model is drawn for all of them.
     model = untrained(config.replace(norm="pre"))
     final, gradient = model.stack.norm, dict[str, np.ndarray]()
     for norm in dict.fromkeys((*COMPARED_NORMS, config.norm)):

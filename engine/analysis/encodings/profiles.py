@@ -19,7 +19,7 @@ def matrices(config: RunConfig, n_positions: int) -> Matrices:
 
 
 def profile(config: RunConfig, n_positions: int) -> Profile:
-    """The profile of first weights drawn from the config's seed.
+    """The profile of initial weights drawn from the config's seed.
 
     The trained length is ``config.seq_len``; the profile covers ``n_positions``, or as many as there are rows.
     """

@@ -37,7 +37,7 @@ PAIR_PATIENCE = 0.01
 
 
 def measure_cost(config: RunConfig, batch: Batch, *, memory: bool = True, patience: float = math.inf) -> Cost:
-    """Measure the config's model, with first weights, on a batch and on its device: no cost depends on the weights.
+    """Measure the config's model, with initial weights, on a batch and on its device: no cost depends on the weights.
 
     ``memory``: measure the memory, too; ``patience``: the seconds after which one repetition is enough.
     """

@@ -19,7 +19,7 @@ from engine.training.result import Trained
 
 COLLAPSE_SEQUENCES, DENSE_SEQUENCES = 64, 32
 TINY = 1e-30
-# draws of first weights whose median is a number before training: in a deep stack one draw in ten is a thousand times off, and
+# draws of initial weights whose median is a number before training: in a deep stack one draw in ten is a thousand times off, and
 # would decide a mean
 DRAWS = 8
 SEED_DISTANCE = 1_000_000  # between the seeds of two draws, larger than any set of seeds
@@ -55,7 +55,7 @@ def block_outputs(model: nn.Module, batch: Batch, config: RunConfig) -> list[Ten
 
 def token_collapse(trained: Trained) -> dict[str, float]:
     """The similarity of the tokens of a sequence, block by block: ``token_cosine`` and ``token_residual`` after the last block,
-    ``token_cosine.0`` .. after each block (counted from 0). ``init_`` before a name: with first weights, the median over their
+    ``token_cosine.0`` .. after each block (counted from 0). ``init_`` before a name: with initial weights, the median over their
     draws.
 
     Without skip connections attention averages the tokens until all are equal: the output of a deep stack converges doubly
@@ -102,7 +102,7 @@ def _norm(matrices: Tensor) -> Tensor:
 
 def dense_difference(trained: Trained) -> dict[str, float]:
     """``dense_difference``: 0 if all blocks' MLPs compute the same on the same input, about 1 if their outputs are unrelated; mean
-    over pairs of depths. With ``init_`` in front: with the run's first weights. Empty for one block, or without MLPs. Sharing as in
+    over pairs of depths. With ``init_`` in front: with the run's initial weights. Empty for one block, or without MLPs. Sharing as in
     Lan et al. 2020, ALBERT, section 3.1."""
     config = trained.config
     if config.n_layers < 2 or not config.mlp:
@@ -141,7 +141,7 @@ def relative_difference(a: Tensor, b: Tensor) -> float:
 
 def first_gradients(trained: Trained) -> dict[str, float]:
     """The gradient before the first step, by part of the model: the effect of depth alone. L2 norms on the run's first batch, the
-    median over draws of first weights.
+    median over draws of initial weights.
 
     ``first_grad.<layer>.q`` and so on as in ``grad.<part>``; ``first_grad.first.q`` and ``first_grad.last.q`` for the first and the
     last block, ``first_grad.first`` for a whole block, ``first_grad`` for the whole model. Queries and keys only decide which

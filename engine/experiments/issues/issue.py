@@ -24,7 +24,7 @@ Group = Literal["depth", "attention", "encoding"]
 GROUPS: dict[Group, str] = {"depth": "Depth", "attention": "Self-attention", "encoding": "Positional encoding"}
 # the TOML, the title, the summary, and the sections
 FRONT = re.compile(r"\+\+\+\n(.+)^\+\+\+\n\n# ([^\n]+)\n(.+?)^## (.+)", re.DOTALL | re.MULTILINE)
-HEADINGS = ("Why it happens", "What helps", "What is claimed", "How it is measured", "Sources")
+HEADINGS = ("Why it happens", "Remedies", "Claims", "Method", "Sources")
 # the id of a claim, its subject if that is not the issue itself, its unit, its sentence, and in italics the condition of the test
 CLAIM = re.compile(r"`([\w-]+)`(?: \((condition|remedy)\))? in `(.+?)`: (.+?)(?: \*(.+)\*)?")
 TUNED = (
@@ -110,15 +110,15 @@ def read_issue(
         minutes=data["minutes"],
         summary=one_line(front[3]),
         mechanism=texts["Why it happens"],
-        remedies=_items(texts["What helps"]),
-        notes=_items(texts["How it is measured"]),
+        remedies=_items(texts["Remedies"]),
+        notes=_items(texts["Method"]),
         sources=tuple(_source(path, item) for item in _items(texts["Sources"])),
         key_figure=_read_row(path, data["key_figure"], KeyFigure),
         dial=data.get("dial", {}),
         published=tuple(_read_row(path, table, Published) for table in data.get("published", ())),
         base=base,
         arms=arms,
-        claims=_with_words(path, _items(texts["What is claimed"]), claims),
+        claims=_with_words(path, _items(texts["Claims"]), claims),
         **more,
     )
     return at_best_rates(issue, grids)

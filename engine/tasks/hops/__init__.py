@@ -7,7 +7,7 @@ into each position, and the next layer finds the position by that symbol. Source
 their experiments.
 
 Some guesses are better than chance. Of 4 symbols at 32 positions the answer is the symbol before in .52 with one hop and .36 with three,
-and the present symbol in .52 with two hops and .36 with four; with repeats, in .65, .59, .67 and .62.
+and the current symbol in .52 with two hops and .36 with four; with repeats, in .65, .59, .67 and .62.
 """
 
 from collections.abc import Iterator

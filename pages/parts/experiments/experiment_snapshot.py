@@ -78,7 +78,7 @@ class ExperimentSnapshot(Report):
 
     @property
     def trained_arms(self) -> list[Arm]:
-        """The arms with a curve: arms of one step are measured at their first weights."""
+        """The arms with a curve: arms of one step are measured at their initial weights."""
         return [arm for arm in self.arms if self.experiment.config(arm).steps > 1]
 
     @property

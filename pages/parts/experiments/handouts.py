@@ -1,5 +1,5 @@
 """Documents of a lesson, each one file of HTML to save, send and print, without server, script or other files: the
-teacher's sheet, the hand-out for students, a student's report. And links as QR codes.
+teacher's sheet, the handout for students, a student's report. And links as QR codes.
 
 The parts of a form (:func:`html`) are escaped unless they are HTML: user text appears as it was typed.
 """
@@ -187,7 +187,7 @@ def _box(draw: Callable[..., object], label: str, words: dict[str, str], name: s
     draw(label, words.get(name, ""), max_chars=most, key=key, on_change=lambda: words.update({name: state[key]}))
 
 
-# The teacher's sheet and the hand-out. Both come from the lesson's issues and the shipped evidence, so no result in them
+# The teacher's sheet and the handout. Both come from the lesson's issues and the shipped evidence, so no result in them
 # is written by hand.
 
 
@@ -229,7 +229,7 @@ def hand_out(lesson: Lesson, link: str) -> str:
     numbered = list(enumerate(lesson.steps, start=1))
     pages = ((before, joined(_guess(*one) for one in numbered)), (after, joined(_keep(*one) for one in numbered)))
     body = joined(html('<div class="page dense">{}{}</div>', *page) for page in pages)
-    return document(f"Hand-out: {lesson.title}", body)
+    return document(f"Handout: {lesson.title}", body)
 
 
 def _title(number: int, step: LessonStep, more: str = "") -> Markup:

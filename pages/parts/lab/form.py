@@ -237,11 +237,11 @@ def steering(run: Run | None, config: RunConfig | None) -> None:
             disabled=config is None,
         )  # fmt: skip
         st.button(
-            "Reset", icon=":material/replay:", help="Back to step 0 with the same first weights.",
+            "Reset", icon=":material/replay:", help="Back to step 0 with the same initial weights.",
             disabled=run is None, on_click=_reset, args=(run,),
         )  # fmt: skip
         st.button(
-            "New seed", icon=":material/casino:", help="Trains with other first weights and other data.",
+            "New seed", icon=":material/casino:", help="Trains with other initial weights and other data.",
             disabled=config is None, on_click=_new_seed,
         )  # fmt: skip
     st.selectbox(

@@ -52,7 +52,7 @@ def show_tabs(issue: Issue, name: str, run: ExperimentRun | None) -> None:
     tabs: dict[str, Callable[[], object]] = {
         "Why": partial(show_why, issue),
         "Evidence": partial(_evidence, issue, name, run),
-        "How measured": partial(_show_measurements, issue),
+        "Method": partial(_show_measurements, issue),
         "Share": lambda: show_link(f"{base_address('questions')}questions?issue={issue.slug}"),
     }
     with st.container(key="questions-tabs"):
@@ -76,7 +76,7 @@ def _show_one(label: str, parts: Mapping[str, Callable[[], object]], key: str) -
 
 def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
     there = _sets(issue, name, run)
-    parts: dict[str, Callable[[], object]] = {"Claims": partial(_show_claims, issue, there)}
+    parts = _claims(issue, there)
     if issue.slug in shown_answers():
         parts["In words"] = partial(_show_findings, issue)
     if issue.published:
@@ -84,11 +84,14 @@ def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
     _show_one("Parts of the evidence", parts, f"questions.evidence.{issue.slug}")
 
 
+def _claims(issue: Issue, there: Sets) -> dict[str, Callable[[], object]]:
+    if there:
+        return {"Claims": partial(_show_claims, issue, there)}
+    sentences = with_terms(*map(sentence_of, issue.claims_of(issue.arms_of(extended()))))
+    return {name: partial(st.markdown, text) for name, text in _on_pages("Claims", sentences).items()}
+
+
 def _show_claims(issue: Issue, there: Sets) -> None:
-    if not there:  # before an answer
-        claims = issue.claims_of(issue.arms_of(extended()))
-        st.markdown("\n".join(f"- {sentence}" for sentence in with_terms(*map(sentence_of, claims))))
-        return
     first = next(iter(there))
     chosen = st.segmented_control("Seeds", list(there), default=first, required=True, key=f"set.{issue.slug}")
     snapshot = show_evidence(*there[chosen or first])
@@ -180,7 +183,7 @@ def _one_scale_up(issue: Issue) -> list[str]:
 # The text: claim, mechanism, sources, remedies, published numbers
 
 
-WORDS_OF_PAGE = 155
+WORDS_OF_PAGE = 165
 COLUMN = 740  # pixels of a text that is read line by line
 DRAWING = """
 export default function ({ data: [drawing], parentElement }) {
@@ -195,7 +198,7 @@ def show_why(issue: Issue) -> None:
     texts = {
         "Why it happens": first,
         **dict(others),
-        "What to do about it": "\n".join(f"- {line}" for line in issue.remedies),
+        "Remedies": "\n".join(f"- {line}" for line in issue.remedies),
     }
     sources = _on_pages("Sources", [f"[{source.citation}]({source.url})" for source in issue.sources])
     parts: dict[str, Callable[[], object]] = {

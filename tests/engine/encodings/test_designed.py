@@ -80,7 +80,7 @@ def acted(encoding: PositionalEncoding) -> list[Tensor]:
 
 @pytest.mark.parametrize("settings", designs(), ids=str)
 def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder: Path) -> None:
-    """Run as a person would who pasted it: same first weights under a seed, same numbers at every hook, same costs."""
+    """Run as a person would who pasted it: same initial weights under a seed, same numbers at every hook, same costs."""
     config = tiny_config(pos_encoding="designed", **settings)
     (folder / "__init__.py").write_text(spec_code(config.encoding_settings))
     (folder / "layer.py").write_text(layer_code(config.encoding_settings))

@@ -163,7 +163,7 @@ def test_new_runs_go_first_until_their_first_points_as_they_came(clock: Clock, t
     for name in names:
         turns.runs.append((live_run if "new" in name else started)(Timed(clock, 0.01), name))
     order = [take_turn(turns).run_id for _ in range(11)]
-    assert order[:6] == ["new"] * 3 + ["newer"] * 3, "facts, first weights, first step"
+    assert order[:6] == ["new"] * 3 + ["newer"] * 3, "facts, initial weights, first step"
     assert sorted(order[6:]) == names
 
 

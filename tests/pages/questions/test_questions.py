@@ -169,12 +169,12 @@ def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_p
     open_tab(app, "Why")
     assert MASK.summary in unlinked(app)
     assert "[causal mask](glossary?term=mask)" in page_text(app)
-    assert all(line in unlinked(open_part(app, "why", "What to do about it")) for line in MASK.remedies)
+    assert all(line in unlinked(open_part(app, "why", "Remedies")) for line in MASK.remedies)
     assert MASK.sources[0].url in page_text(open_part(app, "why", "Sources"))
     assert "See it on the depth dial, untrained" not in links(app)
     assert all(claim.sentence in unlinked(open_tab(app, "Evidence")) for claim in MASK.claims_of(MASK.arms_of()))
     assert "(glossary?term=" in page_text(app)
-    assert "Mask fault: None → **Missing**" in page_text(open_tab(app, "How measured"))
+    assert "Mask fault: None → **Missing**" in page_text(open_tab(app, "Method"))
     assert all(note in unlinked(open_part(app, "measured", "Notes")) for note in MASK.notes)
 
 
@@ -194,7 +194,7 @@ def test_an_explanation_begins_short_and_each_further_part_is_short_and_has_a_he
         assert 1 <= len(head.split()) <= 8, head
         assert 0 < count(text) <= 150, head
         assert not re.search(r"[*$`\n]", head), "a label has plain words"
-    own_parts = {"In short", "Why it happens", "What to do about it", "Sources", "Before and after training"}
+    own_parts = {"In short", "Why it happens", "Remedies", "Sources", "Before and after training"}
     assert len({head for head, _ in others} - own_parts) == len(others), "two parts of one name would be one"
     joined = " ".join([first, *(f"{head} {text}" for head, text in others)])
     assert WORD.findall(joined) == WORD.findall(issue.mechanism), "nothing is lost"
@@ -204,7 +204,7 @@ def test_each_part_of_an_explanation_is_shown_alone(open_page: Open) -> None:
     app = open_tab(open_page("questions.py", issue="missing-mask"), "Why")
     parts = app.button_group(key="questions.why.missing-mask").options
     heads = [head for head, _ in MASK.parts[1:]]
-    assert parts == ["In short", "Why it happens", *heads, "What to do about it", "Sources"]
+    assert parts == ["In short", "Why it happens", *heads, "Remedies", "Sources"]
     texts = {"In short": MASK.summary, "Why it happens": MASK.parts[0][1], **dict(MASK.parts[1:])}
     for head in texts:
         shown = text_words(unlinked(open_part(app, "why", head)))
@@ -215,7 +215,7 @@ def test_each_part_of_an_explanation_is_shown_alone(open_page: Open) -> None:
 def test_all_notes_on_the_measurement_are_there_in_order_on_as_many_pages_as_they_need(
     open_page: Open, slug: str
 ) -> None:
-    app = open_tab(open_page("questions.py", issue=slug), "How measured", slug)
+    app = open_tab(open_page("questions.py", issue=slug), "Method", slug)
     pages = [part for part in app.button_group(key=f"questions.measured.{slug}").options if part.startswith("Notes")]
     assert pages == (["Notes"] if slug == "missing-mask" else ["Notes 1", "Notes 2", "Notes 3"])
     shown = [unlinked(open_part(app, "measured", page, slug)) for page in pages]
@@ -255,7 +255,7 @@ def test_the_arms_say_how_their_rates_were_chosen_and_which_keep_their_own(
         RateGrid("causal mask", 0.01, "accuracy", learned, 0.5),
     ]
     monkeypatch.setattr(tabs, "read_grids", lambda slug: grids)
-    app = open_tab(open_page("questions.py", issue="missing-mask"), "How measured")
+    app = open_tab(open_page("questions.py", issue="missing-mask"), "Method")
     app = open_part(app, "measured", "Learning rates")
     assert "with the best mean on the 4 pilot seeds 900 to 903, which no finding uses" in page_text(app)
     assert "because no rate beats guessing: no mask." in page_text(app)
@@ -268,7 +268,7 @@ def test_the_share_of_unknown_tokens_stands_beside_each_arm_on_a_text(
 
     def measured() -> str:
         app = open_page("questions.py", issue=issue.slug, extended="true")
-        return page_text(open_tab(app, "How measured", issue.slug))
+        return page_text(open_tab(app, "Method", issue.slug))
 
     assert "% unknown" not in measured()
     texts = [arm.name for arm in issue.arms if "text_tokens" in arm.settings]
@@ -286,7 +286,7 @@ def test_every_issue_has_its_page_and_each_arm_opens_in_the_lab_with_every_setti
     issue = ISSUES[slug]
     app = open_page("questions.py", issue=slug, extended="true", first_seed="10005")
     assert app.title[0].value == issue.title
-    open_tab(app, "How measured", slug)
+    open_tab(app, "Method", slug)
     queries = [link.proto.query_string for link in app.get("page_link") if link.proto.label == "Open in the lab"]
     links = [dict(parse_qsl(query)) for query in queries]
     assert [(link.pop("of"), link.pop("arm")) for link in links] == [(slug, arm.name) for arm in issue.arms]
@@ -635,7 +635,7 @@ def test_what_is_set_goes_along_to_another_issue_and_to_the_map(open_page: Open)
     app.run()
     assert app.title[0].value == ISSUES["heads"].title
     assert (app.query_params["seeds"], app.query_params["extended"]) == ("4", "true")
-    assert open_tab(app, "How measured", "heads").toggle(key="questions.set.extended").value
+    assert open_tab(app, "Method", "heads").toggle(key="questions.set.extended").value
 
 
 def test_ours_stand_beside_published_numbers_after_the_answer_and_not_at_the_next_question(open_page: Open) -> None:

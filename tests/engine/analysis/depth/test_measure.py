@@ -108,7 +108,7 @@ Measure = Callable[[Transformer, tuple[int, ...]], Sequence[np.ndarray] | np.nda
 
 
 def medians(measure: Measure, config: RunConfig, depths: tuple[int, ...], *, usual: bool = False) -> list[np.ndarray]:
-    """Medians of a measurement over four draws. ``usual``: with torch's first weights for linear layers, smaller than ours in
+    """Medians of a measurement over four draws. ``usual``: with torch's initial weights for linear layers, smaller than ours in
     attention, as the referee had them."""
     models = (untrained(config.replace(seed=seed, n_layers=max(depths))) for seed in range(4))
     found = [measure(with_weights(model, seed, usual), depths) for seed, model in enumerate(models)]

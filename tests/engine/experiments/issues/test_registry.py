@@ -370,7 +370,7 @@ def test_claims_that_are_not_worded_one_by_one_are_refused(tmp_path: Path) -> No
         (TEXT.replace("# A title\n", "", 1), "one_more.md must have TOML between lines of +++, a title"),
         (TEXT.removeprefix("+++"), "TOML between lines of +++"),
         (TEXT.replace("## Sources", "## Books"), ", ".join(HEADINGS)),
-        (TEXT.replace("## What helps", "Words"), "and these headings"),
+        (TEXT.replace("## Remedies", "Words"), "and these headings"),
         (TEXT.replace("[Somebody", "Somebody"), "the source “Somebody 2020"),
         (TEXT.replace(" in `nats`", ""), "each with its unit"),
         (TEXT.replace("remedy = ", "rmedy = "), "one_more.md: a KeyFigure has no rmedy."),
