@@ -149,11 +149,16 @@ def _on_pages(name: str, items: Sequence[str]) -> dict[str, str]:
     """Return Markdown lists by name: the items in their order, as many in each as fit on one screen."""
     pages: list[list[str]] = []
     for item in items:
-        if not pages or len(" ".join([*pages[-1], item]).split()) > WORDS_OF_PAGE:
+        if not pages or _count(" ".join([*pages[-1], item])) > WORDS_OF_PAGE:
             pages.append([])
         pages[-1].append(item)
     names = [f"{name} {number}" for number in range(1, len(pages) + 1)] if len(pages) > 1 else [name]
     return {one: "\n".join(f"- {item}" for item in page) for one, page in zip(names, pages, strict=False)}
+
+
+def _count(markdown: str) -> int:
+    """The number of words that a reader sees: not those of addresses and colours."""
+    return len(WORD.findall(MARKUP.sub("", markdown)))
 
 
 def _show_models(issue: Issue) -> None:
@@ -184,6 +189,7 @@ def _one_scale_up(issue: Issue) -> list[str]:
 
 
 WORDS_OF_PAGE = 165
+WORD, MARKUP = re.compile(r"[^\W\d_]{2,}"), re.compile(r"\]\([^)]*\)|:[a-z-]+(?=\[)")
 COLUMN = 740  # pixels of a text that is read line by line
 DRAWING = """
 export default function ({ data: [drawing], parentElement }) {
