@@ -36,14 +36,14 @@ WORDS = {
 # markdown for the pages and the table of evidence
 RULE = f"""\
 - *{Finding.HOLDS.words}*: the 95 % interval (paired t, seed by seed) excludes zero on the claimed side, the exact sign-flip p is below .05,
-  and the effect is at least the smallest that counts, declared before.
+  and the effect reaches the smallest size that counts, declared before.
 - *{Finding.OPPOSITE.words}*: the same on the other side.
-- *{Finding.SMALL.words}*: the whole interval is nearer to zero than the smallest effect that counts.
-- *{Finding.CANNOT_TELL.words}*: a model has learned the task in fewer than {100 * LEARNED_SEEDS:g} % of the seeds, or its best
-  rate is the last one tried. Also where an effect seems small but the better number has less room than the smallest effect, or
-  seems small or undecided at the best value, the worst, or guessing.
-- *{Finding.UNDECIDED.words}*: all others, all with fewer than {FEWEST_SEEDS} seeds, and with {2 * READERS_SEEDS} or more what would hold,
-  or its opposite, but for a p of .05 or more after Holm's correction for the claims of its question.
+- *{Finding.SMALL.words}*: the whole interval is nearer to zero than this size.
+- *{Finding.CANNOT_TELL.words}*: an arm has learned the task in fewer than {100 * LEARNED_SEEDS:g} % of the seeds, or its best
+  rate is the last one tried. Also if the effect is small or undecided with a number at the best value, the worst or chance, or small
+  with less room than this size.
+- *{Finding.UNDECIDED.words}*: all others, and all with fewer than {FEWEST_SEEDS} seeds. With {2 * READERS_SEEDS} or more, also an effect
+  with a p of .05 or more after Holm's correction for the claims of its question.
 - *Computed*: a formula, a count or a theorem."""
 
 

@@ -344,9 +344,9 @@ def base_address(page: str) -> str:
 
 
 def only_here(link: str) -> str:
-    """A warning for a link that works on this machine only; else empty."""
+    """A sentence about a link that works on this machine only; else empty."""
     if urlsplit(link).hostname in ("localhost", "127.0.0.1"):
-        return "This address works on this machine only. Open the app by the name that your class can reach."
+        return "This link works on this machine only. For a class, use its network address."
     return ""
 
 

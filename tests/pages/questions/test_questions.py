@@ -172,8 +172,10 @@ def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_p
     assert all(line in unlinked(open_part(app, "why", "Remedies")) for line in MASK.remedies)
     assert MASK.sources[0].url in page_text(open_part(app, "why", "Sources"))
     assert "See it on the depth dial, untrained" not in links(app)
-    assert all(claim.sentence in unlinked(open_tab(app, "Evidence")) for claim in MASK.claims_of(MASK.arms_of()))
+    open_tab(app, "Evidence")
     assert "(glossary?term=" in page_text(app)
+    claims = "".join(unlinked(open_part(app, "evidence", part)) for part in ("Claims 1", "Claims 2"))
+    assert all(claim.sentence in claims for claim in MASK.claims_of(MASK.arms_of()))
     assert "Mask fault: None → **Missing**" in page_text(open_tab(app, "Method"))
     assert all(note in unlinked(open_part(app, "measured", "Notes")) for note in MASK.notes)
 
