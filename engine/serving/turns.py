@@ -51,7 +51,7 @@ class FairShare:
         try:
             yield run
         finally:
-            self._fair_queue.spend(turn, HANDED_OVER if run.steps.on_device else self._clock() - began, ahead=ahead)
+            self._fair_queue.spend(turn, HANDED_OVER if run.training.on_device else self._clock() - began, ahead=ahead)
 
     def slice(self) -> float:
         return min(SLICE, ROUND / max(1, len(self._awaited(self._moving()))))  # seconds

@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from engine.analysis.attention import jobs
-from engine.analysis.attention.jobs import DescribeHeads, HeadNumbers, Heads, Steps, TraceSteps
+from engine.analysis.attention.jobs import DescribeHeads, HeadNumbers, Heads, QuerySteps, TraceSteps
 from engine.analysis.attention.parts import Part, heads_in
 from engine.analysis.attention.requests import FAULTS, WIDTHS, why_not
 from engine.foundation.formatting import counted, percent
@@ -82,7 +82,7 @@ def show_steps(at: LookedAt) -> None:
         _show_step(at, s)
 
 
-def _step_figures(at: LookedAt, s: Steps) -> list[Panel]:
+def _step_figures(at: LookedAt, s: QuerySteps) -> list[Panel]:
     keys, weight = s["keys"], s["weight"]
     strips = [("q · k", s["product"]), ("encoding", s["by_encoding"]), ("score", s["score"]), ("weight", weight)]
     if acts_on(at) == "nowhere":
@@ -137,7 +137,7 @@ def acts_on(at: LookedAt) -> str:
     return "nowhere" if at.part.which == "cross" and acts != "embedding" else acts
 
 
-def _steps_in_words(at: LookedAt, s: Steps) -> str:
+def _steps_in_words(at: LookedAt, s: QuerySteps) -> str:
     keys, d_head, d_model = len(s["keys"]), s["d_head"], s["d_model"]
     row = at.config.encoding
     acts = acts_on(at)
@@ -187,7 +187,7 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)) + f"\n\n{sentence}"
 
 
-def _show_step(at: LookedAt, s: Steps) -> None:
+def _show_step(at: LookedAt, s: QuerySteps) -> None:
     columns: dict[str, Sequence[float] | np.ndarray] = {
         "q · k": s["product"],
         **({"turned": s["turned"]} if s["rotates"] else {}),
