@@ -49,7 +49,7 @@ from threading import Event
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from pages.parts.web import compose
-compose.HEAD_START = 0.0
+compose.FIRST_PAGE_SECONDS = 0.0
 done, opened = Event(), []
 
 def start():
