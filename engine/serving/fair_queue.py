@@ -8,7 +8,7 @@ T = TypeVar("T")
 # the name under which a share counts, from the outside in: network, network address, visitor and, among one visitor's runs, the
 # run
 Flow = tuple[str, ...]
-CREDIT = 1.0  # the lead up to which new flows still go first: in seconds, if time is shared
+CREDIT = 1.0  # the lead up to which new flows still go first: seconds, where time is shared
 MAX_ACCOUNTS = 1000  # above this number, accounts without a lead are forgotten
 
 

@@ -59,7 +59,7 @@ def show_link_origin() -> None:
         return
     issue, arm = origin
     reference = _reference(issue)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lab-arrival"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lab-link-origin"):
         st.markdown(f"From **{escaped(issue.title)}**: the arm “{escaped(arm.name)}”.", width="content")
         if reference is not None and reference.name != arm.name:
             st.button(

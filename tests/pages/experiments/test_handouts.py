@@ -124,7 +124,7 @@ def test_nothing_is_offered_before_anything_was_done_and_what_was_done_survives_
     assert not app.run().text_input
 
 
-def test_every_student_of_a_full_class_keeps_its_hand_in_whatever_comes_from_elsewhere(
+def test_every_student_of_a_full_class_keeps_its_report_whatever_comes_from_elsewhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def write(name: str, address: str) -> None:
@@ -142,7 +142,7 @@ def test_every_student_of_a_full_class_keeps_its_hand_in_whatever_comes_from_els
     assert [bool(student_report_of(name).notes) for name in (*students[:3], "one more")] == [True, False, True, True]
 
 
-def test_the_hand_ins_of_those_who_wrote_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reports_of_those_who_wrote_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     for writer in ["first", *map(str, range(MAX_REPORTS - 1)), "first", "new"]:
         monkeypatch.setattr("pages.parts.experiments.handouts.visitor", partial(Visitor, writer))
         write_down("one", NOTE)

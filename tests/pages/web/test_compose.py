@@ -55,9 +55,9 @@ done, opened = Event(), []
 def start():
     warm = set(sys.modules)
     from engine.foundation.provenance import provenance
-    from pages.parts.boards.recorded import recorded_feed, recorded_runs, recorded_words
+    from pages.parts.boards.recorded import recorded_runs, recorded_updates, recorded_words
     sys.addaudithook(lambda event, given: opened.append(given[0]) if event in ("open", "subprocess.Popen") else None)
-    provenance(), recorded_runs(), recorded_words(), recorded_feed()
+    provenance(), recorded_runs(), recorded_words(), recorded_updates()
     print(opened, sorted(name for name in set(sys.modules) - warm if name.startswith(("engine", "pages", "plotly"))))
     done.set()
 
