@@ -11,7 +11,7 @@ from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored, say_u
 from pages.parts.app.recent_runs import in_step_with, show_facts, show_run, shown_run
 from pages.parts.app.server import find
 from pages.parts.app.turn import let_others_go
-from pages.parts.boards.live.board import ALL, Layout, PanelName, Picture, Recording, live_board, top_panels
+from pages.parts.boards.live.board import ALL, BoardLayout, PanelName, Picture, RecordedRun, live_board, top_panels
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.boards.recorded import FOLDERS, RECORDED, recorded_with
 from pages.parts.experiments.presenting import presenting
@@ -30,16 +30,16 @@ from pages.parts.lab.form import (
 )
 from pages.parts.lab.presented import run_of_step, show_guided, show_presented, show_question
 from pages.parts.lab.results import (
-    note_arrival,
+    note_link_origin,
     overlays_behind,
     reference_behind,
     say,
     share,
-    show_arrival,
     show_beside,
     show_lengths,
+    show_link_origin,
     show_recent_runs,
-    take_run_away,
+    show_run_files,
 )
 from pages.parts.lab.state import PRESET, RUN, SETTINGS, WATCHED, address, form_config
 from pages.parts.lab.text import find_levels, known_levels, show_counting, show_prompt
@@ -58,7 +58,7 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
     preset = PRESETS[slug] if slug in PRESETS and config == PRESETS[slug].config else None
     with st.container(key="frame-unseen"):  # for screen readers: the page has no room for a title
         st.title("Lab", anchor=False)
-    show_arrival()
+    show_link_origin()
     st.html(f"<style>.st-key-top-panels-lab {{ --layers: {config.n_layers if config else 1} }}</style>")
     top_panels("lab")  # the picture of the model
     apart = st.container(key="lab-apart")  # analyses of the head that is selected in the picture
@@ -79,7 +79,7 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
     with board:
         view = preset.view if preset else DEFAULT_VIEW
         live_board(
-            run or (Recording(visible_run) if visible_run else config),
+            run or (RecordedRun(visible_run) if visible_run else config),
             layout(visible_run, config, view),
             earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
             picture=Picture(
@@ -122,7 +122,7 @@ def recorded_for(config: RunConfig | None, *, apart: bool) -> Run | None:
     return recorded_with(config) if apart or (config and TASKS[config.task].corpus) else None
 
 
-def layout(run: Run | None, config: RunConfig | None, view: PresetView) -> Layout:
+def layout(run: Run | None, config: RunConfig | None, view: PresetView) -> BoardLayout:
     """Return a layout with the preset's panel after the picture, and with the panels of :data:`MORE_FIGURES` folded."""
     drawn = run.config if run else config or RunConfig()
     first = [one for one in ALL if one == view.panel]
@@ -130,7 +130,7 @@ def layout(run: Run | None, config: RunConfig | None, view: PresetView) -> Layou
     panels: dict[PanelName, None] = dict.fromkeys(("stack", *first, *usual, *ALL))
     names = [name for name in panels if drawn.architecture.attends or name not in ("pattern", "attention")]
     folded = [name for name in MORE_FIGURES if name not in (*first, *usual)]
-    return Layout(names, run.config.task if run else "", known_levels(run), top_panels="lab", folded=folded)
+    return BoardLayout(names, run.config.task if run else "", known_levels(run), top_panels="lab", folded=folded)
 
 
 def show_more(run: Run | None, config: RunConfig | None) -> None:
@@ -138,7 +138,7 @@ def show_more(run: Run | None, config: RunConfig | None) -> None:
     other_settings()
     if run is not None:
         show_recent_runs(run)
-        take_run_away(run)
+        show_run_files(run)
     if config is not None:
         share(run, config)
 
@@ -153,7 +153,7 @@ if (linked_run := link.get(RUN, RECORDED)) not in FOLDERS:  # of a recorded run 
 if link.get(PRESET) in PRESETS:
     st.session_state[WATCHED] = link[PRESET]
 say_ignored(ignored)
-say_ignored(note_arrival(link))
+say_ignored(note_link_origin(link))
 say_ignored(take_apart(link))
 
 run = shown_run()

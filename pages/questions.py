@@ -3,7 +3,7 @@ import streamlit as st
 from engine.experiments.issues import ISSUES
 from pages.parts.app.in_markdown import say_ignored
 from pages.parts.app.recent_runs import in_step_with
-from pages.parts.experiments.handouts import offer_hand_in
+from pages.parts.experiments.handouts import offer_report
 from pages.parts.experiments.presenting import presented
 from pages.parts.experiments.running import shown_run
 from pages.parts.questions.map import show_map
@@ -18,7 +18,7 @@ if slug is None:
     with st.container(key="questions-overview"):
         show_map()
         with st.expander("Your own work", icon=":material/assignment_turned_in:"):
-            offer_hand_in()
+            offer_report()
 else:
     issue = ISSUES[slug]
     name, run = shown_run(issue)

@@ -4,7 +4,7 @@ from engine.experiments.question import Question
 from pages.parts.app.in_markdown import escaped
 from pages.parts.experiments.presenting import Presenting, guesses_closed, presenting, shows, take_guess
 from pages.parts.experiments.projector import show_responses, tell_participants
-from pages.parts.experiments.question import ask_here, guess_of, verdict
+from pages.parts.experiments.question import ask_here, guess_of, guess_result
 
 
 def show_question(now: Presenting, question: Question) -> None:
@@ -20,7 +20,7 @@ def show_question(now: Presenting, question: Question) -> None:
         right = question.taught if is_answered else ()
         if is_answered:
             tell_participants(right, "")
-            st.subheader(verdict(question, guess, right), anchor=False)
+            st.subheader(guess_result(question, guess, right), anchor=False)
         show_responses(right)
 
 

@@ -7,9 +7,9 @@ from pages.parts.app.frame import file_at
 from pages.parts.app.in_markdown import say_ignored, say_unsaved, show_refusal
 from pages.parts.app.recent_runs import in_step_with
 from pages.parts.app.server import pool
-from pages.parts.boards.live.board import Layout, Picture, Recording, live_board
+from pages.parts.boards.live.board import BoardLayout, Picture, RecordedRun, live_board
 from pages.parts.boards.live.readable_run import controlled_as
-from pages.parts.boards.recorded import recorded_feed, recorded_run
+from pages.parts.boards.recorded import recorded_run, recorded_updates
 from pages.parts.start import (
     CONFIG,
     DOORS,
@@ -49,8 +49,8 @@ with in_step_with(lambda: controlled_as(run)):
             if now is WAY[-1]:
                 st.button("Start over", type="tertiary", icon=":material/replay:", on_click=start_over)
         with st.container(key="start-board"):
-            source = Recording(run, recorded_feed(), PLAYBACK_SECONDS) if run is recorded_run() else run or CONFIG
-            live_board(source, Layout(("stack",), "start"), picture=Picture(view=now.view), key="start-picture")
+            source = RecordedRun(run, recorded_updates(), PLAYBACK_SECONDS) if run is recorded_run() else run or CONFIG
+            live_board(source, BoardLayout(("stack",), "start"), picture=Picture(view=now.view), key="start-picture")
         with st.container(key="start-doors", horizontal=True):
             for address, query, icon, words in DOORS:
                 st.page_link(file_at(address), label=words, icon=f":material/{icon}:", query_params=query)

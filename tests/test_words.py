@@ -47,7 +47,7 @@ def texts() -> tuple[Text, ...]:
             and file.parent.name != "evidence"
         ):
             parts = re.split(r"^(?=## )", file.read_text("utf-8").rpartition("+++\n")[2], flags=re.M)  # below its TOML
-            claims = file.name == "answer.md"
+            claims = file.name == "conclusions.md"
             kinds = ["claim" if claims or part.startswith("## Claims") else "text" for part in parts]
             read += [(kind, file, 1, part) for kind, part in zip(kinds, parts, strict=True)]
     documents = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))

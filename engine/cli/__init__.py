@@ -59,11 +59,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser, arguments = _parser(), sys.argv[1:] if arguments is None else arguments
         if arguments and (sentence := REMOVED.get((arguments[0], ""))):
             parser.error(sentence)
-        given, unknown = parser.parse_known_args(arguments)
+        parsed, unknown = parser.parse_known_args(arguments)
         if unknown:
-            parser.error(_unknown(given.command, unknown, vars(given)))
-        name = f"{PROGRAM} {given.command}"
-        return COMMANDS[given.command].run(given)
+            parser.error(_unknown(parsed.command, unknown, vars(parsed)))
+        name = f"{PROGRAM} {parsed.command}"
+        return COMMANDS[parsed.command].run(parsed)
     except ValueError as error:
         print(f"{name}: {error}", file=sys.stderr)
         return BAD_INPUT

@@ -36,13 +36,13 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         add_setting(groups.setdefault(row.group, parser.add_argument_group(row.group)) if row.group else parser, row)
 
 
-def settings_in(given: argparse.Namespace) -> dict[str, str]:
-    return {name: getattr(given, name) for name in all_settings() if getattr(given, name) is not None}
+def settings_in(arguments: argparse.Namespace) -> dict[str, str]:
+    return {name: getattr(arguments, name) for name in all_settings() if getattr(arguments, name) is not None}
 
 
-def config_from(given: argparse.Namespace) -> RunConfig:
+def config_from(arguments: argparse.Namespace) -> RunConfig:
     """Print the config's warnings on stderr and return it. Raises ConfigError."""
-    config = parse(settings_in(given))
+    config = parse(settings_in(arguments))
     for sentence in warnings_of(config):
         print(sentence, file=sys.stderr)
     return config

@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.analysis.attention.requests import ModelRequest
 from engine.analysis.depth.jobs import DEPTHS, DepthNumbers, MeasureRunDepth, by_seed, dial
-from engine.analysis.depth.sentences import across, readings
+from engine.analysis.depth.sentences import across, depth_sentences
 from engine.cli.arguments import add_setting, all_settings, refuse
 from engine.cli.terminal import console, print_json, table
 from engine.foundation.formatting import counted
@@ -39,12 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", metavar="INT", help=f"draws of initial weights, 1 to {MAX_SEEDS}; default {SEEDS}")
 
 
-def run(given: argparse.Namespace) -> int:
-    options = {name: vars(given)[name] for name in ("pos_encoding", *SWITCHES, "seq_len", "depths", "seeds")}
+def run(arguments: argparse.Namespace) -> int:
+    options = {name: vars(arguments)[name] for name in ("pos_encoding", *SWITCHES, "seq_len", "depths", "seeds")}
     options = {name: value for name, value in options.items() if value is not None}
-    if given.folder is not None:
+    if arguments.folder is not None:
         refuse(options, "FOLDER")
-        draws, title = _of_run(given.folder), str(given.folder)
+        draws, title = _of_run(arguments.folder), str(arguments.folder)
     else:
         depths, number = _depths(options.pop("depths", None)), _number_of_seeds(options.pop("seeds", None))
         config = dial(**options)
@@ -53,7 +53,7 @@ def run(given: argparse.Namespace) -> int:
     import torch  # about a second
 
     torch.set_num_threads(1)  # of small matrices more threads only wait for each other
-    if given.json:
+    if arguments.json:
         for number, numbers in enumerate(draws):
             print_json(*({"draw": number, **row, "provenance": provenance()} for row in rows_of(numbers)))
     else:
@@ -117,5 +117,5 @@ def show(numbers: DepthNumbers, title: str) -> None:
     depths = numbers["depths"].tolist()
     rows = ((str(depth), *(f"{values[at]:.2g}" for values in columns.values())) for at, depth in enumerate(depths))
     console().print(table(title, ("layers", *columns), rows, left=0))
-    for reading in readings(numbers, depths[-1]):
+    for reading in depth_sentences(numbers, depths[-1]):
         print(f"{reading.question} {reading.sentence}\n  {reading.source}, {reading.address}")

@@ -20,12 +20,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def run(given: argparse.Namespace) -> int:
-    if given.evidence:
-        refuse(settings_in(given), "--evidence")
-        return _show_evidence(as_json=given.json)
-    rows = encoding_rows(config_from(given))
-    if given.json:
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.evidence:
+        refuse(settings_in(arguments), "--evidence")
+        return _show_evidence(as_json=arguments.json)
+    rows = encoding_rows(config_from(arguments))
+    if arguments.json:
         print_json(*({**row, "provenance": provenance()} for row in rows))
         return 0
     lines = []

@@ -17,8 +17,8 @@ from engine.settings.errors import ConfigError, not_one_of
 from engine.settings.names import resolve_name
 
 
-def list_issues(given: argparse.Namespace) -> int:
-    if given.json:
+def list_issues(arguments: argparse.Namespace) -> int:
+    if arguments.json:
         for issue in ISSUES.values():
             sentences = [claim.sentence for claim in issue.claims]
             print_json({"slug": issue.slug, "group": issue.group, "title": issue.title, "claims": sentences})
@@ -42,16 +42,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_scheduler(parser)
 
 
-def run(given: argparse.Namespace) -> int:
-    issues = [replace(issue, seeds=given.seeds, first_seed=given.first_seed) for issue in _requested_issues(given)]
+def run(arguments: argparse.Namespace) -> int:
+    issues = [
+        replace(issue, seeds=arguments.seeds, first_seed=arguments.first_seed) for issue in _requested_issues(arguments)
+    ]
     reports: list[Report] = []
-    with warm_pool(given.scheduler) as pool:
+    with warm_pool(arguments.scheduler) as pool:
         began = time.monotonic()
         for issue in issues:
-            task = run_to_end(issue, pool, as_json=given.json, extended=given.extended)
+            task = run_to_end(issue, pool, as_json=arguments.json, extended=arguments.extended)
             reports.append(task.report)
             found = shipped_long_findings(issue)
-            if given.json:
+            if arguments.json:
                 print_json(
                     {
                         **task.report.to_json(),
@@ -63,18 +65,18 @@ def run(given: argparse.Namespace) -> int:
             for finding in found.values():
                 console().print(f"Stored long runs: {finding.sentence}")
         seconds = time.monotonic() - began
-    if given.all and not given.json:
+    if arguments.all and not arguments.json:
         console().print(summary_table(reports, seconds))
     return 0
 
 
-def _requested_issues(given: argparse.Namespace) -> list[Issue]:
+def _requested_issues(arguments: argparse.Namespace) -> list[Issue]:
     """Raises ValueError."""
-    if given.all == bool(given.slug):
+    if arguments.all == bool(arguments.slug):
         raise ValueError("name one issue, or --all.")
-    if given.all:
+    if arguments.all:
         return list(ISSUES.values())
-    if (slug := resolve_name(given.slug, ISSUES, RENAMED)) not in ISSUES:
+    if (slug := resolve_name(arguments.slug, ISSUES, RENAMED)) not in ISSUES:
         raise ConfigError([not_one_of("issue", slug, ISSUES)])
     return [ISSUES[slug]]
 

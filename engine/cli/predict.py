@@ -11,8 +11,8 @@ from engine.foundation.formatting import in_bytes
 from engine.foundation.provenance import provenance
 
 
-def run(given: argparse.Namespace) -> int:
-    config = config_from(given)
+def run(arguments: argparse.Namespace) -> int:
+    config = config_from(arguments)
     speeds = None
     if not fully_measured():
         import torch  # about a second; once per machine
@@ -26,7 +26,7 @@ def run(given: argparse.Namespace) -> int:
         from engine.training.device import choose_device
 
         choose_device(config, prediction)  # refuses where train would
-    if given.json:
+    if arguments.json:
         print_json({**asdict(prediction), "provenance": provenance()})
     else:
         show(prediction, config)
@@ -34,17 +34,17 @@ def run(given: argparse.Namespace) -> int:
 
 
 def show(prediction: Prediction, config: RunConfig) -> None:
-    shown, steps = console(), config.steps
+    output, steps = console(), config.steps
     rows = ((part, f"{count:,}") for part, count in prediction.by_part.items())
-    shown.print(table(f"{prediction.parameters:,} parameters", ("part", "parameters"), rows, left=1))
-    shown.print(memory_table(prediction.memory, "Predicted memory of a training step"))
-    shown.print(f"The run takes at most {in_bytes(prediction.peak)} besides the program, and usually far less.")
+    output.print(table(f"{prediction.parameters:,} parameters", ("part", "parameters"), rows, left=1))
+    output.print(memory_table(prediction.memory, "Predicted memory of a training step"))
+    output.print(f"The run takes at most {in_bytes(prediction.peak)} besides the program, and usually far less.")
     seconds = prediction.seconds(steps)
     if seconds is not None:
-        shown.print(
+        output.print(
             f"About {prediction.steps_per_second:,.0f} steps per second: {seconds:,.1f} s for {steps:,} steps and the "
             f"measurements after them ({prediction.result_seconds:,.1f} s), on {device_in_words(prediction.device.timed)}. "
             f"{prediction.device.why}".rstrip()
         )
     else:
-        shown.print(f"The speed of {prediction.device.timed} is not measured on this machine.")
+        output.print(f"The speed of {prediction.device.timed} is not measured on this machine.")

@@ -18,18 +18,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="the same seed writes the same text; default 0")
 
 
-def run(given: argparse.Namespace) -> int:
-    folder = RunFolder(given.folder)
+def run(arguments: argparse.Namespace) -> int:
+    folder = RunFolder(arguments.folder)
     try:
         _, config, _, _ = folder.read_config()
     except (OSError, ValueError):
-        raise ValueError(f"{given.folder} is not a folder that train --save wrote.") from None
-    how = (given.length, given.temperature, given.top_k, given.seed)
-    prompt = os.fsencode(given.prompt).decode(
+        raise ValueError(f"{arguments.folder} is not a folder that train --save wrote.") from None
+    how = (arguments.length, arguments.temperature, arguments.top_k, arguments.seed)
+    prompt = os.fsencode(arguments.prompt).decode(
         "utf-8", "surrogateescape"
     )  # as typed, also where the system's letters are ASCII
     written = WriteText(config, str(folder.weights), prompt, *how).do()
-    if given.json:
+    if arguments.json:
         print_json(written)
     else:
         print(written["prompt"] + written["text"])

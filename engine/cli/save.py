@@ -51,7 +51,7 @@ def interrupted_run(path: Path) -> tuple[RunFolder, RunConfig]:
     return folder, config
 
 
-def keeping(training: PreparedRun, folder: RunFolder) -> Iterator[Event]:
+def save_events(training: PreparedRun, folder: RunFolder) -> Iterator[Event]:
     """Pass the events on and save them in the folder, and at the end the weights.
 
     Ctrl-C or SIGTERM ends the run after the step in progress: weights and state are then saved, too, and KeyboardInterrupt is
@@ -61,7 +61,7 @@ def keeping(training: PreparedRun, folder: RunFolder) -> Iterator[Event]:
     state = training.state
     step = 0 if state is None else state.step
     try:
-        with _recorded_signals(state is not None) as came:
+        with _recorded_signals(state is not None) as signals:
             for event in training.events:
                 if isinstance(event, Progress):
                     step = event.step
@@ -71,7 +71,7 @@ def keeping(training: PreparedRun, folder: RunFolder) -> Iterator[Event]:
                 elif not isinstance(event, Progress | Snapshot) or event.step > last.get(type(event), -1):
                     folder.write_events([event])
                     yield event
-                if not came or state is None or isinstance(event, Finished | Failed):
+                if not signals or state is None or isinstance(event, Finished | Failed):
                     continue
                 if state.started and state.step == step:  # else the event of the last step has not been yielded yet
                     training.save_weights(folder.weights)
@@ -88,19 +88,19 @@ def keeping(training: PreparedRun, folder: RunFolder) -> Iterator[Event]:
 @contextmanager
 def _recorded_signals(wanted: bool) -> Iterator[list[int]]:
     """Yield the list that collects Ctrl-C and SIGTERM; a second signal raises KeyboardInterrupt. An ignored one stays ignored."""
-    came: list[int] = []
+    signals: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:
-        if came:
+        if signals:
             raise KeyboardInterrupt
-        came.append(number)
+        signals.append(number)
 
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     replaced = {number: was for number, was in before.items() if wanted and was not in (None, signal.SIG_IGN)}
     for number in replaced:
         signal.signal(number, note)
     try:
-        yield came
+        yield signals
     finally:
         for number, was in replaced.items():
             signal.signal(number, was)

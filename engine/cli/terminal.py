@@ -49,14 +49,14 @@ def table(
     title: str, columns: Sequence[str], rows: Iterable[Iterable[str]], *, left: int | None = None, lines: bool = False
 ) -> Table:
     """``left``: columns aligned to the left, by default all; ``lines``: a line between two rows."""
-    made = Table(*columns, title=title, show_lines=lines)
-    for column in made.columns:
+    result = Table(*columns, title=title, show_lines=lines)
+    for column in result.columns:
         column.overflow = "fold"  # a number that is cut would be another one
-    for column in made.columns[left:] if left is not None else ():
+    for column in result.columns[left:] if left is not None else ():
         column.justify = "right"
     for row in rows:
-        made.add_row(*row)
-    return made
+        result.add_row(*row)
+    return result
 
 
 def memory_table(memory: Memory, title: str) -> Table:

@@ -12,7 +12,7 @@ from rich.table import Column, Table
 
 from engine.cli.arguments import add_settings, config_from, refuse, settings_in
 from engine.cli.cluster import add_scheduler, events_of, run_on
-from engine.cli.save import PreparedRun, interrupted_run, keeping, new_folder
+from engine.cli.save import PreparedRun, interrupted_run, new_folder, save_events
 from engine.cli.terminal import console, memory_table, print_json, table
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
@@ -43,33 +43,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_scheduler(parser)
 
 
-def run(given: argparse.Namespace) -> int:
-    folder, config = (None, _config(given)) if given.resume is None else _resumed(given)
+def run(arguments: argparse.Namespace) -> int:
+    folder, config = (None, _config(arguments)) if arguments.resume is None else _resumed(arguments)
     # On the terminal nobody sees a snapshot, which takes as long as many steps.
-    record = RecordOptions(snapshots=given.json or given.save is not None or folder is not None)
-    with training(given.scheduler, config, record, folder) as prepared:
-        if given.save is not None:
-            folder = new_folder(given.save, config)
-        run_events = prepared.events if folder is None else keeping(prepared, folder)
-        code = show_as_json(run_events) if given.json else show_to_person(config, run_events)
+    record = RecordOptions(snapshots=arguments.json or arguments.save is not None or folder is not None)
+    with training(arguments.scheduler, config, record, folder) as prepared:
+        if arguments.save is not None:
+            folder = new_folder(arguments.save, config)
+        run_events = prepared.events if folder is None else save_events(prepared, folder)
+        code = show_as_json(run_events) if arguments.json else show_to_person(config, run_events)
     if code == 0 and TASKS[config.task].corpus:
-        show_counting_models(config, as_json=given.json)
+        show_counting_models(config, as_json=arguments.json)
     return code
 
 
-def _config(given: argparse.Namespace) -> RunConfig:
-    if given.text_file is not None:
+def _config(arguments: argparse.Namespace) -> RunConfig:
+    if arguments.text_file is not None:
         on_text = [name for name, task in TASKS.items() if task.corpus]
-        if (given.task or RunConfig().task) not in on_text:
+        if (arguments.task or RunConfig().task) not in on_text:
             raise ValueError(f"--text-file is for --task {' and --task '.join(on_text)} only.")
-        given.text = user_texts.keep_file(given.text_file)
-    return config_from(given)
+        arguments.text = user_texts.keep_file(arguments.text_file)
+    return config_from(arguments)
 
 
-def _resumed(given: argparse.Namespace) -> tuple[RunFolder, RunConfig]:
-    others = {name: getattr(given, name) for name in ("text_file", "save", "scheduler") if getattr(given, name)}
-    refuse(settings_in(given) | others, "--resume")
-    return interrupted_run(given.resume)
+def _resumed(arguments: argparse.Namespace) -> tuple[RunFolder, RunConfig]:
+    others = {name: getattr(arguments, name) for name in ("text_file", "save", "scheduler") if getattr(arguments, name)}
+    refuse(settings_in(arguments) | others, "--resume")
+    return interrupted_run(arguments.resume)
 
 
 @contextmanager

@@ -22,10 +22,10 @@ from engine.settings.costs import BYTES, INDEX, MIXED, SINGLE, WEIGHT_BYTES, Mem
 from engine.tasks import TASKS
 
 MIB = 2**20
-BASE = 8 * MIB  # bytes of libraries' tables and buffers that are made at first use, whatever the run
-KERNELS = 44 * MIB  # bytes of the kernels for products in 16 bits that a worker keeps on a CPU (KERNEL_CACHE_VARIABLES)
-OBJECTS = 2 * MIB  # bytes of a run's modules, its held-out sequences and its events that are not sent yet
-TEXT = 56 * MIB  # bytes of a text as tokens and counts, and of the remains of reading it
+LIBRARY_BYTES = 8 * MIB  # libraries' tables and buffers that are made at first use, whatever the run
+KERNEL_BYTES = 44 * MIB  # the kernels for products in 16 bits that a worker keeps on a CPU (KERNEL_CACHE_VARIABLES)
+OBJECT_BYTES = 2 * MIB  # a run's modules, its held-out sequences and its events that are not sent yet
+TEXT_BYTES = 56 * MIB  # a text as tokens and counts, and of the remains of reading it
 # Resident memory over the tensors' bytes: the allocator keeps pieces that are too small for the next tensor. Less if all tensors
 # are about as large, as a baseline's are.
 SCATTERED, SCATTERED_BASELINE = 1.7, 1.2
@@ -47,23 +47,25 @@ def peak_bytes(config: RunConfig, sizes: Shapes, memory: Memory) -> int:
 
 
 def always_bytes(config: RunConfig) -> int:
-    return _base(config) + set_bytes(config) + _masks(config) + (TEXT if TASKS[config.task].corpus else 0)
+    return _base(config) + set_bytes(config) + _masks(config) + (TEXT_BYTES if TASKS[config.task].corpus else 0)
 
 
 def bytes_between_steps(config: RunConfig, memory: Memory) -> int:
     """Bytes without those that all runs of a process share."""
-    return OBJECTS + always_bytes(config) - _base(config) + memory.state
+    return OBJECT_BYTES + always_bytes(config) - _base(config) + memory.state
 
 
 def _base(config: RunConfig) -> int:
     compiled = BYTES[config.dtype] < SINGLE and config.device in ("auto", "cpu")
-    return BASE + (KERNELS if compiled else 0)
+    return LIBRARY_BYTES + (KERNEL_BYTES if compiled else 0)
 
 
 def bytes_beside(config: RunConfig, memory: Memory) -> int:
     """The host's memory that a run on a GPU takes: text and training set, sequences being drawn, and the weights while they are stored."""
-    text = TEXT if TASKS[config.task].corpus else 0
-    return BASE + OBJECTS + set_bytes(config) + text + int(SCATTERED * _drawing(config)) + memory.parameters
+    text = TEXT_BYTES if TASKS[config.task].corpus else 0
+    return (
+        LIBRARY_BYTES + OBJECT_BYTES + set_bytes(config) + text + int(SCATTERED * _drawing(config)) + memory.parameters
+    )
 
 
 def scattered_by(config: RunConfig) -> float:

@@ -31,9 +31,9 @@ from engine.foundation.files import (
     data_folder,
     files_near,
     files_of_visitor,
-    give,
     keep_newest,
     newest_beside,
+    write_for_visitor,
     write_whole,
 )
 from engine.foundation.once import once_per_change
@@ -100,7 +100,7 @@ def open_class(presenter: Visitor) -> str:
         number, whose = (of_visitor, " that you opened") if of_visitor >= MAX_CLASSES_OF_VISITOR else (len(in_use), "")
         raise NoRoom(f"{number} classes{whose} are open now, which is the limit. Try again in a few minutes.")
     content = _content(presenter, ProjectorState())
-    give(_class(code), content, presenter, MAX_CLASSES_OF_VISITOR, MAX_CLASSES, in_use=in_use)
+    write_for_visitor(_class(code), content, presenter, MAX_CLASSES_OF_VISITOR, MAX_CLASSES, in_use=in_use)
     folder_of(code).mkdir(exist_ok=True)
     keep_newest(_classes(), "*.jsonl", 0)  # of a former version
     for folder in _classes().iterdir():

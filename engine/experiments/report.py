@@ -9,7 +9,7 @@ from engine.experiments.experiment import Arm, Change, Claim, Experiment, Values
 from engine.experiments.finding import Finding
 from engine.experiments.statistics import FEWEST_FOR_HOLM, LEVEL, Weighed, holm
 from engine.experiments.trial import Trial
-from engine.experiments.verdict import reproducibility, verdict
+from engine.experiments.verdict import reproducibility, weigh_claim
 from engine.foundation.formatting import counted
 from engine.foundation.provenance import Provenance
 
@@ -127,7 +127,7 @@ def report(
     """Weigh every claim on the trials so far, without incomplete pairs. ``more``: further fields of the report."""
     draft = Report(experiment, list(seeds), trials, (), extended, **more)
     values, claims = draft.values, experiment.claims_of(draft.arms)
-    rows = [ClaimReport(one, known(one.effect(values)), verdict(experiment, one, values)) for one in claims]
+    rows = [ClaimReport(one, known(one.effect(values)), weigh_claim(experiment, one, values)) for one in claims]
     corrected = holm([row.weighed.p if len(seeds) >= FEWEST_FOR_HOLM else None for row in rows])
     return replace(draft, claims=[_corrected(row, p) for row, p in zip(rows, corrected, strict=True)])
 

@@ -22,7 +22,7 @@ IN_WORDS = {
 }
 
 
-def verdict(experiment: Experiment, claim: Claim, values: Values) -> Weighed:
+def weigh_claim(experiment: Experiment, claim: Claim, values: Values) -> Weighed:
     """The finding about a claim with its statistics and its reason. Too few seeds leave it undecided, whatever the
     numbers are."""
     weighed = weigh(claim.effect(values), claim.smallest_effect, claim.direction)

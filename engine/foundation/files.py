@@ -129,7 +129,7 @@ def keep_newest(folder: Path, pattern: str, count: int, *, spared: Collection[Pa
     delete_abandoned(folder.glob(f"*{HALF_WRITTEN}"))
 
 
-def give(
+def write_for_visitor(
     file: Path, content: bytes | str, visitor: Visitor, most_of_visitor: int, most: int, *, in_use: Collection[Path] = ()
 ) -> None:  # fmt: skip
     """Write a visitor's file. The folder keeps the newest ``most`` files of this ending: at most ``most_of_visitor``
@@ -187,12 +187,12 @@ def is_abandoned(path: Path, changed: int | None = None) -> bool:
     changed = _change_time(path) if changed is None else changed
     if time.time_ns() - changed <= ABANDONED_SECONDS * 1e9:
         return False
-    first = _read_first(path, changed)
+    first = _first_check_time(path, changed)
     return time.monotonic() - first >= STILL_SECONDS
 
 
 @lru_cache(4096)
-def _read_first(path: Path, changed: int) -> float:
+def _first_check_time(path: Path, changed: int) -> float:
     # by a clock that nobody sets
     return time.monotonic()
 

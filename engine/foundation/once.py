@@ -40,7 +40,7 @@ def once_per_change(most: int) -> Callable[[Callable[Concatenate[Path, P], T]], 
     """Read a file once after each change of it: keep the latest ``most`` results by path, time, size and further
     arguments. Raises OSError if the file is not there."""
 
-    def kept(read: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[Path, P], T]:
+    def decorate(read: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[Path, P], T]:
         @lru_cache(most)
         def read_then(changed: int, size: int, file: Path, /, *given: P.args, **named: P.kwargs) -> T:
             return read(file, *given, **named)
@@ -52,4 +52,4 @@ def once_per_change(most: int) -> Callable[[Callable[Concatenate[Path, P], T]], 
 
         return read_now
 
-    return kept
+    return decorate

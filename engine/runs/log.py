@@ -25,13 +25,13 @@ OtherEvent = TypeVar("OtherEvent", bound=Started | Snapshot | Finished | Failed 
 Names = tuple[tuple[str, tuple[str, ...]], ...]  # the measurements of a step, each with the names of its numbers
 
 
-class Layout(NamedTuple):
+class RowLayout(NamedTuple):
     groups: dict[str, tuple[str, ...]]
     width: int
 
 
 class StepTable(NamedTuple):
-    layout: Layout
+    layout: RowLayout
     values: np.ndarray  # [step, number]
 
 
@@ -47,7 +47,7 @@ class EventLog(Sequence[Event]):
         self._values = array("d")
         self._starts = array("q")  # of each step, the index of its row in the values
         self._kinds = array("q")  # of each step, its layout
-        self._layouts: list[Layout] = []
+        self._layouts: list[RowLayout] = []
         self._known: dict[Names, int] = {}
         self._numbers: list[int] = []  # of the events that are not steps
         self._others: list[Event | bytes] = []
@@ -149,7 +149,7 @@ class EventLog(Sequence[Event]):
         numbers = array("d", [nan if number is None else number for number in row] if None in row else row)
         kind = self._known.setdefault(names, len(self._layouts))
         if kind == len(self._layouts):
-            self._layouts.append(Layout(dict(names), len(numbers)))
+            self._layouts.append(RowLayout(dict(names), len(numbers)))
         self._starts.append(len(self._values))
         self._values.extend(numbers)
         self._kinds.append(kind)

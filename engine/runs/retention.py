@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 # pinned runs take at most one of so many parts of the space, so that there is always room for new ones
-PINNED_SHARE = 2
+PINNED_ONE_IN = 2
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,6 @@ def no_pin(pinned: Iterable[StoredRun], run: StoredRun, allowed: Retention) -> s
     of_visitor = sum(other.owner == run.owner for other in others)
     if run.owner and of_visitor >= allowed.pinned_per_visitor:
         return f"You keep {of_visitor} runs, and this host allows {allowed.pinned_per_visitor}. Turn off Keep for one first."
-    if (sum(other.size for other in others) + run.size) * PINNED_SHARE > allowed.bytes:
+    if (sum(other.size for other in others) + run.size) * PINNED_ONE_IN > allowed.bytes:
         return "The space for kept runs is full on this host. Turn off Keep for one first, or download the run."
     return None

@@ -8,7 +8,7 @@ T = TypeVar("T")
 # the name under which a share counts, from the outside in: network, network address, visitor and, among one visitor's runs, the
 # run
 Flow = tuple[str, ...]
-HEAD_START = 1.0  # the lead up to which new flows still go first: in seconds, if time is shared
+CREDIT = 1.0  # the lead up to which new flows still go first: seconds, where time is shared
 MAX_ACCOUNTS = 1000  # above this number, accounts without a lead are forgotten
 
 
@@ -27,13 +27,13 @@ class FairQueue:
         """The flow whose turn it is; among equal accounts the first one. All flows have the same number of levels.
 
         ``new``: the flows of ``asking`` that have just come. They go first, in their order, as long as their address, visitor and run
-        lead by less than :data:`HEAD_START`.
+        lead by less than :data:`CREDIT`.
         """
         chosen: Flow = ()
         while True:
             inside, recent = _by_level(asking, len(chosen)), _by_level(new, len(chosen))
             had = {name: self._before((*chosen, name)) for name in inside}
-            latest = self._least.get(chosen, 0.0) + HEAD_START
+            latest = self._least.get(chosen, 0.0) + CREDIT
             first = next((name for name in recent if had[name] < latest), None)
             name = min(had, key=had.__getitem__) if first is None else first
             chosen = (*chosen, name)

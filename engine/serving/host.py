@@ -30,13 +30,13 @@ def brings_cuda() -> bool:
 
 
 # the memory of the page process without open pages, that of each open page, in bytes, and the pages that are counted
-PAGE_BYTES, SESSION_BYTES, CLASS = 130 * MIB, 2 * MIB, 30
+PAGE_BYTES, SESSION_BYTES, COUNTED_PAGES = 130 * MIB, 2 * MIB, 30
 # The memory that all worker processes share, in bytes: the fork server with torch; rounded up. Of torch 2.13.0 it is 359 MiB with
 # the build for CUDA, which also takes memory without a GPU, and 223 MiB with that for CPUs.
 SHARED_BYTES = (456 if brings_cuda() else 320) * MIB if FORKS else 0
 # a worker's unshared memory before any training, in bytes, rounded up generously
 WORKER_BYTES = 64 * MIB if FORKS else 400 * MIB
-ROOM = 256 * MIB  # the least memory for runs beside which a further worker is started
+MIN_RUNS_BYTES = 256 * MIB  # the least memory for runs beside which a further worker is started
 
 # The memory of the GPU that each process takes which uses it, before any run: CUDA's context. Measured on an H100 with driver 580
 # and torch 2.11 for CUDA 13.
@@ -45,7 +45,7 @@ CONTEXT_BYTES = 518 * MIB
 MAX_CONTEXTS_SHARE = 0.25
 # the host's memory that CUDA's libraries take in a worker after it is ready, when kernels are loaded at their first use: rounded
 # up generously, since it only keeps a worker from being ended for memory that its runs do not take
-LATER_LIBRARIES = 512 * MIB
+LATER_LIBRARY_BYTES = 512 * MIB
 MAX_QUESTIONS = 8  # on a host with enough memory
 
 
@@ -67,7 +67,7 @@ def memory(cgroup: Path = CGROUP, process_groups: Path = PROCESS_GROUPS) -> int:
 
 
 def worker_count() -> int:
-    return max(1, min(cores(), for_workers() // (WORKER_BYTES + ROOM)))
+    return max(1, min(cores(), for_workers() // (WORKER_BYTES + MIN_RUNS_BYTES)))
 
 
 def question_count() -> int:
@@ -92,7 +92,7 @@ def for_workers(of: int | None = None) -> int:
     whole = of or memory()
     # the rest is for the shared memory of all workers, and for the page process with the open pages of a class, at least a
     # quarter
-    return max(WORKER_BYTES + MIB, whole - max(whole // 4, PAGE_BYTES + CLASS * SESSION_BYTES) - SHARED_BYTES)
+    return max(WORKER_BYTES + MIB, whole - max(whole // 4, PAGE_BYTES + COUNTED_PAGES * SESSION_BYTES) - SHARED_BYTES)
 
 
 def _groups(controller: str, cgroup: Path, process_groups: Path) -> Iterator[Path]:

@@ -1,6 +1,6 @@
 """A run inside its worker: it trains slice by slice at its pace, pauses, steps, and delivers its events.
 
-:class:`Pacer` decides when the next step is due, :class:`Seldom` when it is time to save and to show, :class:`Steps` trains and
+:class:`Pacer` decides when the next step is due, :class:`Throttle` when it is time to save and to show, :class:`TrainingEvents` trains and
 knows how far its state is ahead of its events; :class:`LiveRun` combines them.
 """
 
@@ -28,11 +28,13 @@ if TYPE_CHECKING:
 SLICE = 0.05  # one run's training before the next run's turn
 # the same while a command or a short job waits: it is answered soon, and a flood of them does not stop the training
 SHORT_SLICE = 0.01
-BATCH = 0.1
+DELIVERY_SECONDS = 0.1
 # seconds between two saves of a run's state, at least; and as a multiple of the last save's duration
-SAVE_EVERY, SAVE_SHARE = 60.0, 50.0
+SAVE_EVERY, SAVE_INTERVAL_FACTOR = 60.0, 50.0
 SNAPSHOT_EVERY = 0.5  # seconds between snapshots of a run with a limited pace, beside those that its config determines
-SNAPSHOT_SHARE = 20  # A snapshot that took t seconds is not repeated for 20 t, so that snapshots cost at most 5 %
+SNAPSHOT_INTERVAL_FACTOR = (
+    20  # A snapshot that took t seconds is not repeated for 20 t, so that snapshots cost at most 5 %
+)
 
 
 class TrainingModule(Protocol):
@@ -73,21 +75,21 @@ class Pacer:
             self.allowed -= 1
 
 
-class Seldom:
-    """The time for something that takes time itself: after ``every`` seconds, or ``share`` times its last duration."""
+class Throttle:
+    """The time for something that takes time itself: after ``every`` seconds, or ``factor`` times its last duration."""
 
-    def __init__(self, every: float, share: float, now: float) -> None:
-        self._every, self._share = every, share
+    def __init__(self, every: float, factor: float, now: float) -> None:
+        self._every, self._factor = every, factor
         self.last_start, self.cost = now, 0.0
 
     def is_due(self, now: float) -> bool:
-        return now - self.last_start >= max(self._every, self._share * self.cost)
+        return now - self.last_start >= max(self._every, self._factor * self.cost)
 
     def count(self, start: float, end: float) -> None:
         self.last_start, self.cost = start, end - start
 
 
-class Steps:
+class TrainingEvents:
     """The events of a training, and its state. A device takes several steps before it gives the first of their events: the state is
     then ahead of the events, and nobody saves or shows it."""
 
@@ -153,9 +155,9 @@ class LiveRun:
         self.saved_step: int | None = None  # the last one that this worker has saved
         self._clock, now = clock, clock()
         self.pacer = Pacer(start.request.pace, now, paused=start.request.paused)
-        self.steps = Steps(start, training, folder.state)
-        self._saves = Seldom(SAVE_EVERY, SAVE_SHARE, now)
-        self._snapshots = Seldom(SNAPSHOT_EVERY, SNAPSHOT_SHARE, now)
+        self.training = TrainingEvents(start, training, folder.state)
+        self._saves = Throttle(SAVE_EVERY, SAVE_INTERVAL_FACTOR, now)
+        self._snapshots = Throttle(SNAPSHOT_EVERY, SNAPSHOT_INTERVAL_FACTOR, now)
         self._is_shown = start.known_step is not None or not start.request.record.snapshots
         self._repeats_to = start.known_step or 0
         self._sent_at = now
@@ -164,11 +166,11 @@ class LiveRun:
 
     @property
     def step(self) -> int:
-        return self.steps.step
+        return self.training.step
 
     @property
     def failed(self) -> bool:
-        return isinstance(self.steps.last, Failed)
+        return isinstance(self.training.last, Failed)
 
     @property
     def repeating(self) -> bool:
@@ -181,11 +183,11 @@ class LiveRun:
     @property
     def is_new(self) -> bool:
         """True if the run is about to have its first point: its data are drawn, in pieces if they are large."""
-        return self.step == 0 and (self.steps.on_device or not isinstance(self.steps.last, Measuring))
+        return self.step == 0 and (self.training.on_device or not isinstance(self.training.last, Measuring))
 
     @property
     def delivery_due(self) -> float:
-        return 0.0 if self.urgent else self._sent_at + BATCH
+        return 0.0 if self.urgent else self._sent_at + DELIVERY_SECONDS
 
     @property
     def deliverable(self) -> bool:
@@ -194,7 +196,7 @@ class LiveRun:
     @property
     def save_due(self) -> bool:
         # so that little is lost if its worker or the app ends; steps whose events are still to come are settled first
-        able = not self.over and self.request.is_saved and (self.steps.whole or self.steps.ahead)
+        able = not self.over and self.request.is_saved and (self.training.whole or self.training.ahead)
         return able and self.step != self.saved_step and self._saves.is_due(self._clock())
 
     # Commands
@@ -226,18 +228,18 @@ class LiveRun:
 
     def close(self) -> None:
         try:
-            self.steps.close()
+            self.training.close()
         except Exception as error:
             log_error(f"Run {self.run_id} was closed", error)
 
     def save(self) -> bool:
         """Save the state of a begun run; False if it is between two events. Raises OSError."""
-        if self.steps.state is None:  # that from which it goes on is still there
+        if self.training.state is None:  # that from which it goes on is still there
             return True
-        if not self.steps.whole:
+        if not self.training.whole:
             return False
         began = self._saves.last_start = self._clock()
-        self.steps.state.save(self.folder.state)
+        self.training.state.save(self.folder.state)
         self._saves.count(began, self._clock())
         self.saved_step = self.step
         return True
@@ -246,19 +248,19 @@ class LiveRun:
 
     def advance(self, seconds: float = SLICE, hurry: Callable[[], bool] = lambda: False) -> None:
         began = self._clock()
-        if self.steps.on_device:
+        if self.training.on_device:
             seconds = math.inf
         while not self.over:
-            if self.steps.state is not None:
+            if self.training.state is not None:
                 single = self.pacer.paused or self.pacer.interval or self.urgent
-                self.steps.state.ahead = 1 if single else AHEAD
+                self.training.state.ahead = 1 if single else AHEAD
             event, now = self._next(), self._clock()
             # other runs have their turn while a device computes by itself
-            if self.steps.on_device:
+            if self.training.on_device:
                 return
             if isinstance(event, Progress):
                 self._count(event.step, now)
-            if self.steps.ahead:
+            if self.training.ahead:
                 continue
             if self.urgent or self.waiting or now < self.pacer.due:
                 return
@@ -271,7 +273,7 @@ class LiveRun:
             if self.pacer.stands_still:
                 self._take_snapshot()
                 self.urgent = True
-        elif self.pacer.interval and not self.steps.ahead and self._snapshots.is_due(now):
+        elif self.pacer.interval and not self.training.ahead and self._snapshots.is_due(now):
             self._take_snapshot()
 
     def deliver(self) -> list[Event]:
@@ -283,18 +285,18 @@ class LiveRun:
 
     def settle(self) -> None:
         """Take the remaining events of a device's steps, so that the state is not ahead of them."""
-        while self.steps.ahead and not self.over:
+        while self.training.ahead and not self.over:
             self._next()
 
     def _take_snapshot(self) -> None:
         # only after a step, since nothing else changes the model
-        if isinstance(self.steps.last, Progress) and self.request.record.snapshots:
+        if isinstance(self.training.last, Progress) and self.request.record.snapshots:
             began = self._clock()
             self._next(SNAPSHOT_NOW)
             self._snapshots.cost = self._clock() - began
 
     def _next(self, request: str | None = None) -> Event | None:
-        event = self.steps.next(request)
+        event = self.training.next(request)
         self.over = event is None
         if event is not None:
             self._note(event)

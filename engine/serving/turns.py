@@ -3,7 +3,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from engine.serving import protocol
-from engine.serving.fair_queue import HEAD_START, FairQueue, Flow
+from engine.serving.fair_queue import CREDIT, FairQueue, Flow
 from engine.serving.live_run import SLICE, LiveRun
 
 ROUND = 0.25  # seconds within which every run of one visitor has its turn; with many runs the slices get shorter
@@ -47,11 +47,11 @@ class FairShare:
         asking = {flow: run for run in due for flow in self._flows.get(run.run_id, [("", "", "", run.run_id)])}
         turn = self._fair_queue.next(asking, [flow for flow, run in asking.items() if run.is_new])
         run = asking[turn]
-        ahead = HEAD_START if run.is_new else 0.0
+        ahead = CREDIT if run.is_new else 0.0
         try:
             yield run
         finally:
-            self._fair_queue.spend(turn, HANDED_OVER if run.steps.on_device else self._clock() - began, ahead=ahead)
+            self._fair_queue.spend(turn, HANDED_OVER if run.training.on_device else self._clock() - began, ahead=ahead)
 
     def slice(self) -> float:
         return min(SLICE, ROUND / max(1, len(self._awaited(self._moving()))))  # seconds

@@ -143,11 +143,11 @@ class Worker:
         self._set_busy(None)  # before, since the run may come back at once
         # last: code that reads them finds the run's files
         self._report(protocol.RunUpdate(run.run_id, run.deliver(), state))
-        run.steps.state = None  # what takes memory
+        run.training.state = None  # what takes memory
         free_memory()
 
     def _save_weights(self, run: LiveRun) -> None:
-        model = None if run.steps.state is None else run.steps.state.model
+        model = None if run.training.state is None else run.training.state.model
         # a repeated step's weights are older than the saved ones; a trial is read from its events and then deleted
         if model is None or run.repeating or run.request.trial:
             return

@@ -12,17 +12,17 @@ def resolve_name(given: str, known: Collection[str], renamed: Mapping[str, str] 
     """
     if given in known:
         return given
-    plain, renamed = _plain(given), renamed or {}
-    alike = [name for name in (*known, *renamed) if _plain(name) == plain]
+    normalised, renamed = _normalised(given), renamed or {}
+    alike = [name for name in (*known, *renamed) if _normalised(name) == normalised]
     return renamed.get(alike[0], alike[0]) if len(alike) == 1 else given
 
 
 def did_you_mean(given: str, known: Collection[str]) -> str:
     """A question that names the nearest known name; empty if none is near."""
-    by_plain = {_plain(name): name for name in known}
-    near = get_close_matches(_plain(given[:MAX_COMPARED_CHARACTERS]), by_plain, n=1, cutoff=MIN_SIMILARITY)
-    return f"Did you mean {by_plain[near[0]]}?" if near else ""
+    by_normalised = {_normalised(name): name for name in known}
+    near = get_close_matches(_normalised(given[:MAX_COMPARED_CHARACTERS]), by_normalised, n=1, cutoff=MIN_SIMILARITY)
+    return f"Did you mean {by_normalised[near[0]]}?" if near else ""
 
 
-def _plain(name: str) -> str:
+def _normalised(name: str) -> str:
     return name.strip().lower().replace("-", "_").replace(" ", "_")

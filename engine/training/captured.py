@@ -23,10 +23,10 @@ from engine.training.recorder import Recorder, Repeated
 from engine.training.state import TrainingState
 from engine.training.steps import (
     Numbers,
-    Recording,
     SingleSteps,
     Step,
     StepOutput,
+    StepProbe,
     gradients,
     random_state,
     total_norm,
@@ -48,15 +48,15 @@ class Program:
     """The same on the CPU, from where they are copied without waiting. The copy is over before the next batches are handed over."""
     step: Repeated[tuple[StepOutput, list[Tensor | None]]]
     """Takes the step on the next batch of the queue; returns that batch with its logits, and the gradients."""
-    beside: Repeated[Numbers]  # Recording.compute of a step that was repeated
+    probed: Repeated[Numbers]  # StepProbe.compute of a step that was repeated
 
 
 class CapturedSteps:
     last: Batch
 
-    def __init__(self, state: TrainingState, recording: Recording, recorder: Recorder) -> None:
+    def __init__(self, state: TrainingState, probe: StepProbe, recorder: Recorder) -> None:
         device = state.device
-        self._state, self._recording, self._recorder = state, recording, recorder
+        self._state, self._probe, self._recorder = state, probe, recorder
         self._parameters = trainable(state.model)
         self._rates, self._results = torch.zeros(AHEAD, device=device), torch.zeros(2, AHEAD, device=device)
         self._staged_rates = recorder.staging(self._rates)
@@ -108,7 +108,7 @@ class CapturedSteps:
         self._grads = []
         if self._state.dropout is not None and random_states is not None:
             self._state.dropout.states = random_states
-        single = SingleSteps(self._state, self._recording)
+        single = SingleSteps(self._state, self._probe)
         step = single.take_one()
         self.last = single.last
         return step
@@ -156,10 +156,10 @@ class CapturedSteps:
 
         step = Repeated(recorder, take)
         staging = {name: self._recorder.staging(rows) for name, rows in queue.items()}
-        return Program(queue, staging, step, Repeated(recorder, lambda: self._recording.compute(step.result[0])))
+        return Program(queue, staging, step, Repeated(recorder, lambda: self._probe.compute(step.result[0])))
 
     def _take(self, program: Program, number: int, random_states: list[RandomStates | None]) -> Numbers | None:
-        dropout, recording = self._state.dropout, self._recording
+        dropout, probe = self._state.dropout, self._probe
         random_states.append(None if dropout is None else dropout.states)
         with random_state(self._state):
             result = program.step()
@@ -169,9 +169,9 @@ class CapturedSteps:
             self._grads = grads
             for parameter, grad in zip(self._parameters, grads, strict=True):
                 parameter.grad = grad
-        if number not in recording.steps:
+        if number not in probe.steps:
             return None
-        return program.beside().copy() if program.step.repeats(result) else recording.compute(read)
+        return program.probed().copy() if program.step.repeats(result) else probe.compute(read)
 
     def _step(self, batch: Batch) -> Tensor:
         config, parameters = self._state.config, self._parameters

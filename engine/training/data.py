@@ -28,7 +28,7 @@ from engine.tasks.base import TaskSettings
 from engine.tasks.base.data import IGNORE, task_data
 from engine.tasks.text import TextSettings
 
-HELD_OUT_SHARE = 5  # one of so many distinct sequences is never trained on
+HELD_OUT_ONE_IN = 5  # one of so many distinct sequences is never trained on
 FEWEST_DISTINCT = 64  # with fewer distinct sequences none can be held out; validation then repeats trained ones
 # difference between the seeds of two streams of held-out sequences; odd and large, so that the streams of nearby seeds do not
 # meet
@@ -217,7 +217,7 @@ class Data:
         if settings.distinct(n) < FEWEST_DISTINCT:
             return self.task.draw(size, n, settings, generator)
         batches: list[Tensor] = []
-        at_once = 2 * HELD_OUT_SHARE * size + 8 if held_out else draw_size(size)
+        at_once = 2 * HELD_OUT_ONE_IN * size + 8 if held_out else draw_size(size)
         while sum(map(len, batches)) < size:
             candidates = self.task.draw(at_once, n, settings, generator)
             batches.append(candidates[is_held_out(candidates) == held_out])
@@ -271,7 +271,7 @@ def is_held_out(source: Tensor) -> Tensor:
     mixed = ((source + 1) * _weights(source.size(1))).sum(dim=1)
     for shift in (17, 29, 13):  # multiply and fold, so that every token reaches every bit
         mixed = (mixed ^ (mixed >> shift)) * 0x2545F4914F6CDD1D
-    return (mixed >> 33) % HELD_OUT_SHARE == 0
+    return (mixed >> 33) % HELD_OUT_ONE_IN == 0
 
 
 @cache

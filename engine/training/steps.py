@@ -28,7 +28,7 @@ class Step:
     loss: float
     grad_norm: float  # the global L2 norm of the gradient before clipping
     tokens_per_second: float
-    measured: dict[str, list[float]] | None = None  # the numbers of Recording.compute by name, at its steps
+    measured: dict[str, list[float]] | None = None  # the numbers of StepProbe.compute by name, at its steps
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Numbers(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Recording:
+class StepProbe:
     """A computation at some steps, on the device. It changes neither weights nor gradients, and does not wait for the device."""
 
     # of the step's batch and logits, the parameters' gradients, and the model after the step
@@ -67,8 +67,8 @@ class Recording:
 class SingleSteps:
     last: Batch
 
-    def __init__(self, state: TrainingState, recording: Recording) -> None:
-        self._state, self._recording = state, recording
+    def __init__(self, state: TrainingState, probe: StepProbe) -> None:
+        self._state, self._probe = state, probe
         self._parameters = trainable(state.model)
 
     def take(self, most: int) -> Generator[Measuring, None, list[Step]]:
@@ -94,8 +94,8 @@ class SingleSteps:
         for optimizer in state.optimizers:
             optimizer.step()
         state.count(1, perf_counter() - began)
-        recording = self._recording
-        measured = recording.compute(StepOutput(batch, logits)).read() if number in recording.steps else None
+        probe = self._probe
+        measured = probe.compute(StepOutput(batch, logits)).read() if number in probe.steps else None
         return Step(number, rate, loss.item(), norm, state.n_tokens / state.busy, measured)
 
 

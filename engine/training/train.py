@@ -19,7 +19,6 @@ from engine.model.layers import drop_encoding
 from engine.model.precision import tf32_note
 from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot, Started
 from engine.runs.record_options import AHEAD, DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
-from engine.training.beside import MeasuredModel, fields_of, numbers_beside
 from engine.training.captured import CapturedSteps
 from engine.training.data import Batch
 from engine.training.device import choose_device
@@ -29,7 +28,8 @@ from engine.training.recorder import Repeated, recorder_for, why_not_recorded
 from engine.training.result import MeasureByName, measured_result, nothing_to_measure_with
 from engine.training.snapshot import probe_tensors, snapshot_from
 from engine.training.state import TrainingState
-from engine.training.steps import Recording, SingleSteps, trainable
+from engine.training.step_measurements import MeasuredModel, fields_of, numbers_of_step
+from engine.training.steps import SingleSteps, StepProbe, trainable
 
 
 def prepare(config: RunConfig, prediction: Prediction | None = None) -> nn.Module:
@@ -90,7 +90,7 @@ def train(
     if len(interim.inputs) < len(validation.inputs):
         between |= {config.steps}
     measured = MeasuredModel(config, model, interim if in_one_piece else None)
-    recording = Recording(partial(numbers_beside, measured), validated_at)
+    step_probe = StepProbe(partial(numbers_of_step, measured), validated_at)
     dropped_after = max(1, int(config.drop_encoding_at * config.steps))
     stops = sorted(snapshots_at | between | {1, dropped_after, config.steps})
 
@@ -123,7 +123,7 @@ def train(
         held_out = yield from evaluate_in_pieces(model, validation, at_once(validation), state.step)
 
     recorder = state.recorder
-    steps = CapturedSteps(state, recording, recorder) if recorder else SingleSteps(state, recording)
+    steps = CapturedSteps(state, step_probe, recorder) if recorder else SingleSteps(state, step_probe)
     while state.step < config.steps:
         if state.step == dropped_after:
             drop_encoding(model)

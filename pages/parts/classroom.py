@@ -20,9 +20,9 @@ from pages.parts.app.frame import as_fragment
 from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words, show_refusal
 from pages.parts.app.visitor import number_present, visitor
 from pages.parts.experiments.board import CHECKS_PER_SECOND
-from pages.parts.experiments.handouts import Note, offer_hand_in, write_down
+from pages.parts.experiments.handouts import Note, offer_report, write_down
 from pages.parts.experiments.presenting import file_of
-from pages.parts.experiments.question import ask, verdict
+from pages.parts.experiments.question import ask, guess_result
 from pages.parts.experiments.running import EXPERIMENTS, run_of
 
 PROJECTOR_CHECK_SECONDS = 1.0  # at least
@@ -94,7 +94,7 @@ def _show(code: str, participant: Participant) -> None:
         return
     if projector.phase == "over":
         st.title("The lesson has ended", anchor=False)
-        offer_hand_in()
+        offer_report()
         return
     lesson, step = participant.lesson, participant.step
     title = f"{escaped(lesson.title)} · " if lesson.title else ""
@@ -161,7 +161,7 @@ def _sentence(projector: ProjectorState, question: Question, guess: Direction | 
     if not (projector.sentence or question.taught):
         st.markdown(f"{_your_guess(question, guess)} {WATCH}".strip())
         return
-    st.markdown(verdict(question, guess, projector.right))
+    st.markdown(guess_result(question, guess, projector.right))
     st.markdown(in_markdown(projector.sentence))
     if projector.because:
         st.markdown(f"**Because** {in_markdown(projector.because)}")

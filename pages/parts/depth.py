@@ -11,8 +11,15 @@ from typing import Annotated, Any, Literal
 import streamlit as st
 from pydantic import field_validator
 
-from engine.analysis.depth.jobs import DEPTHS, DepthNumbers, MeasureDepth, MeasureMemory, MemoryNumbers, dial
-from engine.analysis.depth.sentences import MEASUREMENTS
+from engine.analysis.depth.jobs import (
+    DEPTHS,
+    DepthNumbers,
+    MeasureDepth,
+    MeasureOversquashing,
+    OversquashingNumbers,
+    dial,
+)
+from engine.analysis.depth.sentences import DEPTH_QUESTIONS
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig, settings_for
 from engine.encodings import ENCODINGS
@@ -31,7 +38,7 @@ from pages.parts.app.turn import out_of_turn
 from pages.parts.app.visitor import number_present
 from pages.parts.boards.component import Json
 from pages.parts.boards.depth import depth_panels
-from pages.parts.boards.panels import as_plain, mount
+from pages.parts.boards.panels import mount, panel_json
 from pages.parts.charts.depth import DepthLine
 
 ROWS = {row.name: row for row in settings_for()}
@@ -45,7 +52,7 @@ UNWATCHED_SECONDS = 10.0  # without a check of the draws, after which a session 
 DRAWS = SharedCache(1024)  # some sixty settings, for all sessions; the engine stores more on disk
 
 
-DrawJob = Job[Any]  # MeasureDepth or MeasureMemory
+DrawJob = Job[Any]  # MeasureDepth or MeasureOversquashing
 
 
 class DepthState(PageState):
@@ -134,16 +141,18 @@ def section(config: RunConfig, depth: int, number: int, longer: int) -> Json:
     at_more: list[DepthNumbers] = [
         {**one, **more} for one, more in zip(draws, longer_of(config)[:longer], strict=False)
     ]
-    memory = [DepthLine("", at_more, color)] if at_more else []
-    items = depth_panels([DepthLine("", draws, color)], depth, config.norm, height=HEIGHT, mark=True, memory=memory)
+    oversquashing = [DepthLine("", at_more, color)] if at_more else []
+    items = depth_panels(
+        [DepthLine("", draws, color)], depth, config.norm, height=HEIGHT, mark=True, oversquashing=oversquashing
+    )
     spread = f" Median and range of {counted(number, 'random model')}." if number else ""
     note = f"Untrained, {config.seq_len} tokens.{spread}"
-    return {"id": "depth", "title": "", "note": note, "width": 250, "panels": list(map(as_plain, items))}
+    return {"id": "depth", "title": "", "note": note, "width": 250, "panels": list(map(panel_json, items))}
 
 
 def show_sources() -> None:
     with st.expander("Sources"):
-        st.markdown("\n".join(f"- {one.question} [{one.source}]({one.address})" for one in MEASUREMENTS.values()))
+        st.markdown("\n".join(f"- {one.question} [{one.source}]({one.address})" for one in DEPTH_QUESTIONS.values()))
         st.caption("The initial weights use Xavier initialisation.")
 
 
@@ -155,7 +164,7 @@ def draws_of(config: RunConfig) -> list[DepthNumbers]:
     return _known_draws(_jobs(config)[:SEEDS])
 
 
-def longer_of(config: RunConfig) -> list[MemoryNumbers]:
+def longer_of(config: RunConfig) -> list[OversquashingNumbers]:
     return _known_draws(_jobs(config)[SEEDS:])
 
 
@@ -172,7 +181,7 @@ def _known_draws(jobs: Sequence[DrawJob]) -> list[Any]:
 @once_of_latest(256)
 def _jobs(config: RunConfig) -> tuple[DrawJob, ...]:
     draws = [MeasureDepth(config.replace(seed=seed)) for seed in range(SEEDS)]
-    return (*draws, *(MeasureMemory(config.replace(seed=seed)) for seed in range(LONG_SEEDS)))
+    return (*draws, *(MeasureOversquashing(config.replace(seed=seed)) for seed in range(LONG_SEEDS)))
 
 
 @dataclass

@@ -15,7 +15,7 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.serving.cluster.cluster import DaskCluster
-from engine.serving.cluster.worker import SILENT
+from engine.serving.cluster.worker import SILENT_SECONDS
 from engine.serving.limits import Limits
 from engine.serving.pool import Pool
 from engine.serving.runs import preemption
@@ -81,7 +81,7 @@ def test_an_issue_with_a_worker_killed_one_stopped_and_one_added_gives_the_same_
         until(lambda: len(there.trials) >= there.total // 4)
         cluster.workers[1].send_signal(signal.SIGSTOP)
         cluster.add()
-        assert there.wait(1200 + SILENT)
+        assert there.wait(1200 + SILENT_SECONDS)
         cluster.workers[1].send_signal(signal.SIGCONT)
         assert there.state == "finished"
     assert len(there.trials) == len(here.trials)

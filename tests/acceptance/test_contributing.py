@@ -74,7 +74,7 @@ ADDED = (
         "issue",
         (
             ("engine/experiments/issues/__init__.py", '    "encoding.no_encoding",', WHICH),
-            ("engine/experiments/answer.md", "With ALiBi, such an encoder", CONCLUSION),
+            ("engine/experiments/conclusions.md", "With ALiBi, such an encoder", CONCLUSION),
         ),
     ),
     Addition("chart", ((COST_BOARD, "from pages.parts.boards.panels import", IMPORTED), (COST_BOARD, BOARD, CACHE))),

@@ -4,4 +4,4 @@ from engine.serving import live_run
 from tests.engine.fake_training import begin, train
 
 __all__ = ["begin", "train"]
-live_run.SAVE_EVERY, live_run.SAVE_SHARE = 0.05, 0.0
+live_run.SAVE_EVERY, live_run.SAVE_INTERVAL_FACTOR = 0.05, 0.0

@@ -4,4 +4,4 @@ from engine.serving import live_run
 from engine.training.train import begin, train
 
 __all__ = ["begin", "train"]
-live_run.SAVE_EVERY, live_run.SAVE_SHARE = 0.1, 0.0
+live_run.SAVE_EVERY, live_run.SAVE_INTERVAL_FACTOR = 0.1, 0.0

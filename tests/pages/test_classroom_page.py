@@ -506,7 +506,7 @@ def test_present_opens_a_class_and_a_full_disk_leaves_the_lesson_without_one(
     assert responses(code_of(projector), 0).students == 1
     assert warning not in messages_of(projector)
     assert f"classroom?class={code_of(projector)}" in messages_of(projector)
-    monkeypatch.setattr(classroom, "give", full)
+    monkeypatch.setattr(classroom, "write_for_visitor", full)
     projector = presented(open_page)
     assert (projector.session_state[PRESENTING].on, code_of(projector)) == (True, "")
     assert warning in messages_of(projector)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.analysis.depth.jobs import DepthNumbers, MeasureDepth, MeasureMemory, MemoryNumbers
+from engine.analysis.depth.jobs import DepthNumbers, MeasureDepth, MeasureOversquashing, OversquashingNumbers
 from engine.config.link import from_query
 from engine.foundation.errors import JobError
 from pages.parts import depth
@@ -28,7 +28,7 @@ def numbers(job: MeasureDepth) -> DepthNumbers:
     }  # fmt: skip
 
 
-def memory(job: MeasureMemory) -> MemoryNumbers:
+def oversquashing(job: MeasureOversquashing) -> OversquashingNumbers:
     share = np.array(job.depths)[:, None] / 1000
     at_four = share.repeat(4, axis=1)
     return {
@@ -48,13 +48,13 @@ class Engine:
         self._lock, self._let_go = Lock(), Event()
         self._let_go.set()
 
-    def ask(self, job: depth.DrawJob, **_: Any) -> DepthNumbers | MemoryNumbers:
+    def ask(self, job: depth.DrawJob, **_: Any) -> DepthNumbers | OversquashingNumbers:
         with self._lock:
             self.jobs.append(job)
         assert self._let_go.wait(60)
         if self.fails:
             raise JobError("Measuring the effect of depth took longer than 90 s.")
-        return numbers(job) if isinstance(job, MeasureDepth) else memory(job)
+        return numbers(job) if isinstance(job, MeasureDepth) else oversquashing(job)
 
     def hold(self) -> None:
         self._let_go.clear()
@@ -94,7 +94,7 @@ def test_figures_come_with_the_first_draw_and_tell_more_with_each(open_page: Ope
     assert "A different token 0 changes the last output by 1.6 % at length 8, 1.6 % at 512." in words
     assert [(type(job), job.config.seed) for job in engine.jobs] == [
         *((MeasureDepth, seed) for seed in range(16)),
-        *((MeasureMemory, seed) for seed in range(4)),
+        *((MeasureOversquashing, seed) for seed in range(4)),
     ]
     assert "(https://arxiv.org/abs/2406.04267)" in page_text(app)
 

@@ -112,7 +112,7 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
     assert note.title == "Lab: Reverse"
     assert finding in note.finding
     assert "Steps 120" in note.run
-    assert not notes_of(again), "another visitor's run is no part of a hand-in"
+    assert not notes_of(again), "another visitor's run is no part of a report"
     assert "Report (HTML)" in [file.label for file in app.get("download_button")]
 
     app.number_input(key="set.n_layers").set_value(2).run()

@@ -22,7 +22,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 LIVE = ("queued", "running", "paused")
-PATIENCE = 60.0  # until a page is complete; one that takes longer counts as never answered
+PAGE_SECONDS = 60.0  # until a page is complete; one that takes longer counts as never answered
 SILENCE = 8.0  # of a stream without a first message, after which the board gives it up and asks to be polled (data.js)
 RECONNECT = 1.0  # before a broken stream is opened again
 # the ends of a run of the script when no other follows at once
@@ -100,7 +100,7 @@ async def visitor(address: str = "") -> AsyncIterator[aiohttp.ClientSession]:
     in the header of a proxy; by default none."""
     connector = aiohttp.TCPConnector(limit=0)
     jar = aiohttp.CookieJar(unsafe=True)  # also for an address that is a number
-    timeout = aiohttp.ClientTimeout(total=None, sock_connect=PATIENCE)
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=PAGE_SECONDS)
     headers = {"X-Forwarded-For": address} if address else {}
     async with aiohttp.ClientSession(connector=connector, cookie_jar=jar, timeout=timeout, headers=headers) as http:
         yield http
@@ -191,7 +191,7 @@ class Session:
     ) -> None:
         began, seconds = time.perf_counter(), math.inf
         try:
-            async with asyncio.timeout(PATIENCE), self._turn:
+            async with asyncio.timeout(PAGE_SECONDS), self._turn:
                 self._complete, self._begun = asyncio.get_running_loop().create_future(), set()
                 await self._socket.send_bytes(self._order(pressed, fragment, auto))
                 await self._complete

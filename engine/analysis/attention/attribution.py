@@ -37,7 +37,7 @@ IsLink = Callable[..., bool]  # the same for one position
 
 
 @dataclass(frozen=True)
-class Attending:
+class StrongestReadings:
     read: list[list[list[int]]]  # the position that has the largest weight, [layer][head][query]
     weight: list[list[list[float]]]
     # the largest weight of another position than the query's, and that position, [layer, head, query] both
@@ -57,7 +57,7 @@ class Contributions:
     parts: list[tuple[AttentionKind, int]]
     heads: np.ndarray  # the contribution of each head to the right symbol's logit, [layer, head, position]
     mlp: np.ndarray  # the contribution of each MLP, [layer, position]
-    attending: dict[AttentionKind, Attending]
+    strongest: dict[AttentionKind, StrongestReadings]
 
 
 def everything(position: int, *parts: Part) -> bool:
@@ -104,17 +104,19 @@ def contributions_in(snapshot: Snapshot) -> Contributions | None:
         parts=[(kind, head) for kind in kinds for head in range(contributions[kind].shape[1])],
         heads=np.concatenate([contributions[kind] for kind in kinds], axis=1),
         mlp=contributions.get("mlp", np.zeros_like(right[1:])),
-        attending={
-            kind: _attending(patterns[kind], reads_itself=kind != "cross") for kind in KINDS if kind in patterns
+        strongest={
+            kind: _strongest_readings(patterns[kind], reads_itself=kind != "cross")
+            for kind in KINDS
+            if kind in patterns
         },
     )
 
 
-def _attending(pattern: np.ndarray, *, reads_itself: bool) -> Attending:
+def _strongest_readings(pattern: np.ndarray, *, reads_itself: bool) -> StrongestReadings:
     """Read ``pattern`` [layer, head, query, key]; ``reads_itself``: the keys are the positions of the queries."""
     elsewhere = pattern * (1 - np.eye(*pattern.shape[-2:], dtype=pattern.dtype)) if reads_itself else pattern
     read, weight = pattern.argmax(axis=-1).tolist(), pattern.max(axis=-1).tolist()
-    return Attending(read, weight, elsewhere.max(axis=-1), elsewhere.argmax(axis=-1))
+    return StrongestReadings(read, weight, elsewhere.max(axis=-1), elsewhere.argmax(axis=-1))
 
 
 def answering_layer(right: np.ndarray, heads: np.ndarray, mlp: np.ndarray) -> int:
@@ -177,21 +179,21 @@ def _readings_of_strongest(readings: Sequence[HeadReading]) -> tuple[HeadReading
 
 def _reading(contributions: Contributions, position: int, layer: int, index: int) -> HeadReading:
     which, head = contributions.parts[index]
-    of = contributions.attending[which]
+    of = contributions.strongest[which]
     return HeadReading(which, layer, head, position, of.read[layer][head][position], of.weight[layer][head][position])
 
 
 def _below(contributions: Contributions, reading: HeadReading, is_link: IsLink) -> Iterator[HeadReading]:
-    encodes = reading.which in ("cross", "encoder") and "encoder" in contributions.attending
+    encodes = reading.which in ("cross", "encoder") and "encoder" in contributions.strongest
     kinds: Sequence[AttentionKind] = (
-        ("encoder",) if encodes else [kind for kind in ("self", "cross") if kind in contributions.attending]
+        ("encoder",) if encodes else [kind for kind in ("self", "cross") if kind in contributions.strongest]
     )
-    top = len(contributions.attending["encoder"].elsewhere) if reading.which == "cross" else reading.layer
+    top = len(contributions.strongest["encoder"].elsewhere) if reading.which == "cross" else reading.layer
     position = reading.read
     for layer in reversed(range(top)):
         options = [
             HeadReading(kind, layer, head, position, int(of.other_position[layer, head, position]), float(weight))
-            for kind, of in ((kind, contributions.attending[kind]) for kind in kinds)
+            for kind, of in ((kind, contributions.strongest[kind]) for kind in kinds)
             for head, weight in enumerate(of.elsewhere[layer, :, position])
             if weight >= STANDS_OUT
         ]

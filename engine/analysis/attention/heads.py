@@ -128,46 +128,46 @@ def kind_scores(pattern: Tensor, visible: Tensor, tokens: Tensor | None = None) 
     """
     queries, keys = pattern.shape[-2:]
     query, key = torch.arange(queries)[:, None], torch.arange(keys)[None, :]
-    choice = visible.sum(-1)  # [batch, query]
-    scores = {label: score_in(pattern, visible, choice, cells(query, key, keys)) for label, cells in KINDS.items()}
+    n_visible = visible.sum(-1)  # [batch, query]
+    scores = {label: score_in(pattern, visible, n_visible, cells(query, key, keys)) for label, cells in KINDS.items()}
     back = {
         f"{k} back": score
         for k in range(2, min(FURTHEST_BACK, queries))
-        if (score := score_in(pattern, visible, choice, key == query - k)) is not None
+        if (score := score_in(pattern, visible, n_visible, key == query - k)) is not None
     }
     if back:
         best = max(back, key=lambda label: back[label])
         scores[best] = back[best]
     if tokens is not None:
         follows = (tokens[:, :, None] == tokens[:, None, :].roll(1, dims=-1)) & (key > 0) & (key <= query)
-        scores["induction"] = score_in(pattern, visible, choice, follows)
-    scores["uniform"] = uniform_score(pattern, choice)
+        scores["induction"] = score_in(pattern, visible, n_visible, follows)
+    scores["uniform"] = uniform_score(pattern, n_visible)
     return {label: score for label, score in scores.items() if score is not None}
 
 
-def score_in(pattern: Tensor, visible: Tensor, choice: Tensor, cells: Tensor) -> float | None:
+def score_in(pattern: Tensor, visible: Tensor, n_visible: Tensor, cells: Tensor) -> float | None:
     """(mean weight in the cells - chance) / (1 - chance) over the queries that see such a cell and another key.
 
     None if there are too few such queries. ``cells``: [query, key], or [batch, query, key] if they depend on the tokens.
     """
     there = (visible & cells).sum(-1)  # [batch, query]
-    able = (there > 0) & (there < choice)
+    able = (there > 0) & (there < n_visible)
     if able.any(0).sum() < FEWEST_QUERIES:
         return None
     weight = (pattern * cells).sum(-1)[able].mean().item()
-    chance = (there / choice)[able].mean().item()
+    chance = (there / n_visible)[able].mean().item()
     return (weight - chance) / (1 - chance)
 
 
-def uniform_score(pattern: Tensor, choice: Tensor) -> float | None:
+def uniform_score(pattern: Tensor, n_visible: Tensor) -> float | None:
     """The evenness of the weights: 1 if all visible keys have equal weight, 0 if the weights are as uneven as weights drawn
     uniformly from all that sum to one (mean entropy 1/2 + 1/3 + ... + 1/n nats), negative if more uneven."""
-    able = choice > 1
+    able = n_visible > 1
     if able.any(0).sum() < FEWEST_QUERIES:
         return None
-    harmonic = torch.cumsum(1 / torch.arange(1, int(choice.max()) + 1, dtype=torch.float64), 0)
-    chance = (harmonic[choice[able] - 1] - 1).mean().item()
-    most = choice[able].double().log().mean().item()
+    harmonic = torch.cumsum(1 / torch.arange(1, int(n_visible.max()) + 1, dtype=torch.float64), 0)
+    chance = (harmonic[n_visible[able] - 1] - 1).mean().item()
+    most = n_visible[able].double().log().mean().item()
     return (entropy(pattern)[able].mean().item() - chance) / (most - chance)
 
 

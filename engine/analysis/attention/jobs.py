@@ -122,7 +122,7 @@ class MeasureEntropyAtFirst(
     pass
 
 
-class Steps(TypedDict):
+class QuerySteps(TypedDict):
     """The values between one query and its output; :func:`engine.analysis.attention.steps.steps` describes them."""
 
     keys: list[str]
@@ -154,7 +154,7 @@ class Steps(TypedDict):
     d_model: int
 
 
-class TraceSteps(Job[Steps], function=".steps:steps", noun="Computing the steps of one query"):
+class TraceSteps(Job[QuerySteps], function=".steps:steps", noun="Computing the steps of one query"):
     request: ModelRequest
     sample: SampleRequest
     part: Part

@@ -23,7 +23,7 @@ from engine.training.snapshot import take_snapshot
 NEEDED_SHARE = 0.1  # the least share of the right answers that are lost without a link
 
 
-class Losses:
+class LostByAblation:
     """The answers that a model loses without some parts, in one sequence and in others. Each is measured once, when first needed."""
 
     def __init__(self, model: Transformer, here: Batch, others: Batch) -> None:
@@ -63,4 +63,6 @@ def attribute_answers_by_links(request: ModelRequest, text: str) -> tuple[list[P
     of the task."""
     config, model = request.config.replace(device="cpu"), model_of(request)
     here, others = sample_of(config, SampleRequest(text=text)), held_out(config).rows(slice(1, 1 + OTHER_SEQUENCES))
-    return attribute_answers(take_snapshot(config, model, here, request.at_step), Losses(model, here, others).needs)
+    return attribute_answers(
+        take_snapshot(config, model, here, request.at_step), LostByAblation(model, here, others).needs
+    )

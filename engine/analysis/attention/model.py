@@ -39,7 +39,7 @@ from engine.training.snapshot import take_snapshot, token_names
 from engine.training.train import train
 
 MAX_MODELS_IN_MEMORY = 6
-MOST_NAMES = 16  # tokens that a refusal lists
+MAX_LISTED_TOKENS = 16  # tokens that a refusal lists
 
 
 @lru_cache(maxsize=MAX_MODELS_IN_MEMORY)
@@ -137,7 +137,9 @@ def numbers_of(config: RunConfig, text: str) -> list[int]:
 
 def in_short(names: Sequence[str]) -> str:
     distinct = list(dict.fromkeys(names))
-    return ", ".join(distinct if len(distinct) <= MOST_NAMES else [*distinct[: MOST_NAMES - 2], "…", distinct[-1]])
+    return ", ".join(
+        distinct if len(distinct) <= MAX_LISTED_TOKENS else [*distinct[: MAX_LISTED_TOKENS - 2], "…", distinct[-1]]
+    )
 
 
 @torch.no_grad()

@@ -76,7 +76,7 @@ def parts_named(config: RunConfig, names: Sequence[str]) -> tuple[Part, ...]:
 
 
 def _in_words(names: Sequence[str]) -> str:
-    alike: dict[str, list[str]] = {}
+    by_pattern: dict[str, list[str]] = {}
     for name in names:
-        alike.setdefault(re.sub(r"\d+", "", name), []).append(name)
-    return ", ".join(group[0] if len(group) == 1 else f"{group[0]} to {group[-1]}" for group in alike.values())
+        by_pattern.setdefault(re.sub(r"\d+", "", name), []).append(name)
+    return ", ".join(group[0] if len(group) == 1 else f"{group[0]} to {group[-1]}" for group in by_pattern.values())

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from engine.analysis.attention.ablation import ablated
-from engine.analysis.attention.jobs import Steps
+from engine.analysis.attention.jobs import QuerySteps
 from engine.analysis.attention.model import (
     attention_at,
     blocked_in,
@@ -26,7 +26,7 @@ from engine.training.data import Batch
 from engine.training.snapshot import answer_namer, array
 
 
-def steps(request: ModelRequest, sample: SampleRequest, part: Part, query: int) -> Steps:
+def steps(request: ModelRequest, sample: SampleRequest, part: Part, query: int) -> QuerySteps:
     """The values between one query and its output. Raises ValueError if the sample has no such query.
 
     By name, [key] each: ``product`` q . k before any rotation, ``turned`` after it, ``scaled`` with the scale, ``bias`` of the

@@ -14,7 +14,7 @@ DEPTHS = (1, 2, 4, 8, 16, 32, 48)
 LENGTHS = (8, 32, 128, 512)  # lengths at which the last token is asked about token 0
 
 
-class MemoryNumbers(TypedDict):
+class OversquashingNumbers(TypedDict):
     lengths: np.ndarray
     """[length]; empty for a model that looks ahead, since its first tokens would not be a shorter sequence, and if positions are
     coupled, since they belong to the task's sequences."""
@@ -26,7 +26,7 @@ class MemoryNumbers(TypedDict):
     """The share of the coordinates of that output that are equal in bfloat16, [depth, length]."""
 
 
-class DepthNumbers(MemoryNumbers):
+class DepthNumbers(OversquashingNumbers):
     """Numbers by depth, that is after so many layers of one draw of initial weights, or of one trained model."""
 
     depths: np.ndarray  # [depth]
@@ -45,7 +45,9 @@ class MeasureDepth(Job[DepthNumbers], function=".measure:of_first_weights", noun
     depths: tuple[int, ...] = DEPTHS
 
 
-class MeasureMemory(Job[MemoryNumbers], function=".measure:memory_of_first_weights", noun="Measuring the last token"):
+class MeasureOversquashing(
+    Job[OversquashingNumbers], function=".measure:oversquashing_of_first_weights", noun="Measuring the last token"
+):
     """The same draw at all :data:`LENGTHS`: a pass over the longest takes too long for a first figure."""
 
     config: RunConfig

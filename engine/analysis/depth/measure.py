@@ -21,7 +21,7 @@ from torch.nn.utils import get_total_norm
 
 from engine.analysis.attention.model import held_out, model_of, run_with_cache
 from engine.analysis.attention.requests import MAX_ATTENTION_WEIGHTS, ModelRequest, weights_of_one_sequence
-from engine.analysis.depth.jobs import LENGTHS, DepthNumbers, MemoryNumbers, from_json, to_json
+from engine.analysis.depth.jobs import LENGTHS, DepthNumbers, OversquashingNumbers, from_json, to_json
 from engine.analysis.measurements.depth import TINY, block_outputs, relative_residual, untrained
 from engine.analysis.measurements.pointing import flow_through, self_patterns
 from engine.config.run_config import RunConfig
@@ -75,9 +75,9 @@ def draw(config: RunConfig, depths: tuple[int, ...]) -> DepthNumbers:
     return depth_numbers(model, both_ways, gradient, batch, depths, lengths_up_to(config.seq_len))
 
 
-def memory_of_first_weights(config: RunConfig, depths: tuple[int, ...]) -> MemoryNumbers:
+def oversquashing_of_first_weights(config: RunConfig, depths: tuple[int, ...]) -> OversquashingNumbers:
     model = untrained(config.replace(n_layers=max(depths), family="decoder", seq_len=max(LENGTHS)))
-    return memory(model, depths, LENGTHS)
+    return oversquashing(model, depths, LENGTHS)
 
 
 def place_norms(model: Transformer, norm: NormPosition, final: nn.LayerNorm | nn.RMSNorm | nn.Identity) -> None:
@@ -118,7 +118,7 @@ def depth_numbers(
     """``gradient`` by norm; ``both_ways``: the model of which the share in which tokens differ is measured."""
     flow, weight = roll_out(model, batch, depths)
     return {
-        **memory(model, depths, lengths),
+        **oversquashing(model, depths, lengths),
         "depths": np.array(depths),
         "roll_out": flow,
         "layer_weight": weight,
@@ -147,7 +147,7 @@ def token_shares(model: Transformer, batch: Batch, depths: tuple[int, ...]) -> n
 
 
 @torch.no_grad()
-def memory(model: Transformer, depths: tuple[int, ...], lengths: tuple[int, ...]) -> MemoryNumbers:
+def oversquashing(model: Transformer, depths: tuple[int, ...], lengths: tuple[int, ...]) -> OversquashingNumbers:
     """The changes of the last token's output.
 
     Source: Barbero et al. 2024, Transformers need glasses! Information over-squashing in language tasks, sections 4 and 5.

@@ -12,35 +12,35 @@ from engine.foundation.formatting import counted, in_digits, listed
 SMALLEST_SHARE = 1e-6
 
 
-class Measurement(NamedTuple):
+class DepthQuestion(NamedTuple):
     question: str
     source: str
     address: str
 
 
-MEASUREMENTS = {
-    "roll_out": Measurement(
+DEPTH_QUESTIONS = {
+    "roll_out": DepthQuestion(
         "What does the last token read?", "Wu et al. 2025, On the Emergence of Position Bias in Transformers",
         "https://arxiv.org/abs/2502.01951"
     ),
-    "token_share": Measurement(
+    "token_share": DepthQuestion(
         "Do tokens stay different?",
         "Dong et al. 2021, Attention is not all you need: pure attention loses rank doubly exponentially with depth",
         "https://arxiv.org/abs/2103.03404",
     ),
-    "first_token": Measurement(
+    "first_token": DepthQuestion(
         "Does the last token remember?",
         "Barbero et al. 2024, Transformers need glasses! Information over-squashing in language tasks",
         "https://arxiv.org/abs/2406.04267",
     ),
-    "gradient": Measurement(
+    "gradient": DepthQuestion(
         "How large is the gradient?",
         "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture", "https://arxiv.org/abs/2002.04745",
     ),
 }  # fmt: skip
 
 
-class Reading(NamedTuple):
+class DepthSentence(NamedTuple):
     name: str
     question: str
     sentence: str
@@ -57,7 +57,7 @@ def across(draws: Sequence[DepthNumbers]) -> DepthNumbers:
     return cast(DepthNumbers, {**arrays, "gradient": gradient})
 
 
-def readings(numbers: DepthNumbers, depth: int) -> list[Reading]:
+def depth_sentences(numbers: DepthNumbers, depth: int) -> list[DepthSentence]:
     """The sentences at a depth. Raises ValueError if that depth was not measured."""
     at = numbers["depths"].tolist().index(depth)
     after = f"After {counted(depth, 'layer')}"
@@ -67,8 +67,10 @@ def readings(numbers: DepthNumbers, depth: int) -> list[Reading]:
         "first_token": _first_token(numbers, at),
         "gradient": _gradient(numbers, at),
     }
-    measured = ((name, MEASUREMENTS[name], sentence) for name, sentence in sentences.items() if sentence)
-    return [Reading(name, what.question, sentence, what.source, what.address) for name, what, sentence in measured]
+    measured = ((name, DEPTH_QUESTIONS[name], sentence) for name, sentence in sentences.items() if sentence)
+    return [
+        DepthSentence(name, what.question, sentence, what.source, what.address) for name, what, sentence in measured
+    ]
 
 
 def _percent(share: float) -> str:

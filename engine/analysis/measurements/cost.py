@@ -29,11 +29,11 @@ from engine.training.optimizers import build_optimizers
 TIMING_SECONDS = 0.05  # after so much time no further repetition is timed, beyond the fewest
 MIN_REPETITIONS, MAX_REPETITIONS = 5, 40
 # repetitions at a point that is measured in several rounds: short work is repeated often, long work once a round
-PATIENCE = 0.2
+REPEAT_WITHIN_SECONDS = 0.2
 PAIRS, FEWEST_PAIRS = 15, 3
 # for one encoding, after which no further pair is measured, beyond the fewest: other jobs wait for this worker
 PAIRS_SECONDS = 2.0
-PAIR_PATIENCE = 0.01
+REPEAT_PAIR_WITHIN_SECONDS = 0.01
 
 
 def measure_cost(config: RunConfig, batch: Batch, *, memory: bool = True, patience: float = math.inf) -> Cost:
@@ -130,7 +130,7 @@ def measure_at(config: RunConfig, length: int, *, device: str, memory: bool) -> 
     """Measure on random tokens [batch_size, length], in one of several rounds. ``device``: ``cpu`` or ``accelerator``."""
     on = _torch_device(device)
     try:
-        return measure_cost(config, random_batch(config, length).to(on), memory=memory, patience=PATIENCE)
+        return measure_cost(config, random_batch(config, length).to(on), memory=memory, patience=REPEAT_WITHIN_SECONDS)
     finally:
         forget_masks()
         gc.collect()
@@ -182,7 +182,7 @@ def _timing(config: RunConfig, plain: RunConfig) -> Timing:
     pairs: list[list[float]] = []
     began = perf_counter()
     while len(pairs) < PAIRS and (len(pairs) < FEWEST_PAIRS or perf_counter() - began < PAIRS_SECONDS):
-        costs = [measure_cost(one, batch, memory=False, patience=PAIR_PATIENCE) for one in (config, plain)]
+        costs = [measure_cost(one, batch, memory=False, patience=REPEAT_PAIR_WITHIN_SECONDS) for one in (config, plain)]
         pairs.append([cost.inference for cost in costs])
     encoded, without = np.array(pairs).T
     low, ratio, high = np.percentile(encoded / without, (25, 50, 75))

@@ -43,13 +43,13 @@ def advice(
     chosen = [need for need in measured if need in needs] or measured
     best = {need: everywhere[need] for need in chosen if everywhere[need]}
 
-    def met(name: str, among: Mapping[str, frozenset[str]]) -> int:
+    def n_met(name: str, among: Mapping[str, frozenset[str]]) -> int:
         return sum(name in encodings for encodings in among.values())
 
     def rank(name: str) -> tuple[bool, int, int, float]:
         timing = costs[name].timing
         time = round(timing["ratio"], 1) if timing else inf  # what is closer is noise of the measurement
-        return name not in allowed, -met(name, best), -met(name, everywhere), time
+        return name not in allowed, -n_met(name, best), -n_met(name, everywhere), time
 
     order = sorted(costs, key=rank)
     if not best:
@@ -59,7 +59,7 @@ def advice(
     slugs = [one.slug for need in best for one in needed_by(need)]
     far = [longer[slug] for slug in slugs if longer[slug].times == LONGER > columns[slug].times]
     others[f"test at {LONGER} times the length"] = _in_all(far) & allowed
-    free = {name: met(name, best) for name in costs if meets("parameters", costs, name)}
+    free = {name: n_met(name, best) for name in costs if meets("parameters", costs, name)}
     others[NEEDS["parameters"]] = frozenset(name for name in free if 0 < free[name] == max(free.values()))
     unless = {
         need: tuple(name for name in order if name in encodings)[:MAX_NAMED]

@@ -28,7 +28,7 @@ from engine.experiments.finding import Finding
 from engine.experiments.report import report
 from engine.experiments.statistics import Weighed, t_interval
 from engine.experiments.trial import Trial
-from engine.experiments.verdict import verdict
+from engine.experiments.verdict import weigh_claim
 
 CellState = Literal["best", "as good", "cannot tell", "undecided", "worse", "not learned", "no row", "not measured"]
 Sign = Literal["same sign", "other sign", "no difference there", "undecided here"]
@@ -224,7 +224,7 @@ def _sign(one: Column, paper: Paper, encoding: str, theirs: float, base: float) 
         return np.array([by_arm[arm][seed] for seed in seeds], dtype=float)
 
     claim = _better(one.criterion, one.times, ours, against)
-    found = verdict(replace(CHOICE, arms=(ours, against)), claim, values).finding
+    found = weigh_claim(replace(CHOICE, arms=(ours, against)), claim, values).finding
     ours_better = {Finding.HOLDS: True, Finding.OPPOSITE: False}.get(found)
     learned = all(one.cells[name]["state"] != "not learned" for name in (encoding, paper.baseline))
     if ours_better is None or not learned:

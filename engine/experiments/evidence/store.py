@@ -15,7 +15,7 @@ from engine.experiments.report import Report, report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
-from engine.foundation.files import data_folder, give
+from engine.foundation.files import data_folder, write_for_visitor
 from engine.foundation.provenance import provenance
 from engine.foundation.stored_json import read_table
 
@@ -34,7 +34,7 @@ def folder_of(slug: str) -> Path:
 def save(run: ExperimentRun, comparison: Comparison) -> Path:
     """Raises OSError if the disk does not take it."""
     file, row = _comparison_file(comparison.name), {**row_of(run), "asked": asdict(comparison)}
-    give(file, json.dumps(row, allow_nan=False), run.visitor, MAX_EXPERIMENTS_OF_VISITOR, MAX_EXPERIMENTS)
+    write_for_visitor(file, json.dumps(row, allow_nan=False), run.visitor, MAX_EXPERIMENTS_OF_VISITOR, MAX_EXPERIMENTS)
     return file
 
 

@@ -8,9 +8,11 @@ from engine.experiments.sweeps.result import Visit, onward
 from engine.foundation.formatting import in_bytes, in_fine_time, in_time
 from engine.serving.limits import Limits
 
-GUESS = 0.25  # the fewest seconds of a visit: building the model, and repetitions until the times are reliable
+MIN_VISIT_SECONDS = (
+    0.25  # the fewest seconds of a visit: building the model, and repetitions until the times are reliable
+)
 # the seconds of a visit in training steps, in the first round (which also counts bytes) and in later ones
-FIRST, FURTHER = 6, 3
+FIRST_VISIT_STEPS, FURTHER_VISIT_STEPS = 6, 3
 # The steps at all ticks of one kind together, in steps at the slowest one. Lengths and depths double, and no step gets cheaper: 1
 # + 1/2 + 1/4 + ... < 2; one more because the last tick may be less than twice the one before.
 ALL_TICKS = 3
@@ -22,11 +24,11 @@ CAUTIOUS_RATE = 2e9  # FLOPs per second assumed until a point has been timed: sl
 def refusal(plan: Plan, limits: Limits) -> str | None:
     """One sentence with a value that fits; None if this host takes the plan."""
     visits = len(plan.kinds) * len(plan.ticks) * plan.rounds
-    steps = len(plan.kinds) * ALL_TICKS * (FIRST + FURTHER * (plan.rounds - 1))
-    seconds = visits * GUESS + steps * plan.patience
+    steps = len(plan.kinds) * ALL_TICKS * (FIRST_VISIT_STEPS + FURTHER_VISIT_STEPS * (plan.rounds - 1))
+    seconds = visits * MIN_VISIT_SECONDS + steps * plan.patience
     if seconds <= limits.seconds:
         return None
-    fits = int((limits.seconds - visits * GUESS) / steps * 100) / 100  # rounded down to a hundredth
+    fits = int((limits.seconds - visits * MIN_VISIT_SECONDS) / steps * 100) / 100  # rounded down to a hundredth
     advice = f"set patience to {fits:g} or less" if fits >= 0.01 else "choose fewer rounds or kinds"
     reason = f"the measurement could take {in_time(seconds)} and this host allows {in_time(limits.seconds)}"
     return f"patience is {plan.patience:g} and rounds is {plan.rounds}: {reason}; {advice}."

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from engine.estimate.by_length import memory_at
 from engine.experiments.sweeps.plan import read_plan
 from engine.experiments.sweeps.result import Result
-from engine.foundation.files import data_folder, give
+from engine.foundation.files import data_folder, write_for_visitor
 from engine.foundation.once import once
 from engine.foundation.stored_json import read_json
 from engine.foundation.visitor import PROGRAM, Visitor
@@ -35,7 +35,7 @@ def folder() -> Path:
 def keep(name: str, result: Result, visitor: Visitor = PROGRAM) -> Path:
     """Raises OSError if the disk does not take it."""
     file = folder() / f"{name}.json"
-    give(file, json.dumps(to_json(result), allow_nan=False), visitor, MAX_SWEEPS_OF_VISITOR, MAX_SWEEPS)
+    write_for_visitor(file, json.dumps(to_json(result), allow_nan=False), visitor, MAX_SWEEPS_OF_VISITOR, MAX_SWEEPS)
     return file
 
 

@@ -12,7 +12,14 @@ from threading import Lock
 
 import psutil
 
-from engine.experiments.sweeps.guard import FIRST, FURTHER, GUESS, needed_seconds, reason_not_to, refusal
+from engine.experiments.sweeps.guard import (
+    FIRST_VISIT_STEPS,
+    FURTHER_VISIT_STEPS,
+    MIN_VISIT_SECONDS,
+    needed_seconds,
+    reason_not_to,
+    refusal,
+)
 from engine.experiments.sweeps.jobs import DescribeMachine, MeasureCost
 from engine.experiments.sweeps.plan import Plan
 from engine.experiments.sweeps.result import Result, Skip, Visit
@@ -133,7 +140,9 @@ class Sweep(BackgroundTask):
         """The predicted seconds of a visit; 0 if the guard will reject it."""
         before = self._result.counted_visits(kind)
         if not before:
-            return GUESS
+            return MIN_VISIT_SECONDS
         known = next((visit.train for visit in before if visit.tick == tick), None)
         step = needed_seconds(self.plan, kind, tick, before) if known is None else known
-        return 0.0 if step > self.plan.patience and known is None else max(GUESS, (FURTHER if known else FIRST) * step)
+        if step > self.plan.patience and known is None:
+            return 0.0
+        return max(MIN_VISIT_SECONDS, (FURTHER_VISIT_STEPS if known else FIRST_VISIT_STEPS) * step)

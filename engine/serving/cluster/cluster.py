@@ -10,8 +10,8 @@ from engine.estimate.device import DeviceFacts
 from engine.foundation.code_hash import program_hash
 from engine.foundation.log import LOG, log_error
 from engine.serving.cluster import task
-from engine.serving.cluster.worker import SILENT, ClusterWorker
-from engine.serving.host import ROOM, SHARED_BYTES, WORKER_BYTES, is_loopback
+from engine.serving.cluster.worker import SILENT_SECONDS, ClusterWorker
+from engine.serving.host import MIN_RUNS_BYTES, SHARED_BYTES, WORKER_BYTES, is_loopback
 from engine.serving.processes.machines import Cluster, Machine
 
 POLL_SECONDS = 1.0
@@ -122,7 +122,7 @@ class DaskCluster(Cluster):
         there = client.scheduler_info(n_workers=-1)["workers"]
         newest = max((worker["last_seen"] for worker in there.values()), default=0.0)
         # Dask itself counts on a worker for minutes that says nothing any more.
-        there = {address: worker for address, worker in there.items() if worker["last_seen"] > newest - SILENT}
+        there = {address: worker for address, worker in there.items() if worker["last_seen"] > newest - SILENT_SECONDS}
         for address in there.keys() - self._facts_requested.keys():
             self._facts_requested[address] = client.submit(task.facts, self._training, workers=[address], pure=False)
         for address in self._facts_requested.keys() - there.keys():
@@ -149,7 +149,7 @@ class DaskCluster(Cluster):
         with_gpu_first = sorted(workers, key=lambda one: (not self._facts[one][2].get("accelerator"), one))
         threads = [address for address in with_gpu_first for _ in range(workers[address]["nthreads"])]
         rooms = [(int(FREE_SHARE * one["memory_limit"]) - SHARED_BYTES) // one["nthreads"] for one in workers.values()]
-        self._machine.memory = max(min(rooms, default=0), WORKER_BYTES + ROOM)
+        self._machine.memory = max(min(rooms, default=0), WORKER_BYTES + MIN_RUNS_BYTES)
         if self.connecting and self._facts_requested and not (workers or self.refused):
             return  # they have not answered yet
         if self.connecting or threads != self._threads:

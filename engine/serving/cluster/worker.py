@@ -23,7 +23,7 @@ from engine.tasks.text import user_texts
 if TYPE_CHECKING:
     from engine.serving.cluster.cluster import DaskCluster
 
-SILENT = 20.0  # without an answer after which a worker of the cluster counts as gone
+SILENT_SECONDS = 20.0  # without an answer after which a worker of the cluster counts as gone
 
 
 class ClusterWorker:
@@ -127,7 +127,7 @@ class ClusterWorker:
 
     def _wait(self, answer: Any) -> Any:
         """The result of a Dask future. Raises OSError, TimeoutError too, if the connection is lost or no result comes."""
-        until = time.monotonic() + SILENT
+        until = time.monotonic() + SILENT_SECONDS
         while True:
             try:
                 return answer.result(1.0)

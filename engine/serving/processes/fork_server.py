@@ -26,7 +26,7 @@ from engine.foundation.log import LOG
 from engine.serving.processes.priority import JOBS, give_way
 
 ROOT = Path(__file__).resolve().parents[3]
-REQUEST = 2**20  # bytes
+MAX_REQUEST_BYTES = 2**20
 # messages about a child on its socket: first the process's number, with a pidfd, last its exit status
 NUMBER = struct.Struct("!i")
 N_DESCRIPTORS = 4  # of a request: the child's stdin, stdout and stderr, and the socket that reports its end
@@ -57,7 +57,7 @@ def serve(server: socket.socket) -> Callable[[], object] | None:
                 events.unregister(descriptor)
                 _tell_end(descriptor, *children.pop(descriptor))
                 continue
-            body, given, _, _ = socket.recv_fds(server, REQUEST, N_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)
+            body, given, _, _ = socket.recv_fds(server, MAX_REQUEST_BYTES, N_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)
             if not body:
                 return None
             try:

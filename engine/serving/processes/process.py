@@ -11,7 +11,7 @@ from engine.estimate.device import DeviceFacts
 from engine.foundation.log import LOG
 from engine.runs.events import Ended
 from engine.serving import protocol
-from engine.serving.host import LATER_LIBRARIES, WORKER_BYTES
+from engine.serving.host import LATER_LIBRARY_BYTES, WORKER_BYTES
 from engine.serving.processes.machines import Machine
 from engine.serving.runs.queued import QueuedJob, QueuedRun
 
@@ -109,7 +109,7 @@ class WorkerProcess:
     def become_ready(self, facts: DeviceFacts, room: int) -> None:
         """Take runs or jobs from now on. ``room``: bytes that runs may take of its GPU."""
         self.ready, self.facts, self.accelerator_room = True, facts, room
-        self.libraries = max(0, self.memory_when_ready - WORKER_BYTES) + LATER_LIBRARIES if room else 0
+        self.libraries = max(0, self.memory_when_ready - WORKER_BYTES) + LATER_LIBRARY_BYTES if room else 0
 
     def retire(self) -> None:
         self.retired = True

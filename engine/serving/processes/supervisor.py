@@ -14,15 +14,15 @@ from engine.serving.processes.process import KillReason, Slot, WorkerProcess
 
 CHECK_SECONDS = 0.1  # between two rounds of checks
 MEMORY_EVERY = 1.0
-ASLEEP = 5.0  # if a round of checks is later by more than this, the computer was suspended, not the workers
+SUSPENDED_SECONDS = 5.0  # if a round of checks is later by more than this, the computer was suspended, not the workers
 # for all workers together to end by themselves when the pool is closed, and then for those that were killed
-LAST_WORDS = 2.0
+STOP_SECONDS = 2.0
 RESTART_SECONDS = 2.0
 STARTS_WITHIN = 120.0  # until a worker that is not ready is killed
 PING_EVERY = 5.0  # of silence after which an idle worker is asked whether it is still there
 # Without a question, after which a question process is ended. A moving control asks again and again: a process that is there
 # answers in 30 ms, one that is forked for it in 130.
-IDLE = 15.0
+IDLE_SECONDS = 15.0
 FAILING_AFTER = 3  # failed starts in a row from which the supervisor reports that workers cannot be started
 
 
@@ -85,11 +85,11 @@ class Supervisor:
             workers = self.workers
         for worker in workers:
             worker.process.close()
-        deadline = time.monotonic() + LAST_WORDS
+        deadline = time.monotonic() + STOP_SECONDS
         for worker in workers:
             if not worker.process.wait(max(0.0, deadline - time.monotonic())):
                 worker.process.kill()
-        deadline = time.monotonic() + LAST_WORDS
+        deadline = time.monotonic() + STOP_SECONDS
         for worker in workers:
             worker.process.wait(max(0.0, deadline - time.monotonic()))
         self.machines.cluster.close()
@@ -123,7 +123,7 @@ class Supervisor:
             try:
                 with self.lock:
                     workers = self.workers
-                    if now - last_round > ASLEEP:  # this process was suspended, not the workers
+                    if now - last_round > SUSPENDED_SECONDS:  # this process was suspended, not the workers
                         for worker in workers:
                             worker.process.last_message_at = now
                     kill_unresponsive(workers, self.limits, now)
@@ -143,7 +143,7 @@ class Supervisor:
         with self.lock:
             needed = [slot for machine in self.machines.training for slot in self._slots_of(machine)]
             for worker in self.workers:
-                idle = worker.role == "jobs" and time.monotonic() - worker.idle_since < IDLE
+                idle = worker.role == "jobs" and time.monotonic() - worker.idle_since < IDLE_SECONDS
                 if not (worker.slot in needed or worker.retired or worker.runs or worker.job or idle):
                     worker.retire()
             there = {worker.slot for worker in self.workers}

@@ -43,7 +43,7 @@ class Checkpoints:
         with self._lock:
             self._presence.update(self._queue.all_runs(), now)
             for worker in self._supervisor.workers:
-                self._presence.tell(worker)
+                self._presence.send_audience(worker)
             waiting, on_workers = self._queue.waiting, self._queue.on_workers()
             leaving = plan(waiting, on_workers, self._presence.seconds_disconnected, self._queue.shares_worker, now)
             self._ask(leaving.workers)

@@ -35,7 +35,7 @@ class Presence:
     def is_disconnected(self, queued: QueuedRun) -> bool:
         return self.seconds_disconnected(queued) > AWAY_SECONDS
 
-    def tell(self, worker: WorkerProcess) -> None:
+    def send_audience(self, worker: WorkerProcess) -> None:
         known = {run_id: self._audience(queued) for run_id, queued in worker.runs.items()}
         if known != worker.audience:
             worker.audience = known

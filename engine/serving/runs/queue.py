@@ -193,7 +193,7 @@ class RunQueue:
                     self._remove(queued)
                     run_id, folder = queued.run.id, str(queued.run.folder)
                     worker.runs[run_id], queued.run.machine = queued, worker.address
-                    self._presence.tell(worker)
+                    self._presence.send_audience(worker)
                     worker.send(protocol.Start(run_id, queued.request, queued.prediction, folder, queued.known_step))
                     for _ in range(queued.early_steps):
                         worker.send(protocol.Control(run_id, "step"))

@@ -12,7 +12,7 @@ from engine.tasks.base.data import IGNORE, TaskData
 from engine.tasks.text import TextSettings
 from engine.tasks.text.encoded import no_window
 
-SPLIT_SHARE = 5  # one of so many windows is held out, if the split is by windows
+SPLIT_ONE_IN = 5  # one of so many windows is held out, if the split is by windows
 
 
 def next_token(source: Tensor, settings: TextSettings) -> Tensor:
@@ -106,7 +106,7 @@ class TextCorpus:
             rows = torch.arange(len(windows))[: self._most]
             if self._split == "windows":
                 draw = torch.rand(len(rows), generator=torch.Generator().manual_seed(self._seed))
-                rows = rows[(draw < 1 / SPLIT_SHARE) == held_out]
+                rows = rows[(draw < 1 / SPLIT_ONE_IN) == held_out]
         if len(rows) == 0:
             side = "held out" if held_out else "to train on"
             raise ValueError(no_window(side, self._unit, length))

@@ -21,7 +21,7 @@ from engine.tasks.text.tokens import (
     vocabulary_of,
 )
 
-USER_TEXT_SHARE = 10  # the last tenth of a user's text is held out
+USER_TEXT_ONE_IN = 10  # the last tenth of a user's text is held out
 
 
 def documents(text: str, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -29,7 +29,7 @@ def documents(text: str, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if text == "shakespeare":
         return tuple(map(plays.read, plays.trained_plays(count))), tuple(map(plays.read, plays.HELD_OUT))
     whole = user_texts.read(text)
-    end = len(whole) - len(whole) // USER_TEXT_SHARE
+    end = len(whole) - len(whole) // USER_TEXT_ONE_IN
     return (whole[:end],), (whole[end:],)
 
 

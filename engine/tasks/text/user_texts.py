@@ -7,7 +7,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from engine.foundation.files import data_folder, give, note_use
+from engine.foundation.files import data_folder, note_use, write_for_visitor
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.tasks.text.tokens import normalised
 
@@ -42,7 +42,7 @@ def keep(content: bytes, visitor: Visitor = PROGRAM, most: int = MAX_TEXTS) -> s
             f"The text has {len(encoded):,} bytes in Unicode's form C; the limit is {MAX_TEXT_BYTES:,} bytes."
         )
     name = _name_of(encoded)
-    give(_file(name), encoded, visitor, most, MAX_TEXTS)
+    write_for_visitor(_file(name), encoded, visitor, most, MAX_TEXTS)
     return name
 
 

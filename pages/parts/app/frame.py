@@ -55,7 +55,7 @@ FOLDER = Path(__file__).parent
 SCREEN = "frame.screen"
 GLOSSARY = "Glossary"
 TERM = "term"  # a query parameter on any page
-REQUESTED_TERM = "frame.asked"  # session key of the term in a link, until the drawer opens there
+REQUESTED_TERM = "frame.requested_term"  # session key of the term in a link, until the drawer opens there
 SEARCH = "frame.search"
 
 

@@ -10,19 +10,19 @@ from threading import Lock, local
 from engine.foundation.visitor import RateLimit, Turns
 from pages.parts.app.visitor import number_present, visitor
 
-PACE = RateLimit(rate=1.0, most=10.0)
+COMPUTE_BUDGET = RateLimit(rate=1.0, most=10.0)
 """A script run that computes for t seconds takes t times its price from a budget that gains one per second. The full
 budget covers any clicks by hand. So a script run that draws large pictures costs more than one that moves a number."""
-TOGETHER = 0.6  # part of a second in which all script runs together may compute, in equal shares
-MIN_SHARE, MAX_SHARE = 0.05, 0.3  # of one visitor, with all tabs together
-MAX_WAIT_SECONDS = 60.0  # for the visitor's other script runs, and again for the visitor's budget
+ALL_VISITORS_SHARE = 0.6  # part of a second in which all script runs together may compute, in equal shares
+MIN_VISITOR_SHARE, MAX_VISITOR_SHARE = 0.05, 0.3  # of one visitor, with all tabs together
+MAX_VISITOR_WAIT_SECONDS = 60.0  # for the visitor's other script runs, and again for the visitor's budget
 # A Python process runs one thread at a time: of thirty at once all would be late, and with two the thread that sends
 # their messages would get a third of the time.
 SCRIPTS_AT_ONCE = 1
-TABS = 2
+SCRIPTS_WITHOUT_PENALTY = 2
 """Script runs of a visitor at the same time, including those that wait for an answer, without a penalty. Above it they
 wait behind other visitors and cost more (:func:`price`)."""
-PATIENCE = 4.0  # seconds after which a script run continues out of turn: another one may be slow
+MAX_TURN_WAIT_SECONDS = 4.0  # seconds after which a script run continues out of turn: another one may be slow
 
 
 @dataclass
@@ -35,7 +35,7 @@ class _UnderWay:
 
 
 class _ScriptRun(local):
-    beside: _UnderWay | None = None
+    siblings: _UnderWay | None = None
     """The script runs of its visitor, including itself; None outside of :func:`in_turn`."""
     turns: Sequence[Turns] | None = None
     """The turns to end after computing, without those for which it gave up waiting. None outside of a turn."""
@@ -58,31 +58,32 @@ def let_others_go() -> None:
 
 def price(visitors: int, under_way: int) -> float:
     """Return the seconds of budget for one second of computing. It rises with the number of ``visitors``, who share
-    each second, and above :data:`TABS` with the visitor's script runs ``under_way``."""
-    return max(1.0, under_way / TABS) / min(MAX_SHARE, max(MIN_SHARE, TOGETHER / max(1, visitors)))
+    each second, and above :data:`SCRIPTS_WITHOUT_PENALTY` with the visitor's script runs ``under_way``."""
+    share = min(MAX_VISITOR_SHARE, max(MIN_VISITOR_SHARE, ALL_VISITORS_SHARE / max(1, visitors)))
+    return max(1.0, under_way / SCRIPTS_WITHOUT_PENALTY) / share
 
 
 @contextmanager
 def in_turn() -> Iterator[None]:
     """Run the block in this script run's turn, and count its time as the visitor's. Inside of another such block it
     changes nothing: a slow fragment uses it in case it runs alone."""
-    if _script_run.beside is not None:
+    if _script_run.siblings is not None:
         yield
         return
     whose = visitor().id
     with _lock:
-        _script_run.beside = beside = _under_way.setdefault(whose, _UnderWay(whose))
-        beside.number += 1
+        _script_run.siblings = siblings = _under_way.setdefault(whose, _UnderWay(whose))
+        siblings.number += 1
     try:
         _begin()
         yield
     finally:
         with _lock:  # before the turn ends, so that the price of the next one excludes this one
-            beside.number -= 1
-            if not beside.number:
+            siblings.number -= 1
+            if not siblings.number:
                 del _under_way[whose]
         _end()
-        _script_run.beside = None
+        _script_run.siblings = None
 
 
 @contextmanager
@@ -101,22 +102,24 @@ def out_of_turn() -> Iterator[None]:
 def _begin(*, behind: bool = False) -> None:
     """Take a turn, or continue without one after a while. A visitor with an overdrawn budget waits first, and then
     behind the others; so does one with many tabs."""
-    beside = _script_run.beside
-    assert beside is not None, "This is called inside of in_turn."
-    of_visitor = beside.turns.take(MAX_WAIT_SECONDS)
-    overdrawn = PACE.wait(beside.visitor) if number_present() > 1 else 0.0
-    time.sleep(min(MAX_WAIT_SECONDS, overdrawn))
-    everybody = _turns.take(PATIENCE, behind=behind or overdrawn > 0 or beside.number > TABS)
-    _script_run.turns = [turns for turns, called in ((_turns, everybody), (beside.turns, of_visitor)) if called]
-    _script_run.began, _script_run.price = time.thread_time(), price(number_present(), beside.number)
+    siblings = _script_run.siblings
+    assert siblings is not None, "This is called inside of in_turn."
+    of_visitor = siblings.turns.take(MAX_VISITOR_WAIT_SECONDS)
+    overdrawn = COMPUTE_BUDGET.wait(siblings.visitor) if number_present() > 1 else 0.0
+    time.sleep(min(MAX_VISITOR_WAIT_SECONDS, overdrawn))
+    everybody = _turns.take(
+        MAX_TURN_WAIT_SECONDS, behind=behind or overdrawn > 0 or siblings.number > SCRIPTS_WITHOUT_PENALTY
+    )
+    _script_run.turns = [turns for turns, called in ((_turns, everybody), (siblings.turns, of_visitor)) if called]
+    _script_run.began, _script_run.price = time.thread_time(), price(number_present(), siblings.number)
 
 
 def _end() -> bool:
     """End this thread's turn and count its time; False without a turn."""
     turns, _script_run.turns = _script_run.turns, None
-    if turns is None or _script_run.beside is None:
+    if turns is None or _script_run.siblings is None:
         return False
-    PACE.spend(_script_run.beside.visitor, (time.thread_time() - _script_run.began) * _script_run.price)
+    COMPUTE_BUDGET.spend(_script_run.siblings.visitor, (time.thread_time() - _script_run.began) * _script_run.price)
     for each in turns:
         each.end()
     return True

@@ -18,7 +18,7 @@ from engine.foundation.visitor import Visitor
 
 COOKIE = "attention_lab_visitor"
 FORM = re.compile(r"[A-Za-z0-9_-]{43}")  # of ``secrets.token_urlsafe(32)``
-MOST_SESSIONS = 2000  # above it, ended sessions are forgotten
+MAX_SESSIONS = 2000  # above it, ended sessions are forgotten
 
 
 def id_in(cookies: Mapping[str, str]) -> str | None:
@@ -67,7 +67,7 @@ def note_visitor() -> None:
     context = get_script_run_ctx()
     if context is not None:
         _visitors[context.session_id] = visitor().id
-    if len(_visitors) > MOST_SESSIONS:
+    if len(_visitors) > MAX_SESSIONS:
         for session in [session for session in list(_visitors) if not _active(session)]:
             _visitors.pop(session, None)
 

@@ -59,9 +59,9 @@ def panels(
     before the script is rerun, so that widgets above the board can follow. ``least``: smallest width of a panel in
     pixels. Figures keep zoom and legend while the ``subject`` is the same. ``name``: part of the names of downloads.
     """
-    plain = [as_plain(item) for item in items]
-    version = f"{hash(json.dumps(plain)):x}"
-    section = {"id": key, "title": "", "note": "", "width": least, "panels": plain}
+    panels = [panel_json(item) for item in items]
+    version = f"{hash(json.dumps(panels)):x}"
+    section = {"id": key, "title": "", "note": "", "width": least, "panels": panels}
 
     def send_pick() -> None:
         if on_pick is not None and (picked := pick_in(st.session_state.get(key))) is not None:
@@ -91,7 +91,7 @@ def mount(
     return show_board(FIGURES, key, data | {"status": status or NOTHING_TO_FOLLOW}, on_picked_change=on_pick)
 
 
-def as_plain(item: Panel) -> Json:
+def panel_json(item: Panel) -> Json:
     both = [f"{item.link} column", f"{item.link} row"] if item.link else ["", ""]
     figure = json.loads(item.figure.to_json(remove_uids=False))
     figure["layout"].pop("template", None)

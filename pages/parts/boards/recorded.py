@@ -10,7 +10,7 @@ from engine.foundation.once import once
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run
 from pages.parts.app import server
-from pages.parts.boards.live.feed import Payload, feed
+from pages.parts.boards.live.board_updates import Payload, updates_after
 
 FOLDER = Path(engine.__file__).parent / "runs" / "recorded"
 # used instead of ids: the lab's first settings, which reverse in one layer; hops in two layers; the plays
@@ -42,8 +42,8 @@ def recorded_words() -> tuple[Run, CountingLevels]:
 
 
 @once
-def recorded_feed() -> Payload:
-    return feed(recorded_run(), 0)[0]
+def recorded_updates() -> Payload:
+    return updates_after(recorded_run(), 0)[0]
 
 
 def run_named(name: str) -> Run | None:

@@ -14,7 +14,7 @@ from pages.parts.charts.base import Axis, Trace, axis, figure, painted, rounded
 from pages.parts.charts.colors import ATTENTION, VIOLET, diverging, muted, sequential, shade
 from pages.parts.charts.heat import gap, heat, heat_figure, labels, live_heat, tile_names, upright_words
 
-MOST_TOKENS = 12  # along an axis of a panel of the lab, which is small
+MAX_TOKEN_LABELS = 12  # along an axis of a panel of the lab, which is small
 KEY, QUERY = "key (read from)", "query (reading)"
 LEVEL = 70  # letters that fit beneath bars; more are turned
 
@@ -40,10 +40,10 @@ def pattern_figure(
     """One head: a row per query, a column per key, the probe's tokens on the axes."""
     queries, keys = in_blocks(query_tokens, block[0]), in_blocks(key_tokens, block[1])
     trace = _live({"grid": "pattern", "which": which, "queries": queries, "keys": keys}, x0=1, y0=1)
-    across = {"side": "top"} | labels(keys, MOST_TOKENS) | upright_words(keys)
+    across = {"side": "top"} | labels(keys, MAX_TOKEN_LABELS) | upright_words(keys)
     margin = {"l": 44, "r": 8, "t": 44, "b": 8}
     return heat_figure(
-        trace, x=KEY, y=QUERY, square=True, across=across, down=labels(queries, MOST_TOKENS), margin=margin
+        trace, x=KEY, y=QUERY, square=True, across=across, down=labels(queries, MAX_TOKEN_LABELS), margin=margin
     )
 
 

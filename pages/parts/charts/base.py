@@ -82,7 +82,7 @@ def painted(
 
 
 def band(x: Sequence[float], low: Iterable[float], high: Iterable[float], color: str) -> list[Trace]:
-    plain: Trace = {
+    edge: Trace = {
         "type": "scatter",
         "x": list(x),
         "mode": "lines",
@@ -91,7 +91,7 @@ def band(x: Sequence[float], low: Iterable[float], high: Iterable[float], color:
         "showlegend": False,
     }
     faint = f"rgba({','.join(str(int(color[at : at + 2], 16)) for at in (1, 3, 5))},.18)"
-    return [plain | {"y": rounded(low)}, plain | {"y": rounded(high), "fill": "tonexty", "fillcolor": faint}]
+    return [edge | {"y": rounded(low)}, edge | {"y": rounded(high), "fill": "tonexty", "fillcolor": faint}]
 
 
 def rounded(values: Iterable[float], digits: int = 5) -> list[float | None]:
@@ -136,10 +136,10 @@ def apart(wanted: Sequence[float], heights: Sequence[float], room: float) -> lis
     return [tops[index] + heights[index] / 2 for index in range(len(wanted))]
 
 
-def plain_figure(chart: Callable[..., go.Figure], *arguments: Any, **named: Any) -> dict[str, Any]:
-    """Plain data of the figure that ``chart`` draws. Do not change it: all pages share it."""
+def figure_json(chart: Callable[..., go.Figure], *arguments: Any, **named: Any) -> dict[str, Any]:
+    """The figure that ``chart`` draws as JSON. Do not change it: all pages share it."""
     # Shared, because many runs and classes draw the same figures, and drawing blocks the server for milliseconds.
-    return _plain_figure(chart, _Arguments((arguments, named)))
+    return _figure_json(chart, _Arguments((arguments, named)))
 
 
 class _Arguments(tuple[Any, ...]):
@@ -150,8 +150,8 @@ class _Arguments(tuple[Any, ...]):
 
 
 @once_of_latest(512)
-def _plain_figure(chart: Callable[..., go.Figure], given: _Arguments) -> dict[str, Any]:
+def _figure_json(chart: Callable[..., go.Figure], given: _Arguments) -> dict[str, Any]:
     arguments, named = given
-    plain = chart(*arguments, **named).to_plotly_json()
-    plain["layout"].pop("template", None)
-    return {"data": plain["data"], "layout": plain["layout"]}
+    figure = chart(*arguments, **named).to_plotly_json()
+    figure["layout"].pop("template", None)
+    return {"data": figure["data"], "layout": figure["layout"]}

@@ -70,7 +70,7 @@ def tokens_figure(lines: Sequence[DepthLine], depth: int | None = None) -> go.Fi
     return _figure(traces, _along(lines, "layers"), axis("share", **down), _mark(depth))
 
 
-def memory_figure(lines: Sequence[DepthLine], depth: int) -> go.Figure:
+def oversquashing_figure(lines: Sequence[DepthLine], depth: int) -> go.Figure:
     """By length: the change of the last output after an exchange of token 0, and the share of its numbers that stay
     equal in bfloat16 when a row of ones gets one more."""
     at, traces = _index(lines, depth), list[Trace]()

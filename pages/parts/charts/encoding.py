@@ -110,17 +110,17 @@ def _tiles(profile: Profile) -> go.Figure:
     return heat_figure(trace, x=columns, y=rows, across=tile_names("H", heads, side))
 
 
-def similarity_for(profile: Profile, likeness: str) -> tuple[np.ndarray, str]:
+def similarity_for(profile: Profile, similarity_kind: str) -> tuple[np.ndarray, str]:
     """The similarity of positions, [position, position], and its unit. A profile without dot products has no dot
     similarity."""
-    if likeness == "dot" and profile["dot"] is not None:
+    if similarity_kind == "dot" and profile["dot"] is not None:
         return profile["dot"], "dot product"
     return profile["similarity"], LIKENESS[profile["kind"]]
 
 
-def similarity_figure(profile: Profile, likeness: str, n_positions: int) -> go.Figure:
+def similarity_figure(profile: Profile, similarity_kind: str, n_positions: int) -> go.Figure:
     """The similarity of positions, [position, position], from -1 to 1 for a cosine, else on its own scale."""
-    (matrix, unit), at = similarity_for(profile, likeness), profile["similarity_at"] + 1
+    (matrix, unit), at = similarity_for(profile, similarity_kind), profile["similarity_at"] + 1
     scale, low, high = (diverging(), -1.0, 1.0) if "cosine" in unit else _signed(matrix)
     visible = _visible(profile, matrix)
     trace = heat(visible, unit, scale=scale, low=low, high=high, x={OTHER: at}, y={"position": at})

@@ -15,7 +15,7 @@ from pages.parts.charts.colors import ScalePair
 MAX_DRAWN_CELLS = 160_000  # of one matrix; redrawing more is noticeably slow
 LEVELS = 255  # steps between the values of a byte
 MAX_SENT_CELLS = 600_000  # 3.5 MB of a message, which may have 20 MB
-MOST_LABELS = 24
+MAX_LABELS = 24
 
 
 class Grid(TypedDict):
@@ -178,7 +178,7 @@ def tile_names(letter: str, count: int, side: int) -> Axis:
     }
 
 
-def labels(names: Sequence[str], most: int = MOST_LABELS, *, last: bool = False) -> Axis:
+def labels(names: Sequence[str], most: int = MAX_LABELS, *, last: bool = False) -> Axis:
     """Axis settings with at most ``most`` names at 1, 2, 3 ... ``last``: the last name is always among them."""
     if not names:
         return {}

@@ -72,14 +72,14 @@ def matrix_panel(side: str, name: str, profile: Profile, n_positions: int) -> Pa
     )  # fmt: skip
 
 
-def similarity_panel(side: str, name: str, profile: Profile, likeness: str, n_positions: int) -> Panel:
-    matrix, unit = similarity_for(profile, likeness)
+def similarity_panel(side: str, name: str, profile: Profile, similarity_kind: str, n_positions: int) -> Panel:
+    matrix, unit = similarity_for(profile, similarity_kind)
     alt = f"{name}: {unit} of every two positions, from {matrix.min():.3g} to {matrix.max():.3g}."
     note = _notes(profile, "similarity_at")
-    if likeness == "dot" and profile["dot"] is None:
+    if similarity_kind == "dot" and profile["dot"] is None:
         note = f"It has no position vectors to multiply. The figure shows the {unit}."
     return Panel(
-        f"similarity.{side}", f"Similarity of positions: {name}", similarity_figure(profile, likeness, n_positions), alt, height=340,
+        f"similarity.{side}", f"Similarity of positions: {name}", similarity_figure(profile, similarity_kind, n_positions), alt, height=340,
         note=note, link="cells", term="similarity",
     )  # fmt: skip
 
@@ -229,8 +229,8 @@ def _side_by_side() -> None:
 def _more_figures(both: Sequence[ProfileView], n_positions: int) -> None:
     more = st.expander("Similarity, and profile over distance", icon=":material/stacks:", key=DEEPER, on_change="rerun")
     if more.open:
-        likeness = value("likeness")
-        similarities = [similarity_panel(side, name, p, likeness, n_positions) for side, name, p, _ in both]
+        similarity_kind = value("likeness")
+        similarities = [similarity_panel(side, name, p, similarity_kind, n_positions) for side, name, p, _ in both]
         with more:
             st.markdown("In which one do nearby positions look similar and distant ones different?")
             _board("lines", [*similarities, *(profile_panel(*one) for one in both)])

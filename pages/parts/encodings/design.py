@@ -29,10 +29,10 @@ from pages.parts.encodings.state import (
     designed_side,
     value,
 )
-from pages.parts.experiments.board import show_arms, show_evidence, take_away
+from pages.parts.experiments.board import show_arms, show_downloads, show_evidence
 from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot
 from pages.parts.experiments.run_buttons import forecast, run_or_stop
-from pages.parts.experiments.running import EXPERIMENTS, RunRequest
+from pages.parts.experiments.running import EXPERIMENTS, ExperimentRequest
 
 CHOICES = ("design_features", "design_readout", "design_place", "design_learned")
 GUIDE = Path(__file__).with_suffix(".md")
@@ -118,9 +118,9 @@ def _run_form(name: str, run: ExperimentRun | None) -> None:
     show_refusal()
 
 
-def _run_request() -> RunRequest:
+def _run_request() -> ExperimentRequest:
     comparison, shown_name = requested_comparison(), value(EXPERIMENT) or ""
-    return RunRequest(
+    return ExperimentRequest(
         comparison.experiment, lambda name: SETTINGS.put({EXPERIMENT: name}), shown_name, comparison=comparison
     )
 
@@ -150,7 +150,7 @@ def _show_result(parts: dict[str, Any], name: str, run: ExperimentRun | None) ->
     snapshot = show_evidence(name, source)
     say_unsaved(run)
     if snapshot.state != "running":
-        take_away(snapshot)
+        show_downloads(snapshot)
         with st.expander("All arms, with links to the lab", icon=":material/science:"):
             show_arms(snapshot.experiment, False, snapshot.seeds[0])
 

@@ -126,7 +126,7 @@ def show_numbers(snapshot: ExperimentSnapshot) -> None:
     table.dataframe(frame, hide_index=True, placeholder="", column_config=numbers | pinned)
 
 
-def take_away(snapshot: ExperimentSnapshot) -> None:
+def show_downloads(snapshot: ExperimentSnapshot) -> None:
     if snapshot.state == "running" or not snapshot.trials:
         return
     with st.expander("The claims in numbers", icon=":material/table_chart:"):

@@ -20,7 +20,7 @@ from engine.experiments.report import Report
 from engine.experiments.running.experiment_run import ExperimentRun, RunningTrial
 from engine.experiments.trial import Curve, Trial, curves_of
 from pages.parts.boards.component import Json
-from pages.parts.charts.base import plain_figure
+from pages.parts.charts.base import figure_json
 from pages.parts.charts.experiments.arms import role_color, role_colors, stem, with_unit
 from pages.parts.charts.experiments.learning import LearningCurve
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
@@ -139,7 +139,7 @@ def _panels(snapshot: ExperimentSnapshot, metric: str, rows: dict[str, EndNumber
     lines, alone = _lines_of(along, rows), [arm for arm in arms if arm not in along]
     if lines:
         name, x_label = f"line.{metric}", snapshot.experiment.x_label or "x"
-        drawn = plain_figure(over_x_figure, lines, x_label, label, chance)
+        drawn = figure_json(over_x_figure, lines, x_label, label, chance)
         in_line = [rows[arm.name] for arm in along]
         yield _panel(name, f"{label} over {in_a_sentence(x_label)}", over_x_height(lines), label, in_line, drawn)
     if alone:
@@ -148,7 +148,7 @@ def _panels(snapshot: ExperimentSnapshot, metric: str, rows: dict[str, EndNumber
         in_rows = [
             row for arm in compared if (row := row_of(snapshot, arm, metric)).known or arm in alone or not row.n_without
         ]
-        drawn = plain_figure(strip_figure, in_rows, label, chance)
+        drawn = figure_json(strip_figure, in_rows, label, chance)
         yield _panel(name, label, strip_height(in_rows), label, in_rows, drawn)
 
 
@@ -164,7 +164,7 @@ def _panels_of_points(snapshot: ExperimentSnapshot) -> Iterator[Json]:
             for arm, color in zip(arms, colors, strict=True)
         ]
         label, name = with_unit(kind), f"points.{kind}"
-        drawn = plain_figure(over_x_figure, lines, x_label, label)
+        drawn = figure_json(over_x_figure, lines, x_label, label)
         ends = [line.points[max(line.points)] for line in lines]
         words = f"{label} at the last {in_a_sentence(x_label)}"
         yield _panel(name, f"{label} over {in_a_sentence(x_label)}", over_x_height(lines), words, ends, drawn)

@@ -13,9 +13,9 @@ from engine.settings.fields import Setting, to_text
 from pages.parts.app.in_markdown import escaped, in_markdown, say_unsaved, setting_help, show_refusal, with_terms
 from pages.parts.app.server import find
 from pages.parts.app.visitor import mine
-from pages.parts.boards.live.board import Layout, Overlay, PanelName, Picture, live_board, overlay
+from pages.parts.boards.live.board import BoardLayout, Overlay, PanelName, Picture, live_board, overlay
 from pages.parts.experiments.handouts import Note, write_down
-from pages.parts.experiments.question import UNREAD, ask_here, guess_of, verdict
+from pages.parts.experiments.question import UNREAD, ask_here, guess_of, guess_result
 
 RUNS = "guided.runs"  # session key: the id of the run of each prepared step and value, by the name of its guess
 GUESS_FIRST = "Guess first. Then you see the result here."
@@ -67,7 +67,7 @@ def show_guided(
             with st.container():  # always there: what comes into it must not replace Train, which may have the focus
                 show_refusal()
                 if observed is not None and guess is not None:
-                    sentence = f"{verdict(guide.question, guess, observed.right)} {in_words(observed, guide)}"
+                    sentence = f"{guess_result(guide.question, guess, observed.right)} {in_words(observed, guide)}"
                     st.markdown(f"{sentence}\n\n{guide.leads_to}")
                     _write_down(name, guide, run, guess, observed)
                 elif run is not None and not run.live:
@@ -101,7 +101,7 @@ def _show_figure(guide: Guide, visit: str, config: RunConfig, run: Run | None) -
     # The other figures do not show the sequences, so the model stands before them.
     panels: tuple[PanelName, ...] = ("samples",) if guide.figure == "samples" else ("stack", guide.figure)
     picture = Picture(view={"which": "self", "layer": config.n_layers - 1, "head": 0})
-    live_board(run or config, Layout(panels, config.task), earlier=earlier, picture=picture)
+    live_board(run or config, BoardLayout(panels, config.task), earlier=earlier, picture=picture)
 
 
 def _may_choose(guide: Guide, visit: str, config: RunConfig) -> bool:

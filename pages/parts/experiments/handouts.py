@@ -76,9 +76,9 @@ def document(title: str, body: Markup) -> str:
 
 
 # A full class, and as many others.
-MOST_VISITORS = 2 * MAX_STUDENTS  # those of one network may be half of them
+MAX_REPORTS = 2 * MAX_STUDENTS  # those of one network may be half of them
 NAME, USER_TEXT = "name", "own"
-MOST_LETTERS = 5000
+MAX_TEXT_CHARACTERS = 5000
 NO_FIGURE = Markup()
 NOTHING_YET = "It will list your guesses, runs and results. There are none yet."
 
@@ -130,12 +130,12 @@ def write_down(key: str, note: Note) -> None:
 def _make_room(network: str) -> None:
     """Drop the oldest report, first of visitors without an open page, if one more exceeds a limit."""
     near = [name for name, one in _reports.items() if network and one.network == network]
-    names = near if len(near) >= MOST_VISITORS // 2 else list(_reports) if len(_reports) >= MOST_VISITORS else []
+    names = near if len(near) >= MAX_REPORTS // 2 else list(_reports) if len(_reports) >= MAX_REPORTS else []
     if names:
         _reports.pop(next((name for name in names if not is_present(name)), names[0]))
 
 
-def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:
+def report_html(notes: Iterable[Note], words: Mapping[str, str]) -> str:
     name, user_text = words.get(NAME, "").strip(), words.get(USER_TEXT, "").strip()
     head = html("<h1>Report</h1><p class=line>{}</p>", f"Name: {name}")
     sentence = html("<h2>In my own words</h2><p class=own>{}</p>", user_text) if user_text else ""
@@ -154,17 +154,23 @@ def _section(number: int, note: Note) -> Markup:
     )
 
 
-def offer_hand_in() -> None:
+def offer_report() -> None:
     student_report = student_report_of(visitor().id)
     st.markdown("**Your report**")
     if not student_report.notes:
         st.caption(NOTHING_YET)
         return
     _box(st.text_input, "Name (optional)", student_report.words, NAME, 100)
-    _box(st.text_area, "In your own words: what did you find, and why?", student_report.words, USER_TEXT, MOST_LETTERS)
+    _box(
+        st.text_area,
+        "In your own words: what did you find, and why?",
+        student_report.words,
+        USER_TEXT,
+        MAX_TEXT_CHARACTERS,
+    )
     with st.container(horizontal=True):
         make = partial(
-            hand_in, student_report.notes.values(), student_report.words
+            report_html, student_report.notes.values(), student_report.words
         )  # has the text at the time of the download
         offer_file("Report (HTML)", make, "report.html", ":material/assignment_turned_in:")
         st.button(
@@ -179,11 +185,11 @@ def _forget(student_report: StudentReport) -> None:
     student_report.notes.clear()
     student_report.words.clear()
     for name in (NAME, USER_TEXT):
-        st.session_state.pop(f"hand-in.{name}", None)
+        st.session_state.pop(f"report.{name}", None)
 
 
 def _box(draw: Callable[..., object], label: str, words: dict[str, str], name: str, most: int) -> None:
-    key, state = f"hand-in.{name}", st.session_state
+    key, state = f"report.{name}", st.session_state
     draw(label, words.get(name, ""), max_chars=most, key=key, on_change=lambda: words.update({name: state[key]}))
 
 
@@ -201,7 +207,7 @@ KEYS = {
     "B": "makes the screen black",
     "P, Escape": "start and leave the presentation",
 }
-MOST_FURTHER = 3
+MAX_FURTHER_CLAIMS = 3
 
 
 def teachers_sheet(lesson: Lesson) -> str:
@@ -303,7 +309,7 @@ def _further(issue: Issue) -> Markup:
     # Claims that did not hold come first.
     claims.sort(key=lambda one: one.finding is Finding.HOLDS)
     form = "{} <span class=light>{}</span> <b>{}.</b>"
-    answers = ((one.claim.sentence, one.claim.condition, one.finding.words) for one in claims[:MOST_FURTHER])
+    answers = ((one.claim.sentence, one.claim.condition, one.finding.words) for one in claims[:MAX_FURTHER_CLAIMS])
     words = listed(html(form, *one) for one in answers)
     return html("<p><b>Claims students may raise</b></p>{}", words) if words else words
 

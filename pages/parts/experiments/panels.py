@@ -12,7 +12,7 @@ from engine.experiments.trial import Curve, Trial
 from engine.foundation.formatting import counted, in_time
 from engine.serving.processes.machines import host_of
 from pages.parts.boards.component import Json
-from pages.parts.charts.base import plain_figure
+from pages.parts.charts.base import figure_json
 from pages.parts.charts.experiments.arms import metric_label, role_color
 from pages.parts.charts.experiments.curves import Frame, StopMark, curves_figure, frame_of
 from pages.parts.charts.experiments.strip import effect_figure, effect_height
@@ -136,7 +136,7 @@ def _curve_panel(
         "id": f"curves.{arm.name}", "title": arm.name, "chip": arm.role, "tone": role_color(arm.role), "height": CURVE_HEIGHT,
         "words": f"{len(trials)} of {counted(len(snapshot.seeds), 'seed')}" + (f", {len(failures)} did not finish" if failures else ""),
         "alt": f"{frame.label} of {arm.name}: {_ends_in_words(done)}" + (f", {stopped.sentence}" if stopped else ""),
-        "figure": plain_figure(
+        "figure": figure_json(
             curves_figure, done, so_far, frame, steps, role_color(arm.role), levels, stopped=stopped,
             dashed=dashed if shows_both(snapshot.experiment, curve) else None,
         ),
@@ -199,7 +199,7 @@ def _claim_panel(snapshot: ExperimentSnapshot, claim_report: ClaimReport) -> Jso
         "height": effect_height(claim.unit), "lines": lines,
         "facts": facts,
         "alt": f"{claim.sentence} {chip}. " + ", ".join(facts),
-        "figure": plain_figure(
+        "figure": figure_json(
             effect_figure, claim_report.effects, row.effect, row.ci, claim.smallest_effect, claim.direction, claim.unit
         ),
     }  # fmt: skip

@@ -21,7 +21,7 @@ from pages.parts.app.recent_runs import shown_run
 from pages.parts.app.scripts import joined
 from pages.parts.app.visitor import visitor
 from pages.parts.experiments import presenting as lesson_state
-from pages.parts.experiments.handouts import TOO_LONG, base_address, offer_hand_in, only_here, qr_code
+from pages.parts.experiments.handouts import TOO_LONG, base_address, offer_report, only_here, qr_code
 from pages.parts.experiments.projector import COUNT_SECONDS, lead_participants, send_home
 
 FOLDER = Path(__file__).parent
@@ -195,7 +195,7 @@ def _empty(now: lesson_state.Presenting) -> str:
 
 @st.dialog("The end of the lesson")
 def _show_end() -> None:
-    offer_hand_in()
+    offer_report()
     st.page_link("questions.py", label="More questions", icon=":material/bug_report:")
     st.page_link("teach.py", label="More lessons", icon=":material/school:")
     if st.button("Leave the lesson", icon=":material/close:", help="You stay on this page."):

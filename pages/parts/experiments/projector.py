@@ -13,7 +13,7 @@ from pages.parts.app.visitor import visitor
 from pages.parts.experiments.presenting import CODE, Presenting, guesses_closed, presenting
 
 COUNT_SECONDS = 1.0  # between two counts while the class answers
-RESULT = "wall.told"  # session key: the right answers, the sentence and the reason, by lesson and step
+RESULT = "projector.result"  # session key: the right answers, the sentence and the reason, by lesson and step
 
 
 def lead_participants(now: Presenting) -> None:

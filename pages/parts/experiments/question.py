@@ -62,7 +62,7 @@ def _pictures(question: Question) -> str:
     return f'<div class="answer-pictures">{drawn}</div>'
 
 
-def verdict(
+def guess_result(
     question: Question, guess: Direction | None, right: tuple[Direction, ...], size: str = "", of_size: str = "Right."
 ) -> str:
     """The guess and the result, in Markdown.

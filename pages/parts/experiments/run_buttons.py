@@ -19,7 +19,7 @@ from pages.parts.app import server
 from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.visitor import visitor
 from pages.parts.experiments.presenting import presented
-from pages.parts.experiments.running import EXPERIMENTS, RunRequest, begin, in_the_way, leave_run
+from pages.parts.experiments.running import EXPERIMENTS, ExperimentRequest, begin, in_the_way, leave_run
 
 
 def forecast(experiment: Experiment, extended: bool = False) -> str:
@@ -51,7 +51,7 @@ def seeds_setting() -> Any:
 def run_or_stop(
     name: str,
     run: ExperimentRun | None,
-    ask: Callable[[], RunRequest],
+    ask: Callable[[], ExperimentRequest],
     *,
     label: str = "Run",
     at_work: str = "Running",

@@ -26,7 +26,7 @@ SHARED = SharedTrials()  # trials in training; other runs that need them follow 
 
 
 @dataclass(frozen=True)
-class RunRequest:
+class ExperimentRequest:
     experiment: Experiment
     on_start: Callable[[str], object]  # called with the name of the run
     shown_name: str  # empty while the page shows no run
@@ -41,7 +41,7 @@ def run_of(experiment: Experiment, visitor: Visitor, *, extended: bool = False) 
     return ExperimentRun(experiment, pool, extended=extended, visitor=visitor, find=find, save=save, shared=SHARED)
 
 
-def begin(request: RunRequest) -> None:
+def begin(request: ExperimentRequest) -> None:
     def save(_: str) -> None:
         if request.comparison is not None:
             store.save(run, request.comparison)
@@ -77,7 +77,7 @@ def in_the_way() -> str:
 # A link to a question, and the run that each reader views
 
 
-RUN_NAMES = "questions.ran"  # session key: the name of the shown run by question
+RUN_NAMES = "questions.run_names"  # session key: the name of the shown run by question
 
 
 def issue_link(issue: Experiment, label: str = "", icon: str | None = None) -> None:

@@ -19,7 +19,7 @@ from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once
 from pages.parts.charts.colors import ATTENTION
 from pages.parts.lab.apart_depth import show_depth
-from pages.parts.lab.apart_state import OPEN, SETTINGS, VIEWS, ApartState, LookedAt
+from pages.parts.lab.apart_state import OPEN, SETTINGS, VIEWS, ApartState, Inspected
 from pages.parts.lab.apart_views import show_change, show_faults, show_heads, show_steps
 
 SHOW = {"steps": show_steps, "heads": show_heads, "change": show_change, "faults": show_faults, "depth": show_depth}
@@ -74,7 +74,7 @@ def _show(run: Run, now: ApartState) -> None:
     # The default query is two thirds down: in a sequence of question and answer, a token of the answer.
     query = now.position - 1 if now.position and now.position <= len(queries) else len(queries) * 2 // 3
     with st.container(key=f"apart.view.{now.view}"):
-        SHOW[now.view](LookedAt(run, now, part, queries, keys, query, ATTENTION))
+        SHOW[now.view](Inspected(run, now, part, queries, keys, query, ATTENTION))
 
 
 def current_head(now: ApartState, run: Run) -> Part:

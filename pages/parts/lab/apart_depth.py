@@ -8,10 +8,10 @@ from pages.parts.app.questions import ask_once
 from pages.parts.boards.depth import depth_panels
 from pages.parts.charts.colors import color_of
 from pages.parts.charts.depth import DepthLine
-from pages.parts.lab.apart_state import LookedAt
+from pages.parts.lab.apart_state import Inspected
 
 
-def show_depth(at: LookedAt) -> None:
+def show_depth(at: Inspected) -> None:
     config = at.config
     if config.family == "encoder_decoder":
         st.info(

@@ -132,7 +132,7 @@ def choose(request: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True)
-class LookedAt:
+class Inspected:
     run: Run
     now: ApartState
     part: Part

@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from engine.analysis.attention import jobs
-from engine.analysis.attention.jobs import DescribeHeads, HeadNumbers, Heads, Steps, TraceSteps
+from engine.analysis.attention.jobs import DescribeHeads, HeadNumbers, Heads, QuerySteps, TraceSteps
 from engine.analysis.attention.parts import Part, heads_in
 from engine.analysis.attention.requests import FAULTS, WIDTHS, why_not
 from engine.foundation.formatting import counted, percent
@@ -36,7 +36,7 @@ from pages.parts.lab.apart_state import (
     KEYS_DOWN,
     SETTINGS,
     TEMPERATURES,
-    LookedAt,
+    Inspected,
     held_out_label,
     name_of_head,
 )
@@ -61,7 +61,7 @@ WHERE_ENCODED = {
 }
 
 
-def show_steps(at: LookedAt) -> None:
+def show_steps(at: Inspected) -> None:
     s = ask_once(TraceSteps(at.model, at.sample, at.part, at.query))
     best = int(np.argmax(s["weight"]))
     says = f" Here the model answers **{escaped(s['predicted'])}**" if s["predicted"] else ""
@@ -82,7 +82,7 @@ def show_steps(at: LookedAt) -> None:
         _show_step(at, s)
 
 
-def _step_figures(at: LookedAt, s: Steps) -> list[Panel]:
+def _step_figures(at: Inspected, s: QuerySteps) -> list[Panel]:
     keys, weight = s["keys"], s["weight"]
     strips = [("q · k", s["product"]), ("encoding", s["by_encoding"]), ("score", s["score"]), ("weight", weight)]
     if acts_on(at) == "nowhere":
@@ -131,13 +131,13 @@ def pick_query(picked: Pick) -> None:
     SETTINGS.put({"position": int(float(picked.y))})
 
 
-def acts_on(at: LookedAt) -> str:
+def acts_on(at: Inspected) -> str:
     """Return the part of this attention that the encoding acts on; in cross-attention only the embeddings."""
     acts = at.config.encoding.acts_on
     return "nowhere" if at.part.which == "cross" and acts != "embedding" else acts
 
 
-def _steps_in_words(at: LookedAt, s: Steps) -> str:
+def _steps_in_words(at: Inspected, s: QuerySteps) -> str:
     keys, d_head, d_model = len(s["keys"]), s["d_head"], s["d_model"]
     row = at.config.encoding
     acts = acts_on(at)
@@ -187,7 +187,7 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)) + f"\n\n{sentence}"
 
 
-def _show_step(at: LookedAt, s: Steps) -> None:
+def _show_step(at: Inspected, s: QuerySteps) -> None:
     columns: dict[str, Sequence[float] | np.ndarray] = {
         "q · k": s["product"],
         **({"turned": s["turned"]} if s["rotates"] else {}),
@@ -207,16 +207,16 @@ def _show_step(at: LookedAt, s: Steps) -> None:
 # All heads
 
 
-MOST_PICTURES = 24  # more heads than this: only the selected layer
+MAX_HEAD_PICTURES = 24  # more heads than this: only the selected layer
 FEW = 3  # heads that fit into one row of large pictures
 
 
-def show_heads(at: LookedAt) -> None:
+def show_heads(at: Inspected) -> None:
     answer = ask_once(DescribeHeads(at.model, at.sample))
     rows = {row["part"]: row for row in answer["rows"]}
     of_kind = [part for part in rows if part.which == at.part.which]
     drawn_parts = (
-        of_kind if len(of_kind) <= MOST_PICTURES else [part for part in of_kind if part.layer == at.part.layer]
+        of_kind if len(of_kind) <= MAX_HEAD_PICTURES else [part for part in of_kind if part.layer == at.part.layer]
     )
     if drawn_parts != of_kind:
         st.caption(f"There are {len(of_kind)} heads: these are those of layer {at.part.layer + 1}.")
@@ -280,7 +280,7 @@ def _best_scores(row: HeadNumbers) -> str:
     return ", ".join(f"{label} {score:z.2f}" for label, score in ranked[:4]).replace(" -", " −")
 
 
-def show_rollout(at: LookedAt, answer: Heads) -> None:
+def show_rollout(at: Inspected, answer: Heads) -> None:
     which = at.part.which
     if which not in answer["rollout"]:
         st.caption("Roll-out needs self-attention. Choose one of the self-attentions.")
@@ -318,7 +318,7 @@ SCORES = {
 }
 
 
-def show_change(at: LookedAt) -> None:
+def show_change(at: Inspected) -> None:
     heads, temperature = st.columns([2.2, 1], gap="medium")
     with heads:
         off = heads_control(at)
@@ -339,13 +339,13 @@ def show_change(at: LookedAt) -> None:
     show_scores(at)
 
 
-def _change_panel(at: LookedAt, id: str, title: str, change: np.ndarray, height: int) -> Panel:
+def _change_panel(at: Inspected, id: str, title: str, change: np.ndarray, height: int) -> Panel:
     """Return a panel of the changes of weights [query, key]."""
     drawn, alt = difference_picture(change, at.queries, at.keys, query=at.query), f"{abs(change).max():.2f}"
     return Panel(id, title, drawn, f"The largest change of one weight is {alt}.", height=height, link=CELLS)
 
 
-def heads_control(at: LookedAt) -> list[Part]:
+def heads_control(at: Inspected) -> list[Part]:
     config = at.config
     heads = heads_in(config, 1 if config.share_layers else config.n_layers)
     parts = {f"{one.which}.{one.layer + 1}.{one.head + 1}": one for one in heads}
@@ -370,7 +370,7 @@ def show_metrics(before: dict[str, float], after: dict[str, float], entropy: flo
         column.metric(label, f"{new:.3f}", difference, delta_color=colors.get(name, "normal"))
 
 
-def show_each_head(at: LookedAt) -> None:
+def show_each_head(at: Inspected) -> None:
     st.header("Each head switched off in turn", anchor=False)
     answer = ask_once(jobs.SwitchEachHeadOff(at.model))
     whole = answer["whole"]
@@ -397,7 +397,7 @@ def show_each_head(at: LookedAt) -> None:
         st.caption(f"{answer['left_out']} more heads are not shown.")
 
 
-def show_scores(at: LookedAt) -> None:
+def show_scores(at: Inspected) -> None:
     st.header("Other ways to compare the same q and k", anchor=False)
     answer = ask_once(jobs.CompareScores(at.model, at.sample, at.part))
     items = []
@@ -425,7 +425,7 @@ PASSED, FAILED = ("green", ":material/check_circle:"), ("red", ":material/cancel
 WIDTHS_AXIS = {"type": "log", "tickvals": list(WIDTHS), "ticktext": list(map(str, WIDTHS))}
 
 
-def show_faults(at: LookedAt) -> None:
+def show_faults(at: Inspected) -> None:
     faults = switches(at)
     answer = ask_once(jobs.SwitchFaultsOn(at.model, at.sample, at.part, faults))
     before, after = answer["before"], answer["after"]
@@ -437,7 +437,7 @@ def show_faults(at: LookedAt) -> None:
     show_tests(after["checks"])
 
 
-def switches(at: LookedAt) -> tuple[str, ...]:
+def switches(at: Inspected) -> tuple[str, ...]:
     """Draw a toggle for each fault, and return the faults that are on. At most one mask fault can be on."""
     possible = {name: why_not(at.config, name) for name in FAULTS}
     on = tuple(name for name in at.now.faults if not possible[name])
@@ -458,7 +458,7 @@ def switch(name: str, on: tuple[str, ...]) -> None:
     SETTINGS.put({"faults": tuple(fault for fault in FAULTS if fault in now)})
 
 
-def _fault_figures(at: LookedAt, before: jobs.FaultyHead, after: jobs.FaultyHead, faulty: bool) -> list[Panel]:
+def _fault_figures(at: Inspected, before: jobs.FaultyHead, after: jobs.FaultyHead, faulty: bool) -> list[Panel]:
     name = at.head
     moved = (
         at.queries
@@ -482,7 +482,7 @@ def _fault_figures(at: LookedAt, before: jobs.FaultyHead, after: jobs.FaultyHead
     ]  # fmt: skip
 
 
-def entropy_panel(at: LookedAt) -> Panel:
+def entropy_panel(at: Inspected) -> Panel:
     """Return a panel with the entropy of random q and k by head width: the reason for the scale."""
     entropies = ask_once(jobs.MeasureEntropyAtFirst())
     names = {"scaled_dot": "with 1/√d_head", "dot": "without"}
@@ -497,10 +497,10 @@ def entropy_panel(at: LookedAt) -> Panel:
 
 
 def show_badges(checks: list[jobs.CheckResult]) -> None:
-    badge = {True: PASSED, False: FAILED}
-    ran = [(check, badge[check["passed"]]) for check in checks if check["passed"] is not None]
+    badge_of = {True: PASSED, False: FAILED}
+    ran = [(check, badge_of[check["passed"]]) for check in checks if check["passed"] is not None]
     badges = [f":{color}-badge[{icon} {check['label']}]" for check, (color, icon) in ran]
-    st.markdown(f"**{sum(look is PASSED for _, look in ran)} of {len(ran)} tests pass.** " + " ".join(badges))
+    st.markdown(f"**{sum(badge is PASSED for _, badge in ran)} of {len(ran)} tests pass.** " + " ".join(badges))
 
 
 def show_tests(checks: list[jobs.CheckResult]) -> None:

@@ -30,7 +30,7 @@ from pages.parts.lab.text import choose_text
 MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len"))
 IN_SIGHT = [*(name for names in MAIN for name in names), "text"]
 FEW = 6  # further settings that need no More, where a link hides the rest
-OPEN_GROUP = "lab.opened"  # session key of the group of settings that is open above the others
+OPEN_GROUP = "lab.open_group"  # session key of the group of settings that is open above the others
 ICONS = {
     "Task": ":material/assignment:",
     "Shape": ":material/straighten:",

@@ -10,12 +10,12 @@ from engine.experiments.run_readings import READINGS
 from engine.runs.run import Run
 from pages.parts.app.in_markdown import escaped, in_markdown, show_refusal
 from pages.parts.app.recent_runs import shown_run
-from pages.parts.boards.live.board import Layout, Picture, live_board
+from pages.parts.boards.live.board import BoardLayout, Picture, live_board
 from pages.parts.experiments import guided
 from pages.parts.experiments.guided import GUESS_FIRST, ask_alone, in_words, observed_in
 from pages.parts.experiments.presenting import Presenting, asks_to_run, guesses_closed, presenting, shows, take_guess
 from pages.parts.experiments.projector import show_responses, tell_participants
-from pages.parts.experiments.question import UNREAD, ask_here, guess_of, verdict
+from pages.parts.experiments.question import UNREAD, ask_here, guess_of, guess_result
 from pages.parts.lab.form import act, model_of, run_buttons, steering, submit
 from pages.parts.lab.state import SETTINGS
 
@@ -37,7 +37,7 @@ def show_presented(config: RunConfig, now: Presenting) -> Run | None:
         observed = observed_in(question, run) if question else None
         response = _show_guesses(now, question, observed) if question is not None and shows("guess") else ""
         show_refusal()
-        layout = Layout(
+        layout = BoardLayout(
             ("stack", guide.figure if guide else "accuracy"), config.task, room=now.phases[max(0, now.phase)]
         )
         picture = Picture(model_of(config, run.config if run else None), on_act=act)
@@ -66,7 +66,7 @@ def _show_guesses(now: Presenting, question: Question, observed: Observed | None
         tell_participants(right, f"{observed.sentence} {lesson}".strip())
     if shows("sentence") or not shows("run"):
         show_responses(right)
-    return verdict(question, guess, right) if observed is not None and guess is not None else ""
+    return guess_result(question, guess, right) if observed is not None and guess is not None else ""
 
 
 def show_question(run: Run | None) -> None:
@@ -80,7 +80,9 @@ def show_question(run: Run | None) -> None:
         if observed is not None:
             # The summary begins with this sentence anyway.
             sentence = "" if question.decided_by == READINGS["learned"] else in_markdown(observed.sentence)
-            st.markdown(f"{verdict(question, guess, observed.right)} {sentence}" if guess is not None else GUESS_FIRST)
+            st.markdown(
+                f"{guess_result(question, guess, observed.right)} {sentence}" if guess is not None else GUESS_FIRST
+            )
 
 
 def run_of_step(config: RunConfig, now: Presenting) -> Run | None:

@@ -27,39 +27,39 @@ from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words
 from pages.parts.app.page_state import offer_file
 from pages.parts.app.recent_runs import forget_run, list_recent_runs, recent_runs_of_tab, show_facts, show_run
 from pages.parts.app.visitor import mine, visitor
-from pages.parts.boards.live.board import Layout, Overlay, live_board, overlay
+from pages.parts.boards.live.board import BoardLayout, Overlay, live_board, overlay
 from pages.parts.charts.colors import color_of, shade
-from pages.parts.experiments.handouts import Note, offer_hand_in, show_link, write_down
+from pages.parts.experiments.handouts import Note, offer_report, show_link, write_down
 from pages.parts.experiments.running import issue_link
 from pages.parts.lab.form import IN_SIGHT, submit
 from pages.parts.lab.state import ARM, ISSUE, SETTINGS, address, fill_form, share_link
 
-ARRIVAL = "arrival"  # session key: the issue and the arm that a link came from
+LINK_ORIGIN = "lab.link_origin"  # session key: the issue and the arm that a link came from
 MARKS = {"success": ":green[:material/check_circle:]", "alarm": ":red[:material/warning:]", "note": ":material/info:"}
 BEFORE = "Press **Train**: right answers turn green."
 WHILE = "The model trains: green answers are right, red ones are wrong."
 
 
-def note_arrival(link: dict[str, str]) -> list[Problem]:
+def note_link_origin(link: dict[str, str]) -> list[Problem]:
     """Remember the issue and the arm of a link, or forget them for a link without. Return the link's problems."""
     if not link:
         return []
     slug, name = resolve_name(link.get(ISSUE, ""), ISSUES, RENAMED), link.get(ARM, "")
-    st.session_state.pop(ARRIVAL, None)
+    st.session_state.pop(LINK_ORIGIN, None)
     if slug not in ISSUES:
         return [not_one_of(ISSUE, slug, ISSUES)] if slug else []
     if name not in [arm.name for arm in ISSUES[slug].arms]:
         return [Problem(ARM, name, f"an arm of the issue {slug}")]
-    st.session_state[ARRIVAL] = (slug, name)
+    st.session_state[LINK_ORIGIN] = (slug, name)
     return []
 
 
-def show_arrival() -> None:
-    if (arrival := _arrival()) is None:
+def show_link_origin() -> None:
+    if (origin := _link_origin()) is None:
         return
-    issue, arm = arrival
+    issue, arm = origin
     reference = _reference(issue)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lab-arrival"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lab-link-origin"):
         st.markdown(f"From **{escaped(issue.title)}**: the arm “{escaped(arm.name)}”.", width="content")
         if reference is not None and reference.name != arm.name:
             st.button(
@@ -71,7 +71,7 @@ def show_arrival() -> None:
 
 def reference_behind(task: str) -> list[Overlay]:
     """Return the curves of the reference arm, if this server has a trial of it and the task is the same."""
-    issue, arm = _arrival() or (None, None)
+    issue, arm = _link_origin() or (None, None)
     reference = _reference(issue) if issue else None
     if issue is None or reference is None or reference == arm or (config := issue.config(reference)).task != task:
         return []
@@ -84,8 +84,8 @@ def reference_behind(task: str) -> list[Overlay]:
     return [Overlay("", f"{reference.name}, seed {trial.seed}", color_of(config), columns)]
 
 
-def _arrival() -> tuple[Experiment, Arm] | None:
-    slug, name = st.session_state.get(ARRIVAL, ("", ""))
+def _link_origin() -> tuple[Experiment, Arm] | None:
+    slug, name = st.session_state.get(LINK_ORIGIN, ("", ""))
     return (ISSUES[slug], ISSUES[slug].arm(name)) if slug in ISSUES else None
 
 
@@ -205,7 +205,7 @@ def show_beside(run: Run) -> None:
     for column, name, column_run in zip(st.columns(2), "AB", (run, other), strict=True):
         with column:
             st.markdown(f"**{name}** · {_name(column_run, run)}")
-            live_board(column_run, Layout(("attention",), f"{name}-{column_run.config.task}"), key=f"board.{name}")
+            live_board(column_run, BoardLayout(("attention",), f"{name}-{column_run.config.task}"), key=f"board.{name}")
 
 
 def _chip(other: Run, run: Run, words: str) -> None:
@@ -256,7 +256,7 @@ def show_lengths(run: Run) -> None:
         st.caption(note)
 
 
-def take_run_away(run: Run) -> None:
+def show_run_files(run: Run) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if mine(run.owner) and (run.checkpointed or not run.live):
             keep_or_delete(run)
@@ -269,7 +269,7 @@ def take_run_away(run: Run) -> None:
                 offer_file(label, make, f"{run.id}.{kind}", None)
             if run.weights is not None:
                 offer_file("Weights (safetensors)", run.weights.read_bytes, f"{run.id}.safetensors", None)
-            offer_hand_in()
+            offer_report()
 
 
 def settings_json(run: Run) -> str:

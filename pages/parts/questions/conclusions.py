@@ -3,7 +3,7 @@ page. Each ends in the numbers of its claim; a claim that does not hold starts w
 
 from collections.abc import Iterator, Mapping
 
-from engine.experiments.answer import ANSWER, Paragraph, Statement, claim_of, statements
+from engine.experiments.conclusions import CONCLUSIONS, Paragraph, Statement, claim_of, statements
 from engine.experiments.evidence.shipped import ShippedClaim, shipped_claims
 from engine.experiments.finding import Finding, contradict
 from engine.experiments.issues import ISSUES
@@ -77,7 +77,7 @@ def conclusion(issue: Issue) -> str:
     """The statement that answers the issue's question, in Markdown; empty without one."""
     lead = (
         statement
-        for statement in statements(ANSWER)
+        for statement in statements(CONCLUSIONS)
         if (statement.issue, statement.claim) == (issue.slug, issue.key_figure.claim)
     )
     return next(map(in_words, lead), "")
@@ -85,9 +85,9 @@ def conclusion(issue: Issue) -> str:
 
 def findings(slug: str) -> dict[str, str]:
     """The findings on an issue by heading, in Markdown. Those without a heading come first, under an empty one."""
-    leads = [in_words(section.lead) for section in ANSWER if section.lead.issue == slug]
+    leads = [in_words(section.lead) for section in CONCLUSIONS if section.lead.issue == slug]
     texts: dict[str, list[str]] = {"": [*leads, *map(escaped, long_findings_of(slug).values())]}
-    for paragraph in (paragraph for section in ANSWER for paragraph in section.paragraphs):
+    for paragraph in (paragraph for section in CONCLUSIONS for paragraph in section.paragraphs):
         texts.setdefault(paragraph.about.rstrip("."), []).extend(_of(slug, paragraph))
     return {about: ("\n\n" if not about else " ").join(found) for about, found in texts.items() if found}
 
@@ -119,7 +119,7 @@ def in_doubt() -> str:
 
 def _shorts() -> dict[Finding | None, list[str]]:
     shorts: dict[Finding | None, list[str]] = {}
-    for section in ANSWER:
+    for section in CONCLUSIONS:
         claim = evidence_for(section.lead)
         shorts.setdefault(claim.finding if claim else None, []).append(section.short)
     return shorts

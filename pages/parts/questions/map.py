@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from engine.experiments.answer import QUESTION
+from engine.experiments.conclusions import QUESTION
 from engine.experiments.evidence.shipped import shipped_result
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue

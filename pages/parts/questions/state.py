@@ -16,7 +16,7 @@ from engine.settings.names import resolve_name
 from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, one_of
 from pages.parts.experiments.question import Guess, guess_of, keep_guess
 from pages.parts.experiments.run_buttons import seeds_setting
-from pages.parts.experiments.running import EXPERIMENTS, RunRequest, shown_run, shown_runs
+from pages.parts.experiments.running import EXPERIMENTS, ExperimentRequest, shown_run, shown_runs
 
 ISSUE, FOUND, EXPERIMENT, GUESS, SIZE = "issue", "found", "experiment", "guess", "size"
 ANSWERED = "questions.answered"
@@ -100,11 +100,11 @@ def extended() -> bool:
     return bool(SETTINGS.values()["extended"])
 
 
-def requested_run(issue: Issue) -> RunRequest:
+def requested_run(issue: Issue) -> ExperimentRequest:
     def keep(name: str) -> None:
         shown_runs()[issue.slug] = name
 
-    return RunRequest(request(issue), keep, shown_runs().get(issue.slug, ""), extended=extended())
+    return ExperimentRequest(request(issue), keep, shown_runs().get(issue.slug, ""), extended=extended())
 
 
 def shown_answers() -> set[str]:

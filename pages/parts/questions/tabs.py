@@ -33,7 +33,7 @@ from pages.parts.charts.experiments.arms import role_colors, with_unit
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
 from pages.parts.charts.experiments.stack import stack_svg
 from pages.parts.charts.experiments.strip import EndNumbers
-from pages.parts.experiments.board import show_arms, show_evidence, take_away
+from pages.parts.experiments.board import show_arms, show_downloads, show_evidence
 from pages.parts.experiments.experiment_snapshot import ExperimentSnapshot, key_numbers, snapshot_of
 from pages.parts.experiments.handouts import NO_FIGURE, Note, bars, base_address, show_link, write_down
 from pages.parts.experiments.question import Guess, guess_of
@@ -99,7 +99,7 @@ def _show_claims(issue: Issue, there: Sets) -> None:
         st.caption(f"In the glossary: {links}")
     if any(row.weighed.seeds for row in snapshot.claims):
         st.caption(LOWEST_P)
-    take_away(snapshot)
+    show_downloads(snapshot)
 
 
 def _show_findings(issue: Issue) -> None:

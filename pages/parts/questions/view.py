@@ -23,7 +23,7 @@ from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.component import Json
 from pages.parts.boards.panels import pick_in
-from pages.parts.charts.base import plain_figure
+from pages.parts.charts.base import figure_json
 from pages.parts.charts.colors import muted
 from pages.parts.charts.experiments.arms import role_color
 from pages.parts.charts.experiments.key_figure import key_figure
@@ -38,7 +38,7 @@ from pages.parts.experiments.presenting import (
     take_guess,
 )
 from pages.parts.experiments.projector import show_responses, tell_participants
-from pages.parts.experiments.question import Guess, ask_here, guess_of, keep_guess, verdict
+from pages.parts.experiments.question import Guess, ask_here, guess_of, guess_result, keep_guess
 from pages.parts.experiments.run_buttons import forecast, run_or_stop
 from pages.parts.experiments.running import EXPERIMENTS, begin, shown_runs
 from pages.parts.questions.conclusions import long_findings_of
@@ -47,7 +47,7 @@ from pages.parts.questions.state import extended, forget, request, requested_run
 
 KEY = "key"
 OTHERWISE = "The models may be too small to show the effect."
-FINDINGS = "questions.told"  # session key: the decisive finding that the projector has shown, by lesson and step
+FINDINGS = "questions.findings"  # session key: the decisive finding that the projector has shown, by lesson and step
 # Not asked for yet; open; closed; or left out, because nobody in the room chose in time.
 GuessState = Literal["later", "open", "closed", "missed"]
 
@@ -162,7 +162,7 @@ def _show_question(
     answer = finding if view.sentence else None
     with st.container():  # always there: what comes into it must not replace a button, which may have the focus
         if answer is not None and guess.answer is not None:
-            st.markdown(guess_verdict(figure, guess, answer))
+            st.markdown(guess_sentence(figure, guess, answer))
         elif view.guess == "open" and guess.answer is not None:
             ask_size(issue.slug, figure)
         if finding is not None:
@@ -261,13 +261,13 @@ def ask_size(slug: str, figure: KeyFigure) -> None:
     )  # fmt: skip
 
 
-def guess_verdict(figure: KeyFigure, guess: Guess, finding: KeyFinding) -> str:
+def guess_sentence(figure: KeyFigure, guess: Guess, finding: KeyFinding) -> str:
     if guess.answer is None:
         return ""
     if guess.size is None:
-        return verdict(figure.asks, guess.answer, finding.right)
+        return guess_result(figure.asks, guess.answer, finding.right)
     of_size = f"The direction is right. Measured: {figure.format_value(finding.after)}."
-    return verdict(figure.asks, guess.answer, finding.right, f", to {figure.format_value(guess.size)}", of_size)
+    return guess_result(figure.asks, guess.answer, finding.right, f", to {figure.format_value(guess.size)}", of_size)
 
 
 # The key figure: its rows from the trials so far, and the sentence below
@@ -323,7 +323,7 @@ def key_sections(
     mark = guess.size
     if mark is None and guess.answer is not None and asking and numbers["share"]:
         mark = 0.5
-    drawn = plain_figure(key_figure, **numbers, guess=mark, moved=guess.size is not None)
+    drawn = figure_json(key_figure, **numbers, guess=mark, moved=guess.size is not None)
     slide = None
     if sentences and is_final:
         slide = _slide(issue, snapshot, live, " ".join(sentences))
@@ -349,7 +349,7 @@ def _views(
     figure = issue.key_figure
     steps = sorted({issue.config(issue.arm(row.arm)).steps for row in (figure.before, figure.after)})
     level = figure.level if has_level(figure.before.metric) else None
-    drawn = plain_figure(
+    drawn = figure_json(
         learning_figure, curves, level=level, steps=steps, chance=chance, share=is_share(figure.before.metric)
     )
     known = any(curve.numbers or curve.live for curve in curves)

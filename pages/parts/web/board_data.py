@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # the server starts before the engine is imported
     from engine.foundation.job import Job
 
 GROUPS = ("patterns", "encoding")
-MOST_LINES = 200  # more than any figure has
+MAX_LINES = 200  # more than any figure has
 Ask = Callable[["Job[Any]", Visitor], Any]
 """Answers a job for a visitor. Raises JobError with one sentence."""
 AskOfVisitor = Callable[["Job[Any]"], Any]
@@ -86,8 +86,8 @@ def lines_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route
         if run is None:
             return PlainTextResponse(NO_RUN, 404)
         names = list(dict.fromkeys(request.query_params.getlist("name")))
-        if len(names) > MOST_LINES:
-            return PlainTextResponse(f"{len(names)} lines were requested; the limit is {MOST_LINES} at once.", 400)
+        if len(names) > MAX_LINES:
+            return PlainTextResponse(f"{len(names)} lines were requested; the limit is {MAX_LINES} at once.", 400)
         try:
             leave = admit(visitor_of(request))
         except NoRoom as error:

@@ -32,7 +32,7 @@ from pages.parts.web.static_files import FOR_EVER, PACKED, PackedFiles, PageAddr
 ReadHealth = Callable[[], Mapping[str, int]]
 """Returns the numbers of ``ready`` and all ``workers``, of ``running`` and ``queued`` runs, and, of the ready workers,
 ``ready_here``, ``ready_on_cluster`` and their ``machines``."""
-HEAD_START = 3.0  # seconds in which the first page has the cores to itself, unless somebody opens a page sooner
+FIRST_PAGE_SECONDS = 3.0  # seconds in which the first page has the cores to itself, unless somebody opens a page sooner
 POLITE = 0.0002  # seconds after which the importing thread yields to the thread that serves the first page
 STOP_CHECK_SECONDS = 0.1
 # collections of the middle generation before a full one, five times Python's number: no page answers during a full one
@@ -175,7 +175,7 @@ async def once_end_requested(stop: Callable[[], object]) -> None:
 
 
 async def later(*tasks: Callable[[], object]) -> None:
-    await asyncio.sleep(HEAD_START)
+    await asyncio.sleep(FIRST_PAGE_SECONDS)
     for task in tasks:
         await to_thread.run_sync(task)
 
@@ -183,12 +183,12 @@ async def later(*tasks: Callable[[], object]) -> None:
 def warm_up_training() -> None:
     """Compute what every run needs at first before workers are ready: else a class that presses Train together waits
     for it."""
-    from pages.parts.boards.recorded import recorded_feed, recorded_runs, recorded_words  # late, as in warm_up
+    from pages.parts.boards.recorded import recorded_runs, recorded_updates, recorded_words  # late, as in warm_up
 
     provenance()
     recorded_runs()
     recorded_words()
-    recorded_feed()  # draws the figures of a run: Plotly imports the parts of a figure with its first one
+    recorded_updates()  # draws the figures of a run: Plotly imports the parts of a figure with its first one
 
 
 def warm_up() -> None:

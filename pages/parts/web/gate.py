@@ -37,7 +37,7 @@ MESSAGES_PER_SECOND, MESSAGES_AT_ONCE = 50.0, 100.0
 # ones are refused
 FLOOD_SECONDS, FLOODS_AT_ONCE = 5.0, 3.0
 LARGEST_VALUES = 32_768  # bytes of a message apart from typed texts; a page sends one or two kilobytes
-MOST_PARTS = 300  # of one kind in a message, such as widgets
+MAX_MESSAGE_PARTS = 300  # of one kind in a message, such as widgets
 LEAST_BYTES = 512  # memory for the state of a widget, however short it is
 COPIES = 2  # of a widget's state in Streamlit
 PAGE = 16_384  # bytes in which memory is counted, so that the number of files is limited, too
@@ -113,8 +113,8 @@ def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
 def few(fields: Iterator[Part]) -> Iterator[Part]:
     """Pass the parts through. Raises InvalidMessage after too many."""
     for number, part in enumerate(fields):
-        if number == MOST_PARTS:
-            raise InvalidMessage(f"it has more than {MOST_PARTS} parts of a kind")
+        if number == MAX_MESSAGE_PARTS:
+            raise InvalidMessage(f"it has more than {MAX_MESSAGE_PARTS} parts of a kind")
         yield part
 
 

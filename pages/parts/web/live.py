@@ -81,12 +81,14 @@ class Messages:
 
     def make(self, version: RunVersion) -> Message:
         """Return the message after a version; others who ask for it meanwhile wait and get the same one."""
-        from pages.parts.boards.live.feed import feed  # late: the server starts before plotly is imported
+        from pages.parts.boards.live.board_updates import (
+            updates_after,  # late: the server starts before plotly is imported
+        )
 
         with self._making:
             if (message := self._next.get(version)) is not None:
                 return message
-            payload, events = feed(self.run, version.events)
+            payload, events = updates_after(self.run, version.events)
             status = payload["status"]
             text = json.dumps(payload | {"server": SERVER}, separators=(",", ":"), allow_nan=False)
             body = ServerSentEvent(text, id=str(events), retry=RECONNECT).encode()
@@ -121,13 +123,13 @@ class MessagesOfRuns:
 
 STOP_WITHIN = 1.0  # seconds until an idle stream sees that the server stops
 KEEP_ALIVE = 15  # seconds between two comments, so that proxies do not close a silent connection
-PATIENCE = 60.0  # seconds until a stream whose reader takes nothing is closed
+SEND_SECONDS = 60.0  # seconds until a stream whose reader takes nothing is closed
 GRACE = 2.0  # seconds for a stream to end when the server stops
 # shortest and longest delay of a refusal, in seconds: a client that retries at once would keep the server busy
 REFUSED_AFTER, LATEST = 2.0, 30.0
 REFUSALS, AT_ONCE = 1.0, 8.0  # refusals of a visitor per second, and at once; more are delayed
 MAKERS = 4  # threads that make messages; pages need the others
-MOST_EVENTS = 10**9  # more than any run has
+MAX_EVENTS = 10**9  # more than any run has
 HEADERS = {"Cache-Control": "no-store, no-transform"}
 NO_RUN = "There is no run with this id; it may have been deleted."
 
@@ -173,14 +175,14 @@ def live_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
         if run is None:
             return PlainTextResponse(NO_RUN, 404)
         text = request.headers.get("last-event-id") or request.query_params.get("after", "0")
-        after = whole_number(text, 0, MOST_EVENTS)
+        after = whole_number(text, 0, MAX_EVENTS)
         if after is None:
-            return PlainTextResponse(str(Problem("after", text, f"a whole number from 0 to {MOST_EVENTS}")), 400)
+            return PlainTextResponse(str(Problem("after", text, f"a whole number from 0 to {MAX_EVENTS}")), 400)
         if "last-event-id" in request.headers and not run.live and after >= len(run.events):
             return Response(status_code=204)  # An EventSource does not reconnect after this.
         stopping = Event()
         return EventSourceResponse(
-            stream(messages.of(run), after, stopping, makers), headers=HEADERS, ping=KEEP_ALIVE, send_timeout=PATIENCE,
+            stream(messages.of(run), after, stopping, makers), headers=HEADERS, ping=KEEP_ALIVE, send_timeout=SEND_SECONDS,
             shutdown_event=stopping, shutdown_grace_period=GRACE,
         )  # fmt: skip
 

@@ -18,11 +18,11 @@ from engine.foundation.files import (
     adding,
     data_folder,
     data_folder_problem,
-    give,
     keep_newest,
     keep_private,
     note_use,
     replacing,
+    write_for_visitor,
     write_whole,
 )  # fmt: skip
 from engine.foundation.visitor import PROGRAM, Visitor
@@ -129,7 +129,7 @@ def test_many_give_to_the_same_folder_at_once_and_none_is_refused_or_lost(whose:
         for n in range(files_each):
             together.wait(60)
             file = tmp_path / (f"{n}.txt" if whose == "the same by all" else f"{number}-{n}.txt")
-            give(file, "all", visitor, people * files_each, people * files_each)
+            write_for_visitor(file, "all", visitor, people * files_each, people * files_each)
 
     with ThreadPoolExecutor(people) as threads:
         list(threads.map(give_some, range(people)))
@@ -142,7 +142,7 @@ def test_who_gives_many_loses_them_and_nobody_else_s(tmp_path: Path) -> None:
     me, teacher = Visitor("me", "10.0.0.1"), Visitor("teacher", "10.0.0.2")
 
     def give_it(name: str, visitor: Visitor) -> None:
-        give(tmp_path / f"{name}.txt", name, visitor, 2, 100)
+        write_for_visitor(tmp_path / f"{name}.txt", name, visitor, 2, 100)
 
     for name, visitor in (("old", teacher), ("shared", me), ("shared", teacher), ("programs", PROGRAM)):
         give_it(name, visitor)
@@ -166,13 +166,13 @@ def test_the_mark_of_a_file_that_is_gone_goes_too_and_takes_no_place(
 ) -> None:
     me = Visitor("me")
     for name in ("a.txt", "b.txt"):
-        give(tmp_path / name, name, me, 2, 100)
+        write_for_visitor(tmp_path / name, name, me, 2, 100)
     (tmp_path / "b.txt").unlink()
-    give(tmp_path / "c.txt", "c", me, 2, 100)
+    write_for_visitor(tmp_path / "c.txt", "c", me, 2, 100)
     assert names(tmp_path) == {"a.txt", "c.txt"}
     monkeypatch.setattr(files, "STILL_SECONDS", 0.0)
     monkeypatch.setattr(files, "ABANDONED_SECONDS", 0.0)
-    give(tmp_path / "d.txt", "d", me, 3, 100)
+    write_for_visitor(tmp_path / "d.txt", "d", me, 3, 100)
     assert names(tmp_path / "owners") == {"me.@a.txt", "me.@c.txt", "me.@d.txt"}
 
 
@@ -187,7 +187,7 @@ def test_a_file_stays_that_a_visitor_gives_while_it_is_given_up(
     given_up = when in ("loses its mark", "would be deleted")
 
     def give_it(visitor: str, name: str, content: str = "given") -> None:
-        give(tmp_path / f"{name}.txt", content, Visitor(visitor), 1, 100)
+        write_for_visitor(tmp_path / f"{name}.txt", content, Visitor(visitor), 1, 100)
 
     def meanwhile(name: str, *, now: bool) -> bool:
         return now and name in todo and not todo.remove(name)
@@ -247,15 +247,15 @@ def test_of_a_file_that_is_written_twice_while_it_is_deleted_the_last_content_st
 def test_where_the_disk_takes_no_file_the_former_one_stays_and_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    give(tmp_path / "a.txt", "old", Visitor("anna"), 2, 100)
+    write_for_visitor(tmp_path / "a.txt", "old", Visitor("anna"), 2, 100)
 
     monkeypatch.setattr(Path, "write_bytes", full)
     for name in ("a.txt", "b.txt"):
         with pytest.raises(OSError, match="No space"):
-            give(tmp_path / name, "new", Visitor("anna"), 2, 100)
+            write_for_visitor(tmp_path / name, "new", Visitor("anna"), 2, 100)
     monkeypatch.undo()
     for name in ("c.txt", "d.txt"):
-        give(tmp_path / name, "new", Visitor("anna"), 2, 100)
+        write_for_visitor(tmp_path / name, "new", Visitor("anna"), 2, 100)
     assert names(tmp_path) == {"c.txt", "d.txt"}
 
 
@@ -266,7 +266,7 @@ def test_what_was_just_written_stays_and_is_the_newest_whatever_the_clock_says(
     real, texts, others = time.time_ns, tmp_path / "texts", tmp_path / "others"
 
     def write(name: str) -> None:
-        give(texts / name, name, Visitor("anna"), 3, 100)
+        write_for_visitor(texts / name, name, Visitor("anna"), 3, 100)
         with adding(others / name, 3) as half_written:
             half_written.write_text(name)
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.serving import fair_queue as module
-from engine.serving.fair_queue import HEAD_START, FairQueue, Flow
+from engine.serving.fair_queue import CREDIT, FairQueue, Flow
 
 names = st.sampled_from("abc")
 
@@ -46,7 +46,7 @@ def test_who_has_just_come_goes_first_until_it_is_ahead() -> None:
     order = list[Flow]()
     for _ in range(40):
         order.append(fair_queue.next([old, new], [new]))
-        fair_queue.spend(order[-1], HEAD_START / 10, ahead=HEAD_START if order[-1] == new else 0.0)
+        fair_queue.spend(order[-1], CREDIT / 10, ahead=CREDIT if order[-1] == new else 0.0)
     assert order[:10] == [new] * 10
     assert order.count(old) == pytest.approx(15, abs=1)
 

@@ -5,7 +5,7 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
-from engine.serving.fair_queue import HEAD_START
+from engine.serving.fair_queue import CREDIT
 from engine.serving.live_run import LiveRun
 from engine.serving.protocol import Followers
 from engine.serving.turns import FairShare
@@ -96,7 +96,7 @@ def test_who_presses_train_waits_for_nobody_and_many_new_runs_of_an_address_do_n
     for number, who in enumerate(CROWD):
         add(turns, live_run(Timed(clock, 2.0), f"new {number}"), who)
     took = train(turns, clock, 40.0)
-    assert took["mine"] == pytest.approx(20.0, abs=HEAD_START + 2.0)
+    assert took["mine"] == pytest.approx(20.0, abs=CREDIT + 2.0)
     other = add(turns, live_run(Timed(clock, 0.01), "other"), ("a third place", "dora"))
     began = clock.now
     while other.step == 0:

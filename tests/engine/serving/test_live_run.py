@@ -13,7 +13,7 @@ from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progre
 from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
 from engine.serving import protocol
-from engine.serving.live_run import SAVE_EVERY, SAVE_SHARE, SHORT_SLICE, SLICE, SNAPSHOT_EVERY, LiveRun
+from engine.serving.live_run import SAVE_EVERY, SAVE_INTERVAL_FACTOR, SHORT_SLICE, SLICE, SNAPSHOT_EVERY, LiveRun
 from engine.serving.turns import ROUND, FairShare
 from engine.serving.worker import Worker
 from engine.settings.costs import Memory
@@ -275,7 +275,7 @@ def test_a_run_is_saved_once_a_minute_and_seldom_where_that_takes_long(clock: Cl
     assert seconds_until_due() == pytest.approx(SAVE_EVERY, abs=0.5)
     training.saving = 3.0
     run.save()
-    assert seconds_until_due() == pytest.approx(3 * SAVE_SHARE, rel=0.05)
+    assert seconds_until_due() == pytest.approx(3 * SAVE_INTERVAL_FACTOR, rel=0.05)
 
 
 def test_trials_are_not_saved(clock: Clock) -> None:

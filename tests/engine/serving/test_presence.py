@@ -22,7 +22,7 @@ def test_a_worker_is_told_with_each_change_who_waits_for_its_runs(tmp_path: Path
 
     def update(now: float) -> list[Followers]:
         presence.update([anna, ben, trial], now)
-        presence.tell(worker)
+        presence.send_audience(worker)
         return [audiences[-1].runs[run.run.id] for run in (anna, ben, trial)]
 
     first = update(100.0)

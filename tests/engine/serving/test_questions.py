@@ -209,7 +209,7 @@ def test_questions_have_a_process_that_ends_when_nobody_asks(pool: Pool, monkeyp
     assert len(pids) == 1, "who asks again finds the process that knows the model"
     assert pid_of(pool, run) not in pids, "no job goes to a worker that trains"
     assert roles(pool) == ["runs", "jobs"]
-    monkeypatch.setattr(supervisor, "IDLE", 0.1)
+    monkeypatch.setattr(supervisor, "IDLE_SECONDS", 0.1)
     until(lambda: roles(pool) == ["runs"])
     assert pool.ask(Add(2)) == 2
 

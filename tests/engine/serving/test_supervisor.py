@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from engine.estimate.device import DeviceFacts
-from engine.serving.host import LATER_LIBRARIES, MIB, WORKER_BYTES
+from engine.serving.host import LATER_LIBRARY_BYTES, MIB, WORKER_BYTES
 from engine.serving.limits import Limits
 from engine.serving.processes.machines import Machine, Machines
 from engine.serving.processes.process import Slot, WorkerProcess
@@ -63,6 +63,6 @@ def test_the_libraries_of_a_gpu_do_not_count_as_a_workers_runs() -> None:
         kill_oversized([worker])
         return worker.kill_reason is not None
 
-    libraries = (300 * MIB - WORKER_BYTES + LATER_LIBRARIES) // MIB
+    libraries = (300 * MIB - WORKER_BYTES + LATER_LIBRARY_BYTES) // MIB
     assert [is_killed(0, size) for size in (599, 601)] == [False, True]
     assert [is_killed(2**30, libraries + size) for size in (599, 601)] == [False, True]

@@ -40,18 +40,20 @@ def test_who_has_computed_for_long_waits_for_others(monkeypatch: Any, visitors: 
         with turn.in_turn(), turn.in_turn():  # the fragment of a page takes no turn of its own
             pass
     assert (max(slept, default=0.0) > 5.0) == waits
-    assert max(slept, default=0.0) <= turn.MAX_WAIT_SECONDS
+    assert max(slept, default=0.0) <= turn.MAX_VISITOR_WAIT_SECONDS
     assert not any(slept[:at_once])
 
 
 def test_script_runs_cost_more_where_more_visitors_are_here_and_where_one_visitor_has_many() -> None:
     prices = [turn.price(visitors, 1) for visitors in (1, 2, 3, 6, 12, 30, 300)]
     assert prices == sorted(prices)
-    assert (prices[0], prices[-1]) == (1 / turn.MAX_SHARE, 1 / turn.MIN_SHARE)
-    assert prices[3] == pytest.approx(6 / turn.TOGETHER)
+    assert (prices[0], prices[-1]) == (1 / turn.MAX_VISITOR_SHARE, 1 / turn.MIN_VISITOR_SHARE)
+    assert prices[3] == pytest.approx(6 / turn.ALL_VISITORS_SHARE)
 
     prices = [turn.price(30, under_way) for under_way in range(1, 31)]
-    assert prices == pytest.approx([max(1.0, number / turn.TABS) * prices[0] for number in range(1, 31)])
+    assert prices == pytest.approx(
+        [max(1.0, number / turn.SCRIPTS_WITHOUT_PENALTY) * prices[0] for number in range(1, 31)]
+    )
 
 
 def test_those_of_one_visitor_that_get_their_answers_together_go_on_at_the_visitors_pace(monkeypatch: Any) -> None:
@@ -66,7 +68,7 @@ def test_those_of_one_visitor_that_get_their_answers_together_go_on_at_the_visit
     def sleep(seconds: float) -> None:
         now[0] += seconds
 
-    monkeypatch.setattr(turn, "PACE", RateLimit(rate=1.0, most=10.0, clock=lambda: now[0]))
+    monkeypatch.setattr(turn, "COMPUTE_BUDGET", RateLimit(rate=1.0, most=10.0, clock=lambda: now[0]))
     monkeypatch.setattr(turn, "visitor", lambda: Visitor("many tabs", ""))
     monkeypatch.setattr(turn, "number_present", lambda: 30)
     monkeypatch.setattr(turn.time, "thread_time", thread_time)
@@ -132,15 +134,15 @@ def order_of(names: Sequence[str], monkeypatch: Any, away: int = 0) -> list[str]
     return order
 
 
-@pytest.mark.parametrize("tabs", [turn.TABS, turn.TABS + 2])
+@pytest.mark.parametrize("tabs", [turn.SCRIPTS_WITHOUT_PENALTY, turn.SCRIPTS_WITHOUT_PENALTY + 2])
 def test_who_has_several_tabs_at_work_has_one_turn_and_then_waits_for_the_others(tabs: int, monkeypatch: Any) -> None:
     order = order_of([*["several"] * tabs, "one", "another"], monkeypatch)
     assert order == ["several", "one", "another", *["several"] * (tabs - 1)]
 
 
 def test_who_has_many_tabs_at_work_goes_behind_who_has_one(monkeypatch: Any) -> None:
-    assert order_of(["many", "one"], monkeypatch, away=turn.TABS) == ["one", "many"]
-    assert order_of(["few", "one"], monkeypatch, away=turn.TABS - 1) == ["few", "one"]
+    assert order_of(["many", "one"], monkeypatch, away=turn.SCRIPTS_WITHOUT_PENALTY) == ["one", "many"]
+    assert order_of(["few", "one"], monkeypatch, away=turn.SCRIPTS_WITHOUT_PENALTY - 1) == ["few", "one"]
 
 
 @pytest.mark.parametrize("visitors", [1, 2])
@@ -148,9 +150,9 @@ def test_who_waited_in_vain_goes_on_and_ends_no_turn_of_others(visitors: int, mo
     names = cycle(f"visitor {number}" for number in range(visitors))
     monkeypatch.setattr(turn, "visitor", lambda: Visitor(next(names), ""))
     with monkeypatch.context() as impatient:
-        impatient.setattr(turn, "PATIENCE", 0.05)
+        impatient.setattr(turn, "MAX_TURN_WAIT_SECONDS", 0.05)
         if visitors == 1:
-            impatient.setattr(turn, "MAX_WAIT_SECONDS", 0.05)
+            impatient.setattr(turn, "MAX_VISITOR_WAIT_SECONDS", 0.05)
         assert most_together([0.5, 0.5, 0.5, 0.01, 0.01]) > turn.SCRIPTS_AT_ONCE
     assert most_together([0.01] * 16) == turn.SCRIPTS_AT_ONCE
 

@@ -10,13 +10,13 @@ from tests.scripted import ScriptedRun
 def page() -> None:
     import streamlit as st
 
-    from pages.parts.boards.live.board import Layout, Recording, live_board
-    from pages.parts.boards.live.feed import feed
+    from pages.parts.boards.live.board import BoardLayout, RecordedRun, live_board
+    from pages.parts.boards.live.board_updates import updates_after
 
     run = st.session_state["run"]
-    live_board(run, Layout(), earlier=st.session_state.get("earlier", []), key="live")
+    live_board(run, BoardLayout(), earlier=st.session_state.get("earlier", []), key="live")
     if st.session_state.get("recorded"):
-        live_board(Recording(run, feed(run, 0)[0], 3.0), Layout(), key="recording")
+        live_board(RecordedRun(run, updates_after(run, 0)[0], 3.0), BoardLayout(), key="recording")
 
 
 def opened(run: ScriptedRun | None, **state: Any) -> AppTest:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pages.parts.boards.panels import Panel, Pick, as_plain, pick_in
+from pages.parts.boards.panels import Panel, Pick, panel_json, pick_in
 from pages.parts.charts.colors import diverging
 from pages.parts.charts.heat import MAX_DRAWN_CELLS, heat, heat_figure, labels
 
@@ -23,7 +23,7 @@ def numbers(sent: Any) -> np.ndarray:
 def test_a_still_picture_holds_every_number_of_its_matrix_exactly(side: int) -> None:
     array = np.random.default_rng(side).normal(size=(side, side)).astype(np.float32)
     drawn = heat_figure(heat(array, "value", **SCALE), x="key", y="query")
-    (trace,) = as_plain(Panel("one", "A picture", drawn, "noise"))["figure"]["data"]
+    (trace,) = panel_json(Panel("one", "A picture", drawn, "noise"))["figure"]["data"]
     np.testing.assert_array_equal(numbers(trace.get("customdata", trace["z"])), array)
     assert trace["meta"]["rows"] == {"query": list(range(1, side + 1))}
     cells = numbers(trace["z"])
@@ -62,7 +62,7 @@ def test_rows_and_columns_stand_where_they_are_and_a_column_may_have_two_names()
 
 def test_a_panel_is_plain_data_without_a_template_and_what_the_browser_told_is_read_once_told() -> None:
     drawn = heat_figure(heat(np.eye(100), "weight", **SCALE), x="key", y="query", across=labels(["a"] * 100))
-    plain = as_plain(Panel("one", "A picture", drawn, "the identity", link="cells", picks=True))
+    plain = panel_json(Panel("one", "A picture", drawn, "the identity", link="cells", picks=True))
     assert json.loads(json.dumps(plain)) == plain
     assert "template" not in plain["figure"]["layout"]
     assert len(plain["figure"]["layout"]["xaxis"]["ticktext"]) <= 32

@@ -3,9 +3,9 @@ import pytest
 
 from engine.analysis.depth.jobs import DepthNumbers
 from pages.parts.boards.depth import depth_panels
-from pages.parts.boards.panels import as_plain
+from pages.parts.boards.panels import panel_json
 from pages.parts.charts.colors import ATTENTION, muted, shade
-from pages.parts.charts.depth import DepthLine, gradient_figure, memory_figure, roll_out_figure, tokens_figure
+from pages.parts.charts.depth import DepthLine, gradient_figure, oversquashing_figure, roll_out_figure, tokens_figure
 
 COLOR = "#D64550"
 
@@ -44,7 +44,7 @@ def test_the_dials_depth_is_marked_and_chooses_what_has_no_axis_of_depths() -> N
     assert roll_out.y == (0.8, 0.1)
     assert roll_out.meta["color"] == shade(ATTENTION), "a weight of attention"
     assert alone.name == "layer 16 alone"
-    assert {trace.name for trace in memory_figure(line, 4).data} == {"equal", "token 0 replaced"}
+    assert {trace.name for trace in oversquashing_figure(line, 4).data} == {"equal", "token 0 replaced"}
 
 
 def test_tokens_that_are_nearly_equal_are_told_apart_by_powers_of_ten() -> None:
@@ -75,5 +75,5 @@ def test_panels_have_question_sentence_and_source_and_name_their_models_where_th
     assert panels[1].figure.data[0].line.dash == "dash"
     (alone,) = {panel.note for panel in depth_panels([DepthLine("", [], COLOR)], 16, "pre", height=200, mark=True)}
     assert alone == "Measuring …"
-    assert len(as_plain(panels[0])["lines"]) == 2
-    assert all(as_plain(panel)["figure"]["data"] for panel in panels)
+    assert len(panel_json(panels[0])["lines"]) == 2
+    assert all(panel_json(panel)["figure"]["data"] for panel in panels)

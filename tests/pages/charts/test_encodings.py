@@ -17,12 +17,12 @@ def profile_of(name: str, seq_len: int = TRAINED, n_positions: int = N_POSITIONS
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
-@pytest.mark.parametrize("likeness", ["cosine", "dot"])
-def test_every_encoding_has_its_panels(name: str, likeness: str) -> None:
+@pytest.mark.parametrize("similarity_kind", ["cosine", "dot"])
+def test_every_encoding_has_its_panels(name: str, similarity_kind: str) -> None:
     found, row = profile_of(name), ENCODINGS[name]
     matrix, alike = (
         matrix_panel("a", row.label, found, N_POSITIONS),
-        similarity_panel("a", row.label, found, likeness, N_POSITIONS),
+        similarity_panel("a", row.label, found, similarity_kind, N_POSITIONS),
     )
     for panel in (matrix, alike, profile_panel("a", row.label, found, row.color)):
         assert panel.alt

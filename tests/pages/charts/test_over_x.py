@@ -4,7 +4,7 @@ import pytest
 
 from pages.parts.charts.base import apart
 from pages.parts.charts.experiments.arms import role_color
-from pages.parts.charts.experiments.over_x import MOST_NAMES, OverX, over_x_figure, over_x_height
+from pages.parts.charts.experiments.over_x import MAX_NAMED_LINES, OverX, over_x_figure, over_x_height
 from pages.parts.charts.experiments.strip import EndNumbers
 
 BLUE = role_color("control")
@@ -42,9 +42,9 @@ def test_places_along_a_line_stand_still_from_the_start(xs: list[float], kind: s
     assert figure.layout.yaxis.showticklabels is False, "no numbers on an axis of which nothing is known"
 
 
-@pytest.mark.parametrize("count", [1, 9, MOST_NAMES, MOST_NAMES + 1])
+@pytest.mark.parametrize("count", [1, 9, MAX_NAMED_LINES, MAX_NAMED_LINES + 1])
 def test_lines_have_their_names_at_their_ends_and_too_many_a_legend_and_room_for_it(count: int) -> None:
-    figure, notes = over_x_figure(lines_of(count), "length", "accuracy"), count <= MOST_NAMES
+    figure, notes = over_x_figure(lines_of(count), "length", "accuracy"), count <= MAX_NAMED_LINES
     assert figure.layout.showlegend is not notes
     assert [note.text[2:] for note in figure.layout.annotations] == [f"encoding {n}" for n in range(count) if notes]
     assert all(note.ax == figure.layout.xaxis.range[1] for note in figure.layout.annotations)

@@ -21,13 +21,13 @@ from engine.foundation.visitor import Visitor
 from engine.tasks import TASKS
 from pages.parts.app.visitor import COOKIE, id_in
 from pages.parts.experiments.handouts import (
-    MOST_VISITORS,
+    MAX_REPORTS,
     NAME,
     NOTHING_YET,
     USER_TEXT,
     Note,
-    hand_in,
     hand_out,
+    report_html,
     student_report_of,
     teachers_sheet,
     write_down,
@@ -40,16 +40,16 @@ NOTE = Note("Heads?", "How many?", "It falls", "Trained here: 8 seeds (0 to 7)."
 
 def test_whatever_a_reader_types_is_text_in_the_file() -> None:
     notes = [Note(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)]
-    written = hand_in(notes, {NAME: f"  {HOSTILE} ", USER_TEXT: HOSTILE})
+    written = report_html(notes, {NAME: f"  {HOSTILE} ", USER_TEXT: HOSTILE})
     tags = set(re.findall(r"<(\w+)", written))
     assert tags == {"html", "meta", "title", "style", "h1", "h2", "p", "section", "b"}
     assert written.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 8
     assert "$title" in written
-    assert "<title>Report Ada</title>" in hand_in([], {NAME: " Ada "})
+    assert "<title>Report Ada</title>" in report_html([], {NAME: " Ada "})
 
 
 def test_the_file_needs_no_other() -> None:
-    written = hand_in([NOTE], {})
+    written = report_html([NOTE], {})
     assert not re.search(r"https?:|\bsrc=|\bhref=|url\(|@import|<script|<link", written)
 
 
@@ -60,7 +60,7 @@ def test_guess_run_and_result_stand_together_and_what_is_missing_is_said() -> No
         Note("Mask?", "Why?", "", "Trained here: 2 seeds."),
         Note("Lab: Sort", run="x"),
     )
-    written = hand_in(rows, {})
+    written = report_html(rows, {})
     first, guessed, running, lab = written.split("<section>")[1:]
     assert all(words in first for words in (NOTE.question, NOTE.guess, NOTE.run, NOTE.finding))
     assert "nothing yet" in guessed
@@ -95,9 +95,9 @@ def noting_again() -> None:
 
 
 def offering() -> None:
-    from pages.parts.experiments.handouts import offer_hand_in
+    from pages.parts.experiments.handouts import offer_report
 
-    offer_hand_in()
+    offer_report()
 
 
 def test_nothing_is_offered_before_anything_was_done_and_what_was_done_survives_a_reload(
@@ -124,7 +124,7 @@ def test_nothing_is_offered_before_anything_was_done_and_what_was_done_survives_
     assert not app.run().text_input
 
 
-def test_every_student_of_a_full_class_keeps_its_hand_in_whatever_comes_from_elsewhere(
+def test_every_student_of_a_full_class_keeps_its_report_whatever_comes_from_elsewhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def write(name: str, address: str) -> None:
@@ -134,7 +134,7 @@ def test_every_student_of_a_full_class_keeps_its_hand_in_whatever_comes_from_els
     students = [f"student {number}" for number in range(MAX_STUDENTS)]
     for name in students:
         write(name, "10.0.0.1")
-    for number in range(2 * MOST_VISITORS):
+    for number in range(2 * MAX_REPORTS):
         write(f"cookie {number}", f"2001:db8:0:{number % 256:x}::/64")
     assert all(student_report_of(name).notes for name in students)
     monkeypatch.setattr("pages.parts.experiments.handouts.is_present", lambda name: name == students[0])
@@ -142,8 +142,8 @@ def test_every_student_of_a_full_class_keeps_its_hand_in_whatever_comes_from_els
     assert [bool(student_report_of(name).notes) for name in (*students[:3], "one more")] == [True, False, True, True]
 
 
-def test_the_hand_ins_of_those_who_wrote_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    for writer in ["first", *map(str, range(MOST_VISITORS - 1)), "first", "new"]:
+def test_the_reports_of_those_who_wrote_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    for writer in ["first", *map(str, range(MAX_REPORTS - 1)), "first", "new"]:
         monkeypatch.setattr("pages.parts.experiments.handouts.visitor", partial(Visitor, writer))
         write_down("one", NOTE)
     assert [bool(student_report_of(name).notes) for name in ("first", "0", "1", "new")] == [True, False, True, True]

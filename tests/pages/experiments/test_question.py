@@ -2,7 +2,7 @@ import pytest
 
 from engine.experiments.question import ANSWERS, Direction, Question
 from engine.experiments.run_readings import READINGS
-from pages.parts.experiments.question import verdict
+from pages.parts.experiments.question import guess_result
 
 MEASURED = Question("How many?", ("None *yet*", "Some", "All"), READINGS["learned"])
 TAUGHT = Question("Who?", ("Ann", "Bob", "Cy"), 0)
@@ -13,7 +13,7 @@ TAUGHT = Question("Who?", ("Ann", "Bob", "Cy"), 0)
 def test_a_guess_is_right_where_it_is_the_answer_and_else_the_answer_is_named(
     guess: Direction, right: Direction
 ) -> None:
-    sentence = verdict(TAUGHT, guess, (right,))
+    sentence = guess_result(TAUGHT, guess, (right,))
     assert f"You said: *{TAUGHT.in_words(guess)}*" in sentence
     assert ("**Right.**" in sentence) == (guess == right)
     assert (f"The teacher says: **{TAUGHT.in_words(right)}**" in sentence) == (guess != right)
@@ -32,4 +32,4 @@ def test_a_guess_is_right_where_it_is_the_answer_and_else_the_answer_is_named(
 def test_what_was_measured_is_named_also_without_a_guess(
     guess: Direction | None, right: tuple[Direction, ...], words: str
 ) -> None:
-    assert verdict(MEASURED, guess, right) == words
+    assert guess_result(MEASURED, guess, right) == words

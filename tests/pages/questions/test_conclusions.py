@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.experiments.answer import ANSWER, QUESTION, Statement, claim_of, statements
+from engine.experiments.conclusions import CONCLUSIONS, QUESTION, Statement, claim_of, statements
 from engine.experiments.evidence.shipped import shipped_claims
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
@@ -46,7 +46,7 @@ def test_every_question_has_its_conclusion_and_every_statement_stands_once_on_th
     for slug, issue in ISSUES.items():
         assert conclusion(issue)
         assert conclusion(issue) in pages[slug]
-    for statement in statements(ANSWER):
+    for statement in statements(CONCLUSIONS):
         assert [slug for slug in ISSUES for _ in range(pages[slug].count(statement.text))] == [statement.issue]
         found = finding_of(statement)
         before, after = in_words(statement).split(statement.text)
@@ -62,7 +62,7 @@ def test_a_plain_sentence_stands_before_the_statements_that_it_introduces() -> N
 
 def test_in_short_tells_apart_what_holds_and_what_does_not() -> None:
     yes, *others = f"{in_short()} {in_doubt()}".split(". ")
-    for section in ANSWER:
+    for section in CONCLUSIONS:
         found = finding_of(section.lead)
         (conclusion,) = (part for part in (yes, *others) if section.short in part)
         assert conclusion.startswith("A deep stack goes wrong where" if found is Finding.HOLDS else IN_SHORT[found])
@@ -72,13 +72,13 @@ def test_a_turned_statement_tells_the_same_two_numbers_the_other_way_round() -> 
     found = next(one for one in shipped_claims(ISSUES["missing-skips"]) if one.sides is not None)
     before, after = numbers(found).split(" in ")[0].split("\u00a0→\u00a0")
     assert numbers(found, turned=True).startswith(f"{after}\u00a0→\u00a0{before} in ")
-    assert all("→" in in_words(statement) for statement in statements(ANSWER) if statement.turned), (
+    assert all("→" in in_words(statement) for statement in statements(CONCLUSIONS) if statement.turned), (
         "others have not two numbers"
     )
 
 
 def test_the_words_before_a_statement_are_those_of_its_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    statement = ANSWER[0].lead
+    statement = CONCLUSIONS[0].lead
     found = next(one for one in shipped_claims(ISSUES[statement.issue]) if one.claim == claim_of(statement))
     assert found.finding == "holds"
     for finding in Finding:

@@ -686,7 +686,7 @@ def test_displayed_formulas_stand_apart() -> None:
     assert with_formulas_apart("a $x$,\n$$b$$ c") == "a $x$,\n\n$$\nb\n$$\n\nc"
 
 
-def test_the_hand_in_holds_the_guess_the_own_run_and_its_result(open_page: Open, scripted: Scripted) -> None:
+def test_the_report_holds_the_guess_the_own_run_and_its_result(open_page: Open, scripted: Scripted) -> None:
     app = open_page("questions.py", issue="scripted", seeds="6")
     assert not notes_of(app)
     app.button_group(key="guess.scripted").set_value(1).run()
@@ -707,7 +707,7 @@ def test_the_hand_in_holds_the_guess_the_own_run_and_its_result(open_page: Open,
     assert (watched.guess, watched.run) == ("", "Nothing; watched somebody else’s run: 6 seeds (10000 to 10005).")
 
 
-def test_the_hand_in_says_that_a_stored_result_was_not_trained(open_page: Open, slow: ScriptedPool) -> None:
+def test_the_report_says_that_a_stored_result_was_not_trained(open_page: Open, slow: ScriptedPool) -> None:
     app = open_page("questions.py", issue=MASK.slug)
     app.button_group(key=f"guess.{MASK.slug}").set_value(1).run()
     press(app, "Show the answer")

@@ -49,15 +49,15 @@ from threading import Event
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from pages.parts.web import compose
-compose.HEAD_START = 0.0
+compose.FIRST_PAGE_SECONDS = 0.0
 done, opened = Event(), []
 
 def start():
     warm = set(sys.modules)
     from engine.foundation.provenance import provenance
-    from pages.parts.boards.recorded import recorded_feed, recorded_runs, recorded_words
+    from pages.parts.boards.recorded import recorded_runs, recorded_updates, recorded_words
     sys.addaudithook(lambda event, given: opened.append(given[0]) if event in ("open", "subprocess.Popen") else None)
-    provenance(), recorded_runs(), recorded_words(), recorded_feed()
+    provenance(), recorded_runs(), recorded_words(), recorded_updates()
     print(opened, sorted(name for name in set(sys.modules) - warm if name.startswith(("engine", "pages", "plotly"))))
     done.set()
 

@@ -17,7 +17,7 @@ from engine.foundation.errors import NoRoom
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Snapshot
 from pages.parts.app.visitor import COOKIE, id_in
-from pages.parts.boards.live import feed as live_feed
+from pages.parts.boards.live import board_updates
 from pages.parts.web.live import (
     GRACE,
     MAX_MESSAGES,
@@ -222,7 +222,7 @@ def test_a_visitor_is_known_by_its_cookie_else_by_its_address(run: ScriptedRun) 
 
 @pytest.mark.parametrize("ending", ["gone", "reads nothing"])
 def test_a_stream_whose_reader_has_gone_or_reads_nothing_is_ended(ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pages.parts.web.live.PATIENCE", 0.05)
+    monkeypatch.setattr("pages.parts.web.live.SEND_SECONDS", 0.05)
     run, counted = ScriptedRun().advance(1), Counted(1)
     app = Starlette(routes=[live_route({run.id: run}.get, admit=counted)])
 
@@ -272,8 +272,8 @@ START = RunVersion(0)
 @pytest.fixture
 def feed_mock(monkeypatch: pytest.MonkeyPatch) -> Mock:
     """Counts the messages that are made."""
-    counted = Mock(wraps=live_feed.feed)
-    monkeypatch.setattr(live_feed, "feed", counted)
+    counted = Mock(wraps=board_updates.updates_after)
+    monkeypatch.setattr(board_updates, "updates_after", counted)
     return counted
 
 

@@ -11,15 +11,21 @@ BASE: dict[str, Any] = {
 }  # fmt: skip
 LABELS = {"decoder": "transformer", "gru": "GRU"}
 # Bits of the shortest and of the longest parity sequences. There are 65,536 of the longest, so the test sequences are new.
-FEWEST_BITS, BITS = 2, 16
-LENGTHS = BITS - FEWEST_BITS + 1
+MIN_BITS, MAX_BITS = 2, 16
+LENGTHS = MAX_BITS - MIN_BITS + 1
 TASKS: dict[str, dict[str, Any]] = {
     "brackets": {"task": "dyck", "max_depth": 8, "steps": 120},
     "recall": {"task": "recall", "vocab_size": 8, "seq_len": 7},
-    "parity": {"task": "parity", "seq_len": BITS, "min_seq_len": FEWEST_BITS, "test_lengths": (BITS,), "steps": 480},
+    "parity": {
+        "task": "parity",
+        "seq_len": MAX_BITS,
+        "min_seq_len": MIN_BITS,
+        "test_lengths": (MAX_BITS,),
+        "steps": 480,
+    },
 }
-SISTER_STEPS = 450
-ALL_BITS = f"accuracy@{BITS}"
+PRETRAIN_STEPS = 450
+ALL_BITS = f"accuracy@{MAX_BITS}"
 
 
 @cache
@@ -49,7 +55,12 @@ def _arm(task: str, family: str, size: int, role: Role, *, extended: bool = Fals
 
 def _pretrained(task: str, family: str, what: str, role: Role = "remedy", *, extended: bool = False) -> Arm:
     steps = TASKS[task].get("steps", BASE["steps"])
-    settings = {"dataset_size": 128, "pretrain_steps": SISTER_STEPS, "pretrain_on": what, "steps": SISTER_STEPS + steps}
+    settings = {
+        "dataset_size": 128,
+        "pretrain_steps": PRETRAIN_STEPS,
+        "pretrain_on": what,
+        "steps": PRETRAIN_STEPS + steps,
+    }
     name = f"{task}, {LABELS[family]}, 128, after {'a sister task' if what == 'sister' else 'next tokens'}"
     return Arm(name, role, {**TASKS[task], **_model(task, family), **settings}, extended=extended)
 
@@ -70,11 +81,11 @@ CURVES = [
     for size in (32, 128, 512, 2048)
     if (task, family, size) not in ROLES
 ]
-LONG = SISTER_STEPS + BASE["steps"]
-FEW, SISTER = _name("recall", "decoder", 128), "recall, transformer, 128, after a sister task"
+EQUAL_STEPS = PRETRAIN_STEPS + BASE["steps"]
+RECALL_128, SISTER = _name("recall", "decoder", 128), "recall, transformer, 128, after a sister task"
 # guessing has a loss of .69 nats; a few of the seeds may end there
 GRU_HAS_PARITY = ((_name("parity", "gru", 512), "train_loss", 0.2),)
-LONGER = f"recall, transformer, 128, {LONG} steps"
+LONGER = f"recall, transformer, 128, {EQUAL_STEPS} steps"
 
 ISSUE = read_issue(
     __file__,
@@ -86,11 +97,11 @@ ISSUE = read_issue(
         _pretrained("recall", "gru", "sister", "comparison", extended=True),
         _pretrained("recall", "decoder", "next_token", "comparison", extended=True),
         _pretrained("brackets", "decoder", "sister", "comparison", extended=True),
-        Arm(LONGER, "comparison", {**TASKS["recall"], "dataset_size": 128, "steps": LONG}, extended=True),
+        Arm(LONGER, "comparison", {**TASKS["recall"], "dataset_size": 128, "steps": EQUAL_STEPS}, extended=True),
         Arm(
             "brackets, transformer, 128, as many steps",
             "comparison",
-            {**TASKS["brackets"], "dataset_size": 128, "steps": SISTER_STEPS + 120},
+            {**TASKS["brackets"], "dataset_size": 128, "steps": PRETRAIN_STEPS + 120},
             extended=True,
         ),
     ),
@@ -105,9 +116,9 @@ ISSUE = read_issue(
         Claim("recall", difference(_name("recall", "decoder", 512), _name("recall", "gru", 512), "accuracy"), 0.05),
         Claim(
             "recall-more-data",
-            difference(_name("recall", "decoder", 512), FEW, "accuracy"),
+            difference(_name("recall", "decoder", 512), RECALL_128, "accuracy"),
             0.05,
-            learned=((FEW, "train_loss", 0.5),),  # else the model lacks steps, not examples
+            learned=((RECALL_128, "train_loss", 0.5),),  # else the model lacks steps, not examples
         ),
         Claim(
             "parity",
@@ -121,7 +132,7 @@ ISSUE = read_issue(
             0.1,
             learned=GRU_HAS_PARITY,
         ),
-        Claim("sister-task", difference(SISTER, FEW, "accuracy"), 0.05),
+        Claim("sister-task", difference(SISTER, RECALL_128, "accuracy"), 0.05),
         Claim("sister-over-own", difference(SISTER, LONGER, "accuracy"), 0.05),
         Claim(
             "sister-over-next-token",
@@ -132,7 +143,7 @@ ISSUE = read_issue(
             "sister-helps-transformer",
             lambda values: (
                 values(SISTER, "accuracy")
-                - values(FEW, "accuracy")
+                - values(RECALL_128, "accuracy")
                 - values("recall, GRU, 128, after a sister task", "accuracy")
                 + values(_name("recall", "gru", 128), "accuracy")
             ),

@@ -7,7 +7,7 @@ from engine.experiments.issues.issue import read_issue
 DECORRELATED = "decorrelated_accuracy"  # the accuracy on data without the shortcut
 # The smallest difference of accuracies, or of shares, that counts. A model that counts is right so often that “looks better” has
 # room for little more than .04: there it is .03. “Far more than chance” is .7.
-COUNTS = 0.05
+SMALLEST_EFFECT = 0.05
 BASE: dict[str, Any] = {
     "task": "cue_majority", "family": "encoder", "seq_len": 12, "d_model": 32, "n_layers": 1, "n_heads": 2,
     "learning_rate": 0.003, "steps": 200,
@@ -69,20 +69,22 @@ ISSUE = read_issue(
         _position("position dropout, position", "remedy", position_dropout=0.5),
     ),
     claims=(
-        Claim("nearly-always-right", COSTS_ATTENTION, COUNTS),
-        Claim("accuracy", difference(READS, SAYS, DECORRELATED), COUNTS),
-        Claim("always-right", difference("cue says nothing", "cue always right", DECORRELATED), COUNTS),
+        Claim("nearly-always-right", COSTS_ATTENTION, SMALLEST_EFFECT),
+        Claim("accuracy", difference(READS, SAYS, DECORRELATED), SMALLEST_EFFECT),
+        Claim("always-right", difference("cue says nothing", "cue always right", DECORRELATED), SMALLEST_EFFECT),
         Claim("looks-better", difference("cue always right", "cue says nothing", "accuracy"), 0.03),
         Claim("with-shortcut", above(SAYS, "accuracy", 0.25), 0.7),
-        Claim("more-than-gru", lambda values: COSTS_ATTENTION(values) - COSTS_GRU(values), COUNTS),
-        Claim("shuffled", difference(READS, SAYS, "unchanged_by_positions"), COUNTS),
-        Claim("redrawn", difference("position always right", READS, "unchanged_by_content"), COUNTS),
-        Claim("sinusoidal", _helps("sinusoidal"), COUNTS),
-        Claim("random-cue", difference("cue randomised", "cue right 9 of 10", DECORRELATED), COUNTS),
-        Claim("blanked-cue", difference("cue blanked half the time", "cue right 9 of 10", DECORRELATED), COUNTS),
-        Claim("rope", _helps("RoPE"), COUNTS),
-        Claim("randomized-positions", _helps("randomized positions"), COUNTS),
-        Claim("position-dropout", _helps("position dropout"), COUNTS),
+        Claim("more-than-gru", lambda values: COSTS_ATTENTION(values) - COSTS_GRU(values), SMALLEST_EFFECT),
+        Claim("shuffled", difference(READS, SAYS, "unchanged_by_positions"), SMALLEST_EFFECT),
+        Claim("redrawn", difference("position always right", READS, "unchanged_by_content"), SMALLEST_EFFECT),
+        Claim("sinusoidal", _helps("sinusoidal"), SMALLEST_EFFECT),
+        Claim("random-cue", difference("cue randomised", "cue right 9 of 10", DECORRELATED), SMALLEST_EFFECT),
+        Claim(
+            "blanked-cue", difference("cue blanked half the time", "cue right 9 of 10", DECORRELATED), SMALLEST_EFFECT
+        ),
+        Claim("rope", _helps("RoPE"), SMALLEST_EFFECT),
+        Claim("randomized-positions", _helps("randomized positions"), SMALLEST_EFFECT),
+        Claim("position-dropout", _helps("position dropout"), SMALLEST_EFFECT),
     ),
     x_label="How often the shortcut is right in training (ρ)",
 )

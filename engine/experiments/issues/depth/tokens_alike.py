@@ -8,7 +8,7 @@ SKIPS_ONLY, NEITHER = "skips, no MLP", "no skips, no MLP"
 AFTER = (1, 2, 4, 8)  # the layers, counted from 1, after which the tokens are shown
 # the share in which the tokens differ after the last layer: after training and before it
 RESIDUAL, BEFORE = "token_residual", "init_token_residual"
-HALF, TWICE = 0.5, 1.0  # the smallest changes that count: at most half as much, or at least twice as much
+HALVED, DOUBLED = 0.5, 1.0  # the smallest relative changes that count: at most half as much, or at least twice as much
 # the accuracy from which a model has learned the task; the best guesses that need no look-up reach about half of that
 LEVEL = 0.75
 MUST_REACH = ((SKIPS, "accuracy", LEVEL),)
@@ -35,18 +35,18 @@ ISSUE = read_issue(
         _arm(SKIPS_ONLY, "remedy", {"mlp": False}, extended=True),
     ),
     claims=(
-        Claim("after-training", Relative(NO_SKIPS, RESIDUAL, SKIPS), HALF, "less", learned=MUST_REACH),
-        Claim("layer-by-layer", Relative(NO_SKIPS, RESIDUAL, NO_SKIPS, f"{RESIDUAL}.0"), HALF, "less"),
-        Claim("training-without-skips", Relative(NO_SKIPS, RESIDUAL, NO_SKIPS, BEFORE), HALF, "less"),
+        Claim("after-training", Relative(NO_SKIPS, RESIDUAL, SKIPS), HALVED, "less", learned=MUST_REACH),
+        Claim("layer-by-layer", Relative(NO_SKIPS, RESIDUAL, NO_SKIPS, f"{RESIDUAL}.0"), HALVED, "less"),
+        Claim("training-without-skips", Relative(NO_SKIPS, RESIDUAL, NO_SKIPS, BEFORE), HALVED, "less"),
         Claim("over-smoothing", rise(SKIPS, "token_cosine", "token_cosine.0"), 0.1, learned=MUST_REACH),
         Claim("learning-parts", rise(SKIPS, "token_cosine", "init_token_cosine"), 0.1, "less", learned=MUST_REACH),
-        Claim("tokens-alike", Relative(NO_SKIPS, BEFORE, SKIPS), HALF, "less"),
+        Claim("tokens-alike", Relative(NO_SKIPS, BEFORE, SKIPS), HALVED, "less"),
         Claim("same-direction", difference(NO_SKIPS, SKIPS, "init_token_cosine"), 0.1),
-        Claim("mlp-against-collapse", Relative(NO_SKIPS, BEFORE, NEITHER), TWICE),
+        Claim("mlp-against-collapse", Relative(NO_SKIPS, BEFORE, NEITHER), DOUBLED),
         Claim(
             "skips-alone",
             Relative(NEITHER, RESIDUAL, SKIPS_ONLY),
-            HALF,
+            HALVED,
             "less",
             learned=((SKIPS_ONLY, "accuracy", LEVEL),),
         ),

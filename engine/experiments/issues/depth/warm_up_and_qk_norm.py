@@ -1,8 +1,9 @@
 from engine.experiments.experiment import Arm, Claim, Relative, Role, difference
 from engine.experiments.issues.issue import read_issue
 
-COUNTS = 0.05  # the smallest effect that counts, in accuracy
-THREE_TIMES = 2.0  # the smallest change of a score or a gradient that counts: three times as large
+SMALLEST_EFFECT = 0.05  # the smallest effect that counts, in accuracy
+# the smallest change of a score or a gradient that counts, relative to the smaller: three times as large
+TRIPLED = 2.0
 LEARNED_ACCURACY = 0.75  # the accuracy that a deep model must reach with warm-up, so that there is something to compare
 A_TENTH = 0.1  # the smallest effect that counts, in entropy as a share of that of equal weights
 FAST_PLAIN, FAST_QK = "rate .08, plain", "rate .08, QK-norm"
@@ -41,13 +42,13 @@ def _arm_name(layers: int, norm: str) -> str:
 
 
 def _post_is_worse(name: str, layers: int) -> Claim:
-    return Claim(name, difference(_arm_name(layers, POST), _arm_name(layers, PRE), "accuracy"), COUNTS, "less")
+    return Claim(name, difference(_arm_name(layers, POST), _arm_name(layers, PRE), "accuracy"), SMALLEST_EFFECT, "less")
 
 
 def _warm_up_helps(name: str, layers: int, learned: float = 0.0) -> Claim:
     warm = _arm_name(layers, WARM)
     effect = difference(warm, _arm_name(layers, POST), "accuracy")
-    return Claim(name, effect, COUNTS, learned=((warm, "accuracy", learned),) if learned else ())
+    return Claim(name, effect, SMALLEST_EFFECT, learned=((warm, "accuracy", learned),) if learned else ())
 
 
 # With 150 steps two layers are nearly always right at rate .01; after 100 they have room to be better or worse.
@@ -75,16 +76,16 @@ ISSUE = read_issue(
         *_deep(24, 150, 900, 0.001),
     ),
     claims=(
-        Claim("high-rate", difference(FAST_QK, FAST_PLAIN, "accuracy"), COUNTS),
-        Claim("usual-rate", difference(SLOW_QK, SLOW_PLAIN, "accuracy"), COUNTS),
-        Claim("limit", difference(FASTER_QK, FAST_QK, "accuracy"), COUNTS, "less"),
-        Claim("scores-grow", Relative(FASTER_PLAIN, "largest_score", SLOW_PLAIN), THREE_TIMES),
+        Claim("high-rate", difference(FAST_QK, FAST_PLAIN, "accuracy"), SMALLEST_EFFECT),
+        Claim("usual-rate", difference(SLOW_QK, SLOW_PLAIN, "accuracy"), SMALLEST_EFFECT),
+        Claim("limit", difference(FASTER_QK, FAST_QK, "accuracy"), SMALLEST_EFFECT, "less"),
+        Claim("scores-grow", Relative(FASTER_PLAIN, "largest_score", SLOW_PLAIN), TRIPLED),
         Claim("entropy-falls", difference(FASTER_PLAIN, SLOW_PLAIN, "attention_entropy"), A_TENTH, "less"),
-        Claim("qk-norm-scores", Relative(FAST_PLAIN, "largest_score", FAST_QK), THREE_TIMES),
+        Claim("qk-norm-scores", Relative(FAST_PLAIN, "largest_score", FAST_QK), TRIPLED),
         Claim("qk-norm-entropy", difference(FASTER_QK, FASTER_PLAIN, "attention_entropy"), A_TENTH),
         _post_is_worse("no-warm-up", 8),
         _warm_up_helps("warm-up-post-norm", 8),
-        Claim("last-gradient", Relative(POST_AT_START, "first_grad.last", PRE_AT_START), THREE_TIMES),
+        Claim("last-gradient", Relative(POST_AT_START, "first_grad.last", PRE_AT_START), TRIPLED),
         _post_is_worse("no-warm-up-deep", 16),
         _warm_up_helps("warm-up-post-norm-deep", 16, LEARNED_ACCURACY),
         _post_is_worse("no-warm-up-deepest", 24),

@@ -4,7 +4,7 @@ from engine.experiments.experiment import Arm, Claim, difference
 from engine.experiments.issues.issue import read_issue
 from engine.foundation.formatting import counted
 
-COUNTS = 0.05  # the smallest difference of accuracies that counts: one for all claims here
+SMALLEST_EFFECT = 0.05  # the smallest difference of accuracies that counts: one for all claims here
 DEPTHS = (1, 2, 3, 4, 6)  # layers with one hop
 # the task by number of hops, with so many steps that the better depth still makes errors
 HOPS: dict[int, dict[str, object]] = {
@@ -32,7 +32,7 @@ def _one_hop(name: str, *, tuned: bool = True, **settings: object) -> Arm:
 
 
 def _over(claim: str, hops: int, more: int, fewer: int) -> Claim:
-    return Claim(claim, difference(_name(hops, more), _name(hops, fewer), "accuracy"), COUNTS)
+    return Claim(claim, difference(_name(hops, more), _name(hops, fewer), "accuracy"), SMALLEST_EFFECT)
 
 
 BASE = {
@@ -55,13 +55,13 @@ ISSUE = read_issue(
     claims=(
         _over("two-layers", 1, more=2, fewer=1),
         _over("second-hop", 2, more=3, fewer=2),
-        Claim("equal-parameters", difference(_name(1, 2), WIDE, "accuracy"), COUNTS),
-        Claim("equal-compute", difference(_name(1, 2), LONGER, "accuracy"), COUNTS),
-        Claim("small-rate", difference(_name(1, 2), SMALL_RATE, "accuracy"), COUNTS),
-        Claim("rate-against-layers", difference(SMALL_RATE, _name(1, 1), "accuracy"), COUNTS),
-        Claim("neighbours-mixed", difference(MIXED, _name(1, 1), "accuracy"), COUNTS),
-        Claim("neighbours-against-layers", difference(MIXED, _name(1, 2), "accuracy"), COUNTS),
-        Claim("neighbours-and-encoding", difference(MIXED, CONVOLUTION, "accuracy"), COUNTS),
+        Claim("equal-parameters", difference(_name(1, 2), WIDE, "accuracy"), SMALLEST_EFFECT),
+        Claim("equal-compute", difference(_name(1, 2), LONGER, "accuracy"), SMALLEST_EFFECT),
+        Claim("small-rate", difference(_name(1, 2), SMALL_RATE, "accuracy"), SMALLEST_EFFECT),
+        Claim("rate-against-layers", difference(SMALL_RATE, _name(1, 1), "accuracy"), SMALLEST_EFFECT),
+        Claim("neighbours-mixed", difference(MIXED, _name(1, 1), "accuracy"), SMALLEST_EFFECT),
+        Claim("neighbours-against-layers", difference(MIXED, _name(1, 2), "accuracy"), SMALLEST_EFFECT),
+        Claim("neighbours-and-encoding", difference(MIXED, CONVOLUTION, "accuracy"), SMALLEST_EFFECT),
         _over("spare-layer", 1, more=3, fewer=2),
     ),
     x_label="layers",

@@ -14,7 +14,7 @@ FEW = {"seq_len": 12, "n_layers": 2, "steps": 200, "learning_rate": 0.005, "data
 # near 1.
 LEARNED_TABLE = {"pos_encoding": "learned", "token_init_std": 1.0, "learning_rate": 0.005, "batch_size": 16}
 # The smallest effect that counts, in accuracy: one for all claims. A correlation counts from .3; “far above chance” is .8.
-COUNTS = 0.05
+SMALLEST_EFFECT = 0.05
 
 
 def _lengths(name: str, role: Role, encoding: str, **settings: object) -> Arm:
@@ -45,20 +45,36 @@ ISSUE = read_issue(
         _table_arm("previous token, table 1", 1.0, k=1),
     ),
     claims=(
-        Claim("mostly-short", difference("learned, all lengths alike", "learned, mostly short", "accuracy"), COUNTS),
+        Claim(
+            "mostly-short",
+            difference("learned, all lengths alike", "learned, mostly short", "accuracy"),
+            SMALLEST_EFFECT,
+        ),
         Claim(
             "visits",
             lambda values: values("learned, mostly short", OFTEN) - values("learned, mostly short", RARELY),
-            COUNTS,
+            SMALLEST_EFFECT,
         ),
-        Claim("few-sequences", difference("sinusoidal, 16 sequences", "learned, 16 sequences", "accuracy"), COUNTS),
-        Claim("one-rate", difference("3 back, table 1, rate .005", "3 back, table .02, rate .005", "accuracy"), COUNTS),
-        Claim("seldom-visited", difference("sinusoidal, mostly short", "learned, mostly short", RARELY), COUNTS),
-        Claim("three-back-accuracy", difference("3 back, table 1", "3 back, table .02", "accuracy"), COUNTS),
+        Claim(
+            "few-sequences",
+            difference("sinusoidal, 16 sequences", "learned, 16 sequences", "accuracy"),
+            SMALLEST_EFFECT,
+        ),
+        Claim(
+            "one-rate",
+            difference("3 back, table 1, rate .005", "3 back, table .02, rate .005", "accuracy"),
+            SMALLEST_EFFECT,
+        ),
+        Claim(
+            "seldom-visited", difference("sinusoidal, mostly short", "learned, mostly short", RARELY), SMALLEST_EFFECT
+        ),
+        Claim("three-back-accuracy", difference("3 back, table 1", "3 back, table .02", "accuracy"), SMALLEST_EFFECT),
         Claim("small-start", difference("previous token, table .02", "previous token, table 1", STRUCTURE), 0.3),
         Claim("solves", above("previous token, table 1", "accuracy", CHANCE), 0.8),
-        Claim("shaw", difference("Shaw, mostly short", "learned, mostly short", "accuracy"), COUNTS),
-        Claim("rope", difference("RoPE, mostly short", "learned, mostly short", "accuracy"), COUNTS),
-        Claim("best-rate", difference("3 back, table .02", "3 back, table .02, rate .005", "accuracy"), COUNTS),
+        Claim("shaw", difference("Shaw, mostly short", "learned, mostly short", "accuracy"), SMALLEST_EFFECT),
+        Claim("rope", difference("RoPE, mostly short", "learned, mostly short", "accuracy"), SMALLEST_EFFECT),
+        Claim(
+            "best-rate", difference("3 back, table .02", "3 back, table .02, rate .005", "accuracy"), SMALLEST_EFFECT
+        ),
     ),
 )

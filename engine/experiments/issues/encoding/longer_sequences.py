@@ -13,7 +13,7 @@ DEEP_ACCURACY_AT = {1.0: "accuracy@24", 2.0: "accuracy@48", 4.0: "accuracy@96"} 
 FAR, DEEP_FAR = ACCURACY_AT[4.0], DEEP_ACCURACY_AT[4.0]
 LEARNED_ACCURACY = 0.9  # the accuracy at the trained length from which a model is tested on longer sequences
 # The smallest difference of accuracies that counts: one for all claims here. It was .2 or .3 in most and .05 or .1 in others.
-COUNTS = 0.05
+SMALLEST_EFFECT = 0.05
 
 # With 220 steps the model that was trained on up to 48 symbols is between .9 and .97 there. At the trained length itself the models that
 # are tested on longer ones must have learned their task, so the claims about that length are decided next to a number near 1.
@@ -84,15 +84,19 @@ _learned = partial(once_learned, ACCURACY_AT[1.0], LEARNED_ACCURACY)
 
 
 def _farther(name: str, one: str, other: str, direction: Literal["more", "less"] = "more") -> Claim:
-    return _learned(Claim(name, difference(one, other, FAR), COUNTS, direction))
+    return _learned(Claim(name, difference(one, other, FAR), SMALLEST_EFFECT, direction))
 
 
 def _deeper(name: str, one: str, other: str, metric: str = DEEP_FAR) -> Claim:
-    return once_learned(DEEP_ACCURACY_AT[1.0], LEARNED_ACCURACY, Claim(name, difference(one, other, metric), COUNTS))
+    return once_learned(
+        DEEP_ACCURACY_AT[1.0], LEARNED_ACCURACY, Claim(name, difference(one, other, metric), SMALLEST_EFFECT)
+    )
 
 
 def _two(name: str, one: str, other: str) -> Claim:
-    return Claim(f"two-hops-{name}", difference(f"2 hops, {one}", f"2 hops, {other}", TWO_HOPS_TRAINED), COUNTS)
+    return Claim(
+        f"two-hops-{name}", difference(f"2 hops, {one}", f"2 hops, {other}", TWO_HOPS_TRAINED), SMALLEST_EFFECT
+    )
 
 
 def _has_no_row(values: Values) -> np.ndarray:
@@ -143,7 +147,7 @@ ISSUE = read_issue(
         Claim(
             "sinusoidal",
             difference("sinusoidal", "sinusoidal, trained to 48", FAR),
-            COUNTS,
+            SMALLEST_EFFECT,
             "less",
             learned=(
                 ("sinusoidal", ACCURACY_AT[1.0], LEARNED_ACCURACY),
@@ -153,22 +157,27 @@ ISSUE = read_issue(
         _farther("two-layers", "sinusoidal, 2 layers", "sinusoidal"),
         _farther("rope", "RoPE", "sinusoidal"),
         _farther("shaw", "Shaw relative", "sinusoidal"),
-        _learned(Claim("t5-bias", rise("T5 bias", FAR, ACCURACY_AT[1.0]), COUNTS, "less")),
+        _learned(Claim("t5-bias", rise("T5 bias", FAR, ACCURACY_AT[1.0]), SMALLEST_EFFECT, "less")),
         _learned(Claim("learned-table", _has_no_row, 0.5, computed=True)),
-        Claim("alibi-trained-length", difference("sinusoidal", "ALiBi", ACCURACY_AT[1.0]), COUNTS),
-        Claim("no-encoding-trained-length", difference("sinusoidal", "no encoding", ACCURACY_AT[1.0]), COUNTS),
+        Claim("alibi-trained-length", difference("sinusoidal", "ALiBi", ACCURACY_AT[1.0]), SMALLEST_EFFECT),
+        Claim("no-encoding-trained-length", difference("sinusoidal", "no encoding", ACCURACY_AT[1.0]), SMALLEST_EFFECT),
         _farther("interpolation", "RoPE, interpolated", "RoPE", "less"),
         _farther("ntk", "RoPE, NTK", "RoPE"),
         _farther("yarn", "RoPE, YaRN", "RoPE", "less"),
         _farther("yarn-short", "RoPE, YaRN for short sequences", "RoPE"),
         _farther("randomized", "RoPE, randomized positions", "RoPE"),
         _deeper("dropped", DROPPED, _hop("RoPE", 2)),
-        Claim("dropped-trained-length", difference(DROPPED, _hop("RoPE", 2), DEEP_ACCURACY_AT[1.0]), COUNTS, "less"),
+        Claim(
+            "dropped-trained-length",
+            difference(DROPPED, _hop("RoPE", 2), DEEP_ACCURACY_AT[1.0]),
+            SMALLEST_EFFECT,
+            "less",
+        ),
         _deeper("rope-against-layers", _hop("RoPE", 2), _hop("sinusoidal")),
         _deeper("six-layers-twice", _hop("sinusoidal", 6), _hop("sinusoidal", 2), DEEP_ACCURACY_AT[2.0]),
         _deeper("fire", _hop("FIRE"), _hop("RoPE")),
         _deeper("deep-t5-bias", _hop("T5 bias"), _hop("RoPE")),
-        Claim("probe", rise(_hop("sinusoidal"), "position_probe.4", "position_probe.0"), COUNTS, "less"),
+        Claim("probe", rise(_hop("sinusoidal"), "position_probe.4", "position_probe.0"), SMALLEST_EFFECT, "less"),
         Claim(
             "neighbours", rise(_hop("sinusoidal"), "neighbour_cosine@512", "neighbour_cosine@8"), 0.005, computed=True
         ),
@@ -179,7 +188,7 @@ ISSUE = read_issue(
             0.5,
             learned=((COUPLED, REVERSE_AT[1.0], 0.85),),
         ),
-        Claim("coupled-trained-length", difference(COUPLED, UNCOUPLED, REVERSE_AT[1.0]), COUNTS),
+        Claim("coupled-trained-length", difference(COUPLED, UNCOUPLED, REVERSE_AT[1.0]), SMALLEST_EFFECT),
         _two("learned", "RoPE", "learned table"),
         _two("alibi", "RoPE", "ALiBi"),
         _two("none", "RoPE", "no encoding"),

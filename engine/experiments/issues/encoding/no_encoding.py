@@ -9,7 +9,7 @@ LENGTH, SYMBOLS = 12, 10  # of "reverse"
 POSITIONS = 16  # of "own position"
 MARGIN = 0.05  # an accuracy within it of a level known beforehand "stays at" this level
 CLOSER = 0.02  # the least distance from the margin that counts
-COUNTS = 0.05  # the least difference of accuracies that counts
+SMALLEST_EFFECT = 0.05  # the least difference of accuracies that counts
 
 
 def bag_bound(length: int, symbols: int) -> float:
@@ -75,14 +75,14 @@ ISSUE = read_issue(
         _reverse("RoPE, 2 layers, 600 steps", "comparison", "rope", n_layers=2, n_heads=4, steps=600),
     ),
     claims=(
-        Claim("learned-table", difference("no encoding", "learned table", "accuracy"), COUNTS, "less"),
-        Claim("sinusoidal", difference("sinusoidal", "no encoding", "accuracy"), COUNTS),
+        Claim("learned-table", difference("no encoding", "learned table", "accuracy"), SMALLEST_EFFECT, "less"),
+        Claim("sinusoidal", difference("sinusoidal", "no encoding", "accuracy"), SMALLEST_EFFECT),
         Claim(
             "commonest-symbol", within("no encoding, 300 steps", "accuracy", bag_bound(LENGTH, SYMBOLS), MARGIN), CLOSER
         ),
-        Claim("rope", difference("RoPE", "learned table", "accuracy"), COUNTS, "less"),
-        Claim("t5-bias", difference("T5 bias", "learned table", "accuracy"), COUNTS, "less"),
-        Claim("alibi", difference("ALiBi", "learned table", "accuracy"), COUNTS, "less"),
+        Claim("rope", difference("RoPE", "learned table", "accuracy"), SMALLEST_EFFECT, "less"),
+        Claim("t5-bias", difference("T5 bias", "learned table", "accuracy"), SMALLEST_EFFECT, "less"),
+        Claim("alibi", difference("ALiBi", "learned table", "accuracy"), SMALLEST_EFFECT, "less"),
         Claim("encoder-positions", within("own position, encoder", "accuracy", 1 / POSITIONS, MARGIN), CLOSER),
         Claim(
             "decoder-same-symbols",
@@ -93,10 +93,12 @@ ISSUE = read_issue(
         Claim(
             "begin-token",
             difference("own position, causal, one symbol, begin token", "own position, causal, one symbol", "accuracy"),
-            COUNTS,
+            SMALLEST_EFFECT,
         ),
         Claim(
-            "decoder-random-symbols", above("own position, causal, random symbols", "accuracy", 1 / POSITIONS), COUNTS
+            "decoder-random-symbols",
+            above("own position, causal, random symbols", "accuracy", 1 / POSITIONS),
+            SMALLEST_EFFECT,
         ),
     ),
 )

@@ -18,8 +18,8 @@ from engine.foundation.glossary import TERMS
 from pages.parts.app.frame import as_fragment, nothing
 from pages.parts.app.scripts import joined
 from pages.parts.boards.component import BASE, BoardKind, Json, show_board
+from pages.parts.boards.live.board_updates import Payload, updates_after
 from pages.parts.boards.live.columns import Columns, columns_of
-from pages.parts.boards.live.feed import Payload, feed
 from pages.parts.boards.live.readable_run import ReadableRun, controlled_as
 from pages.parts.boards.live.stack import stack_of
 from pages.parts.charts.colors import color_of
@@ -82,18 +82,18 @@ def overlay(run: ReadableRun, name: str) -> Overlay:
 
 
 @dataclass(frozen=True)
-class Recording:
+class RecordedRun:
     """An ended run that came with the app; its status line says so."""
 
     run: ReadableRun
     payload: Payload | None = None
-    """The whole :func:`feed` of the run, to play once as if it were live, while the board is visible. None: the run as
+    """The whole :func:`updates_after` of the run, to play once as if it were live, while the board is visible. None: the run as
     it ended."""
     seconds: float = 0.0  # of playback
 
 
 @dataclass(frozen=True)
-class Layout:
+class BoardLayout:
     panels: Sequence[PanelName] = ALL
     name: str = ""  # part of the names of downloads
     # across the loss: by name a short label and nats
@@ -120,8 +120,8 @@ class Picture:
 
 
 def live_board(
-    source: ReadableRun | RunConfig | Recording | None,
-    layout: Layout,
+    source: ReadableRun | RunConfig | RecordedRun | None,
+    layout: BoardLayout,
     *,
     earlier: Sequence[Overlay] = (),
     picture: Picture | None = None,
@@ -134,9 +134,9 @@ def live_board(
     The script is rerun only when the run pauses, resumes or ends. A run does not wait for the untrained model before
     it. The board belongs directly below the page's title: its headings are of level 2.
     """
-    recording = source if isinstance(source, Recording) else None
+    recording = source if isinstance(source, RecordedRun) else None
     config = source if isinstance(source, RunConfig) else None
-    run = None if isinstance(source, RunConfig) else source.run if isinstance(source, Recording) else source
+    run = None if isinstance(source, RunConfig) else source.run if isinstance(source, RecordedRun) else source
     picture, drawn = picture or Picture(), run.config if run else config
     facts = _facts(run.id if run else "", layout.panels, earlier, layout.name) | {
         "level": 2, "levels": {"loss": level_lines(layout.levels)}, "top_panels": layout.top_panels, "room": layout.room,
@@ -167,8 +167,8 @@ def _facts(run_id: str, panels: Sequence[PanelName], earlier: Sequence[Overlay],
     for index, other in enumerate(earlier):
         for panel, traces in overlay_traces(other.name, other.color, other.columns, index).items():
             for trace in traces:
-                plain = json.loads(trace.to_json())
-                overlays[panel].append(plain | {"meta": plain["meta"] | {"run": other.run}})
+                drawn = json.loads(trace.to_json())
+                overlays[panel].append(drawn | {"meta": drawn["meta"] | {"run": other.run}})
     return {
         "run": run_id, "name": name, "panels": list(panels), "titled": TITLES, "lines": LINES, "overlays": overlays,
         "help": TERMS[TITLES["stack"][1]].text,
@@ -192,7 +192,7 @@ def poll(run: ReadableRun, request: str, key: str) -> Payload:
     if last_request != request:
         starts = deque([0], OVERLAP)
         st.session_state[name] = (request, starts)
-    payload, last = feed(run, starts[0])
+    payload, last = updates_after(run, starts[0])
     starts.append(last)
     return payload | {"request": request}
 

@@ -23,10 +23,10 @@ from engine.foundation.job import Job
 from engine.foundation.once import once_of_latest
 from engine.runs.log import EventLog
 from pages.parts.app.questions import SharedCache
-from pages.parts.boards.live.feed import Payload, feed, plain_snapshot
+from pages.parts.boards.live.board_updates import Payload, snapshot_json, updates_after
 from pages.parts.boards.live.untrained import Untrained
 
-MOST_LETTERS = 2000
+MAX_SEQUENCE_CHARACTERS = 2000
 _MESSAGES = SharedCache(64)
 Ask = Callable[[Job[Any]], Any]
 """Answers a job for a visitor. Raises JobError with one sentence."""
@@ -37,15 +37,15 @@ def untrained_message(config: RunConfig, ask: Ask) -> Payload:
     too large."""
     if sentence := too_large(config):
         raise JobError(sentence)
-    return _MESSAGES.get(config, lambda: feed(Untrained(config, EventLog(ask(ShowUntrained(config)))), 0)[0])
+    return _MESSAGES.get(config, lambda: updates_after(Untrained(config, EventLog(ask(ShowUntrained(config)))), 0)[0])
 
 
 def user_sequence_message(config: RunConfig, weights: str, text: str, ask: Ask, without: Sequence[str] = ()) -> Payload:
     """Return the snapshot of a model that reads the text ``without`` the named parts, and for a single head its
     ablation. The model is trained if there are ``weights`` (a path). Raises ValueError with one sentence; JobError is
     one."""
-    if len(text) > MOST_LETTERS:
-        raise JobError(f"Your sequence has {len(text):,} characters; the limit is {MOST_LETTERS:,}.")
+    if len(text) > MAX_SEQUENCE_CHARACTERS:
+        raise JobError(f"Your sequence has {len(text):,} characters; the limit is {MAX_SEQUENCE_CHARACTERS:,}.")
     if sentence := too_large(config):
         raise JobError(sentence)
     request, parts = ModelRequest(config, weights), parts_named(config, without)
@@ -54,7 +54,7 @@ def user_sequence_message(config: RunConfig, weights: str, text: str, ask: Ask, 
         read = ask(ReadUserSequence(request, text, parts))
         # The guesses of an untrained model need no head; for ablated parts the page shows the change instead.
         linked = ask(FollowAnswers(request, text)) if read.contributions and weights and not parts else None
-        return {"snapshot": plain_snapshot(read, linked)}
+        return {"snapshot": snapshot_json(read, linked)}
 
     if not text and not parts:
         return _MESSAGES.get(request, message)  # everybody at the end of a run asks for it

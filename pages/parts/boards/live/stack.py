@@ -72,7 +72,7 @@ def stack_of(config: RunConfig) -> Json:
     shared = config.share_layers and attends
     part_kinds_of_model = {part.kind for part in parts_of(config).values()}
     parts = {
-        name: _plain(config, kind, takes=kind.takes in part_kinds_of_model)
+        name: part_json(config, kind, takes=kind.takes in part_kinds_of_model)
         for name, kind in _stack_parts(config).items()
     }
     return {
@@ -109,7 +109,7 @@ def _stack_parts(config: RunConfig) -> dict[str, StackPart]:
     return kinds
 
 
-def _plain(config: RunConfig, kind: StackPart, *, takes: bool) -> Json:
+def part_json(config: RunConfig, kind: StackPart, *, takes: bool) -> Json:
     """Return a part as JSON. ``takes``: it can be ablated. A page with settings fills in ``trains`` and ``opens``."""
     issue = {"slug": kind.issue, "title": ISSUES[kind.issue].title} if kind.issue in ISSUES else None
     words = {name: getattr(kind, name) for name in ("slot", "label", "title", "says", "expects", "spare", "noun")}

@@ -21,7 +21,7 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 HEIGHT, TOP, BOTTOM = 300, 16, 54  # pixels: the least height, and the margins
 NAME = 16  # letters in a line of a name, at most
 LETTER, LINE = 7.4, 18  # pixels of an average letter, and of a line of letters
-MOST_NAMES = len(SYMBOLS)  # more lines get a legend
+MAX_NAMED_LINES = len(SYMBOLS)  # more lines get a legend
 FAR = 0.15  # of the axis: a line that ends earlier has a name without a tie
 
 
@@ -38,13 +38,13 @@ class OverX:
 
 def over_x_height(lines: Sequence[OverX]) -> int:
     """The height in pixels, with room for the names, or for a legend in a panel of usual width."""
-    if len(lines) <= MOST_NAMES:
+    if len(lines) <= MAX_NAMED_LINES:
         return max(HEIGHT, TOP + BOTTOM + sum(LINE * (_label_of(line).count("<br>") + 1) for line in lines))
     return HEIGHT + 22 * (sum(9 * len(line.name) + 50 for line in lines) // 400)
 
 
 def over_x_figure(lines: Sequence[OverX], x_label: str, label: str, chance: float | None = None) -> go.Figure:
-    at_ends = len(lines) <= MOST_NAMES
+    at_ends = len(lines) <= MAX_NAMED_LINES
     values = [value for line in lines for numbers in line.points.values() for value in numbers.known]
     xs = sorted({x for line in lines for x in line.points})
     across = _ticks_axis(x_label, xs)

@@ -5,8 +5,8 @@ from typing import Any
 import streamlit as st
 
 from engine.config.run_config import parse
-from pages.parts.boards.live.board import ALL, Layout, Overlay, Recording, live_board, overlay
-from pages.parts.boards.live.feed import feed
+from pages.parts.boards.live.board import ALL, BoardLayout, Overlay, RecordedRun, live_board, overlay
+from pages.parts.boards.live.board_updates import updates_after
 from tests.browser.site.shared import begin
 from tests.scripted import ScriptedRun
 
@@ -37,9 +37,11 @@ if middle.toggle("No board"):
     st.stop()
 if "recorded" in given:
     done = ScriptedRun(config=parse(SETTINGS), id="recording").advance(10_000)
-    live_board(Recording(done, feed(done, 0)[0], float(given["recorded"])), Layout(name="A recorded run"))
+    live_board(
+        RecordedRun(done, updates_after(done, 0)[0], float(given["recorded"])), BoardLayout(name="A recorded run")
+    )
 else:
-    live_board(run, Layout((*ALL, "samples"), "A scripted run"), earlier=earlier)
+    live_board(run, BoardLayout((*ALL, "samples"), "A scripted run"), earlier=earlier)
     polled_for, _ = st.session_state.get("board.polled", ("", ()))
     polling = run is not None and run.live and polled_for.startswith(f"{run.id}/")
     st.text(f"page knows: {run.state if run else 'nothing'}, polling: {polling}")

@@ -4,7 +4,7 @@ import torch
 
 from engine.analysis.attention.attribution import attribute_answers
 from engine.analysis.attention.jobs import FollowAnswers, SwitchEachHeadOff
-from engine.analysis.attention.links import NEEDED_SHARE, Losses
+from engine.analysis.attention.links import NEEDED_SHARE, LostByAblation
 from engine.analysis.attention.model import attention_at, held_out, model_of
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.requests import ModelRequest
@@ -59,10 +59,10 @@ def test_a_part_that_costs_less_than_a_tenth_is_no_link_even_where_the_answer_is
     for part in (Part("head", "self", layer, head) for layer in range(2) for head in range(4)):
         whole, without = (_right(request, off, slice(5)) for off in ([], [part]))
         for row, at in np.argwhere(whole & ~without).tolist():
-            losses = Losses(model, batch.rows(slice(row, row + 1)), batch.rows(slice(100)))
-            assert losses.needs(at, part) == (losses.share(part) >= NEEDED_SHARE)
-            lost_alone += losses.share(part) < NEEDED_SHARE
-            needed += losses.needs(at, part)
+            lost = LostByAblation(model, batch.rows(slice(row, row + 1)), batch.rows(slice(100)))
+            assert lost.needs(at, part) == (lost.share(part) >= NEEDED_SHARE)
+            lost_alone += lost.share(part) < NEEDED_SHARE
+            needed += lost.needs(at, part)
     assert lost_alone
     assert needed
 

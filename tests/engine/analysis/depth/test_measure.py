@@ -13,9 +13,9 @@ from engine.analysis.depth.measure import (
     draw,
     first_gradients,
     lengths_up_to,
-    memory,
-    memory_of_first_weights,
     outputs_after,
+    oversquashing,
+    oversquashing_of_first_weights,
     roll_out,
     token_shares,
 )
@@ -50,7 +50,7 @@ def test_the_first_layers_of_a_deep_stack_are_a_stack_of_that_depth(encoding: st
     for measure in (roll_out, token_shares, first_gradients):
         of_deep, of_shallow = (np.array(measure(model, batch, (2,))) for model in (deep, shallow))
         assert of_deep == pytest.approx(of_shallow, rel=1e-5)
-    of_deep, of_shallow = (memory(model, (2,), (3, 12)) for model in (deep, shallow))
+    of_deep, of_shallow = (oversquashing(model, (2,), (3, 12)) for model in (deep, shallow))
     for name in ("first_token", "repeat", "repeat_equal"):
         assert of_deep[name] == pytest.approx(of_shallow[name], rel=1e-4)  # type: ignore[literal-required]
 
@@ -67,14 +67,15 @@ def test_one_model_with_its_norms_moved_is_each_model_drawn_by_itself(encoding: 
         assert numbers["gradient"][name].tolist() == found.tolist()
     assert numbers["roll_out"].tolist() == roll_out(untrained(alone), batch, depths)[0].tolist()
     assert (
-        numbers["first_token"].tolist() == memory(untrained(alone), depths, lengths_up_to(12))["first_token"].tolist()
+        numbers["first_token"].tolist()
+        == oversquashing(untrained(alone), depths, lengths_up_to(12))["first_token"].tolist()
     )
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_at_longer_lengths_it_is_the_same_draw(norm: str) -> None:
     depths, config = (1, 2), dial(norm=norm, seed=3)
-    near, far = draw(config, depths), memory_of_first_weights(config, depths)
+    near, far = draw(config, depths), oversquashing_of_first_weights(config, depths)
     assert far["lengths"].tolist() == [8, 32, 128, 512]
     for name in ("first_token", "repeat"):
         assert far[name][:, :2] == pytest.approx(near[name][:, :2], rel=1e-3)  # type: ignore[literal-required]
@@ -124,7 +125,7 @@ def shares(model: Transformer, depths: tuple[int, ...]) -> np.ndarray:
 
 
 def changes(model: Transformer, depths: tuple[int, ...]) -> Sequence[np.ndarray]:
-    found = memory(model, depths, lengths_up_to(model.config.seq_len))
+    found = oversquashing(model, depths, lengths_up_to(model.config.seq_len))
     return [found["first_token"][0], found["repeat"][0], found["repeat_equal"][0]]
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from engine.analysis.depth.jobs import DepthNumbers
-from engine.analysis.depth.sentences import readings
+from engine.analysis.depth.sentences import depth_sentences
 
 
 def numbers(share: float = 0.72, lengths: tuple[int, ...] = (8, 64)) -> DepthNumbers:
@@ -16,7 +16,7 @@ def numbers(share: float = 0.72, lengths: tuple[int, ...] = (8, 64)) -> DepthNum
 
 
 def test_each_measurement_says_what_it_found_at_a_depth_and_names_its_source() -> None:
-    found = {reading.name: reading for reading in readings(numbers(), 16)}
+    found = {reading.name: reading for reading in depth_sentences(numbers(), 16)}
     assert {name: reading.sentence for name, reading in found.items()} == {
         "roll_out": "After 16 layers, the last position reads 82 % from token 0; layer 16 alone 1.6 %.",
         "token_share": "After 16 layers, tokens differ by 72 % of their size.",
@@ -25,15 +25,19 @@ def test_each_measurement_says_what_it_found_at_a_depth_and_names_its_source() -
         "gradient": "In layer 1: 2.5 with pre-LN and 1,234 with post-LN.",
     }
     assert all(reading.address.startswith("https://arxiv.org/abs/") for reading in found.values())
-    assert readings(numbers(), 1)[0].sentence == "After 1 layer, the last position reads 0.78 % from token 0."
+    assert depth_sentences(numbers(), 1)[0].sentence == "After 1 layer, the last position reads 0.78 % from token 0."
 
 
 def test_what_was_not_measured_is_not_said() -> None:
-    assert [reading.name for reading in readings(numbers(lengths=()), 16)] == ["roll_out", "token_share", "gradient"]
-    assert "by 141 % at length 8. " in readings(numbers(lengths=(8,)), 16)[2].sentence
+    assert [reading.name for reading in depth_sentences(numbers(lengths=()), 16)] == [
+        "roll_out",
+        "token_share",
+        "gradient",
+    ]
+    assert "by 141 % at length 8. " in depth_sentences(numbers(lengths=(8,)), 16)[2].sentence
     assert (
-        readings(numbers(share=3e-7), 16)[1].sentence
+        depth_sentences(numbers(share=3e-7), 16)[1].sentence
         == "After 16 layers, all tokens are equal, as far as float32 can tell."
     )
     with pytest.raises(ValueError, match="32"):
-        readings(numbers(), 32)
+        depth_sentences(numbers(), 32)

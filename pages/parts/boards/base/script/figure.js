@@ -11,7 +11,7 @@ const DRAGGED = { ...QUIET, edits: { shapePosition: true } }
 /** The distance of two lines, as a share of the letters' size. */
 export const LINE = 1.3
 const COLOR_BAR = 70 // pixels for a key of colours with its numbers and title
-const MOST_SMALLER = 1.4 // by what letters are divided at most, before every second name is left out
+const MAX_SHRINK = 1.4 // by what letters are divided at most, before every second name is left out
 const TOUCH = globalThis.matchMedia("(pointer: coarse)").matches
 
 /** A trace in the colours of the active theme: its scale, or its line and its marks. */
@@ -117,7 +117,7 @@ export function apart(
 /** An axis with smaller letters if its names then fit: a sequence without every second symbol reads as another one. */
 function smaller(/** @type {Foreign} */ axis, /** @type {number} */ cells, /** @type {number} */ size) {
   const by = cells / (axis.tickvals?.[1] - axis.tickvals?.[0])
-  return by > 1 && by <= MOST_SMALLER ? { ...axis, tickfont: { ...axis.tickfont, size: size / by } } : null
+  return by > 1 && by <= MAX_SHRINK ? { ...axis, tickfont: { ...axis.tickfont, size: size / by } } : null
 }
 
 /** An axis with names, of which those are left out that would come nearer to another than so many cells. */

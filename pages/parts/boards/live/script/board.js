@@ -14,7 +14,7 @@ import { drawingWith } from "../../base/script/base.js"
 /** @import { Before, Foreign, Source } from "../../base/script/types.d.ts" */
 
 const DRAW_MILLISECONDS = 95 // between rounds of drawing
-const MOST_SNAPSHOTS = 150
+const MAX_BOARD_SNAPSHOTS = 150
 /** @type {Record<string, (board: LiveBoard) => LivePanel | LivePanel[]>} the panels by name, other than lines */
 const MAKERS = {
   attention: attentionPanels,
@@ -143,7 +143,7 @@ function sourceOf(board) {
     if (last && snapshot.step < last.step) return
     if (last?.step === snapshot.step) board.snapshots.pop()
     board.snapshots.push(snapshot)
-    if (board.snapshots.length > MOST_SNAPSHOTS) {
+    if (board.snapshots.length > MAX_BOARD_SNAPSHOTS) {
       board.snapshots = board.snapshots.filter((_, index, all) => index % 2 === 0 || index === all.length - 1)
       if (board.looking != null) board.looking = Math.floor(board.looking / 2)
     }

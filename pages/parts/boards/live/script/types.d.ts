@@ -57,7 +57,7 @@ export interface Path {
   words: Words[]
 }
 
-/** The model at one step, as pages/parts/boards/live/feed.py makes it. */
+/** The model at one step, as pages/parts/boards/live/board_updates.py makes it. */
 export interface Snapshot {
   step: number
   samples: Sample[]

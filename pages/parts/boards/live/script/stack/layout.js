@@ -1,7 +1,7 @@
 // Where the parts of the picture stand, in pixels from its upper left corner: positions from left to right, layers from
 // below upward.
 
-export const MOST_POSITIONS = 96 // of a sequence that are drawn: the last, where the answers are
+export const MAX_DRAWN_POSITIONS = 96 // of a sequence that are drawn: the last, where the answers are
 const LABELS_WIDE = 72 // the names of the rows of symbols, where they stand beside them
 const BETWEEN = 8 // kinds of attention
 const [THINNEST, LARGEST, LARGEST_BELOW] = [2, 56, 22] // a head, beside and below a band
@@ -60,7 +60,7 @@ const ROOM = {
  * @returns {Firsts}
  */
 export function firstsOf(sample) {
-  const first = (/** @type {string[]} */ symbols = []) => Math.max(0, symbols.length - MOST_POSITIONS)
+  const first = (/** @type {string[]} */ symbols = []) => Math.max(0, symbols.length - MAX_DRAWN_POSITIONS)
   return { reads: first(sample?.tokens), source: first(sample?.source) }
 }
 

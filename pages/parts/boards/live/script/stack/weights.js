@@ -2,7 +2,7 @@
 // along which arcs something comes to it.
 
 import { valuesOf } from "../data.js"
-import { firstsOf, MOST_POSITIONS } from "./layout.js"
+import { firstsOf, MAX_DRAWN_POSITIONS } from "./layout.js"
 
 /** @import { At, Head, Model, Path, Sample, Snapshot, Which } from "../types.d.ts" */
 
@@ -37,7 +37,9 @@ export function weightsOf(snapshot, kind, indices, { only = null, off = () => fa
     firsts[kind === "self" ? "reads" : "source"],
   ]
   const [row, column] = mean ? [0, 0] : [firstQuery, firstKey] // of the grid
-  const [queries, keys] = [rows - row, columns - column].map((count) => Math.max(0, Math.min(MOST_POSITIONS, count)))
+  const [queries, keys] = [rows - row, columns - column].map((count) =>
+    Math.max(0, Math.min(MAX_DRAWN_POSITIONS, count))
+  )
   const heads = mean ? 1 : grid.shape[1]
   const values = valuesOf(grid)
   const layers = indices.map((index, layer) => {
@@ -171,7 +173,7 @@ export function readoutOf(model, snapshot, { ablated, only }) {
 }
 
 const FAINTEST = 0.02 // of the strongest arc
-const MOST_ARCS = 240
+const MAX_DRAWN_ARCS = 240
 
 /** @typedef {"self" | "encoder"} StackKind */
 
@@ -297,14 +299,14 @@ export function reachOf(layers, kernel, position, isLayerAblated) {
     }
     reached = next
   }
-  return { arcs: arcs.slice(0, 2 * MOST_ARCS), streams: [] }
+  return { arcs: arcs.slice(0, 2 * MAX_DRAWN_ARCS), streams: [] }
 }
 
 /** The arcs that are strong enough to be drawn. */
 function strongest(/** @type {Arc[]} */ arcs) {
   arcs.sort((a, b) => b.share - a.share)
   const least = FAINTEST * (arcs[0]?.share ?? 0)
-  return arcs.filter(({ share }, at) => at < MOST_ARCS && share >= least)
+  return arcs.filter(({ share }, at) => at < MAX_DRAWN_ARCS && share >= least)
 }
 
 /**

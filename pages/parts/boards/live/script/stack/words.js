@@ -3,7 +3,7 @@
 import { matrixOf } from "../data.js"
 import { rovingFocus } from "./controls.js"
 import { arcAt } from "./curves.js"
-import { columnAt, heightOf, MOST_POSITIONS } from "./layout.js"
+import { columnAt, heightOf, MAX_DRAWN_POSITIONS } from "./layout.js"
 import { questionOf } from "./interventions.js"
 import { headName, symbolsOf } from "./weights.js"
 import { drawing, el, inApp, number } from "../../../base/script/dom.js"
@@ -52,7 +52,7 @@ export function captionOf(model, answered, sample, reads) {
   const before = inOne([shorter, made?.sentence])
   const after = inOne([
     model.changed && "The settings have changed. Press Train for their model.",
-    count > MOST_POSITIONS && `The last ${MOST_POSITIONS} of ${count} positions are drawn.`,
+    count > MAX_DRAWN_POSITIONS && `The last ${MAX_DRAWN_POSITIONS} of ${count} positions are drawn.`,
   ])
   return { words: [plain(`${before} `), ...reads, plain(` ${after}`)], issue: made?.issue ?? null }
 }

@@ -6,8 +6,8 @@ from torch import Tensor
 
 from engine.config.run_config import RunConfig
 from engine.runs.events import Progress
-from engine.training.beside import MEASUREMENTS, MeasuredModel, Measurement, fields_of, numbers_beside
-from engine.training.steps import Numbers, Recording, SingleSteps, StepOutput
+from engine.training.step_measurements import MEASUREMENTS, MeasuredModel, StepMeasurement, fields_of, numbers_of_step
+from engine.training.steps import Numbers, SingleSteps, StepOutput, StepProbe
 from engine.training.train import begin
 
 
@@ -27,20 +27,20 @@ def test_a_new_measurement_is_one_entry_and_changes_no_other(first: bool, monkey
     state = begin(RunConfig(steps=2, n_layers=2, n_heads=1, seq_len=6))
     validated = state.data.validation_batch(size=4)
     run = MeasuredModel(state.config, state.model, validated)
-    steps = SingleSteps(state, Recording(lambda read: numbers_beside(run, read), {1}))
+    steps = SingleSteps(state, StepProbe(lambda read: numbers_of_step(run, read), {1}))
 
     def weights(run: MeasuredModel, _: StepOutput) -> Tensor:
         return torch.stack([parameter.detach().norm() for parameter in run.model.parameters()])
 
     names = [name for name, _ in state.model.named_parameters()]
-    added = {"weights": Measurement(weights, lambda _, found, __, ___: dict(zip(names, found, strict=True)))}
+    added = {"weights": StepMeasurement(weights, lambda _, found, __, ___: dict(zip(names, found, strict=True)))}
     usual = dict(MEASUREMENTS)
-    monkeypatch.setattr("engine.training.beside.MEASUREMENTS", added | usual if first else usual | added)
+    monkeypatch.setattr("engine.training.step_measurements.MEASUREMENTS", added | usual if first else usual | added)
     step = steps.take_one()
     fields = fields_of(run, step, steps.last)
     assert list(fields["weights"]) == names
     assert fields["weights"] == pytest.approx({name: p.norm().item() for name, p in state.model.named_parameters()})
-    monkeypatch.setattr("engine.training.beside.MEASUREMENTS", usual)
+    monkeypatch.setattr("engine.training.step_measurements.MEASUREMENTS", usual)
     assert step.measured is not None
     alone = fields_of(
         run, dataclasses.replace(step, measured={k: v for k, v in step.measured.items() if k in usual}), steps.last

@@ -1,6 +1,6 @@
-"""The answer to the question of the documents, as prose over the claims of the issues.
+"""The conclusions, which answer the question of the documents, as prose over the claims of the issues.
 
-The text is ``answer.md``. A sentence begins on a line of its own, and its further lines are indented. A sentence that states something
+The text is ``conclusions.md``. A sentence begins on a line of its own, and its further lines are indented. A sentence that states something
 ends in the issue and the id of the claim on which it rests, in brackets; the finding and the numbers are read from the evidence
 (:mod:`engine.experiments.evidence.shipped`), so the text holds neither.
 """
@@ -95,4 +95,4 @@ def _sentence(text: str) -> Sentence:
     return statement
 
 
-QUESTION, ANSWER = read(Path(__file__).with_suffix(".md").read_text("utf-8"))
+QUESTION, CONCLUSIONS = read(Path(__file__).with_suffix(".md").read_text("utf-8"))

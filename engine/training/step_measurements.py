@@ -37,7 +37,7 @@ class MeasuredModel:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class StepMeasurement:
     compute: Callable[[MeasuredModel, StepOutput], Tensor | None]
     """The numbers, [number], after the step, if there are any. Changes nothing, and does not wait for the device."""
     # the numbers by name, once they are read; of that step, on that batch
@@ -69,16 +69,16 @@ def _validation_by_name(run: MeasuredModel, numbers: list[float], _: Step, __: B
 # by the field of Progress: the metrics on the training batch, the L2 norms of the gradients before clipping by part of the model,
 # and the metrics on held-out sequences
 MEASUREMENTS = {
-    "metrics": Measurement(
+    "metrics": StepMeasurement(
         lambda _, read: counts_of(read.logits.argmax(-1), read.batch).float(),
         lambda _, found, __, batch: shares(found, batch),
     ),
-    "grad_norms": Measurement(_norms, _norms_before_clipping),
-    "validation": Measurement(_validation, _validation_by_name),
+    "grad_norms": StepMeasurement(_norms, _norms_before_clipping),
+    "validation": StepMeasurement(_validation, _validation_by_name),
 }
 
 
-def numbers_beside(run: MeasuredModel, read: StepOutput) -> Numbers:
+def numbers_of_step(run: MeasuredModel, read: StepOutput) -> Numbers:
     computed = {name: one.compute(run, read) for name, one in MEASUREMENTS.items()}
     return Numbers.of({name: numbers for name, numbers in computed.items() if numbers is not None})
 

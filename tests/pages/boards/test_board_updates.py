@@ -10,18 +10,18 @@ from engine.analysis.attention.attribution import attribute_answers
 from engine.config.run_config import parse
 from engine.runs.events import Ended, Progress, Snapshot, of_layer
 from engine.runs.log import EventLog
-from pages.parts.boards.live.columns import Column, columns_of, extreme_indices
-from pages.parts.boards.live.feed import (
+from pages.parts.boards.live.board_updates import (
     MAX_SNAPSHOT_BYTES,
     PATH,
     cells_of,
-    feed,
     few_of,
     gradient_layers,
     grids_of,
-    plain_snapshot,
+    snapshot_json,
     status_of,
+    updates_after,
 )
+from pages.parts.boards.live.columns import Column, columns_of, extreme_indices
 from pages.parts.charts.heat import MAX_DRAWN_CELLS, coarsen, grid
 from tests.scripted import ScriptedRun
 
@@ -38,11 +38,11 @@ def thin(steps: list[int], values: list[float], points: int) -> Column:
 
 def test_figures_come_with_their_facts_and_only_once() -> None:
     run = ScriptedRun().advance(3)
-    first, after = feed(run, 0)
+    first, after = updates_after(run, 0)
     run.advance(200)
-    second, after = feed(run, after)
+    second, after = updates_after(run, after)
     run.advance(200)
-    last, _ = feed(run, after)
+    last, _ = updates_after(run, after)
     assert set(first["figures"]) == {
         "loss", "accuracy", "gradients", "memory", "mosaic.self", "pattern.self", "matrix", "similarity",
     }  # fmt: skip
@@ -52,16 +52,16 @@ def test_figures_come_with_their_facts_and_only_once() -> None:
 
 def test_every_line_of_the_figures_has_its_column_and_numbers_beyond_the_run_are_read_as_its_end() -> None:
     run = ScriptedRun().advance(50)
-    payload, _ = feed(run, 0)
+    payload, _ = updates_after(run, 0)
     for name in ("loss", "accuracy", "gradients"):
         wanted = {trace["meta"]["column"] for trace in payload["figures"][name]["data"]}
         assert wanted <= set(payload["columns"]), name
 
     run.state, run.events = "finished", EventLog(Progress(n, 1.0 / n, 1.0, 0.1, 100.0) for n in range(1, 20_001))
-    steps = feed(run, 0)[0]["columns"]["loss"][0]
+    steps = updates_after(run, 0)[0]["columns"]["loss"][0]
     assert len(steps) <= 500, "a long history is a short message"
     assert steps[-1] == 20_000
-    payload, last = feed(run, 30_000)
+    payload, last = updates_after(run, 30_000)
     assert last == len(run.events)
     assert "columns" not in payload
 
@@ -69,7 +69,7 @@ def test_every_line_of_the_figures_has_its_column_and_numbers_beyond_the_run_are
 def test_a_message_is_plain_json_without_nan() -> None:
     run = ScriptedRun().advance(2)
     run.events.append(Progress(3, float("nan"), float("inf"), 0.01, 1.0, validation={"loss": float("nan")}))
-    payload, _ = feed(run, 0)
+    payload, _ = updates_after(run, 0)
     text = json.dumps(payload, allow_nan=False)
     assert json.loads(text)["columns"]["loss"][0] == [1, 2]
 
@@ -142,7 +142,7 @@ def test_a_byte_is_within_half_a_level_and_zero_has_its_own_on_every_scale_that_
 
 
 def test_layers_with_encodings_of_their_own_come_each_and_take_no_more_room() -> None:
-    payload, _ = feed(ScriptedRun(config=parse({"pos_encoding": "shaw", "n_layers": 4})).start(), 0)
+    payload, _ = updates_after(ScriptedRun(config=parse({"pos_encoding": "shaw", "n_layers": 4})).start(), 0)
     sent = payload["snapshots"][0]["encoding"]
     alike = ["similarity", "similarity.1", "similarity.2", "similarity.3"]
     assert [name for name in sent if name.startswith("similarity")] == alike
@@ -185,7 +185,7 @@ def test_few_snapshots_are_first_latest_and_even_between() -> None:
 
 
 def test_the_tokens_of_cross_attention_are_queries_of_the_answer_and_keys_of_the_source() -> None:
-    payload, _ = feed(ScriptedRun(config=parse({"family": "encoder_decoder"})).start(), 0)
+    payload, _ = updates_after(ScriptedRun(config=parse({"family": "encoder_decoder"})).start(), 0)
     meta = payload["figures"]["pattern.cross"]["data"][0]["meta"]
     sample = payload["snapshots"][0]["samples"][0]
     assert (meta["keys"], meta["queries"]) == (sample["source"], sample["tokens"])
@@ -195,7 +195,7 @@ def test_a_family_without_attention_still_shows_its_predictions_and_layers_have_
     run = ScriptedRun(config=parse({"family": "gru", "n_layers": 2, "share_layers": True})).advance(2)
     bare = [replace(e, patterns={}, encoding={}) if isinstance(e, Snapshot) else e for e in run.events]
     run.events = EventLog(bare)
-    payload, _ = feed(run, 0)
+    payload, _ = updates_after(run, 0)
     assert payload["snapshots"]
     assert all(snapshot["samples"] for snapshot in payload["snapshots"])
     assert gradient_layers(run) == ["0", "1"]
@@ -210,13 +210,13 @@ def test_the_residual_stream_is_sent_in_plain_numbers_and_the_mean_of_the_heads_
     snapshot = run.events.of(Snapshot)[0]
     right = np.full((3, 11), np.nan)
     right[:, 5:] = 1 / 3
-    sent = plain_snapshot(replace(snapshot, residual={"norm": np.full((3, 11), 12.3456), "right": right}))
+    sent = snapshot_json(replace(snapshot, residual={"norm": np.full((3, 11), 12.3456), "right": right}))
     assert sent["residual"] == {"norm": [[12.346] * 11] * 3, "right": [[None] * 5 + [0.33333] * 6] * 3}
     assert sent["means"] == {}
-    assert plain_snapshot(snapshot)["residual"] == {}
+    assert snapshot_json(snapshot)["residual"] == {}
 
-    assert set(plain_snapshot(snapshot)["paths"]) == {None}
-    assert plain_snapshot(snapshot)["answer_layer"] is None
+    assert set(snapshot_json(snapshot)["paths"]) == {None}
+    assert snapshot_json(snapshot)["answer_layer"] is None
 
     large = np.random.default_rng(0).dirichlet(np.ones(200), (2, 4, 200))
     coarse = grids_of(replace(snapshot, patterns={"self": large}))
@@ -225,7 +225,7 @@ def test_the_residual_stream_is_sent_in_plain_numbers_and_the_mean_of_the_heads_
     long = replace(sample, **{part: ["1"] * 200 for part in ("tokens", "targets", "predictions")})
     for length in (200, 150, 90):  # the patterns of a long sequence are cut behind
         cut = replace(snapshot, samples=[long], patterns={"self": large[..., :length, :length]})
-        means = plain_snapshot(cut)["means"]
+        means = snapshot_json(cut)["means"]
         if length == 90:
             assert means == {}
         else:
@@ -240,7 +240,7 @@ def test_each_answer_is_sent_with_its_path_and_a_snapshot_with_where_most_arise(
     right, heads = np.tile([[0.1], [0.2], [0.9]], (1, 11)), np.full((2, 4, 11), 0.1)
     heads[1, 2] = 5.0
     given: dict[str, Any] = {"residual": {"right": right}, "contributions": {"self": heads, "mlp": np.zeros((2, 11))}}
-    sent = plain_snapshot(replace(snapshot, **given))
+    sent = snapshot_json(replace(snapshot, **given))
     assert sent["answer_layer"] == "most answers in layer 2"
     paths = [path for path in sent["paths"] if path]
     assert [path is not None for path in sent["paths"]] == [mark is not None for mark in sent["samples"][0]["marks"]]
@@ -250,7 +250,7 @@ def test_each_answer_is_sent_with_its_path_and_a_snapshot_with_where_most_arise(
             "whether an answer needs a head is not known while it trains"
         )
         assert {piece["part"] for piece in path["words"]} <= {"", "layer.1"}
-    linked = plain_snapshot(replace(snapshot, **given), attribute_answers(replace(snapshot, **given)))
+    linked = snapshot_json(replace(snapshot, **given), attribute_answers(replace(snapshot, **given)))
     paths = [path for path in linked["paths"] if path]
     for path in paths:
         assert (path["contributor"], path["readings"][0]["layer"], path["readings"][0]["head"]) == ("head", 1, 2)

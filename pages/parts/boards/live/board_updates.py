@@ -20,7 +20,7 @@ from engine.tasks import TASKS
 from pages.parts.boards.live.columns import columns_of
 from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.charts.attention import mosaic_figure, pattern_figure
-from pages.parts.charts.base import plain_figure
+from pages.parts.charts.base import figure_json
 from pages.parts.charts.colors import color_of
 from pages.parts.charts.costs import memory_figure
 from pages.parts.charts.encoding import live_matrix_figure, live_similarity_figure
@@ -41,7 +41,7 @@ AnswerPaths = tuple[list[Path | None], AnswerLayer | None]
 Payload = dict[str, Any]
 
 
-def feed(run: ReadableRun, after: int) -> tuple[Payload, int]:
+def updates_after(run: ReadableRun, after: int) -> tuple[Payload, int]:
     """Return the events from number ``after`` on as one message, and the number for the next call.
 
     The board appends ``columns``, adds ``snapshots`` and shows ``figures`` (made once their facts are known);
@@ -58,7 +58,7 @@ def feed(run: ReadableRun, after: int) -> tuple[Payload, int]:
     }
     if after < upto:
         payload["columns"] = columns_of(run.events, after, upto)
-        snapshots = map(plain_snapshot, few_of(run.events.of(Snapshot, after, upto)))
+        snapshots = map(snapshot_json, few_of(run.events.of(Snapshot, after, upto)))
         # The arrays of old snapshots may have been deleted; a family without attention has none.
         thin = run.config.architecture.attends
         payload["snapshots"] = [snapshot for snapshot in snapshots if snapshot["patterns"] or not thin]
@@ -110,19 +110,19 @@ def _figures(run: ReadableRun, after: int, upto: int) -> Iterator[tuple[str, Any
     color, steps, text = color_of(run.config), run.config.steps, TASKS[run.config.task].corpus
     for started in run.events.of(Started, after, upto):
         levels = (started.chance.get("loss"), started.floor)
-        yield "loss", plain_figure(loss_figure, steps, color, *levels, text=text)
-        yield "accuracy", plain_figure(accuracy_figure, steps, color, started.chance)
-        yield "gradients", plain_figure(gradients_figure, steps, gradient_layers(run), color)
-        yield "memory", plain_figure(memory_figure, started.memory, None, color)
+        yield "loss", figure_json(loss_figure, steps, color, *levels, text=text)
+        yield "accuracy", figure_json(accuracy_figure, steps, color, started.chance)
+        yield "gradients", figure_json(gradients_figure, steps, gradient_layers(run), color)
+        yield "memory", figure_json(memory_figure, started.memory, None, color)
     for finished in run.events.of(Finished, after, upto):
         predicted = next((started.memory for started in run.events.of(Started)), None)
-        yield "memory", plain_figure(memory_figure, predicted, finished.memory, color)
+        yield "memory", figure_json(memory_figure, predicted, finished.memory, color)
     snapshots = run.events.of(Snapshot, after, upto)
     if snapshots and not run.events.of(Snapshot, 0, after):
         yield from snapshot_figures(run.config, snapshots[0]).items()
 
 
-def plain_snapshot(event: Snapshot, linked: AnswerPaths | None = None) -> dict[str, Any]:
+def snapshot_json(event: Snapshot, linked: AnswerPaths | None = None) -> dict[str, Any]:
     """Return a snapshot as JSON: its samples, its texts, and its arrays as grids. ``linked``: paths from an analysis
     with the model's weights."""
     parts = ("source", "tokens", "targets", "predictions", "marks")
@@ -130,10 +130,10 @@ def plain_snapshot(event: Snapshot, linked: AnswerPaths | None = None) -> dict[s
     arrays: dict[str, Any] = {name: dict(getattr(event, name).items()) for name in ARRAY_FIELDS}
     event = replace(event, **arrays)  # a stored snapshot's are read once
     content = {"step": event.step, "samples": samples, "prompt": event.prompt, "written": event.written}
-    return {**content, "residual": residual_of(event), **plain_paths(event, linked), **grids_of(event)}
+    return {**content, "residual": residual_of(event), **paths_json(event, linked), **grids_of(event)}
 
 
-def plain_paths(snapshot: Snapshot, linked: AnswerPaths | None = None) -> dict[str, Any]:
+def paths_json(snapshot: Snapshot, linked: AnswerPaths | None = None) -> dict[str, Any]:
     """Return ``paths``, for the answer at each position of the first sample the path in the picture, None if unknown,
     and ``answer_layer``, where most answers arise. Links are named only if they are known to be needed."""
     answer_paths, answer_layer = linked or attribute_answers(snapshot)
@@ -152,11 +152,11 @@ def residual_of(snapshot: Snapshot) -> dict[str, list[list[float | None]]]:
     """Return the residual stream of the first sample with five digits, [layer + 1, position] by name; None where no
     answer is asked."""
 
-    def plain(value: float) -> float | None:
+    def rounded(value: float) -> float | None:
         return float(f"{value:.5g}") if math.isfinite(value) else None
 
     return {
-        name: [[plain(value) for value in row] for row in array.tolist()] for name, array in snapshot.residual.items()
+        name: [[rounded(value) for value in row] for row in array.tolist()] for name, array in snapshot.residual.items()
     }
 
 
@@ -217,17 +217,17 @@ def snapshot_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, dict[st
         coarse, block = coarsen(pattern, MAX_DRAWN_CELLS)
         layers, heads, queries, keys = coarse.shape
         query_tokens, key_tokens = tokens_of(snapshot, which, pattern.shape[-2:])
-        figures[f"mosaic.{which}"] = plain_figure(mosaic_figure, layers, heads, queries, keys, which)
-        figures[f"pattern.{which}"] = plain_figure(pattern_figure, query_tokens, key_tokens, block, which)
+        figures[f"mosaic.{which}"] = figure_json(mosaic_figure, layers, heads, queries, keys, which)
+        figures[f"pattern.{which}"] = figure_json(pattern_figure, query_tokens, key_tokens, block, which)
     pictures = dict(snapshot.encoding.items())
     coarsened = {
         name: coarsen(pictures[name], _room(pictures)) for name in ("matrix", "similarity") if name in pictures
     }
     if "matrix" in coarsened:  # the figures of further layers are the same
         coarse, block = coarsened["matrix"]
-        figures["matrix"] = plain_figure(live_matrix_figure, config.encoding.acts_on, coarse.shape, block)
+        figures["matrix"] = figure_json(live_matrix_figure, config.encoding.acts_on, coarse.shape, block)
     if "similarity" in coarsened:
-        figures["similarity"] = plain_figure(live_similarity_figure, coarsened["similarity"][1])
+        figures["similarity"] = figure_json(live_similarity_figure, coarsened["similarity"][1])
     return figures
 
 

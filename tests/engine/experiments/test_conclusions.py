@@ -1,12 +1,12 @@
 import pytest
 
-from engine.experiments.answer import ANSWER, Paragraph, Section, Statement, claim_of, read, statements
+from engine.experiments.conclusions import CONCLUSIONS, Paragraph, Section, Statement, claim_of, read, statements
 from engine.experiments.evidence.shipped import shipped_claims
 from engine.experiments.experiment import CONFIRMATORY_SEEDS, Change
 from engine.experiments.issues import ISSUES
 from tests.weighed_again import findings
 
-STATED = [(rows.issue, claim_of(rows).sentence) for rows in statements(ANSWER)]
+STATED = [(rows.issue, claim_of(rows).sentence) for rows in statements(CONCLUSIONS)]
 
 
 def test_statements_rest_on_measured_claims_each_told_once_and_no_issue_and_no_opposite_is_left_out() -> None:
@@ -14,10 +14,10 @@ def test_statements_rest_on_measured_claims_each_told_once_and_no_issue_and_no_o
     assert set(STATED) <= findings().keys()
     assert {(slug, ISSUES[slug].claims[0].sentence) for slug, _ in findings()} <= set(STATED)
     assert {claim for claim, found in findings().items() if found == "opposite"} <= set(STATED)
-    for rows in statements(ANSWER):
+    for rows in statements(CONCLUSIONS):
         assert rows.text[0].isupper() or rows.text[0].isdigit(), rows.text
         assert rows.text.endswith("."), rows.text
-    unexpected = [found for found in ANSWER if found.anchor == "unexpected"]
+    unexpected = [found for found in CONCLUSIONS if found.anchor == "unexpected"]
     sentences = [
         rows.text for rows in statements(unexpected) if findings()[rows.issue, claim_of(rows).sentence] == "holds"
     ]
