@@ -44,6 +44,8 @@ class DepthSentence(NamedTuple):
     name: str
     question: str
     sentence: str
+    brief: str
+    """The sentence in a few words, for two models in one figure."""
     source: str
     address: str
 
@@ -67,9 +69,10 @@ def depth_sentences(numbers: DepthNumbers, depth: int) -> list[DepthSentence]:
         "first_token": _first_token(numbers, at),
         "gradient": _gradient(numbers, at),
     }
-    measured = ((name, DEPTH_QUESTIONS[name], sentence) for name, sentence in sentences.items() if sentence)
     return [
-        DepthSentence(name, what.question, sentence, what.source, what.address) for name, what, sentence in measured
+        DepthSentence(name, DEPTH_QUESTIONS[name].question, *both, *DEPTH_QUESTIONS[name][1:])
+        for name, both in sentences.items()
+        if both
     ]
 
 
@@ -78,35 +81,35 @@ def _percent(share: float) -> str:
     return f"{np.format_float_positional(100 * share, 2 if share < 1 else 3, fractional=False, trim='-')} %"
 
 
-def _roll_out(numbers: DepthNumbers, at: int, after: str) -> str:
+def _roll_out(numbers: DepthNumbers, at: int, after: str) -> tuple[str, str]:
     weight, alone = numbers["roll_out"][at, 0], numbers["layer_weight"][at, 0]
-    if numbers["depths"][at] == 1:
-        return f"{after}, the last position reads {_percent(weight)} from token 0."
-    layer = numbers["depths"][at]
-    return f"{after}, the last position reads {_percent(weight)} from token 0; layer {layer} alone {_percent(alone)}."
+    layer, brief = numbers["depths"][at], f"{_percent(weight)} from token 0"
+    more = f"; layer {layer} alone {_percent(alone)}" if layer > 1 else ""
+    return f"{after}, the last position reads {brief}{more}.", f"{brief}."
 
 
-def _token_share(numbers: DepthNumbers, at: int, after: str) -> str:
+def _token_share(numbers: DepthNumbers, at: int, after: str) -> tuple[str, str]:
     share = numbers["token_share"][at]
     if share < SMALLEST_SHARE:
-        return f"{after}, all tokens are equal, as far as float32 can tell."
-    return f"{after}, tokens differ by {_percent(share)} of their size."
+        return f"{after}, all tokens are equal, as far as float32 can tell.", "all tokens are equal."
+    brief = f"{_percent(share)} of their size."
+    return f"{after}, tokens differ by {brief}", brief
 
 
-def _first_token(numbers: DepthNumbers, at: int) -> str:
+def _first_token(numbers: DepthNumbers, at: int) -> tuple[str, str] | None:
     lengths, changes, equal = numbers["lengths"], numbers["first_token"][at], numbers["repeat_equal"][at]
     # the model looks ahead
     if not len(lengths):
-        return ""
+        return None
     shortest = f"{_percent(changes[0])} at length {lengths[0]}, " if len(lengths) > 1 else ""
-    far = lengths[-1] if shortest else f"length {lengths[-1]}"
+    brief = f"{shortest}{_percent(changes[-1])} at {lengths[-1] if shortest else f'length {lengths[-1]}'}."
     return (
-        f"A different token 0 changes the last output by {shortest}{_percent(changes[-1])} at {far}. "
+        f"A different token 0 changes the last output by {brief} "
         f"In bfloat16, one more 1 after 0 1 … 1 leaves {_percent(equal[-1])} of the output unchanged."
-    )
+    ), f"token 0 changes {brief}"
 
 
-def _gradient(numbers: DepthNumbers, at: int) -> str:
+def _gradient(numbers: DepthNumbers, at: int) -> tuple[str, str]:
     names = {"pre": "pre-LN", "post": "post-LN", "none": "no normalisation"}
     sizes = [f"{in_digits(float(values[at]))} with {names[norm]}" for norm, values in numbers["gradient"].items()]
-    return f"In layer 1: {listed(sizes)}."
+    return f"In layer 1: {listed(sizes)}.", f"{listed(sizes)} in layer 1."

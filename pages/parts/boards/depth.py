@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from functools import partial
 
-from engine.analysis.depth.sentences import DEPTH_QUESTIONS, across, depth_sentences
+from engine.analysis.depth.sentences import DEPTH_QUESTIONS, DepthSentence, across, depth_sentences
 from pages.parts.boards.panels import Panel
 from pages.parts.charts.depth import DepthLine, gradient_figure, oversquashing_figure, roll_out_figure, tokens_figure
 
@@ -20,19 +20,12 @@ def depth_panels(
     """Return the panels of these models at a depth, the first model in front. ``mark``: mark the depth on the axes and
     omit the sources, as on the page Depth. ``oversquashing``: the same models at more lengths, for the memory of the last
     token."""
-    sentences = dict.fromkeys(DEPTH_QUESTIONS, WAITING)
+    sentences = dict.fromkeys(DEPTH_QUESTIONS, (WAITING, WAITING))
     if all(line.draws for line in lines):
-        by_line = [{one.name: one.sentence for one in depth_sentences(across(line.draws), depth)} for line in lines]
-        for texts, line in zip(by_line, oversquashing, strict=False):
-            texts |= {
-                one.name: one.sentence
-                for one in depth_sentences(across(line.draws), depth)
-                if one.name == "first_token"
-            }
-        sentences = {
-            name: "\n".join(filter(None, (line.label_of(of[name]) for line, of in zip(lines, by_line, strict=True))))
-            for name in by_line[0]
-        }
+        by_line = [_by_name(line, depth) for line in lines]
+        for of, line in zip(by_line, oversquashing, strict=False):
+            of |= {name: one for name, one in _by_name(line, depth).items() if name == "first_token"}
+        sentences = {name: _of_models(lines, [of[name] for of in by_line]) for name in by_line[0]}
     at = depth if mark else None
     figures = {
         "roll_out": partial(roll_out_figure, lines, depth),
@@ -41,10 +34,22 @@ def depth_panels(
         "gradient": partial(gradient_figure, lines, norm, at),
     }
     panels = []
-    for name, sentence in sentences.items():
+    for name, (sentence, note) in sentences.items():
         question, source, _ = DEPTH_QUESTIONS[name]
         panels.append(Panel(
-            f"depth.{name}", question, figures[name](), f"{question} {sentence}", height, note=sentence,
+            f"depth.{name}", question, figures[name](), f"{question} {sentence}", height, note=note,
             below="" if mark else source.partition(",")[0],
         ))  # fmt: skip
     return panels
+
+
+def _by_name(line: DepthLine, depth: int) -> dict[str, DepthSentence]:
+    return {one.name: one for one in depth_sentences(across(line.draws), depth)}
+
+
+def _of_models(lines: Sequence[DepthLine], of: Sequence[DepthSentence]) -> tuple[str, str]:
+    """The sentences of all models, and the note above their figure: with several models, a few words of each."""
+    whole = "\n".join(line.label_of(one.sentence) for line, one in zip(lines, of, strict=True))
+    if len(lines) == 1:
+        return whole, whole
+    return whole, "\n".join(line.label_of(one.brief) for line, one in zip(lines, of, strict=True))

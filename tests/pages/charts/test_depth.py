@@ -66,10 +66,8 @@ def test_panels_have_question_sentence_and_source_and_name_their_models_where_th
     trained, before = DepthLine("Trained", DRAWS[1:2], COLOR), DepthLine("Untrained", [numbers(0.5)])
     panels = depth_panels([trained, before], 16, "pre", height=200, mark=False)
     assert [panel.id for panel in panels] == ["depth.roll_out", "depth.token_share", "depth.first_token", "depth.gradient"]  # fmt: skip
-    assert panels[1].note == (
-        "Trained: After 16 layers, tokens differ by 50 % of their size.\n"
-        "Untrained: After 16 layers, tokens differ by 25 % of their size."
-    )
+    assert panels[1].note == "Trained: 50 % of their size.\nUntrained: 25 % of their size."
+    assert "Trained: After 16 layers, tokens differ by 50 % of their size.\nUntrained: After" in panels[1].alt
     assert panels[1].below == "Dong et al. 2021"
     assert [trace.name for trace in panels[1].figure.data] == ["Untrained", "Trained"], "what is spoken of is in front"
     assert panels[1].figure.data[0].line.dash == "dash"

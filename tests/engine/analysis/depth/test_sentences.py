@@ -24,6 +24,12 @@ def test_each_measurement_says_what_it_found_at_a_depth_and_names_its_source() -
         "In bfloat16, one more 1 after 0 1 … 1 leaves 50 % of the output unchanged.",
         "gradient": "In layer 1: 2.5 with pre-LN and 1,234 with post-LN.",
     }
+    assert [reading.brief for reading in found.values()] == [
+        "82 % from token 0.",
+        "72 % of their size.",
+        "token 0 changes 141 % at length 8, 0.48 % at 64.",
+        "2.5 with pre-LN and 1,234 with post-LN in layer 1.",
+    ]
     assert all(reading.address.startswith("https://arxiv.org/abs/") for reading in found.values())
     assert depth_sentences(numbers(), 1)[0].sentence == "After 1 layer, the last position reads 0.78 % from token 0."
 
