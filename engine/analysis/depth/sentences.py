@@ -106,7 +106,7 @@ def _first_token(numbers: DepthNumbers, at: int) -> tuple[str, str] | None:
     return (
         f"A different token 0 changes the last output by {brief} "
         f"In bfloat16, one more 1 after 0 1 … 1 leaves {_percent(equal[-1])} of the output unchanged."
-    ), f"token 0 changes {brief}"
+    ), f"token 0 changes its output by {brief}"
 
 
 def _gradient(numbers: DepthNumbers, at: int) -> tuple[str, str]:

@@ -27,7 +27,7 @@ def test_each_measurement_says_what_it_found_at_a_depth_and_names_its_source() -
     assert [reading.brief for reading in found.values()] == [
         "82 % from token 0.",
         "72 % of their size.",
-        "token 0 changes 141 % at length 8, 0.48 % at 64.",
+        "token 0 changes its output by 141 % at length 8, 0.48 % at 64.",
         "2.5 with pre-LN and 1,234 with post-LN in layer 1.",
     ]
     assert all(reading.address.startswith("https://arxiv.org/abs/") for reading in found.values())
