@@ -243,7 +243,7 @@ def _show_before_and_after(issue: Issue, arms: Sequence[TrainedDepth]) -> None:
         config = issue.config(issue.arm(one.arm))
         lines = [DepthLine("Trained", one.trained, color_of(config)), DepthLine("Untrained", one.untrained)]
         st.caption(f"{issue.key_figure.name_of(one.arm)}, {counted(len(one.trained), 'seed')}")
-        items = depth_panels(lines, config.n_layers, config.norm, height=250, mark=False)
+        items = depth_panels(lines, config.n_layers, config.norm, height=290, mark=False)
         panels(items, key=f"depth.{issue.slug}.{one.arm}", name=f"depth-{issue.slug}", least=260)
 
 
