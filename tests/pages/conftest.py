@@ -15,10 +15,12 @@ from streamlit.testing.v1.element_tree import ElementTree
 from engine.experiments import long_runs
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
+from engine.experiments.running.shared_trials import SharedTrials
 from engine.serving.processes import forked, supervisor
 from engine.serving.processes.forked import WARM, ForkServer
 from pages.parts.app import server
 from pages.parts.charts import base
+from pages.parts.experiments import running
 from pages.parts.lab.form import ICONS
 from pages.parts.questions.conclusions import long_findings_of
 from tests.pages.scripted_experiment import PUBLISHED, Scripted, ScriptedPool, issue_of, value_of
@@ -120,6 +122,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, own_data_folder: object) -> Iterat
     by_depth = {issue.config(arm).n_layers: arm for arm in issue.arms}
     pool = ScriptedPool(lambda config: value_of(by_depth[config.n_layers], config.seed))
     monkeypatch.setattr(server, "pool", lambda: pool)
+    monkeypatch.setattr(running, "SHARED", SharedTrials())  # no test follows a trial of another one's pool
     yield issue, pool
     for run in pool.submitted:
         pool.stop(run.id)  # what one test leaves running no other test follows
