@@ -32,7 +32,7 @@ from engine.tasks.text.plays import ARCHIVE
 from pages.parts.notebooks.cells import FIGURE, SETUP, TEST, TESTS
 from pages.parts.notebooks.notebook import FOLDER, NOTEBOOKS, Notebook
 
-NEEDS = """# What this notebook needs. Where something is missing, take the sign before the percent away and run this cell.
+NEEDS = """# What this notebook needs. Where something is missing, remove the # before %pip and run this cell.
 # %pip install torch plotly nbformat"""
 UNPACK = '''# Plays by Shakespeare, packed. This cell writes them into the file shakespeare.zip beside the notebook.
 import base64

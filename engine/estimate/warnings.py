@@ -95,5 +95,7 @@ def _general(c: RunConfig) -> Iterator[str]:
         yield "A value residual does nothing in one layer: it goes from the first layer to later ones."
     if attends and c.qk_norm and c.attention_score == "cosine":
         yield "QK-norm changes little here: a cosine brings queries and keys to one length anyway."
-    if attends and c.qk_norm and c.head_width <= 2:
-        yield f"With a d_head of {c.head_width}, QK-norm leaves only the sign of queries and keys: LayerNorm takes away mean and size."
+    numbers_left = c.head_width - (c.norm_kind == "layer")  # LayerNorm also removes the mean
+    if attends and c.qk_norm and numbers_left <= 1:
+        left = "only the sign" if numbers_left else "nothing"
+        yield f"With a d_head of {c.head_width}, QK-norm leaves {left} of each query and key."

@@ -62,7 +62,9 @@ class DesignedSettings(EncodingSettings):
     )  # fmt: skip
     design_width: int = setting(16, "Number of features", "Used with a read-out.", ge=1, le=256)
     design_hidden: int = setting(32, "Hidden units", "Hidden units of each network.", ge=1, le=256)
-    design_base: float = setting(10_000.0, "Longest wavelength / 2π", "Of the sinusoids, in positions.", ge=2.0, le=1e7)
+    design_base: float = setting(
+        10_000.0, "Sinusoid base", "b. Wavelengths grow from 2π positions and stay below 2πb.", ge=2.0, le=1e7
+    )
     design_length_scale: float = setting(
         4.0,
         "Length scale γ",

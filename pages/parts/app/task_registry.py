@@ -14,7 +14,7 @@ from engine.serving.allowances import Allowances, Release, WorkKind
 from pages.parts.app import server
 
 MAX_TASKS = 60  # above it, ended tasks are dropped, the oldest first; their results are on disk
-NOT_YOURS = "Somebody else started this. Press Run to start your own."
+NOT_YOURS = "Somebody else started this. Start your own."
 
 T = TypeVar("T", bound=BackgroundTask)
 

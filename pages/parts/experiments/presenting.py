@@ -242,8 +242,8 @@ def open_lesson() -> list[Problem]:
     if classroom and not of_visitor and not present:
         join_class(classroom)
     if "lesson" not in given:
-        allowed = "only in a link that also names a lesson"
-        return [*ignored, *(Problem(name, given[name], allowed) for name in given.keys() - {"class"})]
+        hint = "It needs a lesson in the link."
+        return [*ignored, *(Problem(name, given[name], "", hint) for name in given.keys() - {"class"})]
     try:
         lesson = from_code(given["lesson"])
     except ConfigError as error:

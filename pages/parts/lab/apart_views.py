@@ -225,7 +225,7 @@ def show_heads(at: Inspected) -> None:
     items, height = [], 170 if len(drawn_parts) > FEW else 300
     for part in drawn_parts:
         row, name = rows[part], name_of_head(part)
-        keys_used = f"{row['effective_keys']:.1f} keys in effect"
+        keys_used = f"{row['effective_keys']:.1f} effective keys"
         drawn = pattern_picture(pattern[part.layer, part.head], queries, keys, bare=True)
         items.append(Panel(
             f"head.{part.layer}.{part.head}", name, drawn, f"Pattern of {name}: {kind_in_words(row)}, {keys_used}.", height=height,
