@@ -204,6 +204,7 @@ def test_a_caution_has_a_cause(flat: dict[str, Any], word: str) -> None:
 def test_the_default_needs_no_caution() -> None:
     assert warnings_of(RunConfig()) == []
     assert warnings_of(parse({"dtype": "bfloat16_mixed"})) == [], "its weights are float32"
+    assert warnings_of(parse({"qk_norm": True, "d_head": 2, "norm_kind": "rms"})) == [], "the angle is left"
     assert not any("fault" in caution for caution in warnings_of(parse({"mask_fault": "missing", "task": "k_back"})))
     apart = {"task": "shakespeare_chars", "split": "windows", "windows": "non_overlapping"}
     assert warnings_of(parse(apart)) == []
