@@ -386,7 +386,7 @@ def recurrent_kernels(result: Result, quantity: str) -> str:
     if tick is None or result.machine is None or result.machine.kind != "cpu" or gru[tick] < APART * lstm[tick]:
         return ""
     times = f"{gru[tick] / lstm[tick]:.0f} times"
-    return f"A GRU takes {times} as long as an LSTM. torch runs an LSTM in one call (oneDNN), a GRU token by token."
+    return f"A GRU takes {times} as long as an LSTM. torch runs an LSTM in one call, a GRU token by token."
 
 
 NOTE = "Points: measured. Dotted: by formula."

@@ -145,7 +145,7 @@ def section(config: RunConfig, depth: int, number: int, longer: int) -> Json:
     items = depth_panels(
         [DepthLine("", draws, color)], depth, config.norm, height=HEIGHT, mark=True, oversquashing=oversquashing
     )
-    spread = f" Median and range of {counted(number, 'random model')}." if number else ""
+    spread = f" Median and range of {counted(number, 'model')}." if number else ""
     note = f"Untrained, {config.seq_len} tokens.{spread}"
     return {"id": "depth", "title": "", "note": note, "width": 250, "panels": list(map(panel_json, items))}
 

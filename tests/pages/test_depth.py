@@ -82,7 +82,7 @@ def until(app: AppTest, there: Callable[[str], bool]) -> str:
 
 
 def complete(app: AppTest) -> str:
-    return until(app, lambda words: "range of 16 random models" in words and "at 512" in words)
+    return until(app, lambda words: "range of 16 models" in words and "at 512" in words)
 
 
 def test_figures_come_with_the_first_draw_and_tell_more_with_each(open_page: Open, engine: Engine) -> None:
@@ -120,7 +120,7 @@ def test_a_dial_that_moves_on_leaves_at_most_one_question_behind_it(open_page: O
     jobs = [(job.config.pos_encoding, job.config.norm) for job in engine.jobs]
     assert jobs == [("rope", "pre")] + [("nope", "post")] * 20
     other = open_page("depth.py", pos_encoding="nope", norm="post")
-    assert "range of 16 random models" in messages_of(other), "what one session has asked for, all have"
+    assert "range of 16 models" in messages_of(other), "what one session has asked for, all have"
     assert len(engine.jobs) == 21
 
 

@@ -105,7 +105,7 @@ def _first_token(numbers: DepthNumbers, at: int) -> tuple[str, str] | None:
     brief = f"{shortest}{_percent(changes[-1])} at {lengths[-1] if shortest else f'length {lengths[-1]}'}"
     return (
         f"A different token 0 changes the last output by {brief}. "
-        f"In bfloat16, one more 1 after 0 1 … 1 leaves {_percent(equal[-1])} of the output unchanged."
+        f"In bfloat16, one more 1 after 0 1 … 1 leaves {_percent(equal[-1])} unchanged."
     ), f"token 0 changes its output by {brief}."
 
 

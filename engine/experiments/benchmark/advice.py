@@ -13,7 +13,7 @@ MAX_NAMED = 2
 LAYERS = listed(sorted({f"{model_of(one).n_layers}" for one in CRITERIA.values()}), "or")
 WIDTH = listed(sorted({f"{model_of(one).d_model}" for one in CRITERIA.values()}), "or")
 # the models for which the advice holds
-SCOPE = f"Measured with {LAYERS} layers of width {WIDTH}: large models may differ."
+SCOPE = f"Measured at {LAYERS} layers, width {WIDTH}: large models may differ."
 
 
 @dataclass(frozen=True)

@@ -236,7 +236,7 @@ def test_the_advice_starts_with_what_is_among_the_best_most_often_and_names_what
             SCOPE,
         ]
     )
-    assert "1 or 2 layers of width 32" in SCOPE
+    assert "1 or 2 layers, width 32" in SCOPE
     assert sorted(text.order) == sorted(COMPARED)
 
 

@@ -21,7 +21,7 @@ def test_each_measurement_says_what_it_found_at_a_depth_and_names_its_source() -
         "roll_out": "After 16 layers, the last position reads 82 % from token 0; layer 16 alone 1.6 %.",
         "token_share": "After 16 layers, tokens differ by 72 % of their size.",
         "first_token": "A different token 0 changes the last output by 141 % at length 8, 0.48 % at 64. "
-        "In bfloat16, one more 1 after 0 1 … 1 leaves 50 % of the output unchanged.",
+        "In bfloat16, one more 1 after 0 1 … 1 leaves 50 % unchanged.",
         "gradient": "In layer 1: 2.5 with pre-LN and 1,234 with post-LN.",
     }
     assert [reading.brief for reading in found.values()] == [
