@@ -197,7 +197,7 @@ LESSONS: Mapping[str, Lesson] = {
         "no-encoding", "encoding-fits-task", "learned-table", "longer-sequences",
     ),
     "depth": _of_issues(
-        "What depth brings and breaks",
+        "How depth helps and harms",
         "Say which tasks need more layers. Say which parts a deep stack needs, and how to test a layer.",
         "what-depth-brings", "missing-skips", "tokens-alike", "no-normalization", "interpretability", "warm-up-and-qk-norm",
     ),

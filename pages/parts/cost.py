@@ -389,7 +389,7 @@ def recurrent_kernels(result: Result, quantity: str) -> str:
     return f"A GRU takes {times} as long as an LSTM. torch runs an LSTM in one call, a GRU token by token."
 
 
-NOTE = "Points: measured. Dotted: by formula."
+NOTE = "Points: measured. Dotted: predicted."
 
 
 def _panel(
@@ -416,7 +416,7 @@ def _parts_panel(result: Result, plan: Plan, view: CostView, what: str) -> Panel
     measured = [(visit.tick, visit.memory) for visit in result.counted_visits(kind.name) if visit.memory is not None]
     has_formula = predicted[0][1].saved is not None
     bars = predicted if has_formula else measured
-    note = "Bars: by formula." if has_formula else "No formula for this model: the bars are measured."
+    note = "Bars: predicted." if has_formula else "No formula for this model: the bars are measured."
     sums = [f"{in_bytes(memory.total)} at {tick:,} {what}" for tick, memory in bars[:: max(1, len(bars) - 1)]]
     return Panel(
         "costs.parts", f"Memory of a training step: {kind.label}", parts_figure(bars, measured, what, kind.color),

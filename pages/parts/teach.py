@@ -36,11 +36,11 @@ from pages.parts.app.page_state import ModelSettings, PageState, offer_file
 from pages.parts.experiments.handouts import hand_out, only_here, show_qr_code, teachers_sheet
 from pages.parts.experiments.presenting import link_of, start_lesson
 
-INTRODUCTION = "Your class guesses, a model trains, and all see whether they were right."
+INTRODUCTION = "Your class guesses, a model trains, and everyone sees the answer."
 WAYS = """
 - **Present** shows one step in large letters. Press → for the next, **Escape** to leave.
 - **Students** scan the QR code and answer on their phones.
-- **The teacher’s sheet** lists keyboard keys, talking points and results.
+- **The teacher’s sheet** lists keyboard keys, things to say and results.
 """
 STEPS = "steps"
 QR_WIDTH = 220

@@ -75,7 +75,7 @@ def test_from_the_map_to_an_experiment_that_is_stopped_a_term_and_from_a_guess_t
     nothing_is_cut_off(page)
     page.set_viewport_size(WIDE)
     nothing_is_cut_off(page)
-    page.get_by_text("Show what was found").click()
+    page.get_by_text("Show the answers").click()
     page.get_by_text("Guess first").first.wait_for()
     tiles = [page.locator(f"[class*='-tile-{slug}']") for slug in (*START, next(iter(ISSUES)))]
     settled(page)

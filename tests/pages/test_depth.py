@@ -91,7 +91,7 @@ def test_figures_come_with_the_first_draw_and_tell_more_with_each(open_page: Ope
     words = complete(app)
     assert "After 16 layers, the last position reads 17 %" in words
     assert "In layer 1: 0.168 with pre-LN and 0.335 with post-LN." in words
-    assert "A different token 0 changes the last output by 1.6 % at length 8, 1.6 % at 512." in words
+    assert "Another first token changes the last output by 1.6 % at length 8, 1.6 % at 512." in words
     assert [(type(job), job.config.seed) for job in engine.jobs] == [
         *((MeasureDepth, seed) for seed in range(16)),
         *((MeasureOversquashing, seed) for seed in range(4)),

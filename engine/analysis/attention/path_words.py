@@ -46,7 +46,7 @@ def answer_layer_words(path: Path, right: Sequence[float], sample: Sample) -> st
         target, predicted = sample.targets[path.position], sample.predictions[path.position]
         if predicted == target:
             return f"At {here} the right answer “{target}” has the highest probability, {percent(right[-1])}, but less than half."
-        return f"At {here} the model writes “{predicted}”; the right “{target}” has {percent(right[-1])}."
+        return f"At {here} the model writes “{predicted}”, not “{target}” (probability {percent(right[-1])})."
     if path.after - path.before < GAIN:
         whole = _from_to(right[0], right[-1])
         return f"The answer at {here} builds up over several layers ({whole}); {_layer(path.layer)} adds most."

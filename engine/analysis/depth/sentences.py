@@ -83,7 +83,7 @@ def _percent(share: float) -> str:
 
 def _roll_out(numbers: DepthNumbers, at: int, after: str) -> tuple[str, str]:
     weight, alone = numbers["roll_out"][at, 0], numbers["layer_weight"][at, 0]
-    layer, brief = numbers["depths"][at], f"{_percent(weight)} from token 0"
+    layer, brief = numbers["depths"][at], f"{_percent(weight)} from the first token"
     more = f"; layer {layer} alone {_percent(alone)}" if layer > 1 else ""
     return f"{after}, the last position reads {brief}{more}.", f"{brief}."
 
@@ -104,9 +104,9 @@ def _first_token(numbers: DepthNumbers, at: int) -> tuple[str, str] | None:
     shortest = f"{_percent(changes[0])} at length {lengths[0]}, " if len(lengths) > 1 else ""
     brief = f"{shortest}{_percent(changes[-1])} at {lengths[-1] if shortest else f'length {lengths[-1]}'}"
     return (
-        f"A different token 0 changes the last output by {brief}. "
-        f"In bfloat16, one more 1 after 0 1 … 1 leaves {_percent(equal[-1])} unchanged."
-    ), f"token 0 changes its output by {brief}."
+        f"Another first token changes the last output by {brief}. "
+        f"In bfloat16, appending 1 to 0 1 … 1 leaves {_percent(equal[-1])} unchanged."
+    ), f"the first token changes its output by {brief}."
 
 
 def _gradient(numbers: DepthNumbers, at: int) -> tuple[str, str]:

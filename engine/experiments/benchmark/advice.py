@@ -98,7 +98,7 @@ def _in_words(
     together: dict[str, list[str]] = {}  # needs for which the same encodings are named
     for need, names in unless.items():
         together.setdefault(listed([*map(label, names)], "or"), []).append(need)
-    others = [f"**If you must** {listed(needs, 'or')}, use {names}." for names, needs in together.items()]
+    others = [f"**To {listed(needs, 'or')}**, use {names}." for names, needs in together.items()]
     first = f"**Start with {label(start)}**. It is among the best {good}. It {price}."
     return "  \n".join([first, *others, SCOPE])
 

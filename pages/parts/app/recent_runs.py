@@ -27,7 +27,7 @@ MAX_RECENT_RUNS = 6  # above it, the oldest run that is not pinned is dropped
 
 def show_facts(config: RunConfig) -> None:
     prediction = predict(config)
-    facts = [f"**{prediction.parameters:,}** parameters", f"**{in_bytes(prediction.memory.total)}** for a step"]
+    facts = [f"**{prediction.parameters:,}** parameters", f"**{in_bytes(prediction.memory.total)}** memory per step"]
     seconds, device = prediction.seconds(config.steps), prediction.device.timed
     if seconds is not None:
         facts.append(f"about **{in_time(seconds)}**" + ("" if device == CPU else f" on {device}"))

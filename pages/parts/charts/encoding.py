@@ -87,7 +87,7 @@ def matrix_figure(profile: Profile, n_positions: int) -> go.Figure:
         return heat_figure(trace, x=columns, y=rows)
     shapes = end_marks(profile["trained"], n_positions, "y")
     # The scale of colours is at the end of the line, where its name would be.
-    y = f"{rows} (trained to dashes)" if shapes else rows
+    y = f"{rows} (dashed: last trained)" if shapes else rows
     return heat_figure(trace, x=columns, y=y, down=_down_to(n_positions), shapes=shapes)
 
 

@@ -52,7 +52,7 @@ def _depth_tile(with_answers: bool) -> None:
     with st.container(border=True, key="map-start-tile-depth", gap=None):
         st.page_link("depth.py", label="What does depth alone do?")
         if not with_answers:
-            st.markdown("Turn one dial from 1 to 48 layers. The models are untrained.")
+            st.markdown("Move one slider from 1 to 48 layers. The models are untrained.")
 
 
 @once

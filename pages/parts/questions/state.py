@@ -24,7 +24,7 @@ ANSWERED = "questions.answered"
 
 class QuestionsState(PageState):
     issue: Annotated[str | None, one_of(ISSUES, RENAMED)] = None
-    found: bool = setting(False, label="Show what was found", help="Shows the answers. Leave it off to guess first.")
+    found: bool = setting(False, label="Show the answers", help="Leave it off to guess first.")
     seeds: int = seeds_setting()
     first_seed: int = setting(
         LIVE_SEED, label="First seed", help="The run uses this seed and the next ones. Stored seeds have lower numbers.",

@@ -229,7 +229,7 @@ def _show_summary(issue: Issue) -> None:
         if issue.dial:
             st.page_link(
                 "depth.py",
-                label="See it on the depth dial, untrained",
+                label="See it on the page Depth, untrained",
                 icon=":material/layers:",
                 query_params=issue.dial,
             )

@@ -232,7 +232,7 @@ def test_the_advice_starts_with_what_is_among_the_best_most_often_and_names_what
     assert text.words == "  \n".join(
         [
             "**Start with Shaw relative**. It is among the best for 5 of 6 needs. It adds 40 parameters.",
-            f"**If you must** {NEEDS['text']} or add no parameters, use RoPE.",
+            f"**To {NEEDS['text']} or add no parameters**, use RoPE.",
             SCOPE,
         ]
     )

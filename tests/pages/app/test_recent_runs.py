@@ -45,7 +45,7 @@ def test_a_time_is_promised_only_where_the_speed_was_measured(open_page: Open, d
     facts = next(box.value for box in app.caption if "parameters" in box.value)
     assert ("about **" in facts) == promised
     assert (f"time not measured on {device}" in facts) != promised
-    assert "for a step" in page_text(app)
+    assert "memory per step" in page_text(app)
 
 
 @pytest.mark.parametrize(

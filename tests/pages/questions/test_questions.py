@@ -171,7 +171,7 @@ def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_p
     assert "[causal mask](glossary?term=mask)" in page_text(app)
     assert all(line in unlinked(open_part(app, "why", "Remedies")) for line in MASK.remedies)
     assert MASK.sources[0].url in page_text(open_part(app, "why", "Sources"))
-    assert "See it on the depth dial, untrained" not in links(app)
+    assert "See it on the page Depth, untrained" not in links(app)
     open_tab(app, "Evidence")
     assert "(glossary?term=" in page_text(app)
     claims = "".join(unlinked(open_part(app, "evidence", part)) for part in ("Claims 1", "Claims 2"))
@@ -232,7 +232,7 @@ def text_words(text: str) -> str:
 
 def test_an_issue_that_untrained_models_show_leads_to_the_dial_of_depth(open_page: Open) -> None:
     app = open_tab(open_page("questions.py", issue="tokens-alike"), "Why", "tokens-alike")
-    assert links(app)["See it on the depth dial, untrained"] == "depth=8&skips=false&mlp=false"
+    assert links(app)["See it on the page Depth, untrained"] == "depth=8&skips=false&mlp=false"
 
 
 def test_what_training_did_by_depth_stands_with_the_reason_once_the_answer_is_seen(open_page: Open) -> None:

@@ -163,7 +163,7 @@ def test_where_nothing_arrives_and_where_no_head_stands_out_it_says_so() -> None
     assert path.sentence == "At position 5 the right answer “2” has the highest probability, 25 %, but less than half."
     wrong = [Sample(TOKENS, ["", "", "", "", "2"], ["", "", "", "", "3"])]
     assert path_in(snapshot([0.3, 0.2, 0.6, 0.25], {(1, 0): 1.0}, {}, samples=wrong)).sentence == (
-        "At position 5 the model writes “3”; the right “2” has 25 %."
+        "At position 5 the model writes “3”, not “2” (probability 25 %)."
     )
     nothing = path_in(snapshot([0.3, 0.2, math.nan, math.nan], {(1, 0): 1.0}, {}))
     assert nothing.sentence == "The answer at position 5 is lost, because the numbers of layer 2 are no longer finite."

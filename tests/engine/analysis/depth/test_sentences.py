@@ -18,20 +18,23 @@ def numbers(share: float = 0.72, lengths: tuple[int, ...] = (8, 64)) -> DepthNum
 def test_each_measurement_says_what_it_found_at_a_depth_and_names_its_source() -> None:
     found = {reading.name: reading for reading in depth_sentences(numbers(), 16)}
     assert {name: reading.sentence for name, reading in found.items()} == {
-        "roll_out": "After 16 layers, the last position reads 82 % from token 0; layer 16 alone 1.6 %.",
+        "roll_out": "After 16 layers, the last position reads 82 % from the first token; layer 16 alone 1.6 %.",
         "token_share": "After 16 layers, tokens differ by 72 % of their size.",
-        "first_token": "A different token 0 changes the last output by 141 % at length 8, 0.48 % at 64. "
-        "In bfloat16, one more 1 after 0 1 … 1 leaves 50 % unchanged.",
+        "first_token": "Another first token changes the last output by 141 % at length 8, 0.48 % at 64. "
+        "In bfloat16, appending 1 to 0 1 … 1 leaves 50 % unchanged.",
         "gradient": "In layer 1: 2.5 with pre-LN and 1,234 with post-LN.",
     }
     assert [reading.brief for reading in found.values()] == [
-        "82 % from token 0.",
+        "82 % from the first token.",
         "72 % of their size.",
-        "token 0 changes its output by 141 % at length 8, 0.48 % at 64.",
+        "the first token changes its output by 141 % at length 8, 0.48 % at 64.",
         "2.5 with pre-LN and 1,234 with post-LN in layer 1.",
     ]
     assert all(reading.address.startswith("https://arxiv.org/abs/") for reading in found.values())
-    assert depth_sentences(numbers(), 1)[0].sentence == "After 1 layer, the last position reads 0.78 % from token 0."
+    assert (
+        depth_sentences(numbers(), 1)[0].sentence
+        == "After 1 layer, the last position reads 0.78 % from the first token."
+    )
 
 
 def test_what_was_not_measured_is_not_said() -> None:

@@ -82,7 +82,7 @@ function milestonesOf(/** @type {LiveBoard} */ board) {
     name,
     step: steps[values.findIndex((value) => value >= level)],
   }))
-  const pattern = firstAnswerLayer(board) ?? { name: "sharp attention", step: firstSharp(board) }
+  const pattern = firstAnswerLayer(board) ?? { name: "focused attention", step: firstSharp(board) }
   const failed = {
     name: "not finite",
     step: board.status.state === "failed" && board.shownStep() >= board.status.step ? board.status.step : null,

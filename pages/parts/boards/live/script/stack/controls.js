@@ -28,7 +28,7 @@ const judged = (/** @type {boolean | null | undefined} */ mark) => mark == null 
 export function symbolRows({ onPoint, onChoose, onSwap }) {
   const rows = {
     reads: symbolRow("reads", "reads"),
-    spans: symbolRow("spans", "that is"),
+    spans: symbolRow("spans", "part of"),
     must: symbolRow("must", "must write"),
     writes: symbolRow("writes", "writes"),
   }
