@@ -391,7 +391,7 @@ torch.testing.assert_close(block(x, mask), layer(x, src_mask=~mask), atol=1e-5, 
 #
 # Stack twelve blocks, send one gradient back, and measure it in each block, with skips and without. It is often
 # said that without skips the gradient vanishes before it reaches the first blocks. Look closely: the norms in the
-# blocks keep the gradient of V large. Only the gradient of Q vanishes, so the model cannot learn *where to look*.
+# blocks keep the gradient of V large. The gradient of Q does vanish, so the model cannot learn *where to look*.
 # The second picture shows why: without skips, the vectors of all positions point in one direction (Dong et al.,
 # 2021). If all keys are equal, a query cannot prefer one of them.
 

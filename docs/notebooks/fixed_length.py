@@ -141,7 +141,7 @@ assert [works(length, whole_table=True) for length in (5, 10, 11)] == [False, Tr
 # ## A row that nobody has trained
 #
 # Can we simply make the table longer? Give it 20 rows and train on texts of 10 words. The gradient shows which
-# rows learn. Rows 10 to 19 keep their random first values, so they mean nothing.
+# rows learn. Rows 10 to 19 keep their random initial values, so they mean nothing.
 
 # %%
 longer = nn.Embedding(20, WIDTH)

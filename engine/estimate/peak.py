@@ -25,7 +25,7 @@ MIB = 2**20
 LIBRARY_BYTES = 8 * MIB  # libraries' tables and buffers that are made at first use, whatever the run
 KERNEL_BYTES = 44 * MIB  # the kernels for products in 16 bits that a worker keeps on a CPU (KERNEL_CACHE_VARIABLES)
 OBJECT_BYTES = 2 * MIB  # a run's modules, its held-out sequences and its events that are not sent yet
-TEXT_BYTES = 56 * MIB  # a text as tokens and counts, and of the remains of reading it
+TEXT_BYTES = 56 * MIB  # a text as tokens and counts, and the remains of reading it
 # Resident memory over the tensors' bytes: the allocator keeps pieces that are too small for the next tensor. Less if all tensors
 # are about as large, as a baseline's are.
 SCATTERED, SCATTERED_BASELINE = 1.7, 1.2

@@ -40,10 +40,10 @@ RULE = f"""\
 - *{Finding.OPPOSITE.words}*: the same on the other side.
 - *{Finding.SMALL.words}*: the whole interval is nearer to zero than this size.
 - *{Finding.CANNOT_TELL.words}*: an arm has learned the task in fewer than {100 * LEARNED_SEEDS:g} % of the seeds, or its best
-  rate is the last one tried. Also if the effect is small or undecided with a number at the best value, the worst or chance, or small
-  with less room than this size.
+  rate is the last one tried. Also if the effect is small with a number at the best value, the worst or chance, or with less room than
+  this size, or undecided with all numbers at such a value.
 - *{Finding.UNDECIDED.words}*: all others, and all with fewer than {FEWEST_SEEDS} seeds. With {2 * READERS_SEEDS} or more, also an effect
-  with a p of .05 or more after Holm's correction for the claims of its question.
+  that is large enough but has a p of .05 or more after Holm's correction for the claims of its question.
 - *Computed*: a formula, a count or a theorem."""
 
 

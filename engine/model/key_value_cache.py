@@ -60,7 +60,7 @@ def cached_logits(
     """
     stack, new = model.stack, tokens.shape[1]
     if cache.length and new > 1:
-        raise ValueError(f"{new} new tokens were given; it must be one token after {cache.length} in the cache.")
+        raise ValueError(f"{new} new tokens were given; with {cache.length} in the cache, only one may be given.")
     at = positions or range(cache.length + new)
     first = stack.encoding_at(0)
     read = cache.recent("embedding", model.embedding(tokens), first.reads_before)

@@ -32,9 +32,8 @@ DELIVERY_SECONDS = 0.1
 # seconds between two saves of a run's state, at least; and as a multiple of the last save's duration
 SAVE_EVERY, SAVE_INTERVAL_FACTOR = 60.0, 50.0
 SNAPSHOT_EVERY = 0.5  # seconds between snapshots of a run with a limited pace, beside those that its config determines
-SNAPSHOT_INTERVAL_FACTOR = (
-    20  # A snapshot that took t seconds is not repeated for 20 t, so that snapshots cost at most 5 %
-)
+# a snapshot that took t seconds is not repeated for 20 t, so that snapshots cost at most 5 %
+SNAPSHOT_INTERVAL_FACTOR = 20
 
 
 class TrainingModule(Protocol):

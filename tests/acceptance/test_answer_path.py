@@ -84,7 +84,10 @@ def test_without_skips_at_six_layers_nothing_arrives_and_with_them_the_answer_se
     sentences = [path.sentence for path in attribute_answers(without[-1])[0] if path]
     assert sentences
     assert all(
-        re.match(r"At position \d+ (the model writes “.”, not “.” |the right answer “.” has the highest probability)", sentence)
+        re.match(
+            r"At position \d+ (the model writes “.”, not “.” |the right answer “.” has the highest probability)",
+            sentence,
+        )
         for sentence in sentences
     )
 

@@ -323,7 +323,7 @@ def test_an_open_box_follows_the_run_and_a_part_taken_away_is_judged_on_the_sequ
     changed = [at for at, answer in enumerate(texts(page, "writes")) if answer != whole[at]]
     assert outlined(page) == changed
     lost = sum(before and not after for before, after in zip(right, judged(page), strict=True))
-    panel.get_by_title(re.compile(f"here {lost} of {sum(right)}\\.")).wait_for()
+    panel.get_by_title(re.compile(f"in this one: {lost} of {sum(right)}\\)\\.")).wait_for()
     panel.get_by_text("The model is trained on 6 tokens; shorter sequences are new to it.").wait_for()
     after = line_above(page)
 
@@ -391,7 +391,7 @@ def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_
     panel.get_by_role("button", name="Remove this head").click()
     panel.locator(f'.tile.ablated[data-name="{name}"]').wait_for()
     panel.get_by_text(re.compile(r"[\d,]+ of [\d,]+ answers lost \(\d+ %\)\.")).wait_for()
-    panel.get_by_title(re.compile(r"Counted in 100 other sequences (in this one: \d+ of \d+\.")).wait_for()
+    panel.get_by_title(re.compile(r"Counted in 100 other sequences \(in this one: \d+ of \d+\)\.")).wait_for()
     expect(panel.get_by_role("button", name="Remove this head")).to_have_count(0)
     panel.get_by_role("button", name="Put all back").click()
     expect(panel.locator(".ablated")).to_have_count(0)

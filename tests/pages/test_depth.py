@@ -90,7 +90,7 @@ def test_figures_come_with_the_first_draw_and_tell_more_with_each(open_page: Ope
     assert "What does the last token read?" in messages_of(app)
     words = complete(app)
     assert "After 16 layers, the last position reads 17 %" in words
-    assert "In layer 1: 0.168 with pre-LN and 0.335 with post-LN." in words
+    assert "Layer 1: 0.168 with pre-LN and 0.335 with post-LN." in words
     assert "Another first token changes the last output by 1.6 % at length 8, 1.6 % at 512." in words
     assert [(type(job), job.config.seed) for job in engine.jobs] == [
         *((MeasureDepth, seed) for seed in range(16)),

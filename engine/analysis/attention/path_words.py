@@ -49,7 +49,7 @@ def answer_layer_words(path: Path, right: Sequence[float], sample: Sample) -> st
         return f"At {here} the model writes “{predicted}”, not “{target}” (probability {percent(right[-1])})."
     if path.after - path.before < GAIN:
         whole = _from_to(right[0], right[-1])
-        return f"The answer at {here} builds up over several layers ({whole}); {_layer(path.layer)} adds most."
+        return f"No single layer gives the answer at {here} ({whole} over all layers); {_layer(path.layer)} adds most."
     return f"The answer at {here} arrives in {_layer(path.layer)} ({_from_to(path.before, path.after)})."
 
 

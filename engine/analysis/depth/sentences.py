@@ -112,4 +112,4 @@ def _first_token(numbers: DepthNumbers, at: int) -> tuple[str, str] | None:
 def _gradient(numbers: DepthNumbers, at: int) -> tuple[str, str]:
     names = {"pre": "pre-LN", "post": "post-LN", "none": "no normalisation"}
     sizes = [f"{in_digits(float(values[at]))} with {names[norm]}" for norm, values in numbers["gradient"].items()]
-    return f"In layer 1: {listed(sizes)}.", f"{listed(sizes)} in layer 1."
+    return f"Layer 1: {listed(sizes)}.", f"{listed(sizes)} in layer 1."

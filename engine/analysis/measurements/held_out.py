@@ -106,7 +106,7 @@ def other_text(trained: Trained) -> dict[str, float]:
     Raises ValueError if the task reads no text. Source: Kaufman et al. 2012, Leakage in Data Mining.
     """
     if trained.data.corpus is None:
-        raise ValueError(f"task is {trained.config.task}; allowed for other_text is one that reads a text.")
+        raise ValueError(f"task is {trained.config.task}; for other_text it must be one that reads a text.")
     other = Data(trained.config.replace(split="plays")).validation_batch().to(trained.device)
     validation = trained.data.validation_batch().to(trained.device)
     loss = evaluate(trained.model, other)["loss"]

@@ -21,7 +21,7 @@ def attention_sinks(trained: Trained) -> dict[str, float]:
     nothing, config = trained.config.task_settings.nothing, trained.config
     if nothing is None or not config.architecture.attends:
         raise ValueError(
-            f"task is {config.task}, family {config.family}; it must be trigger, with a family that has attention."
+            f"task is {config.task}, family {config.family}; the task must be trigger, and the family must have attention."
         )
     batch = trained.data.validation_batch(size=SEQUENCES).to(trained.device)
     with in_mode(trained.model, training=False):

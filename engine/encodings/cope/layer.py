@@ -3,8 +3,7 @@ with a learned vector of that count: e_ij = q_i . (k_j + e[p_ij]) with p_ij = su
 
 Source: Golovneva et al. 2024, Contextual Position Encoding: Learning to Count What's Important, section 4. A count need not be
 whole: the products with the vectors of the two nearest whole numbers are interpolated. Counts end at the last vector.
-Heads share the vectors,
-layers do not. The paper's vectors start at zero; small ones let the gates learn at once.
+Heads share the vectors, layers do not. The paper's vectors start at zero; small ones let the gates learn at once.
 
 The paper's stack is causal. In both directions, a query here also counts forward, from itself to the key, with further vectors.
 """

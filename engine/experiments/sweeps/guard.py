@@ -8,9 +8,8 @@ from engine.experiments.sweeps.result import Visit, onward
 from engine.foundation.formatting import in_bytes, in_fine_time, in_time
 from engine.serving.limits import Limits
 
-MIN_VISIT_SECONDS = (
-    0.25  # the fewest seconds of a visit: building the model, and repetitions until the times are reliable
-)
+# the fewest seconds of a visit: building the model, and repetitions until the times are reliable
+MIN_VISIT_SECONDS = 0.25
 # the seconds of a visit in training steps, in the first round (which also counts bytes) and in later ones
 FIRST_VISIT_STEPS, FURTHER_VISIT_STEPS = 6, 3
 # The steps at all ticks of one kind together, in steps at the slowest one. Lengths and depths double, and no step gets cheaper: 1

@@ -69,7 +69,10 @@ class TextSettings(TaskSettings):
         if 1 < enough <= most:
             allowed, hint = f"at least {enough} in an experiment on this text", ""
         else:
-            allowed, hint = f"larger than {self.unit} allow in an experiment on this text", INSTEAD[self.unit]
+            allowed, hint = (
+                f"larger than is possible with {self.unit} in an experiment on this text",
+                INSTEAD[self.unit],
+            )
         share, limit = fine_percent(self.unknown_share()), percent(MAX_UNKNOWN_SHARE)
         sentence = f"{share} of its held-out tokens would be unknown, and at most {limit} may be"
         raise ConfigError([Problem("vocab_size", str(self.vocab_size), f"{allowed}, because {sentence}", hint)])

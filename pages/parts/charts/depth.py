@@ -78,7 +78,7 @@ def oversquashing_figure(lines: Sequence[DepthLine], depth: int) -> go.Figure:
         lengths = line.draws[0]["lengths"].tolist() if line.draws else []
         equal, changes = line.values(lambda n: n["repeat_equal"][at]), line.values(lambda n: n["first_token"][at])
         traces += _line(line.label_of("unchanged"), lengths, equal, muted(), "dot", marks=True, spread=False)
-        traces += _line(line.label_of("replaced"), lengths, changes, line.tone(), line.dash, marks=True)
+        traces += _line(line.label_of("first token"), lengths, changes, line.tone(), line.dash, marks=True)
     ticks = lines[0].draws[0]["lengths"].tolist() if lines[0].draws else []
     return _figure(traces, _ticks("length", ticks), axis("share", rangemode="tozero"))
 

@@ -81,9 +81,8 @@ class Messages:
 
     def make(self, version: RunVersion) -> Message:
         """Return the message after a version; others who ask for it meanwhile wait and get the same one."""
-        from pages.parts.boards.live.board_updates import (
-            updates_after,  # late: the server starts before plotly is imported
-        )
+        # late: the server starts before plotly is imported
+        from pages.parts.boards.live.board_updates import updates_after
 
         with self._making:
             if (message := self._next.get(version)) is not None:

@@ -44,7 +44,7 @@ def test_the_dials_depth_is_marked_and_chooses_what_has_no_axis_of_depths() -> N
     assert roll_out.y == (0.8, 0.1)
     assert roll_out.meta["color"] == shade(ATTENTION), "a weight of attention"
     assert alone.name == "layer 16 alone"
-    assert {trace.name for trace in oversquashing_figure(line, 4).data} == {"unchanged", "replaced"}
+    assert {trace.name for trace in oversquashing_figure(line, 4).data} == {"unchanged", "first token"}
 
 
 def test_tokens_that_are_nearly_equal_are_told_apart_by_powers_of_ten() -> None:

@@ -152,7 +152,7 @@ def test_a_layer_that_only_guesses_does_not_bring_the_answer() -> None:
     )
     sure = path_in(snapshot([0.95, 0.97, 0.99], {(1, 1): 4.0}, {(1, 1, 4): 0}))
     assert sure.sentence == (
-        "The answer at position 5 builds up over several layers (95 → 99.0 %); layer 2 adds most. "
+        "No single layer gives the answer at position 5 (95 → 99.0 % over all layers); layer 2 adds most. "
         "Head 2 reads the first symbol, a “5”."
     )
 

@@ -22,7 +22,7 @@ def test_each_measurement_says_what_it_found_at_a_depth_and_names_its_source() -
         "token_share": "After 16 layers, tokens differ by 72 % of their size.",
         "first_token": "Another first token changes the last output by 141 % at length 8, 0.48 % at 64. "
         "In bfloat16, appending 1 to 0 1 … 1 leaves 50 % unchanged.",
-        "gradient": "In layer 1: 2.5 with pre-LN and 1,234 with post-LN.",
+        "gradient": "Layer 1: 2.5 with pre-LN and 1,234 with post-LN.",
     }
     assert [reading.brief for reading in found.values()] == [
         "82 % from the first token.",

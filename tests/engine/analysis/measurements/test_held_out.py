@@ -100,7 +100,7 @@ def test_memory_of_random_letters_flatters_and_a_task_without_text_is_refused(ow
     assert memorised["other_text.loss"] > 2.0, "nobody can know random letters: ln 8 = 2.08"
     assert memorised["other_text.flattery"] > 0.5
     assert other_text(as_trained(**flat))["other_text.flattery"] == 0.0
-    with pytest.raises(ValueError, match="task is reverse; allowed"):
+    with pytest.raises(ValueError, match="task is reverse; for other_text it must be"):
         other_text(as_trained())
 
 

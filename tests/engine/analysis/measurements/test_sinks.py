@@ -48,5 +48,5 @@ def test_answers_count_only_where_there_is_something_to_say() -> None:
 
 @pytest.mark.parametrize("settings", [{"task": "copy"}, {"family": "gru", "task": "trigger"}])
 def test_a_task_that_always_asks_and_a_model_without_attention_are_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="it must be trigger"):
+    with pytest.raises(ValueError, match="the task must be trigger"):
         attention_sinks(as_trained(**settings))

@@ -134,7 +134,7 @@ def test_a_vocabulary_that_lacks_too_many_tokens_is_refused_with_the_size_that_i
     assert f"at least {enough} in" in refused(vocab_size=enough - 1)
     words = refused(task="shakespeare_words", text="shakespeare", plays=34, vocab_size=30_000)
     assert words.startswith(
-        "vocab_size is 30000; it must be larger than words allow in an experiment on this text, because 4.1 % of"
+        "vocab_size is 30000; it must be larger than is possible with words in an experiment on this text, because 4.1 % of"
     )
     assert words.endswith("(task shakespeare_chars).")
 
