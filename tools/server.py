@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -58,10 +59,12 @@ def start_server(
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    # below the ports of outgoing connections, one of which could take it before the server does
+    for port in random.SystemRandom().sample(range(20_000, 32_000), 100):
+        with suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError("A hundred ports were tried, and none is free.")
 
 
 def sign_of(process: subprocess.Popen[bytes], log: Path, sign: Callable[[], Any]) -> Any:

@@ -215,7 +215,8 @@ def test_little_stands_on_the_first_screen_and_the_untrained_model_is_changed_in
     stack.locator(".part.skip.off").first.wait_for()
     stack.get_by_text("This model has no skip connections.").wait_for()
     page.locator(".board .badge").get_by_text("Finished").wait_for()
-    settled(page)  # until then the page grows, and takes the box of Share along
+    more(page).get_by_role("button", name="Delete").wait_for()  # the script run of the end would close the box of Share
+    settled(page)  # until then the page grows, and takes the box along
     more(page).get_by_role("button", name="Share").click()
     page.get_by_text("All settings as a link and a command").click()
     page.get_by_text(re.compile(r"python -m engine train .*--skips false")).wait_for()
