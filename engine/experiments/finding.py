@@ -43,7 +43,7 @@ RULE = f"""\
   rate is the last one tried. Also if the effect is small with a number at the best value, the worst or chance, or with less room than
   this size, or undecided with all numbers at such a value.
 - *{Finding.UNDECIDED.words}*: all others, and all with fewer than {FEWEST_SEEDS} seeds. With {2 * READERS_SEEDS} or more, also an effect
-  that is large enough but has a p of .05 or more after Holm's correction for the claims of its question.
+  that is large enough but has a p of .05 or more after Holm's correction within its question.
 - *Computed*: a formula, a count or a theorem."""
 
 

@@ -106,7 +106,7 @@ def _first_token(numbers: DepthNumbers, at: int) -> tuple[str, str] | None:
     return (
         f"Another first token changes the last output by {brief}. "
         f"In bfloat16, appending 1 to 0 1 … 1 leaves {_percent(equal[-1])} unchanged."
-    ), f"the first token changes its output by {brief}."
+    ), f"the first token changes it by {brief}."
 
 
 def _gradient(numbers: DepthNumbers, at: int) -> tuple[str, str]:

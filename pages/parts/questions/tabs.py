@@ -188,7 +188,7 @@ def _one_scale_up(issue: Issue) -> list[str]:
 # The text: claim, mechanism, sources, remedies, published numbers
 
 
-WORDS_OF_PAGE = 135
+WORDS_OF_PAGE = 130
 WORD, MARKUP = re.compile(r"[^\W\d_]{2,}"), re.compile(r"\]\([^)]*\)|:[a-z-]+(?=\[)")
 COLUMN = 740  # pixels of a text that is read line by line
 DRAWING = """

@@ -27,7 +27,7 @@ def test_each_measurement_says_what_it_found_at_a_depth_and_names_its_source() -
     assert [reading.brief for reading in found.values()] == [
         "82 % from the first token.",
         "72 % of their size.",
-        "the first token changes its output by 141 % at length 8, 0.48 % at 64.",
+        "the first token changes it by 141 % at length 8, 0.48 % at 64.",
         "2.5 with pre-LN and 1,234 with post-LN in layer 1.",
     ]
     assert all(reading.address.startswith("https://arxiv.org/abs/") for reading in found.values())
