@@ -238,7 +238,7 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
         ("sentence", 1, 1),
     ):
         words = messages_of(at(projector, phase))
-        assert ("4 seeds from 3 phones" in words, "more seed" in words) == (result, sentence), phase
+        assert ("4 seeds from 3 phones" in words, "must run before we can decide" in words) == (result, sentence), phase
         assert projector_of(code_of(projector)).phase != "guess", "the phones have seen the result"
         assert asks_nothing(projector)
 

@@ -69,11 +69,8 @@ def depth_sentences(numbers: DepthNumbers, depth: int) -> list[DepthSentence]:
         "first_token": _first_token(numbers, at),
         "gradient": _gradient(numbers, at),
     }
-    return [
-        DepthSentence(name, DEPTH_QUESTIONS[name].question, *both, *DEPTH_QUESTIONS[name][1:])
-        for name, both in sentences.items()
-        if both
-    ]
+    measured = ((name, DEPTH_QUESTIONS[name], both) for name, both in sentences.items() if both)
+    return [DepthSentence(name, about.question, *both, about.source, about.address) for name, about, both in measured]
 
 
 def _percent(share: float) -> str:
@@ -103,13 +100,14 @@ def _first_token(numbers: DepthNumbers, at: int) -> tuple[str, str] | None:
         return None
     shortest = f"{_percent(changes[0])} at length {lengths[0]}, " if len(lengths) > 1 else ""
     brief = f"{shortest}{_percent(changes[-1])} at {lengths[-1] if shortest else f'length {lengths[-1]}'}"
-    return (
-        f"Another first token changes the last output by {brief}. "
-        f"In bfloat16, appending 1 to 0 1 … 1 leaves {_percent(equal[-1])} unchanged."
-    ), f"the first token changes it by {brief}."
+    sentence = f"Another first token changes the last output by {brief}."
+    repeated = f"In bfloat16, appending 1 to 0 1 … 1 leaves {_percent(equal[-1])} unchanged."
+    return f"{sentence} {repeated}", f"the first token changes it by {brief}."
 
 
 def _gradient(numbers: DepthNumbers, at: int) -> tuple[str, str]:
     names = {"pre": "pre-LN", "post": "post-LN", "none": "no normalisation"}
-    sizes = [f"{in_digits(float(values[at]))} with {names[norm]}" for norm, values in numbers["gradient"].items()]
-    return f"Layer 1: {listed(sizes)}.", f"{listed(sizes)} in layer 1."
+    sizes = listed(
+        [f"{in_digits(float(values[at]))} with {names[norm]}" for norm, values in numbers["gradient"].items()]
+    )
+    return f"Layer 1: {sizes}.", f"{sizes} in layer 1."

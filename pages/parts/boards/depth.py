@@ -49,7 +49,8 @@ def _by_name(line: DepthLine, depth: int) -> dict[str, DepthSentence]:
 
 def _of_models(lines: Sequence[DepthLine], of: Sequence[DepthSentence]) -> tuple[str, str]:
     """The sentences of all models, and the note above their figure: with several models, a few words of each."""
-    whole = "\n".join(line.label_of(one.sentence) for line, one in zip(lines, of, strict=True))
-    if len(lines) == 1:
-        return whole, whole
-    return whole, "\n".join(line.label_of(one.brief) for line, one in zip(lines, of, strict=True))
+    whole, brief = (
+        "\n".join(line.label_of(words) for line, words in zip(lines, texts, strict=True))
+        for texts in ([one.sentence for one in of], [one.brief for one in of])
+    )
+    return whole, whole if len(lines) == 1 else brief
